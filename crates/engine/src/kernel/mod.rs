@@ -1,0 +1,3 @@
+//! Time, events, timers and random streams; knows nothing of networks.
+
+pub mod time;

@@ -1,0 +1,229 @@
+//! The checked scenario: every default filled in, every value in range.
+//! Built only by [`super::parse`]; the rest of the engine trusts it.
+
+use crate::kernel::time::Span;
+
+/// A whole experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Title shown in results.
+    pub name: String,
+    /// Simulated time of each replication, warm-up included.
+    pub duration: Span,
+    /// Time cut from the start of each replication before anything is measured.
+    pub warmup: Span,
+    /// Number of independent replications.
+    pub replications: u32,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// The WLAN cell.
+    pub cell: Cell,
+    /// The wired link between the access point and the servers, each way.
+    pub wire: Wire,
+    /// Stations in order of the file, groups expanded.
+    pub stations: Vec<Station>,
+    /// Flows, grouped by station in station order.
+    pub flows: Vec<Flow>,
+    /// What to record beside the means.
+    pub record: Record,
+}
+
+/// Physical layer of the cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PhyKind {
+    /// DSSS/HR-DSSS, long preamble.
+    Dot11b,
+    /// ERP-OFDM with 6 us signal extension, short slot.
+    Dot11g,
+    /// 802.11g rates behind a long DSSS preamble (paper 000, Table II).
+    Dot11gLong,
+}
+
+/// Timing of the physical layer, from the preset unless overridden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phy {
+    /// The preset this came from.
+    pub kind: PhyKind,
+    /// Slot time.
+    pub slot: Span,
+    /// Short interframe space.
+    pub sifs: Span,
+    /// Preamble and PLCP header in front of every frame.
+    pub preamble: Span,
+    /// Rate of the MAC ACK whose duration EIFS contains. [bit/s]
+    pub eifs_rate_bps: u64,
+}
+
+/// One WLAN cell: a single contention domain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Timing.
+    pub phy: Phy,
+    /// MAC header and FCS of a data frame. [bytes]
+    pub mac_header_bytes: u32,
+    /// LLC/SNAP header of a data frame. [bytes]
+    pub llc_bytes: u32,
+    /// Frames longer than this are preceded by RTS/CTS; `None`: never. [bytes of MAC frame]
+    pub rts_threshold_bytes: Option<u32>,
+    /// How long a transmitter waits after its frame for the MAC ACK or CTS before
+    /// it counts the attempt as failed; `None`: until the others' EIFS leaves
+    /// only AIFS, so that all nodes resume together.
+    pub ack_timeout: Option<Span>,
+    /// Access point.
+    pub ap: Node,
+}
+
+/// Medium access of one node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Rate of MAC ACK, RTS and CTS frames. [bit/s]
+    pub control_rate_bps: u64,
+    /// Arbitration interframe space number; 2 is DIFS.
+    pub aifsn: u32,
+    /// Smallest contention window; backoff is uniform on [0, CW].
+    pub cwmin: u32,
+    /// Largest contention window.
+    pub cwmax: u32,
+    /// Attempts (first one included) for RTS and for frames up to the RTS threshold.
+    pub attempts_short: u32,
+    /// Attempts (first one included) for frames longer than the RTS threshold.
+    pub attempts_long: u32,
+    /// Queue limit: packets waiting plus the one in service.
+    pub queue_packets: u32,
+}
+
+/// One station.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Station {
+    /// Unique name.
+    pub name: String,
+    /// Name of the table in the file it came from (equals `name` without `count`).
+    pub group: String,
+    /// Rate of data frames from the station. [bit/s]
+    pub rate_bps: u64,
+    /// Rate of data frames to the station. [bit/s]
+    pub downlink_rate_bps: u64,
+    /// Medium access.
+    pub node: Node,
+    /// Probability that a data frame from the station is lost to channel errors, per attempt.
+    pub error_up: f64,
+    /// Probability that a data frame to the station is lost to channel errors, per attempt.
+    pub error_down: f64,
+}
+
+/// The wired link; same both ways.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wire {
+    /// Rate; `None`: no serialisation time. [bit/s]
+    pub rate_bps: Option<u64>,
+    /// Propagation time, one way.
+    pub delay: Span,
+    /// Queue limit at each end, packets waiting plus the one in service (only with a rate).
+    pub queue_packets: u32,
+    /// Probability that a TCP segment or datagram is lost on the wire (Bernoulli); ACKs are spared.
+    pub loss: f64,
+}
+
+/// Direction of a flow's data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Station to server.
+    Up,
+    /// Server to station.
+    Down,
+}
+
+/// One transport flow between a station and its server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Unique name, `STATION/up/K`, `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`.
+    pub name: String,
+    /// Index into [`Scenario::stations`].
+    pub station: usize,
+    /// Where the data goes.
+    pub direction: Direction,
+    /// First packet.
+    pub start: Span,
+    /// No new data from then on; `None`: runs to the end.
+    pub stop: Option<Span>,
+    /// What sends.
+    pub transport: Transport,
+}
+
+/// Transport of a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Transport {
+    /// A bulk TCP connection.
+    Tcp(TcpSettings),
+    /// A datagram source.
+    Udp(UdpSettings),
+}
+
+/// Congestion control of a TCP sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionControl {
+    /// Slow start after every loss.
+    Tahoe,
+    /// Fast recovery, left on the first new ACK (RFC 2581).
+    Reno,
+    /// Fast recovery with partial ACKs (RFC 6582).
+    NewReno,
+}
+
+/// Settings of one TCP connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TcpSettings {
+    /// Congestion control.
+    pub congestion: CongestionControl,
+    /// Receive window, at least 1. [packets]
+    pub window_packets: u32,
+    /// Initial congestion window. [packets]
+    pub initial_cwnd_packets: u32,
+    /// ACK every second segment or after `ack_delay`; otherwise every segment.
+    pub delayed_ack: bool,
+    /// Delayed-ACK timer.
+    pub ack_delay: Span,
+    /// Payload of a full segment. [bytes]
+    pub mss_bytes: u32,
+    /// TCP/IP header of a segment and size of an ACK. [bytes]
+    pub header_bytes: u32,
+    /// Least retransmission timeout.
+    pub min_rto: Span,
+    /// Retransmission timeout before the first round-trip sample (RFC 6298: 1 s).
+    pub initial_rto: Span,
+    /// Segments to send; `None`: without end.
+    pub segments: Option<u64>,
+}
+
+/// When datagrams leave a UDP source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Equal gaps.
+    Constant,
+    /// Exponential gaps.
+    Poisson,
+    /// Whenever the first queue has room: never idle.
+    Greedy,
+}
+
+/// Settings of one UDP source.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UdpSettings {
+    /// Gaps between datagrams.
+    pub arrivals: Arrivals,
+    /// Mean rate of payload; unused (0) for greedy sources. [bit/s]
+    pub rate_bps: u64,
+    /// Payload of a datagram. [bytes]
+    pub payload_bytes: u32,
+    /// UDP/IP header. [bytes]
+    pub header_bytes: u32,
+}
+
+/// What to record beside the means.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Record {
+    /// Sampling interval of the time series; `None`: no series.
+    pub series_interval: Option<Span>,
+    /// Keep a log of every frame on the air of replication 0 (for pcapng), at most this many.
+    pub frames: Option<u64>,
+}

@@ -1,0 +1,1 @@
+//! TCP endpoints as pure state machines: no clock, no socket, no queue inside.
