@@ -1,2 +1,76 @@
-test:
-	cargo test --workspace
+# Every target sets up what it needs: the virtual environment, its packages, the Rust extension.
+# Stamp files keep a second run quick.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long check check-rust check-python bench docs build clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH):$(HOME)/.cargo/bin
+# Build scripts look for this interpreter: the same one everywhere, so that nothing is built twice.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+
+RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+LONGER := $(wildcard tests/validation tests/determinism)
+QUICK := $(wildcard tests/python tests/equations)
+
+help:
+	@echo "make demo       compare a hot-spot's prediction with its simulation: a table and a picture"
+	@echo "make test       everything CI runs: make check, then the longer suites"
+	@echo "make check      format, lints, types, unit tests (under two minutes when warm)"
+	@echo "make test-long  hours of random scenarios in minutes of machine time"
+	@echo "make bench      cost per packet beside ns-2 and ns-3 (installs them)"
+	@echo "make docs       the documentation site"
+	@echo "make build      the virtual environment with lasthop in it; make clean removes everything built"
+
+$(VENV)/.created: .ci/bootstrap
+	.ci/bootstrap $(VENV)
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.created requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	touch $@
+
+# Editable: Python sources are used in place, so only Rust sources and metadata need this step.
+$(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST)
+	PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
+	touch $@
+
+build: $(VENV)/.built
+
+demo: build
+	@mkdir -p out
+	$(BIN)/lasthop compare examples/hotspot.toml --out out
+
+check: check-rust check-python
+
+check-rust: $(VENV)/.installed
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo test --workspace --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+check-python: build
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	MYPYPATH=python $(BIN)/stubtest --concise lasthop._core
+	$(BIN)/pytest -W error -q $(QUICK)
+
+test: check
+	$(BIN)/pytest -W error $(LONGER)
+
+test-long: build
+	cargo test --workspace --release -- --ignored
+	$(BIN)/pytest -W error -m long tests
+
+bench: build
+	$(BIN)/python bench/run.py
+
+docs: build
+	.ci/docs
+
+clean:
+	rm -rf $(VENV) target out site bench/out python/lasthop/*.so
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
