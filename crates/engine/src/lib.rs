@@ -5,5 +5,6 @@
 #![doc(html_no_source)]
 
 pub mod kernel;
+pub mod pcapng;
 pub mod scenario;
 pub mod tcp;

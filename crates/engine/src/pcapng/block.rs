@@ -1,0 +1,83 @@
+//! pcapng blocks, little-endian: section header, interface description, enhanced packet.
+
+const SECTION_HEADER: u32 = 0x0A0D_0D0A;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const ENHANCED_PACKET: u32 = 6;
+const BYTE_ORDER_MAGIC: u32 = 0x1A2B_3C4D;
+
+const OPT_END: u16 = 0;
+const OPT_COMMENT: u16 = 1;
+const SHB_USERAPPL: u16 = 4;
+const IF_NAME: u16 = 2;
+const IF_TSRESOL: u16 = 9;
+
+/// Section header: byte order, version 1.0, unknown length, program and scenario name.
+pub(super) fn section_header(out: &mut Vec<u8>, scenario_name: &str) {
+    block(out, SECTION_HEADER, |out| {
+        out.extend_from_slice(&BYTE_ORDER_MAGIC.to_le_bytes());
+        out.extend_from_slice(&1u16.to_le_bytes());
+        out.extend_from_slice(&0u16.to_le_bytes());
+        out.extend_from_slice(&u64::MAX.to_le_bytes());
+        option(out, OPT_COMMENT, scenario_name.as_bytes());
+        let program = concat!("lasthop ", env!("CARGO_PKG_VERSION"));
+        option(out, SHB_USERAPPL, program.as_bytes());
+        option(out, OPT_END, &[]);
+    });
+}
+
+/// The one interface: nanosecond time stamps, no snap length.
+pub(super) fn interface(out: &mut Vec<u8>, link_type: u16) {
+    block(out, INTERFACE_DESCRIPTION, |out| {
+        out.extend_from_slice(&link_type.to_le_bytes());
+        out.extend_from_slice(&0u16.to_le_bytes());
+        out.extend_from_slice(&0u32.to_le_bytes());
+        option(out, IF_NAME, b"cell");
+        option(out, IF_TSRESOL, &[9]); // units of 10^-9 s
+        option(out, OPT_END, &[]);
+    });
+}
+
+/// One captured frame at `at` [ns], with a comment unless it is empty.
+pub(super) fn packet(out: &mut Vec<u8>, at: u64, frame: &[u8], comment: &str) {
+    let length = (frame.len() as u32).to_le_bytes();
+    block(out, ENHANCED_PACKET, |out| {
+        out.extend_from_slice(&0u32.to_le_bytes()); // interface
+        out.extend_from_slice(&((at >> 32) as u32).to_le_bytes());
+        out.extend_from_slice(&(at as u32).to_le_bytes());
+        out.extend_from_slice(&length);
+        out.extend_from_slice(&length);
+        padded(out, frame);
+        if !comment.is_empty() {
+            option(out, OPT_COMMENT, comment.as_bytes());
+            option(out, OPT_END, &[]);
+        }
+    });
+}
+
+/// Type, total length, body, total length again.
+fn block(out: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend_from_slice(&kind.to_le_bytes());
+    out.extend_from_slice(&[0; 4]);
+    body(out);
+    let total = ((out.len() - start + 4) as u32).to_le_bytes();
+    out[start + 4..start + 8].copy_from_slice(&total);
+    out.extend_from_slice(&total);
+}
+
+/// Code, length, value. A value longer than the length field can say is cut at a character.
+fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
+    let mut length = value.len().min(usize::from(u16::MAX));
+    while length < value.len() && value[length] & 0xC0 == 0x80 {
+        length -= 1;
+    }
+    out.extend_from_slice(&code.to_le_bytes());
+    out.extend_from_slice(&(length as u16).to_le_bytes());
+    padded(out, &value[..length]);
+}
+
+/// `bytes` and zeros up to a multiple of four.
+fn padded(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend_from_slice(bytes);
+    out.resize(out.len() + bytes.len().next_multiple_of(4) - bytes.len(), 0);
+}

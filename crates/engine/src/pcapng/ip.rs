@@ -1,0 +1,204 @@
+//! IPv4, TCP and UDP around zeros, with checksums (RFC 1071).
+
+use super::{Packet, PacketKind};
+use crate::scenario::{Direction, Scenario, Transport};
+
+const PROTOCOL_TCP: u8 = 6;
+const PROTOCOL_UDP: u8 = 17;
+const IP_HEADER: usize = 20;
+const TCP_HEADER: usize = 20;
+const UDP_HEADER: usize = 8;
+/// Most that options can add to an IPv4 or TCP header. [bytes]
+const OPTIONS_MAX: usize = 40;
+/// An option that does nothing, in IPv4 and TCP alike.
+const OPTION_NOP: u8 = 1;
+const TCP_ACK_FLAG: u8 = 0x10;
+const DONT_FRAGMENT: u16 = 0x4000;
+const TIME_TO_LIVE: u8 = 64;
+
+/// 10.0.0.0: station k is this plus k.
+const STATIONS: u32 = 0x0A00_0000;
+/// 198.18.0.1, in the block for benchmarks (RFC 2544).
+const SERVER: u32 = 0xC612_0001;
+/// RFC 863, discard.
+const SERVER_PORT: u16 = 9;
+/// First port of a station's flows; none of the next 4096 belongs to a known protocol.
+const STATION_PORT: u16 = 49_152;
+const PORTS: u32 = 4096;
+
+/// Address, port and sizes of each flow.
+pub(super) struct Addresses {
+    flows: Vec<Flow>,
+}
+
+struct Flow {
+    station_ip: u32,
+    station_port: u16,
+    server_ip: u32,
+    direction: Direction,
+    transport: Transport,
+}
+
+impl Addresses {
+    pub(super) fn new(scenario: &Scenario) -> Addresses {
+        let mut flows_of = vec![0u32; scenario.stations.len()];
+        let flows = scenario
+            .flows
+            .iter()
+            .map(|flow| {
+                let index = flows_of[flow.station];
+                flows_of[flow.station] += 1;
+                Flow {
+                    station_ip: STATIONS + flow.station as u32 + 1,
+                    station_port: STATION_PORT + (index % PORTS) as u16,
+                    server_ip: SERVER + index / PORTS,
+                    direction: flow.direction,
+                    transport: flow.transport,
+                }
+            })
+            .collect();
+        Addresses { flows }
+    }
+
+    /// Appends the IP packet that stands for `packet`.
+    pub(super) fn packet(&self, out: &mut Vec<u8>, packet: &Packet) {
+        let flow = &self.flows[packet.flow as usize];
+        match (flow.transport, packet.kind) {
+            (Transport::Tcp(tcp), PacketKind::Data | PacketKind::Ack) => {
+                let header = tcp.header_bytes as usize;
+                let mss = u64::from(tcp.mss_bytes);
+                let bytes_before = 1u64.wrapping_add(packet.number.wrapping_mul(mss)) as u32;
+                let (seq, ack) = match packet.kind {
+                    PacketKind::Data => (bytes_before, 1),
+                    _ => (1, bytes_before),
+                };
+                let window = u64::from(tcp.window_packets) * mss;
+                let segment = Segment {
+                    seq,
+                    ack,
+                    window: u16::try_from(window).unwrap_or(u16::MAX),
+                    options: options(header, IP_HEADER + TCP_HEADER),
+                    payload: (packet.bytes as usize).saturating_sub(header),
+                };
+                flow.tcp(out, packet.kind, &segment);
+            }
+            (Transport::Udp(udp), _) => {
+                let header = udp.header_bytes as usize;
+                let payload = (packet.bytes as usize).saturating_sub(header);
+                flow.udp(out, options(header, IP_HEADER + UDP_HEADER), payload);
+            }
+            (Transport::Tcp(_), PacketKind::Datagram) => {
+                unreachable!("a TCP flow sends segments and ACKs only")
+            }
+        }
+    }
+}
+
+/// Bytes of options that bring a header of `least` bytes nearest to `wanted` from above.
+fn options(wanted: usize, least: usize) -> usize {
+    wanted
+        .saturating_sub(least)
+        .next_multiple_of(4)
+        .min(OPTIONS_MAX)
+}
+
+/// Fields of a TCP segment.
+struct Segment {
+    seq: u32,
+    ack: u32,
+    window: u16,
+    options: usize,
+    payload: usize,
+}
+
+impl Flow {
+    /// Source and destination (address, port) of data, or of what comes back.
+    fn ends(&self, with_data: bool) -> [(u32, u16); 2] {
+        let station = (self.station_ip, self.station_port);
+        let server = (self.server_ip, SERVER_PORT);
+        if (self.direction == Direction::Up) == with_data {
+            [station, server]
+        } else {
+            [server, station]
+        }
+    }
+
+    fn tcp(&self, out: &mut Vec<u8>, kind: PacketKind, segment: &Segment) {
+        let [from, to] = self.ends(kind == PacketKind::Data);
+        let length = TCP_HEADER + segment.options + segment.payload;
+        ip_header(out, PROTOCOL_TCP, from.0, to.0, length, 0);
+        let start = out.len();
+        out.extend_from_slice(&from.1.to_be_bytes());
+        out.extend_from_slice(&to.1.to_be_bytes());
+        out.extend_from_slice(&segment.seq.to_be_bytes());
+        out.extend_from_slice(&segment.ack.to_be_bytes());
+        let words = (TCP_HEADER + segment.options) / 4;
+        out.extend_from_slice(&[(words as u8) << 4, TCP_ACK_FLAG]);
+        out.extend_from_slice(&segment.window.to_be_bytes());
+        out.extend_from_slice(&[0; 4]); // checksum, urgent pointer
+        out.resize(out.len() + segment.options, OPTION_NOP);
+        out.resize(out.len() + segment.payload, 0);
+        let sum = transport_checksum(PROTOCOL_TCP, from.0, to.0, &out[start..]);
+        out[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
+    }
+
+    fn udp(&self, out: &mut Vec<u8>, options: usize, payload: usize) {
+        let [from, to] = self.ends(true);
+        let length = UDP_HEADER + payload;
+        ip_header(out, PROTOCOL_UDP, from.0, to.0, length, options);
+        let start = out.len();
+        out.extend_from_slice(&from.1.to_be_bytes());
+        out.extend_from_slice(&to.1.to_be_bytes());
+        out.extend_from_slice(&(length as u16).to_be_bytes());
+        out.extend_from_slice(&[0; 2]);
+        out.resize(out.len() + payload, 0);
+        let sum = match transport_checksum(PROTOCOL_UDP, from.0, to.0, &out[start..]) {
+            0 => 0xFFFF, // RFC 768: zero means none
+            sum => sum,
+        };
+        out[start + 6..start + 8].copy_from_slice(&sum.to_be_bytes());
+    }
+}
+
+/// An IPv4 header; never fragmented, so that its identification may be 0 (RFC 6864).
+fn ip_header(out: &mut Vec<u8>, protocol: u8, from: u32, to: u32, payload: usize, options: usize) {
+    let start = out.len();
+    let length = IP_HEADER + options;
+    out.extend_from_slice(&[0x40 | (length / 4) as u8, 0]);
+    out.extend_from_slice(&((length + payload) as u16).to_be_bytes());
+    out.extend_from_slice(&[0; 2]);
+    out.extend_from_slice(&DONT_FRAGMENT.to_be_bytes());
+    out.extend_from_slice(&[TIME_TO_LIVE, protocol, 0, 0]);
+    out.extend_from_slice(&from.to_be_bytes());
+    out.extend_from_slice(&to.to_be_bytes());
+    out.resize(start + length, OPTION_NOP);
+    let sum = !folded(sum_of(&out[start..]));
+    out[start + 10..start + 12].copy_from_slice(&sum.to_be_bytes());
+}
+
+/// Checksum of a TCP segment or UDP datagram whose checksum field is zero.
+fn transport_checksum(protocol: u8, from: u32, to: u32, segment: &[u8]) -> u16 {
+    let pseudo_header = [from >> 16, from & 0xFFFF, to >> 16, to & 0xFFFF]
+        .into_iter()
+        .map(u64::from)
+        .sum::<u64>()
+        + u64::from(protocol)
+        + segment.len() as u64;
+    !folded(pseudo_header + sum_of(segment))
+}
+
+/// Sum of the big-endian 16-bit words, the last one padded with zero.
+pub(super) fn sum_of(bytes: &[u8]) -> u64 {
+    bytes
+        .chunks(2)
+        .map(|word| u64::from(word[0]) << 8 | word.get(1).map_or(0, |&low| u64::from(low)))
+        .sum()
+}
+
+/// One's-complement sum in 16 bits.
+pub(super) fn folded(mut sum: u64) -> u16 {
+    while sum > 0xFFFF {
+        sum = (sum >> 16) + (sum & 0xFFFF);
+    }
+    sum as u16
+}

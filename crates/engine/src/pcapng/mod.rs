@@ -1,0 +1,160 @@
+//! Frame records as a pcapng capture that Wireshark opens: bytes in memory, no files.
+//!
+//! References: draft-ietf-opsawg-pcapng (blocks), radiotap.org (rate and channel),
+//! IEEE 802.11-2020 clause 9 (frames), RFC 791, 768, 9293 (IPv4, UDP, TCP).
+//!
+//! What a reader of the capture should know:
+//! - A frame's time stamp is its start on the air, in nanoseconds since the start of the run.
+//! - Every frame carries what its transmitter sent, with a good FCS. What became of it, if it
+//!   was not received, is a comment on the packet (`collided`, `corrupted`).
+//! - The engine counts segments; the capture shows bytes. Both ends start at sequence number 0
+//!   with a SYN outside the capture, payload is zeros, and one MSS is a segment's share of the
+//!   sequence space.
+//! - Stations are 10.0.0.1 and up, the server is 198.18.0.1 (RFC 2544) on port 9 (discard).
+//! - Headers are the standard ones of the size nearest to the scenario's; where the engine
+//!   counts other bytes on the air than the capture shows, a comment says so.
+
+mod block;
+mod ip;
+mod radiotap;
+mod wlan;
+
+use crate::kernel::time::Time;
+use crate::scenario::Scenario;
+
+/// A frame on the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameRecord {
+    /// Start of the preamble.
+    pub at: Time,
+    /// Transmitter: 0 is the access point, 1.. are the stations in scenario order.
+    pub from: u32,
+    /// Receiver, numbered alike.
+    pub to: u32,
+    /// What it is.
+    pub kind: FrameKind,
+    /// The packet inside, or announced by an RTS.
+    pub packet: Option<Packet>,
+    /// MAC frame with header and FCS. [bytes]
+    pub bytes: u32,
+    /// Rate of the MAC frame. [bit/s]
+    pub rate_bps: u64,
+    /// Sent before without success.
+    pub retry: bool,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// Type of an 802.11 frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameKind {
+    /// Data.
+    Data,
+    /// MAC acknowledgement.
+    Ack,
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+}
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Received.
+    Delivered,
+    /// Overlapped another frame.
+    Collided,
+    /// Hit by channel errors.
+    Corrupted,
+}
+
+/// A transport packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Index into [`Scenario::flows`].
+    pub flow: u32,
+    /// What it carries.
+    pub kind: PacketKind,
+    /// Segment or datagram number from 0; of an ACK, the segment expected next.
+    pub number: u64,
+    /// IP packet. [bytes]
+    pub bytes: u32,
+}
+
+/// Content of a transport packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketKind {
+    /// TCP segment with payload.
+    Data,
+    /// TCP acknowledgement.
+    Ack,
+    /// UDP datagram.
+    Datagram,
+}
+
+/// Writes a whole capture of `frames`, in the order given, piece by piece into `sink`.
+///
+/// # Errors
+/// Stops at the first error of `sink` and returns it.
+pub fn write<'a, E>(
+    scenario: &Scenario,
+    frames: impl IntoIterator<Item = &'a FrameRecord>,
+    sink: &mut impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut headers = Vec::new();
+    block::section_header(&mut headers, &scenario.name);
+    block::interface(&mut headers, radiotap::LINK_TYPE);
+    sink(&headers)?;
+
+    let addresses = ip::Addresses::new(scenario);
+    let mut cell = wlan::Cell::new(scenario);
+    let mut frame_bytes = Vec::new();
+    let mut packet_block = Vec::new();
+    for frame in frames {
+        frame_bytes.clear();
+        radiotap::header(&mut frame_bytes, frame.rate_bps);
+        let start = frame_bytes.len();
+        cell.frame(&mut frame_bytes, frame, &addresses);
+        let comment = comment(frame, frame_bytes.len() - start);
+        packet_block.clear();
+        block::packet(&mut packet_block, frame.at.0, &frame_bytes, &comment);
+        sink(&packet_block)?;
+    }
+    Ok(())
+}
+
+/// A whole capture in memory, see [`write()`].
+pub fn to_bytes<'a>(
+    scenario: &Scenario,
+    frames: impl IntoIterator<Item = &'a FrameRecord>,
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let result: Result<(), std::convert::Infallible> =
+        write(scenario, frames, &mut |piece: &[u8]| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        });
+    match result {
+        Ok(()) => bytes,
+        Err(never) => match never {},
+    }
+}
+
+/// What a reader could not see from the bytes: the fate, and a size on the air that standard
+/// headers cannot show. Empty for a frame received as shown.
+fn comment(frame: &FrameRecord, shown_bytes: usize) -> String {
+    let fate = match frame.fate {
+        Fate::Delivered => "",
+        Fate::Collided => "collided",
+        Fate::Corrupted => "corrupted",
+    };
+    if shown_bytes == frame.bytes as usize {
+        return fate.to_owned();
+    }
+    let separator = if fate.is_empty() { "" } else { "; " };
+    format!("{fate}{separator}{} bytes on the air", frame.bytes)
+}
+
+#[cfg(test)]
+mod tests;

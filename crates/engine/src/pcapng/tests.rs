@@ -1,0 +1,429 @@
+//! A capture of each kind of frame, read back by hand: blocks, headers, checksums.
+
+use super::*;
+use crate::kernel::time::Span;
+use crate::scenario::*;
+
+fn node(queue_packets: u32) -> Node {
+    Node {
+        control_rate_bps: 2_000_000,
+        aifsn: 2,
+        cwmin: 31,
+        cwmax: 1023,
+        attempts_short: 7,
+        attempts_long: 4,
+        queue_packets,
+    }
+}
+
+/// A TCP upload, a TCP download and a UDP download of one 802.11b station.
+fn scenario() -> Scenario {
+    let tcp = Transport::Tcp(TcpSettings {
+        congestion: CongestionControl::NewReno,
+        window_packets: 42,
+        initial_cwnd_packets: 2,
+        delayed_ack: true,
+        ack_delay: Span(100_000_000),
+        mss_bytes: 1460,
+        header_bytes: 40,
+        min_rto: Span(200_000_000),
+        initial_rto: Span(1_000_000_000),
+        segments: None,
+    });
+    let udp = Transport::Udp(UdpSettings {
+        arrivals: Arrivals::Greedy,
+        rate_bps: 0,
+        payload_bytes: 1471,
+        header_bytes: 28,
+    });
+    let flow = |name: &str, direction, transport| Flow {
+        name: format!("a/{name}"),
+        station: 0,
+        direction,
+        start: Span::ZERO,
+        stop: None,
+        transport,
+    };
+    Scenario {
+        name: "a capture".to_owned(),
+        duration: Span(1_000_000_000),
+        warmup: Span::ZERO,
+        replications: 1,
+        seed: 1,
+        cell: Cell {
+            phy: Phy {
+                kind: PhyKind::Dot11b,
+                slot: Span(20_000),
+                sifs: Span(10_000),
+                preamble: Span(192_000),
+                eifs_rate_bps: 1_000_000,
+            },
+            mac_header_bytes: 28,
+            llc_bytes: 8,
+            rts_threshold_bytes: None,
+            ack_timeout: None,
+            ap: node(75),
+        },
+        wire: Wire {
+            rate_bps: None,
+            delay: Span::ZERO,
+            queue_packets: 1000,
+            loss: 0.0,
+        },
+        stations: vec![Station {
+            name: "a".to_owned(),
+            group: "a".to_owned(),
+            rate_bps: 11_000_000,
+            downlink_rate_bps: 5_500_000,
+            node: node(1000),
+            error_up: 0.0,
+            error_down: 0.0,
+        }],
+        flows: vec![
+            flow("up/1", Direction::Up, tcp),
+            flow("down/1", Direction::Down, tcp),
+            flow("udp-down/1", Direction::Down, udp),
+        ],
+        record: Record::default(),
+    }
+}
+
+fn packet(flow: u32, kind: PacketKind, number: u64, bytes: u32) -> Option<Packet> {
+    Some(Packet {
+        flow,
+        kind,
+        number,
+        bytes,
+    })
+}
+
+fn data(at: u64, from: u32, packet: Option<Packet>) -> FrameRecord {
+    FrameRecord {
+        at: Time(at),
+        from,
+        to: 1 - from,
+        kind: FrameKind::Data,
+        bytes: packet.map_or(0, |packet| packet.bytes) + 36,
+        packet,
+        rate_bps: if from == 0 { 5_500_000 } else { 11_000_000 },
+        retry: false,
+        fate: Fate::Delivered,
+    }
+}
+
+fn control(at: u64, from: u32, kind: FrameKind, packet: Option<Packet>) -> FrameRecord {
+    FrameRecord {
+        kind,
+        packet,
+        bytes: if kind == FrameKind::Rts { 20 } else { 14 },
+        rate_bps: 2_000_000,
+        ..data(at, from, None)
+    }
+}
+
+/// One enhanced packet block, taken apart.
+struct Captured {
+    at: u64,
+    radiotap: Vec<u8>,
+    mac: Vec<u8>,
+    comment: Option<String>,
+}
+
+fn u16_le(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn u32_le(bytes: &[u8], at: usize) -> u32 {
+    u32::from(u16_le(bytes, at)) | u32::from(u16_le(bytes, at + 2)) << 16
+}
+
+fn u16_be(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn u32_be(bytes: &[u8], at: usize) -> u32 {
+    u32::from(u16_be(bytes, at)) << 16 | u32::from(u16_be(bytes, at + 2))
+}
+
+/// Blocks as (type, body), both lengths checked.
+fn blocks(mut bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+    let mut blocks = Vec::new();
+    while !bytes.is_empty() {
+        let length = u32_le(bytes, 4) as usize;
+        assert_eq!(length % 4, 0);
+        assert_eq!(u32_le(bytes, length - 4) as usize, length);
+        blocks.push((u32_le(bytes, 0), bytes[8..length - 4].to_vec()));
+        bytes = &bytes[length..];
+    }
+    blocks
+}
+
+fn options(mut bytes: &[u8]) -> Vec<(u16, Vec<u8>)> {
+    let mut options = Vec::new();
+    while !bytes.is_empty() {
+        let length = usize::from(u16_le(bytes, 2));
+        options.push((u16_le(bytes, 0), bytes[4..4 + length].to_vec()));
+        bytes = &bytes[4 + length.next_multiple_of(4)..];
+    }
+    options
+}
+
+fn capture(frames: &[FrameRecord]) -> Vec<Captured> {
+    captured_in(&scenario(), frames)
+}
+
+fn captured_in(scenario: &Scenario, frames: &[FrameRecord]) -> Vec<Captured> {
+    blocks(&to_bytes(scenario, frames))[2..]
+        .iter()
+        .map(|(kind, body)| {
+            assert_eq!(*kind, 6);
+            let length = u32_le(body, 12) as usize;
+            assert_eq!(u32_le(body, 16) as usize, length);
+            let frame = &body[20..20 + length];
+            let (radiotap, mac) = frame.split_at(usize::from(u16_le(frame, 2)));
+            let comment = options(&body[20 + length.next_multiple_of(4)..])
+                .into_iter()
+                .find(|(code, _)| *code == 1)
+                .map(|(_, value)| String::from_utf8(value).unwrap());
+            Captured {
+                at: u64::from(u32_le(body, 4)) << 32 | u64::from(u32_le(body, 8)),
+                radiotap: radiotap.to_vec(),
+                mac: mac.to_vec(),
+                comment,
+            }
+        })
+        .collect()
+}
+
+/// The IP packet of a plain data frame.
+fn ip(frame: &Captured) -> &[u8] {
+    assert_eq!(frame.mac[24..32], [0xAA, 0xAA, 3, 0, 0, 0, 8, 0]);
+    &frame.mac[32..frame.mac.len() - 4]
+}
+
+/// RFC 1071: over a block that contains its own checksum the sum is all ones.
+fn assert_checksum(bytes: &[u8], pseudo_header: u64) {
+    assert_eq!(ip::folded(ip::sum_of(bytes) + pseudo_header), 0xFFFF);
+}
+
+fn assert_ip_checksums(packet: &[u8], header: usize) {
+    assert_checksum(&packet[..header], 0);
+    let pseudo_header =
+        ip::sum_of(&packet[12..20]) + u64::from(packet[9]) + (packet.len() - header) as u64;
+    assert_checksum(&packet[header..], pseudo_header);
+}
+
+#[test]
+fn a_capture_opens_with_a_section_and_a_nanosecond_radiotap_interface() {
+    let blocks = blocks(&to_bytes(&scenario(), &[]));
+    assert_eq!(blocks.len(), 2);
+    let (kind, section) = &blocks[0];
+    assert_eq!(*kind, 0x0A0D_0D0A);
+    assert_eq!(u32_le(section, 0), 0x1A2B_3C4D);
+    assert_eq!((u16_le(section, 4), u16_le(section, 6)), (1, 0));
+    assert_eq!(options(&section[16..])[0], (1, b"a capture".to_vec()));
+    let (kind, interface) = &blocks[1];
+    assert_eq!(*kind, 1);
+    assert_eq!(u16_le(interface, 0), 127);
+    assert!(options(&interface[8..]).contains(&(9, vec![9])));
+}
+
+#[test]
+fn time_stamps_are_nanoseconds_beyond_32_bits() {
+    let at = 500_000_000_001;
+    let frame = &capture(&[data(at, 1, packet(0, PacketKind::Data, 0, 1500))])[0];
+    assert_eq!(frame.at, at);
+}
+
+#[test]
+fn radiotap_tells_rate_and_modulation() {
+    let cck = data(0, 1, packet(0, PacketKind::Data, 0, 1500));
+    let ofdm = FrameRecord {
+        rate_bps: 54_000_000,
+        ..cck
+    };
+    let [cck, ofdm] = &capture(&[cck, ofdm])[..] else {
+        panic!()
+    };
+    assert_eq!(cck.radiotap[8..], [0x10, 22, 0x6C, 0x09, 0xA0, 0]);
+    assert_eq!(ofdm.radiotap[8..], [0x10, 108, 0x6C, 0x09, 0xC0, 0]);
+}
+
+#[test]
+fn crc_of_the_check_string_is_the_published_one() {
+    assert_eq!(wlan::crc32(b"123456789"), 0xCBF4_3926);
+}
+
+#[test]
+fn every_frame_ends_with_the_crc_of_the_rest() {
+    let segment = packet(0, PacketKind::Data, 0, 1500);
+    let frames = [
+        control(0, 1, FrameKind::Rts, segment),
+        control(1, 0, FrameKind::Cts, None),
+        data(2, 1, segment),
+        control(3, 0, FrameKind::Ack, None),
+    ];
+    let captured = capture(&frames);
+    for (frame, record) in captured.iter().zip(&frames) {
+        assert_eq!(frame.mac.len(), record.bytes as usize);
+        let (body, fcs) = frame.mac.split_at(frame.mac.len() - 4);
+        assert_eq!(u32_le(fcs, 0), wlan::crc32(body));
+        assert_eq!(frame.comment, None);
+    }
+}
+
+#[test]
+fn data_frames_carry_direction_addresses_and_the_duration_of_the_ack() {
+    let [up, down] = &capture(&[
+        data(0, 1, packet(0, PacketKind::Data, 0, 1500)),
+        data(9, 0, packet(1, PacketKind::Data, 0, 1500)),
+    ])[..] else {
+        panic!()
+    };
+    assert_eq!(up.mac[..2], [0x08, 0x01]);
+    assert_eq!(down.mac[..2], [0x08, 0x02]);
+    assert_eq!(up.mac[4..10], [2, 0, 0, 0, 0, 0]); // receiver: access point
+    assert_eq!(up.mac[10..16], [2, 0, 0, 0, 0, 1]); // transmitter: station 1
+    assert_eq!(
+        down.mac[4..16],
+        [up.mac[10..16].to_vec(), up.mac[4..10].to_vec()].concat()
+    );
+    // SIFS 10 us + preamble 192 us + 14 B at 2 Mb/s
+    assert_eq!(u16_le(&up.mac, 2), 10 + 192 + 56);
+}
+
+#[test]
+fn rts_and_cts_reserve_the_whole_exchange() {
+    let segment = packet(0, PacketKind::Data, 0, 1500);
+    let [rts, cts] = &capture(&[
+        control(0, 1, FrameKind::Rts, segment),
+        control(1, 0, FrameKind::Cts, None),
+    ])[..] else {
+        panic!()
+    };
+    // 1536 B at 11 Mb/s are 1117.09 us; CTS and ACK 248 us each
+    assert_eq!(u16_le(&rts.mac, 2), 30 + 248 + 1310 + 248);
+    assert_eq!(u16_le(&cts.mac, 2), 20 + 1310 + 248);
+    assert_eq!((rts.mac[0], cts.mac[0]), (0xB4, 0xC4));
+}
+
+#[test]
+fn a_retry_repeats_its_sequence_number_and_a_new_packet_takes_the_next() {
+    let first = data(0, 1, packet(0, PacketKind::Data, 0, 1500));
+    let again = FrameRecord {
+        retry: true,
+        ..first
+    };
+    // after a failed RTS: a retry by the record, but never sent before
+    let next = FrameRecord {
+        retry: true,
+        ..data(2, 1, packet(0, PacketKind::Data, 1, 1500))
+    };
+    let other = data(3, 0, packet(1, PacketKind::Data, 0, 1500));
+    let frames = capture(&[first, again, next, other]);
+    let seen: Vec<_> = frames
+        .iter()
+        .map(|frame| (u16_le(&frame.mac, 22) >> 4, frame.mac[1] & 0x08 != 0))
+        .collect();
+    assert_eq!(seen, [(0, false), (0, true), (1, false), (0, false)]);
+}
+
+#[test]
+fn segments_and_acks_speak_of_the_same_bytes() {
+    let [segment, ack] = &capture(&[
+        data(0, 1, packet(0, PacketKind::Data, 2, 1500)),
+        data(9, 0, packet(0, PacketKind::Ack, 3, 40)),
+    ])[..] else {
+        panic!()
+    };
+    let (segment, ack) = (ip(segment), ip(ack));
+    assert_eq!((segment.len(), ack.len()), (1500, 40));
+    assert_eq!(u16_be(segment, 2), 1500);
+    assert_eq!(u32_be(segment, 24), 1 + 2 * 1460);
+    assert_eq!(u32_be(ack, 28), 1 + 3 * 1460);
+    assert_eq!(u32_be(ack, 24), u32_be(segment, 28));
+    assert_eq!(u16_be(ack, 34), 42 * 1460);
+    assert_eq!(segment[12..16], ack[16..20]);
+    assert_eq!(segment[20..22], ack[22..24]);
+    assert!(segment[40..].iter().all(|&byte| byte == 0));
+    assert_ip_checksums(segment, 20);
+    assert_ip_checksums(ack, 20);
+}
+
+#[test]
+fn datagrams_of_odd_length_have_a_good_checksum() {
+    let frame = &capture(&[data(0, 0, packet(2, PacketKind::Datagram, 5, 1499))])[0];
+    let datagram = ip(frame);
+    assert_eq!(datagram[9], 17);
+    assert_eq!(u16_be(datagram, 24), 8 + 1471);
+    assert_ip_checksums(datagram, 20);
+}
+
+#[test]
+fn fates_are_comments_and_the_bytes_stay_good() {
+    let sent = data(0, 1, packet(0, PacketKind::Data, 0, 1500));
+    let collided = FrameRecord {
+        fate: Fate::Collided,
+        ..sent
+    };
+    let corrupted = FrameRecord {
+        fate: Fate::Corrupted,
+        ..sent
+    };
+    let frames = capture(&[collided, corrupted]);
+    let comments: Vec<_> = frames.iter().filter_map(|f| f.comment.as_deref()).collect();
+    assert_eq!(comments, ["collided", "corrupted"]);
+    assert_ip_checksums(ip(&frames[0]), 20);
+}
+
+#[test]
+fn larger_headers_become_options_and_a_qos_field() {
+    let mut scenario = scenario();
+    scenario.cell.mac_header_bytes = 30;
+    for flow in &mut scenario.flows {
+        match &mut flow.transport {
+            Transport::Tcp(tcp) => tcp.header_bytes = 52,
+            Transport::Udp(udp) => udp.header_bytes = 40,
+        }
+    }
+    let record = |at, bytes, packet| FrameRecord {
+        bytes,
+        ..data(at, 0, packet)
+    };
+    let frames = captured_in(
+        &scenario,
+        &[
+            record(0, 1550, packet(1, PacketKind::Data, 0, 1512)),
+            record(1, 1549, packet(2, PacketKind::Datagram, 0, 1511)),
+        ],
+    );
+    for (frame, header) in frames.iter().zip([20, 32]) {
+        assert_eq!(frame.comment, None);
+        assert_eq!(frame.mac[0], 0x88);
+        assert_ip_checksums(&frame.mac[34..frame.mac.len() - 4], header);
+    }
+}
+
+#[test]
+fn a_size_that_standard_headers_cannot_show_is_told() {
+    let mut record = data(0, 1, packet(0, PacketKind::Data, 0, 1500));
+    record.bytes = 1500;
+    assert_eq!(
+        capture(&[record])[0].comment.as_deref(),
+        Some("1500 bytes on the air")
+    );
+}
+
+#[test]
+fn an_error_of_the_sink_ends_the_capture() {
+    let mut pieces = 0;
+    let result = write(
+        &scenario(),
+        &[data(0, 1, packet(0, PacketKind::Data, 0, 1500)); 3],
+        &mut |_| {
+            pieces += 1;
+            if pieces == 2 { Err("full") } else { Ok(()) }
+        },
+    );
+    assert_eq!((result, pieces), (Err("full"), 2));
+}
