@@ -1,0 +1,97 @@
+"""Frame and exchange durations of the three physical layers.
+
+Reads the normalised scenario; the engine has its own tables in Rust, so that a slip in one of
+them shows as a disagreement.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+ACK_BYTES = CTS_BYTES = 14
+"""MAC ACK and CTS frame, FCS included. IEEE 802.11-2020, 9.3.1. [bytes]"""
+RTS_BYTES = 20
+"""RTS frame, FCS included. [bytes]"""
+
+OFDM_SYMBOL_S = 4e-6
+"""OFDM symbol. IEEE 802.11-2020, table 17-5. [s]"""
+OFDM_SERVICE_AND_TAIL_BITS = 16 + 6
+"""SERVICE and tail bits of an OFDM frame. IEEE 802.11-2020, 17.3.2. [bits]"""
+ERP_SIGNAL_EXTENSION_S = 6e-6
+"""Silence that ERP-OFDM adds to each frame. IEEE 802.11-2020, 18.3.2.4. [s]"""
+
+Cell = Mapping[str, Any]
+"""The table `cell` of a normalised scenario."""
+
+
+def frame_s(cell: Cell, mac_bytes: int, rate_bps: float) -> float:
+    r"""Duration of a frame on the air, preamble included. [s]
+
+    .. math:: T = T_{pre} + 8 L / R \quad\text{(802.11b, 802.11g-long)}, \qquad
+              T = T_{pre} + T_{sym} \lceil (22 + 8 L) / (R\, T_{sym}) \rceil + T_{ext}
+              \quad\text{(802.11g)}
+
+    Parameters
+    ----------
+    cell : Mapping
+        Table `cell` of the normalised scenario.
+    mac_bytes : int
+        MAC frame with FCS, :math:`L`. [bytes]
+    rate_bps : float
+        Rate, :math:`R`. [bit/s]
+    """
+    if cell["phy"] == "802.11g":
+        bits_per_symbol = round(rate_bps * OFDM_SYMBOL_S)
+        symbols = math.ceil((OFDM_SERVICE_AND_TAIL_BITS + 8 * mac_bytes) / bits_per_symbol)
+        return float(cell["preamble_s"]) + symbols * OFDM_SYMBOL_S + ERP_SIGNAL_EXTENSION_S
+    return float(cell["preamble_s"]) + 8 * mac_bytes / rate_bps
+
+
+def data_bytes(cell: Cell, packet_bytes: int) -> int:
+    """MAC frame that carries an IP packet of `packet_bytes`. [bytes]"""
+    return int(packet_bytes + cell["mac_header_bytes"] + cell["llc_bytes"])
+
+
+def aifs_s(cell: Cell, aifsn: int) -> float:
+    """Arbitration interframe space, SIFS + AIFSN slots; DIFS for AIFSN 2. [s]"""
+    return float(cell["sifs_s"] + aifsn * cell["slot_s"])
+
+
+def eifs_s(cell: Cell, aifsn: int) -> float:
+    """Extended interframe space: SIFS + a MAC ACK at the EIFS rate + AIFS. [s]"""
+    ack_s = frame_s(cell, ACK_BYTES, cell["eifs_rate_bps"])
+    return float(cell["sifs_s"] + ack_s + aifs_s(cell, aifsn))
+
+
+def uses_rts(cell: Cell, packet_bytes: int) -> bool:
+    """Whether an RTS goes before the data frame of an IP packet of `packet_bytes`."""
+    threshold = cell["rts_threshold_bytes"]
+    return threshold is not None and data_bytes(cell, packet_bytes) > threshold
+
+
+def exchange_s(
+    cell: Cell,
+    packet_bytes: int,
+    rate_bps: float,
+    sender_control_bps: float,
+    receiver_control_bps: float,
+) -> float:
+    """Successful exchange from its first frame to the end of the MAC ACK, without AIFS. [s]"""
+    sifs = float(cell["sifs_s"])
+    data = frame_s(cell, data_bytes(cell, packet_bytes), rate_bps)
+    total = data + sifs + frame_s(cell, ACK_BYTES, receiver_control_bps)
+    if uses_rts(cell, packet_bytes):
+        total += frame_s(cell, RTS_BYTES, sender_control_bps) + sifs
+        total += frame_s(cell, CTS_BYTES, receiver_control_bps) + sifs
+    return total
+
+
+def first_frame_s(
+    cell: Cell, packet_bytes: int, rate_bps: float, sender_control_bps: float
+) -> float:
+    """Frame that a collision spoils: the RTS if there is one, else the data frame. [s]"""
+    if uses_rts(cell, packet_bytes):
+        return frame_s(cell, RTS_BYTES, sender_control_bps)
+    return frame_s(cell, data_bytes(cell, packet_bytes), rate_bps)

@@ -1,0 +1,110 @@
+r"""Bianchi's saturated cell, with a finite attempt limit, mixed nodes and EIFS.
+
+Every node's counter falls by one in each slot, *busy slots included*, so that each node attempts
+in a slot with probability :math:`\tau_i`, independently of the others and of the past. Real
+stations freeze instead; `freezing` has that variant.
+
+Differs from the paper in: the backoff is uniform on :math:`[0, CW]` with any integers
+:math:`CW_{min}, CW_{max}`; a packet is discarded after a finite number of attempts; nodes may
+differ; a collision costs the longest frame and EIFS.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from lasthop.models.dcf.saturation import (
+    Contender,
+    Saturation,
+    alone,
+    fixed_point,
+    longest_frame_s,
+)
+
+
+def attempt_prob(node: Contender, failure_prob: float) -> float:
+    r"""Probability that a node attempts in a slot, :math:`\tau`. [-]
+
+    .. math:: \tau = \frac{\sum_{j=0}^{m-1} p^j}{\sum_{j=0}^{m-1} p^j (CW_j / 2 + 1)}
+
+    Attempts over slots spent, both per packet: an attempt with window :math:`CW_j` takes
+    :math:`CW_j / 2` slots of backoff on average and one slot for itself.
+
+    Parameters
+    ----------
+    node : Contender
+        :math:`m` attempts with windows :math:`CW_j`.
+    failure_prob : float
+        Failed attempts per attempt, :math:`p`. [-]
+
+    Notes
+    -----
+    Bianchi 2000, Eq. (7), for finite :math:`m`: the renewal form of Kumar, Altman, Miorandi and
+    Goyal, "New insights from a fixed point analysis of single cell IEEE 802.11 WLANs" (2007).
+    """
+    visits = [failure_prob**j for j in range(node.attempts)]
+    slots = sum(v * (cw / 2 + 1) for v, cw in zip(visits, node.windows(), strict=True))
+    return sum(visits) / slots
+
+
+def failure_probs(nodes: Sequence[Contender], taus: Sequence[float]) -> list[float]:
+    r"""Failed attempts per attempt, by collision or channel error, :math:`p_i`. [-]
+
+    .. math:: p_i = 1 - (1 - e_i) \prod_{k \ne i} (1 - \tau_k)
+
+    Notes
+    -----
+    Bianchi 2000, Eq. (9), for mixed nodes and with channel errors :math:`e_i`.
+    """
+    return [
+        1 - (1 - node.error_prob) * quiet for node, quiet in zip(nodes, alone(taus), strict=True)
+    ]
+
+
+def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> Saturation:
+    r"""Throughput of the saturated cell.
+
+    .. math:: X_i = \frac{P_i}{\sigma \prod_k (1 - \tau_k) + \sum_k P_k T_k + T_{fail}},
+              \qquad P_i = \tau_i (1 - p_i)
+
+    with :math:`T_{fail}` the mean length of the longest frame over slots that fail, each with
+    EIFS added.
+
+    Parameters
+    ----------
+    nodes : sequence of Contender
+    slot_s : float
+        Slot time, :math:`\sigma`. [s]
+    failed_after_s : float
+        From the end of the longest frame of a failed slot to the next slot: EIFS. [s]
+
+    Notes
+    -----
+    Bianchi 2000, Eq. (13), for mixed nodes.
+    """
+
+    def step(taus: list[float]) -> list[float]:
+        fails = failure_probs(nodes, taus)
+        return [attempt_prob(node, p) for node, p in zip(nodes, fails, strict=True)]
+
+    taus = fixed_point(step, [attempt_prob(node, 0.0) for node in nodes])
+    fails = failure_probs(nodes, taus)
+    success = [tau * (1 - p) for tau, p in zip(taus, fails, strict=True)]
+    idle = math.prod(1 - tau for tau in taus)
+
+    succeeded_s = sum(s * node.success_s for s, node in zip(success, nodes, strict=True))
+    spoilt_s = longest_frame_s(nodes, taus) - sum(
+        s * node.first_frame_s for s, node in zip(success, nodes, strict=True)
+    )
+    failed_s = spoilt_s + (1 - idle - sum(success)) * failed_after_s
+    slot_mean_s = idle * slot_s + succeeded_s + failed_s
+
+    rates = [s / slot_mean_s for s in success]
+    return Saturation(
+        attempt_prob=tuple(taus),
+        failure_prob=tuple(fails),
+        discard_prob=tuple(p**node.attempts for p, node in zip(fails, nodes, strict=True)),
+        packet_rate=tuple(rates),
+        goodput_bps=tuple(8 * n.payload_bytes * x for n, x in zip(nodes, rates, strict=True)),
+    )
