@@ -1,0 +1,1 @@
+"""Studies of paper 002, per-station fairness in a hot-spot."""

@@ -1,0 +1,274 @@
+"""The claims ledger: rules from ``claims.toml``, measured values in, verdicts out.
+
+A claim is *reproduced* when lasthop's own run shows it, *deviates* when an honest run shows
+something else, *open* when no run decides it. Every verdict is computed here from measured values
+and the rules of ``claims.toml``; nothing is typed in by hand.
+
+A quick run judges more strictly than a full one: it decides only what still holds with every
+interval ``quick_margin`` times as wide, so that the full run may settle what it leaves open but
+does not overturn it.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from lasthop.studies.rules import (
+    Judge,
+    Number,
+    RuleError,
+    Rules,
+    Shape,
+    Term,
+    Values,
+    Verdict,
+    is_key,
+    worst,
+)
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check with its verdict, as ``reproduce --json`` prints it, and what it rests on."""
+
+    what: str
+    paper: float | str | None
+    predicted: float | None
+    simulated: float | None
+    ci95: float | None
+    rule: str
+    verdict: Verdict
+    detail: str
+    unit: str
+    model_verdict: Verdict | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of ``reproduce --json``."""
+        return {
+            "what": self.what,
+            "paper": self.paper,
+            "predicted": self.predicted,
+            "simulated": self.simulated,
+            "ci95": self.ci95,
+            "rule": self.rule,
+            "verdict": self.verdict.value,
+        }
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """One claim with the verdicts of its checks and the reason for its own."""
+
+    claim: "Claim"
+    verdict: Verdict
+    why: str
+    checks: tuple[CheckResult, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of ``reproduce --json``."""
+        return {
+            "id": self.claim.id,
+            "verdict": self.verdict.value,
+            "why": self.why,
+            "checks": [check.to_json() for check in self.checks],
+        }
+
+
+@dataclass(frozen=True)
+class Check:
+    """One statement that a run can decide."""
+
+    what: str
+    rule: Number | Shape
+    by_model: bool
+    unit: str
+
+    def studies(self) -> set[str]:
+        """Return the names of the studies that measure its values."""
+        return {key.split(".")[0] for key in self.rule.reads()}
+
+    def result(self, values: Values, rules: Rules, quick: bool) -> CheckResult:
+        """Judge the check on what was measured."""
+        simulation = self.rule.judge(Judge(values, model=False, quick=quick, rules=rules))
+        model = self.rule.judge(Judge(values, model=True, quick=quick, rules=rules))
+        judged = model if self.by_model else simulation
+        # What was measured stands in the answer as it is, not as a quick run widens it.
+        shown = self.rule.judge(Judge(values, model=False, quick=False, rules=rules))
+        against_model = isinstance(self.rule, Number) and self.rule.low is None
+        return CheckResult(
+            what=self.what,
+            paper=self.rule.paper(),
+            predicted=model.value,
+            simulated=None if self.by_model else shown.value,
+            ci95=None if self.by_model else shown.half,
+            rule=self.rule.describe(rules) + (" (judged on the model)" if self.by_model else ""),
+            verdict=judged.verdict,
+            detail=judged.detail,
+            unit=self.unit,
+            model_verdict=None if model.value is None or against_model else model.verdict,
+        )
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a paper."""
+
+    id: str
+    subject: str
+    text: str
+    figure: str
+    checks: tuple[Check, ...]
+
+    def studies(self) -> set[str]:
+        """Return the names of the studies, within its subject, that it rests on."""
+        return set().union(*(check.studies() for check in self.checks))
+
+    def result(
+        self, values: Values, rules: Rules, *, quick: bool = False, cause: str = ""
+    ) -> ClaimResult:
+        """Judge the claim.
+
+        Parameters
+        ----------
+        values : mapping
+            What the studies of its subject measured, keyed ``STUDY.NAME``.
+        rules : Rules
+            Bands and precisions.
+        quick : bool
+            Whether the values come from a quick run.
+        cause : str
+            Why the run deviates, from the study that isolated it; used only if it does.
+        """
+        checks = tuple(check.result(values, rules, quick) for check in self.checks)
+        verdict = worst(check.verdict for check in checks)
+        return ClaimResult(self, verdict, _why(self, verdict, checks, cause), checks)
+
+
+def _why(claim: Claim, verdict: Verdict, checks: Sequence[CheckResult], cause: str) -> str:
+    unmeasured = [check for check in checks if check.detail == "no study runs it yet"]
+    if len(unmeasured) == len(checks):
+        return "no study runs it yet"
+    lines = [
+        f"{check.what}: {check.detail}"
+        for check in checks
+        if check.verdict is not Verdict.REPRODUCED
+    ]
+    if verdict is Verdict.DEVIATES:
+        lines.append(f"cause: {cause}" if cause else "cause: not isolated yet")
+    judged_by_model = [c for c, rule in zip(checks, claim.checks, strict=True) if not rule.by_model]
+    model = [check for check in judged_by_model if check.model_verdict is not None]
+    if model:
+        missed = [check.what for check in model if check.model_verdict is not Verdict.REPRODUCED]
+        held = len(model) - len(missed)
+        line = f"model: {held} of {len(model)} checks hold"
+        lines.append(f"{line}, not: {'; '.join(missed)}" if missed else line)
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All claims with their rules."""
+
+    rules: Rules
+    subjects: Mapping[str, str]
+    claims: tuple[Claim, ...]
+
+    def select(self, names: Sequence[str]) -> tuple[Claim, ...]:
+        """Return the claims of the named subjects and ids, all if none is named.
+
+        Raises
+        ------
+        KeyError
+            With the first name that is neither a subject nor a claim.
+        """
+        known = {claim.id for claim in self.claims} | set(self.subjects)
+        for name in names:
+            if name not in known:
+                raise KeyError(name)
+        chosen = set(names)
+        return tuple(
+            claim
+            for claim in self.claims
+            if not names or claim.id in chosen or claim.subject in chosen
+        )
+
+
+_NUMBER_KEYS = {"what", "kind", "value", "paper", "range", "about", "at", "unit", "judge"}
+_ALLOWED = {
+    "number": _NUMBER_KEYS,
+    "trend": {"what", "kind", "larger", "smaller", "at", "unit", "judge"},
+    "shape": {"what", "kind", "holds", "at", "unit", "judge"},
+}
+
+
+def load(text: str | None = None) -> Ledger:
+    """Read the rules, by default the project's own ``claims.toml``.
+
+    Raises
+    ------
+    RuleError
+        If a rule does not make sense.
+    """
+    if text is None:
+        text = resources.files("lasthop").joinpath("claims.toml").read_text(encoding="utf-8")
+    tree = tomllib.loads(text)
+    subjects: dict[str, str] = tree["subject"]
+    claims = tuple(_claim(entry, subjects) for entry in tree["claim"])
+    twice = {claim.id for claim in claims if [c.id for c in claims].count(claim.id) > 1}
+    if twice:
+        raise RuleError(f"claims given twice: {', '.join(sorted(twice))}")
+    return Ledger(Rules(**tree["rules"]), subjects, claims)
+
+
+def _claim(entry: Mapping[str, Any], subjects: Mapping[str, str]) -> Claim:
+    subject = entry["id"].rsplit("-", 1)[0]
+    if subject not in subjects:
+        raise RuleError(f"{entry['id']}: no such subject")
+    try:
+        checks = tuple(check for table in entry["check"] for check in _checks(table))
+    except (RuleError, KeyError) as error:
+        raise RuleError(f"{entry['id']}: {error}") from error
+    return Claim(entry["id"], subject, entry["text"], entry["figure"], checks)
+
+
+def _checks(table: Mapping[str, Any]) -> list[Check]:
+    """Return the checks of one table: one, or one for each entry of `at`."""
+    unknown = set(table) - _ALLOWED[table["kind"]]
+    if unknown:
+        raise RuleError(f"unknown keys: {', '.join(sorted(unknown))}")
+    places = [str(place) for place in table.get("at", [""])]
+    papers = table.get("paper")
+    if not isinstance(papers, list):
+        papers = [papers] * len(places)
+    return [
+        Check(
+            what=table["what"].replace("{}", place),
+            rule=_rule(table, place, paper),
+            by_model=table.get("judge", "simulation") == "model",
+            unit=table.get("unit", ""),
+        )
+        for place, paper in zip(places, papers, strict=True)
+    ]
+
+
+def _rule(table: Mapping[str, Any], place: str, paper: float | str | None) -> Number | Shape:
+    def key(name: str) -> str:
+        text: str = table[name].replace("{}", place)
+        if not is_key(text):
+            raise RuleError(f"not a value: {text!r}")
+        return text
+
+    if table["kind"] == "shape":
+        return Shape.parse([one.replace("{}", place) for one in table["holds"]])
+    if table["kind"] == "trend":
+        pair = (Term(1.0, key("smaller")), Term(1.0, key("larger")))
+        return Shape(f"{key('larger')} > {key('smaller')}", (pair,), trend=True)
+    about = bool(table.get("about", False))
+    if paper == "model":
+        return Number(key("value"), None, None, about)
+    if (paper is None) == ("range" not in table):
+        raise RuleError("a number needs either `paper` or `range`")
+    low, high = (paper, paper) if paper is not None else table["range"]
+    return Number(key("value"), float(low), float(high), about)

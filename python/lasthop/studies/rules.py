@@ -1,0 +1,292 @@
+"""The three kinds of rule by which a measured value settles a check.
+
+*Number*, *trend* and *shape* are defined at the head of ``claims.toml``. The same rule judges the
+simulation, by its intervals, and the model, whose values have none.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Verdict(Enum):
+    """Outcome of a check or a claim."""
+
+    REPRODUCED = "reproduced"
+    OPEN = "open"
+    DEVIATES = "deviates"
+
+
+_RANK = {Verdict.REPRODUCED: 0, Verdict.OPEN: 1, Verdict.DEVIATES: 2}
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the worst verdict: `deviates` before `open` before `reproduced`."""
+    return max(verdicts, key=_RANK.__getitem__)
+
+
+class RuleError(ValueError):
+    """A rule in ``claims.toml`` that does not make sense."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One quantity as the simulation and the model give it.
+
+    Parameters
+    ----------
+    simulated : float, optional
+        Mean over the replications.
+    ci95 : float, optional
+        Half width of its 95 % interval; None with fewer than two replications.
+    predicted : float, optional
+        What the model says.
+    """
+
+    simulated: float | None = None
+    ci95: float | None = None
+    predicted: float | None = None
+
+
+Values = Mapping[str, Measured]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Bands and precisions common to all checks. [-]"""
+
+    band: float
+    half_width: float
+    band_about: float
+    half_width_about: float
+    quick_margin: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with the half width that judging uses; None where it is not known."""
+
+    mean: float | None
+    half: float | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict, the value and half width it rests on, and both in words."""
+
+    verdict: Verdict
+    value: float | None
+    half: float | None
+    detail: str
+
+
+def number(value: float) -> str:
+    """Format a value for people: four significant digits, no exponent where avoidable."""
+    if value != 0 and not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.3e}"
+    if abs(value) >= 1000:
+        return f"{value:.0f}"
+    return f"{value:.4g}"
+
+
+def interval(mean: float, half: float | None) -> str:
+    """Format a mean with its half width."""
+    return number(mean) if not half else f"{number(mean)} ± {number(half)}"
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.3g} %"
+
+
+@dataclass(frozen=True)
+class Judge:
+    """How values are read: simulated or predicted, and how strictly."""
+
+    values: Values
+    model: bool
+    quick: bool
+    rules: Rules
+
+    @property
+    def margin(self) -> float:
+        """How many times as wide every interval is taken."""
+        return self.rules.quick_margin if self.quick and not self.model else 1.0
+
+    def estimate(self, key: str) -> Estimate | None:
+        """Return the value of `key`, or None if its study did not run."""
+        measured = self.values.get(key)
+        if measured is None:
+            return None
+        if self.model:
+            return Estimate(measured.predicted, 0.0)
+        half = None if measured.ci95 is None else self.margin * measured.ci95
+        return Estimate(measured.simulated, half)
+
+
+_KEY = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
+
+
+def is_key(text: str) -> bool:
+    """Tell whether `text` names a value, ``STUDY.NAME``."""
+    return _KEY.fullmatch(text) is not None
+
+
+@dataclass(frozen=True)
+class Term:
+    """One side of an inequality: a factor times a value, or a plain number."""
+
+    factor: float
+    key: str | None
+
+    @classmethod
+    def parse(cls, text: str) -> "Term":
+        """Read ``number``, ``key`` or ``number * key``."""
+        parts = [part.strip() for part in text.split("*")]
+        if len(parts) == 1 and _NUMBER.fullmatch(parts[0]):
+            return cls(float(parts[0]), None)
+        if len(parts) == 1 and is_key(parts[0]):
+            return cls(1.0, parts[0])
+        if len(parts) == 2 and _NUMBER.fullmatch(parts[0]) and is_key(parts[1]):
+            return cls(float(parts[0]), parts[1])
+        raise RuleError(f"not a number, a value or `number * value`: {text!r}")
+
+    def estimate(self, judge: Judge) -> Estimate | None:
+        """Return the side's value; a plain number has no interval."""
+        if self.key is None:
+            return Estimate(self.factor, 0.0)
+        value = judge.estimate(self.key)
+        if value is None or value.mean is None:
+            return value
+        half = None if value.half is None else abs(self.factor) * value.half
+        return Estimate(self.factor * value.mean, half)
+
+
+@dataclass(frozen=True)
+class Number:
+    """`value` agrees with `low`..`high`; both None: with the model's prediction."""
+
+    value: str
+    low: float | None
+    high: float | None
+    about: bool
+
+    def reads(self) -> set[str]:
+        """Return the values this rule reads."""
+        return {self.value}
+
+    def paper(self) -> float | str | None:
+        """Return the paper's value for display."""
+        if self.low is None or self.high is None:
+            return "model"
+        return self.low if self.low == self.high else f"{number(self.low)}..{number(self.high)}"
+
+    def describe(self, rules: Rules) -> str:
+        """Return the rule in words."""
+        band, width = self._limits(rules)
+        return f"number: interval overlaps {_percent(band)}, half width at most {_percent(width)}"
+
+    def judge(self, judge: Judge) -> Judged:
+        """Compare the interval with the band around the paper's value."""
+        band, width = self._limits(judge.rules)
+        low, high = self.low, self.high
+        if low is None or high is None:
+            measured = judge.values.get(self.value)
+            low = high = None if measured is None else measured.predicted
+        estimate = judge.estimate(self.value)
+        if estimate is None or estimate.mean is None:
+            return _undecided(estimate)
+        mean, half = estimate.mean, estimate.half
+        if low is None or high is None:
+            return Judged(Verdict.OPEN, mean, half, "the model gives no value")
+        if half is None:
+            return Judged(Verdict.OPEN, mean, None, "no interval: fewer than two replications")
+        if half > width * max(abs(mean), abs(low), abs(high)):
+            reason = f"{number(mean)}: the interval of ± {number(half)} is wider than ± "
+            return Judged(Verdict.OPEN, mean, half, reason + _percent(width))
+        low, high = low - band * abs(low), high + band * abs(high)
+        detail = f"{interval(mean, half)} against {number(low)}..{number(high)}"
+        if mean + half < low or mean - half > high:
+            return Judged(Verdict.DEVIATES, mean, half, detail)
+        if judge.quick and not judge.model and (mean - half < low or mean + half > high):
+            return Judged(Verdict.OPEN, mean, half, f"{detail}: too close for a quick run")
+        return Judged(Verdict.REPRODUCED, mean, half, detail)
+
+    def _limits(self, rules: Rules) -> tuple[float, float]:
+        if self.about:
+            return rules.band_about, rules.half_width_about
+        return rules.band, rules.half_width
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Inequalities ``left < right``, all of which hold outside their intervals."""
+
+    text: str
+    inequalities: tuple[tuple[Term, Term], ...]
+    trend: bool
+
+    @classmethod
+    def parse(cls, holds: Sequence[str]) -> "Shape":
+        """Read chains such as ``"a < 2 * b < 3"``; ``>`` reverses."""
+        pairs: list[tuple[Term, Term]] = []
+        for chain in holds:
+            signs = re.findall(r"[<>]", chain)
+            terms = [Term.parse(part) for part in re.split(r"[<>]", chain)]
+            if not signs:
+                raise RuleError(f"no inequality: {chain!r}")
+            for sign, left, right in zip(signs, terms, terms[1:], strict=False):
+                pairs.append((left, right) if sign == "<" else (right, left))
+        return cls(", ".join(holds), tuple(pairs), trend=False)
+
+    def reads(self) -> set[str]:
+        """Return the values this rule reads."""
+        return {term.key for pair in self.inequalities for term in pair if term.key is not None}
+
+    def paper(self) -> float | str | None:
+        """Return the paper's statement for display."""
+        return self.text
+
+    def describe(self, rules: Rules) -> str:
+        """Return the rule in words."""
+        del rules
+        if self.trend:
+            return "trend: the difference is positive, outside both intervals"
+        return "shape: every inequality holds outside its intervals; the tightest margin is shown"
+
+    def judge(self, judge: Judge) -> Judged:
+        """Judge every inequality; the answer is the worst, then the tightest."""
+        outcomes = [_below(left, right, judge) for left, right in self.inequalities]
+        unknown = [one for one in outcomes if one.value is None]
+        candidates = [one for one in outcomes if one.verdict is Verdict.DEVIATES] or unknown
+        return min(candidates or outcomes, key=_clearance)
+
+
+def _clearance(judged: Judged) -> float:
+    if judged.value is None:
+        return -math.inf
+    return judged.value - (judged.half or 0.0)
+
+
+def _below(left: Term, right: Term, judge: Judge) -> Judged:
+    """Judge ``left < right`` by the gap between them and the sum of their half widths."""
+    a, b = left.estimate(judge), right.estimate(judge)
+    if a is None or b is None or a.mean is None or b.mean is None:
+        return _undecided(None if a is None or b is None else a)
+    gap = b.mean - a.mean
+    if a.half is None or b.half is None:
+        return Judged(Verdict.OPEN, gap, None, "no interval: fewer than two replications")
+    reach = a.half + b.half
+    detail = f"{interval(a.mean, a.half)} < {interval(b.mean, b.half)}"
+    if gap > reach:
+        return Judged(Verdict.REPRODUCED, gap, reach, detail)
+    if gap < -reach:
+        return Judged(Verdict.DEVIATES, gap, reach, f"not {detail}")
+    return Judged(Verdict.OPEN, gap, reach, f"{detail}: within the intervals")
+
+
+def _undecided(estimate: Estimate | None) -> Judged:
+    reason = "no study runs it yet" if estimate is None else "the run gave no value"
+    return Judged(Verdict.OPEN, None, None, reason)

@@ -1,0 +1,282 @@
+"""The ledger judges by its rules: every branch of every rule, with its boundary."""
+
+import pytest
+
+from lasthop.studies import ledger
+from lasthop.studies.ledger import Ledger
+from lasthop.studies.rules import Measured, RuleError, Verdict, worst
+
+REPRODUCED, OPEN, DEVIATES = Verdict.REPRODUCED, Verdict.OPEN, Verdict.DEVIATES
+
+HEAD = """
+[rules]
+band = 0.05
+half_width = 0.02
+band_about = 0.15
+half_width_about = 0.05
+quick_margin = 2.0
+[subject]
+demo = "a paper"
+[[claim]]
+id = "demo-1"
+text = "something"
+figure = "1"
+"""
+
+
+def one(check: str) -> Ledger:
+    """Return a ledger with one claim of the given checks."""
+    return ledger.load(f"{HEAD}check = [ {check} ]")
+
+
+def judge(check: str, quick: bool = False, **values: Measured) -> Verdict:
+    """Return the verdict of one claim; `a=...` is the value ``fig.a``."""
+    book = one(check)
+    measured = {f"fig.{name}": value for name, value in values.items()}
+    return book.claims[0].result(measured, book.rules, quick=quick).verdict
+
+
+NUMBER = '{ what = "w", kind = "number", value = "fig.a", paper = 100 }'
+ABOUT = '{ what = "w", kind = "number", value = "fig.a", paper = 100, about = true }'
+RANGE = '{ what = "w", kind = "number", value = "fig.a", range = [2, 6] }'
+AGREES = '{ what = "w", kind = "number", value = "fig.a", paper = "model" }'
+TREND = '{ what = "w", kind = "trend", larger = "fig.a", smaller = "fig.b" }'
+SHAPE = '{ what = "w", kind = "shape", holds = ["fig.a < fig.b < 10", "2 * fig.a > 1"] }'
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "verdict"),
+    [
+        (100.0, 1.0, REPRODUCED),
+        (106.0, 1.0, REPRODUCED),  # touches the band's edge: overlaps
+        (106.01, 1.0, DEVIATES),
+        (94.0, 1.0, REPRODUCED),
+        (93.99, 1.0, DEVIATES),
+        (100.0, 2.0, REPRODUCED),  # half width of exactly 2 %
+        (100.0, 2.01, OPEN),
+        (120.0, 2.4, DEVIATES),  # a large mean is allowed a half width in proportion
+        (120.0, 2.41, OPEN),
+        (0.0, 2.0, DEVIATES),  # a mean of zero is judged on the paper's scale
+        (100.0, None, OPEN),
+    ],
+)
+def test_number_needs_a_narrow_interval_that_overlaps_the_band(mean, half, verdict):
+    assert judge(NUMBER, a=Measured(mean, half)) is verdict
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "verdict"),
+    [
+        (115.0, 5.0, REPRODUCED),
+        (119.0, 4.0, REPRODUCED),
+        (119.01, 4.0, DEVIATES),
+        (100.0, 5.01, OPEN),
+    ],
+)
+def test_about_widens_band_and_precision(mean, half, verdict):
+    assert judge(ABOUT, a=Measured(mean, half)) is verdict
+
+
+@pytest.mark.parametrize(
+    ("mean", "verdict"),
+    [(1.9, REPRODUCED), (1.89, DEVIATES), (4, REPRODUCED), (6.3, REPRODUCED), (6.31, DEVIATES)],
+)
+def test_range_is_widened_by_the_band_on_each_side(mean, verdict):
+    assert judge(RANGE, a=Measured(mean, 0.0)) is verdict
+
+
+def test_negative_paper_values_have_their_band_the_right_way_round():
+    check = NUMBER.replace("100", "-100")
+    assert judge(check, a=Measured(-104.0, 0.5)) is REPRODUCED
+    assert judge(check, a=Measured(-106.0, 0.5)) is DEVIATES
+    assert judge(check, a=Measured(100.0, 0.5)) is DEVIATES
+
+
+def test_agreement_is_judged_against_the_models_value():
+    assert judge(AGREES, a=Measured(100.0, 1.0, predicted=103.0)) is REPRODUCED
+    assert judge(AGREES, a=Measured(100.0, 1.0, predicted=110.0)) is DEVIATES
+    assert judge(AGREES, a=Measured(100.0, 1.0)) is OPEN
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "verdict"),
+    [
+        ((3.0, 0.4), (2.0, 0.5), REPRODUCED),
+        ((3.0, 0.5), (2.0, 0.5), OPEN),  # the intervals touch
+        ((2.0, 0.4), (3.0, 0.5), DEVIATES),
+        ((2.0, 0.5), (3.0, 0.5), OPEN),
+        ((2.0, None), (3.0, 0.1), OPEN),
+    ],
+)
+def test_trend_is_the_sign_outside_both_intervals(a, b, verdict):
+    assert judge(TREND, a=Measured(*a), b=Measured(*b)) is verdict
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "verdict"),
+    [
+        ((3.0, 0.4), (5.0, 0.5), REPRODUCED),
+        ((3.0, 0.4), (3.5, 0.5), OPEN),
+        ((3.0, 0.4), (9.8, 0.5), OPEN),
+        ((3.0, 0.4), (11.0, 0.5), DEVIATES),
+        ((5.0, 0.1), (3.0, 0.1), DEVIATES),
+        ((0.4, 0.05), (3.0, 0.1), DEVIATES),  # 2 a lies below 1
+        ((0.55, 0.06), (3.0, 0.1), OPEN),  # the factor scales the interval too
+    ],
+)
+def test_shape_needs_every_inequality_outside_its_intervals(a, b, verdict):
+    assert judge(SHAPE, a=Measured(*a), b=Measured(*b)) is verdict
+
+
+def test_shape_shows_the_tightest_margin():
+    book = one(SHAPE)
+    values = {"fig.a": Measured(3.0, 0.4), "fig.b": Measured(5.0, 0.5)}
+    [check] = book.claims[0].result(values, book.rules).checks
+    assert (check.simulated, check.ci95) == (pytest.approx(2.0), pytest.approx(0.9))
+    assert check.paper == "fig.a < fig.b < 10, 2 * fig.a > 1"
+
+
+def test_a_claim_is_as_good_as_its_worst_check():
+    assert worst([REPRODUCED, REPRODUCED]) is REPRODUCED
+    assert worst([REPRODUCED, OPEN]) is OPEN
+    assert worst([OPEN, DEVIATES, REPRODUCED]) is DEVIATES
+    both = f"{NUMBER}, {TREND}"
+    assert judge(both, a=Measured(100.0, 1.0), b=Measured(90.0, 1.0)) is REPRODUCED
+    assert judge(both, a=Measured(100.0, 1.0), b=Measured(99.0, 1.0)) is OPEN
+    assert judge(both, a=Measured(100.0, 1.0), b=Measured(120.0, 1.0)) is DEVIATES
+
+
+def test_without_a_study_the_claim_is_open_and_says_so():
+    book = one(f"{NUMBER}, {TREND}")
+    result = book.claims[0].result({}, book.rules)
+    assert (result.verdict, result.why) == (OPEN, "no study runs it yet")
+    assert [check.simulated for check in result.checks] == [None, None]
+
+
+def test_a_check_on_the_model_has_no_interval_and_no_simulation():
+    check = NUMBER.replace("paper", 'judge = "model", paper')
+    book = one(check)
+    result = book.claims[0].result({"fig.a": Measured(predicted=104.0)}, book.rules)
+    assert result.verdict is REPRODUCED
+    assert result.checks[0].predicted == 104.0
+    assert result.checks[0].simulated is None
+    assert judge(check, a=Measured(predicted=106.0)) is DEVIATES
+    assert judge(check, a=Measured(simulated=100.0, ci95=0.1)) is OPEN
+
+
+def test_why_names_what_failed_the_cause_and_what_the_model_says():
+    book = one(NUMBER)
+    values = {"fig.a": Measured(120.0, 1.0, predicted=101.0)}
+    claim = book.claims[0]
+    assert claim.result(values, book.rules).why == (
+        "w: 120 ± 1 against 95..105\ncause: not isolated yet\nmodel: 1 of 1 checks hold"
+    )
+    isolated = claim.result(values, book.rules, cause="losses; without them 100")
+    assert "cause: losses; without them 100" in isolated.why
+    missed = claim.result({"fig.a": Measured(100.0, 1.0, predicted=120.0)}, book.rules)
+    assert missed.verdict is REPRODUCED
+    assert missed.why == "model: 0 of 1 checks hold, not: w"
+
+
+def test_a_cause_is_not_given_where_nothing_deviates():
+    book = one(NUMBER)
+    result = book.claims[0].result({"fig.a": Measured(100.0, 1.0)}, book.rules, cause="losses")
+    assert result.why == ""
+
+
+@pytest.mark.parametrize("check", [NUMBER, ABOUT, RANGE, TREND, SHAPE])
+def test_a_quick_run_answers_as_a_full_run_or_leaves_open(check):
+    """Over a grid of means and widths; the full run has half the width and a mean nearby."""
+    for mean in [0.3, 2.0, 5.0, 9.0, 84.0, 94.0, 95.5, 100.0, 104.5, 106.0, 118.0, 150.0]:
+        for half in [0.0, 0.002 * mean, 0.01 * mean, 0.03 * mean]:
+            quick = judge(check, quick=True, a=Measured(mean, half), b=Measured(4.0, half))
+            for shift in [-1.0, -0.5, 0.0, 0.5, 1.0]:
+                a = Measured(mean + shift * half, half / 2)
+                b = Measured(4.0 - shift * half, half / 2)
+                assert quick in (OPEN, judge(check, a=a, b=b))
+
+
+def test_a_quick_run_leaves_open_what_a_full_run_decides_narrowly():
+    assert judge(NUMBER, a=Measured(105.5, 1.0)) is REPRODUCED
+    assert judge(NUMBER, quick=True, a=Measured(105.5, 1.0)) is OPEN
+    assert judge(NUMBER, quick=True, a=Measured(102.5, 1.0)) is REPRODUCED
+    assert judge(NUMBER, a=Measured(106.5, 1.0)) is DEVIATES
+    assert judge(NUMBER, quick=True, a=Measured(106.5, 1.0)) is OPEN
+    assert judge(NUMBER, quick=True, a=Measured(107.5, 1.0)) is DEVIATES
+
+
+def test_a_quick_run_reports_intervals_as_measured():
+    book = one(NUMBER)
+    [check] = book.claims[0].result({"fig.a": Measured(100.0, 1.0)}, book.rules, quick=True).checks
+    assert check.ci95 == 1.0
+
+
+def test_at_repeats_a_check_with_its_own_paper_value():
+    check = (
+        '{ what = "w {}", kind = "number", value = "fig.a_{}", at = [1, 2], paper = [10, 20] },'
+        '{ what = "v {}", kind = "shape", holds = ["fig.a_{} < fig.b_{}"], at = ["x", "y"] }'
+    )
+    book = one(check)
+    assert [c.what for c in book.claims[0].checks] == ["w 1", "w 2", "v x", "v y"]
+    values = {"fig.a_1": Measured(10.0, 0.1), "fig.a_2": Measured(10.0, 0.1)}
+    first, second, third, _ = book.claims[0].result(values, book.rules).checks
+    assert [first.verdict, second.verdict, third.verdict] == [REPRODUCED, DEVIATES, OPEN]
+    assert book.claims[0].studies() == {"fig"}
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        ('{ what = "w", kind = "number", value = "fig.a" }', "either `paper` or `range`"),
+        (RANGE.replace("range", "paper = 1, range"), "either `paper` or `range`"),
+        ('{ what = "w", kind = "number", value = "a", paper = 1 }', "not a value"),
+        ('{ what = "w", kind = "trend", larger = "fig.a", smaller = "3" }', "not a value"),
+        ('{ what = "w", kind = "shape", holds = ["fig.a"] }', "no inequality"),
+        ('{ what = "w", kind = "shape", holds = ["fig.a < fig.b * 2"] }', "not a number"),
+        (NUMBER.replace("paper", "papre"), "unknown keys: papre"),
+        (NUMBER.replace("number", "guess"), "guess"),
+    ],
+)
+def test_a_rule_without_sense_is_refused(check, message):
+    with pytest.raises(RuleError, match=message):
+        one(check)
+
+
+def test_a_claim_given_twice_is_refused():
+    with pytest.raises(RuleError, match="given twice: demo-1"):
+        ledger.load(f"{HEAD}check = []\n[[claim]]\nid='demo-1'\ntext=''\nfigure=''\ncheck=[]")
+
+
+def test_select_takes_subjects_and_claims_and_refuses_others():
+    book = ledger.load()
+    assert len(book.select([])) == len(book.claims)
+    assert {claim.subject for claim in book.select(["vbs"])} == {"vbs"}
+    assert [c.id for c in book.select(["hotspot-5", "hotspot-2"])] == ["hotspot-2", "hotspot-5"]
+    with pytest.raises(KeyError, match="hotspots"):
+        book.select(["hotspots"])
+
+
+@pytest.mark.parametrize(
+    ("subject", "claims"), [("hotspot", 15), ("edca", 19), ("vbs", 18), ("acsma", 21), ("red", 18)]
+)
+def test_every_claim_of_every_subject_has_checks(subject, claims):
+    chosen = ledger.load().select([subject])
+    assert [claim.id for claim in chosen] == [f"{subject}-{k + 1}" for k in range(claims)]
+    assert all(claim.checks and claim.text and claim.figure for claim in chosen)
+
+
+def test_json_has_the_agreed_keys():
+    book = one(NUMBER)
+    result = book.claims[0].result({"fig.a": Measured(100.0, 1.0, 98.0)}, book.rules).to_json()
+    assert list(result) == ["id", "verdict", "why", "checks"]
+    assert result["checks"] == [
+        {
+            "what": "w",
+            "paper": 100.0,
+            "predicted": 98.0,
+            "simulated": 100.0,
+            "ci95": 1.0,
+            "rule": "number: interval overlaps 5 %, half width at most 2 %",
+            "verdict": "reproduced",
+        }
+    ]
