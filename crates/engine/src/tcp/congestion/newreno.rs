@@ -1,0 +1,48 @@
+//! NewReno: fast recovery until everything sent before the loss has arrived.
+//!
+//! Reference: RFC 6582, section 3.2.
+//!
+//! Choices that the RFC offers: on the full ACK cwnd = min(ssthresh, max(FlightSize, 1) + 1),
+//! its option 1, which cannot send a burst (ns-2 takes option 2, cwnd = ssthresh); the
+//! "impatient" timer, restarted on the first partial ACK only, so that a window with many
+//! losses ends in a timeout and slow start instead of one repair per round trip.
+//!
+//! Differs from the RFC in: deflation by a partial ACK stops at an empty window, where the RFC
+//! would make cwnd negative after many lost ACKs.
+
+use super::{CongestionControl, Repair, Window};
+
+#[derive(Clone, Debug)]
+pub(super) struct NewReno;
+
+impl CongestionControl for NewReno {
+    const REPAIR: Repair = Repair::EachHole;
+
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window) {
+        window.grow();
+    }
+
+    /// Step 2, which is steps 2 and 3 of RFC 5681, section 3.2.
+    fn on_loss(&mut self, window: &mut Window, flight: u32) {
+        window.halve(flight);
+        window.inflate();
+    }
+
+    /// Step 2 as well (step 4 of RFC 5681).
+    fn on_dup_ack(&mut self, window: &mut Window) {
+        window.cwnd += 1.0;
+    }
+
+    /// Step 3, partial acknowledgments: deflate by what was acknowledged, then add one segment
+    /// for the retransmission.
+    fn on_partial_ack(&mut self, window: &mut Window, acked: u32) {
+        window.cwnd = (window.cwnd - f64::from(acked)).max(0.0) + 1.0;
+    }
+
+    /// Step 3, full acknowledgments, option 1.
+    fn on_recovered(&mut self, window: &mut Window, flight: u32) {
+        let burst_free = f64::from(flight.max(1)) + 1.0;
+        window.deflate(window.ssthresh.min(burst_free));
+    }
+}

@@ -1,0 +1,25 @@
+//! Tahoe: slow start after every loss.
+//!
+//! Reference: V. Jacobson, "Congestion avoidance and control", SIGCOMM 1988.
+//!
+//! Differs from 4.3BSD-Tahoe in: ssthresh is half the flight size (RFC 5681), not half of
+//! min(cwnd, receive window); a timeout repeated for the same segment leaves it.
+
+use super::{CongestionControl, Repair, Window};
+
+#[derive(Clone, Debug)]
+pub(super) struct Tahoe;
+
+impl CongestionControl for Tahoe {
+    const REPAIR: Repair = Repair::GoBackN;
+
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window) {
+        window.grow();
+    }
+
+    fn on_loss(&mut self, window: &mut Window, flight: u32) {
+        window.halve(flight);
+        window.collapse();
+    }
+}

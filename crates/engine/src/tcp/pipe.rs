@@ -1,0 +1,148 @@
+//! Test bench: one connection over a pipe that delays and loses packets.
+
+use super::{Ack, Receiver, Segment, Sender};
+use crate::kernel::time::{Span, Time};
+use crate::scenario::{CongestionControl, TcpSettings};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+pub(super) const MS: u64 = 1_000_000;
+
+/// Immediate ACKs, window 42, minimum RTO 200 ms; tests change what they are about.
+pub(super) fn settings(congestion: CongestionControl) -> TcpSettings {
+    TcpSettings {
+        congestion,
+        window_packets: 42,
+        initial_cwnd_packets: 2,
+        delayed_ack: false,
+        ack_delay: Span(100 * MS),
+        mss_bytes: 1460,
+        header_bytes: 40,
+        min_rto: Span(200 * MS),
+        initial_rto: Span(1_000 * MS),
+        segments: None,
+    }
+}
+
+/// A packet under way.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Packet {
+    Data { number: u32, sent_at: Time },
+    Ack { next: u32, echo: Time },
+}
+
+/// What becomes of a packet: its one-way delay, or `None` if it is lost.
+type Fate<'a> = dyn FnMut(Packet) -> Option<Span> + 'a;
+
+pub(super) struct Pipe<'a> {
+    pub(super) now: Time,
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    pub(super) delivered: u64,
+    /// What happened, and when. [ms]
+    pub(super) log: Vec<(u64, String)>,
+    under_way: BinaryHeap<Reverse<(Time, u64, Packet)>>,
+    sent: u64,
+    fate: Box<Fate<'a>>,
+}
+
+impl<'a> Pipe<'a> {
+    pub(super) fn new(
+        settings: &TcpSettings,
+        fate: impl FnMut(Packet) -> Option<Span> + 'a,
+    ) -> Pipe<'a> {
+        let mut pipe = Pipe {
+            now: Time::ZERO,
+            sender: Sender::new(settings),
+            receiver: Receiver::new(settings),
+            delivered: 0,
+            log: Vec::new(),
+            under_way: BinaryHeap::new(),
+            sent: 0,
+            fate: Box::new(fate),
+        };
+        pipe.sender.open(Time::ZERO);
+        pipe.send();
+        pipe
+    }
+
+    /// Handles the next event unless it is later than `until`.
+    pub(super) fn step(&mut self, until: Time) -> bool {
+        let arrival = self.under_way.peek().map_or(Time::NEVER, |Reverse(p)| p.0);
+        let timer = self.receiver.deadline().min(self.sender.deadline());
+        let next = arrival.min(timer);
+        if next > until || next == Time::NEVER {
+            return false;
+        }
+        self.now = next;
+        if arrival <= timer {
+            let Reverse((_, _, packet)) = self.under_way.pop().unwrap();
+            self.arrive(packet);
+        } else if self.receiver.deadline() <= self.sender.deadline() {
+            self.note("ack timer".to_string());
+            let ack = self.receiver.on_timer(self.now);
+            self.acknowledge(ack.unwrap());
+        } else {
+            self.note("timeout".to_string());
+            self.sender.on_timer(self.now);
+            self.send();
+        }
+        true
+    }
+
+    pub(super) fn run(&mut self, until: Time) {
+        while self.step(until) {}
+    }
+
+    fn arrive(&mut self, packet: Packet) {
+        match packet {
+            Packet::Data { number, sent_at } => {
+                let received = self.receiver.on_segment(self.now, number, sent_at);
+                self.delivered += u64::from(received.delivered);
+                self.note(format!("got {number}"));
+                if let Some(ack) = received.ack {
+                    self.acknowledge(ack);
+                }
+            }
+            Packet::Ack { next, echo } => {
+                self.sender.on_ack(self.now, Ack { next, echo });
+                self.note(format!("acked {next}"));
+                self.send();
+            }
+        }
+    }
+
+    fn send(&mut self) {
+        while let Some(segment) = self.sender.next_segment(self.now) {
+            let Segment {
+                number,
+                retransmission,
+            } = segment;
+            let again = if retransmission { " again" } else { "" };
+            self.note(format!("send {number}{again}"));
+            let sent_at = self.now;
+            self.carry(Packet::Data { number, sent_at });
+        }
+    }
+
+    fn acknowledge(&mut self, Ack { next, echo }: Ack) {
+        self.note(format!("ack {next}"));
+        self.carry(Packet::Ack { next, echo });
+    }
+
+    fn carry(&mut self, packet: Packet) {
+        let order = self.sent;
+        self.sent += 1;
+        match (self.fate)(packet) {
+            // `order` keeps packets that arrive together in the order they were sent
+            Some(delay) => self
+                .under_way
+                .push(Reverse((self.now + delay, order, packet))),
+            None => self.note("lost".to_string()),
+        }
+    }
+
+    fn note(&mut self, what: String) {
+        self.log.push((self.now.0 / MS, what));
+    }
+}

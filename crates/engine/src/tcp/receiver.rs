@@ -1,0 +1,295 @@
+//! The receiving half of a connection: in-order delivery, ACKs, timestamp echo.
+//!
+//! References: RFC 5681, section 4.2 (when to acknowledge); RFC 7323, section 4.3 (which
+//! timestamp to echo).
+//!
+//! ACKs leave at once for a segment out of order, for one that fills a gap, for one that
+//! arrived before, and for every second segment in order; a single segment in order waits for
+//! `ack_delay`. Without `delayed_ack` every segment is acknowledged at once.
+//!
+//! Differs from Linux in: no quick ACKs at the start of a connection, and a fixed delay.
+
+use super::Ack;
+use crate::kernel::time::{Span, Time};
+use crate::scenario::TcpSettings;
+
+/// What a segment caused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Segments that became deliverable in order.
+    pub delivered: u32,
+    /// ACK to be sent now.
+    pub ack: Option<Ack>,
+}
+
+/// The receiving half of one connection.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// Segment expected next: all before it were delivered.
+    rcv_nxt: u32,
+    /// Last.ACK.sent of RFC 7323.
+    last_ack_sent: u32,
+    /// TS.Recent of RFC 7323: the time to echo.
+    ts_recent: Time,
+    /// When the delayed ACK is due; [`Time::NEVER`] when none waits.
+    deadline: Time,
+    /// How long an ACK may wait; none: not at all.
+    ack_delay: Option<Span>,
+    window: u32,
+    /// Segments that arrived ahead of `rcv_nxt`.
+    ahead: Ring,
+}
+
+impl Receiver {
+    /// A receiver that expects segment 0.
+    pub fn new(settings: &TcpSettings) -> Receiver {
+        Receiver {
+            rcv_nxt: 0,
+            last_ack_sent: 0,
+            ts_recent: Time::ZERO,
+            deadline: Time::NEVER,
+            ack_delay: settings.delayed_ack.then_some(settings.ack_delay),
+            window: settings.window_packets,
+            ahead: Ring::new(settings.window_packets),
+        }
+    }
+
+    /// Segment `number`, sent at `sent_at`, arrived.
+    #[inline]
+    pub fn on_segment(&mut self, now: Time, number: u32, sent_at: Time) -> Received {
+        // RFC 7323, section 4.3: the echo is of the earliest segment not acknowledged yet, so
+        // that samples include the delay of the ACK
+        if number <= self.last_ack_sent && sent_at >= self.ts_recent {
+            self.ts_recent = sent_at;
+        }
+        if number != self.rcv_nxt {
+            return self.on_other_segment(number);
+        }
+        self.rcv_nxt += 1;
+        let filled = self.ahead.held > 0;
+        let delivered = if filled { 1 + self.deliver_ahead() } else { 1 };
+        let waiting = self.deadline != Time::NEVER;
+        let ack = match self.ack_delay {
+            Some(delay) if !filled && !waiting => {
+                self.deadline = now + delay;
+                None
+            }
+            _ => Some(self.ack()),
+        };
+        Received { delivered, ack }
+    }
+
+    /// When the delayed ACK is due; [`Time::NEVER`] when none waits.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// The delayed-ACK timer expired.
+    pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
+        (now >= self.deadline).then(|| self.ack())
+    }
+
+    /// A segment that is not the next one: ahead of a gap, or it arrived before.
+    fn on_other_segment(&mut self, number: u32) -> Received {
+        if number > self.rcv_nxt && number - self.rcv_nxt < self.window {
+            self.ahead.insert(number);
+        }
+        Received {
+            delivered: 0,
+            ack: Some(self.ack()),
+        }
+    }
+
+    /// Moves `rcv_nxt` over what arrived ahead of it; returns by how much.
+    fn deliver_ahead(&mut self) -> u32 {
+        let first = self.rcv_nxt;
+        while self.ahead.remove(self.rcv_nxt) {
+            self.rcv_nxt += 1;
+        }
+        self.rcv_nxt - first
+    }
+
+    #[inline]
+    fn ack(&mut self) -> Ack {
+        self.deadline = Time::NEVER;
+        self.last_ack_sent = self.rcv_nxt;
+        Ack {
+            next: self.rcv_nxt,
+            echo: self.ts_recent,
+        }
+    }
+}
+
+/// A set of segment numbers that lie less than one window apart: one bit each, in a ring.
+#[derive(Clone, Debug)]
+struct Ring {
+    words: Box<[u64]>,
+    /// Numbers in the set.
+    held: u32,
+}
+
+impl Ring {
+    fn new(window: u32) -> Ring {
+        let words = window.next_power_of_two().div_ceil(u64::BITS);
+        Ring {
+            words: vec![0; words as usize].into_boxed_slice(),
+            held: 0,
+        }
+    }
+
+    /// Word and bit of `number`.
+    fn place(&self, number: u32) -> (usize, u64) {
+        let mask = self.words.len() - 1; // the length is a power of two
+        let word = (number / u64::BITS) as usize & mask;
+        (word, 1 << (number % u64::BITS))
+    }
+
+    fn insert(&mut self, number: u32) {
+        let (word, bit) = self.place(number);
+        self.held += u32::from(self.words[word] & bit == 0);
+        self.words[word] |= bit;
+    }
+
+    /// Takes `number` out; whether it was there.
+    fn remove(&mut self, number: u32) -> bool {
+        let (word, bit) = self.place(number);
+        let present = self.words[word] & bit != 0;
+        self.words[word] &= !bit;
+        self.held -= u32::from(present);
+        present
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::CongestionControl::NewReno;
+    use crate::tcp::pipe::{MS, settings};
+
+    fn receiver(delayed_ack: bool, window_packets: u32) -> Receiver {
+        Receiver::new(&TcpSettings {
+            delayed_ack,
+            window_packets,
+            ..settings(NewReno)
+        })
+    }
+
+    /// Feeds `(number, sent_at [ms], arrives at [ms])` and returns per segment
+    /// `(delivered, ACK as (next, echo [ms]))`.
+    fn feed(
+        receiver: &mut Receiver,
+        segments: &[(u32, u64, u64)],
+    ) -> Vec<(u32, Option<(u32, u64)>)> {
+        let feed_one = |&(number, sent, now): &(u32, u64, u64)| {
+            let received = receiver.on_segment(Time(now * MS), number, Time(sent * MS));
+            let ack = received.ack.map(|a| (a.next, a.echo.0 / MS));
+            (received.delivered, ack)
+        };
+        segments.iter().map(feed_one).collect()
+    }
+
+    #[test]
+    fn every_segment_is_acknowledged_at_once_without_delay() {
+        let mut r = receiver(false, 42);
+        let got = feed(&mut r, &[(0, 1, 51), (1, 2, 52), (2, 3, 53)]);
+        assert_eq!(
+            got,
+            [(1, Some((1, 1))), (1, Some((2, 2))), (1, Some((3, 3)))]
+        );
+        assert_eq!(r.deadline(), Time::NEVER);
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged_with_the_echo_of_the_first_of_them() {
+        let mut r = receiver(true, 42);
+        let got = feed(&mut r, &[(0, 1, 51), (1, 2, 52), (2, 3, 53), (3, 4, 54)]);
+        assert_eq!(
+            got,
+            [(1, None), (1, Some((2, 1))), (1, None), (1, Some((4, 3)))]
+        );
+    }
+
+    #[test]
+    fn a_single_segment_waits_for_the_timer() {
+        let mut r = receiver(true, 42);
+        feed(&mut r, &[(0, 1, 51)]);
+        assert_eq!(r.deadline(), Time(151 * MS));
+        assert_eq!(r.on_timer(Time(150 * MS)), None);
+        let ack = Ack {
+            next: 1,
+            echo: Time(MS),
+        };
+        assert_eq!(r.on_timer(Time(151 * MS)), Some(ack));
+        assert_eq!(r.deadline(), Time::NEVER);
+        assert_eq!(r.on_timer(Time(152 * MS)), None);
+    }
+
+    /// RFC 7323, section 4.3, example of out-of-order arrival: duplicate ACKs echo the last
+    /// segment that advanced the window, the ACK that fills the gap echoes the one that did.
+    #[test]
+    fn segments_around_a_gap_are_acknowledged_at_once() {
+        let mut r = receiver(true, 42);
+        let arrivals = [
+            (0, 1, 51), // waits
+            (2, 3, 53), // gap: ACK now, of segment 0
+            (3, 4, 54),
+            (5, 6, 56),
+            (1, 60, 110),  // fills the first gap
+            (4, 120, 170), // fills the last
+            (6, 121, 171), // in order again: waits
+        ];
+        let got = feed(&mut r, &arrivals);
+        let expected = [
+            (1, None),
+            (0, Some((1, 1))),
+            (0, Some((1, 1))),
+            (0, Some((1, 1))),
+            (3, Some((4, 60))),
+            (2, Some((6, 120))),
+            (1, None),
+        ];
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn a_segment_that_arrived_before_is_acknowledged_at_once_and_not_delivered() {
+        let mut r = receiver(true, 42);
+        let got = feed(&mut r, &[(0, 1, 51), (0, 30, 80), (2, 31, 81), (2, 32, 82)]);
+        assert_eq!(
+            got,
+            [
+                (1, None),
+                (0, Some((1, 30))),
+                (0, Some((1, 30))),
+                (0, Some((1, 30)))
+            ]
+        );
+    }
+
+    #[test]
+    fn a_segment_beyond_the_window_is_dropped() {
+        let mut r = receiver(false, 4);
+        let got = feed(
+            &mut r,
+            &[(4, 1, 51), (0, 2, 52), (1, 3, 53), (2, 4, 54), (3, 5, 55)],
+        );
+        assert_eq!(got[0], (0, Some((0, 0))));
+        assert_eq!(got[4], (1, Some((4, 5))));
+    }
+
+    #[test]
+    fn the_largest_window_is_held_and_delivered_in_one_go() {
+        const WINDOW: u32 = 65_535;
+        let mut r = receiver(true, WINDOW);
+        for round in 0..3 {
+            let first = round * WINDOW;
+            for number in (first + 1..first + WINDOW).rev() {
+                assert_eq!(r.on_segment(Time(MS), number, Time::ZERO).delivered, 0);
+            }
+            let filled = r.on_segment(Time(MS), first, Time::ZERO);
+            assert_eq!(filled.delivered, WINDOW);
+            assert_eq!(filled.ack.unwrap().next, first + WINDOW);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Round-trip estimate and retransmission timeout.
+//!
+//! References: RFC 6298; RFC 7323, sections 4.1, 4.2 and appendix G.
+//!
+//! Every ACK that advances the window gives a sample, since timestamps leave no doubt about
+//! which transmission it answers (Karn's rule has nothing to exclude). With several samples in
+//! a round trip the gains of RFC 6298 are divided by their expected number (RFC 7323,
+//! appendix G), so that the estimate remembers about eight round trips at any window.
+//!
+//! Differs from Linux in: the minimum bounds the whole RTO, not its variance term, so that
+//! RTO = SRTT + 4 RTTVAR once that exceeds the minimum. Differs from ns-2 in: a sample for every
+//! ACK instead of one a round trip, in units of a nanosecond instead of 10 ms.
+
+use crate::kernel::time::Span;
+
+/// Clock granularity G: least contribution of the variance to the RTO.
+const GRANULARITY: Span = Span(1_000_000);
+
+/// Upper bound of the RTO, backed off or not (RFC 6298, rule 2.5).
+const MAX_RTO: Span = Span(60_000_000_000);
+
+/// Gains of RFC 6298, rule 2.3, for one sample a round trip. [-]
+const ALPHA: f64 = 1.0 / 8.0;
+const BETA: f64 = 1.0 / 4.0;
+
+/// Round-trip estimator of one sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RttEstimator {
+    smoothed: Option<Smoothed>,
+    last_sample: Span,
+    rto: Span,
+    min_rto: Span,
+    backoffs: u32,
+}
+
+/// SRTT and RTTVAR. [ns]
+#[derive(Clone, Copy, Debug)]
+struct Smoothed {
+    srtt: f64,
+    rttvar: f64,
+}
+
+impl RttEstimator {
+    pub(super) fn new(initial_rto: Span, min_rto: Span) -> RttEstimator {
+        RttEstimator {
+            smoothed: None,
+            last_sample: Span::ZERO,
+            rto: initial_rto.min(MAX_RTO),
+            min_rto,
+            backoffs: 0,
+        }
+    }
+
+    /// Takes a sample while `flight` segments were outstanding, and undoes the back-off
+    /// (RFC 6298, rule 5.7).
+    #[inline]
+    pub(super) fn on_sample(&mut self, sample: Span, flight: u32) {
+        let r = sample.0 as f64;
+        let next = match self.smoothed {
+            None => Smoothed {
+                srtt: r,
+                rttvar: r / 2.0,
+            },
+            Some(Smoothed { srtt, rttvar }) => {
+                // RFC 7323, appendix G: ExpectedSamples = ceil(FlightSize / (SMSS * 2))
+                let expected_samples = f64::from(flight.div_ceil(2).max(1));
+                let (alpha, beta) = (ALPHA / expected_samples, BETA / expected_samples);
+                // RTTVAR first: rule 2.3 updates it with the old SRTT
+                Smoothed {
+                    rttvar: (1.0 - beta) * rttvar + beta * (srtt - r).abs(),
+                    srtt: (1.0 - alpha) * srtt + alpha * r,
+                }
+            }
+        };
+        let variance = (4.0 * next.rttvar).max(GRANULARITY.0 as f64);
+        self.rto = Span((next.srtt + variance) as u64)
+            .max(self.min_rto)
+            .min(MAX_RTO);
+        self.smoothed = Some(next);
+        self.last_sample = sample;
+        self.backoffs = 0;
+    }
+
+    /// Doubles the RTO after a timeout (RFC 6298, rule 5.5).
+    pub(super) fn back_off(&mut self) {
+        self.rto = (self.rto * 2).min(MAX_RTO);
+        self.backoffs += 1;
+    }
+
+    /// Timeouts in a row, none of them answered yet.
+    pub(super) fn backoffs(&self) -> u32 {
+        self.backoffs
+    }
+
+    /// Current retransmission timeout, backed off.
+    pub(super) fn rto(&self) -> Span {
+        self.rto
+    }
+
+    /// Smoothed round-trip time; none before the first sample.
+    pub(super) fn srtt(&self) -> Option<Span> {
+        self.smoothed.map(|s| Span(s.srtt as u64))
+    }
+
+    /// Latest sample; none before the first.
+    pub(super) fn last_sample(&self) -> Option<Span> {
+        self.smoothed.map(|_| self.last_sample)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn estimator(min_rto_ms: u64) -> RttEstimator {
+        RttEstimator::new(Span(1_000 * MS), Span(min_rto_ms * MS))
+    }
+
+    #[test]
+    fn rto_is_initial_before_the_first_sample() {
+        let rtt = estimator(200);
+        assert_eq!(rtt.rto(), Span(1_000 * MS));
+        assert_eq!(rtt.srtt(), None);
+        assert_eq!(rtt.last_sample(), None);
+    }
+
+    #[test]
+    fn rto_follows_rfc_6298_worked_by_hand() {
+        let mut rtt = estimator(0);
+        // rule 2.2: SRTT = 100, RTTVAR = 50, RTO = 100 + 4 * 50
+        rtt.on_sample(Span(100 * MS), 1);
+        assert_eq!(rtt.srtt(), Some(Span(100 * MS)));
+        assert_eq!(rtt.rto(), Span(300 * MS));
+        // rule 2.3: RTTVAR = 3/4 50 + 1/4 |100 - 180| = 57.5, SRTT = 7/8 100 + 1/8 180 = 110
+        rtt.on_sample(Span(180 * MS), 2);
+        assert_eq!(rtt.srtt(), Some(Span(110 * MS)));
+        assert_eq!(rtt.rto(), Span(340 * MS));
+        assert_eq!(rtt.last_sample(), Some(Span(180 * MS)));
+    }
+
+    #[test]
+    fn gains_are_divided_by_the_expected_samples() {
+        let mut rtt = estimator(0);
+        rtt.on_sample(Span(100 * MS), 1);
+        // flight 7: four samples a round trip; RTTVAR = 15/16 50 + 1/16 64 = 50.875,
+        // SRTT = 31/32 100 + 1/32 164 = 102, RTO = 102 + 203.5
+        rtt.on_sample(Span(164 * MS), 7);
+        assert_eq!(rtt.srtt(), Some(Span(102 * MS)));
+        assert_eq!(rtt.rto(), Span(305 * MS + MS / 2));
+    }
+
+    #[test]
+    fn minimum_bounds_the_whole_rto() {
+        let mut rtt = estimator(200);
+        rtt.on_sample(Span(10 * MS), 1);
+        assert_eq!(rtt.rto(), Span(200 * MS));
+    }
+
+    #[test]
+    fn granularity_bounds_the_variance_of_a_constant_round_trip() {
+        let mut rtt = estimator(0);
+        for _ in 0..200 {
+            rtt.on_sample(Span(100 * MS), 1);
+        }
+        assert_eq!(rtt.rto(), Span(101 * MS));
+    }
+
+    #[test]
+    fn back_off_doubles_up_to_a_minute_until_the_next_sample() {
+        let mut rtt = estimator(200);
+        let mut seen = Vec::new();
+        for _ in 0..7 {
+            rtt.back_off();
+            seen.push(rtt.rto().0 / (1_000 * MS));
+        }
+        assert_eq!(seen, [2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(rtt.backoffs(), 7);
+        rtt.on_sample(Span(100 * MS), 1);
+        assert_eq!(rtt.rto(), Span(300 * MS));
+        assert_eq!(rtt.backoffs(), 0);
+    }
+}

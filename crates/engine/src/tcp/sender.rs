@@ -1,0 +1,257 @@
+//! The sending half of a connection: sequence numbers, timer, what may be sent.
+//!
+//! References: RFC 9293 (names), RFC 6298 (timer), RFC 5681 and RFC 6582 (recovery).
+//!
+//! ```text
+//!      snd_una           snd_nxt            snd_max            limit
+//! acked   |  outstanding    |  sent, to be sent |   never sent    |  no such data
+//!         |                 |  again (go-back-N) |                 |
+//! ```
+//!
+//! Differs from the RFCs in:
+//! - FlightSize is snd_nxt - snd_una: after a timeout, what was sent before it counts as lost.
+//! - The timer is restarted by a fast retransmit, as BSD, Linux and ns-2 do; RFC 6298 alone
+//!   would let it expire while the retransmission is under way.
+//! - A bulk flow is never idle, so cwnd is not reset after idle time (RFC 5681, section 4.1).
+//! - Spurious timeouts are neither found nor undone (RFC 5682 and RFC 4015 are not used).
+
+use super::Ack;
+use super::congestion::Congestion;
+use super::recovery::{Reaction, Recovery, Repair};
+use super::rtt::RttEstimator;
+use crate::kernel::time::{Span, Time};
+use crate::scenario::TcpSettings;
+
+/// A data segment to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its place in the flow, counted from 0.
+    pub number: u32,
+    /// It was sent before.
+    pub retransmission: bool,
+}
+
+/// The sending half of one connection.
+///
+/// Call [`next_segment`](Sender::next_segment) until it returns `None` after each of
+/// [`open`](Sender::open), [`on_ack`](Sender::on_ack) and [`on_timer`](Sender::on_timer). Any
+/// of these may move the [`deadline`](Sender::deadline), to an earlier time as well.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    /// Oldest segment not acknowledged.
+    snd_una: u32,
+    /// Next segment to send; goes back to `snd_una` in go-back-N.
+    snd_nxt: u32,
+    /// One past the highest segment ever sent.
+    snd_max: u32,
+    /// One past the last segment that may be sent: 0 until the flow is open.
+    limit: u32,
+    /// One past the last segment of the flow.
+    end: u32,
+    /// Segment `snd_una` is to be sent again, whatever the window.
+    retransmit: bool,
+    recovery: Recovery,
+    congestion: Congestion,
+    rtt: RttEstimator,
+    deadline: Time,
+    timeouts: u64,
+    fast_retransmits: u64,
+}
+
+impl Sender {
+    /// A sender that waits to be opened.
+    pub fn new(settings: &TcpSettings) -> Sender {
+        let end = settings.segments.unwrap_or(u64::MAX);
+        Sender {
+            snd_una: 0,
+            snd_nxt: 0,
+            snd_max: 0,
+            limit: 0,
+            end: u32::try_from(end).unwrap_or(u32::MAX),
+            retransmit: false,
+            recovery: Recovery::START,
+            congestion: Congestion::new(settings),
+            rtt: RttEstimator::new(settings.initial_rto, settings.min_rto),
+            deadline: Time::NEVER,
+            timeouts: 0,
+            fast_retransmits: 0,
+        }
+    }
+
+    /// The flow starts.
+    pub fn open(&mut self, _now: Time) {
+        self.limit = self.end;
+    }
+
+    /// No new data from now on; what is outstanding is still recovered.
+    pub fn close(&mut self) {
+        self.end = self.snd_max;
+        self.limit = self.snd_max;
+    }
+
+    /// An ACK arrived; poll for segments afterwards.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, ack: Ack) {
+        if ack.next > self.snd_una {
+            self.on_new_ack(now, ack);
+        } else if ack.next == self.snd_una && self.snd_una < self.snd_max {
+            self.on_dup_ack(now);
+        }
+        // an ACK below `snd_una` is old: it was overtaken
+    }
+
+    /// The next segment to send, which counts as sent from here on; poll until `None`.
+    #[inline]
+    pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
+        let segment = if self.retransmit {
+            self.retransmit = false;
+            Segment {
+                number: self.snd_una,
+                retransmission: true,
+            }
+        } else {
+            let right_edge = self.snd_una.saturating_add(self.congestion.usable());
+            if self.snd_nxt >= right_edge.min(self.limit) {
+                return None;
+            }
+            let number = self.snd_nxt;
+            self.snd_nxt += 1;
+            let retransmission = number < self.snd_max;
+            self.snd_max = self.snd_max.max(self.snd_nxt);
+            Segment {
+                number,
+                retransmission,
+            }
+        };
+        // RFC 6298, rule 5.1
+        if self.deadline == Time::NEVER {
+            self.restart_timer(now);
+        }
+        Some(segment)
+    }
+
+    /// Expiry of the retransmission timer; [`Time::NEVER`] when it is off.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// The retransmission timer expired: back off, collapse the window and send everything
+    /// from `snd_una` on again (RFC 6298, rules 5.4 to 5.6). Poll for segments afterwards.
+    pub fn on_timer(&mut self, now: Time) {
+        debug_assert!(now >= self.deadline, "timer called before its deadline");
+        let first = self.rtt.backoffs() == 0;
+        self.congestion.on_rto(self.flight(), first);
+        self.recovery.on_timeout(self.snd_max);
+        self.go_back();
+        self.rtt.back_off();
+        self.restart_timer(now);
+        self.timeouts += 1;
+    }
+
+    /// Congestion window; in fast recovery with its inflation. [packets]
+    pub fn cwnd(&self) -> f64 {
+        self.congestion.cwnd()
+    }
+
+    /// Slow-start threshold. [packets]
+    pub fn ssthresh(&self) -> f64 {
+        self.congestion.ssthresh()
+    }
+
+    /// Segments sent and not acknowledged; what was sent before a timeout counts again only
+    /// once it is sent again. [packets]
+    #[inline]
+    pub fn flight(&self) -> u32 {
+        self.snd_nxt - self.snd_una
+    }
+
+    /// Smoothed round-trip time; none before the first sample.
+    pub fn srtt(&self) -> Option<Span> {
+        self.rtt.srtt()
+    }
+
+    /// Latest round-trip sample; none before the first.
+    pub fn last_rtt_sample(&self) -> Option<Span> {
+        self.rtt.last_sample()
+    }
+
+    /// Expiries of the retransmission timer so far.
+    pub fn timeouts(&self) -> u64 {
+        self.timeouts
+    }
+
+    /// Losses found by duplicate ACKs so far; later holes of the same NewReno recovery are
+    /// not counted again.
+    pub fn fast_retransmits(&self) -> u64 {
+        self.fast_retransmits
+    }
+
+    /// Segments acknowledged so far.
+    pub fn acked(&self) -> u64 {
+        u64::from(self.snd_una)
+    }
+
+    /// All data of the flow is acknowledged.
+    pub fn finished(&self) -> bool {
+        self.snd_una == self.end
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, now: Time, ack: Ack) {
+        debug_assert!(ack.next <= self.snd_max, "ACK of data never sent");
+        let acked = ack.next - self.snd_una;
+        self.rtt.on_sample(now.since(ack.echo), self.flight());
+        self.snd_una = ack.next;
+        // after go-back-N the ACK may cover segments that were not sent again yet
+        self.snd_nxt = self.snd_nxt.max(ack.next);
+        self.retransmit = false;
+
+        let repair = self.congestion.repair();
+        let mut restart = true;
+        match self.recovery.on_new_ack(repair, ack.next) {
+            Reaction::Partial { first } => {
+                self.congestion.on_partial_ack(acked);
+                self.retransmit = true;
+                restart = first;
+            }
+            Reaction::Recovered => self.congestion.on_recovered(self.flight()),
+            _ => self.congestion.on_ack(),
+        }
+        if self.snd_una == self.snd_max {
+            self.deadline = Time::NEVER; // RFC 6298, rule 5.2
+        } else if restart {
+            self.restart_timer(now); // rule 5.3
+        }
+    }
+
+    fn on_dup_ack(&mut self, now: Time) {
+        let repair = self.congestion.repair();
+        match self.recovery.on_dup_ack(repair, self.snd_max) {
+            Reaction::Loss => {
+                self.congestion.on_loss(self.flight());
+                match repair {
+                    Repair::GoBackN => self.go_back(),
+                    Repair::FirstHole | Repair::EachHole => self.retransmit = true,
+                }
+                self.restart_timer(now);
+                self.fast_retransmits += 1;
+            }
+            Reaction::Inflate => self.congestion.on_dup_ack(),
+            _ => {}
+        }
+    }
+
+    fn go_back(&mut self) {
+        self.snd_nxt = self.snd_una;
+        self.retransmit = false;
+    }
+
+    #[inline]
+    fn restart_timer(&mut self, now: Time) {
+        self.deadline = now + self.rtt.rto();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! Sender and receiver together, over a pipe.
+
+use super::pipe::{MS, Packet, Pipe, settings};
+use crate::kernel::time::{Span, Time};
+use crate::scenario::CongestionControl::{NewReno, Reno, Tahoe};
+use crate::scenario::TcpSettings;
+use proptest::prelude::*;
+
+/// 50 ms each way, nothing lost.
+fn clean(_: Packet) -> Option<Span> {
+    Some(Span(50 * MS))
+}
+
+/// One line per instant: what happened, in order.
+fn story(log: &[(u64, String)]) -> String {
+    let mut story = String::new();
+    let mut last = None;
+    for (ms, what) in log {
+        match last.replace(*ms) {
+            Some(before) if before == *ms => story += ", ",
+            before => story += &format!("{}{ms} ms: ", if before.is_some() { "\n" } else { "" }),
+        }
+        story += what;
+    }
+    story
+}
+
+fn lines(text: &str) -> String {
+    let trimmed: Vec<_> = text.trim().lines().map(str::trim).collect();
+    trimmed.join("\n")
+}
+
+#[test]
+fn slow_start_doubles_each_round_trip() {
+    let mut pipe = Pipe::new(&settings(NewReno), clean);
+    let mut cwnd = Vec::new();
+    for round_trip in 1..=5 {
+        pipe.run(Time(round_trip * 100 * MS));
+        cwnd.push(pipe.sender.cwnd());
+    }
+    assert_eq!(cwnd, [4.0, 8.0, 16.0, 32.0, 42.0]);
+}
+
+/// Every second segment is acknowledged: growth by a half each round trip. The lone segment
+/// of an odd window waits for its successor or for the timer.
+#[test]
+fn slow_start_with_delayed_acks_as_a_trace() {
+    let delayed = TcpSettings {
+        delayed_ack: true,
+        initial_cwnd_packets: 3,
+        segments: Some(8),
+        ..settings(NewReno)
+    };
+    let mut pipe = Pipe::new(&delayed, clean);
+    pipe.run(Time::NEVER);
+    let expected = "
+        0 ms: send 0, send 1, send 2
+        50 ms: got 0, got 1, ack 2, got 2
+        100 ms: acked 2, send 3, send 4, send 5
+        150 ms: got 3, ack 4, got 4, got 5, ack 6
+        200 ms: acked 4, send 6, send 7, acked 6
+        250 ms: got 6, got 7, ack 8
+        300 ms: acked 8";
+    assert_eq!(story(&pipe.log), lines(expected));
+    assert!(pipe.sender.finished());
+}
+
+#[test]
+fn the_last_odd_segment_waits_for_the_ack_timer() {
+    let one = TcpSettings {
+        delayed_ack: true,
+        segments: Some(1),
+        ..settings(NewReno)
+    };
+    let mut pipe = Pipe::new(&one, clean);
+    pipe.run(Time::NEVER);
+    let expected = "
+        0 ms: send 0
+        50 ms: got 0
+        150 ms: ack timer, ack 1
+        200 ms: acked 1";
+    assert_eq!(story(&pipe.log), lines(expected));
+}
+
+/// The tail of a flow has nothing behind it that could cause duplicate ACKs. Three samples of
+/// 100 ms, with 2, 3 and 2 segments outstanding: RTTVAR = 50, 7/8 50, 3/4 7/8 50 = 32.8 ms, so
+/// that RTO = 231.25 ms when ACK 3 arrives.
+#[test]
+fn a_lost_tail_is_repaired_by_timeouts() {
+    let mut losses = 2;
+    let lossy = |packet| match packet {
+        Packet::Data { number: 3, .. } if losses > 0 => {
+            losses -= 1;
+            None
+        }
+        _ => Some(Span(50 * MS)),
+    };
+    let four = TcpSettings {
+        segments: Some(4),
+        ..settings(NewReno)
+    };
+    let mut pipe = Pipe::new(&four, lossy);
+    pipe.run(Time::NEVER);
+    let expected = "
+        0 ms: send 0, send 1
+        50 ms: got 0, ack 1, got 1, ack 2
+        100 ms: acked 1, send 2, send 3, lost, acked 2
+        150 ms: got 2, ack 3
+        200 ms: acked 3
+        431 ms: timeout, send 3 again, lost
+        893 ms: timeout, send 3 again
+        943 ms: got 3, ack 4
+        993 ms: acked 4";
+    assert_eq!(story(&pipe.log), lines(expected));
+    assert_eq!(pipe.sender.timeouts(), 2);
+}
+
+/// One loss in a window of 42 costs one halving and no timeout in Reno and NewReno.
+#[test]
+fn a_single_loss_costs_a_halving() {
+    for congestion in [Reno, NewReno] {
+        let mut lost = false;
+        let mut pipe = Pipe::new(&settings(congestion), |packet| match packet {
+            Packet::Data { number: 300, .. } if !lost => {
+                lost = true;
+                None
+            }
+            _ => Some(Span(50 * MS)),
+        });
+        while pipe.sender.ssthresh() == 42.0 {
+            pipe.step(Time::NEVER);
+        }
+        assert_eq!(pipe.sender.ssthresh(), 21.0);
+        // a little more than 21 round trips, since a window of 21.9 sends only 21
+        pipe.run(pipe.now + Span(3_000 * MS));
+        assert_eq!(pipe.sender.cwnd(), 42.0);
+        assert_eq!(pipe.sender.fast_retransmits(), 1);
+        assert_eq!(pipe.sender.timeouts(), 0);
+    }
+}
+
+fn any_settings() -> impl Strategy<Value = TcpSettings> {
+    (
+        prop_oneof![Just(Tahoe), Just(Reno), Just(NewReno)],
+        prop_oneof![1..100u32, Just(65_535)],
+        1..20u32,
+        any::<bool>(),
+        1..500u64,
+        1..400u64,
+    )
+        .prop_map(
+            |(congestion, window, initial, delayed_ack, min_rto, segments)| TcpSettings {
+                window_packets: window,
+                initial_cwnd_packets: initial,
+                delayed_ack,
+                min_rto: Span(min_rto * MS),
+                segments: Some(segments),
+                ..settings(congestion)
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    /// Whatever is lost, delayed or overtaken, each segment is delivered once and in order
+    /// (the receiver counts), the flow ends, and the receiver's window is never exceeded.
+    #[test]
+    fn everything_arrives_once_and_flight_stays_within_the_window(
+        settings in any_settings(),
+        // per packet: lost or not, and a delay in ms; repeated until the flow ends
+        losses in prop::collection::vec(prop::bool::weighted(0.15), 1..300),
+        delays in prop::collection::vec(1..200u64, 1..50),
+    ) {
+        let mut packets = 0;
+        let mut pipe = Pipe::new(&settings, |_| {
+            packets += 1;
+            // the script of losses is played once, so that every flow can end
+            let lost = losses.get(packets).copied().unwrap_or(false);
+            (!lost).then(|| Span(delays[packets % delays.len()] * MS))
+        });
+        let segments = settings.segments.unwrap();
+        while pipe.step(Time::NEVER) {
+            prop_assert!(pipe.sender.flight() <= settings.window_packets);
+            prop_assert!(pipe.sender.acked() <= pipe.delivered);
+            prop_assert!(pipe.delivered <= segments);
+            prop_assert!(pipe.sender.cwnd() >= 1.0);
+            prop_assert!(pipe.sender.ssthresh() >= 1.0);
+        }
+        prop_assert!(pipe.sender.finished());
+        prop_assert_eq!(pipe.delivered, segments);
+    }
+
+    /// In order and without loss nothing is ever sent twice, unless the RTO is shorter than
+    /// the round trip.
+    #[test]
+    fn nothing_is_repeated_without_loss(settings in any_settings(), one_way in 1..90u64) {
+        let mut pipe = Pipe::new(&settings, |_| Some(Span(one_way * MS)));
+        while pipe.step(Time::NEVER) {}
+        let delayed_ack_fits = !settings.delayed_ack || settings.min_rto > Span(300 * MS);
+        prop_assume!(delayed_ack_fits);
+        prop_assert_eq!(pipe.sender.timeouts(), 0);
+        prop_assert_eq!(pipe.sender.fast_retransmits(), 0);
+        prop_assert!(!pipe.log.iter().any(|(_, what)| what.ends_with("again")));
+    }
+}
