@@ -4,7 +4,24 @@
 //! a result. No files, sockets, wall clocks or Python in here.
 #![doc(html_no_source)]
 
+pub mod app;
+mod error;
+pub mod estimate;
 pub mod kernel;
+pub mod link;
+pub mod mac;
+pub mod measure;
+pub mod packet;
 pub mod pcapng;
+pub mod quantities;
+pub mod queue;
+pub mod record;
+pub mod result;
+mod run;
 pub mod scenario;
 pub mod tcp;
+pub mod world;
+
+pub use error::EngineError;
+pub use result::RunResult;
+pub use run::{Progress, run};

@@ -1,3 +1,5 @@
-//! Time, events, timers and random streams; knows nothing of networks.
+//! Time, pending events and random streams; knows nothing of networks.
 
+pub mod agenda;
+pub mod streams;
 pub mod time;

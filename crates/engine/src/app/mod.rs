@@ -1,0 +1,3 @@
+//! Traffic sources beside bulk TCP.
+
+pub mod udp;

@@ -1,0 +1,112 @@
+//! Pending events: one deadline per slot, the earliest first.
+//!
+//! Every component that can have something pending owns a slot (an index). A binary
+//! tournament over the slots keeps the earliest deadline at the root; moving one deadline
+//! costs log2(slots) comparisons and allocates nothing, so the agenda indexes timers as well.
+//!
+//! Order: by time, and at equal times by slot number, lowest first.
+
+use super::time::Time;
+
+/// Deadlines of a fixed number of slots.
+#[derive(Clone, Debug)]
+pub struct Agenda {
+    /// `tree[1]` is the root, leaves begin at `leaves`; a key is time << slot_bits | slot.
+    tree: Vec<u64>,
+    leaves: usize,
+    slot_bits: u32,
+}
+
+impl Agenda {
+    /// An agenda of `slots` slots, all idle.
+    pub fn new(slots: usize) -> Agenda {
+        let leaves = slots.next_power_of_two().max(2);
+        Agenda { tree: vec![u64::MAX; 2 * leaves], leaves, slot_bits: leaves.trailing_zeros() }
+    }
+
+    /// The latest instant this agenda can hold; later ones count as never.
+    pub fn horizon(&self) -> Time {
+        Time((u64::MAX >> self.slot_bits) - 1)
+    }
+
+    /// Moves the deadline of `slot`; `Time::NEVER` makes it idle.
+    #[inline]
+    pub fn set(&mut self, slot: usize, at: Time) {
+        let key = if at > self.horizon() { u64::MAX } else { at.0 << self.slot_bits | slot as u64 };
+        let mut node = self.leaves + slot;
+        if self.tree[node] == key {
+            return;
+        }
+        self.tree[node] = key;
+        while node > 1 {
+            let winner = self.tree[node].min(self.tree[node ^ 1]);
+            node >>= 1;
+            if self.tree[node] == winner {
+                return;
+            }
+            self.tree[node] = winner;
+        }
+    }
+
+    /// The deadline of `slot`.
+    #[inline]
+    pub fn deadline(&self, slot: usize) -> Time {
+        self.time_of(self.tree[self.leaves + slot])
+    }
+
+    /// The earliest pending slot and its deadline; `Time::NEVER` if all are idle.
+    #[inline]
+    pub fn first(&self) -> (Time, usize) {
+        let key = self.tree[1];
+        (self.time_of(key), (key & (self.leaves as u64 - 1)) as usize)
+    }
+
+    #[inline]
+    fn time_of(&self, key: u64) -> Time {
+        if key == u64::MAX { Time::NEVER } else { Time(key >> self.slot_bits) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn equal_times_leave_in_slot_order() {
+        let mut agenda = Agenda::new(5);
+        for slot in [4, 2, 3] {
+            agenda.set(slot, Time(7));
+        }
+        let mut order = Vec::new();
+        while agenda.first().0 != Time::NEVER {
+            let (_, slot) = agenda.first();
+            order.push(slot);
+            agenda.set(slot, Time::NEVER);
+        }
+        assert_eq!(order, [2, 3, 4]);
+    }
+
+    proptest! {
+        #[test]
+        fn first_is_the_minimum_of_a_plain_list(
+            slots in 1usize..40,
+            moves in prop::collection::vec((0usize..40, 0u64..50), 1..200),
+        ) {
+            let mut agenda = Agenda::new(slots);
+            let mut plain = vec![Time::NEVER; slots];
+            for (slot, at) in moves {
+                let slot = slot % slots;
+                let at = if at == 0 { Time::NEVER } else { Time(at) };
+                agenda.set(slot, at);
+                plain[slot] = at;
+                let earliest = plain.iter().copied().min().expect("at least one slot");
+                prop_assert_eq!(agenda.first().0, earliest);
+                if earliest != Time::NEVER {
+                    let slot = plain.iter().position(|&t| t == earliest);
+                    prop_assert_eq!(Some(agenda.first().1), slot);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! How long frames occupy the air.
+//!
+//! IEEE 802.11-2016, clauses 16 (HR/DSSS) and 18 (ERP).
+
+use crate::kernel::time::Span;
+use crate::scenario::{Cell, Phy, PhyKind};
+
+/// MAC ACK and CTS. [bytes]
+pub const ACK_BYTES: u32 = 14;
+/// RTS. [bytes]
+pub const RTS_BYTES: u32 = 20;
+
+/// OFDM symbol.
+const SYMBOL: Span = Span(4_000);
+/// Silence after every ERP-OFDM frame, which counts as busy.
+const SIGNAL_EXTENSION: Span = Span(6_000);
+/// SERVICE field and tail of an OFDM frame. [bits]
+const SERVICE_AND_TAIL_BITS: u64 = 16 + 6;
+
+impl Phy {
+    /// Air time of a frame of `bytes` (MAC header and FCS included) at `rate_bps`.
+    pub fn airtime(&self, bytes: u32, rate_bps: u64) -> Span {
+        match self.kind {
+            PhyKind::Dot11b | PhyKind::Dot11gLong => {
+                self.preamble + Span::to_send(u64::from(bytes), rate_bps)
+            }
+            PhyKind::Dot11g => {
+                let bits = SERVICE_AND_TAIL_BITS + 8 * u64::from(bytes);
+                let symbols = (bits * 1_000_000_000).div_ceil(rate_bps * SYMBOL.0);
+                self.preamble + SYMBOL * symbols + SIGNAL_EXTENSION
+            }
+        }
+    }
+
+    /// Arbitration interframe space, AIFS = SIFS + AIFSN slot (paper 003, eq. 1).
+    pub fn aifs(&self, aifsn: u32) -> Span {
+        self.sifs + self.slot * u64::from(aifsn)
+    }
+
+    /// The part of EIFS ahead of AIFS: SIFS and a MAC ACK at the EIFS rate.
+    pub fn eifs_lead(&self) -> Span {
+        self.sifs + self.airtime(ACK_BYTES, self.eifs_rate_bps)
+    }
+}
+
+impl Cell {
+    /// Length of the MAC frame that carries an IP packet. [bytes]
+    pub fn frame_bytes(&self, ip_bytes: u32) -> u32 {
+        ip_bytes + self.mac_header_bytes + self.llc_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phy(kind: PhyKind, slot: u64, preamble: u64, eifs_rate_bps: u64) -> Phy {
+        let (slot, preamble) = (Span(slot * 1000), Span(preamble * 1000));
+        Phy { kind, slot, sifs: Span(10_000), preamble, eifs_rate_bps }
+    }
+
+    #[test]
+    fn frames_of_paper_003() {
+        let phy = phy(PhyKind::Dot11b, 20, 192, 1_000_000);
+        assert_eq!(phy.airtime(1538, 11_000_000), Span(1_310_545));
+        assert_eq!(phy.airtime(78, 11_000_000), Span(248_727));
+        assert_eq!(phy.airtime(ACK_BYTES, 2_000_000), Span(248_000));
+        assert_eq!(phy.aifs(2), Span(50_000));
+        assert_eq!(phy.eifs_lead() + phy.aifs(2), Span(364_000)); // ns-2's EIFS
+    }
+
+    #[test]
+    fn frames_of_paper_000() {
+        // Table II: EIFS 308 us; T_data 839.6 us = frame + SIFS + ACK + DIFS
+        let phy = phy(PhyKind::Dot11gLong, 20, 192, 2_000_000);
+        assert_eq!(phy.eifs_lead() + phy.aifs(2), Span(308_000));
+        let ack = phy.airtime(ACK_BYTES, 2_000_000);
+        let exchange = phy.airtime(1528, 36_000_000) + phy.sifs + ack + phy.aifs(2);
+        assert_eq!(exchange, Span(839_556));
+    }
+
+    #[test]
+    fn ofdm_frames_are_whole_symbols_and_a_signal_extension() {
+        // 1536 bytes at 54 Mb/s: 22 + 12288 bits, 216 bits a symbol: 57 symbols
+        let phy = phy(PhyKind::Dot11g, 9, 20, 6_000_000);
+        assert_eq!(phy.airtime(1536, 54_000_000), Span(20_000 + 57 * 4_000 + 6_000));
+        // ACK at 24 Mb/s: 134 bits, 96 bits a symbol: 2 symbols
+        assert_eq!(phy.airtime(ACK_BYTES, 24_000_000), Span(20_000 + 8_000 + 6_000));
+    }
+}

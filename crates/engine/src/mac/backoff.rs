@@ -1,0 +1,147 @@
+//! Backoff counters of the nodes that share one arbitration interframe space.
+//!
+//! A counter is an absolute idle-slot number: the slot, counted over all idle slots the group has
+//! seen, in which the node will send. Freezing then costs nothing: while the medium is busy no idle
+//! slot passes. Contenders stand in a ring of buckets, one a slot, with a bit set of the buckets in
+//! use; the next transmission is the first bit at or after the present slot.
+
+/// No node.
+const NONE: u32 = u32::MAX;
+
+/// Contenders of one interframe space, by the idle slot in which they will send.
+#[derive(Clone, Debug)]
+pub struct BackoffRing {
+    heads: Vec<u32>,
+    next: Vec<u32>,
+    used: Vec<u64>,
+    /// Idle slots this group has counted since the start of the run.
+    passed: u64,
+    contenders: u32,
+}
+
+impl BackoffRing {
+    /// A ring for `nodes` nodes whose backoff never exceeds `most` slots.
+    pub fn new(nodes: usize, most: u32) -> BackoffRing {
+        let buckets = (most as usize + 2).next_power_of_two().max(64);
+        BackoffRing {
+            heads: vec![NONE; buckets],
+            next: vec![NONE; nodes],
+            used: vec![0; buckets / 64],
+            passed: 0,
+            contenders: 0,
+        }
+    }
+
+    /// Idle slots counted so far.
+    #[inline]
+    pub fn passed(&self) -> u64 {
+        self.passed
+    }
+
+    /// `slots` more idle slots went by; no contender's slot may be skipped.
+    #[inline]
+    pub fn pass(&mut self, slots: u64) {
+        self.passed += slots;
+    }
+
+    /// Lets `node` contend for idle slot `target`, which lies at most one window ahead.
+    #[inline]
+    pub fn add(&mut self, node: u32, target: u64) {
+        let bucket = self.bucket(target);
+        self.next[node as usize] = self.heads[bucket];
+        self.heads[bucket] = node;
+        self.used[bucket / 64] |= 1 << (bucket % 64);
+        self.contenders += 1;
+    }
+
+    /// Idle slots from now to the next transmission; `None` without contenders.
+    #[inline]
+    pub fn slots_ahead(&self) -> Option<u64> {
+        if self.contenders == 0 {
+            return None;
+        }
+        let start = self.bucket(self.passed);
+        let words = self.used.len();
+        let mut word = start / 64;
+        let mut bits = self.used[word] & (u64::MAX << (start % 64));
+        let mut looked = 0;
+        while bits == 0 && looked < words {
+            word = (word + 1) % words;
+            looked += 1;
+            bits = self.used[word];
+        }
+        let bucket = word * 64 + bits.trailing_zeros() as usize;
+        Some(((bucket + self.heads.len() - start) & (self.heads.len() - 1)) as u64)
+    }
+
+    /// Calls `visit` for each node that contends for the slot `ahead` slots from now.
+    #[inline]
+    pub fn visit_at(&self, ahead: u64, mut visit: impl FnMut(u32)) {
+        let mut node = self.heads[self.bucket(self.passed + ahead)];
+        while node != NONE {
+            visit(node);
+            node = self.next[node as usize];
+        }
+    }
+
+    /// Removes all nodes that contend for the present slot, handing each to `taken`.
+    #[inline]
+    pub fn take_present(&mut self, mut taken: impl FnMut(u32)) {
+        let bucket = self.bucket(self.passed);
+        let mut node = std::mem::replace(&mut self.heads[bucket], NONE);
+        self.used[bucket / 64] &= !(1 << (bucket % 64));
+        while node != NONE {
+            taken(node);
+            self.contenders -= 1;
+            node = std::mem::replace(&mut self.next[node as usize], NONE);
+        }
+    }
+
+    #[inline]
+    fn bucket(&self, slot: u64) -> usize {
+        slot as usize & (self.heads.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a plain list of counters that is scanned and decremented.
+        #[test]
+        fn the_ring_equals_a_list_of_counters(
+            most in 0u32..200,
+            draws in prop::collection::vec(0u32..1000, 1..120),
+        ) {
+            let nodes = 7;
+            let mut ring = BackoffRing::new(nodes, most);
+            let mut plain: Vec<Option<u32>> = vec![None; nodes];
+            for (turn, draw) in draws.iter().enumerate() {
+                let backoff = draw % (most + 1);
+                if let Some(node) = plain.iter().position(Option::is_none) {
+                    plain[node] = Some(backoff);
+                    ring.add(node as u32, ring.passed() + u64::from(backoff));
+                }
+                let least = plain.iter().flatten().min().copied();
+                prop_assert_eq!(ring.slots_ahead(), least.map(u64::from));
+                if turn % 2 == 1 && let Some(least) = least {
+                    ring.pass(u64::from(least));
+                    let mut taken = Vec::new();
+                    ring.take_present(|node| taken.push(node as usize));
+                    taken.sort_unstable();
+                    let expected: Vec<usize> =
+                        (0..nodes).filter(|&n| plain[n] == Some(least)).collect();
+                    prop_assert_eq!(&taken, &expected);
+                    for counter in plain.iter_mut() {
+                        *counter = match *counter {
+                            Some(slots) if slots == least => None,
+                            other => other.map(|slots| slots - least),
+                        };
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The registry of what is measured: every quantity once, with unit, lists and definition.
+
+use serde::Serialize;
+
+/// One measured quantity.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Quantity {
+    /// Name with unit, as in results.
+    pub name: &'static str,
+    /// Unit; `-` if it has none.
+    pub unit: &'static str,
+    /// Result lists whose items carry it.
+    pub lists: &'static [&'static str],
+    /// What is averaged or counted, over the time after the warm-up.
+    pub definition: &'static str,
+}
+
+/// All quantities, in the order in which results give them.
+pub const QUANTITIES: &[Quantity] = &[
+    Quantity {
+        name: "goodput_bps",
+        unit: "bit/s",
+        lists: &["flows", "stations", "cells"],
+        definition: "payload handed to the application in order, per time; the sum over the item's flows",
+    },
+    Quantity {
+        name: "goodput_share",
+        unit: "-",
+        lists: &["flows", "stations"],
+        definition: "the item's part of the cell's goodput",
+    },
+    Quantity {
+        name: "fairness_level",
+        unit: "-",
+        lists: &["stations"],
+        definition: "goodput of the first station over this one's, eta_1j",
+    },
+    Quantity {
+        name: "rtt_s",
+        unit: "s",
+        lists: &["flows"],
+        definition: "mean of the round-trip samples of a TCP flow, one an ACK",
+    },
+    Quantity {
+        name: "one_way_delay_s",
+        unit: "s",
+        lists: &["flows"],
+        definition: "mean time from source to sink of a UDP flow's datagrams, per datagram",
+    },
+    Quantity {
+        name: "cwnd_packets",
+        unit: "packets",
+        lists: &["flows"],
+        definition: "time average of the congestion window of a TCP flow",
+    },
+    Quantity {
+        name: "loss_probability",
+        unit: "-",
+        lists: &["flows"],
+        definition: "segments or datagrams lost (queues, wire, attempt limit) over those sent",
+    },
+    Quantity {
+        name: "retransmissions",
+        unit: "packets",
+        lists: &["flows"],
+        definition: "segments sent again",
+    },
+    Quantity {
+        name: "completion_s",
+        unit: "s",
+        lists: &["flows"],
+        definition: "time from the start of a finite flow to the last ACK",
+    },
+    Quantity {
+        name: "unfinished",
+        unit: "flows",
+        lists: &["flows"],
+        definition: "1 for a finite flow that was not finished at the end, else 0",
+    },
+    Quantity {
+        name: "collision_rate",
+        unit: "-",
+        lists: &["stations", "aps"],
+        definition: "collided transmission attempts over all attempts",
+    },
+    Quantity {
+        name: "frame_failure_rate",
+        unit: "-",
+        lists: &["stations", "aps"],
+        definition: "attempts that collided or were corrupted over all attempts",
+    },
+    Quantity {
+        name: "discard_probability",
+        unit: "-",
+        lists: &["stations", "aps"],
+        definition: "frames given up at the attempt limit over frames delivered or given up",
+    },
+    Quantity {
+        name: "queue_packets",
+        unit: "packets",
+        lists: &["stations", "aps"],
+        definition: "time average of the packets in the node's queue, the one in service included",
+    },
+    Quantity {
+        name: "occupancy_packets",
+        unit: "packets",
+        lists: &["queues"],
+        definition: "time average of the packets in the queue, the one in service included",
+    },
+    Quantity {
+        name: "drop_probability",
+        unit: "-",
+        lists: &["queues"],
+        definition: "packets refused by the full queue over packets offered",
+    },
+    Quantity {
+        name: "sojourn_s",
+        unit: "s",
+        lists: &["queues"],
+        definition: "mean time in the queue, service included, per packet that left it",
+    },
+    Quantity {
+        name: "utilisation",
+        unit: "-",
+        lists: &["links"],
+        definition: "part of the time the wired link sends",
+    },
+    Quantity {
+        name: "active_stations",
+        unit: "stations",
+        lists: &["cells"],
+        definition: "time average of the number of stations (not the AP) with a frame to send",
+    },
+    Quantity {
+        name: "jain",
+        unit: "-",
+        lists: &["cells"],
+        definition: "Jain's fairness index of the goodputs of the stations that have flows",
+    },
+    Quantity {
+        name: "updown_ratio",
+        unit: "-",
+        lists: &["cells"],
+        definition: "goodput of all upstream flows over that of all downstream flows",
+    },
+    Quantity {
+        name: "busy_fraction",
+        unit: "-",
+        lists: &["cells"],
+        definition: "part of the time in which an exchange (first frame to MAC ACK) or a collision is on the air",
+    },
+    Quantity {
+        name: "packets_delivered",
+        unit: "packets",
+        lists: &["totals"],
+        definition: "segments and datagrams handed to the application, in order",
+    },
+    Quantity {
+        name: "events",
+        unit: "events",
+        lists: &["totals"],
+        definition: "events processed in the whole replication, warm-up included",
+    },
+];

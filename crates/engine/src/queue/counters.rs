@@ -1,0 +1,58 @@
+//! What a queue counts, for averages and for the conservation law.
+
+use crate::kernel::time::Time;
+
+/// Totals since the start of the run. Differences between two snapshots give averages.
+///
+/// The time integral of the queue length needs no update per event: a packet that entered at
+/// e and left at l contributed l - e, one still inside contributes now - e, so the integral is
+/// the sum of leaving times, plus length times now, minus the sum of entering times (modulo 2^64).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct QueueCounters {
+    /// Packets offered.
+    pub offered: u64,
+    /// Packets refused because the queue was full.
+    pub dropped: u64,
+    /// Packets that left at the head.
+    pub left: u64,
+    /// Sum of sojourn times of those that left. [ns]
+    pub sojourn_ns: u64,
+    entered_sum: u64,
+    left_sum: u64,
+}
+
+impl QueueCounters {
+    /// Packets inside.
+    #[inline]
+    pub fn length(&self) -> u64 {
+        self.offered - self.dropped - self.left
+    }
+
+    /// A packet entered at `at`.
+    #[inline]
+    pub fn enter(&mut self, at: Time) {
+        self.offered += 1;
+        self.entered_sum = self.entered_sum.wrapping_add(at.0);
+    }
+
+    /// A packet was refused.
+    #[inline]
+    pub fn refuse(&mut self) {
+        self.offered += 1;
+        self.dropped += 1;
+    }
+
+    /// A packet that entered at `entered` left at `at`.
+    #[inline]
+    pub fn leave(&mut self, entered: Time, at: Time) {
+        self.left += 1;
+        self.left_sum = self.left_sum.wrapping_add(at.0);
+        self.sojourn_ns += at.since(entered).0;
+    }
+
+    /// Time integral of the queue length from the start of the run to `now`. [packets ns]
+    pub fn occupancy_ns(&self, now: Time) -> u64 {
+        let inside = self.length().wrapping_mul(now.0);
+        self.left_sum.wrapping_add(inside).wrapping_sub(self.entered_sum)
+    }
+}

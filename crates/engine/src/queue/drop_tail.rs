@@ -1,0 +1,128 @@
+//! Drop-tail FIFO: a packet that finds the queue full is lost.
+
+use std::collections::VecDeque;
+
+use super::QueueCounters;
+use crate::kernel::time::Time;
+use crate::packet::Packet;
+
+/// A FIFO of at most `limit` packets, the one in service included.
+#[derive(Clone, Debug)]
+pub struct DropTail {
+    packets: VecDeque<Packet>,
+    limit: usize,
+    /// Until then the last packet removed still occupies its place (its MAC ACK is on the air).
+    released: Time,
+    counters: QueueCounters,
+}
+
+impl DropTail {
+    /// An empty queue; `limit` is at least 1. [packets]
+    pub fn new(limit: u32) -> DropTail {
+        DropTail {
+            packets: VecDeque::new(),
+            limit: limit as usize,
+            released: Time::ZERO,
+            counters: QueueCounters::default(),
+        }
+    }
+
+    /// Appends `packet`, or refuses it when the queue is full. Returns whether it was taken.
+    #[inline]
+    pub fn offer(&mut self, now: Time, mut packet: Packet) -> bool {
+        if self.is_full(now) {
+            self.counters.refuse();
+            return false;
+        }
+        packet.queued = now;
+        self.counters.enter(now);
+        self.packets.push_back(packet);
+        true
+    }
+
+    /// The packet in service.
+    #[inline]
+    pub fn head(&self) -> Option<&Packet> {
+        self.packets.front()
+    }
+
+    /// Removes the head, whose place becomes free at `at` (not before now).
+    #[inline]
+    pub fn pop(&mut self, at: Time) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.counters.leave(packet.queued, at);
+        self.released = at;
+        Some(packet)
+    }
+
+    /// Packets that occupy a place at `now`.
+    #[inline]
+    pub fn length(&self, now: Time) -> usize {
+        self.packets.len() + usize::from(now < self.released)
+    }
+
+    /// True if a packet offered at `now` would be refused.
+    #[inline]
+    pub fn is_full(&self, now: Time) -> bool {
+        self.length(now) >= self.limit
+    }
+
+    /// Packets inside, in order.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.packets.iter()
+    }
+
+    /// Totals as they stand now.
+    pub fn counters(&self) -> QueueCounters {
+        self.counters
+    }
+
+    /// Time integral of the queue length up to `now`. [packets ns]
+    pub fn occupancy_ns(&self, now: Time) -> u64 {
+        // a head removed early is in the integral until its release, which may lie ahead
+        self.counters.occupancy_ns(now).wrapping_sub(self.released.since(now).0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::PacketKind;
+
+    fn packet(number: u32) -> Packet {
+        Packet {
+            flow: 0,
+            number,
+            stamp: Time::ZERO,
+            queued: Time::ZERO,
+            bytes: 1500,
+            kind: PacketKind::Segment,
+            retransmission: false,
+        }
+    }
+
+    #[test]
+    fn the_limit_counts_the_packet_in_service_until_its_release() {
+        let mut queue = DropTail::new(2);
+        assert!(queue.offer(Time(0), packet(0)));
+        assert!(queue.offer(Time(10), packet(1)));
+        assert!(!queue.offer(Time(20), packet(2)));
+        assert_eq!(queue.pop(Time(40)).map(|p| p.number), Some(0));
+        assert!(!queue.offer(Time(39), packet(3)), "its place is taken until 40");
+        assert!(queue.offer(Time(40), packet(4)));
+        let counters = queue.counters();
+        assert_eq!((counters.offered, counters.dropped, counters.left), (5, 2, 1));
+        assert_eq!(counters.sojourn_ns, 40);
+    }
+
+    #[test]
+    fn occupancy_is_the_area_under_the_queue_length() {
+        let mut queue = DropTail::new(9);
+        queue.offer(Time(0), packet(0));
+        queue.offer(Time(10), packet(1));
+        assert_eq!(queue.occupancy_ns(Time(20)), 20 + 10);
+        queue.pop(Time(40)); // decided at 30, place free at 40
+        assert_eq!(queue.occupancy_ns(Time(30)), 30 + 20);
+        assert_eq!(queue.occupancy_ns(Time(50)), 40 + 40);
+    }
+}

@@ -1,0 +1,147 @@
+//! Log of the frames on the air, for packet captures.
+
+use super::{Fate, FrameKind, FrameRecord};
+use crate::kernel::time::{Span, Time};
+use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
+use crate::mac::dcf::{AP, Dcf, Outcome};
+use crate::queue::DropTail;
+use crate::scenario::Scenario;
+
+/// Frames on the air, up to a limit.
+#[derive(Clone, Debug)]
+pub struct FrameLog {
+    limit: u64,
+    records: Vec<FrameRecord>,
+    /// Attempts made for the frame in service at each node.
+    tries: Vec<u32>,
+}
+
+impl FrameLog {
+    /// A log of at most `limit` frames.
+    pub fn new(limit: u64) -> FrameLog {
+        FrameLog { limit, records: Vec::new(), tries: Vec::new() }
+    }
+
+    /// The frames in order of their start.
+    pub fn into_records(self) -> Vec<FrameRecord> {
+        self.records
+    }
+
+    /// Logs the exchange that `cell` has just ended; the frames are still heads of their queues.
+    pub fn exchange(
+        &mut self,
+        scenario: &Scenario,
+        cell: &Dcf,
+        outcome: Outcome,
+        queues: &[DropTail],
+    ) {
+        if self.records.len() as u64 >= self.limit {
+            return;
+        }
+        self.tries.resize(queues.len(), 0);
+        for &from in cell.transmitters() {
+            let Some(packet) = queues[from as usize].head().copied() else {
+                continue;
+            };
+            let station = scenario.flows[packet.flow as usize].station;
+            let to = if from == AP { station as u32 + 1 } else { AP };
+            let discarded = cell.discarded().contains(&from);
+            let fate = match (outcome, discarded) {
+                (Outcome::Delivered { .. }, _) => Fate::Delivered,
+                (Outcome::Collided, false) => Fate::Collided,
+                (Outcome::Collided, true) => Fate::CollidedAndDiscarded,
+                (Outcome::Corrupted, false) => Fate::Corrupted,
+                (Outcome::Corrupted, true) => Fate::CorruptedAndDiscarded,
+            };
+            let rate_bps = if from == AP {
+                scenario.stations[station].downlink_rate_bps
+            } else {
+                scenario.stations[station].rate_bps
+            };
+            let bytes = scenario.cell.frame_bytes(u32::from(packet.bytes));
+            let retry = self.tries[from as usize] > 0;
+            let data =
+                Draft { from, to, kind: FrameKind::Data, bytes, rate_bps, retry, fate };
+            let log = Exchange { cell, sifs: scenario.cell.phy.sifs, scenario };
+            log.write(&mut self.records, data, packet);
+            let done = discarded || fate == Fate::Delivered;
+            self.tries[from as usize] = if done { 0 } else { self.tries[from as usize] + 1 };
+        }
+    }
+}
+
+/// A record without its time and packet.
+#[derive(Clone, Copy)]
+struct Draft {
+    from: u32,
+    to: u32,
+    kind: FrameKind,
+    bytes: u32,
+    rate_bps: u64,
+    retry: bool,
+    fate: Fate,
+}
+
+impl Draft {
+    fn at(self, at: Time, packet: Option<crate::packet::Packet>) -> FrameRecord {
+        FrameRecord {
+            at,
+            from: self.from,
+            to: self.to,
+            kind: self.kind,
+            packet,
+            bytes: self.bytes,
+            rate_bps: self.rate_bps,
+            retry: self.retry,
+            fate: self.fate,
+        }
+    }
+}
+
+struct Exchange<'a> {
+    cell: &'a Dcf,
+    sifs: Span,
+    scenario: &'a Scenario,
+}
+
+impl Exchange<'_> {
+    /// RTS, CTS, data and ACK, as far as the exchange got.
+    fn write(&self, records: &mut Vec<FrameRecord>, data: Draft, packet: crate::packet::Packet) {
+        let start = self.cell.exchange().start;
+        let end = self.cell.exchange().end;
+        let mut data_start = start;
+        if let Some((rts, cts)) = self.cell.protection(data.from) {
+            let rate_bps = self.control_rate(data.from);
+            let request = Draft { kind: FrameKind::Rts, bytes: RTS_BYTES, rate_bps, ..data };
+            records.push(request.at(start, None));
+            if matches!(data.fate, Fate::Collided | Fate::CollidedAndDiscarded) {
+                return;
+            }
+            records.push(self.response(data, FrameKind::Cts).at(start + rts + self.sifs, None));
+            data_start = start + rts + self.sifs + cts + self.sifs;
+        }
+        records.push(data.at(data_start, Some(packet)));
+        if data.fate == Fate::Delivered {
+            records.push(self.response(data, FrameKind::Ack).at(end + self.sifs, None));
+        }
+    }
+
+    fn response(&self, data: Draft, kind: FrameKind) -> Draft {
+        Draft {
+            from: data.to,
+            to: data.from,
+            kind,
+            bytes: ACK_BYTES,
+            rate_bps: self.control_rate(data.to),
+            retry: false,
+            fate: Fate::Delivered,
+        }
+    }
+
+    fn control_rate(&self, node: u32) -> u64 {
+        match node {
+            AP => self.scenario.cell.ap.control_rate_bps,
+            station => self.scenario.stations[station as usize - 1].node.control_rate_bps,
+        }
+    }
+}

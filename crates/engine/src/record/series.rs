@@ -1,0 +1,81 @@
+//! Time series sampled at a fixed interval.
+
+use serde::Serialize;
+
+use crate::kernel::time::Span;
+use crate::scenario::{Scenario, Transport};
+use crate::world::{Endpoints, World};
+
+/// One sampled quantity of one item.
+#[derive(Clone, Debug, Serialize)]
+pub struct Track {
+    /// Result list the item is in.
+    pub list: &'static str,
+    /// Name of the item.
+    pub name: String,
+    /// Name of the quantity, with its unit.
+    pub quantity: &'static str,
+    /// One value a sample.
+    pub values: Vec<f64>,
+}
+
+/// Time series of one replication, warm-up included.
+#[derive(Clone, Debug, Serialize)]
+pub struct Series {
+    /// Sampling interval. [s]
+    pub interval_s: f64,
+    /// Sample instants. [s]
+    pub time_s: Vec<f64>,
+    /// Queue lengths at the instant, cwnd at the instant, goodput over the interval before it.
+    pub tracks: Vec<Track>,
+    #[serde(skip)]
+    delivered: Vec<u64>,
+}
+
+impl Series {
+    pub(crate) fn new(scenario: &Scenario, interval: Span) -> Series {
+        let track = |list, name: &str, quantity| Track {
+            list,
+            name: name.to_owned(),
+            quantity,
+            values: Vec::new(),
+        };
+        let queues = std::iter::once("ap")
+            .chain(scenario.stations.iter().map(|station| station.name.as_str()));
+        let mut tracks: Vec<Track> =
+            queues.map(|name| track("queues", name, "occupancy_packets")).collect();
+        let flows = scenario.flows.iter();
+        tracks.extend(flows.clone().map(|flow| track("flows", &flow.name, "goodput_bps")));
+        let tcp = flows.filter(|flow| matches!(flow.transport, Transport::Tcp(_)));
+        tracks.extend(tcp.map(|flow| track("flows", &flow.name, "cwnd_packets")));
+        Series {
+            interval_s: interval.seconds(),
+            time_s: Vec::new(),
+            tracks,
+            delivered: vec![0; scenario.flows.len()],
+        }
+    }
+
+    pub(crate) fn sample(&mut self, world: &World<'_>) {
+        self.time_s.push(world.now.seconds());
+        let mut tracks = self.tracks.iter_mut();
+        let mut push = |value| {
+            if let Some(track) = tracks.next() {
+                track.values.push(value);
+            }
+        };
+        for queue in &world.queues {
+            push(queue.length(world.now) as f64);
+        }
+        for (index, flow) in world.flows.iter().enumerate() {
+            let packets = flow.counters.delivered - self.delivered[index];
+            self.delivered[index] = flow.counters.delivered;
+            push(packets as f64 * world.payload_bits(index) / self.interval_s);
+        }
+        for flow in &world.flows {
+            if let Endpoints::Tcp(tcp) = &flow.endpoints {
+                push(tcp.0.cwnd());
+            }
+        }
+    }
+}

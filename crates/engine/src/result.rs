@@ -1,0 +1,103 @@
+//! Replications put together: means with intervals, in the shape of the command line's `--json`.
+
+use serde_json::{Map, Value, json};
+
+use crate::estimate::estimate;
+use crate::measure::{Item, Measures};
+use crate::record::{FrameRecord, Series};
+use crate::scenario::Scenario;
+use crate::world::Replication;
+
+/// Version of the engine, part of every result.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The result of a scenario's replications.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// The object that `--json` prints: means and half widths of 95 % intervals.
+    pub summary: Value,
+    /// One value per finished replication: list -> item -> quantity -> values (null: none).
+    pub samples: Value,
+    /// Time series of replication 0, if recorded.
+    pub series: Option<Series>,
+    /// Frames on the air of replication 0, if recorded.
+    pub frames: Vec<FrameRecord>,
+    /// Stopped before all replications were finished.
+    pub interrupted: bool,
+}
+
+impl RunResult {
+    /// Puts together the finished `replications` (at least one, in order).
+    pub(crate) fn assemble(
+        scenario: &Scenario,
+        mut replications: Vec<Replication>,
+        interrupted: bool,
+    ) -> RunResult {
+        let runs: Vec<&Measures> = replications.iter().map(|run| &run.measures).collect();
+        let mut summary = Map::new();
+        summary.insert("kind".into(), json!("simulation"));
+        summary.insert("scenario".into(), json!(scenario.name));
+        summary.insert("seed".into(), json!(scenario.seed));
+        summary.insert("replications".into(), json!(runs.len()));
+        summary.insert("version".into(), json!(VERSION));
+        summary.insert("duration_s".into(), json!(scenario.duration.seconds()));
+        summary.insert("warmup_s".into(), json!(scenario.warmup.seconds()));
+        let mut samples = Map::new();
+        for (position, (list, items)) in runs[0].lists.iter().enumerate() {
+            let mut summaries = Vec::with_capacity(items.len());
+            let mut by_name = Map::new();
+            for (index, item) in items.iter().enumerate() {
+                let same: Vec<&Item> =
+                    runs.iter().map(|run| &run.lists[position].1[index]).collect();
+                let (estimates, values) = across_replications(&same);
+                summaries.push(Value::Object(estimates));
+                by_name.insert(item.name.clone(), Value::Object(values));
+            }
+            summary.insert((*list).to_owned(), Value::Array(summaries));
+            samples.insert((*list).to_owned(), Value::Object(by_name));
+        }
+        let first = &mut replications[0];
+        RunResult {
+            summary: Value::Object(summary),
+            samples: Value::Object(samples),
+            series: first.series.take(),
+            frames: std::mem::take(&mut first.frames),
+            interrupted,
+        }
+    }
+
+    /// `summary` as indented JSON with a final newline.
+    pub fn summary_json(&self) -> String {
+        format!("{:#}\n", self.summary)
+    }
+
+    /// `samples` as JSON.
+    pub fn samples_json(&self) -> String {
+        self.samples.to_string()
+    }
+
+    /// `series` as JSON, `null` without.
+    pub fn series_json(&self) -> String {
+        json!(self.series).to_string()
+    }
+}
+
+/// Estimates and values of one item, which every replication gives in the same order.
+/// A quantity that some replication does not give is absent from the estimates.
+fn across_replications(same: &[&Item]) -> (Map<String, Value>, Map<String, Value>) {
+    let mut estimates = Map::new();
+    estimates.insert("name".into(), json!(same[0].name));
+    for (label, text) in &same[0].labels {
+        estimates.insert((*label).to_owned(), json!(text));
+    }
+    let mut values = Map::new();
+    for (position, &(quantity, _)) in same[0].values.iter().enumerate() {
+        let each: Vec<Option<f64>> = same.iter().map(|item| item.values[position].1).collect();
+        let known: Vec<f64> = each.iter().flatten().copied().collect();
+        if known.len() == each.len() {
+            estimates.insert(quantity.to_owned(), json!(estimate(&known)));
+        }
+        values.insert(quantity.to_owned(), json!(each));
+    }
+    (estimates, values)
+}

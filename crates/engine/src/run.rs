@@ -1,0 +1,92 @@
+//! All replications of a scenario, in parallel.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use crate::error::EngineError;
+use crate::result::RunResult;
+use crate::scenario::Scenario;
+use crate::world::{Replication, run_replication};
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Replications finished.
+    pub replications_done: u32,
+    /// Replications asked for.
+    pub replications: u32,
+    /// Simulated time, summed over replications. [s]
+    pub simulated_s: f64,
+    /// The same at the end. [s]
+    pub total_s: f64,
+}
+
+/// Runs all replications of `scenario` on `jobs` threads (at least one). The result does not depend
+/// on `jobs`. `on_progress` is called from the threads now and then; breaking stops the run, and what
+/// is finished is kept.
+///
+/// # Errors
+/// `Interrupted` if nothing was finished, and whatever ends a replication ([`run_replication`]).
+pub fn run(
+    scenario: &Scenario,
+    jobs: usize,
+    on_progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
+) -> Result<RunResult, EngineError> {
+    let stop = AtomicBool::new(false);
+    let done = AtomicU32::new(0);
+    let simulated_ns = AtomicU64::new(0);
+    let report = || {
+        let progress = Progress {
+            replications_done: done.load(Ordering::Relaxed),
+            replications: scenario.replications,
+            simulated_s: simulated_ns.load(Ordering::Relaxed) as f64 / 1e9,
+            total_s: scenario.duration.seconds() * f64::from(scenario.replications),
+        };
+        if on_progress(progress).is_break() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let one = |replication: u32| -> Result<Replication, EngineError> {
+        if stop.load(Ordering::Relaxed) {
+            return Err(EngineError::Interrupted);
+        }
+        let mut seen = 0;
+        let mut count = |now: u64| {
+            simulated_ns.fetch_add(now - seen, Ordering::Relaxed);
+            seen = now;
+        };
+        let finished = run_replication(scenario, replication, &mut |now| {
+            count(now.0);
+            report()
+        })?;
+        count(scenario.duration.0);
+        done.fetch_add(1, Ordering::Relaxed);
+        let _ = report();
+        Ok(finished)
+    };
+    let outcomes: Vec<Result<Replication, EngineError>> = match rayon::ThreadPoolBuilder::new()
+        .num_threads(jobs.max(1))
+        .build()
+    {
+        Ok(pool) if jobs > 1 => {
+            pool.install(|| (0..scenario.replications).into_par_iter().map(one).collect())
+        }
+        _ => (0..scenario.replications).map(one).collect(),
+    };
+    let mut replications = Vec::with_capacity(outcomes.len());
+    let mut interrupted = false;
+    for outcome in outcomes {
+        match outcome {
+            Ok(replication) => replications.push(replication),
+            Err(EngineError::Interrupted) => interrupted = true,
+            Err(error) => return Err(error),
+        }
+    }
+    if replications.is_empty() {
+        return Err(EngineError::Interrupted);
+    }
+    Ok(RunResult::assemble(scenario, replications, interrupted))
+}

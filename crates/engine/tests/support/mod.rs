@@ -1,0 +1,100 @@
+//! Scenarios for tests, built by hand.
+
+use lasthop_engine::kernel::time::Span;
+use lasthop_engine::scenario::*;
+
+pub const MS: u64 = 1_000_000;
+
+/// 802.11b with the frame sizes of paper 003, Table 2.
+pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
+    let node = Node {
+        control_rate_bps: 2_000_000,
+        aifsn: 2,
+        cwmin: 31,
+        cwmax: 1023,
+        attempts_short: 7,
+        attempts_long: 4,
+        queue_packets: 1000,
+    };
+    let phy = Phy {
+        kind: PhyKind::Dot11b,
+        slot: Span(20_000),
+        sifs: Span(10_000),
+        preamble: Span(192_000),
+        eifs_rate_bps: 1_000_000,
+    };
+    let station = |index: usize| Station {
+        name: format!("sta-{}", index + 1),
+        group: "sta".into(),
+        rate_bps: 11_000_000,
+        downlink_rate_bps: 11_000_000,
+        node: node.clone(),
+        error_up: 0.0,
+        error_down: 0.0,
+    };
+    Scenario {
+        name: "test".into(),
+        duration: Span(seconds * 1000 * MS),
+        warmup: Span(seconds * 100 * MS),
+        replications: 1,
+        seed: 1,
+        cell: Cell {
+            phy,
+            mac_header_bytes: 30,
+            llc_bytes: 8,
+            rts_threshold_bytes: None,
+            ack_timeout: None,
+            ap: node.clone(),
+        },
+        wire: Wire { rate_bps: None, delay: Span(0), queue_packets: 1000, loss: 0.0 },
+        stations: (0..stations).map(station).collect(),
+        flows: Vec::new(),
+        record: Record::default(),
+    }
+}
+
+pub fn tcp(window_packets: u32) -> TcpSettings {
+    TcpSettings {
+        congestion: CongestionControl::NewReno,
+        window_packets,
+        initial_cwnd_packets: 2,
+        delayed_ack: false,
+        ack_delay: Span(100 * MS),
+        mss_bytes: 1460,
+        header_bytes: 40,
+        min_rto: Span(200 * MS),
+        initial_rto: Span(1000 * MS),
+        segments: None,
+    }
+}
+
+/// Adds a flow; its name is made unique by its number.
+pub fn add_flow(scenario: &mut Scenario, station: usize, direction: Direction, transport: Transport) {
+    let name = format!("{}/{}", scenario.stations[station].name, scenario.flows.len() + 1);
+    scenario.flows.push(Flow {
+        name,
+        station,
+        direction,
+        start: Span(0),
+        stop: None,
+        transport,
+    });
+}
+
+pub fn greedy() -> Transport {
+    Transport::Udp(UdpSettings {
+        arrivals: Arrivals::Greedy,
+        rate_bps: 0,
+        payload_bytes: 1472,
+        header_bytes: 28,
+    })
+}
+
+/// Seven (or any number of) stations, one download each.
+pub fn downloads(stations: usize, window: u32, seconds: u64) -> Scenario {
+    let mut scenario = dot11b(stations, seconds);
+    for station in 0..stations {
+        add_flow(&mut scenario, station, Direction::Down, Transport::Tcp(tcp(window)));
+    }
+    scenario
+}
