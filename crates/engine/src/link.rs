@@ -68,7 +68,8 @@ impl Link {
         }
         self.counters.enter(now);
         self.counters.leave(now, departure);
-        self.arrivals.push_back((departure + self.propagation, packet));
+        self.arrivals
+            .push_back((departure + self.propagation, packet));
         true
     }
 
@@ -91,7 +92,10 @@ impl Link {
 
     /// Packets in the queue at `now`, the one in service included.
     pub fn length(&self, now: Time) -> usize {
-        self.departures.iter().filter(|&&departure| departure > now).count()
+        self.departures
+            .iter()
+            .filter(|&&departure| departure > now)
+            .count()
     }
 
     /// Totals of the queue; departures are counted when a packet enters.
@@ -101,7 +105,11 @@ impl Link {
 
     /// Time integral of the queue length up to `now`. [packets ns]
     pub fn occupancy_ns(&self, now: Time) -> u64 {
-        let ahead = self.departures.iter().map(|departure| departure.since(now).0).sum::<u64>();
+        let ahead = self
+            .departures
+            .iter()
+            .map(|departure| departure.since(now).0)
+            .sum::<u64>();
         self.counters.occupancy_ns(now).wrapping_sub(ahead)
     }
 
@@ -117,7 +125,12 @@ mod tests {
     use crate::packet::PacketKind;
 
     fn wire(rate_bps: Option<u64>, queue_packets: u32) -> Wire {
-        Wire { rate_bps, delay: Span(1_000_000), queue_packets, loss: 0.0 }
+        Wire {
+            rate_bps,
+            delay: Span(1_000_000),
+            queue_packets,
+            loss: 0.0,
+        }
     }
 
     fn packet(bytes: u16) -> Packet {

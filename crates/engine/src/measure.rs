@@ -44,9 +44,8 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     pub(crate) fn take(world: &World<'_>) -> Snapshot {
         let now = world.now;
-        let wire = |link: &crate::link::Link| {
-            (link.counters(), link.occupancy_ns(now), link.busy_ns(now))
-        };
+        let wire =
+            |link: &crate::link::Link| (link.counters(), link.occupancy_ns(now), link.busy_ns(now));
         let activity: Activity = world.activity;
         Snapshot {
             at_ns: now.0,
@@ -56,7 +55,9 @@ impl Snapshot {
                 .iter()
                 .map(|queue| (queue.counters(), queue.occupancy_ns(now)))
                 .collect(),
-            nodes: (0..world.queues.len() as u32).map(|node| world.cell.counters(node)).collect(),
+            nodes: (0..world.queues.len() as u32)
+                .map(|node| world.cell.counters(node))
+                .collect(),
             wire: [wire(&world.downlink), wire(&world.uplink)],
             busy_ns: world.cell.busy_ns(),
             activity_ns: activity.integral_ns(now),
@@ -71,7 +72,12 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
 
 /// Quantities over the time from `start` to now.
 pub(crate) fn between(start: &Snapshot, world: &World<'_>) -> Measures {
-    Period { start, end: Snapshot::take(world), world }.measures()
+    Period {
+        start,
+        end: Snapshot::take(world),
+        world,
+    }
+    .measures()
 }
 
 struct Period<'a> {
@@ -82,7 +88,9 @@ struct Period<'a> {
 
 impl Period<'_> {
     fn measures(&self) -> Measures {
-        let goodputs: Vec<f64> = (0..self.world.flows.len()).map(|i| self.goodput_bps(i)).collect();
+        let goodputs: Vec<f64> = (0..self.world.flows.len())
+            .map(|i| self.goodput_bps(i))
+            .collect();
         let mut lists = vec![
             ("flows", self.flows(&goodputs)),
             ("stations", self.stations(&goodputs)),
@@ -117,11 +125,17 @@ impl Period<'_> {
             .map(|index| {
                 let flow = &scenario.flows[index];
                 let (from, to) = (&self.start.flows[index], &self.end.flows[index]);
-                let delay = ratio(to.delay_ns - from.delay_ns, to.delay_samples - from.delay_samples)
-                    .map(|ns| ns / 1e9);
+                let delay = ratio(
+                    to.delay_ns - from.delay_ns,
+                    to.delay_samples - from.delay_samples,
+                )
+                .map(|ns| ns / 1e9);
                 let mut values = vec![
                     ("goodput_bps", Some(goodputs[index])),
-                    ("goodput_share", (total > 0.0).then(|| goodputs[index] / total)),
+                    (
+                        "goodput_share",
+                        (total > 0.0).then(|| goodputs[index] / total),
+                    ),
                 ];
                 let loss = ratio(to.lost - from.lost, to.sent - from.sent);
                 if let Transport::Tcp(tcp) = &flow.transport {
@@ -147,7 +161,11 @@ impl Period<'_> {
                 };
                 let station = scenario.stations[flow.station].name.clone();
                 let labels = vec![("station", station), ("direction", direction.to_owned())];
-                Item { name: flow.name.clone(), labels, values }
+                Item {
+                    name: flow.name.clone(),
+                    labels,
+                    values,
+                }
             })
             .collect()
     }
@@ -188,16 +206,27 @@ impl Period<'_> {
         values.push(("frame_failure_rate", ratio(collided + corrupted, attempts)));
         values.push(("discard_probability", ratio(discarded, settled)));
         values.push(("queue_packets", self.occupancy(node)));
-        Item { name: name.to_owned(), labels: Vec::new(), values }
+        Item {
+            name: name.to_owned(),
+            labels: Vec::new(),
+            values,
+        }
     }
 
     fn occupancy(&self, node: usize) -> Option<f64> {
-        let area = self.end.queues[node].1.wrapping_sub(self.start.queues[node].1);
+        let area = self.end.queues[node]
+            .1
+            .wrapping_sub(self.start.queues[node].1);
         ratio(area, self.length_ns())
     }
 
     fn queues(&self) -> Vec<Item> {
-        let stations = self.world.scenario.stations.iter().map(|station| station.name.as_str());
+        let stations = self
+            .world
+            .scenario
+            .stations
+            .iter()
+            .map(|station| station.name.as_str());
         let names = std::iter::once("ap").chain(stations);
         let pairs = self.start.queues.iter().zip(&self.end.queues);
         let mut items: Vec<Item> = names
@@ -221,11 +250,21 @@ impl Period<'_> {
     ) -> Item {
         let sojourn = ratio(to.sojourn_ns - from.sojourn_ns, to.left - from.left);
         let values = vec![
-            ("occupancy_packets", ratio(area_to.wrapping_sub(area_from), self.length_ns())),
-            ("drop_probability", ratio(to.dropped - from.dropped, to.offered - from.offered)),
+            (
+                "occupancy_packets",
+                ratio(area_to.wrapping_sub(area_from), self.length_ns()),
+            ),
+            (
+                "drop_probability",
+                ratio(to.dropped - from.dropped, to.offered - from.offered),
+            ),
             ("sojourn_s", sojourn.map(|ns| ns / 1e9)),
         ];
-        Item { name: name.to_owned(), labels: Vec::new(), values }
+        Item {
+            name: name.to_owned(),
+            labels: Vec::new(),
+            values,
+        }
     }
 
     fn links(&self) -> Vec<Item> {
@@ -235,7 +274,11 @@ impl Period<'_> {
             .map(|(index, name)| {
                 let busy = self.end.wire[index].2 - self.start.wire[index].2;
                 let values = vec![("utilisation", ratio(busy, self.length_ns()))];
-                Item { name: name.to_owned(), labels: Vec::new(), values }
+                Item {
+                    name: name.to_owned(),
+                    labels: Vec::new(),
+                    values,
+                }
             })
             .collect()
     }
@@ -244,7 +287,10 @@ impl Period<'_> {
         let flows = &self.world.scenario.flows;
         let towards = |direction| -> f64 {
             let pairs = flows.iter().zip(goodputs);
-            pairs.filter(|(flow, _)| flow.direction == direction).map(|(_, goodput)| goodput).sum()
+            pairs
+                .filter(|(flow, _)| flow.direction == direction)
+                .map(|(_, goodput)| goodput)
+                .sum()
         };
         let (up, down) = (towards(Direction::Up), towards(Direction::Down));
         let both = up > 0.0 && down > 0.0;
@@ -254,30 +300,53 @@ impl Period<'_> {
             ("active_stations", ratio(active, self.length_ns())),
             ("jain", self.jain(goodputs)),
             ("updown_ratio", both.then(|| up / down)),
-            ("busy_fraction", ratio(self.end.busy_ns - self.start.busy_ns, self.length_ns())),
+            (
+                "busy_fraction",
+                ratio(self.end.busy_ns - self.start.busy_ns, self.length_ns()),
+            ),
         ];
-        vec![Item { name: "cell".to_owned(), labels: Vec::new(), values }]
+        vec![Item {
+            name: "cell".to_owned(),
+            labels: Vec::new(),
+            values,
+        }]
     }
 
     /// (sum x)^2 / (n sum x^2) over the stations with flows (paper 002, eq. 27).
     fn jain(&self, goodputs: &[f64]) -> Option<f64> {
         let sums = self.station_goodputs(goodputs);
         let mut uses = vec![false; sums.len()];
-        self.world.scenario.flows.iter().for_each(|flow| uses[flow.station] = true);
-        let own: Vec<f64> =
-            sums.iter().zip(&uses).filter(|&(_, &uses)| uses).map(|(&sum, _)| sum).collect();
-        let (sum, squares) = (own.iter().sum::<f64>(), own.iter().map(|x| x * x).sum::<f64>());
+        self.world
+            .scenario
+            .flows
+            .iter()
+            .for_each(|flow| uses[flow.station] = true);
+        let own: Vec<f64> = sums
+            .iter()
+            .zip(&uses)
+            .filter(|&(_, &uses)| uses)
+            .map(|(&sum, _)| sum)
+            .collect();
+        let (sum, squares) = (
+            own.iter().sum::<f64>(),
+            own.iter().map(|x| x * x).sum::<f64>(),
+        );
         (squares > 0.0).then(|| sum * sum / (own.len() as f64 * squares))
     }
 
     fn totals(&self) -> Vec<Item> {
-        let delivered = |snapshot: &Snapshot| snapshot.flows.iter().map(|f| f.delivered).sum::<u64>();
+        let delivered =
+            |snapshot: &Snapshot| snapshot.flows.iter().map(|f| f.delivered).sum::<u64>();
         let packets = delivered(&self.end) - delivered(self.start);
         let values = vec![
             ("packets_delivered", Some(packets as f64)),
             ("events", Some(self.world.events as f64)),
         ];
-        vec![Item { name: "run".to_owned(), labels: Vec::new(), values }]
+        vec![Item {
+            name: "run".to_owned(),
+            labels: Vec::new(),
+            values,
+        }]
     }
 }
 
@@ -290,7 +359,10 @@ pub(crate) fn check_conservation(world: &World<'_>) -> Result<(), EngineError> {
     let violated = |law: String| Err(EngineError::Conservation(law));
     let mut under_way = vec![[0_u64; 2]; world.flows.len()];
     let queued = world.queues.iter().flat_map(|queue| queue.packets());
-    for packet in queued.chain(world.downlink.packets()).chain(world.uplink.packets()) {
+    for packet in queued
+        .chain(world.downlink.packets())
+        .chain(world.uplink.packets())
+    {
         under_way[packet.flow as usize][usize::from(packet.is_data())] += 1;
     }
     for (index, flow) in world.flows.iter().enumerate() {
@@ -311,12 +383,19 @@ pub(crate) fn check_conservation(world: &World<'_>) -> Result<(), EngineError> {
         }
         let unique = c.sent - c.retransmitted;
         if c.delivered > unique {
-            return violated(format!("{name}: {} delivered of {unique} sent", c.delivered));
+            return violated(format!(
+                "{name}: {} delivered of {unique} sent",
+                c.delivered
+            ));
         }
         if let Endpoints::Tcp(tcp) = &flow.endpoints
             && tcp.0.acked() > c.delivered
         {
-            return violated(format!("{name}: {} acknowledged of {}", tcp.0.acked(), c.delivered));
+            return violated(format!(
+                "{name}: {} acknowledged of {}",
+                tcp.0.acked(),
+                c.delivered
+            ));
         }
     }
     for (node, queue) in world.queues.iter().enumerate() {

@@ -47,8 +47,10 @@ impl RunResult {
             let mut summaries = Vec::with_capacity(items.len());
             let mut by_name = Map::new();
             for (index, item) in items.iter().enumerate() {
-                let same: Vec<&Item> =
-                    runs.iter().map(|run| &run.lists[position].1[index]).collect();
+                let same: Vec<&Item> = runs
+                    .iter()
+                    .map(|run| &run.lists[position].1[index])
+                    .collect();
                 let (estimates, values) = across_replications(&same);
                 summaries.push(Value::Object(estimates));
                 by_name.insert(item.name.clone(), Value::Object(values));

@@ -47,7 +47,11 @@ pub fn run(
         if on_progress(progress).is_break() {
             stop.store(true, Ordering::Relaxed);
         }
-        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let one = |replication: u32| -> Result<Replication, EngineError> {
         if stop.load(Ordering::Relaxed) {
@@ -71,9 +75,12 @@ pub fn run(
         .num_threads(jobs.max(1))
         .build()
     {
-        Ok(pool) if jobs > 1 => {
-            pool.install(|| (0..scenario.replications).into_par_iter().map(one).collect())
-        }
+        Ok(pool) if jobs > 1 => pool.install(|| {
+            (0..scenario.replications)
+                .into_par_iter()
+                .map(one)
+                .collect()
+        }),
         _ => (0..scenario.replications).map(one).collect(),
     };
     let mut replications = Vec::with_capacity(outcomes.len());

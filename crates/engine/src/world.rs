@@ -142,11 +142,17 @@ impl<'a> World<'a> {
         let end = Time::ZERO + scenario.duration;
         // timers reach at most a few minutes past the end; beyond the horizon they count as never
         if end >= agenda.horizon() {
-            return Err(EngineError::TooLong { horizon: agenda.horizon().since(Time::ZERO) });
+            return Err(EngineError::TooLong {
+                horizon: agenda.horizon().since(Time::ZERO),
+            });
         }
         let nodes = std::iter::once(&scenario.cell.ap)
             .chain(scenario.stations.iter().map(|station| &station.node));
-        let flows = scenario.flows.iter().map(|flow| FlowState::new(flow, &streams)).collect();
+        let flows = scenario
+            .flows
+            .iter()
+            .map(|flow| FlowState::new(flow, &streams))
+            .collect();
         let first = replication == 0;
         let interval = scenario.record.series_interval.filter(|_| first);
         let mut world = World {
@@ -155,7 +161,9 @@ impl<'a> World<'a> {
             end,
             agenda,
             cell: Dcf::new(scenario, &streams),
-            queues: nodes.map(|node| DropTail::new(node.queue_packets)).collect(),
+            queues: nodes
+                .map(|node| DropTail::new(node.queue_packets))
+                .collect(),
             flows,
             downlink: Link::new(&scenario.wire),
             uplink: Link::new(&scenario.wire),
@@ -213,9 +221,17 @@ impl<'a> World<'a> {
             flow.integrate_cwnd(self.end);
         }
         let start = self.warm.take().unwrap_or_else(|| Snapshot::take(&self));
-        let frames = self.log.take().map(FrameLog::into_records).unwrap_or_default();
+        let frames = self
+            .log
+            .take()
+            .map(FrameLog::into_records)
+            .unwrap_or_default();
         let measures = measure::between(&start, &self);
-        Ok(Replication { measures, series: self.series, frames })
+        Ok(Replication {
+            measures,
+            series: self.series,
+            frames,
+        })
     }
 
     /// Payload of one packet of a flow. [bit]
@@ -274,8 +290,15 @@ impl<'a> World<'a> {
     }
 
     fn frame(&self, node: u32, packet: &Packet) -> Frame {
-        let to = if node == AP { self.flows[packet.flow as usize].node } else { AP };
-        Frame { to, ip_bytes: u32::from(packet.bytes) }
+        let to = if node == AP {
+            self.flows[packet.flow as usize].node
+        } else {
+            AP
+        };
+        Frame {
+            to,
+            ip_bytes: u32::from(packet.bytes),
+        }
     }
 
     /// A packet enters the queue of `node`, or is lost there.
@@ -363,7 +386,13 @@ impl<'a> World<'a> {
                 flow.counters.acks_arrived += 1;
                 flow.counters.delay_ns += now.since(packet.stamp).0;
                 flow.counters.delay_samples += 1;
-                tcp.0.on_ack(now, Ack { next: packet.number, echo: packet.stamp });
+                tcp.0.on_ack(
+                    now,
+                    Ack {
+                        next: packet.number,
+                        echo: packet.stamp,
+                    },
+                );
                 if tcp.0.finished() && flow.finished_at.is_none() {
                     flow.finished_at = Some(now);
                 }
@@ -443,7 +472,11 @@ impl<'a> World<'a> {
         match &mut flow.endpoints {
             Endpoints::Tcp(tcp) if (slot - FLOWS) % 2 == 1 => {
                 let due = tcp.1.deadline();
-                let ack = if due <= now { tcp.1.on_timer(now) } else { None };
+                let ack = if due <= now {
+                    tcp.1.on_timer(now)
+                } else {
+                    None
+                };
                 let next = tcp.1.deadline();
                 self.agenda.set(slot, next);
                 if let Some(ack) = ack {
@@ -497,7 +530,10 @@ impl<'a> World<'a> {
     fn planned_event(&mut self, now: Time) {
         let (_, planned) = self.schedule[self.planned];
         self.planned += 1;
-        let next = self.schedule.get(self.planned).map_or(Time::NEVER, |&(at, _)| at);
+        let next = self
+            .schedule
+            .get(self.planned)
+            .map_or(Time::NEVER, |&(at, _)| at);
         self.agenda.set(SCHEDULE, next);
         match planned {
             Planned::WarmupEnds => {
@@ -517,7 +553,9 @@ impl<'a> World<'a> {
                 Endpoints::Tcp(tcp) => tcp.0.close(),
                 Endpoints::Udp(source) => {
                     source.close();
-                    self.greedy.iter_mut().for_each(|list| list.retain(|&flow| flow != index));
+                    self.greedy
+                        .iter_mut()
+                        .for_each(|list| list.retain(|&flow| flow != index));
                 }
             },
         }
@@ -536,7 +574,11 @@ impl<'a> World<'a> {
                 source.open(now);
                 let due = source.deadline();
                 if source.is_greedy() {
-                    let node = if flow.direction == Direction::Up { flow.node } else { AP };
+                    let node = if flow.direction == Direction::Up {
+                        flow.node
+                    } else {
+                        AP
+                    };
                     self.greedy[node as usize].push(index);
                     self.begin_greedy(now, node);
                 } else {
@@ -569,7 +611,11 @@ impl FlowState {
             ),
             Transport::Udp(udp) => {
                 let source = UdpSource::new(udp, streams.stream(&format!("{}/gaps", flow.name)));
-                (udp.payload_bytes + udp.header_bytes, 0, Endpoints::Udp(Box::new(source)))
+                (
+                    udp.payload_bytes + udp.header_bytes,
+                    0,
+                    Endpoints::Udp(Box::new(source)),
+                )
             }
         };
         FlowState {
@@ -610,7 +656,10 @@ fn plan_of(scenario: &Scenario, sample_interval: Option<Span>) -> Vec<(Time, Pla
     let mut plan = vec![(at(scenario.warmup), Planned::WarmupEnds)];
     for (index, flow) in scenario.flows.iter().enumerate() {
         plan.push((at(flow.start), Planned::Start(index as u32)));
-        plan.extend(flow.stop.map(|stop| (at(stop), Planned::Stop(index as u32))));
+        plan.extend(
+            flow.stop
+                .map(|stop| (at(stop), Planned::Stop(index as u32))),
+        );
     }
     if let Some(interval) = sample_interval {
         let samples = scenario.duration.0 / interval.0;

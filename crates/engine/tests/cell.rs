@@ -18,7 +18,9 @@ fn summary(scenario: &Scenario) -> Value {
 
 fn cell_goodput_bps(scenario: &Scenario) -> f64 {
     let summary = summary(scenario);
-    summary["cells"][0]["goodput_bps"]["mean"].as_f64().expect("a mean")
+    summary["cells"][0]["goodput_bps"]["mean"]
+        .as_f64()
+        .expect("a mean")
 }
 
 /// Paper 003, Fig. 5a: 4.46 Mb/s at CWmin 31; an independent simulation gives 4.45 and, at 15, 4.50.
@@ -27,9 +29,15 @@ fn seven_downloads_with_window_four() {
     for (cwmin, expected_mbps) in [(31, 4.45), (15, 4.50)] {
         let mut scenario = downloads(7, 4, 200);
         scenario.cell.ap.cwmin = cwmin;
-        scenario.stations.iter_mut().for_each(|station| station.node.cwmin = cwmin);
+        scenario
+            .stations
+            .iter_mut()
+            .for_each(|station| station.node.cwmin = cwmin);
         let mbps = cell_goodput_bps(&scenario) / 1e6;
         println!("CWmin {cwmin}: {mbps} Mb/s");
-        assert!((mbps / expected_mbps - 1.0).abs() < 0.01, "CWmin {cwmin}: {mbps}");
+        assert!(
+            (mbps / expected_mbps - 1.0).abs() < 0.01,
+            "CWmin {cwmin}: {mbps}"
+        );
     }
 }

@@ -85,8 +85,12 @@ mod tests {
     use crate::kernel::streams::Streams;
 
     fn source(arrivals: Arrivals) -> UdpSource {
-        let settings =
-            UdpSettings { arrivals, rate_bps: 8_000_000, payload_bytes: 1000, header_bytes: 28 };
+        let settings = UdpSettings {
+            arrivals,
+            rate_bps: 8_000_000,
+            payload_bytes: 1000,
+            header_bytes: 28,
+        };
         UdpSource::new(&settings, Streams::new(1, 0).stream("udp"))
     }
 

@@ -21,7 +21,11 @@ impl Agenda {
     /// An agenda of `slots` slots, all idle.
     pub fn new(slots: usize) -> Agenda {
         let leaves = slots.next_power_of_two().max(2);
-        Agenda { tree: vec![u64::MAX; 2 * leaves], leaves, slot_bits: leaves.trailing_zeros() }
+        Agenda {
+            tree: vec![u64::MAX; 2 * leaves],
+            leaves,
+            slot_bits: leaves.trailing_zeros(),
+        }
     }
 
     /// The latest instant this agenda can hold; later ones count as never.
@@ -32,7 +36,11 @@ impl Agenda {
     /// Moves the deadline of `slot`; `Time::NEVER` makes it idle.
     #[inline]
     pub fn set(&mut self, slot: usize, at: Time) {
-        let key = if at > self.horizon() { u64::MAX } else { at.0 << self.slot_bits | slot as u64 };
+        let key = if at > self.horizon() {
+            u64::MAX
+        } else {
+            at.0 << self.slot_bits | slot as u64
+        };
         let mut node = self.leaves + slot;
         if self.tree[node] == key {
             return;
@@ -63,7 +71,11 @@ impl Agenda {
 
     #[inline]
     fn time_of(&self, key: u64) -> Time {
-        if key == u64::MAX { Time::NEVER } else { Time(key >> self.slot_bits) }
+        if key == u64::MAX {
+            Time::NEVER
+        } else {
+            Time(key >> self.slot_bits)
+        }
     }
 }
 

@@ -24,9 +24,13 @@ impl Streams {
     /// The stream of the component called `name`.
     pub fn stream(&self, name: &str) -> Stream {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64; // FNV-1a
-        let mut eat = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        let mut eat =
+            |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         self.seed.to_le_bytes().into_iter().for_each(&mut eat);
-        self.replication.to_le_bytes().into_iter().for_each(&mut eat);
+        self.replication
+            .to_le_bytes()
+            .into_iter()
+            .for_each(&mut eat);
         name.bytes().for_each(&mut eat);
         Stream(Pcg32::new(mix(hash), mix(hash ^ 0x9e37_79b9_7f4a_7c15)))
     }
@@ -86,8 +90,12 @@ mod tests {
             let mut stream = Streams::new(seed, replication).stream(name);
             [stream.up_to(u32::MAX), stream.up_to(u32::MAX)]
         };
-        let draws =
-            [first(1, 0, "ap"), first(2, 0, "ap"), first(1, 1, "ap"), first(1, 0, "sta")];
+        let draws = [
+            first(1, 0, "ap"),
+            first(2, 0, "ap"),
+            first(1, 1, "ap"),
+            first(1, 0, "sta"),
+        ];
         for (index, draw) in draws.iter().enumerate() {
             assert!(!draws[..index].contains(draw));
         }
@@ -102,7 +110,10 @@ mod tests {
         for _ in 0..320_000 {
             counts[stream.up_to(31) as usize] += 1;
         }
-        assert!(counts.iter().all(|count| (count - 10_000).abs() < 492), "{counts:?}");
+        assert!(
+            counts.iter().all(|count| (count - 10_000).abs() < 492),
+            "{counts:?}"
+        );
     }
 
     #[test]

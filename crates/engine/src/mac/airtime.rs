@@ -56,7 +56,13 @@ mod tests {
 
     fn phy(kind: PhyKind, slot: u64, preamble: u64, eifs_rate_bps: u64) -> Phy {
         let (slot, preamble) = (Span(slot * 1000), Span(preamble * 1000));
-        Phy { kind, slot, sifs: Span(10_000), preamble, eifs_rate_bps }
+        Phy {
+            kind,
+            slot,
+            sifs: Span(10_000),
+            preamble,
+            eifs_rate_bps,
+        }
     }
 
     #[test]
@@ -83,8 +89,14 @@ mod tests {
     fn ofdm_frames_are_whole_symbols_and_a_signal_extension() {
         // 1536 bytes at 54 Mb/s: 22 + 12288 bits, 216 bits a symbol: 57 symbols
         let phy = phy(PhyKind::Dot11g, 9, 20, 6_000_000);
-        assert_eq!(phy.airtime(1536, 54_000_000), Span(20_000 + 57 * 4_000 + 6_000));
+        assert_eq!(
+            phy.airtime(1536, 54_000_000),
+            Span(20_000 + 57 * 4_000 + 6_000)
+        );
         // ACK at 24 Mb/s: 134 bits, 96 bits a symbol: 2 symbols
-        assert_eq!(phy.airtime(ACK_BYTES, 24_000_000), Span(20_000 + 8_000 + 6_000));
+        assert_eq!(
+            phy.airtime(ACK_BYTES, 24_000_000),
+            Span(20_000 + 8_000 + 6_000)
+        );
     }
 }

@@ -171,7 +171,10 @@ impl Dcf {
         aifsns.sort_unstable();
         aifsns.dedup();
         let count = scenario.stations.len() + 1;
-        let most = settings().map(|(_, node)| node.cwmax.max(node.cwmin)).max().unwrap_or(0);
+        let most = settings()
+            .map(|(_, node)| node.cwmax.max(node.cwmin))
+            .max()
+            .unwrap_or(0);
         let groups = aifsns
             .iter()
             .map(|&aifsn| Group {
@@ -183,11 +186,18 @@ impl Dcf {
             .collect();
         let nodes = settings()
             .map(|(name, node)| {
-                let group = aifsns.iter().position(|&aifsn| aifsn == node.aifsn).unwrap_or(0);
+                let group = aifsns
+                    .iter()
+                    .position(|&aifsn| aifsn == node.aifsn)
+                    .unwrap_or(0);
                 Node::new(name, node, group, &cell.phy, streams)
             })
             .collect();
-        let path = |rate_bps, error| Path { rate_bps, error, known: [(0, Span::ZERO); 2] };
+        let path = |rate_bps, error| Path {
+            rate_bps,
+            error,
+            known: [(0, Span::ZERO); 2],
+        };
         let idle = std::iter::once(path(1, 0.0));
         let stations = &scenario.stations;
         Dcf {
@@ -198,9 +208,15 @@ impl Dcf {
             nodes,
             down: idle
                 .clone()
-                .chain(stations.iter().map(|s| path(s.downlink_rate_bps, s.error_down)))
+                .chain(
+                    stations
+                        .iter()
+                        .map(|s| path(s.downlink_rate_bps, s.error_down)),
+                )
                 .collect(),
-            up: idle.chain(stations.iter().map(|s| path(s.rate_bps, s.error_up))).collect(),
+            up: idle
+                .chain(stations.iter().map(|s| path(s.rate_bps, s.error_up)))
+                .collect(),
             groups,
             loners: Vec::new(),
             start: Time::NEVER,
@@ -264,7 +280,10 @@ impl Dcf {
         }
         self.on_air = false;
         self.discarded.clear();
-        self.exchange = Exchange { start: self.start, end: self.end };
+        self.exchange = Exchange {
+            start: self.start,
+            end: self.end,
+        };
         self.idle_ns += self.start.since(self.idle_since).0;
         if let [from] = self.transmitters[..] {
             self.end_single(from)
@@ -361,7 +380,9 @@ impl Dcf {
         let bytes = frame.ip_bytes + self.mac_bytes;
         let state = &mut self.nodes[node as usize];
         state.data_air = path.airtime(bytes, &self.phy);
-        state.protect = self.rts_threshold.is_some_and(|threshold| bytes > threshold);
+        state.protect = self
+            .rts_threshold
+            .is_some_and(|threshold| bytes > threshold);
         state.frame = frame;
     }
 
@@ -502,13 +523,21 @@ impl Dcf {
     fn end_single(&mut self, from: u32) -> Outcome {
         let state = &mut self.nodes[from as usize];
         let to = state.frame.to;
-        let error = if from == AP { self.down[to as usize].error } else { self.up[from as usize].error };
+        let error = if from == AP {
+            self.down[to as usize].error
+        } else {
+            self.up[from as usize].error
+        };
         let corrupted = state.errors.chance(error);
         let protect = state.protect;
         let ack_end = self.end + self.phy.sifs + self.nodes[to as usize].ack_air;
         if corrupted {
             // with RTS the others know from the NAV when the exchange would have ended
-            let wait = if protect { ack_end.since(self.end) } else { self.phy.eifs_lead() };
+            let wait = if protect {
+                ack_end.since(self.end)
+            } else {
+                self.phy.eifs_lead()
+            };
             let end = self.end;
             self.nodes[from as usize].counters.corrupted += 1;
             self.release_medium(end, wait);
@@ -521,7 +550,10 @@ impl Dcf {
         state.counters.delivered += 1;
         state.succeed(&self.groups[state.group]);
         self.plan();
-        Outcome::Delivered { from, done: ack_end }
+        Outcome::Delivered {
+            from,
+            done: ack_end,
+        }
     }
 
     fn end_collision(&mut self) -> Outcome {
@@ -570,7 +602,11 @@ impl Dcf {
         if resume != group.resume {
             let slots = state.target - group.ring.passed();
             state.lone = true;
-            self.loners.push(Loner { node, resume, slots });
+            self.loners.push(Loner {
+                node,
+                resume,
+                slots,
+            });
         } else if !given_up {
             group.ring.add(node, state.target);
         }
@@ -578,13 +614,7 @@ impl Dcf {
 }
 
 impl Node {
-    fn new(
-        name: &str,
-        node: &scenario::Node,
-        group: usize,
-        phy: &Phy,
-        streams: &Streams,
-    ) -> Node {
+    fn new(name: &str, node: &scenario::Node, group: usize, phy: &Phy, streams: &Streams) -> Node {
         let control = |bytes| phy.airtime(bytes, node.control_rate_bps);
         Node {
             stream: streams.stream(&format!("{name}/backoff")),
@@ -601,7 +631,10 @@ impl Node {
             long_failures: 0,
             attempts_short: node.attempts_short,
             attempts_long: node.attempts_long,
-            frame: Frame { to: AP, ip_bytes: 0 },
+            frame: Frame {
+                to: AP,
+                ip_bytes: 0,
+            },
             data_air: Span::ZERO,
             protect: false,
             rts_air: control(RTS_BYTES),
@@ -613,7 +646,11 @@ impl Node {
 
     /// Air time of the frame that opens its exchange.
     fn first_air(&self) -> Span {
-        if self.protect { self.rts_air } else { self.data_air }
+        if self.protect {
+            self.rts_air
+        } else {
+            self.data_air
+        }
     }
 
     /// Counts a failure; true if the attempt limit is reached.

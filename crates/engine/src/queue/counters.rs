@@ -53,6 +53,8 @@ impl QueueCounters {
     /// Time integral of the queue length from the start of the run to `now`. [packets ns]
     pub fn occupancy_ns(&self, now: Time) -> u64 {
         let inside = self.length().wrapping_mul(now.0);
-        self.left_sum.wrapping_add(inside).wrapping_sub(self.entered_sum)
+        self.left_sum
+            .wrapping_add(inside)
+            .wrapping_sub(self.entered_sum)
     }
 }

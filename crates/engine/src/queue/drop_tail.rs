@@ -80,7 +80,9 @@ impl DropTail {
     /// Time integral of the queue length up to `now`. [packets ns]
     pub fn occupancy_ns(&self, now: Time) -> u64 {
         // a head removed early is in the integral until its release, which may lie ahead
-        self.counters.occupancy_ns(now).wrapping_sub(self.released.since(now).0)
+        self.counters
+            .occupancy_ns(now)
+            .wrapping_sub(self.released.since(now).0)
     }
 }
 
@@ -108,10 +110,16 @@ mod tests {
         assert!(queue.offer(Time(10), packet(1)));
         assert!(!queue.offer(Time(20), packet(2)));
         assert_eq!(queue.pop(Time(40)).map(|p| p.number), Some(0));
-        assert!(!queue.offer(Time(39), packet(3)), "its place is taken until 40");
+        assert!(
+            !queue.offer(Time(39), packet(3)),
+            "its place is taken until 40"
+        );
         assert!(queue.offer(Time(40), packet(4)));
         let counters = queue.counters();
-        assert_eq!((counters.offered, counters.dropped, counters.left), (5, 2, 1));
+        assert_eq!(
+            (counters.offered, counters.dropped, counters.left),
+            (5, 2, 1)
+        );
         assert_eq!(counters.sojourn_ns, 40);
     }
 

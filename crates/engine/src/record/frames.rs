@@ -19,7 +19,11 @@ pub struct FrameLog {
 impl FrameLog {
     /// A log of at most `limit` frames.
     pub fn new(limit: u64) -> FrameLog {
-        FrameLog { limit, records: Vec::new(), tries: Vec::new() }
+        FrameLog {
+            limit,
+            records: Vec::new(),
+            tries: Vec::new(),
+        }
     }
 
     /// The frames in order of their start.
@@ -60,12 +64,27 @@ impl FrameLog {
             };
             let bytes = scenario.cell.frame_bytes(u32::from(packet.bytes));
             let retry = self.tries[from as usize] > 0;
-            let data =
-                Draft { from, to, kind: FrameKind::Data, bytes, rate_bps, retry, fate };
-            let log = Exchange { cell, sifs: scenario.cell.phy.sifs, scenario };
+            let data = Draft {
+                from,
+                to,
+                kind: FrameKind::Data,
+                bytes,
+                rate_bps,
+                retry,
+                fate,
+            };
+            let log = Exchange {
+                cell,
+                sifs: scenario.cell.phy.sifs,
+                scenario,
+            };
             log.write(&mut self.records, data, packet);
             let done = discarded || fate == Fate::Delivered;
-            self.tries[from as usize] = if done { 0 } else { self.tries[from as usize] + 1 };
+            self.tries[from as usize] = if done {
+                0
+            } else {
+                self.tries[from as usize] + 1
+            };
         }
     }
 }
@@ -112,17 +131,28 @@ impl Exchange<'_> {
         let mut data_start = start;
         if let Some((rts, cts)) = self.cell.protection(data.from) {
             let rate_bps = self.control_rate(data.from);
-            let request = Draft { kind: FrameKind::Rts, bytes: RTS_BYTES, rate_bps, ..data };
+            let request = Draft {
+                kind: FrameKind::Rts,
+                bytes: RTS_BYTES,
+                rate_bps,
+                ..data
+            };
             records.push(request.at(start, None));
             if matches!(data.fate, Fate::Collided | Fate::CollidedAndDiscarded) {
                 return;
             }
-            records.push(self.response(data, FrameKind::Cts).at(start + rts + self.sifs, None));
+            records.push(
+                self.response(data, FrameKind::Cts)
+                    .at(start + rts + self.sifs, None),
+            );
             data_start = start + rts + self.sifs + cts + self.sifs;
         }
         records.push(data.at(data_start, Some(packet)));
         if data.fate == Fate::Delivered {
-            records.push(self.response(data, FrameKind::Ack).at(end + self.sifs, None));
+            records.push(
+                self.response(data, FrameKind::Ack)
+                    .at(end + self.sifs, None),
+            );
         }
     }
 
@@ -141,7 +171,11 @@ impl Exchange<'_> {
     fn control_rate(&self, node: u32) -> u64 {
         match node {
             AP => self.scenario.cell.ap.control_rate_bps,
-            station => self.scenario.stations[station as usize - 1].node.control_rate_bps,
+            station => {
+                self.scenario.stations[station as usize - 1]
+                    .node
+                    .control_rate_bps
+            }
         }
     }
 }

@@ -40,12 +40,21 @@ impl Series {
             quantity,
             values: Vec::new(),
         };
-        let queues = std::iter::once("ap")
-            .chain(scenario.stations.iter().map(|station| station.name.as_str()));
-        let mut tracks: Vec<Track> =
-            queues.map(|name| track("queues", name, "occupancy_packets")).collect();
+        let queues = std::iter::once("ap").chain(
+            scenario
+                .stations
+                .iter()
+                .map(|station| station.name.as_str()),
+        );
+        let mut tracks: Vec<Track> = queues
+            .map(|name| track("queues", name, "occupancy_packets"))
+            .collect();
         let flows = scenario.flows.iter();
-        tracks.extend(flows.clone().map(|flow| track("flows", &flow.name, "goodput_bps")));
+        tracks.extend(
+            flows
+                .clone()
+                .map(|flow| track("flows", &flow.name, "goodput_bps")),
+        );
         let tcp = flows.filter(|flow| matches!(flow.transport, Transport::Tcp(_)));
         tracks.extend(tcp.map(|flow| track("flows", &flow.name, "cwnd_packets")));
         Series {

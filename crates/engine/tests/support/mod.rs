@@ -1,4 +1,5 @@
 //! Scenarios for tests, built by hand.
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::scenario::*;
@@ -46,7 +47,12 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             ack_timeout: None,
             ap: node.clone(),
         },
-        wire: Wire { rate_bps: None, delay: Span(0), queue_packets: 1000, loss: 0.0 },
+        wire: Wire {
+            rate_bps: None,
+            delay: Span(0),
+            queue_packets: 1000,
+            loss: 0.0,
+        },
         stations: (0..stations).map(station).collect(),
         flows: Vec::new(),
         record: Record::default(),
@@ -69,8 +75,17 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
 }
 
 /// Adds a flow; its name is made unique by its number.
-pub fn add_flow(scenario: &mut Scenario, station: usize, direction: Direction, transport: Transport) {
-    let name = format!("{}/{}", scenario.stations[station].name, scenario.flows.len() + 1);
+pub fn add_flow(
+    scenario: &mut Scenario,
+    station: usize,
+    direction: Direction,
+    transport: Transport,
+) {
+    let name = format!(
+        "{}/{}",
+        scenario.stations[station].name,
+        scenario.flows.len() + 1
+    );
     scenario.flows.push(Flow {
         name,
         station,
@@ -94,7 +109,12 @@ pub fn greedy() -> Transport {
 pub fn downloads(stations: usize, window: u32, seconds: u64) -> Scenario {
     let mut scenario = dot11b(stations, seconds);
     for station in 0..stations {
-        add_flow(&mut scenario, station, Direction::Down, Transport::Tcp(tcp(window)));
+        add_flow(
+            &mut scenario,
+            station,
+            Direction::Down,
+            Transport::Tcp(tcp(window)),
+        );
     }
     scenario
 }
