@@ -1,0 +1,258 @@
+//! From a decoded file without problems to the [`Scenario`].
+
+use super::checks;
+use super::decode::{Entry, Section};
+use super::layers::Layers;
+use super::model::*;
+use super::presets::Preset;
+use super::problem::Problems;
+use super::stations::member_names;
+use super::units::{self, TIME};
+use crate::kernel::time::Span;
+
+/// Longest warm-up that is chosen without being asked for.
+const LONGEST_DEFAULT_WARMUP: Span = Span(20_000_000_000);
+
+/// Builds the scenario. `None` only together with a problem: each value that is not optional in
+/// the grammar is there once decoder and checks are content.
+pub(super) fn assemble(
+    root: &Section,
+    default_name: &str,
+    problems: &mut Problems,
+) -> Option<Scenario> {
+    let top = Layers(&[root]);
+    let cell_section = root.table("cell")?;
+    let preset = checks::preset(cell_section)?;
+    let duration = top.duration("duration")?;
+    let default_warmup = Span(duration.0 / 10).min(LONGEST_DEFAULT_WARMUP);
+    let mut scenario = Scenario {
+        name: match root.entry("name").and_then(Entry::text) {
+            Some(name) => name.to_owned(),
+            None => default_name.to_owned(),
+        },
+        duration,
+        warmup: top.duration("warmup").unwrap_or(default_warmup),
+        replications: top.count("replications")?,
+        seed: root.entry("seed")?.count()?,
+        cell: cell(cell_section, preset)?,
+        wire: wire(root.table("wire")?)?,
+        stations: Vec::new(),
+        flows: Vec::new(),
+        record: record(root.table("record")?)?,
+    };
+    for (group, section) in &root.named {
+        let pattern = station(section, cell_section, group, preset)?;
+        let flows = station_flows(root, section)?;
+        for name in member_names(group, section) {
+            let index = scenario.stations.len();
+            scenario.flows.extend(flows.iter().map(|flow| Flow {
+                name: format!("{name}/{}", flow.name),
+                station: index,
+                ..flow.clone()
+            }));
+            scenario.stations.push(Station {
+                name,
+                ..pattern.clone()
+            });
+        }
+    }
+    stagger(root, &mut scenario, problems)?;
+    Some(scenario)
+}
+
+fn cell(cell: &Section, preset: &Preset) -> Option<Cell> {
+    let ap = cell.table("ap")?;
+    let own = Layers(&[cell]);
+    let queue = Layers(&[ap]).count("queue").or(own.count("ap_queue"))?;
+    Some(Cell {
+        phy: Phy {
+            kind: preset.kind,
+            slot: own.duration("slot").unwrap_or(preset.slot),
+            sifs: own.duration("sifs").unwrap_or(preset.sifs),
+            preamble: own.duration("preamble").unwrap_or(preset.preamble),
+            eifs_rate_bps: own.rate("eifs_rate").unwrap_or(preset.eifs_rate_bps),
+        },
+        mac_header_bytes: own.size("mac_header")?,
+        llc_bytes: own.size("llc")?,
+        rts_threshold_bytes: own.size("rts_threshold"),
+        ack_timeout: own.duration("ack_timeout"),
+        ap: node(Layers(&[ap, cell]), preset, queue)?,
+    })
+}
+
+fn node(layers: Layers, preset: &Preset, queue_packets: u32) -> Option<Node> {
+    Some(Node {
+        control_rate_bps: layers
+            .rate("control_rate")
+            .unwrap_or(preset.control_rate_bps),
+        aifsn: layers.count("aifsn")?,
+        cwmin: layers.count("cwmin").unwrap_or(preset.cwmin),
+        cwmax: layers.count("cwmax").unwrap_or(preset.cwmax),
+        attempts_short: layers.count("attempts_short")?,
+        attempts_long: layers.count("attempts_long")?,
+        queue_packets,
+    })
+}
+
+fn wire(wire: &Section) -> Option<Wire> {
+    let own = Layers(&[wire]);
+    Some(Wire {
+        rate_bps: own.rate("rate"),
+        delay: own.duration("delay")?,
+        queue_packets: own.count("queue")?,
+        loss: wire.entry("loss")?.probability()?,
+    })
+}
+
+fn record(record: &Section) -> Option<Record> {
+    let frames = record.entry("frames")?.count()?;
+    Some(Record {
+        series_interval: Layers(&[record]).duration("series_interval"),
+        frames: (frames > 0).then_some(frames),
+    })
+}
+
+fn station(station: &Section, cell: &Section, group: &str, preset: &Preset) -> Option<Station> {
+    let ap = cell.table("ap")?;
+    let layers = Layers(&[station, cell]);
+    let rate_bps = layers.rate("rate").unwrap_or(preset.rate_bps);
+    let downlink = Layers(&[station]).rate("downlink_rate");
+    let error = |key: &str| {
+        let entry = station.entry(key).or_else(|| station.entry("error"));
+        entry.and_then(Entry::probability)
+    };
+    Some(Station {
+        name: group.to_owned(),
+        group: group.to_owned(),
+        rate_bps,
+        downlink_rate_bps: downlink.or(Layers(&[ap]).rate("rate")).unwrap_or(rate_bps),
+        node: node(layers, preset, layers.count("queue")?)?,
+        error_up: error("error_up")?,
+        error_down: error("error_down")?,
+    })
+}
+
+/// The flows of one station of a table, named without the station, stagger not applied.
+fn station_flows(root: &Section, station: &Section) -> Option<Vec<Flow>> {
+    let mut flows = Vec::new();
+    for (key, direction) in [("upload", Direction::Up), ("download", Direction::Down)] {
+        let Some(table) = station.table(key) else {
+            continue;
+        };
+        let name = if direction == Direction::Up {
+            "up"
+        } else {
+            "down"
+        };
+        let layers = Layers(&[table, station.table("tcp")?, root.table("tcp")?]);
+        let transport = Transport::Tcp(tcp(layers)?);
+        for k in 1..=table.entry("connections")?.count()? {
+            flows.push(flow(format!("{name}/{k}"), table, direction, transport)?);
+        }
+    }
+    for (key, direction) in [("udp_up", Direction::Up), ("udp_down", Direction::Down)] {
+        let Some(table) = station.table(key) else {
+            continue;
+        };
+        let name = if direction == Direction::Up {
+            "udp-up"
+        } else {
+            "udp-down"
+        };
+        let transport = Transport::Udp(udp(Layers(&[table, root.table("udp")?]))?);
+        flows.push(flow(format!("{name}/1"), table, direction, transport)?);
+    }
+    Some(flows)
+}
+
+fn flow(name: String, table: &Section, direction: Direction, transport: Transport) -> Option<Flow> {
+    let own = Layers(&[table]);
+    Some(Flow {
+        name,
+        station: 0,
+        direction,
+        start: own.duration("start")?,
+        stop: own.duration("stop"),
+        transport,
+    })
+}
+
+fn tcp(layers: Layers) -> Option<TcpSettings> {
+    Some(TcpSettings {
+        congestion: match layers.entry("congestion")?.word()? {
+            "tahoe" => CongestionControl::Tahoe,
+            "reno" => CongestionControl::Reno,
+            _ => CongestionControl::NewReno,
+        },
+        window_packets: layers.count("window")?,
+        initial_cwnd_packets: layers.count("initial_window")?,
+        delayed_ack: layers.entry("delayed_ack")?.flag()?,
+        ack_delay: layers.duration("ack_delay")?,
+        mss_bytes: layers.size("mss")?,
+        header_bytes: layers.size("header")?,
+        min_rto: layers.duration("min_rto")?,
+        initial_rto: layers.duration("initial_rto")?,
+        segments: layers.entry("segments").and_then(Entry::count),
+    })
+}
+
+fn udp(layers: Layers) -> Option<UdpSettings> {
+    let rate = layers.entry("rate");
+    let greedy = rate.is_some_and(|entry| entry.word() == Some("greedy"));
+    let arrivals = match layers.entry("arrivals").and_then(Entry::word) {
+        _ if greedy => Arrivals::Greedy,
+        Some("greedy") => Arrivals::Greedy,
+        Some("poisson") => Arrivals::Poisson,
+        _ => Arrivals::Constant,
+    };
+    Some(UdpSettings {
+        arrivals,
+        rate_bps: rate.and_then(Entry::rate).unwrap_or(0),
+        payload_bytes: layers.size("packet")?,
+        header_bytes: layers.size("header")?,
+    })
+}
+
+/// Delays the k-th flow by k times the stagger; each must begin before its stop and the end.
+fn stagger(root: &Section, scenario: &mut Scenario, problems: &mut Problems) -> Option<()> {
+    let stagger = root.entry("stagger")?;
+    let step = stagger.duration()?;
+    for (k, flow) in scenario.flows.iter_mut().enumerate() {
+        let unstaggered = flow.start;
+        let delay = step.0.saturating_mul(k as u64);
+        flow.start = Span(unstaggered.0.saturating_add(delay));
+        let end = flow
+            .stop
+            .unwrap_or(scenario.duration)
+            .min(scenario.duration);
+        if flow.start < end {
+            continue;
+        }
+        let message = format!(
+            "flow `{}` would start at {}; allowed is before its end at {}",
+            flow.name,
+            units::show(flow.start.0, TIME),
+            units::show(end.0, TIME)
+        );
+        let blamed = if unstaggered < end {
+            stagger
+        } else {
+            let group = &scenario.stations[flow.station].group;
+            let (_, station) = root.named.iter().find(|(name, _)| name == group)?;
+            station.table(table_key(flow))?.entry("start")?
+        };
+        problems.add(blamed.origin, &blamed.path, message);
+        return None;
+    }
+    Some(())
+}
+
+/// The key of the station's table that this flow comes from.
+fn table_key(flow: &Flow) -> &'static str {
+    match (flow.direction, flow.transport) {
+        (Direction::Up, Transport::Tcp(_)) => "upload",
+        (Direction::Down, Transport::Tcp(_)) => "download",
+        (Direction::Up, Transport::Udp(_)) => "udp_up",
+        (Direction::Down, Transport::Udp(_)) => "udp_down",
+    }
+}

@@ -1,0 +1,267 @@
+//! The value tree against the grammar: every key known, every value of its kind and in range.
+
+use super::grammar::{Default, Key, Kind, Table};
+use super::presets::Preset;
+use super::problem::{Origin, Problems, did_you_mean};
+use super::tree::{Data, Item, join};
+use super::value::{Value, allowed, check};
+use crate::kernel::time::Span;
+
+/// A table of the file, decoded. What was refused is absent.
+pub(super) struct Section {
+    pub(super) path: String,
+    pub(super) origin: Origin,
+    entries: Vec<(&'static str, Entry)>,
+    tables: Vec<(&'static str, Section)>,
+    refused: Vec<&'static str>,
+    /// Tables with free names, in order of the file.
+    pub(super) named: Vec<(String, Section)>,
+}
+
+/// A value of a section.
+pub(super) struct Entry {
+    pub(super) origin: Origin,
+    pub(super) path: String,
+    pub(super) value: Value,
+    /// As written.
+    pub(super) shown: String,
+    /// False for a default.
+    pub(super) given: bool,
+}
+
+/// Decodes `root`, reporting every problem.
+pub(super) fn decode(root: &Item, grammar: &'static Table, problems: &mut Problems) -> Section {
+    let phy = match root.get("cell").and_then(|cell| cell.get("phy")) {
+        Some(Item {
+            data: Data::Text(name),
+            ..
+        }) => Preset::named(name),
+        _ => None,
+    };
+    Decoder { phy, problems }.section(root, grammar, String::new())
+}
+
+struct Decoder<'p, 's> {
+    phy: Option<&'static Preset>,
+    problems: &'p mut Problems<'s>,
+}
+
+impl Decoder<'_, '_> {
+    fn section(&mut self, node: &Item, table: &'static Table, path: String) -> Section {
+        let mut section = Section {
+            path,
+            origin: node.origin,
+            entries: Vec::new(),
+            tables: Vec::new(),
+            refused: Vec::new(),
+            named: Vec::new(),
+        };
+        if let Data::Table(entries) = &node.data {
+            for (name, node) in entries {
+                match table.key(name) {
+                    Some(key) => self.key(&mut section, key, node),
+                    None => self.unknown(&section, table, name, node),
+                }
+            }
+        }
+        for (key, inherits) in table.keys() {
+            if node.get(key.name).is_none() {
+                self.absent(&mut section, key, inherits.is_some());
+            }
+        }
+        section
+    }
+
+    fn key(&mut self, section: &mut Section, key: &'static Key, node: &Item) {
+        let path = join(&section.path, key.name);
+        match (&key.kind, &node.data) {
+            (Kind::Table(table) | Kind::Shorthand { table, .. }, Data::Table(_)) => {
+                let inner = self.section(node, table, path);
+                section.tables.push((key.name, inner));
+            }
+            (Kind::Shorthand { table, main }, _) => {
+                let written_out = Item {
+                    origin: node.origin,
+                    data: Data::Table(vec![((*main).to_owned(), node.clone())]),
+                };
+                let inner = self.section(&written_out, table, path);
+                section.tables.push((key.name, inner));
+            }
+            (Kind::Named(table), Data::Table(entries)) => {
+                for (name, node) in entries {
+                    let path = join(&path, name);
+                    if let Data::Table(_) = node.data {
+                        let inner = self.section(node, table, path);
+                        section.named.push((name.clone(), inner));
+                    } else {
+                        let message = format!(
+                            "{} is not a table; allowed is a table with the keys of a {}",
+                            node.show(),
+                            table.name
+                        );
+                        self.problems.add(node.origin, &path, message);
+                    }
+                }
+            }
+            (kind, _) => match check(node, kind, self.phy) {
+                Ok(value) => section.entries.push((
+                    key.name,
+                    Entry {
+                        origin: node.origin,
+                        path,
+                        value,
+                        shown: node.show(),
+                        given: true,
+                    },
+                )),
+                Err(refusal) => {
+                    section.refused.push(key.name);
+                    let allowed = allowed(kind, self.phy);
+                    let message = format!("{} {}; allowed {allowed}", node.show(), refusal.fault);
+                    self.problems
+                        .add_with_hint(node.origin, &path, message, refusal.hint);
+                }
+            },
+        }
+    }
+
+    fn unknown(&mut self, section: &Section, table: &Table, name: &str, node: &Item) {
+        let (message, hint) = unknown_key(table, name);
+        let path = join(&section.path, name);
+        self.problems
+            .add_with_hint(node.origin, &path, message, hint);
+    }
+
+    /// Fills in the default of a key that is not in the file.
+    fn absent(&mut self, section: &mut Section, key: &'static Key, inherited: bool) {
+        let path = join(&section.path, key.name);
+        let (value, shown) = match &key.default {
+            Default::Required => {
+                let allowed = allowed(&key.kind, self.phy);
+                let message = format!("missing; allowed {allowed}");
+                self.problems.add(section.origin, &path, message);
+                return;
+            }
+            Default::Depends(_) | Default::Preset(_) => {
+                if let Kind::Table(table) = key.kind {
+                    let empty = Item {
+                        origin: section.origin,
+                        data: Data::Table(Vec::new()),
+                    };
+                    let inner = self.section(&empty, table, path);
+                    section.tables.push((key.name, inner));
+                }
+                return;
+            }
+            _ if inherited => return,
+            Default::Text(text) => {
+                let node = Item {
+                    origin: section.origin,
+                    data: Data::Text((*text).to_owned()),
+                };
+                // A test proves that every default is a value of its kind.
+                let Ok(value) = check(&node, &key.kind, None) else {
+                    return;
+                };
+                (value, node.show())
+            }
+            Default::Count(count) => (Value::Count(*count), count.to_string()),
+            Default::Probability(p) => (Value::Probability(*p), p.to_string()),
+            Default::Flag(flag) => (Value::Flag(*flag), flag.to_string()),
+        };
+        let entry = Entry {
+            origin: section.origin,
+            path,
+            value,
+            shown,
+            given: false,
+        };
+        section.entries.push((key.name, entry));
+    }
+}
+
+/// Message and hint for a key that `table` does not have.
+pub(super) fn unknown_key(table: &Table, name: &str) -> (String, Option<String>) {
+    let names: Vec<&str> = table.names().collect();
+    let message = format!("unknown key; allowed are {}", names.join(", "));
+    (message, did_you_mean(name, names))
+}
+
+impl Section {
+    pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries
+            .iter()
+            .find(|(name, _)| *name == key)
+            .map(|(_, entry)| entry)
+    }
+
+    /// Whether the file gives this key a value that has been refused.
+    pub(super) fn refused(&self, key: &str) -> bool {
+        self.refused.contains(&key)
+    }
+
+    pub(super) fn table(&self, key: &str) -> Option<&Section> {
+        self.tables
+            .iter()
+            .find(|(name, _)| *name == key)
+            .map(|(_, section)| section)
+    }
+}
+
+impl Entry {
+    pub(super) fn count(&self) -> Option<u64> {
+        match self.value {
+            Value::Count(count) => Some(count),
+            _ => None,
+        }
+    }
+
+    pub(super) fn duration(&self) -> Option<Span> {
+        match self.value {
+            Value::Duration(span) => Some(span),
+            _ => None,
+        }
+    }
+
+    pub(super) fn rate(&self) -> Option<u64> {
+        match self.value {
+            Value::Rate(bps) => Some(bps),
+            _ => None,
+        }
+    }
+
+    pub(super) fn size(&self) -> Option<u32> {
+        match self.value {
+            Value::Size(bytes) => u32::try_from(bytes).ok(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn probability(&self) -> Option<f64> {
+        match self.value {
+            Value::Probability(p) => Some(p),
+            _ => None,
+        }
+    }
+
+    pub(super) fn flag(&self) -> Option<bool> {
+        match self.value {
+            Value::Flag(flag) => Some(flag),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn word(&self) -> Option<&'static str> {
+        match self.value {
+            Value::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The scenario file's grammar as data: every table, key, kind of value, default and range, once.
+//!
+//! The decoder, the JSON Schema and the texts of error messages are all read off these tables.
+
+mod tables;
+
+use super::presets::Preset;
+pub(super) use tables::ROOT;
+
+/// A table of the file.
+pub(super) struct Table {
+    /// Name of its definition in the schema.
+    pub(super) name: &'static str,
+    pub(super) doc: &'static str,
+    pub(super) parts: &'static [Part],
+}
+
+/// A run of keys of a table. Parts are shared: the TCP keys stand in four tables.
+pub(super) struct Part {
+    pub(super) keys: &'static [Key],
+    /// Where absent keys of this part are looked up next, instead of the keys' own defaults.
+    pub(super) inherits: Option<&'static str>,
+}
+
+/// A key of a table.
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) default: Default,
+    pub(super) doc: &'static str,
+}
+
+/// What holds if a key is absent.
+pub(super) enum Default {
+    /// The key must be given.
+    Required,
+    /// This value.
+    Text(&'static str),
+    /// This value.
+    Count(u64),
+    /// This value.
+    Probability(f64),
+    /// This value.
+    Flag(bool),
+    /// This value of the PHY preset.
+    Preset(fn(&Preset) -> String),
+    /// Something that depends on other keys, described here.
+    Depends(&'static str),
+}
+
+/// What a value must be.
+pub(super) enum Kind {
+    /// A title.
+    Title,
+    /// true or false.
+    Flag,
+    /// A whole number.
+    Count { least: u64, most: u64 },
+    /// A number from 0 to below 1.
+    Probability,
+    /// A duration in nanoseconds, or a word.
+    Duration {
+        least: u64,
+        most: u64,
+        word: Option<&'static str>,
+    },
+    /// A positive rate, or a word.
+    Rate { word: Option<&'static str> },
+    /// One of the rates the PHY has for data frames.
+    DataRate,
+    /// One of the rates the PHY has for control frames.
+    ControlRate,
+    /// A number of bytes, or a word.
+    Size {
+        least: u64,
+        most: u64,
+        word: Option<&'static str>,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A table.
+    Table(&'static Table),
+    /// A table, or a bare value that stands for its key `main`.
+    Shorthand {
+        table: &'static Table,
+        main: &'static str,
+    },
+    /// A table of tables with free names.
+    Named(&'static Table),
+}
+
+/// Largest rate of anything. [bit/s]
+pub(super) const LARGEST_RATE: u64 = 100_000_000_000;
+
+impl Table {
+    /// All keys in order, each with where it inherits from.
+    pub(super) fn keys(&self) -> impl Iterator<Item = (&'static Key, Option<&'static str>)> {
+        self.parts
+            .iter()
+            .flat_map(|part| part.keys.iter().map(|key| (key, part.inherits)))
+    }
+
+    pub(super) fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys().map(|(key, _)| key).find(|key| key.name == name)
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.keys().map(|(key, _)| key.name)
+    }
+}

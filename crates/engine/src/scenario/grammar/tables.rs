@@ -1,0 +1,589 @@
+//! The tables of the grammar.
+
+use super::super::presets::PHY_NAMES;
+use super::super::units;
+use super::{Default, Key, Kind, Part, Table};
+use crate::kernel::time::Span;
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000_000_000;
+
+const fn key(name: &'static str, kind: Kind, default: Default, doc: &'static str) -> Key {
+    Key {
+        name,
+        kind,
+        default,
+        doc,
+    }
+}
+
+const fn count(least: u64, most: u64) -> Kind {
+    Kind::Count { least, most }
+}
+
+const fn duration(least: u64, most: u64) -> Kind {
+    let word = None;
+    Kind::Duration { least, most, word }
+}
+
+const fn size(least: u64, most: u64) -> Kind {
+    let word = None;
+    Kind::Size { least, most, word }
+}
+
+const fn own(keys: &'static [Key]) -> Part {
+    let inherits = None;
+    Part { keys, inherits }
+}
+
+const fn inherited(keys: &'static [Key], from: &'static str) -> Part {
+    let inherits = Some(from);
+    Part { keys, inherits }
+}
+
+fn rate(bps: u64) -> String {
+    units::show_rates(&[bps])
+}
+
+fn time(span: Span) -> String {
+    units::show(span.0, units::TIME)
+}
+
+/// The whole file.
+pub(in super::super) const ROOT: Table = Table {
+    name: "scenario",
+    doc: "A WiFi hot-spot: one access point, its stations, their flows to servers behind a wire.",
+    parts: &[own(ROOT_KEYS)],
+};
+
+const ROOT_KEYS: &[Key] = &[
+    key(
+        "name",
+        Kind::Title,
+        Default::Depends("the file's name without its ending"),
+        "Title shown in results.",
+    ),
+    key(
+        "duration",
+        duration(MS, 1_000_000 * S),
+        Default::Required,
+        "Simulated time of each replication, warm-up included.",
+    ),
+    key(
+        "warmup",
+        duration(0, 1_000_000 * S),
+        Default::Depends("a tenth of the duration, at most 20 s"),
+        "Time cut from the start of each replication before anything is measured.",
+    ),
+    key(
+        "replications",
+        count(1, 10_000),
+        Default::Count(5),
+        "Number of independent replications; intervals are taken over them.",
+    ),
+    key(
+        "seed",
+        count(0, (1 << 53) - 1),
+        Default::Count(1),
+        "Seed of all random streams.",
+    ),
+    key(
+        "stagger",
+        duration(0, 1_000 * S),
+        Default::Text("0 s"),
+        "The k-th flow of the file (k = 0, 1, ...) starts k times this later.",
+    ),
+    key(
+        "cell",
+        Kind::Table(&CELL),
+        Default::Required,
+        "The WLAN cell: physical layer, and medium access of all nodes.",
+    ),
+    key(
+        "wire",
+        Kind::Table(&WIRE),
+        Default::Depends("an ideal wire"),
+        "The wired link between the access point and the servers, same both ways.",
+    ),
+    key(
+        "tcp",
+        Kind::Table(&TCP),
+        Default::Depends("the defaults of its keys"),
+        "Settings of all TCP connections.",
+    ),
+    key(
+        "udp",
+        Kind::Table(&UDP),
+        Default::Depends("the defaults of its keys"),
+        "Settings of all UDP sources.",
+    ),
+    key(
+        "station",
+        Kind::Named(&STATION),
+        Default::Required,
+        "Stations by name: ASCII letters, digits, `-` and `_`, at most 64, first a letter or digit.",
+    ),
+    key(
+        "record",
+        Kind::Table(&RECORD),
+        Default::Depends("means only"),
+        "What to record beside the means.",
+    ),
+];
+
+const CELL: Table = Table {
+    name: "cell",
+    doc: "The WLAN cell. Access keys set here hold for all nodes.",
+    parts: &[own(CELL_KEYS), own(ACCESS_KEYS)],
+};
+
+const CELL_KEYS: &[Key] = &[
+    key(
+        "phy",
+        Kind::Choice(PHY_NAMES),
+        Default::Required,
+        "Preset of timing, rates and contention windows.",
+    ),
+    key(
+        "rate",
+        Kind::DataRate,
+        Default::Preset(|preset| rate(preset.rate_bps)),
+        "Rate of data frames, both ways.",
+    ),
+    key(
+        "slot",
+        duration(1, MS),
+        Default::Preset(|preset| time(preset.slot)),
+        "Slot time.",
+    ),
+    key(
+        "sifs",
+        duration(0, MS),
+        Default::Preset(|preset| time(preset.sifs)),
+        "Short interframe space.",
+    ),
+    key(
+        "preamble",
+        duration(0, 10 * MS),
+        Default::Preset(|preset| time(preset.preamble)),
+        "Preamble and PLCP header in front of every frame.",
+    ),
+    key(
+        "eifs_rate",
+        Kind::Rate { word: None },
+        Default::Preset(|preset| rate(preset.eifs_rate_bps)),
+        "Rate of the MAC ACK whose duration EIFS contains.",
+    ),
+    key(
+        "mac_header",
+        size(0, 256),
+        Default::Text("28 B"),
+        "MAC header and frame check sequence of a data frame.",
+    ),
+    key(
+        "llc",
+        size(0, 256),
+        Default::Text("8 B"),
+        "LLC/SNAP header of a data frame.",
+    ),
+    key(
+        "rts_threshold",
+        Kind::Size {
+            least: 0,
+            most: 65_535,
+            word: Some("never"),
+        },
+        Default::Text("never"),
+        "MAC frames longer than this are preceded by RTS/CTS.",
+    ),
+    key(
+        "ack_timeout",
+        Kind::Duration {
+            least: US,
+            most: 10 * MS,
+            word: Some("eifs"),
+        },
+        Default::Text("eifs"),
+        "How long a sender waits for the MAC ACK or CTS; \"eifs\": until the others' EIFS leaves only AIFS, so that all nodes resume together.",
+    ),
+    key(
+        "ap_queue",
+        count(1, 1_000_000),
+        Default::Count(100),
+        "Queue limit of the access point, a short form of ap.queue.",
+    ),
+    key(
+        "queue",
+        count(1, 1_000_000),
+        Default::Count(1_000),
+        "Queue limit of a station: packets waiting plus the one in service.",
+    ),
+    key(
+        "ap",
+        Kind::Table(&AP),
+        Default::Depends("the cell's values"),
+        "The access point where it differs from the cell.",
+    ),
+];
+
+const ACCESS_KEYS: &[Key] = &[
+    key(
+        "control_rate",
+        Kind::ControlRate,
+        Default::Preset(|preset| rate(preset.control_rate_bps)),
+        "Rate of MAC ACK, RTS and CTS frames.",
+    ),
+    key(
+        "aifsn",
+        count(1, 15),
+        Default::Count(2),
+        "Arbitration interframe space number; 2 is DIFS, 1 is PIFS.",
+    ),
+    key(
+        "cwmin",
+        count(0, 32_767),
+        Default::Preset(|preset| preset.cwmin.to_string()),
+        "Smallest contention window in slots; backoff is uniform on [0, CW].",
+    ),
+    key(
+        "cwmax",
+        count(0, 32_767),
+        Default::Preset(|preset| preset.cwmax.to_string()),
+        "Largest contention window in slots.",
+    ),
+    key(
+        "attempts_short",
+        count(1, 255),
+        Default::Count(7),
+        "Attempts, the first included, for RTS and for frames up to the RTS threshold.",
+    ),
+    key(
+        "attempts_long",
+        count(1, 255),
+        Default::Count(4),
+        "Attempts, the first included, for frames longer than the RTS threshold.",
+    ),
+];
+
+const AP: Table = Table {
+    name: "ap",
+    doc: "The access point.",
+    parts: &[
+        own(&[
+            key(
+                "rate",
+                Kind::DataRate,
+                Default::Depends("each station's own rate"),
+                "Rate of data frames to every station.",
+            ),
+            key(
+                "queue",
+                count(1, 1_000_000),
+                Default::Depends("cell.ap_queue"),
+                "Queue limit: packets waiting plus the one in service.",
+            ),
+        ]),
+        inherited(ACCESS_KEYS, "cell"),
+    ],
+};
+
+const WIRE: Table = Table {
+    name: "wire",
+    doc: "The wired link between the access point and the servers.",
+    parts: &[own(&[
+        key(
+            "rate",
+            Kind::Rate {
+                word: Some("unlimited"),
+            },
+            Default::Text("unlimited"),
+            "Rate; \"unlimited\": no serialisation time.",
+        ),
+        key(
+            "delay",
+            duration(0, 100 * S),
+            Default::Text("0 ms"),
+            "Propagation time, one way.",
+        ),
+        key(
+            "queue",
+            count(1, 1_000_000),
+            Default::Count(1_000),
+            "Queue limit at each end, used only with a rate: packets waiting plus the one in service.",
+        ),
+        key(
+            "loss",
+            Kind::Probability,
+            Default::Probability(0.0),
+            "Probability that a TCP segment or datagram is lost on the wire; ACKs are spared.",
+        ),
+    ])],
+};
+
+const TCP: Table = Table {
+    name: "tcp",
+    doc: "Settings of TCP connections.",
+    parts: &[own(TCP_KEYS)],
+};
+
+const TCP_KEYS: &[Key] = &[
+    key(
+        "congestion",
+        Kind::Choice(&["tahoe", "reno", "newreno"]),
+        Default::Text("newreno"),
+        "Congestion control of the sender.",
+    ),
+    key(
+        "window",
+        count(1, 65_535),
+        Default::Count(42),
+        "Receive window in packets.",
+    ),
+    key(
+        "initial_window",
+        count(1, 65_535),
+        Default::Count(2),
+        "Initial congestion window in packets.",
+    ),
+    key(
+        "delayed_ack",
+        Kind::Flag,
+        Default::Flag(true),
+        "Acknowledge every second segment or after ack_delay; otherwise every segment.",
+    ),
+    key(
+        "ack_delay",
+        duration(0, 10 * S),
+        Default::Text("100 ms"),
+        "Delayed-ACK timer.",
+    ),
+    key(
+        "mss",
+        size(1, 2_304),
+        Default::Text("1460 B"),
+        "Payload of a full segment.",
+    ),
+    key(
+        "header",
+        size(1, 256),
+        Default::Text("40 B"),
+        "TCP/IP header of a segment, and size of an ACK.",
+    ),
+    key(
+        "min_rto",
+        duration(US, 1_000 * S),
+        Default::Text("200 ms"),
+        "Least retransmission timeout.",
+    ),
+    key(
+        "initial_rto",
+        duration(US, 1_000 * S),
+        Default::Text("1 s"),
+        "Retransmission timeout before the first round-trip sample.",
+    ),
+];
+
+const UDP: Table = Table {
+    name: "udp",
+    doc: "Settings of UDP sources.",
+    parts: &[own(UDP_KEYS)],
+};
+
+const UDP_KEYS: &[Key] = &[
+    key(
+        "packet",
+        size(1, 2_304),
+        Default::Text("1472 B"),
+        "Payload of a datagram.",
+    ),
+    key(
+        "header",
+        size(0, 256),
+        Default::Text("28 B"),
+        "UDP/IP header of a datagram.",
+    ),
+];
+
+const STATION: Table = Table {
+    name: "station",
+    doc: "A station, or with count a group of equal stations.",
+    parts: &[own(STATION_KEYS), inherited(ACCESS_KEYS, "cell")],
+};
+
+const STATION_KEYS: &[Key] = &[
+    key(
+        "count",
+        count(1, 10_000),
+        Default::Depends("one station with the table's own name"),
+        "Makes stations NAME-1 to NAME-count.",
+    ),
+    key(
+        "rate",
+        Kind::DataRate,
+        Default::Depends("cell.rate"),
+        "Rate of data frames from the station, and to it unless downlink_rate or cell.ap.rate says otherwise.",
+    ),
+    key(
+        "downlink_rate",
+        Kind::DataRate,
+        Default::Depends("cell.ap.rate, else the station's rate"),
+        "Rate of data frames to the station.",
+    ),
+    key(
+        "queue",
+        count(1, 1_000_000),
+        Default::Depends("cell.queue"),
+        "Queue limit: packets waiting plus the one in service.",
+    ),
+    key(
+        "error",
+        Kind::Probability,
+        Default::Probability(0.0),
+        "Probability that a data frame is lost to channel errors, per attempt, both ways.",
+    ),
+    key(
+        "error_up",
+        Kind::Probability,
+        Default::Depends("error"),
+        "The same for frames from the station.",
+    ),
+    key(
+        "error_down",
+        Kind::Probability,
+        Default::Depends("error"),
+        "The same for frames to the station.",
+    ),
+    key(
+        "tcp",
+        Kind::Table(&STATION_TCP),
+        Default::Depends("the scenario's tcp"),
+        "Settings of the station's TCP connections.",
+    ),
+    key(
+        "upload",
+        Kind::Shorthand {
+            table: &CONNECTIONS,
+            main: "connections",
+        },
+        Default::Depends("none"),
+        "TCP connections from the station to its server.",
+    ),
+    key(
+        "download",
+        Kind::Shorthand {
+            table: &CONNECTIONS,
+            main: "connections",
+        },
+        Default::Depends("none"),
+        "TCP connections from the server to the station.",
+    ),
+    key(
+        "udp_up",
+        Kind::Shorthand {
+            table: &DATAGRAMS,
+            main: "rate",
+        },
+        Default::Depends("none"),
+        "A UDP source at the station.",
+    ),
+    key(
+        "udp_down",
+        Kind::Shorthand {
+            table: &DATAGRAMS,
+            main: "rate",
+        },
+        Default::Depends("none"),
+        "A UDP source at the server.",
+    ),
+];
+
+const STATION_TCP: Table = Table {
+    name: "station_tcp",
+    doc: "Settings of one station's TCP connections.",
+    parts: &[inherited(TCP_KEYS, "tcp")],
+};
+
+const LIFETIME_KEYS: &[Key] = &[
+    key(
+        "start",
+        duration(0, 1_000_000 * S),
+        Default::Text("0 s"),
+        "Time of the first packet, stagger not counted.",
+    ),
+    key(
+        "stop",
+        duration(0, 1_000_000 * S),
+        Default::Depends("the end of the run"),
+        "No new data from then on.",
+    ),
+];
+
+const CONNECTIONS: Table = Table {
+    name: "connections",
+    doc: "TCP connections of a station, one way. A bare number is the number of connections.",
+    parts: &[
+        own(&[key(
+            "connections",
+            count(0, 100_000),
+            Default::Count(1),
+            "Number of connections.",
+        )]),
+        own(LIFETIME_KEYS),
+        own(&[key(
+            "segments",
+            count(1, 1_000_000_000_000),
+            Default::Depends("without end"),
+            "Segments each connection sends.",
+        )]),
+        inherited(TCP_KEYS, "the station's tcp"),
+    ],
+};
+
+const DATAGRAMS: Table = Table {
+    name: "datagrams",
+    doc: "A UDP source. A bare value is its rate.",
+    parts: &[
+        own(&[
+            key(
+                "rate",
+                Kind::Rate {
+                    word: Some("greedy"),
+                },
+                Default::Depends("needed unless arrivals is \"greedy\""),
+                "Mean rate of payload; \"greedy\": the same as arrivals = \"greedy\".",
+            ),
+            key(
+                "arrivals",
+                Kind::Choice(&["constant", "poisson", "greedy"]),
+                Default::Depends("\"constant\", with rate = \"greedy\" \"greedy\""),
+                "Equal gaps, exponential gaps, or a datagram whenever the first queue has room.",
+            ),
+        ]),
+        own(LIFETIME_KEYS),
+        inherited(UDP_KEYS, "udp"),
+    ],
+};
+
+const RECORD: Table = Table {
+    name: "record",
+    doc: "What to record beside the means, of the first replication.",
+    parts: &[own(&[
+        key(
+            "series_interval",
+            Kind::Duration {
+                least: US,
+                most: 1_000_000 * S,
+                word: Some("never"),
+            },
+            Default::Text("never"),
+            "Sampling interval of the time series of queues, windows and goodputs.",
+        ),
+        key(
+            "frames",
+            count(0, 10_000_000),
+            Default::Count(0),
+            "Keep a log of at most this many frames on the air; 0: none.",
+        ),
+    ])],
+};

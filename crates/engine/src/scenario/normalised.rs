@@ -1,0 +1,128 @@
+//! The normalised scenario as JSON: all defaults filled in, groups expanded, SI units.
+
+use serde_json::{Value, json};
+
+use super::model::*;
+use super::presets::Preset;
+use crate::kernel::time::Span;
+
+impl Scenario {
+    /// The scenario as a JSON object that says its units in its keys; what models and results read.
+    /// It is not the file's grammar.
+    pub fn to_json(&self) -> Value {
+        let stations: Vec<Value> = self.stations.iter().map(station).collect();
+        let flows: Vec<Value> = self.flows.iter().map(|flow| self.flow(flow)).collect();
+        json!({
+            "name": self.name,
+            "duration_s": self.duration.seconds(),
+            "warmup_s": self.warmup.seconds(),
+            "replications": self.replications,
+            "seed": self.seed,
+            "cell": cell(&self.cell),
+            "wire": {
+                "rate_bps": self.wire.rate_bps,
+                "delay_s": self.wire.delay.seconds(),
+                "queue_packets": self.wire.queue_packets,
+                "loss": self.wire.loss,
+            },
+            "stations": stations,
+            "flows": flows,
+            "record": {
+                "series_interval_s": self.record.series_interval.map(Span::seconds),
+                "frames": self.record.frames,
+            },
+        })
+    }
+
+    fn flow(&self, flow: &Flow) -> Value {
+        let mut json = json!({
+            "name": flow.name,
+            "station": self.stations[flow.station].name,
+            "direction": match flow.direction {
+                Direction::Up => "up",
+                Direction::Down => "down",
+            },
+            "start_s": flow.start.seconds(),
+            "stop_s": flow.stop.map(Span::seconds),
+        });
+        match &flow.transport {
+            Transport::Tcp(settings) => json["tcp"] = tcp(settings),
+            Transport::Udp(settings) => json["udp"] = udp(settings),
+        }
+        json
+    }
+}
+
+fn cell(cell: &Cell) -> Value {
+    json!({
+        "phy": Preset::of(cell.phy.kind).name,
+        "slot_s": cell.phy.slot.seconds(),
+        "sifs_s": cell.phy.sifs.seconds(),
+        "preamble_s": cell.phy.preamble.seconds(),
+        "eifs_rate_bps": cell.phy.eifs_rate_bps,
+        "mac_header_bytes": cell.mac_header_bytes,
+        "llc_bytes": cell.llc_bytes,
+        "rts_threshold_bytes": cell.rts_threshold_bytes,
+        "ack_timeout_s": cell.ack_timeout.map(Span::seconds),
+        "ap": node(&cell.ap),
+    })
+}
+
+fn node(node: &Node) -> Value {
+    json!({
+        "control_rate_bps": node.control_rate_bps,
+        "aifsn": node.aifsn,
+        "cwmin": node.cwmin,
+        "cwmax": node.cwmax,
+        "attempts_short": node.attempts_short,
+        "attempts_long": node.attempts_long,
+        "queue_packets": node.queue_packets,
+    })
+}
+
+fn station(station: &Station) -> Value {
+    let mut json = json!({
+        "name": station.name,
+        "group": station.group,
+        "rate_bps": station.rate_bps,
+        "downlink_rate_bps": station.downlink_rate_bps,
+        "error_up": station.error_up,
+        "error_down": station.error_down,
+    });
+    if let (Value::Object(json), Value::Object(node)) = (&mut json, node(&station.node)) {
+        json.extend(node);
+    }
+    json
+}
+
+fn tcp(settings: &TcpSettings) -> Value {
+    json!({
+        "congestion": match settings.congestion {
+            CongestionControl::Tahoe => "tahoe",
+            CongestionControl::Reno => "reno",
+            CongestionControl::NewReno => "newreno",
+        },
+        "window_packets": settings.window_packets,
+        "initial_cwnd_packets": settings.initial_cwnd_packets,
+        "delayed_ack": settings.delayed_ack,
+        "ack_delay_s": settings.ack_delay.seconds(),
+        "mss_bytes": settings.mss_bytes,
+        "header_bytes": settings.header_bytes,
+        "min_rto_s": settings.min_rto.seconds(),
+        "initial_rto_s": settings.initial_rto.seconds(),
+        "segments": settings.segments,
+    })
+}
+
+fn udp(settings: &UdpSettings) -> Value {
+    json!({
+        "arrivals": match settings.arrivals {
+            Arrivals::Constant => "constant",
+            Arrivals::Poisson => "poisson",
+            Arrivals::Greedy => "greedy",
+        },
+        "rate_bps": settings.rate_bps,
+        "payload_bytes": settings.payload_bytes,
+        "header_bytes": settings.header_bytes,
+    })
+}

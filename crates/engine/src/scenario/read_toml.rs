@@ -1,0 +1,126 @@
+//! TOML text into the value tree.
+
+use std::collections::HashSet;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Error};
+
+use super::problem::{Origin, Problems, WHOLE_FILE};
+use super::tree::{DEEPEST, Data, Item, Lines, Number, join};
+
+/// The tree, or `None` if the text is not TOML. A key defined twice is reported, but leaves a tree.
+pub(super) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
+    let lines = Lines::of(text);
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let readable = report(text, &lines, &errors, problems);
+    readable.then(|| Item {
+        origin: Origin::File,
+        data: table_data(
+            table.get_ref(),
+            &|offset| Origin::Line(lines.line(offset)),
+            0,
+        ),
+    })
+}
+
+/// The value written as `text`, if it is one TOML value.
+pub(super) fn read_value(text: &str, origin: Origin) -> Option<Item> {
+    let value = DeValue::parse(text.trim()).ok()?;
+    Some(Item {
+        origin,
+        data: data(value.get_ref(), &|_| origin, 0),
+    })
+}
+
+fn table_data(table: &DeTable, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data {
+    if depth > DEEPEST {
+        return Data::Table(Vec::new());
+    }
+    let entry = |(key, value): (&Spanned<_>, &Spanned<DeValue>)| {
+        let node = Item {
+            origin: origin(key.span().start),
+            data: data(value.get_ref(), origin, depth + 1),
+        };
+        (String::clone(&key_text(key)), node)
+    };
+    Data::Table(table.iter().map(entry).collect())
+}
+
+fn key_text(key: &Spanned<std::borrow::Cow<'_, str>>) -> String {
+    key.get_ref().to_string()
+}
+
+fn data(value: &DeValue, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data {
+    match value {
+        DeValue::String(text) => Data::Text(text.to_string()),
+        DeValue::Integer(integer) => {
+            match i128::from_str_radix(integer.as_str(), integer.radix()) {
+                Ok(whole) => Data::Number(Number::integer(integer.to_string(), whole)),
+                // Only the size can be wrong: the parser has checked the digits.
+                Err(_) => Data::Number(Number {
+                    text: integer.to_string(),
+                    value: f64::INFINITY,
+                    whole: None,
+                }),
+            }
+        }
+        DeValue::Float(float) => match Number::read(float.as_str()) {
+            Some(number) => Data::Number(number),
+            None => Data::Text(float.to_string()),
+        },
+        DeValue::Boolean(flag) => Data::Flag(*flag),
+        DeValue::Datetime(date) => Data::Date(date.to_string()),
+        DeValue::Array(_) => Data::List,
+        DeValue::Table(table) => table_data(table, origin, depth),
+    }
+}
+
+/// Reports the first error of each line; false if the tree cannot be trusted.
+fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) -> bool {
+    let mut reported = HashSet::new();
+    let mut readable = true;
+    for error in errors {
+        let offset = error.span().map_or(0, |span| span.start);
+        let line = lines.line(offset);
+        if !reported.insert(line) {
+            continue;
+        }
+        let duplicate = error.message() == "duplicate key";
+        readable &= duplicate;
+        if duplicate {
+            let path = path_at_line(text, line);
+            let message = "defined twice; allowed is one definition of each name".to_owned();
+            problems.add(Origin::Line(line), &path, message);
+        } else {
+            let message = format!("not valid TOML: {}", error.message());
+            problems.add(Origin::Line(line), WHOLE_FILE, message);
+        }
+    }
+    readable
+}
+
+/// The path of the key that `line` defines, as far as the line and the header above it tell.
+fn path_at_line(text: &str, line: usize) -> String {
+    let header = |l: &str| {
+        let inner = l.trim().strip_prefix('[')?.split(']').next()?;
+        Some(inner.trim_start_matches('[').trim().to_owned())
+    };
+    let above: Vec<&str> = text.lines().take(line).collect();
+    let Some((this, before)) = above.split_last() else {
+        return WHOLE_FILE.to_owned();
+    };
+    let path = header(this).unwrap_or_else(|| {
+        let table = before
+            .iter()
+            .rev()
+            .find_map(|l| header(l))
+            .unwrap_or_default();
+        let key = this.split('=').next().unwrap_or_default().trim();
+        join(&table, key)
+    });
+    if path.is_empty() {
+        WHOLE_FILE.to_owned()
+    } else {
+        path
+    }
+}

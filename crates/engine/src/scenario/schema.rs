@@ -1,0 +1,133 @@
+//! JSON Schema of the scenario file, read off the grammar.
+
+use serde_json::{Map, Value, json};
+
+use super::grammar::{Default, Key, Kind, ROOT, Table};
+use super::presets::Preset;
+use super::units::{self, Unit};
+
+/// JSON Schema (2020-12) of the scenario file, in TOML or JSON, shorthands included.
+pub fn schema() -> Value {
+    let mut definitions = Map::new();
+    let mut schema = Map::new();
+    schema.insert(
+        "$schema".to_owned(),
+        json!("https://json-schema.org/draft/2020-12/schema"),
+    );
+    schema.insert("title".to_owned(), json!("lasthop scenario"));
+    schema.extend(table(&ROOT, &mut definitions));
+    schema.insert("$defs".to_owned(), Value::Object(definitions));
+    Value::Object(schema)
+}
+
+fn table(table: &Table, definitions: &mut Map<String, Value>) -> Map<String, Value> {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for (key, inherits) in table.keys() {
+        if matches!(key.default, Default::Required) {
+            required.push(key.name);
+        }
+        properties.insert(key.name.to_owned(), property(key, inherits, definitions));
+    }
+    let mut schema = Map::new();
+    schema.insert("description".to_owned(), json!(table.doc));
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), Value::Object(properties));
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), json!(required));
+    }
+    schema.insert("additionalProperties".to_owned(), json!(false));
+    schema
+}
+
+fn property(key: &Key, inherits: Option<&str>, definitions: &mut Map<String, Value>) -> Value {
+    let mut schema = kind(&key.kind, definitions);
+    let mut description = key.doc.to_owned();
+    let mut default = None;
+    match (&key.default, inherits) {
+        (Default::Required, _) => {}
+        (_, Some(from)) => description += &format!(" Default: that of {from}."),
+        (Default::Depends(what), _) => description += &format!(" Default: {what}."),
+        (Default::Preset(of), _) => {
+            let values: Vec<String> = Preset::all()
+                .iter()
+                .map(|preset| format!("{} {}", preset.name, of(preset)))
+                .collect();
+            description += &format!(" Default: {}.", values.join(", "));
+        }
+        (Default::Text(text), _) => default = Some(json!(text)),
+        (Default::Count(count), _) => default = Some(json!(count)),
+        (Default::Probability(p), _) => default = Some(json!(p)),
+        (Default::Flag(flag), _) => default = Some(json!(flag)),
+    }
+    schema.insert("description".to_owned(), json!(description));
+    if let Some(default) = default {
+        schema.insert("default".to_owned(), default);
+    }
+    Value::Object(schema)
+}
+
+fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Map<String, Value> {
+    let schema = match kind {
+        Kind::Title => json!({"type": "string", "minLength": 1, "maxLength": 200}),
+        Kind::Flag => json!({"type": "boolean"}),
+        Kind::Count { least, most } => {
+            json!({"type": "integer", "minimum": least, "maximum": most})
+        }
+        Kind::Probability => json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
+        Kind::Duration { word, .. } => quantity(units::TIME, *word),
+        Kind::Rate { word } => quantity(units::RATE, *word),
+        Kind::DataRate => phy_rate("data", |preset| preset.rates),
+        Kind::ControlRate => phy_rate("control", |preset| preset.control_rates),
+        Kind::Size { word, .. } => quantity(units::SIZE, *word),
+        Kind::Choice(words) => json!({"enum": words}),
+        Kind::Table(inner) => reference(inner, definitions),
+        Kind::Shorthand { table: inner, main } => {
+            let bare = inner
+                .key(main)
+                .map(|key| self::kind(&key.kind, definitions));
+            json!({"oneOf": [bare, reference(inner, definitions)]})
+        }
+        Kind::Named(inner) => json!({
+            "type": "object",
+            "minProperties": 1,
+            "propertyNames": {"pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"},
+            "additionalProperties": reference(inner, definitions),
+        }),
+    };
+    match schema {
+        Value::Object(schema) => schema,
+        other => Map::from_iter([("const".to_owned(), other)]),
+    }
+}
+
+fn reference(inner: &Table, definitions: &mut Map<String, Value>) -> Value {
+    if !definitions.contains_key(inner.name) {
+        definitions.insert(inner.name.to_owned(), Value::Null);
+        let schema = table(inner, definitions);
+        definitions.insert(inner.name.to_owned(), Value::Object(schema));
+    }
+    json!({"$ref": format!("#/$defs/{}", inner.name)})
+}
+
+/// Text with a number and one of the units, or the word.
+fn quantity(units: &[Unit], word: Option<&str>) -> Value {
+    let names: Vec<&str> = units.iter().map(|unit| unit.name).collect();
+    let number = r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?";
+    let pattern = format!(r"{number}\s*({})", names.join("|"));
+    let pattern = match word {
+        Some(word) => format!(r"^\s*({word}|{pattern})\s*$"),
+        None => format!(r"^\s*{pattern}\s*$"),
+    };
+    json!({"type": "string", "pattern": pattern})
+}
+
+fn phy_rate(what: &str, rates: fn(&Preset) -> &[u64]) -> Value {
+    let mut schema = quantity(units::RATE, None);
+    let lists: Vec<String> = Preset::all()
+        .iter()
+        .map(|preset| format!("{}: {}", preset.name, units::show_rates(rates(preset))))
+        .collect();
+    schema["$comment"] = json!(format!("{what} rates of the PHY; {}", lists.join("; ")));
+    schema
+}

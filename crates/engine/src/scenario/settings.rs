@@ -1,0 +1,170 @@
+//! `--set PATH=VALUE`: single values changed in the tree before it is decoded.
+//!
+//! Semantics: the value is a TOML value if it reads as one, else text. A path goes into tables
+//! (created where absent, but stations must exist), and into the written-out form of a shorthand:
+//! with `upload = 6` in the file, `station.a.upload.window=4` makes it
+//! `upload = { connections = 6, window = 4 }`. The other way round, a bare value set over a
+//! written-out table changes the key that the bare value stands for and leaves the others.
+
+use super::decode::unknown_key;
+use super::grammar::{Kind, Table};
+use super::problem::{Origin, Problems, did_you_mean, one_line};
+use super::read_toml;
+use super::tree::{Data, Item, join};
+
+/// Applies `settings` in order to the tree of a file.
+pub(super) fn apply(
+    root: &mut Item,
+    grammar: &'static Table,
+    settings: &[(String, String)],
+    problems: &mut Problems,
+) {
+    for (index, (path, value)) in settings.iter().enumerate() {
+        let origin = Origin::Setting(index);
+        let keys: Vec<&str> = path.split('.').map(str::trim).collect();
+        if keys.iter().any(|key| key.is_empty()) {
+            let message = "not a path; allowed are names joined by dots, such as `cell.ap.cwmin`";
+            let shown = if path.is_empty() { "--set" } else { path };
+            problems.add(origin, shown, message.to_owned());
+            continue;
+        }
+        let mut setting = Setting {
+            origin,
+            value,
+            problems,
+        };
+        setting.in_table(root, grammar, &keys, "");
+    }
+}
+
+struct Setting<'a, 'p, 's> {
+    origin: Origin,
+    value: &'a str,
+    problems: &'p mut Problems<'s>,
+}
+
+impl Setting<'_, '_, '_> {
+    fn in_table(&mut self, node: &mut Item, table: &'static Table, keys: &[&str], path: &str) {
+        let (Some((name, rest)), Data::Table(entries)) = (keys.split_first(), &mut node.data)
+        else {
+            return; // A bare value where the file needs a table is reported by the decoder.
+        };
+        let path = join(path, name);
+        let Some(key) = table.key(name) else {
+            let (message, hint) = unknown_key(table, name);
+            self.problems
+                .add_with_hint(self.origin, &path, message, hint);
+            return;
+        };
+        if rest.is_empty() {
+            let value = self.node(&key.kind);
+            self.put(entries, name, &key.kind, value);
+            return;
+        }
+        match &key.kind {
+            Kind::Table(inner) => {
+                self.in_table(self.table_at(entries, name), inner, rest, &path);
+            }
+            Kind::Shorthand { table: inner, main } => {
+                let child = self.table_at(entries, name);
+                write_out(child, main);
+                self.in_table(child, inner, rest, &path);
+            }
+            Kind::Named(inner) => {
+                let child = self.table_at(entries, name);
+                self.in_named(child, inner, rest, &path);
+            }
+            _ => {
+                let message = format!(
+                    "`{}` is a single value, not a table; allowed is `{}=VALUE`",
+                    one_line(name, 40),
+                    one_line(&path, 80)
+                );
+                let whole_path = join(&path, &rest.join("."));
+                self.problems.add(self.origin, &whole_path, message);
+            }
+        }
+    }
+
+    fn in_named(&mut self, node: &mut Item, table: &'static Table, keys: &[&str], path: &str) {
+        let (Some((name, rest)), Data::Table(entries)) = (keys.split_first(), &mut node.data)
+        else {
+            return;
+        };
+        let path = join(path, name);
+        let present = entries.iter_mut().find(|(key, _)| key == name);
+        match (present, rest) {
+            (_, []) => {
+                let value = self.node(&Kind::Named(table));
+                self.put(entries, name, &Kind::Named(table), value);
+            }
+            (Some((_, child)), rest) => self.in_table(child, table, rest, &path),
+            (None, _) => {
+                let names: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
+                let hint = did_you_mean(name, names.iter().copied());
+                let message = format!(
+                    "no such {}; allowed are {}",
+                    table.name,
+                    one_line(&names.join(", "), 200)
+                );
+                self.problems
+                    .add_with_hint(self.origin, &path, message, hint);
+            }
+        }
+    }
+
+    /// The value of the setting, for a key of this kind.
+    fn node(&self, kind: &Kind) -> Item {
+        let text = || Item {
+            origin: self.origin,
+            data: Data::Text(self.value.to_owned()),
+        };
+        match read_toml::read_value(self.value, self.origin) {
+            Some(node) => match (&node.data, kind) {
+                (Data::Text(_), _) => node,
+                (Data::Date(_), _) | (_, Kind::Title) => text(),
+                _ => node,
+            },
+            None => text(),
+        }
+    }
+
+    fn put(&self, entries: &mut Vec<(String, Item)>, name: &str, kind: &Kind, value: Item) {
+        let Some((_, present)) = entries.iter_mut().find(|(key, _)| key == name) else {
+            entries.push((name.to_owned(), value));
+            return;
+        };
+        match (kind, &mut present.data, &value.data) {
+            (Kind::Shorthand { .. }, Data::Table(_), Data::Table(_)) => *present = value,
+            (Kind::Shorthand { main, .. }, Data::Table(inner), _) => {
+                inner.retain(|(key, _)| key != main);
+                inner.push(((*main).to_owned(), value));
+            }
+            _ => *present = value,
+        }
+    }
+
+    /// The entry `name`, made an empty table if absent.
+    fn table_at<'e>(&self, entries: &'e mut Vec<(String, Item)>, name: &str) -> &'e mut Item {
+        let at = match entries.iter().position(|(key, _)| key == name) {
+            Some(at) => at,
+            None => {
+                let empty = Item {
+                    origin: self.origin,
+                    data: Data::Table(Vec::new()),
+                };
+                entries.push((name.to_owned(), empty));
+                entries.len() - 1
+            }
+        };
+        &mut entries[at].1
+    }
+}
+
+/// Replaces a bare value by the table it stands for.
+fn write_out(node: &mut Item, main: &str) {
+    if !matches!(node.data, Data::Table(_)) {
+        let bare = node.clone();
+        node.data = Data::Table(vec![(main.to_owned(), bare)]);
+    }
+}

@@ -1,0 +1,116 @@
+//! Names and number of stations and flows.
+
+use std::collections::HashMap;
+
+use super::decode::Section;
+use super::problem::{Origin, Problems, one_line};
+
+/// Most stations in a scenario.
+pub(super) const MOST_STATIONS: u64 = 10_000;
+
+/// Most flows in a scenario.
+pub(super) const MOST_FLOWS: u64 = 100_000;
+
+const LONGEST_NAME: usize = 64;
+
+/// The names of the stations that the table `name` makes.
+pub(super) fn member_names(name: &str, station: &Section) -> Vec<String> {
+    match station.entry("count").and_then(|entry| entry.count()) {
+        Some(count) => (1..=count).map(|k| format!("{name}-{k}")).collect(),
+        None => vec![name.to_owned()],
+    }
+}
+
+/// Number of flows of one station of the table; `None` if a number was refused.
+fn flows(station: &Section) -> Option<u64> {
+    let mut flows = 0;
+    for key in ["upload", "download"] {
+        if let Some(table) = station.table(key) {
+            flows += table.entry("connections")?.count()?;
+        }
+    }
+    let sources = ["udp_up", "udp_down"].map(|key| station.table(key).is_some());
+    Some(flows + sources.iter().map(|there| u64::from(*there)).sum::<u64>())
+}
+
+/// Checks the stations as a whole.
+pub(super) fn check(root: &Section, problems: &mut Problems) {
+    for (name, station) in &root.named {
+        check_name(name, station, problems);
+    }
+    if root.named.is_empty() {
+        let message = "no station; allowed is at least one table [station.NAME]".to_owned();
+        problems.add(root.origin, "station", message);
+        return;
+    }
+    let count = |station: &Section| match station.entry("count") {
+        Some(entry) => entry.count().unwrap_or(1),
+        None => 1,
+    };
+    let stations: u64 = root.named.iter().map(|(_, s)| count(s)).sum();
+    if stations > MOST_STATIONS {
+        let message = format!("{stations} stations in all; allowed are at most {MOST_STATIONS}");
+        problems.add(last_origin(root), "station", message);
+        return;
+    }
+    check_unique(root, problems);
+    let per_table: Option<Vec<u64>> = root
+        .named
+        .iter()
+        .map(|(_, s)| Some(flows(s)?.saturating_mul(count(s))))
+        .collect();
+    match per_table.map(|flows| flows.iter().sum::<u64>()) {
+        Some(0) => {
+            let message = "no station has a flow; allowed is at least one upload, download, \
+                           udp_up or udp_down";
+            problems.add(last_origin(root), "station", message.to_owned());
+        }
+        Some(flows) if flows > MOST_FLOWS => {
+            let message = format!("{flows} flows in all; allowed are at most {MOST_FLOWS}");
+            problems.add(last_origin(root), "station", message);
+        }
+        _ => {}
+    }
+}
+
+/// Where the last station stands: it makes the sum what it is.
+fn last_origin(root: &Section) -> Origin {
+    root.named.last().map_or(root.origin, |(_, s)| s.origin)
+}
+
+fn check_name(name: &str, station: &Section, problems: &mut Problems) {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let fault = if name.is_empty() {
+        "is empty"
+    } else if name.len() > LONGEST_NAME {
+        "is too long for a name"
+    } else if !name.chars().all(plain) || name.starts_with(['-', '_']) {
+        "is not a plain name"
+    } else {
+        return;
+    };
+    let message = format!(
+        "\"{}\" {fault}; allowed are up to {LONGEST_NAME} ASCII letters, digits, `-` and `_`, \
+         the first a letter or digit",
+        one_line(name, 40)
+    );
+    problems.add(station.origin, &station.path, message);
+}
+
+fn check_unique(root: &Section, problems: &mut Problems) {
+    let mut makers: HashMap<String, &str> = HashMap::new();
+    for (group, station) in &root.named {
+        for name in member_names(group, station) {
+            let Some(other) = makers.insert(name.clone(), group) else {
+                continue;
+            };
+            let message = format!(
+                "station name `{}` is made twice, by `station.{}` too; allowed are unique names",
+                one_line(&name, 80),
+                one_line(other, 80)
+            );
+            problems.add(station.origin, &station.path, message);
+            break;
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Tests of the whole way from text to scenario.
+
+mod examples;
+
+use super::{Format, Problem, Scenario, parse};
+
+/// Parses TOML under the name `x.toml`.
+fn toml(text: &str, settings: &[(&str, &str)]) -> Result<Scenario, Vec<Problem>> {
+    let settings: Vec<(String, String)> = settings
+        .iter()
+        .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()))
+        .collect();
+    parse(text, Format::Toml, "x.toml", &settings)
+}
+
+/// The problems as printed, hints as lines of their own; empty if there are none.
+fn complaints(result: Result<Scenario, Vec<Problem>>) -> String {
+    let problems = result.err().unwrap_or_default();
+    let lines = problems.iter().flat_map(|problem| {
+        let hint = problem.hint.as_ref().map(|hint| format!("hint: {hint}"));
+        std::iter::once(problem.to_string()).chain(hint)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,111 @@
+//! The value tree that both file formats and the settings end up in.
+
+use super::problem::{Origin, one_line};
+
+/// Tables nested deeper than this are cut off; the grammar needs four levels.
+pub(super) const DEEPEST: usize = 16;
+
+/// A value and where its key stands.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub(super) origin: Origin,
+    pub(super) data: Data,
+}
+
+/// What a value is.
+#[derive(Clone, Debug)]
+pub(super) enum Data {
+    /// Keys in order of the file, without duplicates.
+    Table(Vec<(String, Item)>),
+    /// The grammar has no lists, so the items are not kept.
+    List,
+    Text(String),
+    Number(Number),
+    Flag(bool),
+    /// TOML dates and times (their text).
+    Date(String),
+    Null,
+}
+
+/// A number as written, and what it means.
+#[derive(Clone, Debug)]
+pub(super) struct Number {
+    pub(super) text: String,
+    pub(super) value: f64,
+    /// The value if it is a whole number that is exactly known.
+    pub(super) whole: Option<i128>,
+}
+
+impl Number {
+    /// A number in Rust's own notation (TOML's and JSON's decimal notations are part of it).
+    pub(super) fn read(text: &str) -> Option<Number> {
+        let value: f64 = text.parse().ok()?;
+        let exactly_whole = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
+        Some(Number {
+            text: text.to_owned(),
+            value,
+            whole: text.parse().ok().or(exactly_whole.then_some(value as i128)),
+        })
+    }
+
+    pub(super) fn integer(text: String, whole: i128) -> Number {
+        Number {
+            text,
+            value: whole as f64,
+            whole: Some(whole),
+        }
+    }
+}
+
+impl Item {
+    /// The value as an error message shows it.
+    pub(super) fn show(&self) -> String {
+        match &self.data {
+            Data::Table(_) => "a table".to_owned(),
+            Data::List => "a list".to_owned(),
+            Data::Text(text) => format!("\"{}\"", one_line(text, 40)),
+            Data::Number(number) => one_line(&number.text, 40),
+            Data::Flag(flag) => flag.to_string(),
+            Data::Date(text) => one_line(text, 40),
+            Data::Null => "null".to_owned(),
+        }
+    }
+
+    /// The value under `key`, if this is a table that has it.
+    pub(super) fn get(&self, key: &str) -> Option<&Item> {
+        match &self.data {
+            Data::Table(entries) => entries.iter().find(|(k, _)| k == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+}
+
+/// `key` inside the table at `path`.
+pub(super) fn join(path: &str, key: &str) -> String {
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
+}
+
+/// Turns byte offsets into line numbers.
+pub(super) struct Lines {
+    /// Offset of each line's first byte.
+    starts: Vec<usize>,
+}
+
+impl Lines {
+    pub(super) fn of(text: &str) -> Lines {
+        let after_breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+        let starts = std::iter::once(0).chain(after_breaks.map(|(at, _)| at + 1));
+        Lines {
+            starts: starts.collect(),
+        }
+    }
+
+    /// The line of the byte at `offset`, counted from 1.
+    pub(super) fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset)
+    }
+}

@@ -1,0 +1,254 @@
+//! One value against one [`Kind`]: what it means, or why it is refused.
+
+use super::grammar::{Kind, LARGEST_RATE};
+use super::presets::Preset;
+use super::problem::nearest;
+use super::tree::{Data, Item, Number};
+use super::units::{self, NotAQuantity, Unit};
+use crate::kernel::time::Span;
+
+/// A checked value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Text(String),
+    Flag(bool),
+    Count(u64),
+    Probability(f64),
+    Duration(Span),
+    /// [bit/s]
+    Rate(u64),
+    /// [bytes]
+    Size(u64),
+    /// One of the words a [`Kind`] names.
+    Word(&'static str),
+}
+
+/// Why a value is refused.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// What is wrong with it, to follow the value: `is not a positive rate`.
+    pub(super) fault: String,
+    /// A remedy.
+    pub(super) hint: Option<String>,
+}
+
+fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
+    let hint = None;
+    Err(Refusal {
+        fault: fault.into(),
+        hint,
+    })
+}
+
+/// The meaning of a value that is not a table; the rates of `phy`, if known, bound PHY rates.
+pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Value, Refusal> {
+    match kind {
+        Kind::Title => title(node),
+        Kind::Flag => match node.data {
+            Data::Flag(flag) => Ok(Value::Flag(flag)),
+            _ => refuse("is neither true nor false"),
+        },
+        Kind::Count { least, most } => whole(node, *least, *most).map(Value::Count),
+        Kind::Probability => probability(node),
+        Kind::Duration { least, most, word } => word_or(node, *word, || {
+            let ns = quantity(node, units::TIME, "duration")?;
+            in_range(ns, *least, *most)?;
+            Ok(Value::Duration(Span(ns)))
+        }),
+        Kind::Size { least, most, word } => word_or(node, *word, || {
+            let bytes = quantity(node, units::SIZE, "size")?;
+            in_range(bytes, *least, *most)?;
+            Ok(Value::Size(bytes))
+        }),
+        Kind::Rate { word } => word_or(node, *word, || rate(node).map(Value::Rate)),
+        Kind::DataRate => phy_rate(node, phy.map(|preset| preset.rates)),
+        Kind::ControlRate => phy_rate(node, phy.map(|preset| preset.control_rates)),
+        Kind::Choice(words) => choice(node, words),
+        Kind::Table(_) | Kind::Shorthand { .. } | Kind::Named(_) => refuse("is not a table"),
+    }
+}
+
+/// What a kind allows, to follow the words `; allowed`.
+pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
+    let or_word = |word: &Option<&str>| match word {
+        Some(word) => format!("\"{word}\" or "),
+        None => String::new(),
+    };
+    match kind {
+        Kind::Title => "is one line of 1 to 200 characters".to_owned(),
+        Kind::Flag => "are true, false".to_owned(),
+        Kind::Count { least, most } => format!("is a whole number from {least} to {most}"),
+        Kind::Probability => "is a number from 0 to below 1".to_owned(),
+        Kind::Duration { least, most, word } => format!(
+            "is {}a duration from {} to {}",
+            or_word(word),
+            units::show(*least, units::TIME),
+            units::show(*most, units::TIME)
+        ),
+        Kind::Size { least, most, word } => {
+            format!("is {}a size from {least} to {most} B", or_word(word))
+        }
+        Kind::Rate { word } => format!(
+            "is {}a rate above 0 and up to {}",
+            or_word(word),
+            units::show(LARGEST_RATE, units::RATE)
+        ),
+        Kind::DataRate => phy_rates_allowed(phy.map(|preset| preset.rates)),
+        Kind::ControlRate => phy_rates_allowed(phy.map(|preset| preset.control_rates)),
+        Kind::Choice(words) => {
+            let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+            format!("are {}", quoted.join(", "))
+        }
+        Kind::Table(table) | Kind::Named(table) => format!("is a table ({})", table.doc),
+        Kind::Shorthand { table, main } => match table.key(main) {
+            Some(key) => format!("{}, or a table", allowed(&key.kind, phy)),
+            None => "is a table".to_owned(),
+        },
+    }
+}
+
+fn phy_rates_allowed(rates: Option<&[u64]>) -> String {
+    match rates {
+        Some(rates) => format!("are {}", units::show_rates(rates)),
+        None => "is a rate of the PHY".to_owned(),
+    }
+}
+
+fn title(node: &Item) -> Result<Value, Refusal> {
+    match &node.data {
+        Data::Text(text) if text.trim().is_empty() => refuse("is empty"),
+        Data::Text(text) if text.chars().any(char::is_control) => refuse("has control characters"),
+        Data::Text(text) if text.chars().count() > 200 => refuse("is too long"),
+        Data::Text(text) => Ok(Value::Text(text.clone())),
+        _ => refuse("is not text in quotes"),
+    }
+}
+
+fn finite(node: &Item) -> Result<&Number, Refusal> {
+    match &node.data {
+        Data::Number(number) if number.value.is_finite() => Ok(number),
+        Data::Number(number) if number.text.ends_with("nan") => refuse("is not a number"),
+        Data::Number(_) => refuse("is not finite"),
+        _ => refuse("is not a number"),
+    }
+}
+
+fn whole(node: &Item, least: u64, most: u64) -> Result<u64, Refusal> {
+    let number = finite(node)?;
+    if number.value < 0.0 {
+        return refuse("is negative");
+    }
+    match number.whole.map(u64::try_from) {
+        Some(Ok(count)) => in_range(count, least, most).map(|()| count),
+        Some(Err(_)) => refuse("is too large"),
+        None if number.value > most as f64 => refuse("is too large"),
+        None => refuse("is not a whole number"),
+    }
+}
+
+fn probability(node: &Item) -> Result<Value, Refusal> {
+    let number = finite(node)?;
+    if number.value < 0.0 {
+        refuse("is negative")
+    } else if number.value >= 1.0 {
+        refuse("is not below 1")
+    } else {
+        // Adding 0 turns -0 into 0.
+        Ok(Value::Probability(number.value + 0.0))
+    }
+}
+
+fn in_range(value: u64, least: u64, most: u64) -> Result<(), Refusal> {
+    if value < least {
+        refuse("is too small")
+    } else if value > most {
+        refuse("is too large")
+    } else {
+        Ok(())
+    }
+}
+
+fn word_or(
+    node: &Item,
+    word: Option<&'static str>,
+    otherwise: impl FnOnce() -> Result<Value, Refusal>,
+) -> Result<Value, Refusal> {
+    match (&node.data, word) {
+        (Data::Text(text), Some(word)) if text.trim() == word => Ok(Value::Word(word)),
+        (Data::Text(text), Some(word)) => otherwise().map_err(|refusal| Refusal {
+            hint: refusal
+                .hint
+                .or_else(|| nearest(text, [word]).map(|word| format!("did you mean \"{word}\"?"))),
+            ..refusal
+        }),
+        _ => otherwise(),
+    }
+}
+
+/// A number with a unit, in base units.
+fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
+    let examples = match what {
+        "duration" => ("s", "ms"),
+        "rate" => ("Mbps", "kbps"),
+        _ => ("B", "kB"),
+    };
+    let text = match &node.data {
+        Data::Text(text) => text,
+        Data::Number(_) => &finite(node)?.text,
+        _ => return refuse(format!("is not a {what}")),
+    };
+    let names = || -> Vec<&str> { units.iter().map(|unit| unit.name).collect() };
+    units::parse(text, units).or_else(|fault| match fault {
+        NotAQuantity::NoNumber => refuse(format!("is not a {what}")),
+        NotAQuantity::NotFinite => refuse("is not finite"),
+        NotAQuantity::Negative => refuse("is negative"),
+        NotAQuantity::NoUnit => {
+            let number = text.trim();
+            let (a, b) = examples;
+            refuse(format!(
+                "has no unit, write \"{number} {a}\" or \"{number} {b}\""
+            ))
+        }
+        NotAQuantity::UnknownUnit(number, unit) => Err(Refusal {
+            fault: format!("has none of the units {}", shown_units(units)),
+            hint: nearest(&unit.replace("/s", "ps").replace("bit", "b"), names())
+                .map(|unit| format!("did you mean \"{} {unit}\"?", number)),
+        }),
+    })
+}
+
+fn shown_units(units: &[Unit]) -> String {
+    let names: Vec<&str> = units.iter().map(|unit| unit.name).collect();
+    names.join(", ")
+}
+
+fn rate(node: &Item) -> Result<u64, Refusal> {
+    let bps = quantity(node, units::RATE, "rate")?;
+    if bps == 0 {
+        return refuse("is not a positive rate");
+    }
+    in_range(bps, 1, LARGEST_RATE)?;
+    Ok(bps)
+}
+
+fn phy_rate(node: &Item, rates: Option<&[u64]>) -> Result<Value, Refusal> {
+    let bps = rate(node)?;
+    match rates {
+        Some(rates) if !rates.contains(&bps) => refuse("is not a rate of the PHY for this"),
+        _ => Ok(Value::Rate(bps)),
+    }
+}
+
+fn choice(node: &Item, words: &[&'static str]) -> Result<Value, Refusal> {
+    let Data::Text(text) = &node.data else {
+        return refuse("is not one of the words in quotes");
+    };
+    match words.iter().find(|word| *word == text) {
+        Some(word) => Ok(Value::Word(word)),
+        None => Err(Refusal {
+            fault: "is unknown".to_owned(),
+            hint: nearest(text, words.iter().copied())
+                .map(|word| format!("did you mean \"{word}\"?")),
+        }),
+    }
+}
