@@ -1,0 +1,51 @@
+"""Brings the generated parts of the documentation up to date: `make docs-pages`.
+
+Reference pages are written from the scenario schema, the command line and the registry of
+quantities. In the guides and the README every `$ lasthop` command of a `console` block and every
+`>>>` of a `pycon` block is run and its output put in place, so that no number there is typed by
+hand. TOML blocks that begin with `# NAME.toml` are files for the commands that follow. A line of
+three dots in an output stands for lines left out, and is kept.
+"""
+
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+sys.path.insert(0, str(DOCS))
+
+import reference  # noqa: E402
+import transcripts  # noqa: E402
+
+PAGES = {
+    "docs/reference/scenario.md": reference.scenario_page,
+    "docs/reference/cli.md": reference.cli_page,
+    "docs/nomenclature.md": reference.nomenclature_page,
+}
+"""Generated pages, and what writes them."""
+
+GUIDES = ("README.md", "docs/guide/*.md", "docs/python.md")
+"""Pages whose transcripts are run."""
+
+
+def guides() -> list[Path]:
+    """Pages with transcripts, in order."""
+    return [path for pattern in GUIDES for path in sorted(ROOT.glob(pattern))]
+
+
+def current() -> dict[Path, str]:
+    """What each page would contain if it were brought up to date now."""
+    pages = {ROOT / name: write() for name, write in PAGES.items()}
+    return pages | {path: transcripts.refreshed(path.read_text("utf-8")) for path in guides()}
+
+
+def main() -> None:
+    """Write every page that is out of date and name it."""
+    for path, text in current().items():
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
+            print(path.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()

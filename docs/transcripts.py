@@ -1,0 +1,97 @@
+"""Runs the commands shown on a page and puts their real output in place."""
+
+import ast
+import contextlib
+import doctest
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+BLOCK = re.compile(r"^```(toml|console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE_NAME = re.compile(r"# (\S+\.toml)\n")
+WIDTH = 88
+"""Columns of the pretended terminal."""
+LEFT_OUT = "..."
+
+
+def refreshed(page: str) -> str:
+    """The page with the output of every command as it is now."""
+    with tempfile.TemporaryDirectory(prefix="lasthop-docs-") as folder:
+        session = Session(Path(folder))
+        return BLOCK.sub(lambda found: f"```{found[1]}\n{session.block(found[1], found[2])}```", page)
+
+
+class Session:
+    """One reader's way through a page: a folder of files and a Python prompt."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.names: dict[str, object] = {}
+
+    def block(self, kind: str, text: str) -> str:
+        """The block with its outputs brought up to date."""
+        if kind == "toml":
+            if name := FILE_NAME.match(text):
+                (self.folder / name[1]).write_text(text, "utf-8")
+            return text
+        return self.console(text) if kind == "console" else self.prompt(text)
+
+    def console(self, text: str) -> str:
+        """Each `$ lasthop ...` is run; other commands stay as they are."""
+        commands = re.split(r"^(?=\$ )", text, flags=re.MULTILINE)
+        return "".join(self.command(command) for command in commands)
+
+    def command(self, shown: str) -> str:
+        """A command line, continued by backslashes, and its output."""
+        match = re.match(r"\$ (lasthop(?:.*\\\n)*.*)\n", shown)
+        if match is None:
+            return shown
+        line = re.sub(r"\s+#.*", "", match[1].replace("\\\n", " "))
+        environment = {**os.environ, "COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb"}
+        run = subprocess.run(
+            [sys.executable, "-m", "lasthop", *shlex.split(line)[1:]],
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return match[0] + shortened(run.stdout, shown[match.end() :])
+
+    def prompt(self, text: str) -> str:
+        """Each `>>>` example is run in the page's folder."""
+        lines = []
+        with contextlib.chdir(self.folder):
+            for example in doctest.DocTestParser().get_examples(text):
+                statement, *rest = example.source.splitlines()
+                lines += [f">>> {statement}\n", *(f"... {line}\n" for line in rest)]
+                lines.append(shortened(self.evaluate(example.source), example.want))
+        return "".join(lines)
+
+    def evaluate(self, source: str) -> str:
+        """What the prompt prints for this statement."""
+        output = io.StringIO()
+        code = compile(ast.parse(source, mode="single"), "<docs>", "single")
+        with contextlib.redirect_stdout(output):
+            exec(code, self.names)
+        return output.getvalue()
+
+
+def shortened(output: str, shown: str) -> str:
+    """`output` with the lines left out that a line of three dots stood for in `shown`.
+
+    As many lines are kept before and after the dots as were shown there.
+    """
+    lines, kept = output.splitlines(keepends=True), shown.splitlines(keepends=True)
+    lines = [line.rstrip() + "\n" for line in lines]
+    at = next((i for i, line in enumerate(kept) if line.strip() == LEFT_OUT), None)
+    if at is None:
+        return "".join(lines)
+    after = len(kept) - at - 1
+    return "".join([*lines[:at], kept[at], *lines[len(lines) - after :]])
