@@ -23,7 +23,9 @@ def refreshed(page: str) -> str:
     """The page with the output of every command as it is now."""
     with tempfile.TemporaryDirectory(prefix="lasthop-docs-") as folder:
         session = Session(Path(folder))
-        return BLOCK.sub(lambda found: f"```{found[1]}\n{session.block(found[1], found[2])}```", page)
+        return BLOCK.sub(
+            lambda found: f"```{found[1]}\n{session.block(found[1], found[2])}```", page
+        )
 
 
 class Session:

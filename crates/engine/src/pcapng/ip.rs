@@ -1,6 +1,6 @@
 //! IPv4, TCP and UDP around zeros, with checksums (RFC 1071).
 
-use super::{Packet, PacketKind};
+use crate::packet::{Packet, PacketKind};
 use crate::scenario::{Direction, Scenario, Transport};
 
 const PROTOCOL_TCP: u8 = 6;
@@ -64,12 +64,12 @@ impl Addresses {
     pub(super) fn packet(&self, out: &mut Vec<u8>, packet: &Packet) {
         let flow = &self.flows[packet.flow as usize];
         match (flow.transport, packet.kind) {
-            (Transport::Tcp(tcp), PacketKind::Data | PacketKind::Ack) => {
+            (Transport::Tcp(tcp), PacketKind::Segment | PacketKind::Ack) => {
                 let header = tcp.header_bytes as usize;
                 let mss = u64::from(tcp.mss_bytes);
-                let bytes_before = 1u64.wrapping_add(packet.number.wrapping_mul(mss)) as u32;
+                let bytes_before = (1 + u64::from(packet.number) * mss) as u32;
                 let (seq, ack) = match packet.kind {
-                    PacketKind::Data => (bytes_before, 1),
+                    PacketKind::Segment => (bytes_before, 1),
                     _ => (1, bytes_before),
                 };
                 let window = u64::from(tcp.window_packets) * mss;
@@ -78,13 +78,13 @@ impl Addresses {
                     ack,
                     window: u16::try_from(window).unwrap_or(u16::MAX),
                     options: options(header, IP_HEADER + TCP_HEADER),
-                    payload: (packet.bytes as usize).saturating_sub(header),
+                    payload: usize::from(packet.bytes).saturating_sub(header),
                 };
                 flow.tcp(out, packet.kind, &segment);
             }
             (Transport::Udp(udp), _) => {
                 let header = udp.header_bytes as usize;
-                let payload = (packet.bytes as usize).saturating_sub(header);
+                let payload = usize::from(packet.bytes).saturating_sub(header);
                 flow.udp(out, options(header, IP_HEADER + UDP_HEADER), payload);
             }
             (Transport::Tcp(_), PacketKind::Datagram) => {
@@ -124,7 +124,7 @@ impl Flow {
     }
 
     fn tcp(&self, out: &mut Vec<u8>, kind: PacketKind, segment: &Segment) {
-        let [from, to] = self.ends(kind == PacketKind::Data);
+        let [from, to] = self.ends(kind == PacketKind::Segment);
         let length = TCP_HEADER + segment.options + segment.payload;
         ip_header(out, PROTOCOL_TCP, from.0, to.0, length, 0);
         let start = out.len();

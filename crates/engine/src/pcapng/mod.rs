@@ -6,7 +6,8 @@
 //! What a reader of the capture should know:
 //! - A frame's time stamp is its start on the air, in nanoseconds since the start of the run.
 //! - Every frame carries what its transmitter sent, with a good FCS. What became of it, if it
-//!   was not received, is a comment on the packet (`collided`, `corrupted`).
+//!   was not received, is a comment on the packet (`collided`, `corrupted`, and `discarded` where it was
+//!   the last attempt).
 //! - The engine counts segments; the capture shows bytes. Both ends start at sequence number 0
 //!   with a SYN outside the capture, payload is zeros, and one MSS is a segment's share of the
 //!   sequence space.
@@ -19,79 +20,8 @@ mod ip;
 mod radiotap;
 mod wlan;
 
-use crate::kernel::time::Time;
+use crate::record::{Fate, FrameRecord};
 use crate::scenario::Scenario;
-
-/// A frame on the air.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FrameRecord {
-    /// Start of the preamble.
-    pub at: Time,
-    /// Transmitter: 0 is the access point, 1.. are the stations in scenario order.
-    pub from: u32,
-    /// Receiver, numbered alike.
-    pub to: u32,
-    /// What it is.
-    pub kind: FrameKind,
-    /// The packet inside, or announced by an RTS.
-    pub packet: Option<Packet>,
-    /// MAC frame with header and FCS. [bytes]
-    pub bytes: u32,
-    /// Rate of the MAC frame. [bit/s]
-    pub rate_bps: u64,
-    /// Sent before without success.
-    pub retry: bool,
-    /// What became of it.
-    pub fate: Fate,
-}
-
-/// Type of an 802.11 frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrameKind {
-    /// Data.
-    Data,
-    /// MAC acknowledgement.
-    Ack,
-    /// Request to send.
-    Rts,
-    /// Clear to send.
-    Cts,
-}
-
-/// What became of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// Received.
-    Delivered,
-    /// Overlapped another frame.
-    Collided,
-    /// Hit by channel errors.
-    Corrupted,
-}
-
-/// A transport packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packet {
-    /// Index into [`Scenario::flows`].
-    pub flow: u32,
-    /// What it carries.
-    pub kind: PacketKind,
-    /// Segment or datagram number from 0; of an ACK, the segment expected next.
-    pub number: u64,
-    /// IP packet. [bytes]
-    pub bytes: u32,
-}
-
-/// Content of a transport packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PacketKind {
-    /// TCP segment with payload.
-    Data,
-    /// TCP acknowledgement.
-    Ack,
-    /// UDP datagram.
-    Datagram,
-}
 
 /// Writes a whole capture of `frames`, in the order given, piece by piece into `sink`.
 ///
@@ -148,6 +78,8 @@ fn comment(frame: &FrameRecord, shown_bytes: usize) -> String {
         Fate::Delivered => "",
         Fate::Collided => "collided",
         Fate::Corrupted => "corrupted",
+        Fate::CollidedAndDiscarded => "collided, discarded",
+        Fate::CorruptedAndDiscarded => "corrupted, discarded",
     };
     if shown_bytes == frame.bytes as usize {
         return fate.to_owned();

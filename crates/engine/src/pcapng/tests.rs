@@ -1,7 +1,9 @@
 //! A capture of each kind of frame, read back by hand: blocks, headers, checksums.
 
 use super::*;
-use crate::kernel::time::Span;
+use crate::kernel::time::{Span, Time};
+use crate::packet::{Packet, PacketKind};
+use crate::record::FrameKind;
 use crate::scenario::*;
 
 fn node(queue_packets: u32) -> Node {
@@ -88,12 +90,15 @@ fn scenario() -> Scenario {
     }
 }
 
-fn packet(flow: u32, kind: PacketKind, number: u64, bytes: u32) -> Option<Packet> {
+fn packet(flow: u32, kind: PacketKind, number: u32, bytes: u16) -> Option<Packet> {
     Some(Packet {
         flow,
         kind,
         number,
+        stamp: Time::ZERO,
+        queued: Time::ZERO,
         bytes,
+        retransmission: false,
     })
 }
 
@@ -103,7 +108,7 @@ fn data(at: u64, from: u32, packet: Option<Packet>) -> FrameRecord {
         from,
         to: 1 - from,
         kind: FrameKind::Data,
-        bytes: packet.map_or(0, |packet| packet.bytes) + 36,
+        bytes: packet.map_or(0, |packet| u32::from(packet.bytes)) + 36,
         packet,
         rate_bps: if from == 0 { 5_500_000 } else { 11_000_000 },
         retry: false,
@@ -231,13 +236,13 @@ fn a_capture_opens_with_a_section_and_a_nanosecond_radiotap_interface() {
 #[test]
 fn time_stamps_are_nanoseconds_beyond_32_bits() {
     let at = 500_000_000_001;
-    let frame = &capture(&[data(at, 1, packet(0, PacketKind::Data, 0, 1500))])[0];
+    let frame = &capture(&[data(at, 1, packet(0, PacketKind::Segment, 0, 1500))])[0];
     assert_eq!(frame.at, at);
 }
 
 #[test]
 fn radiotap_tells_rate_and_modulation() {
-    let cck = data(0, 1, packet(0, PacketKind::Data, 0, 1500));
+    let cck = data(0, 1, packet(0, PacketKind::Segment, 0, 1500));
     let ofdm = FrameRecord {
         rate_bps: 54_000_000,
         ..cck
@@ -256,7 +261,7 @@ fn crc_of_the_check_string_is_the_published_one() {
 
 #[test]
 fn every_frame_ends_with_the_crc_of_the_rest() {
-    let segment = packet(0, PacketKind::Data, 0, 1500);
+    let segment = packet(0, PacketKind::Segment, 0, 1500);
     let frames = [
         control(0, 1, FrameKind::Rts, segment),
         control(1, 0, FrameKind::Cts, None),
@@ -275,8 +280,8 @@ fn every_frame_ends_with_the_crc_of_the_rest() {
 #[test]
 fn data_frames_carry_direction_addresses_and_the_duration_of_the_ack() {
     let [up, down] = &capture(&[
-        data(0, 1, packet(0, PacketKind::Data, 0, 1500)),
-        data(9, 0, packet(1, PacketKind::Data, 0, 1500)),
+        data(0, 1, packet(0, PacketKind::Segment, 0, 1500)),
+        data(9, 0, packet(1, PacketKind::Segment, 0, 1500)),
     ])[..] else {
         panic!()
     };
@@ -294,7 +299,7 @@ fn data_frames_carry_direction_addresses_and_the_duration_of_the_ack() {
 
 #[test]
 fn rts_and_cts_reserve_the_whole_exchange() {
-    let segment = packet(0, PacketKind::Data, 0, 1500);
+    let segment = packet(0, PacketKind::Segment, 0, 1500);
     let [rts, cts] = &capture(&[
         control(0, 1, FrameKind::Rts, segment),
         control(1, 0, FrameKind::Cts, None),
@@ -309,7 +314,7 @@ fn rts_and_cts_reserve_the_whole_exchange() {
 
 #[test]
 fn a_retry_repeats_its_sequence_number_and_a_new_packet_takes_the_next() {
-    let first = data(0, 1, packet(0, PacketKind::Data, 0, 1500));
+    let first = data(0, 1, packet(0, PacketKind::Segment, 0, 1500));
     let again = FrameRecord {
         retry: true,
         ..first
@@ -317,9 +322,9 @@ fn a_retry_repeats_its_sequence_number_and_a_new_packet_takes_the_next() {
     // after a failed RTS: a retry by the record, but never sent before
     let next = FrameRecord {
         retry: true,
-        ..data(2, 1, packet(0, PacketKind::Data, 1, 1500))
+        ..data(2, 1, packet(0, PacketKind::Segment, 1, 1500))
     };
-    let other = data(3, 0, packet(1, PacketKind::Data, 0, 1500));
+    let other = data(3, 0, packet(1, PacketKind::Segment, 0, 1500));
     let frames = capture(&[first, again, next, other]);
     let seen: Vec<_> = frames
         .iter()
@@ -331,7 +336,7 @@ fn a_retry_repeats_its_sequence_number_and_a_new_packet_takes_the_next() {
 #[test]
 fn segments_and_acks_speak_of_the_same_bytes() {
     let [segment, ack] = &capture(&[
-        data(0, 1, packet(0, PacketKind::Data, 2, 1500)),
+        data(0, 1, packet(0, PacketKind::Segment, 2, 1500)),
         data(9, 0, packet(0, PacketKind::Ack, 3, 40)),
     ])[..] else {
         panic!()
@@ -361,18 +366,18 @@ fn datagrams_of_odd_length_have_a_good_checksum() {
 
 #[test]
 fn fates_are_comments_and_the_bytes_stay_good() {
-    let sent = data(0, 1, packet(0, PacketKind::Data, 0, 1500));
+    let sent = data(0, 1, packet(0, PacketKind::Segment, 0, 1500));
     let collided = FrameRecord {
         fate: Fate::Collided,
         ..sent
     };
     let corrupted = FrameRecord {
-        fate: Fate::Corrupted,
+        fate: Fate::CorruptedAndDiscarded,
         ..sent
     };
     let frames = capture(&[collided, corrupted]);
     let comments: Vec<_> = frames.iter().filter_map(|f| f.comment.as_deref()).collect();
-    assert_eq!(comments, ["collided", "corrupted"]);
+    assert_eq!(comments, ["collided", "corrupted, discarded"]);
     assert_ip_checksums(ip(&frames[0]), 20);
 }
 
@@ -393,7 +398,7 @@ fn larger_headers_become_options_and_a_qos_field() {
     let frames = captured_in(
         &scenario,
         &[
-            record(0, 1550, packet(1, PacketKind::Data, 0, 1512)),
+            record(0, 1550, packet(1, PacketKind::Segment, 0, 1512)),
             record(1, 1549, packet(2, PacketKind::Datagram, 0, 1511)),
         ],
     );
@@ -406,7 +411,7 @@ fn larger_headers_become_options_and_a_qos_field() {
 
 #[test]
 fn a_size_that_standard_headers_cannot_show_is_told() {
-    let mut record = data(0, 1, packet(0, PacketKind::Data, 0, 1500));
+    let mut record = data(0, 1, packet(0, PacketKind::Segment, 0, 1500));
     record.bytes = 1500;
     assert_eq!(
         capture(&[record])[0].comment.as_deref(),
@@ -419,7 +424,7 @@ fn an_error_of_the_sink_ends_the_capture() {
     let mut pieces = 0;
     let result = write(
         &scenario(),
-        &[data(0, 1, packet(0, PacketKind::Data, 0, 1500)); 3],
+        &[data(0, 1, packet(0, PacketKind::Segment, 0, 1500)); 3],
         &mut |_| {
             pieces += 1;
             if pieces == 2 { Err("full") } else { Ok(()) }

@@ -1,12 +1,11 @@
 //! 802.11 data and control frames with duration, sequence number, retry bit and FCS.
 
 use super::ip::Addresses;
-use super::{FrameKind, FrameRecord, Packet};
-use crate::kernel::time::Span;
-use crate::scenario::{Node, Phy, PhyKind, Scenario};
+use crate::mac::airtime::ACK_BYTES;
+use crate::packet::Packet;
+use crate::record::{FrameKind, FrameRecord};
+use crate::scenario::{self, Scenario};
 
-/// MAC ACK and CTS with FCS. [bytes]
-const ACK_BYTES: u64 = 14;
 const FCS_BYTES: u32 = 4;
 /// Header of a QoS data frame. [bytes]
 const QOS_HEADER_BYTES: u32 = 26;
@@ -31,10 +30,8 @@ const SERVER: u32 = 0x0100_0000;
 
 /// Turns records into frames; remembers what the fields of a frame take from earlier ones.
 pub(super) struct Cell {
-    phy: Phy,
+    settings: scenario::Cell,
     qos: bool,
-    llc_bytes: u32,
-    mac_header_bytes: u32,
     nodes: Vec<NodeState>,
     /// Time announced by the last RTS. [ns]
     announced: u64,
@@ -52,7 +49,7 @@ struct NodeState {
 
 impl Cell {
     pub(super) fn new(scenario: &Scenario) -> Cell {
-        let node = |node: &Node, uplink_rate_bps, downlink_rate_bps| NodeState {
+        let node = |node: &scenario::Node, uplink_rate_bps, downlink_rate_bps| NodeState {
             control_rate_bps: node.control_rate_bps,
             uplink_rate_bps,
             downlink_rate_bps,
@@ -65,10 +62,8 @@ impl Cell {
             .iter()
             .map(|s| node(&s.node, s.rate_bps, s.downlink_rate_bps));
         Cell {
-            phy: scenario.cell.phy,
+            settings: scenario.cell.clone(),
             qos: scenario.cell.mac_header_bytes >= QOS_HEADER_BYTES + FCS_BYTES,
-            llc_bytes: scenario.cell.llc_bytes,
-            mac_header_bytes: scenario.cell.mac_header_bytes,
             nodes: std::iter::once(ap).chain(stations).collect(),
             announced: 0,
         }
@@ -89,7 +84,7 @@ impl Cell {
     }
 
     fn data(&mut self, out: &mut Vec<u8>, record: &FrameRecord, packet: &Packet, ip: &Addresses) {
-        let duration = self.phy.sifs.0 + self.control_time(record.to);
+        let duration = self.settings.phy.sifs.0 + self.control_time(record.to);
         let (sequence, retry) = self.sequence(record, packet);
         let (ds, third) = if record.to == 0 {
             (TO_DS, SERVER)
@@ -113,20 +108,20 @@ impl Cell {
     fn rts(&mut self, out: &mut Vec<u8>, record: &FrameRecord, packet: Option<&Packet>) {
         // 3 SIFS + CTS + data + ACK (IEEE 802.11-2020, 9.3.1.2)
         let data = packet.map_or(0, |packet| {
-            let bytes = self.mac_header_bytes + self.llc_bytes + packet.bytes;
+            let bytes = self.settings.frame_bytes(u32::from(packet.bytes));
             let rate_bps = if record.from == 0 {
                 self.nodes[record.to as usize].downlink_rate_bps
             } else {
                 self.nodes[record.from as usize].uplink_rate_bps
             };
-            air_time(&self.phy, u64::from(bytes), rate_bps)
+            self.settings.phy.airtime(bytes, rate_bps).0
         });
-        self.announced = 3 * self.phy.sifs.0 + 2 * self.control_time(record.to) + data;
+        self.announced = 3 * self.settings.phy.sifs.0 + 2 * self.control_time(record.to) + data;
         control(out, RTS, self.announced, &[record.to, record.from]);
     }
 
     fn cts(&self, out: &mut Vec<u8>, record: &FrameRecord) {
-        let spent = self.phy.sifs.0 + self.control_time(record.from);
+        let spent = self.settings.phy.sifs.0 + self.control_time(record.from);
         let left = self.announced.saturating_sub(spent);
         control(out, CTS, left, &[record.to]);
     }
@@ -134,7 +129,7 @@ impl Cell {
     /// Air time of the ACK or CTS that node `from` answers with. [ns]
     fn control_time(&self, from: u32) -> u64 {
         let rate_bps = self.nodes[from as usize].control_rate_bps;
-        air_time(&self.phy, ACK_BYTES, rate_bps)
+        self.settings.phy.airtime(ACK_BYTES, rate_bps).0
     }
 
     /// Sequence number, and whether this is a repetition of the transmitter's last data frame:
@@ -169,18 +164,6 @@ fn microseconds(duration: u64) -> [u8; 2] {
 fn mac_address(node: u32) -> [u8; 6] {
     let [a, b, c, d] = node.to_be_bytes();
     [0x02, 0, a, b, c, d]
-}
-
-/// Time on the air of a MAC frame of `bytes` with its preamble. [ns]
-fn air_time(phy: &Phy, bytes: u64, rate_bps: u64) -> u64 {
-    let payload = match phy.kind {
-        PhyKind::Dot11b | PhyKind::Dot11gLong => Span::to_send(bytes, rate_bps).0,
-        PhyKind::Dot11g => {
-            let bits_per_symbol = rate_bps * 4 / 1_000_000;
-            (22 + 8 * bytes).div_ceil(bits_per_symbol) * 4_000 + 6_000
-        }
-    };
-    phy.preamble.0 + payload
 }
 
 const CRC_TABLE: [u32; 256] = crc_table();

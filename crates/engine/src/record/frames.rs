@@ -79,6 +79,8 @@ impl FrameLog {
                 scenario,
             };
             log.write(&mut self.records, data, packet);
+            let room = usize::try_from(self.limit).unwrap_or(usize::MAX);
+            self.records.truncate(room);
             let done = discarded || fate == Fate::Delivered;
             self.tries[from as usize] = if done {
                 0
@@ -131,14 +133,16 @@ impl Exchange<'_> {
         let mut data_start = start;
         if let Some((rts, cts)) = self.cell.protection(data.from) {
             let rate_bps = self.control_rate(data.from);
+            let collided = matches!(data.fate, Fate::Collided | Fate::CollidedAndDiscarded);
             let request = Draft {
                 kind: FrameKind::Rts,
                 bytes: RTS_BYTES,
                 rate_bps,
+                fate: if collided { data.fate } else { Fate::Delivered },
                 ..data
             };
-            records.push(request.at(start, None));
-            if matches!(data.fate, Fate::Collided | Fate::CollidedAndDiscarded) {
+            records.push(request.at(start, Some(packet)));
+            if collided {
                 return;
             }
             records.push(

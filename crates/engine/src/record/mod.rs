@@ -48,7 +48,7 @@ pub struct FrameRecord {
     pub to: u32,
     /// Data, ACK, RTS or CTS.
     pub kind: FrameKind,
-    /// The IP packet in a data frame.
+    /// The IP packet in a data frame, or announced by an RTS.
     pub packet: Option<Packet>,
     /// Length, MAC header and FCS included. [bytes]
     pub bytes: u32,
