@@ -1,0 +1,10 @@
+"""Who gets what in a WiFi hot-spot with TCP traffic.
+
+A. Detti, N. Blefari-Melazzi, I. Habib, A. Ordine, "Per-Station Throughput Fairness in a WLAN
+Hot-Spot with TCP traffic" (extended version). Equations, readings and limits:
+``docs/papers/hotspot.md``.
+"""
+
+from lasthop.models.hotspot.predict import predict
+
+__all__ = ["predict"]

@@ -1,0 +1,201 @@
+"""What the hot-spot model assumes (Tab. 1), and where a scenario leaves it.
+
+A broken assumption raises :class:`~lasthop.models.errors.ModelError`; a near miss is a
+warning that the user must weigh.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lasthop.models.errors import ModelError
+from lasthop.models.hotspot.station import Equilibrium, Station
+
+ASSUMPTIONS = (
+    "a1: the wired part loses nothing and is not the bottleneck",
+    "a2: a station's buffer is large enough not to overflow",
+    "a3: TCP Reno with delayed ACKs; the ACK timer never expires",
+    "a4: loss at the AP starves no connection, and lost ACKs do not slow an upload down",
+    "a5: an AP that loses packets has a full buffer",
+    "a6: the AP loses packets independently, so that Padhye's formulas hold with T0 = RTT",
+    "a7: no channel errors and no retry limit met: backlogged nodes share the medium per packet",
+    "section 3: long-lived TCP connections, in steady state",
+)
+"""Tab. 1 of the hot-spot paper and the scope stated in its section 3."""
+
+CRITICAL_LOSS = 4.0 / 19.0
+r"""Loss at which Padhye's mean window W(p) with b = 2 is three segments: from here on every
+loss ends in a timeout and less than about one segment arrives per round-trip time. [-]"""
+
+LOST_WINDOW_OF_ACKS = 1e-3
+"""Probability of losing every ACK of an upload's window from which on a4 is doubted. [-]"""
+
+LEAST_BETA = 0.5
+"""Access priority below which the AP's buffer is no longer full (footnote 13). [-]"""
+
+DISCARD_DOUBTED, DISCARD_BROKEN = 1e-3, 2e-2
+"""MAC discard probability from which on a7 is doubted, and broken. [-]"""
+
+
+def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
+    """Warnings on what the scenario asks for, before it is solved.
+
+    Parameters
+    ----------
+    scenario : Mapping
+        Normalised scenario.
+
+    Yields
+    ------
+    str
+        A near miss, beginning with the assumption's number.
+
+    Raises
+    ------
+    ModelError
+        The scenario breaks an assumption.
+    """
+    _check_channel(scenario)
+    yield from _check_retries(scenario)
+    flows = scenario["flows"]
+    if not flows:
+        raise ModelError("section 3", "the scenario has no connection")
+    for flow in flows:
+        if flow.get("tcp") is None:
+            raise ModelError("section 3", f"flow `{flow['name']}` is UDP; the model knows TCP only")
+        if flow["tcp"]["segments"] is not None:
+            raise ModelError(
+                "section 3", f"flow `{flow['name']}` ends after {flow['tcp']['segments']} segments"
+            )
+        congestion = flow["tcp"]["congestion"]
+        if congestion not in ("reno", "newreno"):
+            raise ModelError("a3", f"flow `{flow['name']}` runs {congestion}, the model Reno")
+    if any(flow["tcp"]["congestion"] == "newreno" for flow in flows):
+        yield (
+            "a3: NewReno leaves fewer losses to a timeout than the Reno of the model, which "
+            "matters where downloads lose packets"
+        )
+    if not all(flow["tcp"]["delayed_ack"] for flow in flows):
+        yield "a3: immediate ACKs are beyond the paper; solved with one segment per ACK (b = 1)"
+    if any(flow["tcp"]["delayed_ack"] and flow["tcp"]["window_packets"] == 1 for flow in flows):
+        yield "a3: with a window of one segment every delayed ACK waits for its timer (footnote 15)"
+    late = sum(flow["start_s"] > scenario["warmup_s"] for flow in flows)
+    if late:
+        yield f"section 3: flows that start after the warm-up, {late} of {len(flows)}"
+    early = sum(
+        flow["stop_s"] is not None and flow["stop_s"] < scenario["duration_s"] for flow in flows
+    )
+    if early:
+        yield f"section 3: flows that stop before the end, {early} of {len(flows)}"
+
+
+def _check_channel(scenario: Mapping[str, Any]) -> None:
+    loss = scenario["wire"]["loss"]
+    if loss > 0.0:
+        raise ModelError("a1", f"the wire loses packets, `wire.loss` = {loss:g}")
+    for station in scenario["stations"]:
+        for key in ("error_up", "error_down"):
+            error = station[key]
+            if error > 0.0:
+                where = f"station `{station['name']}`"
+                raise ModelError("a7", f"{where} has channel errors, {key} = {error:g}")
+
+
+def _check_retries(scenario: Mapping[str, Any]) -> Iterator[str]:
+    cell = scenario["cell"]
+    short = cell["rts_threshold_bytes"] is None
+    kind = "attempts_short" if short else "attempts_long"
+    ap = cell["ap"]
+    for station in scenario["stations"]:
+        attempts = min(station[kind], ap[kind])
+        # Two contenders, the other of which begins to send in a slot with 2 / (CW + 1); the
+        # doubling after a collision makes the true probability smaller.
+        collision = min(1.0, 2.0 / (min(station["cwmin"], ap["cwmin"]) + 1.0))
+        discard = collision**attempts
+        what = (
+            f"the MAC of AP or station `{station['name']}` gives up a frame with probability "
+            f"up to {discard:.1g} ({attempts} attempts)"
+        )
+        if discard >= DISCARD_BROKEN:
+            raise ModelError("a7", what)
+        if discard >= DISCARD_DOUBTED:
+            yield f"a7: {what}"
+            return
+
+
+def check_access(scenario: Mapping[str, Any], stations: Sequence[Station]) -> Iterator[str]:
+    """Warnings on the access priorities; arguments as for :func:`check_equilibrium`."""
+    for node, station in zip(scenario["stations"], stations, strict=True):
+        if station.beta < LEAST_BETA:
+            yield (
+                f"a5: the AP is much more aggressive than station `{node['name']}` "
+                f"(beta = {station.beta:.3g} < {LEAST_BETA}); its buffer is not always full "
+                "(footnote 13)"
+            )
+
+
+def check_equilibrium(
+    scenario: Mapping[str, Any], stations: Sequence[Station], at: Equilibrium
+) -> Iterator[str]:
+    """Warnings on the solution.
+
+    Parameters
+    ----------
+    scenario : Mapping
+        Normalised scenario.
+    stations : sequence of Station
+        Its stations in the model's terms, in the scenario's order.
+    at : Equilibrium
+        Their equilibrium.
+
+    Yields
+    ------
+    str
+        A near miss, beginning with the assumption's number.
+
+    Raises
+    ------
+    ModelError
+        The solution breaks an assumption.
+    """
+    if at.ap_queue <= 0.0:
+        raise ModelError(
+            "a1",
+            f"the wired round trip holds {at.pipe:.0f} packets, all that the windows allow: "
+            "the cell is not the bottleneck",
+        )
+    if at.pipe > 0.0:
+        yield (
+            f"a1: wired delay counts as {at.pipe:.1f} packets of AP buffer (footnote 19), from an "
+            "estimate of the AP's packet rate"
+        )
+    if at.neutral:
+        yield (
+            "section 3: stations and AP balance at every smaller AP queue too; "
+            "the greatest one is given"
+        )
+    for node, station, queue in zip(scenario["stations"], stations, at.station_queues, strict=True):
+        where, limit = f"station `{node['name']}`", node["queue_packets"]
+        if queue >= limit:
+            raise ModelError("a2", f"{where} would queue {queue:.0f} packets in room for {limit}")
+        if station.packets_at_station > limit:
+            yield (
+                f"a2: the windows of {where} ({station.packets_at_station:.0f} packets) do not "
+                f"fit its buffer ({limit}); bursts may overflow it"
+            )
+    yield from _check_starvation(stations, at)
+
+
+def _check_starvation(stations: Sequence[Station], at: Equilibrium) -> Iterator[str]:
+    if at.loss > CRITICAL_LOSS:
+        yield (
+            f"a4: critical starvation: the AP loses {at.loss:.0%} of its packets, above "
+            f"{CRITICAL_LOSS:.0%} every loss is a timeout and connections may never start; "
+            "the prediction is a best case of fairness"
+        )
+    windows = [c for station in stations for c in station.uploads]
+    worst = max((at.loss ** (c.window / c.segments_per_ack) for c in windows), default=0.0)
+    if worst > LOST_WINDOW_OF_ACKS:
+        yield (
+            f"a4: an upload loses every ACK of its window with probability {worst:.1g} a round "
+            "trip and then waits for a timeout"
+        )

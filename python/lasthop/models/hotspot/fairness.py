@@ -1,0 +1,131 @@
+r"""Goodput and fairness at the equilibrium (hot-spot paper, Eqs. 1-3, 26, 27)."""
+
+from collections.abc import Sequence
+
+from lasthop.models.hotspot.padhye import received_per_rtt
+from lasthop.models.hotspot.station import Equilibrium, Station
+
+
+def round_trip(of: Station, queue: float, at: Equilibrium) -> float:
+    r"""Round-trip time of a station's connections over the AP's service time. [-]
+
+    .. math:: Q_{ap} + P + Q_i / \beta_i
+
+    Parameters
+    ----------
+    of : Station
+        The station.
+    queue : float
+        Mean occupancy of its buffer, :math:`Q_i`. [packets]
+    at : Equilibrium
+        The rest of the cell.
+
+    Notes
+    -----
+    :math:`E[D_i]/E[D_{ap}] = Q_i/(\beta_i Q_{ap})` by Little's law, section 3; with P = 0 it
+    is :math:`Q_{ap}(1 + Q_i/(\beta_i Q_{ap}))` as in Eq. (3).
+    """
+    return at.ap_queue + at.pipe + queue / of.beta
+
+
+def goodput_by_direction(
+    stations: Sequence[Station], at: Equilibrium
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    r"""Upload and download goodput of each station. [bytes per AP service time]
+
+    .. math::
+        \frac{N^{up}_i W_i}{E[D_i] + E[D_{ap}]}, \qquad
+        \frac{N^{dw}_i\, T_n(p, W_i)}{E[D_i] + E[D_{ap}]}
+
+    Parameters
+    ----------
+    stations : sequence of Station
+        All stations.
+    at : Equilibrium
+        Their queues and the AP's.
+
+    Notes
+    -----
+    The two terms of Eq. (1), each segment counted with its payload. The service time of the
+    AP is not part of the model, so only ratios of these numbers mean anything.
+    """
+    up, down = [], []
+    for each, queue in zip(stations, at.station_queues, strict=True):
+        time = round_trip(each, queue, at)
+        up.append(sum(c.segments * c.mss for c in each.uploads) / time)
+        down.append(
+            sum(
+                c.count * received_per_rtt(at.loss, c.window, c.segments_per_ack) * c.mss
+                for c in each.downloads
+            )
+            / time
+        )
+    return tuple(up), tuple(down)
+
+
+def goodput(stations: Sequence[Station], at: Equilibrium) -> tuple[float, ...]:
+    r"""Goodput of each station, :math:`GP_i`. [bytes per AP service time]
+
+    Notes
+    -----
+    Eq. (1), the sum of both directions.
+    """
+    up, down = goodput_by_direction(stations, at)
+    return tuple(u + d for u, d in zip(up, down, strict=True))
+
+
+def fairness_level(goodputs: Sequence[float], i: int, j: int) -> float:
+    r"""Fairness level between two stations, :math:`\eta_{ij} = GP_i / GP_j`. [-]
+
+    Parameters
+    ----------
+    goodputs : sequence of float
+        Goodput of every station, any unit.
+    i, j : int
+        The stations.
+
+    Raises
+    ------
+    ZeroDivisionError
+        Station j has no goodput.
+
+    Notes
+    -----
+    Eqs. (2) and (3).
+    """
+    return goodputs[i] / goodputs[j]
+
+
+def updown_index(up: Sequence[float], down: Sequence[float]) -> float:
+    r"""Up/down fairness index of Pilosof et al., :math:`R = R_{up}/R_{dw}`. [-]
+
+    Parameters
+    ----------
+    up, down : sequence of float
+        Upload and download goodput of every station, any unit.
+
+    Raises
+    ------
+    ZeroDivisionError
+        Nothing is downloaded.
+
+    Notes
+    -----
+    Eq. (26).
+    """
+    return sum(up) / sum(down)
+
+
+def jain_index(goodputs: Sequence[float]) -> float:
+    r"""Jain's fairness index, :math:`J = (\sum x_i)^2 / (M \sum x_i^2)`. [-]
+
+    Parameters
+    ----------
+    goodputs : sequence of float
+        Goodput of every station, any unit; not all zero.
+
+    Notes
+    -----
+    Eq. (27), with the square that appendix III's text leaves out.
+    """
+    return sum(goodputs) ** 2 / (len(goodputs) * sum(x * x for x in goodputs))

@@ -1,0 +1,189 @@
+r"""System Omega: a hot-spot whose AP loses nothing (hot-spot paper, Eqs. 4, 11-16).
+
+Every window is full; what remains open is where its packets wait. A backlogged station
+sends :math:`\beta_i` packets for each one of the AP. Summed over the connections of a
+station, Eqs. (7)-(10) need neither equal windows nor one kind of ACK, so they are solved
+here in that generality; with the paper's notation they are Eqs. (11)-(13).
+"""
+
+from collections.abc import Sequence
+
+from lasthop.models.hotspot.station import Equilibrium, Station
+
+NEUTRAL = 1e-12
+"""Relative distance from 1 at which the AP's gain counts as neutral (rounding of sums). [-]"""
+
+
+def station_queues(of: Station, ap_queue: float, pipe: float = 0.0) -> tuple[float, float]:
+    r"""Upload and download packets in a station's buffer, :math:`Q^{up}_i, Q^{dw}_i`. [packets]
+
+    .. math::
+        Q^{up}_i = \max\Big(0, N^{up}_i W_i
+            - \frac{N^{up}_i}{N^{up}_i + 0.5 N^{dw}_i}\beta_i Q_{ap}\Big), \quad
+        Q^{dw}_i = \max\Big(0, \frac{N^{dw}_i W_i}2
+            - \frac{N^{dw}_i}{2N^{up}_i + N^{dw}_i}\beta_i Q_{ap}\Big)
+
+    Parameters
+    ----------
+    of : Station
+        The station.
+    ap_queue : float
+        Mean occupancy of the AP's buffer, :math:`Q_{ap}`. [packets]
+    pipe : float
+        Packets in the wired pipe, :math:`P` (footnote 19); adds to :math:`Q_{ap}`. [packets]
+
+    Returns
+    -------
+    tuple of float
+        Upload segments and download ACKs.
+
+    Notes
+    -----
+    Eq. (12), first two lines of Eq. (4), with connections weighted by their windows.
+    """
+    whole = of.packets_at_station
+    if whole == 0.0:
+        return 0.0, 0.0
+    waiting = max(0.0, 1.0 - of.beta * (ap_queue + pipe) / whole)
+    return of.upload_window * waiting, (whole - of.upload_window) * waiting
+
+
+def ap_queue(stations: Sequence[Station], queue: float, pipe: float = 0.0) -> float:
+    r"""AP occupancy that the station buffers leave over, right side of Eq. (13). [packets]
+
+    .. math:: \sum_i \frac{N^{up}_i W_i - Q^{up}_i}2 + (N^{dw}_i W_i - 2 Q^{dw}_i)
+
+    Parameters
+    ----------
+    stations : sequence of Station
+        All stations.
+    queue : float
+        AP occupancy at which the station buffers are taken, :math:`Q_{ap}`. [packets]
+    pipe : float
+        Packets in the wired pipe; their share is subtracted (footnote 19). [packets]
+
+    Notes
+    -----
+    Eq. (13), third line of Eq. (4). Equal to ``queue`` at a solution of system Omega.
+    """
+    total = 0.0
+    for each in stations:
+        whole = each.packets_at_station
+        if whole > 0.0:
+            waiting = sum(station_queues(each, queue, pipe)) / whole
+            total += each.packets_at_ap * (1.0 - waiting)
+    return total * (queue / (queue + pipe) if pipe > 0.0 else 1.0)
+
+
+def solve_lossless(stations: Sequence[Station], pipe: float = 0.0) -> Equilibrium | None:
+    r"""Greatest root of system Omega, Eq. (4).
+
+    A station empties its buffer when :math:`Q_{ap} + P` reaches
+    :math:`S_i/\beta_i`; below that its part of Eq. (13) grows in proportion. The right side
+    of Eq. (13) is therefore concave and made of straight pieces, and the root on each piece
+    is written down, without iteration.
+
+    Parameters
+    ----------
+    stations : sequence of Station
+        All stations, at least one of them active.
+    pipe : float
+        Packets that the AP sends during the wired round trip, :math:`P`. [packets]
+
+    Returns
+    -------
+    Equilibrium or None
+        None when :math:`Q_{ap} = 0` is the only root: the AP is never backlogged and the
+        model does not say how the stations share the medium.
+
+    Notes
+    -----
+    With a pipe the balance has the same form in :math:`Q_{ap} + P`, so
+    :math:`Q_{ap}` is the root without a wire less :math:`P`. It is negative if the pipe
+    holds more than the AP would; then the wire, not the cell, limits the connections, and
+    the caller must not use it.
+    """
+    active = sorted(
+        (each.packets_at_station / each.beta, each.packets_at_ap)
+        for each in stations
+        if each.active
+    )
+    if not active:
+        raise ValueError("no station has a connection")
+    # Between two emptying points the right side of Eq. (13) is `full + gain * x`.
+    full, gain = 0.0, sum(at_ap / empty_from for empty_from, at_ap in active)
+    if gain < 1.0 - NEUTRAL:
+        return None
+    neutral = abs(gain - 1.0) <= NEUTRAL
+    for empty_from, at_ap in active:
+        if gain < 1.0 - NEUTRAL and full <= empty_from * (1.0 - gain):
+            root = full / (1.0 - gain)
+            break
+        full += at_ap
+        gain -= at_ap / empty_from
+    else:
+        root = full
+    queues = tuple(sum(station_queues(each, root)) for each in stations)
+    return Equilibrium(root - pipe, 0.0, queues, pipe, lossless=True, neutral=neutral)
+
+
+def other_packets(stations: Sequence[Station], index: int) -> float:
+    r"""Weight of all other stations in the backlogging condition, :math:`\gamma`. [packets]
+
+    .. math:: \gamma = \sum_{j \ne i} \big(N^{up}_j W_j + 2 N^{dw}_j W_j\big)
+
+    Notes
+    -----
+    Eq. (15), delayed ACKs.
+    """
+    return 2.0 * sum(each.packets_at_ap for j, each in enumerate(stations) if j != index)
+
+
+def is_backlogged(stations: Sequence[Station], index: int) -> bool:
+    r"""Whether station ``index`` is backlogged, for :math:`\beta = 1` everywhere.
+
+    .. math:: N^{up}_i W_i \ge \gamma + N^{dw}_i W_i
+
+    Notes
+    -----
+    Eq. (14), delayed ACKs, equal windows within a station. At equality the buffer is empty.
+    """
+    this = stations[index]
+    downloads = sum(c.segments for c in this.downloads)
+    return this.upload_window >= other_packets(stations, index) + downloads
+
+
+def backlog(stations: Sequence[Station], index: int) -> float:
+    r"""Mean buffer of a backlogged station, :math:`Q_i`, for :math:`\beta = 1`. [packets]
+
+    .. math::
+        Q_i = \max\Big(0, \frac{(N^{up}_i + 0.5 N^{dw}_i)
+            (N^{up}_i W_i - N^{dw}_i W_i - \gamma)}{N^{up}_i - N^{dw}_i}\Big)
+
+    Parameters
+    ----------
+    stations : sequence of Station
+        All stations, with delayed ACKs and one window each.
+    index : int
+        A station with more uploads than downloads.
+
+    Raises
+    ------
+    ValueError
+        The station has no more uploads than downloads.
+
+    Notes
+    -----
+    Eq. (16) with :math:`W_i` for the printed :math:`W`.
+    """
+    this = stations[index]
+    uploads = sum(c.count for c in this.uploads)
+    downloads = sum(c.count for c in this.downloads)
+    if uploads <= downloads:
+        raise ValueError("Eq. (16) needs more uploads than downloads on the station")
+    surplus = (
+        this.upload_window
+        - sum(c.segments for c in this.downloads)
+        - other_packets(stations, index)
+    )
+    return max(0.0, (uploads + 0.5 * downloads) * surplus / (uploads - downloads))

@@ -1,0 +1,160 @@
+r"""System Psi: a hot-spot whose AP buffer is full and loses (hot-spot paper, Eqs. 5, 23-25).
+
+Uploads keep their full windows, since losing an ACK costs them nothing (assumption a4);
+downloads run the windows that Padhye's formulas give at loss p.
+"""
+
+from collections.abc import Sequence
+
+from lasthop.models.hotspot.lossless import solve_lossless
+from lasthop.models.hotspot.padhye import sent_per_rtt
+from lasthop.models.hotspot.station import Equilibrium, Station
+
+BISECTIONS = 60
+"""Halvings of [0, 1] that leave an interval of 1e-18 around the loss."""
+
+
+def station_queue(of: Station, loss: float, ap_buffer: float, pipe: float = 0.0) -> float:
+    r"""Mean occupancy of a station's buffer, :math:`Q_i`. [packets]
+
+    .. math::
+        Q_i = \max\Big(0, N^{up}_i W_i
+            + \tfrac12 N^{dw}_i\, NSR(p, W_i)(1-p) - \beta_i B\Big)
+
+    Parameters
+    ----------
+    of : Station
+        The station.
+    loss : float
+        Packet loss probability of the AP's buffer, :math:`p`. [-]
+    ap_buffer : float
+        Size of the AP's buffer, :math:`B`. [packets]
+    pipe : float
+        Packets in the wired pipe (footnote 19); adds to :math:`B`. [packets]
+
+    Notes
+    -----
+    Eq. (23), second line of Eq. (5).
+    """
+    acks = sum(
+        c.count * sent_per_rtt(loss, c.window, c.segments_per_ack) / c.segments_per_ack
+        for c in of.downloads
+    )
+    return max(0.0, of.upload_window + acks * (1.0 - loss) - of.beta * (ap_buffer + pipe))
+
+
+def station_queue_of_uploads(of: Station, ap_buffer: float) -> float:
+    r"""Approximate occupancy of a station's buffer without its downloads, :math:`Q_i`. [packets]
+
+    .. math:: Q_i = \max(0, N^{up}_i W_i - \beta_i B)
+
+    Notes
+    -----
+    Eq. (25). Exact for a station without downloads.
+    """
+    return max(0.0, of.upload_window - of.beta * ap_buffer)
+
+
+def ap_loss(stations: Sequence[Station], loss: float, ap_buffer: float, pipe: float = 0.0) -> float:
+    r"""Loss at the AP when connections behave as at loss p, right side of Eq. (24). [-]
+
+    .. math::
+        1 - B \Big/ \sum_i \frac{0.5 N^{up}_i W_i + N^{dw}_i NSR(p, W_i)}
+                                {1 + Q_i / (\beta_i B)}
+
+    Parameters
+    ----------
+    stations : sequence of Station
+        All stations.
+    loss : float
+        Loss probability to which connections and queues answer, :math:`p`. [-]
+    ap_buffer : float
+        Size of the AP's buffer, :math:`B`. [packets]
+    pipe : float
+        Packets in the wired pipe (footnote 19); adds to :math:`B`. [packets]
+
+    Returns
+    -------
+    float
+        Negative when fewer packets are offered than the AP could send.
+
+    Notes
+    -----
+    Eq. (24), first line of Eq. (5). Equal to ``loss`` at the solution of system Psi.
+    """
+    capacity = ap_buffer + pipe
+    offered = 0.0
+    for each in stations:
+        packets = sum(c.acks for c in each.uploads) + sum(
+            c.count * sent_per_rtt(loss, c.window, c.segments_per_ack) for c in each.downloads
+        )
+        queue = station_queue(each, loss, ap_buffer, pipe)
+        offered += packets / (1.0 + queue / (each.beta * capacity))
+    return 1.0 - capacity / offered
+
+
+def solve_lossy(stations: Sequence[Station], ap_buffer: float, pipe: float = 0.0) -> Equilibrium:
+    r"""Solution of system Psi, Eq. (5), with :math:`Q_{ap} = B`.
+
+    What the AP offers to send, times 1 - p, falls as p grows, so there is one root, found
+    by bisection.
+
+    Parameters
+    ----------
+    stations : sequence of Station
+        All stations.
+    ap_buffer : float
+        Size of the AP's buffer, :math:`B`. [packets]
+    pipe : float
+        Packets that the AP sends during the wired round trip, :math:`P`. [packets]
+
+    Raises
+    ------
+    ValueError
+        The AP's buffer does not overflow: use :func:`~.lossless.solve_lossless`.
+
+    Notes
+    -----
+    Eqs. (23) and (24), M + 1 equations. At p = 0 they are system Omega at
+    :math:`Q_{ap} = B`, so the two systems agree where they meet.
+    """
+    low, high = 0.0, 1.0
+    excess = ap_loss(stations, 0.0, ap_buffer, pipe)
+    if excess < -1e-12:
+        raise ValueError("the AP's buffer does not overflow: the system is lossless")
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        if ap_loss(stations, middle, ap_buffer, pipe) > middle:
+            low = middle
+        else:
+            high = middle
+    queues = tuple(station_queue(each, low, ap_buffer, pipe) for each in stations)
+    return Equilibrium(ap_buffer, low, queues, pipe, lossless=False)
+
+
+def solve(stations: Sequence[Station], ap_buffer: float, pipe: float = 0.0) -> Equilibrium | None:
+    r"""Equilibrium of a hot-spot: system Omega while it fits the AP's buffer, else Psi.
+
+    Parameters
+    ----------
+    stations : sequence of Station
+        All stations, at least one of them active.
+    ap_buffer : float
+        Size of the AP's buffer, :math:`B`. [packets]
+    pipe : float
+        Packets that the AP sends during the wired round trip, :math:`P`. [packets]
+
+    Returns
+    -------
+    Equilibrium or None
+        None when system Omega has no other root than :math:`Q_{ap} = 0`.
+
+    Notes
+    -----
+    Section 3 and appendix II: "If Q_ap is less than the AP buffer size, B, then we use the
+    same lossless formulas, otherwise we use the lossy ones."
+    """
+    lossless = solve_lossless(stations, pipe)
+    if lossless is None or lossless.ap_queue < ap_buffer:
+        return lossless
+    return solve_lossy(stations, ap_buffer, pipe)

@@ -1,0 +1,232 @@
+r"""TCP Reno under independent loss: the formulas of Padhye et al.
+
+J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Reno performance: a simple
+model and its empirical validation", IEEE/ACM Trans. Networking 8(2), 2000. The hot-spot
+paper takes its Eqs. (32) and (37) with T0 = RTT and b = 2 (definitions d12, d13).
+
+Throughout, ``loss`` is the probability :math:`p` that a segment is lost, given that no
+earlier one of its round is lost; ``window`` the receive window :math:`W_m` in segments;
+``segments_per_ack`` the number :math:`b` of segments that one ACK acknowledges.
+"""
+
+from functools import lru_cache
+from math import expm1, log1p, sqrt
+
+DELAYED_ACK = 2
+"""Segments per ACK of a receiver with delayed ACKs, :math:`b` (RFC 1122). [segments]"""
+
+
+def _check_loss(loss: float) -> None:
+    if not 0.0 <= loss < 1.0:
+        raise ValueError(f"loss probability {loss!r} is not in [0, 1)")
+
+
+def _check_window(window: float) -> None:
+    if not window >= 1.0:
+        raise ValueError(f"window {window!r} is not at least 1 segment")
+
+
+def mean_window(loss: float, segments_per_ack: float = DELAYED_ACK) -> float:
+    r"""Mean congestion window at the end of a loss-free period, :math:`W(p)`. [segments]
+
+    .. math:: W(p) = \frac{2+b}{3b} + \sqrt{\frac{8(1-p)}{3bp} + \Big(\frac{2+b}{3b}\Big)^2}
+
+    Parameters
+    ----------
+    loss : float
+        Segment loss probability, :math:`0 < p < 1`. [-]
+    segments_per_ack : float
+        Segments per ACK, :math:`b`. [segments]
+
+    Raises
+    ------
+    ValueError
+        Loss outside (0, 1).
+
+    Notes
+    -----
+    Padhye et al. 2000, :math:`E[W]` without a window limit.
+    """
+    _check_loss(loss)
+    if loss == 0.0:
+        raise ValueError("the unlimited window has no mean at loss 0")
+    constant = (2.0 + segments_per_ack) / (3.0 * segments_per_ack)
+    return constant + sqrt(8.0 * (1.0 - loss) / (3.0 * segments_per_ack * loss) + constant**2)
+
+
+def timeout_probability(loss: float, window: float) -> float:
+    r"""Probability that a loss in a window of :math:`w` ends in a timeout, :math:`Q(p, w)`. [-]
+
+    .. math::
+        Q = \min\Big(1, \frac{(1-(1-p)^3)\,(1+(1-p)^3(1-(1-p)^{w-3}))}{1-(1-p)^w}\Big)
+
+    Parameters
+    ----------
+    loss : float
+        Segment loss probability, :math:`p`. [-]
+    window : float
+        Congestion window when the loss occurs, :math:`w`. [segments]
+
+    Notes
+    -----
+    Padhye et al. 2000. Fewer than three duplicate ACKs can return from a window of three
+    or less, so Q = 1 there. At loss 0 the limit :math:`\min(1, 3/w)` is returned.
+    """
+    _check_loss(loss)
+    if window <= 3.0:
+        return 1.0
+    if loss == 0.0:
+        return 3.0 / window
+    survive = log1p(-loss)
+    three = -expm1(3.0 * survive)
+    rest = -expm1((window - 3.0) * survive)
+    whole = -expm1(window * survive)
+    return min(1.0, three * (1.0 + (1.0 - three) * rest) / whole)
+
+
+def backoff_factor(loss: float) -> float:
+    r"""Mean length of a run of timeouts in units of T0 (times 1 - p), :math:`f(p)`. [-]
+
+    .. math:: f(p) = 1 + p + 2p^2 + 4p^3 + 8p^4 + 16p^5 + 32p^6
+
+    Notes
+    -----
+    Padhye et al. 2000. The timer doubles six times, then stays at 64 T0.
+    """
+    _check_loss(loss)
+    p = loss
+    return 1.0 + p * (1.0 + p * (2.0 + p * (4.0 + p * (8.0 + p * (16.0 + p * 32.0)))))
+
+
+def _period(
+    loss: float, window: float, rtt: float, rto: float, segments_per_ack: float
+) -> tuple[float, float, float]:
+    """Window, timeout probability and duration [s] of one loss period, common to both rates."""
+    b = segments_per_ack
+    unlimited = mean_window(loss, b)
+    if unlimited < window:
+        size = unlimited
+        rounds = b / 2.0 * unlimited + 1.0
+    else:
+        size = window
+        rounds = b / 8.0 * window + (1.0 - loss) / (loss * window) + 2.0
+    timeout = timeout_probability(loss, size)
+    duration = rtt * rounds + timeout * rto * backoff_factor(loss) / (1.0 - loss)
+    return size, timeout, duration
+
+
+def send_rate(
+    loss: float,
+    window: float,
+    rtt: float,
+    rto: float,
+    segments_per_ack: float = DELAYED_ACK,
+) -> float:
+    r"""Segments that a Reno sender emits in a second, :math:`B(p)`. [segments/s]
+
+    .. math::
+        B = \begin{cases}
+        \dfrac{\frac{1-p}{p} + W + \frac{Q(p,W)}{1-p}}
+              {RTT(\frac b2 W+1) + Q(p,W)\,T_0\,\frac{f(p)}{1-p}} & W(p) < W_m\\[2ex]
+        \dfrac{\frac{1-p}{p} + W_m + \frac{Q(p,W_m)}{1-p}}
+              {RTT(\frac b8 W_m + \frac{1-p}{pW_m} + 2) + Q(p,W_m)\,T_0\,\frac{f(p)}{1-p}}
+              & \text{else}
+        \end{cases}
+
+    Parameters
+    ----------
+    loss : float
+        Segment loss probability, :math:`p`. [-]
+    window : float
+        Receive window, :math:`W_m`. [segments]
+    rtt, rto : float
+        Round-trip time and first retransmission timeout, :math:`RTT, T_0`. [s]
+    segments_per_ack : float
+        Segments per ACK, :math:`b`. [segments]
+
+    Returns
+    -------
+    float
+        Retransmissions included. At loss 0 the limit :math:`W_m / RTT`.
+
+    Raises
+    ------
+    ValueError
+        Loss outside [0, 1) or a window below one segment.
+
+    Notes
+    -----
+    Padhye et al. 2000, Eq. (32). With b = 2 the two branches meet at W(p) = W_m; with
+    b = 1 the second is lower there by 0.25 / (W_m / 2 + 1.25).
+    """
+    _check_loss(loss)
+    _check_window(window)
+    if loss == 0.0:
+        return window / rtt
+    size, timeout, duration = _period(loss, window, rtt, rto, segments_per_ack)
+    return ((1.0 - loss) / loss + size + timeout / (1.0 - loss)) / duration
+
+
+def receive_rate(
+    loss: float,
+    window: float,
+    rtt: float,
+    rto: float,
+    segments_per_ack: float = DELAYED_ACK,
+) -> float:
+    r"""Segments that reach a Reno receiver in a second, :math:`T(p)`. [segments/s]
+
+    Eq. (32) with the numerators :math:`\frac{1-p}{p} + \frac W2 + Q(p, W)` and
+    :math:`\frac{1-p}{p} + \frac{W_m}2 + Q(p, W_m)`.
+
+    Parameters
+    ----------
+    loss, window, rtt, rto, segments_per_ack
+        As for :func:`send_rate`.
+
+    Returns
+    -------
+    float
+        At loss 0 the limit :math:`W_m / RTT`.
+
+    Raises
+    ------
+    ValueError
+        Loss outside [0, 1) or a window below one segment.
+
+    Notes
+    -----
+    Padhye et al. 2000, Eq. (37).
+    """
+    _check_loss(loss)
+    _check_window(window)
+    if loss == 0.0:
+        return window / rtt
+    size, timeout, duration = _period(loss, window, rtt, rto, segments_per_ack)
+    return ((1.0 - loss) / loss + size / 2.0 + timeout) / duration
+
+
+@lru_cache(maxsize=4096)
+def sent_per_rtt(loss: float, window: float, segments_per_ack: float = DELAYED_ACK) -> float:
+    r"""Segments emitted in a round-trip time, :math:`NSR(p, W)`. [segments]
+
+    .. math:: NSR(p, W) = RTT \cdot B(p) \quad\text{with}\quad T_0 = RTT
+
+    Notes
+    -----
+    Hot-spot paper, definition d12. Equals the window at loss 0.
+    """
+    return send_rate(loss, window, 1.0, 1.0, segments_per_ack)
+
+
+@lru_cache(maxsize=4096)
+def received_per_rtt(loss: float, window: float, segments_per_ack: float = DELAYED_ACK) -> float:
+    r"""Useful segments received in a round-trip time, :math:`T_n(p, W)`. [segments]
+
+    .. math:: T_n(p, W) = RTT \cdot T(p) \quad\text{with}\quad T_0 = RTT
+
+    Notes
+    -----
+    Hot-spot paper, definition d13. Equals the window at loss 0.
+    """
+    return receive_rate(loss, window, 1.0, 1.0, segments_per_ack)

@@ -1,0 +1,214 @@
+"""From a scenario to a prediction of the hot-spot model."""
+
+from collections import Counter
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+from lasthop.models.errors import ModelError
+from lasthop.models.hotspot.access import Access, beta_from_access
+from lasthop.models.hotspot.assumptions import (
+    ASSUMPTIONS,
+    check_access,
+    check_equilibrium,
+    check_scenario,
+)
+from lasthop.models.hotspot.fairness import (
+    fairness_level,
+    goodput_by_direction,
+    jain_index,
+    updown_index,
+)
+from lasthop.models.hotspot.padhye import DELAYED_ACK
+from lasthop.models.hotspot.station import Connections, Equilibrium, Station
+from lasthop.models.hotspot.wire import solve_with_wire, traffic
+
+BUSY_WIRE = 0.8
+"""Load of the wire from which on it is no longer taken for free of queueing. [-]"""
+
+Quantities = dict[str, Any]
+
+
+def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """Predict who gets what in a hot-spot.
+
+    The model knows packets and ratios, no time: it gives shares and fairness levels, queues in
+    packets and loss, never bits per second.
+
+    Parameters
+    ----------
+    scenario : Mapping
+        Normalised scenario.
+
+    Returns
+    -------
+    dict
+        A result of kind ``"prediction"``: per station ``goodput_share`` [-],
+        ``fairness_level`` (goodput of the first station over this one's) [-] and
+        ``queue_packets`` [packets]; of the AP ``queue_packets``; of the flows
+        ``loss_probability`` [-]; of the cell ``jain`` and ``updown_ratio`` [-]; of the queues
+        ``occupancy_packets`` and ``drop_probability``; and the lists ``assumptions`` and
+        ``warnings``. What the model cannot know is absent.
+
+    Raises
+    ------
+    ModelError
+        The scenario breaks an assumption of the model.
+    ConvergenceError
+        A solver did not settle.
+    """
+    warnings = list(check_scenario(scenario))
+    stations = stations_of(scenario)
+    warnings += check_access(scenario, stations)
+    at = solve_with_wire(scenario, stations)
+    if at is None:
+        warnings.append(_no_other_root(stations))
+    else:
+        warnings += check_equilibrium(scenario, stations, at)
+        warnings += _check_wire_load(scenario, stations, at)
+    lists = _lists(scenario, stations, at)
+    return {
+        "kind": "prediction",
+        "model": "hotspot",
+        "scenario": scenario["name"],
+        "seed": None,
+        "replications": None,
+        "version": version("lasthop"),
+        "duration_s": None,
+        "warmup_s": None,
+        **lists,
+        "assumptions": list(ASSUMPTIONS),
+        "warnings": warnings,
+    }
+
+
+def stations_of(scenario: Mapping[str, Any]) -> tuple[Station, ...]:
+    """Stations of a scenario in the model's terms, in the scenario's order.
+
+    Parameters
+    ----------
+    scenario : Mapping
+        Normalised scenario of TCP flows.
+
+    Raises
+    ------
+    ModelError
+        A node never gives way to another (assumption a7).
+    """
+    groups: dict[tuple[str, str], Counter[tuple[float, int, int]]] = {}
+    for flow in scenario["flows"]:
+        tcp = flow["tcp"]
+        per_ack = DELAYED_ACK if tcp["delayed_ack"] else 1
+        kind = (float(tcp["window_packets"]), per_ack, int(tcp["mss_bytes"]))
+        groups.setdefault((flow["station"], flow["direction"]), Counter())[kind] += 1
+
+    def connections(name: str, direction: str) -> tuple[Connections, ...]:
+        kinds = groups.get((name, direction), Counter())
+        return tuple(Connections(count, *kind) for kind, count in sorted(kinds.items()))
+
+    cell = scenario["cell"]
+    attempts = "attempts_short" if cell["rts_threshold_bytes"] is None else "attempts_long"
+
+    def access(node: Mapping[str, Any]) -> Access:
+        return Access(node["cwmin"], node["cwmax"], node["aifsn"], node[attempts])
+
+    try:
+        return tuple(
+            Station(
+                connections(node["name"], "up"),
+                connections(node["name"], "down"),
+                beta_from_access(access(node), access(cell["ap"])),
+            )
+            for node in scenario["stations"]
+        )
+    except ValueError as error:
+        raise ModelError("a7", str(error)) from error
+
+
+def _no_other_root(stations: tuple[Station, ...]) -> str:
+    alone = sum(station.active for station in stations) == 1
+    known = "its share is trivial" if alone else "no share or fairness level is given"
+    return (
+        "section 3: the balance of queues has no other root than an empty AP buffer "
+        f"(Q_ap = 0): the stations, not the AP, are the bottleneck; {known}, no queue is known"
+    )
+
+
+def _check_wire_load(
+    scenario: Mapping[str, Any], stations: tuple[Station, ...], at: Equilibrium
+) -> list[str]:
+    rate = scenario["wire"]["rate_bps"]
+    if rate is None:
+        return []
+    passing = traffic(scenario, stations, at)
+    busiest = max(passing.wire_up_bytes, passing.wire_down_bytes)
+    load = 8.0 * busiest / passing.ap_service_s / rate
+    if load >= 1.0:
+        raise ModelError("a1", f"the cell would load the wire to {load:.2f} of its rate")
+    if load >= BUSY_WIRE:
+        return [f"a1: the cell loads the wire to about {load:.2f} of its rate"]
+    return []
+
+
+def _estimate(mean: float) -> Quantities:
+    return {"mean": mean, "ci95": None}
+
+
+def _lists(
+    scenario: Mapping[str, Any], stations: tuple[Station, ...], at: Equilibrium | None
+) -> dict[str, list[Quantities]]:
+    names = [node["name"] for node in scenario["stations"]]
+    station_items: list[Quantities] = [{"name": name} for name in names]
+    flow_items: list[Quantities] = [
+        {"name": flow["name"], "station": flow["station"], "direction": flow["direction"]}
+        for flow in scenario["flows"]
+    ]
+    ap: Quantities = {"name": "ap"}
+    cell: Quantities = {"name": "cell"}
+    queues: list[Quantities] = []
+    # A lone station has everything whatever its round trip is; any equilibrium says so.
+    active = [station.active for station in stations]
+    shares_from = at
+    if at is None and sum(active) == 1:
+        shares_from = Equilibrium(1.0, 0.0, tuple(0.0 for _ in stations))
+    if shares_from is not None:
+        _add_shares(station_items, cell, stations, shares_from)
+    if at is not None:
+        ap["queue_packets"] = _estimate(at.ap_queue)
+        queues.append(_queue("ap", at.ap_queue, at.loss))
+        for item, queue in zip(station_items, at.station_queues, strict=True):
+            item["queue_packets"] = _estimate(queue)
+            queues.append(_queue(item["name"], queue, 0.0))
+        for flow in flow_items:
+            flow["loss_probability"] = _estimate(at.loss if flow["direction"] == "down" else 0.0)
+    return {
+        "flows": flow_items,
+        "stations": station_items,
+        "aps": [ap],
+        "queues": queues,
+        "cells": [cell],
+    }
+
+
+def _queue(name: str, occupancy: float, drop: float) -> Quantities:
+    return {
+        "name": name,
+        "occupancy_packets": _estimate(occupancy),
+        "drop_probability": _estimate(drop),
+    }
+
+
+def _add_shares(
+    items: list[Quantities], cell: Quantities, stations: tuple[Station, ...], at: Equilibrium
+) -> None:
+    up, down = goodput_by_direction(stations, at)
+    goodputs = [u + d for u, d in zip(up, down, strict=True)]
+    total = sum(goodputs)
+    for index, item in enumerate(items):
+        item["goodput_share"] = _estimate(goodputs[index] / total)
+        if goodputs[index] > 0.0:
+            item["fairness_level"] = _estimate(fairness_level(goodputs, 0, index))
+    # Only stations with connections are compared.
+    cell["jain"] = _estimate(jain_index([g for g in goodputs if g > 0.0]))
+    if sum(up) > 0.0 and sum(down) > 0.0:
+        cell["updown_ratio"] = _estimate(updown_index(up, down))

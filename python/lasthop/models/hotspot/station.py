@@ -1,0 +1,136 @@
+r"""What the hot-spot model knows of a station: its connections and its access priority."""
+
+from dataclasses import dataclass
+
+from lasthop.models.hotspot.padhye import DELAYED_ACK
+
+
+@dataclass(frozen=True)
+class Connections:
+    """Alike TCP connections in one direction of one station.
+
+    Attributes
+    ----------
+    count : int
+        How many, :math:`N`. [connections]
+    window : float
+        Receive window of each, :math:`W`. [segments]
+    segments_per_ack : float
+        2 with delayed ACKs, as in the paper; 1 with immediate ACKs, beyond it. [segments]
+    mss : int
+        Payload of a segment; counts for goodput only. [bytes]
+    """
+
+    count: int
+    window: float
+    segments_per_ack: float = DELAYED_ACK
+    mss: int = 1460
+
+    @property
+    def segments(self) -> float:
+        """All windows together, :math:`N W`. [segments]"""
+        return self.count * self.window
+
+    @property
+    def acks(self) -> float:
+        """ACKs that answer all windows, :math:`N W / b`. [packets]"""
+        return self.segments / self.segments_per_ack
+
+
+@dataclass(frozen=True)
+class Station:
+    r"""A station of the model.
+
+    Attributes
+    ----------
+    uploads, downloads : tuple of Connections
+        Connections with the data source on the station, and on the fixed host.
+    beta : float
+        Medium access probability of the station over the AP's, :math:`\beta_i`. [-]
+    """
+
+    uploads: tuple[Connections, ...] = ()
+    downloads: tuple[Connections, ...] = ()
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.beta > 0.0:
+            raise ValueError(f"beta {self.beta!r} is not positive")
+        for connections in self.uploads + self.downloads:
+            if connections.count < 1 or not connections.window >= 1.0:
+                raise ValueError(f"{connections!r} has no connection or a window below 1 segment")
+
+    @property
+    def active(self) -> bool:
+        """Whether the station has any connection."""
+        return bool(self.uploads or self.downloads)
+
+    @property
+    def upload_window(self) -> float:
+        r"""Windows of all uploads, :math:`N^{up}_i W_i`. [segments]"""
+        return sum(c.segments for c in self.uploads)
+
+    @property
+    def packets_at_station(self) -> float:
+        r"""Packets in the station's buffer if it held every window. [packets]
+
+        :math:`N^{up}_i W_i + N^{dw}_i W_i / 2`: uploads wait as segments, downloads as ACKs.
+        """
+        return self.upload_window + sum(c.acks for c in self.downloads)
+
+    @property
+    def packets_at_ap(self) -> float:
+        r"""Packets in the AP's buffer if it held every window of this station. [packets]
+
+        :math:`N^{up}_i W_i / 2 + N^{dw}_i W_i`: uploads wait as ACKs, downloads as segments.
+        """
+        return sum(c.acks for c in self.uploads) + sum(c.segments for c in self.downloads)
+
+
+def station(
+    uploads: int = 0, downloads: int = 0, window: float = 42.0, beta: float = 1.0
+) -> Station:
+    r"""A station as the paper writes it: :math:`N^{up}_i, N^{dw}_i, W_i, \beta_i`.
+
+    Parameters
+    ----------
+    uploads, downloads : int
+        Connections each way. [connections]
+    window : float
+        Receive window of all of them. [segments]
+    beta : float
+        Access priority over the AP. [-]
+    """
+
+    def alike(count: int) -> tuple[Connections, ...]:
+        return (Connections(count, window),) if count else ()
+
+    return Station(alike(uploads), alike(downloads), beta)
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    r"""Mean queues and loss of a hot-spot, the solution of system Omega or Psi.
+
+    Attributes
+    ----------
+    ap_queue : float
+        Mean occupancy of the AP's buffer, :math:`Q_{ap}`. [packets]
+    loss : float
+        Probability that a packet is lost at the AP, :math:`p`. [-]
+    station_queues : tuple of float
+        Mean occupancy of each station's buffer, :math:`Q_i`. [packets]
+    pipe : float
+        Packets that the AP sends during the wired round trip (footnote 19). [packets]
+    lossless : bool
+        Which of the two systems it solves.
+    neutral : bool
+        The balance holds for every smaller ``ap_queue`` too; the greatest one is given.
+    """
+
+    ap_queue: float
+    loss: float
+    station_queues: tuple[float, ...]
+    pipe: float = 0.0
+    lossless: bool = True
+    neutral: bool = False

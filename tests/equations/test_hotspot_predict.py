@@ -1,0 +1,245 @@
+import json
+import time
+
+import pytest
+
+from lasthop.models import predict
+from lasthop.models.hotspot.assumptions import CRITICAL_LOSS
+from lasthop.models.hotspot.padhye import mean_window
+
+
+def mean(items, name, quantity):
+    (item,) = [item for item in items if item["name"] == name]
+    return item[quantity]["mean"]
+
+
+def set_all(scenario, **tcp):
+    for flow in scenario["flows"]:
+        flow["tcp"].update(tcp)
+
+
+def test_prediction_of_uploads_against_downloads(hotspot):
+    result = predict(hotspot((6, 0), (0, 1), (0, 1), (0, 1), (0, 1)))
+    shares = [item["goodput_share"]["mean"] for item in result["stations"]]
+    assert sum(shares) == pytest.approx(1.0)
+    assert mean(result["stations"], "sta-1", "fairness_level") == 1.0
+    assert mean(result["stations"], "sta-2", "fairness_level") == pytest.approx(
+        shares[0] / shares[1]
+    )
+    assert mean(result["stations"], "sta-1", "queue_packets") == pytest.approx(252 - 75)
+    assert mean(result["aps"], "ap", "queue_packets") == 75.0
+    loss = mean(result["queues"], "ap", "drop_probability")
+    assert mean(result["flows"], "sta-2/down/1", "loss_probability") == loss > 0
+    assert mean(result["flows"], "sta-1/up/1", "loss_probability") == 0.0
+    assert mean(result["cells"], "cell", "updown_ratio") == pytest.approx(
+        shares[0] / (1 - shares[0])
+    )
+    jain = 1 / (5 * sum(share**2 for share in shares))
+    assert mean(result["cells"], "cell", "jain") == pytest.approx(jain)
+    assert result["warnings"] == []
+
+
+def test_prediction_has_the_shape_of_a_result_and_no_rates(hotspot):
+    result = predict(hotspot((1, 0), (0, 1)))
+    assert result["kind"] == "prediction"
+    assert result["model"] == "hotspot"
+    assert result["scenario"] == "hot-spot"
+    assert json.loads(json.dumps(result)) == result
+    assert "_bps" not in json.dumps(result)
+    for kind in ("flows", "stations", "aps", "queues", "cells"):
+        for item in result[kind]:
+            estimates = [value for value in item.values() if isinstance(value, dict)]
+            assert estimates
+            assert all(estimate["ci95"] is None for estimate in estimates)
+
+
+def test_one_upload_alone_has_everything_and_no_known_queue(hotspot):
+    result = predict(hotspot((1, 0)))
+    assert mean(result["stations"], "sta-1", "goodput_share") == 1.0
+    assert "queue_packets" not in result["stations"][0]
+    assert "queue_packets" not in result["aps"][0]
+    assert result["queues"] == []
+    assert any("no other root" in warning for warning in result["warnings"])
+
+
+def test_uploads_below_beta_1_get_no_fairness_level(hotspot):
+    scenario = hotspot((6, 0), (1, 0))
+    scenario["cell"]["ap"]["cwmin"] = 29
+    result = predict(scenario)
+    assert "fairness_level" not in result["stations"][0]
+    assert "goodput_share" not in result["stations"][1]
+    assert "jain" not in result["cells"][0]
+    assert any("no share or fairness level" in warning for warning in result["warnings"])
+
+
+def test_an_idle_station_gets_nothing_and_is_not_compared(hotspot):
+    result = predict(hotspot((0, 2), (0, 0), (0, 1)))
+    assert mean(result["stations"], "sta-2", "goodput_share") == 0.0
+    assert "fairness_level" not in result["stations"][1]
+    assert mean(result["cells"], "cell", "jain") == pytest.approx(9 / (2 * 5))
+
+
+def test_physical_rate_does_not_matter(hotspot):
+    fast, slow = hotspot((0, 3), (0, 1)), hotspot((0, 3), (0, 1))
+    slow["stations"][0].update(rate_bps=2_000_000, downlink_rate_bps=2_000_000)
+    assert predict(slow) == predict(fast)
+
+
+def test_access_parameters_set_the_priority(hotspot):
+    scenario = hotspot((6, 0), (1, 0), (1, 0), (1, 0), (1, 0))
+    for station in scenario["stations"]:
+        station["cwmin"] = 29
+    scenario["cell"]["ap"]["cwmin"] = 34
+    result = predict(scenario)
+    assert mean(result["stations"], "sta-2", "fairness_level") == pytest.approx(2.141, abs=0.001)
+    assert mean(result["stations"], "sta-1", "queue_packets") == pytest.approx(162, abs=0.2)
+
+
+def test_unequal_connections_of_a_station_add_up(hotspot):
+    scenario = hotspot((0, 2), (0, 1))
+    scenario["flows"][0]["tcp"]["window_packets"] = 10
+    scenario["flows"][1]["tcp"]["window_packets"] = 20
+    scenario["flows"][2]["tcp"]["window_packets"] = 15
+    result = predict(scenario)  # 45 segments fit the AP
+    assert mean(result["stations"], "sta-2", "fairness_level") == pytest.approx(2.0)
+    assert mean(result["aps"], "ap", "queue_packets") == pytest.approx(45.0)
+
+
+def test_a_prediction_takes_milliseconds(hotspot):
+    scenario = hotspot((6, 0), *[(0, 1)] * 9)
+    predict(scenario)
+    start = time.perf_counter()
+    predict(scenario)
+    assert time.perf_counter() - start < 0.05
+
+
+# -- refused ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["error_up", "error_down"])
+def test_channel_errors_are_refused(hotspot, refused, key):
+    scenario = hotspot((1, 0), (0, 1))
+    scenario["stations"][1][key] = 0.1
+    refused(scenario, "a7", f"station `sta-2` has channel errors, {key} = 0.1")
+
+
+def test_a_retry_limit_that_is_met_is_refused(hotspot, refused):
+    scenario = hotspot((1, 0), (0, 1))
+    scenario["stations"][0]["attempts_short"] = 1
+    refused(scenario, "a7", "gives up a frame")
+
+
+def test_wire_loss_is_refused(hotspot, refused):
+    scenario = hotspot((1, 0), (0, 1))
+    scenario["wire"]["loss"] = 0.01
+    refused(scenario, "a1", "wire loses packets")
+
+
+def test_a_small_station_buffer_is_refused(hotspot, refused):
+    scenario = hotspot((6, 0), (0, 1))
+    scenario["stations"][0]["queue_packets"] = 100
+    refused(scenario, "a2", "would queue 177 packets in room for 100")
+
+
+def test_tahoe_is_refused(hotspot, refused):
+    scenario = hotspot((1, 0), (0, 1))
+    set_all(scenario, congestion="tahoe")
+    refused(scenario, "a3", "runs tahoe")
+
+
+def test_datagrams_are_refused(hotspot, refused):
+    scenario = hotspot((1, 0), (0, 1))
+    flow = scenario["flows"][0]
+    del flow["tcp"]
+    flow["udp"] = {"arrivals": "greedy", "payload_bytes": 1472, "header_bytes": 28}
+    refused(scenario, "section 3", "is UDP")
+
+
+def test_finite_flows_are_refused(hotspot, refused):
+    scenario = hotspot((1, 0), (0, 1))
+    set_all(scenario, segments=100)
+    refused(scenario, "section 3", "ends after 100 segments")
+
+
+def test_an_empty_cell_is_refused(hotspot, refused):
+    refused(hotspot((0, 0)), "section 3", "no connection")
+
+
+def test_a_node_that_is_always_first_is_refused(hotspot, refused):
+    scenario = hotspot((1, 0), (0, 1))
+    scenario["stations"][0].update(aifsn=40, cwmin=31)
+    refused(scenario, "a7", "starves")
+
+
+# -- flagged ---------------------------------------------------------------------------------
+
+
+def flagged(scenario, *words):
+    warnings = predict(scenario)["warnings"]
+    return any(all(word in warning for word in words) for warning in warnings)
+
+
+def test_newreno_is_flagged(hotspot):
+    scenario = hotspot((1, 0), (0, 1))
+    set_all(scenario, congestion="newreno")
+    assert flagged(scenario, "a3", "NewReno")
+
+
+def test_immediate_acks_are_flagged_and_solved_with_b_1(hotspot):
+    scenario = hotspot((0, 3), (0, 1))
+    set_all(scenario, delayed_ack=False)
+    assert flagged(scenario, "a3", "b = 1")
+    assert mean(predict(scenario)["stations"], "sta-2", "fairness_level") == pytest.approx(3.0)
+
+
+def test_heavy_loss_is_flagged_as_starvation(hotspot):
+    assert flagged(hotspot((2, 0), (2, 0), (2, 0), (0, 1)), "a4", "starvation")
+    assert mean_window(CRITICAL_LOSS) == pytest.approx(3.0)
+
+
+def test_losing_every_ack_of_a_small_window_is_flagged(hotspot):
+    scenario = hotspot((6, 0), (6, 0), (6, 0), (6, 0))
+    set_all(scenario, window_packets=8)
+    assert flagged(scenario, "a4", "every ACK of its window")
+
+
+def test_an_aggressive_ap_is_flagged(hotspot):
+    scenario = hotspot((1, 0), (0, 2))
+    scenario["cell"]["ap"]["cwmin"] = 7
+    assert flagged(scenario, "a5", "beta = ")
+
+
+def test_neutral_balance_is_flagged(hotspot):
+    assert flagged(hotspot((6, 0), (1, 0)), "every smaller AP queue")
+
+
+def test_flows_off_the_measured_time_are_flagged(hotspot):
+    scenario = hotspot((1, 0), (0, 1))
+    scenario["flows"][0]["start_s"] = 60.0
+    scenario["flows"][1]["stop_s"] = 90.0
+    assert flagged(scenario, "start after the warm-up", "1 of 2")
+    assert flagged(scenario, "stop before the end", "1 of 2")
+
+
+def test_windows_beyond_the_stations_buffer_are_flagged(hotspot):
+    scenario = hotspot((6, 0), (0, 1))
+    scenario["stations"][0]["queue_packets"] = 200
+    assert flagged(scenario, "a2", "may overflow")
+
+
+def test_a_retry_limit_that_may_be_met_is_flagged(hotspot):
+    scenario = hotspot((1, 0), (0, 1))
+    scenario["stations"][0].update(attempts_short=2)
+    assert flagged(scenario, "a7", "2 attempts")
+
+
+def test_a_window_of_one_waits_for_the_ack_timer(hotspot):
+    scenario = hotspot((0, 1), (0, 1))
+    set_all(scenario, window_packets=1)
+    assert flagged(scenario, "a3", "footnote 15")
+
+
+def test_wired_delay_is_flagged(hotspot):
+    scenario = hotspot((0, 4), (0, 1))
+    scenario["wire"]["delay_s"] = 0.02
+    assert flagged(scenario, "a1", "footnote 19")
