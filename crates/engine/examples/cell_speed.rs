@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 fn main() {
-    for seconds in [200, 2000, 20000] {
+    let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok());
+    for seconds in seconds.map_or(vec![200, 2000, 20_000], |one| vec![one]) {
         let scenario = support::downloads(7, 4, seconds);
         let begun = Instant::now();
         let Ok(result) = lasthop_engine::run(&scenario, 1, &|_| ControlFlow::Continue(())) else {

@@ -1,0 +1,231 @@
+//! Laws that hold in every scenario: no panic, conservation (checked inside each run), the same
+//! bytes again, whatever the number of threads.
+//!
+//! `LASTHOP_RANDOM_SCENARIOS` sets how many random scenarios are tried.
+
+mod support;
+
+use std::ops::ControlFlow;
+
+use lasthop_engine::kernel::time::Span;
+use lasthop_engine::scenario::*;
+use lasthop_engine::{RunResult, run};
+use proptest::prelude::*;
+use support::*;
+
+fn result(scenario: &Scenario, jobs: usize) -> RunResult {
+    match run(scenario, jobs, &|_| ControlFlow::Continue(())) {
+        Ok(result) => result,
+        Err(error) => panic!("{error} in {scenario:?}"),
+    }
+}
+
+fn cases() -> u32 {
+    let asked = std::env::var("LASTHOP_RANDOM_SCENARIOS").ok();
+    asked.and_then(|text| text.parse().ok()).unwrap_or(2_000)
+}
+
+fn node() -> impl Strategy<Value = Node> {
+    let cwmin = prop_oneof![Just(0_u32), Just(1), 2..64_u32, Just(1023)];
+    let queue = prop_oneof![1..4_u32, 5..120_u32];
+    (cwmin, 0..1024_u32, 1..9_u32, 1..9_u32, queue, 1..8_u32).prop_map(
+        |(cwmin, more, attempts_short, attempts_long, queue_packets, aifsn)| Node {
+            control_rate_bps: 2_000_000,
+            aifsn,
+            cwmin,
+            cwmax: cwmin + more,
+            attempts_short,
+            attempts_long,
+            queue_packets,
+        },
+    )
+}
+
+fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
+    let congestion = prop_oneof![
+        Just(CongestionControl::Tahoe),
+        Just(CongestionControl::Reno),
+        Just(CongestionControl::NewReno),
+    ];
+    (
+        congestion,
+        1..80_u32,
+        any::<bool>(),
+        0..3_u32,
+        prop::option::of(1..60_u64),
+    )
+        .prop_map(
+            |(congestion, window, delayed_ack, more, segments)| TcpSettings {
+                congestion,
+                delayed_ack,
+                initial_cwnd_packets: 1 + more,
+                min_rto: Span(20 * MS + u64::from(more) * 200 * MS),
+                segments,
+                ..tcp(window)
+            },
+        )
+}
+
+fn transport() -> impl Strategy<Value = Transport> {
+    let arrivals = prop_oneof![
+        Just(Arrivals::Constant),
+        Just(Arrivals::Poisson),
+        Just(Arrivals::Greedy)
+    ];
+    let udp = (arrivals, 1..12_u64, 1..1472_u32).prop_map(|(arrivals, mbps, payload_bytes)| {
+        let rate_bps = mbps * 1_000_000 / 4;
+        Transport::Udp(UdpSettings {
+            arrivals,
+            rate_bps,
+            payload_bytes,
+            header_bytes: 28,
+        })
+    });
+    prop_oneof![3 => tcp_settings().prop_map(Transport::Tcp), 1 => udp]
+}
+
+fn flow(stations: usize) -> impl Strategy<Value = Flow> {
+    let direction = prop_oneof![Just(Direction::Up), Just(Direction::Down)];
+    let stop = prop::option::of(0..500_u64);
+    (0..stations, direction, 0..300_u64, stop, transport()).prop_map(
+        |(station, direction, start, stop, transport)| Flow {
+            name: String::new(),
+            station,
+            direction,
+            start: Span(start * MS),
+            stop: stop.map(|after| Span((start + 1 + after) * MS)),
+            transport,
+        },
+    )
+}
+
+fn station() -> impl Strategy<Value = Station> {
+    let rate = prop::sample::select(vec![1_000_000_u64, 2_000_000, 5_500_000, 11_000_000]);
+    let error = prop_oneof![3 => Just(0.0), 1 => 0.0..0.9_f64];
+    (node(), rate.clone(), rate, error.clone(), error).prop_map(
+        |(node, rate_bps, downlink_rate_bps, error_up, error_down)| Station {
+            name: String::new(),
+            group: String::new(),
+            rate_bps,
+            downlink_rate_bps,
+            node,
+            error_up,
+            error_down,
+        },
+    )
+}
+
+fn wire() -> impl Strategy<Value = Wire> {
+    let rate = prop::option::of(prop::sample::select(vec![
+        500_000_u64,
+        5_000_000,
+        100_000_000,
+    ]));
+    let loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.3_f64];
+    (rate, 0..40_u64, 1..50_u32, loss).prop_map(|(rate_bps, delay, queue_packets, loss)| Wire {
+        rate_bps,
+        delay: Span(delay * MS / 2),
+        queue_packets,
+        loss,
+    })
+}
+
+fn scenario() -> impl Strategy<Value = Scenario> {
+    let cell = (
+        node(),
+        prop::option::of(0..1600_u32),
+        prop::option::of(0..400_u64),
+        prop::bool::ANY,
+    );
+    let stations = prop::collection::vec(station(), 1..5);
+    (cell, stations, wire(), any::<u64>(), 50..700_u64)
+        .prop_flat_map(|(cell, stations, wire, seed, duration)| {
+            let flows = prop::collection::vec(flow(stations.len()), 1..7);
+            (Just((cell, stations, wire, seed, duration)), flows)
+        })
+        .prop_map(|((cell, stations, wire, seed, duration), flows)| {
+            let (ap, rts_threshold_bytes, ack_timeout, series) = cell;
+            let mut scenario = dot11b(0, 1);
+            scenario.duration = Span(duration * MS);
+            scenario.warmup = Span(duration * MS / 10);
+            scenario.seed = seed;
+            scenario.cell.ap = ap;
+            scenario.cell.rts_threshold_bytes = rts_threshold_bytes;
+            scenario.cell.ack_timeout = ack_timeout.map(|us| Span(us * 1000));
+            scenario.wire = wire;
+            scenario.stations = stations;
+            scenario.flows = flows;
+            scenario.record.series_interval = series.then_some(Span(10 * MS));
+            scenario.record.frames = series.then_some(200);
+            for (index, station) in scenario.stations.iter_mut().enumerate() {
+                station.name = format!("sta-{index}");
+                station.group.clone_from(&station.name);
+            }
+            for (index, flow) in scenario.flows.iter_mut().enumerate() {
+                flow.name = format!("flow-{index}");
+            }
+            scenario
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_scenarios_conserve_and_reproduce(scenario in scenario()) {
+        let first = result(&scenario, 1);
+        let again = result(&scenario, 1);
+        prop_assert_eq!(first.summary_json(), again.summary_json());
+        prop_assert_eq!(first.series_json(), again.series_json());
+        prop_assert_eq!(first.frames, again.frames);
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let mut scenario = downloads(5, 42, 4);
+    scenario.cell.ap.queue_packets = 30;
+    scenario.replications = 7;
+    let alone = result(&scenario, 1);
+    for jobs in [2, 3, 8] {
+        let together = result(&scenario, jobs);
+        assert_eq!(alone.summary_json(), together.summary_json());
+        assert_eq!(alone.samples_json(), together.samples_json());
+    }
+}
+
+#[test]
+fn replications_differ() {
+    let mut scenario = downloads(3, 10, 2);
+    scenario.replications = 3;
+    let samples = result(&scenario, 1).samples;
+    let goodputs = &samples["cells"]["cell"]["goodput_bps"];
+    assert_ne!(goodputs[0], goodputs[1]);
+    assert_ne!(goodputs[1], goodputs[2]);
+}
+
+#[test]
+fn an_interrupted_run_keeps_finished_replications() {
+    let mut scenario = downloads(2, 10, 2);
+    scenario.replications = 5;
+    let whole = result(&scenario, 1);
+    let stop_after_two = |progress: lasthop_engine::Progress| {
+        if progress.replications_done >= 2 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let Ok(part) = run(&scenario, 1, &stop_after_two) else {
+        panic!("two replications were finished");
+    };
+    assert!(part.interrupted);
+    assert_eq!(part.summary["replications"], 2);
+    let values = |samples: &serde_json::Value| samples["cells"]["cell"]["goodput_bps"].clone();
+    for replication in 0..2 {
+        assert_eq!(
+            values(&part.samples)[replication],
+            values(&whole.samples)[replication]
+        );
+    }
+}
