@@ -268,6 +268,13 @@ mod tests {
     }
 
     #[test]
+    fn an_overtaken_copy_does_not_turn_the_echo_back() {
+        let mut r = receiver(false, 42);
+        let got = feed(&mut r, &[(0, 30, 80), (0, 1, 90)]);
+        assert_eq!(got, [(1, Some((1, 30))), (0, Some((1, 30)))]);
+    }
+
+    #[test]
     fn a_segment_beyond_the_window_is_dropped() {
         let mut r = receiver(false, 4);
         let got = feed(

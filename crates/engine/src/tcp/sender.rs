@@ -215,7 +215,7 @@ impl Sender {
                 self.retransmit = true;
                 restart = first;
             }
-            Reaction::Recovered => self.congestion.on_recovered(self.flight()),
+            Reaction::Recovered => self.congestion.on_recovered(),
             _ => self.congestion.on_ack(),
         }
         if self.snd_una == self.snd_max {

@@ -105,8 +105,8 @@ impl Congestion {
         dispatch!(self.on_partial_ack(&mut self.window, acked));
     }
 
-    pub(super) fn on_recovered(&mut self, flight: u32) {
-        dispatch!(self.on_recovered(&mut self.window, flight));
+    pub(super) fn on_recovered(&mut self) {
+        dispatch!(self.on_recovered(&mut self.window));
     }
 
     pub(super) fn on_rto(&mut self, flight: u32, first: bool) {
@@ -114,7 +114,7 @@ impl Congestion {
     }
 }
 
-/// One algorithm. `flight` is the number of segments outstanding when the event happened.
+/// One algorithm. `flight` counts the segments outstanding when the event happened.
 /// The three events of fast recovery reach only those algorithms whose repair has one.
 trait CongestionControl {
     /// How losses found by duplicate ACKs are repaired.
@@ -133,7 +133,7 @@ trait CongestionControl {
     fn on_partial_ack(&mut self, _window: &mut Window, _acked: u32) {}
 
     /// Fast recovery is over.
-    fn on_recovered(&mut self, _window: &mut Window, _flight: u32) {}
+    fn on_recovered(&mut self, _window: &mut Window) {}
 
     /// The retransmission timer expired; `first` unless it did so before for the same segment,
     /// in which case ssthresh stays (RFC 5681, section 3.1).
@@ -183,13 +183,122 @@ impl Window {
         self.cwnd = self.ssthresh + 3.0;
     }
 
-    /// Back to `cwnd` after fast recovery, within the receive window.
-    fn deflate(&mut self, cwnd: f64) {
-        self.cwnd = cwnd.min(self.receive);
+    /// Takes the inflation back at the end of fast recovery (step 6); never beyond the receive
+    /// window, which may be smaller than the least ssthresh.
+    fn deflate(&mut self) {
+        self.cwnd = self.ssthresh.min(self.receive);
     }
 
     /// Loss window of one segment (RFC 5681, section 3.1).
     fn collapse(&mut self) {
         self.cwnd = 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::pipe::settings;
+
+    fn congestion(choice: Choice) -> Congestion {
+        Congestion::new(&settings(choice))
+    }
+
+    /// (cwnd, ssthresh), [packets]
+    fn numbers(congestion: &Congestion) -> (f64, f64) {
+        (congestion.cwnd(), congestion.ssthresh())
+    }
+
+    #[test]
+    fn window_starts_at_the_initial_window_in_slow_start() {
+        let mut c = congestion(Choice::NewReno);
+        assert_eq!(numbers(&c), (2.0, 42.0));
+        c.on_ack();
+        assert_eq!(numbers(&c), (3.0, 42.0));
+    }
+
+    #[test]
+    fn initial_window_is_cut_to_the_receive_window() {
+        let narrow = TcpSettings {
+            window_packets: 1,
+            ..settings(Choice::Reno)
+        };
+        assert_eq!(Congestion::new(&narrow).usable(), 1);
+    }
+
+    #[test]
+    fn congestion_avoidance_adds_one_packet_per_window_of_acks() {
+        for choice in [Choice::Tahoe, Choice::Reno, Choice::NewReno] {
+            let mut c = congestion(choice);
+            c.on_rto(20, true);
+            for _ in 0..9 {
+                c.on_ack(); // slow start, 1 to 10
+            }
+            assert_eq!(numbers(&c), (10.0, 10.0));
+            for _ in 0..10 {
+                c.on_ack();
+            }
+            // 10 + 1/10 + 1/10.1 + ...: less than 11, since the window grows meanwhile
+            assert!((10.95..11.0).contains(&c.cwnd()), "{}", c.cwnd());
+        }
+    }
+
+    #[test]
+    fn window_never_grows_beyond_the_receive_window() {
+        let mut c = congestion(Choice::NewReno);
+        for _ in 0..100 {
+            c.on_ack();
+        }
+        assert_eq!((c.cwnd(), c.usable()), (42.0, 42));
+    }
+
+    #[test]
+    fn responses_to_a_loss_among_twenty_segments() {
+        for (choice, at_loss, inflated, recovered) in [
+            (Choice::Tahoe, 1.0, 1.0, 1.0),
+            (Choice::Reno, 13.0, 14.0, 10.0),
+            (Choice::NewReno, 13.0, 14.0, 10.0),
+        ] {
+            let mut c = congestion(choice);
+            c.on_loss(20);
+            assert_eq!(numbers(&c), (at_loss, 10.0), "{choice:?}");
+            c.on_dup_ack();
+            assert_eq!(numbers(&c), (inflated, 10.0), "{choice:?}");
+            c.on_recovered();
+            assert_eq!(numbers(&c), (recovered, 10.0), "{choice:?}");
+        }
+    }
+
+    #[test]
+    fn partial_ack_deflates_by_what_it_acknowledges_but_one() {
+        let mut c = congestion(Choice::NewReno);
+        c.on_loss(20); // cwnd 13
+        c.on_partial_ack(4);
+        assert_eq!(c.cwnd(), 10.0);
+        c.on_partial_ack(30);
+        assert_eq!(c.cwnd(), 1.0);
+    }
+
+    #[test]
+    fn repeated_timeout_keeps_ssthresh_and_the_least_ssthresh_is_two() {
+        for choice in [Choice::Tahoe, Choice::Reno, Choice::NewReno] {
+            let mut c = congestion(choice);
+            c.on_rto(21, true);
+            assert_eq!(numbers(&c), (1.0, 10.5));
+            c.on_rto(1, false);
+            assert_eq!(numbers(&c), (1.0, 10.5));
+            c.on_rto(1, true);
+            assert_eq!(numbers(&c), (1.0, 2.0));
+        }
+    }
+
+    #[test]
+    fn inflation_does_not_open_the_receive_window() {
+        let mut c = congestion(Choice::Reno);
+        c.on_loss(42);
+        for _ in 0..38 {
+            c.on_dup_ack();
+        }
+        assert_eq!((c.cwnd(), c.usable()), (62.0, 42));
     }
 }

@@ -30,7 +30,7 @@ impl CongestionControl for Reno {
     }
 
     /// Step 6.
-    fn on_recovered(&mut self, window: &mut Window, _flight: u32) {
-        window.deflate(window.ssthresh);
+    fn on_recovered(&mut self, window: &mut Window) {
+        window.deflate();
     }
 }

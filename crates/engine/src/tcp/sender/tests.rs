@@ -77,7 +77,7 @@ fn newreno_repairs_two_losses_of_a_window_and_halves_once() {
         ack 5   |20                  |16.000 |  6.0 | 16  # 15
         ack 5   |21                  |17.000 |  6.0 | 17  # 16
         ack 5   |22                  |18.000 |  6.0 | 18  # 17
-        ack 18  |23                  | 6.000 |  6.0 |  6  # 5': full; min(6, 5 + 1)
+        ack 18  |23                  | 6.000 |  6.0 |  6  # 5': full; back to ssthresh
         ack 19  |24                  | 6.167 |  6.0 |  6  # 18: congestion avoidance, + 1/6
         ack 20  |25                  | 6.329 |  6.0 |  6  # 19: + 1/6.167
         ",
@@ -275,6 +275,30 @@ fn timeouts_back_off_and_the_next_sample_moves_the_deadline_earlier() {
     sender.on_ack(Time(15_100 * MS), Ack { next: 1, echo });
     assert_eq!(sender.deadline(), Time(15_400 * MS));
     assert_eq!(sender.srtt(), Some(Span(100 * MS)));
+}
+
+/// RFC 6298, rules 5.1 to 5.3, and the "impatient" timer of NewReno. RTO is 200 ms throughout.
+#[test]
+fn timer_restarts_on_progress_but_not_on_the_second_partial_ack() {
+    let mut sender = Sender::new(&from_ten(NewReno));
+    let mut deadline_after = |at_ms: u64, next: Option<u32>| {
+        let now = Time(at_ms * MS);
+        match next {
+            Some(next) => sender.on_ack(now, Ack { next, echo: now }),
+            None => sender.open(now),
+        }
+        while sender.next_segment(now).is_some() {}
+        sender.deadline().0 / MS
+    };
+    assert_eq!(deadline_after(0, None), 1_000);
+    assert_eq!(deadline_after(10, Some(1)), 210);
+    assert_eq!(deadline_after(20, Some(1)), 210); // first duplicate ACK
+    assert_eq!(deadline_after(30, Some(1)), 210);
+    assert_eq!(deadline_after(40, Some(1)), 240); // fast retransmit
+    assert_eq!(deadline_after(50, Some(1)), 240);
+    assert_eq!(deadline_after(60, Some(3)), 260); // first partial ACK
+    assert_eq!(deadline_after(70, Some(5)), 260); // second
+    assert_eq!(deadline_after(80, Some(12)), 280); // full: off, and on again for new data
 }
 
 #[test]
