@@ -8,8 +8,8 @@
 //!   return to slow start after each loss of a connection that fills its receive window, which
 //!   can send nothing new in recovery: 5 % less throughput (window 42, RTT 100 ms, 0.1 % loss).
 //! - The "impatient" timer, restarted on the first partial ACK only, so that a window with many
-//!   losses ends in a timeout and slow start instead of one repair per round trip. ns-2 (without
-//!   `newreno_changes1_`) and Linux restart it on each.
+//!   losses ends in a timeout and slow start instead of one repair per round trip. ns-2 does so
+//!   too (`newreno_changes1_`); Linux restarts it on each.
 //!
 //! Differs from the RFC in: deflation by a partial ACK stops at an empty window, where the RFC
 //! would make cwnd negative after many lost ACKs.
