@@ -532,12 +532,13 @@ impl Dcf {
         let protect = state.protect;
         let ack_end = self.end + self.phy.sifs + self.nodes[to as usize].ack_air;
         if corrupted {
-            // with RTS the others know from the NAV when the exchange would have ended
-            let wait = if protect {
+            // EIFS runs whatever the NAV says, but behind an RTS the NAV may last longer
+            let nav = if protect {
                 ack_end.since(self.end)
             } else {
-                self.phy.eifs_lead()
+                Span::ZERO
             };
+            let wait = nav.max(self.phy.eifs_lead());
             let end = self.end;
             self.nodes[from as usize].counters.corrupted += 1;
             self.release_medium(end, wait);

@@ -1,0 +1,36 @@
+//! Frame durations from the standard's formulas, in integer nanoseconds.
+
+use lasthop_engine::kernel::time::Span;
+use lasthop_engine::scenario::{Cell, Node, PhyKind};
+
+/// MAC ACK and CTS. [bytes]
+pub const ACK_BYTES: u32 = 14;
+/// RTS. [bytes]
+pub const RTS_BYTES: u32 = 20;
+
+/// Duration of a MAC frame of `bytes` at `rate_bps`.
+pub fn frame(cell: &Cell, bytes: u32, rate_bps: u64) -> Span {
+    let bits = u64::from(bytes) * 8;
+    if cell.phy.kind == PhyKind::Dot11g {
+        // SERVICE and tail: 22 bits; 4 us symbols; 6 us signal extension.
+        let symbols = (22 + bits).div_ceil(rate_bps * 4 / 1_000_000);
+        return cell.phy.preamble + Span(symbols * 4_000 + 6_000);
+    }
+    let nanoseconds = (u128::from(bits) * 2_000_000_000 / u128::from(rate_bps)).div_ceil(2);
+    cell.phy.preamble + Span(nanoseconds as u64)
+}
+
+/// MAC frame that carries an IP packet. [bytes]
+pub fn data_bytes(cell: &Cell, ip_bytes: u32) -> u32 {
+    ip_bytes + cell.mac_header_bytes + cell.llc_bytes
+}
+
+/// SIFS and the MAC ACK that EIFS contains: EIFS without AIFS.
+pub fn eifs_lead(cell: &Cell) -> Span {
+    cell.phy.sifs + frame(cell, ACK_BYTES, cell.phy.eifs_rate_bps)
+}
+
+/// AIFS of a node.
+pub fn aifs(cell: &Cell, node: &Node) -> Span {
+    cell.phy.sifs + cell.phy.slot * u64::from(node.aifsn)
+}

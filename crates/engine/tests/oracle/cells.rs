@@ -1,0 +1,177 @@
+//! Random small cells with random traffic.
+
+use lasthop_engine::kernel::time::{Span, Time};
+use lasthop_engine::scenario::{Cell, Node, Phy, PhyKind, Record, Scenario, Station, Wire};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::medium::Arrival;
+use crate::node::Packet;
+
+const MBPS: u64 = 1_000_000;
+
+/// The three presets' timing.
+pub fn phy(kind: PhyKind) -> Phy {
+    let (slot, preamble, eifs_mbps) = match kind {
+        PhyKind::Dot11b => (20, 192, 1),
+        PhyKind::Dot11g => (9, 20, 6),
+        PhyKind::Dot11gLong => (20, 192, 2),
+    };
+    Phy {
+        kind,
+        slot: Span(slot * 1_000),
+        sifs: Span(10_000),
+        preamble: Span(preamble * 1_000),
+        eifs_rate_bps: eifs_mbps * MBPS,
+    }
+}
+
+/// Access parameters of the presets' stations, with an endless queue.
+pub fn access(cwmin: u32) -> Node {
+    Node {
+        control_rate_bps: 2 * MBPS,
+        aifsn: 2,
+        cwmin,
+        cwmax: 1023,
+        attempts_short: 7,
+        attempts_long: 4,
+        queue_packets: 1_000,
+    }
+}
+
+/// A station at 11 Mb/s without channel errors.
+pub fn station(number: usize, node: Node) -> Station {
+    Station {
+        name: format!("s{number}"),
+        group: format!("s{number}"),
+        rate_bps: 11 * MBPS,
+        downlink_rate_bps: 11 * MBPS,
+        node,
+        error_up: 0.0,
+        error_down: 0.0,
+    }
+}
+
+/// A scenario without flows: arrivals come from the test.
+pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
+    Scenario {
+        name: String::from("oracle"),
+        duration: Span(1_000_000_000),
+        warmup: Span::ZERO,
+        replications: 1,
+        seed: 1,
+        cell: Cell {
+            phy,
+            mac_header_bytes: 28,
+            llc_bytes: 8,
+            rts_threshold_bytes: None,
+            ack_timeout: None,
+            ap,
+        },
+        wire: Wire {
+            rate_bps: None,
+            delay: Span::ZERO,
+            queue_packets: 1,
+            loss: 0.0,
+        },
+        stations,
+        flows: Vec::new(),
+        record: Record::default(),
+    }
+}
+
+/// A cell of one to five stations, and packets to send in it.
+pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
+    (
+        select(vec![PhyKind::Dot11b, PhyKind::Dot11g, PhyKind::Dot11gLong]),
+        option::of(100_u32..1_600),
+        option::of(prop_oneof![Just(0), 1_u64..1_000_000]),
+        any_access(),
+        prop::collection::vec(any_station(), 1..6),
+        any_packets(),
+    )
+        .prop_map(
+            |(kind, rts_threshold_bytes, ack_timeout, ap, stations, packets)| {
+                let stations = stations
+                    .into_iter()
+                    .enumerate()
+                    .map(|(number, station)| Station {
+                        name: format!("s{number}"),
+                        ..station
+                    });
+                let mut scenario = scenario(phy(kind), ap, stations.collect());
+                scenario.cell.rts_threshold_bytes = rts_threshold_bytes;
+                scenario.cell.ack_timeout = ack_timeout.map(Span);
+                let arrivals = arrivals(packets, scenario.stations.len() as u32);
+                (scenario, arrivals)
+            },
+        )
+}
+
+/// Small windows, so that draws of 0, collisions and discards abound; rates that every
+/// preset can time.
+fn any_access() -> impl Strategy<Value = Node> {
+    (0_u32..20, 0_u32..80, 1_u32..5, 1_u32..6, 1_u32..5, 1_u32..8).prop_map(
+        |(cwmin, wider, aifsn, attempts_short, attempts_long, queue_packets)| Node {
+            control_rate_bps: 6 * MBPS,
+            aifsn,
+            cwmin,
+            cwmax: cwmin + wider,
+            attempts_short,
+            attempts_long,
+            queue_packets,
+        },
+    )
+}
+
+fn any_station() -> impl Strategy<Value = Station> {
+    let rate = || select(vec![6 * MBPS, 12 * MBPS, 54 * MBPS]);
+    let error = || prop_oneof![Just(0.0), 0.0..0.6];
+    (any_access(), rate(), rate(), error(), error()).prop_map(
+        |(node, rate_bps, downlink_rate_bps, error_up, error_down)| Station {
+            rate_bps,
+            downlink_rate_bps,
+            error_up,
+            error_down,
+            ..station(0, node)
+        },
+    )
+}
+
+/// An arrival before the nodes are known: instant [ns], two numbers for the nodes, size, reply.
+type AnyPacket = (u64, u32, u32, u32, Option<u32>);
+
+/// Up to 120 packets within 40 ms. Most instants are whole microseconds, as are most frame ends
+/// and slot boundaries of 802.11g, so that ties occur.
+fn any_packets() -> impl Strategy<Value = Vec<AnyPacket>> {
+    let instant = prop_oneof![
+        4 => (0_u64..40_000).prop_map(|us| us * 1_000),
+        1 => 0_u64..40_000_000,
+        1 => (0_u64..10).prop_map(|ms| ms * 4_000_000),
+    ];
+    let reply = option::of(select(vec![40_u32, 1_500]));
+    prop::collection::vec(
+        (instant, 0..60_u32, 0..60_u32, 20_u32..1_500, reply),
+        1..120,
+    )
+}
+
+fn arrivals(mut packets: Vec<AnyPacket>, stations: u32) -> Vec<Arrival> {
+    packets.sort_by_key(|packet| packet.0);
+    let arrival = |((at, from, to, ip_bytes, reply_bytes), id)| {
+        let node = from % (stations + 1);
+        let to = if node == 0 { 1 + to % stations } else { 0 };
+        Arrival {
+            at: Time(at),
+            node,
+            packet: Packet {
+                id,
+                to,
+                ip_bytes,
+                reply_bytes,
+            },
+        }
+    };
+    packets.into_iter().zip(0..).map(arrival).collect()
+}
