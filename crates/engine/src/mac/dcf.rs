@@ -121,6 +121,8 @@ struct Group {
     /// Idle periods in which `resume` was reached.
     openings: u64,
     ring: BackoffRing,
+    /// Idle slots to its next transmission, as planned.
+    ahead: Option<u64>,
 }
 
 /// A node that resumes at its own instant, for the present idle period only.
@@ -149,6 +151,8 @@ pub struct Dcf {
     /// End of its data part (of the longest first frame if several collide).
     end: Time,
     on_air: bool,
+    /// Contenders or their instants changed since the last plan.
+    stale: bool,
     transmitters: Vec<u32>,
     /// Room to collect the transmitters of a plan.
     candidates: Vec<u32>,
@@ -182,6 +186,7 @@ impl Dcf {
                 resume: Time::ZERO,
                 openings: 1,
                 ring: BackoffRing::new(count, most),
+                ahead: None,
             })
             .collect();
         let nodes = settings()
@@ -222,6 +227,7 @@ impl Dcf {
             start: Time::NEVER,
             end: Time::NEVER,
             on_air: false,
+            stale: false,
             transmitters: Vec::with_capacity(8),
             candidates: Vec::with_capacity(8),
             exchange: Exchange::default(),
@@ -232,16 +238,21 @@ impl Dcf {
         }
     }
 
-    /// When `advance` must be called next.
+    /// When `advance` must be called next. Ask after every batch of calls at one instant: this is
+    /// where the next transmission is planned.
     #[inline]
-    pub fn deadline(&self) -> Time {
+    pub fn deadline(&mut self) -> Time {
+        if self.stale {
+            self.plan();
+        }
         self.end
     }
 
     /// `node`, which had nothing to send, has `frame` from `now` on.
     #[inline]
     pub fn backlog(&mut self, now: Time, node: u32, frame: Frame) {
-        if !self.on_air && self.start <= now {
+        // a stale plan has only contenders from this instant, none of whom can begin in it
+        if !self.on_air && !self.stale && self.start <= now {
             self.begin();
         }
         self.load(node, frame);
@@ -279,6 +290,7 @@ impl Dcf {
             self.begin();
         }
         self.on_air = false;
+        self.stale = true;
         self.discarded.clear();
         self.exchange = Exchange {
             start: self.start,
@@ -300,7 +312,7 @@ impl Dcf {
                 self.load(node, frame);
                 self.nodes[node as usize].backlogged = true;
                 if self.nodes[node as usize].lone {
-                    self.plan();
+                    self.stale = true;
                 } else {
                     self.contend(node);
                 }
@@ -358,16 +370,17 @@ impl Dcf {
 
     /// A frame for a node that counts from an instant of its own (the medium is idle).
     fn backlog_loner(&mut self, now: Time, node: u32) {
-        let at = self.loners.iter().position(|loner| {
-            loner.node == node && loner.resume + self.phy.slot * loner.slots <= now
-        });
+        let at = self
+            .loners
+            .iter()
+            .position(|loner| loner.node == node && loner.start(self.phy.slot) <= now);
         match at {
             Some(index) => {
                 self.loners.swap_remove(index);
                 self.nodes[node as usize].lone = false;
                 self.begin_at_once(now, node);
             }
-            None => self.plan(),
+            None => self.stale = true,
         }
     }
 
@@ -386,22 +399,12 @@ impl Dcf {
         state.frame = frame;
     }
 
-    /// Puts a backlogged node in line and revises the plan.
+    /// Puts a backlogged node in line.
     #[inline]
     fn contend(&mut self, node: u32) {
         let state = &self.nodes[node as usize];
-        let group = &mut self.groups[state.group];
-        group.ring.add(node, state.target);
-        if self.on_air {
-            return;
-        }
-        let start = group.resume + self.phy.slot * (state.target - group.ring.passed());
-        if start < self.start {
-            self.start = start;
-            self.end = start + self.span_to_delivery(node);
-        } else if start == self.start {
-            self.plan();
-        }
+        self.groups[state.group].ring.add(node, state.target);
+        self.stale = !self.on_air;
     }
 
     /// From the start of an undisturbed exchange to the end of its data frame.
@@ -416,52 +419,56 @@ impl Dcf {
         }
     }
 
-    /// Finds the next transmission afresh.
+    /// Finds the next transmission.
     fn plan(&mut self) {
-        if self.on_air {
-            return;
-        }
+        self.stale = false;
         let slot = self.phy.slot;
         let mut start = Time::NEVER;
-        for group in &self.groups {
-            if let Some(ahead) = group.ring.slots_ahead() {
+        for group in &mut self.groups {
+            group.ahead = group.ring.slots_ahead();
+            if let Some(ahead) = group.ahead {
                 start = start.min(group.resume + slot * ahead);
             }
         }
         for loner in &self.loners {
             if self.nodes[loner.node as usize].backlogged {
-                start = start.min(loner.resume + slot * loner.slots);
+                start = start.min(loner.start(slot));
             }
         }
         self.start = start;
-        self.end = Time::NEVER;
-        if start == Time::NEVER {
-            return;
-        }
+        self.end = if start == Time::NEVER {
+            Time::NEVER
+        } else {
+            start + self.planned_span()
+        };
+    }
+
+    /// From the planned start to the end of the data frame, or of the longest colliding frame.
+    fn planned_span(&mut self) -> Span {
+        let slot = self.phy.slot;
         self.candidates.clear();
         let candidates = &mut self.candidates;
         for group in &self.groups {
-            if let Some(ahead) = group.ring.slots_ahead()
-                && group.resume + slot * ahead == start
+            if let Some(ahead) = group.ahead
+                && group.resume + slot * ahead == self.start
             {
                 group.ring.visit_at(ahead, |node| candidates.push(node));
             }
         }
         for loner in &self.loners {
-            let at = loner.resume + slot * loner.slots;
-            if at == start && self.nodes[loner.node as usize].backlogged {
+            if loner.start(slot) == self.start && self.nodes[loner.node as usize].backlogged {
                 candidates.push(loner.node);
             }
         }
-        let longest = match self.candidates[..] {
+        match self.candidates[..] {
             [node] => self.span_to_delivery(node),
-            ref several => several
-                .iter()
-                .map(|&node| self.nodes[node as usize].first_air())
-                .max()
-                .unwrap_or(Span::ZERO),
-        };
-        self.end = start + longest;
+            ref several => {
+                let spans = several
+                    .iter()
+                    .map(|&node| self.nodes[node as usize].first_air());
+                spans.max().unwrap_or(Span::ZERO)
+            }
+        }
     }
 
     /// The planned transmission begins: counters freeze, transmitters leave the line.
@@ -490,21 +497,30 @@ impl Dcf {
                 continue;
             }
             group.openings += 1;
-            let elapsed = match group.ring.slots_ahead() {
+            match group.ahead {
                 Some(ahead) if group.resume + slot * ahead == start => {
                     group.ring.pass(ahead);
                     group.ring.take_present(|node| transmitters.push(node));
-                    continue;
                 }
-                _ => start.since(group.resume).0 / slot.0,
-            };
-            group.ring.pass(elapsed);
+                _ => group.ring.pass(start.since(group.resume).0 / slot.0),
+            }
         }
-        for loner in std::mem::take(&mut self.loners) {
+        if !self.loners.is_empty() {
+            self.gather_loners();
+        }
+        for &node in &self.transmitters {
+            self.nodes[node as usize].counters.attempts += 1;
+        }
+    }
+
+    /// The loners whose slot it is transmit, the others fall in with their groups.
+    fn gather_loners(&mut self) {
+        let (slot, start) = (self.phy.slot, self.start);
+        for loner in self.loners.drain(..) {
             let state = &mut self.nodes[loner.node as usize];
             state.lone = false;
-            if state.backlogged && loner.resume + slot * loner.slots == start {
-                transmitters.push(loner.node);
+            if state.backlogged && loner.start(slot) == start {
+                self.transmitters.push(loner.node);
                 continue;
             }
             let elapsed = start.since(loner.resume).0 / slot.0;
@@ -514,9 +530,6 @@ impl Dcf {
             if state.backlogged {
                 group.ring.add(loner.node, state.target);
             }
-        }
-        for &node in &self.transmitters {
-            self.nodes[node as usize].counters.attempts += 1;
         }
     }
 
@@ -543,14 +556,12 @@ impl Dcf {
             self.nodes[from as usize].counters.corrupted += 1;
             self.release_medium(end, wait);
             self.fail(from, protect, end, end, wait);
-            self.plan();
             return Outcome::Corrupted;
         }
         self.release_medium(ack_end, Span::ZERO);
         let state = &mut self.nodes[from as usize];
         state.counters.delivered += 1;
         state.succeed(&self.groups[state.group]);
-        self.plan();
         Outcome::Delivered {
             from,
             done: ack_end,
@@ -570,7 +581,6 @@ impl Dcf {
             self.fail(node, long, own_end, end, wait);
         }
         self.transmitters = transmitters;
-        self.plan();
         Outcome::Collided
     }
 
@@ -611,6 +621,13 @@ impl Dcf {
         } else if !given_up {
             group.ring.add(node, state.target);
         }
+    }
+}
+
+impl Loner {
+    /// When it will transmit if the medium stays idle.
+    fn start(&self, slot: Span) -> Time {
+        self.resume + slot * self.slots
     }
 }
 
