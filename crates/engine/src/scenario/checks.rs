@@ -202,9 +202,9 @@ fn check_source(root: &Section, cell: &Section, source: &Section, problems: &mut
     check_msdu(cell, layers, ("packet", "header"), source, problems);
     let greedy = |entry: &Entry| entry.word() == Some("greedy");
     match (source.entry("rate"), source.entry("arrivals")) {
-        (None, arrivals) if !arrivals.is_some_and(greedy) && !source.refused("rate") => {
+        (None, arrivals) if !arrivals.is_some_and(greedy) && !source.lacks("rate") => {
             let path = format!("{}.rate", source.path);
-            let message = "missing; allowed is a rate such as \"2 Mbps\", or \"greedy\"".to_owned();
+            let message = "missing; needed is a rate such as \"2 Mbps\", or \"greedy\"".to_owned();
             problems.add(source.origin, &path, message);
         }
         (Some(rate), Some(arrivals)) if greedy(rate) != greedy(arrivals) => {

@@ -13,7 +13,8 @@ pub(super) struct Section {
     pub(super) origin: Origin,
     entries: Vec<(&'static str, Entry)>,
     tables: Vec<(&'static str, Section)>,
-    refused: Vec<&'static str>,
+    /// Keys whose value has been refused, or that are needed but missing.
+    lacking: Vec<&'static str>,
     /// Tables with free names, in order of the file.
     pub(super) named: Vec<(String, Section)>,
 }
@@ -53,13 +54,16 @@ impl Decoder<'_, '_> {
             origin: node.origin,
             entries: Vec::new(),
             tables: Vec::new(),
-            refused: Vec::new(),
+            lacking: Vec::new(),
             named: Vec::new(),
         };
         if let Data::Table(entries) = &node.data {
             for (name, node) in entries {
                 match table.key(name) {
-                    Some(key) => self.key(&mut section, key, node),
+                    Some(key) => {
+                        let path = join(&section.path, key.name);
+                        self.key(&mut section, key, node, path);
+                    }
                     None => self.unknown(&section, table, name, node),
                 }
             }
@@ -72,22 +76,31 @@ impl Decoder<'_, '_> {
         section
     }
 
-    fn key(&mut self, section: &mut Section, key: &'static Key, node: &Item) {
-        let path = join(&section.path, key.name);
+    fn key(&mut self, section: &mut Section, key: &'static Key, node: &Item, path: String) {
         match (&key.kind, &node.data) {
             (Kind::Table(table) | Kind::Shorthand { table, .. }, Data::Table(_)) => {
                 let inner = self.section(node, table, path);
                 section.tables.push((key.name, inner));
             }
             (Kind::Shorthand { table, main }, _) => {
-                let written_out = Item {
+                let empty = Item {
                     origin: node.origin,
-                    data: Data::Table(vec![((*main).to_owned(), node.clone())]),
+                    data: Data::Table(Vec::new()),
                 };
-                let inner = self.section(&written_out, table, path);
+                let mut inner = self.section(&empty, table, path.clone());
+                if let Some(main) = table.key(main) {
+                    inner.entries.retain(|(name, _)| *name != main.name);
+                    self.key(&mut inner, main, node, path);
+                }
                 section.tables.push((key.name, inner));
             }
             (Kind::Named(table), Data::Table(entries)) => {
+                if entries.is_empty() {
+                    let needed = allowed(&key.kind, self.phy);
+                    let message = format!("empty; needed {needed}");
+                    self.problems.add(node.origin, &path, message);
+                    section.lacking.push(key.name);
+                }
                 for (name, node) in entries {
                     let path = join(&path, name);
                     if let Data::Table(_) = node.data {
@@ -100,6 +113,7 @@ impl Decoder<'_, '_> {
                             table.name
                         );
                         self.problems.add(node.origin, &path, message);
+                        section.lacking.push(key.name);
                     }
                 }
             }
@@ -115,7 +129,7 @@ impl Decoder<'_, '_> {
                     },
                 )),
                 Err(refusal) => {
-                    section.refused.push(key.name);
+                    section.lacking.push(key.name);
                     let allowed = allowed(kind, self.phy);
                     let message = format!("{} {}; allowed {allowed}", node.show(), refusal.fault);
                     self.problems
@@ -126,7 +140,11 @@ impl Decoder<'_, '_> {
     }
 
     fn unknown(&mut self, section: &Section, table: &Table, name: &str, node: &Item) {
-        let (message, hint) = unknown_key(table, name);
+        let (message, hint) = if self.problems.is_full() {
+            (String::new(), None)
+        } else {
+            unknown_key(table, name)
+        };
         let path = join(&section.path, name);
         self.problems
             .add_with_hint(node.origin, &path, message, hint);
@@ -138,8 +156,9 @@ impl Decoder<'_, '_> {
         let (value, shown) = match &key.default {
             Default::Required => {
                 let allowed = allowed(&key.kind, self.phy);
-                let message = format!("missing; allowed {allowed}");
+                let message = format!("missing; needed {allowed}");
                 self.problems.add(section.origin, &path, message);
+                section.lacking.push(key.name);
                 return;
             }
             Default::Depends(_) | Default::Preset(_) => {
@@ -195,9 +214,9 @@ impl Section {
             .map(|(_, entry)| entry)
     }
 
-    /// Whether the file gives this key a value that has been refused.
-    pub(super) fn refused(&self, key: &str) -> bool {
-        self.refused.contains(&key)
+    /// Whether there has been a complaint about the value of this key or the lack of one.
+    pub(super) fn lacks(&self, key: &str) -> bool {
+        self.lacking.contains(&key)
     }
 
     pub(super) fn table(&self, key: &str) -> Option<&Section> {

@@ -2,10 +2,12 @@
 //!
 //! The decoder, the JSON Schema and the texts of error messages are all read off these tables.
 
-mod tables;
+mod cell;
+mod flows;
+mod station;
 
 use super::presets::Preset;
-pub(super) use tables::ROOT;
+pub(super) use cell::ROOT;
 
 /// A table of the file.
 pub(super) struct Table {
@@ -104,7 +106,53 @@ impl Table {
         self.keys().map(|(key, _)| key).find(|key| key.name == name)
     }
 
+    /// Names of the keys that must be given.
+    pub(super) fn required(&self) -> impl Iterator<Item = &'static str> {
+        self.keys()
+            .filter(|(key, _)| matches!(key.default, Default::Required))
+            .map(|(key, _)| key.name)
+    }
+
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.keys().map(|(key, _)| key.name)
     }
+}
+
+// Short forms for the tables.
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000_000_000;
+
+const fn key(name: &'static str, kind: Kind, default: Default, doc: &'static str) -> Key {
+    Key {
+        name,
+        kind,
+        default,
+        doc,
+    }
+}
+
+const fn count(least: u64, most: u64) -> Kind {
+    Kind::Count { least, most }
+}
+
+const fn duration(least: u64, most: u64) -> Kind {
+    let word = None;
+    Kind::Duration { least, most, word }
+}
+
+const fn size(least: u64, most: u64) -> Kind {
+    let word = None;
+    Kind::Size { least, most, word }
+}
+
+const fn own(keys: &'static [Key]) -> Part {
+    let inherits = None;
+    Part { keys, inherits }
+}
+
+const fn inherited(keys: &'static [Key], from: &'static str) -> Part {
+    let inherits = Some(from);
+    Part { keys, inherits }
 }

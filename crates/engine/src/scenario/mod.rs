@@ -4,7 +4,7 @@
 //! text --read_toml/read_json--> Item --settings--> Item --decode--> Section --checks--> assemble --> Scenario
 //! ```
 //!
-//! The tree keeps the line of every key, so that each problem names its place. [`grammar`] is the
+//! The tree keeps the line of every key, so that each problem names its place. `grammar` is the
 //! one table of keys behind the decoder, the messages and [`schema`].
 
 mod assemble;
@@ -32,7 +32,7 @@ pub use model::*;
 pub use problem::{Problem, WHOLE_FILE};
 pub use schema::schema;
 
-use problem::{Origin, Problems};
+use problem::{Origin, Problems, one_line};
 use tree::{Data, Item};
 
 /// How the text of a scenario is written.
@@ -75,7 +75,7 @@ pub fn parse_bytes(
             let decoded = decode::decode(&root, &grammar::ROOT, &mut problems);
             checks::check(&decoded, &mut problems);
             if problems.is_empty() {
-                assemble::assemble(&decoded, default_name(source), &mut problems)
+                assemble::assemble(&decoded, &default_name(source), &mut problems)
             } else {
                 None
             }
@@ -136,12 +136,12 @@ fn read(text: &str, format: Format, problems: &mut Problems) -> Option<Item> {
 }
 
 /// The name of a scenario that gives none: its file's, without folder and ending.
-fn default_name(source: &str) -> &str {
+fn default_name(source: &str) -> String {
     let file = source.rsplit(['/', '\\']).next().unwrap_or(source);
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     if stem.is_empty() || stem == "-" {
-        "scenario"
+        "scenario".to_owned()
     } else {
-        stem
+        one_line(stem, 100)
     }
 }

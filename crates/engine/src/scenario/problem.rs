@@ -79,7 +79,7 @@ impl<'a> Problems<'a> {
         message: String,
         hint: Option<String>,
     ) {
-        if self.found.len() == LISTED {
+        if self.is_full() {
             self.unlisted += 1;
             return;
         }
@@ -100,6 +100,11 @@ impl<'a> Problems<'a> {
             hint,
         };
         self.found.push((origin, problem));
+    }
+
+    /// Whether further problems are only counted, so that their texts need no care.
+    pub(super) fn is_full(&self) -> bool {
+        self.found.len() == LISTED
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -158,7 +163,10 @@ pub(super) fn nearest<'c>(
     candidates
         .into_iter()
         .map(|c| (strsim::osa_distance(&word, &c.to_lowercase()), c))
-        .filter(|(distance, c)| *distance <= 1 + length.min(c.chars().count()) / 3)
+        .filter(|(distance, c)| {
+            let shorter = length.min(c.chars().count());
+            *distance < shorter && *distance <= 1 + shorter / 3
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, c)| c)
 }
@@ -181,6 +189,7 @@ mod tests {
         assert_eq!(nearest("uplaod", keys), Some("upload"));
         assert_eq!(nearest("Rate", keys), Some("rate"));
         assert_eq!(nearest("colour", keys), None);
+        assert_eq!(nearest("b", ["a"]), None);
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, Error};
+use toml::de::{DeString, DeTable, DeValue, Error};
 
-use super::problem::{Origin, Problems, WHOLE_FILE};
-use super::tree::{DEEPEST, Data, Item, Lines, Number, join};
+use super::problem::{Origin, Problems, WHOLE_FILE, one_line};
+use super::tree::{DEEPEST, Data, Item, Lines, Number};
 
 /// The tree, or `None` if the text is not TOML. A key defined twice is reported, but leaves a tree.
 pub(super) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
@@ -36,18 +36,14 @@ fn table_data(table: &DeTable, origin: &dyn Fn(usize) -> Origin, depth: usize) -
     if depth > DEEPEST {
         return Data::Table(Vec::new());
     }
-    let entry = |(key, value): (&Spanned<_>, &Spanned<DeValue>)| {
+    let entry = |(key, value): (&Spanned<DeString>, &Spanned<DeValue>)| {
         let node = Item {
             origin: origin(key.span().start),
             data: data(value.get_ref(), origin, depth + 1),
         };
-        (String::clone(&key_text(key)), node)
+        (key.get_ref().to_string(), node)
     };
     Data::Table(table.iter().map(entry).collect())
-}
-
-fn key_text(key: &Spanned<std::borrow::Cow<'_, str>>) -> String {
-    key.get_ref().to_string()
 }
 
 fn data(value: &DeValue, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data {
@@ -59,7 +55,7 @@ fn data(value: &DeValue, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data
                 // Only the size can be wrong: the parser has checked the digits.
                 Err(_) => Data::Number(Number {
                     text: integer.to_string(),
-                    value: f64::INFINITY,
+                    value: integer.as_str().parse().unwrap_or(f64::MAX),
                     whole: None,
                 }),
             }
@@ -80,6 +76,9 @@ fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) 
     let mut reported = HashSet::new();
     let mut readable = true;
     for error in errors {
+        if problems.is_full() {
+            break;
+        }
         let offset = error.span().map_or(0, |span| span.start);
         let line = lines.line(offset);
         if !reported.insert(line) {
@@ -88,36 +87,40 @@ fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) 
         let duplicate = error.message() == "duplicate key";
         readable &= duplicate;
         if duplicate {
-            let path = path_at_line(text, line);
+            let key = error.span().and_then(|span| text.get(span));
+            let path = path_at_line(text, line, key.unwrap_or_default());
             let message = "defined twice; allowed is one definition of each name".to_owned();
             problems.add(Origin::Line(line), &path, message);
         } else {
-            let message = format!("not valid TOML: {}", error.message());
+            let message = format!("not valid TOML: {}", one_line(error.message(), 200));
             problems.add(Origin::Line(line), WHOLE_FILE, message);
         }
     }
     readable
 }
 
-/// The path of the key that `line` defines, as far as the line and the header above it tell.
-fn path_at_line(text: &str, line: usize) -> String {
+/// The path of `key`, defined in `line`, as far as that line and the header above it tell.
+fn path_at_line(text: &str, line: usize, key: &str) -> String {
     let header = |l: &str| {
         let inner = l.trim().strip_prefix('[')?.split(']').next()?;
         Some(inner.trim_start_matches('[').trim().to_owned())
     };
-    let above: Vec<&str> = text.lines().take(line).collect();
-    let Some((this, before)) = above.split_last() else {
-        return WHOLE_FILE.to_owned();
-    };
-    let path = header(this).unwrap_or_else(|| {
-        let table = before
-            .iter()
-            .rev()
-            .find_map(|l| header(l))
-            .unwrap_or_default();
-        let key = this.split('=').next().unwrap_or_default().trim();
-        join(&table, key)
+    let mut upwards = text
+        .lines()
+        .take(line)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev();
+    let this = upwards.next().unwrap_or_default();
+    let mut path = header(this).unwrap_or_else(|| {
+        let table = upwards.find_map(header).unwrap_or_default();
+        let left = this.split('=').next().unwrap_or_default().trim();
+        let dot = if table.is_empty() { "" } else { "." };
+        format!("{table}{dot}{left}")
     });
+    if !path.ends_with(key) {
+        path = format!("{path}.{key}");
+    }
     if path.is_empty() {
         WHOLE_FILE.to_owned()
     } else {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::grammar::{Default, Key, Kind, ROOT, Table};
 use super::presets::Preset;
 use super::units::{self, Unit};
+use super::value::allowed;
 
 /// JSON Schema (2020-12) of the scenario file, in TOML or JSON, shorthands included.
 pub fn schema() -> Value {
@@ -22,17 +23,14 @@ pub fn schema() -> Value {
 
 fn table(table: &Table, definitions: &mut Map<String, Value>) -> Map<String, Value> {
     let mut properties = Map::new();
-    let mut required = Vec::new();
     for (key, inherits) in table.keys() {
-        if matches!(key.default, Default::Required) {
-            required.push(key.name);
-        }
         properties.insert(key.name.to_owned(), property(key, inherits, definitions));
     }
     let mut schema = Map::new();
     schema.insert("description".to_owned(), json!(table.doc));
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), Value::Object(properties));
+    let required: Vec<&str> = table.required().collect();
     if !required.is_empty() {
         schema.insert("required".to_owned(), json!(required));
     }
@@ -43,6 +41,9 @@ fn table(table: &Table, definitions: &mut Map<String, Value>) -> Map<String, Val
 fn property(key: &Key, inherits: Option<&str>, definitions: &mut Map<String, Value>) -> Value {
     let mut schema = kind(&key.kind, definitions);
     let mut description = key.doc.to_owned();
+    if let Some(range) = range(&key.kind) {
+        description += &format!(" Allowed {range}.");
+    }
     let mut default = None;
     match (&key.default, inherits) {
         (Default::Required, _) => {}
@@ -69,7 +70,11 @@ fn property(key: &Key, inherits: Option<&str>, definitions: &mut Map<String, Val
 
 fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Map<String, Value> {
     let schema = match kind {
-        Kind::Title => json!({"type": "string", "minLength": 1, "maxLength": 200}),
+        Kind::Title => json!({
+            "type": "string",
+            "maxLength": 200,
+            "pattern": r"^(?=.*\S)[^\u0000-\u001f\u007f-\u009f]*$",
+        }),
         Kind::Flag => json!({"type": "boolean"}),
         Kind::Count { least, most } => {
             json!({"type": "integer", "minimum": least, "maximum": most})
@@ -77,8 +82,7 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Map<String, Value>
         Kind::Probability => json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
         Kind::Duration { word, .. } => quantity(units::TIME, *word),
         Kind::Rate { word } => quantity(units::RATE, *word),
-        Kind::DataRate => phy_rate("data", |preset| preset.rates),
-        Kind::ControlRate => phy_rate("control", |preset| preset.control_rates),
+        Kind::DataRate | Kind::ControlRate => quantity(units::RATE, None),
         Kind::Size { word, .. } => quantity(units::SIZE, *word),
         Kind::Choice(words) => json!({"enum": words}),
         Kind::Table(inner) => reference(inner, definitions),
@@ -122,12 +126,17 @@ fn quantity(units: &[Unit], word: Option<&str>) -> Value {
     json!({"type": "string", "pattern": pattern})
 }
 
-fn phy_rate(what: &str, rates: fn(&Preset) -> &[u64]) -> Value {
-    let mut schema = quantity(units::RATE, None);
-    let lists: Vec<String> = Preset::all()
-        .iter()
-        .map(|preset| format!("{}: {}", preset.name, units::show_rates(rates(preset))))
-        .collect();
-    schema["$comment"] = json!(format!("{what} rates of the PHY; {}", lists.join("; ")));
-    schema
+/// What the type and pattern of a quantity cannot say: its range.
+fn range(kind: &Kind) -> Option<String> {
+    let rates_of = |rates: fn(&Preset) -> &[u64]| {
+        let of = |preset: &Preset| format!("{} {}", preset.name, units::show_rates(rates(preset)));
+        let lists: Vec<String> = Preset::all().iter().map(of).collect();
+        format!("are {}", lists.join("; "))
+    };
+    match kind {
+        Kind::DataRate => Some(rates_of(|preset| preset.rates)),
+        Kind::ControlRate => Some(rates_of(|preset| preset.control_rates)),
+        Kind::Duration { .. } | Kind::Rate { .. } | Kind::Size { .. } => Some(allowed(kind, None)),
+        _ => None,
+    }
 }

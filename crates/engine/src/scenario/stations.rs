@@ -38,9 +38,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     for (name, station) in &root.named {
         check_name(name, station, problems);
     }
-    if root.named.is_empty() {
-        let message = "no station; allowed is at least one table [station.NAME]".to_owned();
-        problems.add(root.origin, "station", message);
+    if root.lacks("station") {
         return;
     }
     let count = |station: &Section| match station.entry("count") {
@@ -61,7 +59,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         .collect();
     match per_table.map(|flows| flows.iter().sum::<u64>()) {
         Some(0) => {
-            let message = "no station has a flow; allowed is at least one upload, download, \
+            let message = "no station has a flow; needed is at least one upload, download, \
                            udp_up or udp_down";
             problems.add(last_origin(root), "station", message.to_owned());
         }

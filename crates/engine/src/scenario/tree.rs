@@ -80,12 +80,14 @@ impl Item {
     }
 }
 
-/// `key` inside the table at `path`.
+/// `key` inside the table at `path`; in quotes if TOML would need them.
 pub(super) fn join(path: &str, key: &str) -> String {
-    if path.is_empty() {
-        key.to_owned()
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let dot = if path.is_empty() { "" } else { "." };
+    if !key.is_empty() && key.chars().all(bare) {
+        format!("{path}{dot}{key}")
     } else {
-        format!("{path}.{key}")
+        format!("{path}{dot}\"{key}\"")
     }
 }
 

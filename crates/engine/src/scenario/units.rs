@@ -55,17 +55,17 @@ pub(super) enum NotAQuantity {
 /// The quantity in base units, rounded; `u64::MAX` if it is larger than that.
 pub(super) fn parse(text: &str, units: &[Unit]) -> Result<u64, NotAQuantity> {
     let text = text.trim();
-    let (negative, unsigned) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
+    let unsigned = text.trim_start_matches(['+', '-']);
     let first_word = unsigned.split_whitespace().next().unwrap_or_default();
     if ["nan", "inf", "infinity"].contains(&first_word.to_ascii_lowercase().as_str()) {
         return Err(NotAQuantity::NotFinite);
     }
     let (decimal, unit) = Decimal::read(unsigned).ok_or(NotAQuantity::NoNumber)?;
-    if negative && decimal.mantissa > 0 {
-        return Err(NotAQuantity::Negative);
+    match text.len() - unsigned.len() {
+        0 => {}
+        1 if text.starts_with('+') => {}
+        1 => return Err(NotAQuantity::Negative),
+        _ => return Err(NotAQuantity::NoNumber),
     }
     let number = unsigned[..unsigned.len() - unit.len()].trim().to_owned();
     let unit = unit.trim();

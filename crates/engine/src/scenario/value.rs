@@ -46,7 +46,7 @@ pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Va
         Kind::Title => title(node),
         Kind::Flag => match node.data {
             Data::Flag(flag) => Ok(Value::Flag(flag)),
-            _ => refuse("is neither true nor false"),
+            _ => refuse("is not a truth value"),
         },
         Kind::Count { least, most } => whole(node, *least, *most).map(Value::Count),
         Kind::Probability => probability(node),
@@ -61,8 +61,8 @@ pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Va
             Ok(Value::Size(bytes))
         }),
         Kind::Rate { word } => word_or(node, *word, || rate(node).map(Value::Rate)),
-        Kind::DataRate => phy_rate(node, phy.map(|preset| preset.rates)),
-        Kind::ControlRate => phy_rate(node, phy.map(|preset| preset.control_rates)),
+        Kind::DataRate => phy_rate(node, "rate", phy.map(|p| (p.name, p.rates))),
+        Kind::ControlRate => phy_rate(node, "control rate", phy.map(|p| (p.name, p.control_rates))),
         Kind::Choice(words) => choice(node, words),
         Kind::Table(_) | Kind::Shorthand { .. } | Kind::Named(_) => refuse("is not a table"),
     }
@@ -99,7 +99,16 @@ pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
             let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             format!("are {}", quoted.join(", "))
         }
-        Kind::Table(table) | Kind::Named(table) => format!("is a table ({})", table.doc),
+        Kind::Table(table) => {
+            let required: Vec<&str> = table.required().collect();
+            if required.is_empty() {
+                let names: Vec<&str> = table.names().collect();
+                format!("is a table with some of the keys {}", names.join(", "))
+            } else {
+                format!("is a table with at least the key {}", required.join(", "))
+            }
+        }
+        Kind::Named(table) => format!("are tables [{}.NAME]", table.name),
         Kind::Shorthand { table, main } => match table.key(main) {
             Some(key) => format!("{}, or a table", allowed(&key.kind, phy)),
             None => "is a table".to_owned(),
@@ -197,7 +206,7 @@ fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
         Data::Number(_) => &finite(node)?.text,
         _ => return refuse(format!("is not a {what}")),
     };
-    let names = || -> Vec<&str> { units.iter().map(|unit| unit.name).collect() };
+    let names: Vec<&str> = units.iter().map(|unit| unit.name).collect();
     units::parse(text, units).or_else(|fault| match fault {
         NotAQuantity::NoNumber => refuse(format!("is not a {what}")),
         NotAQuantity::NotFinite => refuse("is not finite"),
@@ -210,16 +219,11 @@ fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
             ))
         }
         NotAQuantity::UnknownUnit(number, unit) => Err(Refusal {
-            fault: format!("has none of the units {}", shown_units(units)),
-            hint: nearest(&unit.replace("/s", "ps").replace("bit", "b"), names())
+            fault: format!("has none of the units {}", names.join(", ")),
+            hint: nearest(&unit.replace("/s", "ps").replace("bit", "b"), names)
                 .map(|unit| format!("did you mean \"{} {unit}\"?", number)),
         }),
     })
-}
-
-fn shown_units(units: &[Unit]) -> String {
-    let names: Vec<&str> = units.iter().map(|unit| unit.name).collect();
-    names.join(", ")
 }
 
 fn rate(node: &Item) -> Result<u64, Refusal> {
@@ -231,10 +235,10 @@ fn rate(node: &Item) -> Result<u64, Refusal> {
     Ok(bps)
 }
 
-fn phy_rate(node: &Item, rates: Option<&[u64]>) -> Result<Value, Refusal> {
+fn phy_rate(node: &Item, what: &str, phy: Option<(&str, &[u64])>) -> Result<Value, Refusal> {
     let bps = rate(node)?;
-    match rates {
-        Some(rates) if !rates.contains(&bps) => refuse("is not a rate of the PHY for this"),
+    match phy {
+        Some((name, rates)) if !rates.contains(&bps) => refuse(format!("is no {what} of {name}")),
         _ => Ok(Value::Rate(bps)),
     }
 }

@@ -1,8 +1,20 @@
 //! Tests of the whole way from text to scenario.
 
 mod examples;
+mod grammar;
+mod properties;
+mod refused_files;
+mod refused_values;
+mod settings;
 
 use super::{Format, Problem, Scenario, parse};
+
+/// A file without fault that ends inside the table of station `a`.
+const SMALL: &str = r#"duration = "10 s"
+cell = { phy = "802.11b" }
+[station.a]
+upload = 1
+"#;
 
 /// Parses TOML under the name `x.toml`.
 fn toml(text: &str, settings: &[(&str, &str)]) -> Result<Scenario, Vec<Problem>> {
@@ -21,4 +33,9 @@ fn complaints(result: Result<Scenario, Vec<Problem>>) -> String {
         std::iter::once(problem.to_string()).chain(hint)
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What is said of line 5 of [`SMALL`] with `line` added to station `a`.
+fn said_of(line: &str) -> String {
+    complaints(toml(&format!("{SMALL}{line}"), &[]))
 }

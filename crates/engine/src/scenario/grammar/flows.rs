@@ -1,0 +1,159 @@
+//! Flows and their transport.
+
+use super::{Default, Key, Kind, S, Table, US, count, duration, inherited, key, own, size};
+
+/// The scenario's TCP settings.
+pub(super) const TCP: Table = Table {
+    name: "tcp",
+    doc: "Settings of TCP connections.",
+    parts: &[own(TCP_KEYS)],
+};
+
+const TCP_KEYS: &[Key] = &[
+    key(
+        "congestion",
+        Kind::Choice(&["tahoe", "reno", "newreno"]),
+        Default::Text("newreno"),
+        "Congestion control of the sender.",
+    ),
+    key(
+        "window",
+        count(1, 65_535),
+        Default::Count(42),
+        "Receive window in packets.",
+    ),
+    key(
+        "initial_window",
+        count(1, 65_535),
+        Default::Count(2),
+        "Initial congestion window in packets.",
+    ),
+    key(
+        "delayed_ack",
+        Kind::Flag,
+        Default::Flag(true),
+        "Acknowledge every second segment or after ack_delay; otherwise every segment.",
+    ),
+    key(
+        "ack_delay",
+        duration(0, 10 * S),
+        Default::Text("100 ms"),
+        "Delayed-ACK timer.",
+    ),
+    key(
+        "mss",
+        size(1, 2_304),
+        Default::Text("1460 B"),
+        "Payload of a full segment.",
+    ),
+    key(
+        "header",
+        size(1, 256),
+        Default::Text("40 B"),
+        "TCP/IP header of a segment, and size of an ACK.",
+    ),
+    key(
+        "min_rto",
+        duration(US, 1_000 * S),
+        Default::Text("200 ms"),
+        "Least retransmission timeout.",
+    ),
+    key(
+        "initial_rto",
+        duration(US, 1_000 * S),
+        Default::Text("1 s"),
+        "Retransmission timeout before the first round-trip sample.",
+    ),
+];
+
+/// The scenario's UDP settings.
+pub(super) const UDP: Table = Table {
+    name: "udp",
+    doc: "Settings of UDP sources.",
+    parts: &[own(UDP_KEYS)],
+};
+
+const UDP_KEYS: &[Key] = &[
+    key(
+        "packet",
+        size(1, 2_304),
+        Default::Text("1472 B"),
+        "Payload of a datagram.",
+    ),
+    key(
+        "header",
+        size(0, 256),
+        Default::Text("28 B"),
+        "UDP/IP header of a datagram.",
+    ),
+];
+
+/// A station's TCP settings.
+pub(super) const STATION_TCP: Table = Table {
+    name: "station_tcp",
+    doc: "Settings of one station's TCP connections.",
+    parts: &[inherited(TCP_KEYS, "tcp")],
+};
+
+const LIFETIME_KEYS: &[Key] = &[
+    key(
+        "start",
+        duration(0, 1_000_000 * S),
+        Default::Text("0 s"),
+        "Time of the first packet, stagger not counted.",
+    ),
+    key(
+        "stop",
+        duration(0, 1_000_000 * S),
+        Default::Depends("the end of the run"),
+        "No new data from then on.",
+    ),
+];
+
+/// TCP flows of a station, one way.
+pub(super) const CONNECTIONS: Table = Table {
+    name: "connections",
+    doc: "TCP connections of a station, one way. A bare number is the number of connections.",
+    parts: &[
+        own(&[key(
+            "connections",
+            count(0, 100_000),
+            Default::Count(1),
+            "Number of connections.",
+        )]),
+        own(LIFETIME_KEYS),
+        own(&[key(
+            "segments",
+            count(1, 1_000_000_000_000),
+            Default::Depends("without end"),
+            "Segments each connection sends.",
+        )]),
+        inherited(TCP_KEYS, "the station's tcp"),
+    ],
+};
+
+/// A UDP flow of a station.
+pub(super) const DATAGRAMS: Table = Table {
+    name: "datagrams",
+    doc: "A UDP source. A bare value is its rate.",
+    parts: &[
+        own(&[
+            key(
+                "rate",
+                Kind::Rate {
+                    word: Some("greedy"),
+                },
+                Default::Depends("needed unless arrivals is \"greedy\""),
+                "Mean rate of payload; \"greedy\": the same as arrivals = \"greedy\".",
+            ),
+            key(
+                "arrivals",
+                Kind::Choice(&["constant", "poisson", "greedy"]),
+                Default::Depends("\"constant\", with rate = \"greedy\" \"greedy\""),
+                "Equal gaps, exponential gaps, or a datagram whenever the first queue has room.",
+            ),
+        ]),
+        own(LIFETIME_KEYS),
+        inherited(UDP_KEYS, "udp"),
+    ],
+};

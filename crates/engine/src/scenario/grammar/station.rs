@@ -1,0 +1,99 @@
+//! Stations.
+
+use super::cell::ACCESS_KEYS;
+use super::flows::{CONNECTIONS, DATAGRAMS, STATION_TCP};
+use super::{Default, Key, Kind, Table, count, inherited, key, own};
+
+/// A station, or a group of them.
+pub(super) const STATION: Table = Table {
+    name: "station",
+    doc: "A station, or with count a group of equal stations.",
+    parts: &[own(STATION_KEYS), inherited(ACCESS_KEYS, "cell")],
+};
+
+const STATION_KEYS: &[Key] = &[
+    key(
+        "count",
+        count(1, 10_000),
+        Default::Depends("one station with the table's own name"),
+        "Makes stations NAME-1 to NAME-count.",
+    ),
+    key(
+        "rate",
+        Kind::DataRate,
+        Default::Depends("cell.rate"),
+        "Rate of data frames from the station, and to it unless downlink_rate or cell.ap.rate says otherwise.",
+    ),
+    key(
+        "downlink_rate",
+        Kind::DataRate,
+        Default::Depends("cell.ap.rate, else the station's rate"),
+        "Rate of data frames to the station.",
+    ),
+    key(
+        "queue",
+        count(1, 1_000_000),
+        Default::Depends("cell.queue"),
+        "Queue limit: packets waiting plus the one in service.",
+    ),
+    key(
+        "error",
+        Kind::Probability,
+        Default::Probability(0.0),
+        "Probability that a data frame is lost to channel errors, per attempt, both ways.",
+    ),
+    key(
+        "error_up",
+        Kind::Probability,
+        Default::Depends("error"),
+        "The same for frames from the station.",
+    ),
+    key(
+        "error_down",
+        Kind::Probability,
+        Default::Depends("error"),
+        "The same for frames to the station.",
+    ),
+    key(
+        "tcp",
+        Kind::Table(&STATION_TCP),
+        Default::Depends("the scenario's tcp"),
+        "Settings of the station's TCP connections.",
+    ),
+    key(
+        "upload",
+        Kind::Shorthand {
+            table: &CONNECTIONS,
+            main: "connections",
+        },
+        Default::Depends("none"),
+        "TCP connections from the station to its server.",
+    ),
+    key(
+        "download",
+        Kind::Shorthand {
+            table: &CONNECTIONS,
+            main: "connections",
+        },
+        Default::Depends("none"),
+        "TCP connections from the server to the station.",
+    ),
+    key(
+        "udp_up",
+        Kind::Shorthand {
+            table: &DATAGRAMS,
+            main: "rate",
+        },
+        Default::Depends("none"),
+        "A UDP source at the station.",
+    ),
+    key(
+        "udp_down",
+        Kind::Shorthand {
+            table: &DATAGRAMS,
+            main: "rate",
+        },
+        Default::Depends("none"),
+        "A UDP source at the server.",
+    ),
+];

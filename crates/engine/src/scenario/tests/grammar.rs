@@ -1,0 +1,159 @@
+//! The grammar against itself, against the decoder and against the schema.
+
+use serde_json::Value;
+
+use super::super::grammar::{Default, Key, Kind, ROOT, Table};
+use super::super::presets::Preset;
+use super::super::problem::Origin;
+use super::super::schema;
+use super::super::tree::{Data, Item};
+use super::super::value::check;
+use super::{complaints, toml};
+
+/// All four kinds of flow, and long enough for the sample values.
+const FULL: &str = r#"
+duration = "100 s"
+cell = { phy = "802.11b" }
+[station.a]
+upload = 1
+download = 1
+udp_up = "2 Mbps"
+udp_down = "3 Mbps"
+"#;
+
+/// Calls `visit` for every key, with its path in [`FULL`] and its table.
+fn each_key(table: &'static Table, path: &str, visit: &mut dyn FnMut(&str, &'static Key)) {
+    for (key, _) in table.keys() {
+        let path = format!("{path}{}", key.name);
+        visit(&path, key);
+        match key.kind {
+            Kind::Table(inner) => each_key(inner, &format!("{path}."), visit),
+            Kind::Shorthand { table: inner, .. } => each_key(inner, &format!("{path}."), visit),
+            Kind::Named(inner) => each_key(inner, &format!("{path}.a."), visit),
+            _ => {}
+        }
+    }
+}
+
+/// A value that is allowed for the key in [`FULL`] and not its default.
+fn sample(key: &Key) -> Option<&'static str> {
+    Some(match key.kind {
+        Kind::Title => "another title",
+        Kind::Flag => "false",
+        Kind::Count { .. } => match key.name {
+            "aifsn" => "3",
+            _ => "40",
+        },
+        Kind::Probability => "0.25",
+        Kind::Duration { .. } => match key.name {
+            "duration" => "90 s",
+            _ => "0.7 ms",
+        },
+        Kind::Rate { .. } => "4 Mbps",
+        Kind::DataRate | Kind::ControlRate => "1 Mbps",
+        Kind::Size { .. } => "50 B",
+        Kind::Choice(_) => match key.name {
+            "phy" => "802.11g-long",
+            "congestion" => "tahoe",
+            _ => "poisson",
+        },
+        Kind::Table(_) | Kind::Shorthand { .. } | Kind::Named(_) => return None,
+    })
+}
+
+#[test]
+fn every_key_changes_the_scenario() {
+    let before = toml(FULL, &[]).unwrap().to_json();
+    let mut keys = 0;
+    each_key(&ROOT, "", &mut |path, key| {
+        let Some(value) = sample(key) else {
+            return;
+        };
+        let after = toml(FULL, &[(path, value)]);
+        match after {
+            Ok(after) => assert_ne!(after.to_json(), before, "{path} has no effect"),
+            Err(_) => panic!("{}", complaints(after)),
+        }
+        keys += 1;
+    });
+    assert!(keys > 90, "{keys} keys visited");
+}
+
+#[test]
+fn every_default_is_a_value_of_its_kind() {
+    each_key(&ROOT, "", &mut |path, key| {
+        let data = match &key.default {
+            Default::Text(text) => Data::Text((*text).to_owned()),
+            Default::Count(count) => match key.kind {
+                Kind::Count { least, most } => {
+                    assert!((least..=most).contains(count), "{path}");
+                    return;
+                }
+                _ => panic!("{path} is not a count"),
+            },
+            Default::Flag(flag) => Data::Flag(*flag),
+            Default::Probability(p) => {
+                assert!((0.0..1.0).contains(p), "{path}");
+                return;
+            }
+            Default::Preset(of) => {
+                let texts: Vec<String> = Preset::all().iter().map(of).collect();
+                assert!(texts.iter().all(|text| !text.is_empty()), "{path}");
+                return;
+            }
+            Default::Required | Default::Depends(_) => return,
+        };
+        let origin = Origin::File;
+        assert!(
+            check(&Item { origin, data }, &key.kind, None).is_ok(),
+            "{path}"
+        );
+    });
+}
+
+/// The schema of the key at `path`, references followed.
+fn schema_at<'s>(root: &'s Value, path: &str) -> Option<&'s Value> {
+    let follow = |schema: &'s Value| match schema["$ref"].as_str() {
+        Some(reference) => root.pointer(reference.trim_start_matches('#')),
+        None => Some(schema),
+    };
+    let mut schema = root;
+    for name in path.split('.') {
+        let table = match schema.get("oneOf") {
+            Some(choices) => follow(&choices[1])?,
+            None => follow(schema)?,
+        };
+        schema = match table.get("properties") {
+            Some(properties) => properties.get(name)?,
+            None => table.get("additionalProperties")?,
+        };
+    }
+    Some(schema)
+}
+
+#[test]
+fn the_schema_describes_every_key() {
+    let schema = schema();
+    each_key(&ROOT, "", &mut |path, key| {
+        let described = schema_at(&schema, path).unwrap_or_else(|| panic!("{path} is missing"));
+        let description = described["description"].as_str().unwrap_or_default();
+        assert!(description.starts_with(key.doc), "{path}: {description}");
+        let says_default = described.get("default").is_some()
+            || description.contains("Default: ")
+            || matches!(key.default, Default::Required);
+        assert!(says_default, "{path} says nothing of its default");
+    });
+}
+
+#[test]
+fn the_schema_is_closed_and_names_its_dialect() {
+    let schema = schema();
+    assert_eq!(
+        schema["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
+    let definitions = schema["$defs"].as_object().unwrap();
+    for (name, table) in definitions.iter().chain([(&"root".to_owned(), &schema)]) {
+        assert_eq!(table["additionalProperties"], false, "{name}");
+    }
+}

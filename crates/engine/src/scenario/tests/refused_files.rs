@@ -1,0 +1,207 @@
+//! Files that are no scenario at all, and scenarios that are wrong as a whole.
+
+use super::super::{Format, LARGEST_FILE, parse, parse_bytes};
+use super::{SMALL, complaints, said_of, toml};
+
+fn said_of_bytes(bytes: &[u8]) -> String {
+    complaints(parse_bytes(bytes, Format::Toml, "x.toml", &[]))
+}
+
+fn said_of_json(text: &str) -> String {
+    complaints(parse(text, Format::Json, "x.json", &[]))
+}
+
+#[test]
+fn an_empty_file_says_what_is_needed() {
+    let expected = "x.toml: nothing in it; \
+                    allowed is a scenario with at least duration, cell.phy and a station";
+    assert_eq!(said_of_bytes(b""), expected);
+    assert_eq!(said_of_bytes(b"\n  # a comment\n"), expected);
+}
+
+#[test]
+fn a_large_file_is_refused_unread() {
+    let large = vec![b'['; 10_000_000];
+    assert_eq!(
+        said_of_bytes(&large),
+        "x.toml: 10000000 bytes are too many for a scenario; allowed are at most 1048576"
+    );
+    let mut largest = SMALL.as_bytes().to_vec();
+    largest.resize(LARGEST_FILE, b'\n');
+    assert_eq!(said_of_bytes(&largest), "");
+}
+
+#[test]
+fn a_binary_file_is_not_text() {
+    assert_eq!(
+        said_of_bytes(b"\x7fELF\n\x00"),
+        "x.toml:2: not text (a NUL byte); allowed is a scenario in TOML or JSON"
+    );
+    assert_eq!(
+        said_of_bytes(b"name = \"k\xe4se\""),
+        "x.toml:1: not text in UTF-8; allowed is a scenario in TOML or JSON"
+    );
+}
+
+#[test]
+fn syntax_errors_name_the_line() {
+    assert_eq!(
+        said_of_bytes(b"duration = \"10 s\"\nname"),
+        "x.toml:2: not valid TOML: key with no value, expected `=`"
+    );
+    assert_eq!(
+        said_of_json("{\"a\": 1,\n \"b\": }"),
+        "x.json:2: not valid JSON: expected value"
+    );
+    assert_eq!(
+        said_of_json("[]"),
+        "x.json: a list is not a table; \
+         allowed is a scenario with at least duration, cell.phy and a station"
+    );
+}
+
+#[test]
+fn a_name_defined_twice_is_found_in_tables_inline_tables_and_json() {
+    let twice = "defined twice; allowed is one definition of each name";
+    assert_eq!(
+        said_of("upload = 2"),
+        format!("x.toml:5: `station.a.upload`: {twice}")
+    );
+    assert_eq!(
+        said_of("[station.a]"),
+        format!("x.toml:5: `station.a`: {twice}")
+    );
+    assert_eq!(
+        said_of("tcp = { window = 1, window = 2 }"),
+        format!("x.toml:5: `station.a.tcp.window`: {twice}")
+    );
+    assert_eq!(
+        said_of_json(
+            r#"{"duration": "1 s", "cell": {"phy": "802.11b"},
+                "station": {"a": {"upload": 1}, "a": {"upload": 2}}}"#
+        ),
+        format!("x.json:2: `station.a`: {twice}")
+    );
+}
+
+#[test]
+fn what_is_needed_and_missing_is_named() {
+    assert_eq!(
+        complaints(toml("replications = 3", &[])),
+        "x.toml: `duration`: missing; needed is a duration from 1 ms to 1000000 s\n\
+         x.toml: `cell`: missing; needed is a table with at least the key phy\n\
+         x.toml: `station`: missing; needed are tables [station.NAME]"
+    );
+}
+
+#[test]
+fn stations_and_flows_are_needed() {
+    assert_eq!(
+        complaints(toml(
+            "duration = \"1 s\"\ncell.phy = \"802.11b\"\nstation = {}",
+            &[]
+        )),
+        "x.toml:3: `station`: empty; needed are tables [station.NAME]"
+    );
+    let idle = SMALL.replace("upload = 1", "upload = 0");
+    assert_eq!(
+        complaints(toml(&idle, &[])),
+        "x.toml:3: `station`: no station has a flow; \
+         needed is at least one upload, download, udp_up or udp_down"
+    );
+}
+
+#[test]
+fn station_names_are_plain_and_unique_after_expansion() {
+    let allowed = "allowed are up to 64 ASCII letters, digits, `-` and `_`, \
+                   the first a letter or digit";
+    assert_eq!(
+        said_of("[station.\"käse\"]"),
+        format!("x.toml:5: `station.\"käse\"`: \"käse\" is not a plain name; {allowed}")
+    );
+    assert_eq!(
+        said_of("[station.\"\"]"),
+        format!("x.toml:5: `station.\"\"`: \"\" is empty; {allowed}")
+    );
+    assert_eq!(
+        said_of("[station.b]\ncount = 2\n[station.b-1]"),
+        "x.toml:7: `station.b-1`: station name `b-1` is made twice, by `station.b` too; \
+         allowed are unique names"
+    );
+}
+
+#[test]
+fn absurd_numbers_of_stations_and_flows_are_refused_before_they_are_made() {
+    assert_eq!(
+        said_of("count = 10000\n[station.b]\ncount = 1"),
+        "x.toml:6: `station`: 10001 stations in all; allowed are at most 10000"
+    );
+    assert_eq!(
+        said_of("count = 10000\ndownload = 100000"),
+        "x.toml:3: `station`: 1000010000 flows in all; allowed are at most 100000"
+    );
+}
+
+#[test]
+fn the_largest_scenarios_are_accepted() {
+    let scenario = toml(
+        &SMALL.replace("upload = 1", "count = 10000\nupload = 10"),
+        &[],
+    )
+    .unwrap();
+    assert_eq!(scenario.stations.len(), 10_000);
+    assert_eq!(scenario.flows.len(), 100_000);
+}
+
+#[test]
+fn warmup_leaves_something_to_measure() {
+    assert_eq!(
+        complaints(toml(&format!("warmup = \"10 s\"\n{SMALL}"), &[])),
+        "x.toml:1: `warmup`: \"10 s\" leaves nothing to measure; \
+         allowed is less than the duration of 10 s"
+    );
+}
+
+#[test]
+fn the_queue_of_the_access_point_is_given_once() {
+    let text = SMALL.replace("802.11b\"", "802.11b\", ap_queue = 7, ap.queue = 8");
+    assert_eq!(
+        complaints(toml(&text, &[])),
+        "x.toml:2: `cell.ap.queue`: 8 repeats `cell.ap_queue`; allowed is one of the two"
+    );
+}
+
+/// Runs `work` on a stack of 512 KiB.
+fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(512 << 10);
+    thread.spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn deep_nesting_is_refused_on_a_small_stack() {
+    let mixed = format!(
+        "a = {}{{{}a = 1}}{}",
+        "[".repeat(70),
+        "a.".repeat(70),
+        "]".repeat(70)
+    );
+    let nested: [(Format, String); 7] = [
+        (Format::Toml, "[".repeat(100_000)),
+        (Format::Toml, format!("a = {}", "[".repeat(100_000))),
+        (Format::Toml, format!("a = {}", "{a = ".repeat(100_000))),
+        (Format::Toml, format!("{}a = 1", "a.".repeat(100_000))),
+        (Format::Toml, mixed),
+        (Format::Json, "[".repeat(100_000)),
+        (
+            Format::Json,
+            format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000)),
+        ),
+    ];
+    for (format, text) in nested {
+        on_a_small_stack(move || {
+            assert!(parse(&text, format, "deep", &[]).is_err());
+            let setting = [("cell.slot".to_owned(), text)];
+            assert!(parse(SMALL, Format::Toml, "small", &setting).is_err());
+        });
+    }
+}

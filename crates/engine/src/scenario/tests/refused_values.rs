@@ -1,0 +1,241 @@
+//! One line for each kind of bad value: where, which key, which value, what is allowed.
+
+use super::{SMALL, complaints, said_of, toml};
+
+/// Asserts what is said of each line added to station `a`, after the place and the key path.
+fn assert_said(cases: &[(&str, &str)]) {
+    for (line, expected) in cases {
+        let said = said_of(line);
+        let after_place = said.strip_prefix("x.toml:5: `station.a.");
+        assert_eq!(after_place.unwrap_or(&said), *expected, "{line}");
+    }
+}
+
+#[test]
+fn unknown_keys_list_the_known_ones() {
+    assert_eq!(
+        said_of("[tcp]\nwindwo = 5"),
+        "x.toml:6: `tcp.windwo`: unknown key; allowed are congestion, window, initial_window, \
+         delayed_ack, ack_delay, mss, header, min_rto, initial_rto\n\
+         hint: did you mean `window`?"
+    );
+}
+
+#[test]
+fn rates_are_those_of_the_phy() {
+    assert_said(&[
+        (
+            r#"rate = "0 Mbps""#,
+            r#"rate`: "0 Mbps" is not a positive rate; allowed are 1, 2, 5.5, 11 Mbps"#,
+        ),
+        (
+            r#"rate = "54 Mbps""#,
+            r#"rate`: "54 Mbps" is no rate of 802.11b; allowed are 1, 2, 5.5, 11 Mbps"#,
+        ),
+        (
+            r#"control_rate = "-1 Mbps""#,
+            r#"control_rate`: "-1 Mbps" is negative; allowed are 1, 2, 5.5, 11 Mbps"#,
+        ),
+        (
+            "rate = 11",
+            r#"rate`: 11 has no unit, write "11 Mbps" or "11 kbps"; allowed are 1, 2, 5.5, 11 Mbps"#,
+        ),
+        (
+            r#"rate = "11 Mbit/s""#,
+            "rate`: \"11 Mbit/s\" has none of the units bps, kbps, Mbps, Gbps; \
+             allowed are 1, 2, 5.5, 11 Mbps\nhint: did you mean \"11 Mbps\"?",
+        ),
+    ]);
+    let g = SMALL.replace("802.11b", "802.11g") + "control_rate = \"54 Mbps\"";
+    assert_eq!(
+        complaints(toml(&g, &[])),
+        "x.toml:5: `station.a.control_rate`: \"54 Mbps\" is no control rate of 802.11g; \
+         allowed are 6, 12, 24 Mbps"
+    );
+}
+
+#[test]
+fn durations_need_a_unit_and_a_sane_size() {
+    let range = "allowed is a duration from 1 us to 1000 s";
+    let cases = [
+        ("5", r#"5 has no unit, write "5 s" or "5 ms""#),
+        (r#""5""#, r#""5" has no unit, write "5 s" or "5 ms""#),
+        (
+            r#""5 secs""#,
+            r#""5 secs" has none of the units ns, us, µs, μs, ms, s, min, h"#,
+        ),
+        (r#""-5 ms""#, r#""-5 ms" is negative"#),
+        (r#""0 ms""#, r#""0 ms" is too small"#),
+        (r#""1e30 s""#, r#""1e30 s" is too large"#),
+        (r#""nan s""#, r#""nan s" is not finite"#),
+        (r#""inf""#, r#""inf" is not finite"#),
+        (r#""soon""#, r#""soon" is not a duration"#),
+        ("true", "true is not a duration"),
+        ("[1, 2]", "a list is not a duration"),
+        ("2026-01-01", "2026-01-01 is not a duration"),
+    ];
+    for (value, fault) in cases {
+        assert_eq!(
+            said_of(&format!("tcp.min_rto = {value}")),
+            format!("x.toml:5: `station.a.tcp.min_rto`: {fault}; {range}")
+        );
+    }
+}
+
+#[test]
+fn counts_are_whole_and_bounded() {
+    assert_said(&[
+        (
+            "tcp.window = 0",
+            "tcp.window`: 0 is too small; allowed is a whole number from 1 to 65535",
+        ),
+        (
+            "count = 1_000_000_000",
+            "count`: 1000000000 is too large; allowed is a whole number from 1 to 10000",
+        ),
+        (
+            "count = 99999999999999999999999999999999999999999999999999",
+            "count`: 9999999999999999999999999999999999999999... is too large; \
+             allowed is a whole number from 1 to 10000",
+        ),
+        (
+            "count = -3",
+            "count`: -3 is negative; allowed is a whole number from 1 to 10000",
+        ),
+        (
+            "count = 1.5",
+            "count`: 1.5 is not a whole number; allowed is a whole number from 1 to 10000",
+        ),
+        (
+            "count = nan",
+            "count`: nan is not a number; allowed is a whole number from 1 to 10000",
+        ),
+        (
+            r#"download = "six""#,
+            "download`: \"six\" is not a number; allowed is a whole number from 0 to 100000",
+        ),
+    ]);
+}
+
+#[test]
+fn probabilities_stay_below_one() {
+    for (value, fault) in [
+        ("1.0", "is not below 1"),
+        ("-0.1", "is negative"),
+        ("nan", "is not a number"),
+        ("inf", "is not finite"),
+        ("\"5 %\"", "is not a number"),
+    ] {
+        assert_eq!(
+            said_of(&format!("error_up = {value}")),
+            format!(
+                "x.toml:5: `station.a.error_up`: {value} {fault}; \
+                 allowed is a number from 0 to below 1"
+            )
+        );
+    }
+}
+
+#[test]
+fn words_and_flags_are_listed() {
+    assert_said(&[
+        (
+            r#"tcp.congestion = "renno""#,
+            "tcp.congestion`: \"renno\" is unknown; allowed are \"tahoe\", \"reno\", \"newreno\"\n\
+             hint: did you mean \"reno\"?",
+        ),
+        (
+            r#"tcp.delayed_ack = "yes""#,
+            "tcp.delayed_ack`: \"yes\" is not a truth value; allowed are true, false",
+        ),
+        (
+            r#"udp_up = "greed""#,
+            "udp_up`: \"greed\" is not a rate; \
+             allowed is \"greedy\" or a rate above 0 and up to 100 Gbps\n\
+             hint: did you mean \"greedy\"?",
+        ),
+    ]);
+}
+
+#[test]
+fn windows_of_a_node_are_in_order() {
+    assert_said(&[
+        (
+            "cwmin = 2000",
+            "cwmin`: 2000 is above cwmax; allowed is a whole number from 0 to 1023",
+        ),
+        (
+            "cwmax = 3",
+            "cwmax`: 3 is below cwmin; allowed is a whole number from 31 to 32767",
+        ),
+    ]);
+}
+
+#[test]
+fn packets_fit_one_frame() {
+    assert_said(&[
+        (
+            r#"tcp.mss = "2300 B""#,
+            "tcp.mss`: \"2300 B\" with headers of 40 B and 8 B is more than an 802.11 frame \
+             carries (2304 B) in `station.a.upload`; allowed are at most 2256 B",
+        ),
+        (
+            r#"udp_up = { rate = "1 Gbps", packet = "1 B" }"#,
+            "udp_up.rate`: \"1 Gbps\" in datagrams of 1 B is 125000000 a second; \
+             allowed are at most 1000000",
+        ),
+    ]);
+}
+
+#[test]
+fn flows_start_before_they_stop_and_before_the_end() {
+    assert_said(&[
+        (
+            r#"download = { start = "20 s" }"#,
+            "download.start`: flow `a/down/1` would start at 20 s; \
+             allowed is before its end at 10 s",
+        ),
+        (
+            r#"download = { start = "5 s", stop = "5 s" }"#,
+            "download.stop`: \"5 s\" is not after the start; allowed is more than 5 s",
+        ),
+    ]);
+}
+
+#[test]
+fn a_datagram_source_has_a_rate_or_is_greedy() {
+    assert_said(&[
+        (
+            "udp_up = {}",
+            "udp_up.rate`: missing; needed is a rate such as \"2 Mbps\", or \"greedy\"",
+        ),
+        (
+            r#"udp_up = { rate = "greedy", arrivals = "poisson" }"#,
+            "udp_up.arrivals`: \"poisson\" contradicts the rate of \"greedy\"; allowed is \
+             \"greedy\" for a greedy source, \"constant\" or \"poisson\" for one with a rate",
+        ),
+    ]);
+}
+
+#[test]
+fn all_problems_are_found_at_once_in_order_of_the_file() {
+    let text = "duration = 5\ncell = { phy = \"802.11x\", slot = \"0 us\" }\n\
+                [station.a]\nupload = -1\n[wire]\nloss = 2\n";
+    let said = complaints(toml(text, &[("seed", "x")]));
+    let places: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.split("`: ").next()?.split_once(": `"))
+        .map(|(_, path)| path)
+        .collect();
+    assert_eq!(
+        places,
+        [
+            "duration",
+            "cell.phy",
+            "cell.slot",
+            "station.a.upload",
+            "wire.loss",
+            "seed"
+        ]
+    );
+}

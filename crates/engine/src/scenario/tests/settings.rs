@@ -1,0 +1,130 @@
+//! `--set PATH=VALUE`.
+
+use super::super::{Flow, Transport};
+use super::examples::HOTSPOT;
+use super::{SMALL, complaints, toml};
+
+fn said_of(settings: &[(&str, &str)]) -> String {
+    complaints(toml(SMALL, settings))
+}
+
+/// Flows of `text` with `settings`, and the window of each.
+fn flows(text: &str, settings: &[(&str, &str)]) -> Vec<(Flow, u32)> {
+    let scenario = toml(text, settings).unwrap();
+    let windows = scenario.flows.into_iter().map(|flow| match flow.transport {
+        Transport::Tcp(tcp) => (flow, tcp.window_packets),
+        Transport::Udp(_) => (flow, 0),
+    });
+    windows.collect()
+}
+
+#[test]
+fn a_setting_is_read_as_toml_or_else_as_text() {
+    let scenario = toml(
+        SMALL,
+        &[
+            ("duration", "20 s"),
+            ("warmup", "\"3 s\""),
+            ("cell.ap.cwmin", "15"),
+            ("cell.phy", "802.11g"),
+            ("tcp", "{ window = 4 }"),
+            ("name", "802"),
+        ],
+    )
+    .unwrap();
+    assert_eq!(scenario.duration.seconds(), 20.0);
+    assert_eq!(scenario.warmup.seconds(), 3.0);
+    assert_eq!(scenario.cell.ap.cwmin, 15);
+    assert_eq!(scenario.stations[0].rate_bps, 54_000_000);
+    assert_eq!(scenario.name, "802");
+}
+
+#[test]
+fn the_last_of_equal_settings_holds() {
+    let settings = [("station.a.upload", "2"), ("station.a.upload", "3")];
+    assert_eq!(flows(SMALL, &settings).len(), 3);
+}
+
+#[test]
+fn a_setting_inside_a_shorthand_keeps_what_it_stands_for() {
+    let flows = flows(HOTSPOT, &[("station.uploader.upload.window", "4")]);
+    let windows: Vec<u32> = flows.iter().map(|(_, window)| *window).collect();
+    assert_eq!(windows, [4, 4, 4, 4, 4, 4, 42, 42, 42, 42]);
+}
+
+#[test]
+fn a_bare_value_over_a_table_changes_what_it_stands_for() {
+    let settings = [
+        ("station.uploader.upload.window", "4"),
+        ("station.uploader.upload", "2"),
+    ];
+    let windows: Vec<u32> = flows(HOTSPOT, &settings).iter().map(|f| f.1).collect();
+    assert_eq!(windows, [4, 4, 42, 42, 42, 42]);
+}
+
+#[test]
+fn a_rate_can_be_set_over_a_datagram_source() {
+    let text = format!("{SMALL}udp_up = {{ rate = \"1 Mbps\", arrivals = \"poisson\" }}");
+    let scenario = toml(&text, &[("station.a.udp_up", "2 Mbps")]).unwrap();
+    let Transport::Udp(udp) = scenario.flows[1].transport else {
+        panic!("the second flow is the UDP source");
+    };
+    assert_eq!(udp.rate_bps, 2_000_000);
+    assert_eq!(udp.arrivals, super::super::Arrivals::Poisson);
+}
+
+#[test]
+fn problems_name_the_setting_as_their_source() {
+    assert_eq!(
+        said_of(&[("tcp.window", "0")]),
+        "--set tcp.window=0: `tcp.window`: 0 is too small; \
+         allowed is a whole number from 1 to 65535"
+    );
+    assert_eq!(
+        said_of(&[("cell.ap.cwmni", "5")]),
+        "--set cell.ap.cwmni=5: `cell.ap.cwmni`: unknown key; allowed are rate, queue, \
+         control_rate, aifsn, cwmin, cwmax, attempts_short, attempts_long\n\
+         hint: did you mean `cwmin`?"
+    );
+    assert_eq!(
+        said_of(&[("stagger", "3 s"), ("station.a.upload", "5")]),
+        "--set stagger=3 s: `stagger`: flow `a/up/5` would start at 12 s; \
+         allowed is before its end at 10 s"
+    );
+}
+
+#[test]
+fn a_path_through_a_bare_value_is_refused() {
+    assert_eq!(
+        said_of(&[("duration.x", "5")]),
+        "--set duration.x=5: `duration.x`: `duration` is a single value, not a table; \
+         allowed is `duration=VALUE`"
+    );
+    assert_eq!(
+        said_of(&[("cell", "5")]),
+        "--set cell=5: `cell`: 5 is not a table; \
+         allowed is a table with at least the key phy"
+    );
+    for path in ["", ".", "cell.", "cell..slot"] {
+        assert!(said_of(&[(path, "1")]).contains("not a path"), "{path}");
+    }
+}
+
+#[test]
+fn a_station_that_is_not_in_the_file_is_refused_with_the_nearest_name() {
+    assert_eq!(
+        complaints(toml(HOTSPOT, &[("station.other.download", "2")])),
+        "--set station.other.download=2: `station.other`: no such station; \
+         allowed are uploader, others\n\
+         hint: did you mean `others`?"
+    );
+    let whole = [("station.b", "{ download = 2 }")];
+    assert_eq!(flows(SMALL, &whole).len(), 3);
+}
+
+#[test]
+fn a_value_of_many_lines_stays_on_one() {
+    let said = said_of(&[("tcp.congestion", "a\nb\u{2028}c")]);
+    assert_eq!(said.lines().count(), 1);
+    assert!(said.starts_with("--set tcp.congestion=a\\nb\\u{2028}c: "));
+}
