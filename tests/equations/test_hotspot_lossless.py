@@ -8,6 +8,7 @@ from lasthop.models.hotspot.lossless import (
     backlog,
     is_backlogged,
     solve_lossless,
+    solve_void_rounds,
     station_queues,
 )
 from lasthop.models.hotspot.station import Connections, Station, station
@@ -147,6 +148,26 @@ def test_closed_form_needs_more_uploads_than_downloads():
 )
 def test_only_an_empty_ap_balances_uploads_that_the_stations_hold_back(stations):
     assert solve_lossless(stations) is None
+
+
+@pytest.mark.equation("hotspot", "footnote 18")
+def test_void_rounds_of_a_lone_upload_worked_by_hand():
+    # Q = (beta Q + 1) / 2 with beta = 1: one ACK at the AP, two segments under way for it.
+    at = solve_void_rounds([station(1, 0, 42)])
+    assert at.ap_queue == pytest.approx(1.0)
+    assert at.station_queues == pytest.approx((40.0,))
+
+
+@pytest.mark.equation("hotspot", "footnote 18")
+@given(some_stations(betas))
+def test_void_rounds_balance_with_one_more_packet_per_station(stations):
+    at = solve_void_rounds(stations)
+    total = 0.0
+    for this, queue in zip(stations, at.station_queues, strict=True):
+        whole = this.packets_at_station
+        assert queue == pytest.approx(max(0.0, whole - this.beta * at.ap_queue - 1), abs=1e-9)
+        total += this.packets_at_ap * (1 - queue / whole)
+    assert at.ap_queue == pytest.approx(total, rel=1e-9)
 
 
 def test_equal_upload_stations_balance_at_every_small_queue():

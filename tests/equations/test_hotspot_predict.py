@@ -53,12 +53,11 @@ def test_prediction_has_the_shape_of_a_result_and_no_rates(hotspot):
             assert all(estimate["ci95"] is None for estimate in estimates)
 
 
-def test_one_upload_alone_has_everything_and_no_known_queue(hotspot):
+def test_one_upload_alone_has_everything(hotspot):
     result = predict(hotspot((1, 0)))
     assert mean(result["stations"], "sta-1", "goodput_share") == 1.0
-    assert "queue_packets" not in result["stations"][0]
-    assert "queue_packets" not in result["aps"][0]
-    assert result["queues"] == []
+    assert mean(result["stations"], "sta-1", "queue_packets") == pytest.approx(40.0)
+    assert mean(result["aps"], "ap", "queue_packets") == pytest.approx(1.0)
     assert any("no other root" in warning for warning in result["warnings"])
 
 

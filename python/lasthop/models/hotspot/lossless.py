@@ -127,6 +127,48 @@ def solve_lossless(stations: Sequence[Station], pipe: float = 0.0) -> Equilibriu
     return Equilibrium(root - pipe, 0.0, queues, pipe, lossless=True, neutral=neutral)
 
 
+def solve_void_rounds(stations: Sequence[Station]) -> Equilibrium:
+    r"""Queues when the AP is hardly ever backlogged, by footnote 18.
+
+    In a *void round*, which finds the AP's buffer empty, every backlogged station still sends a
+    packet. With :math:`\beta_i Q_{ap} + 1` for :math:`\beta_i Q_{ap}` in Eq. (9) the system has
+    one root, and it is positive.
+
+    Parameters
+    ----------
+    stations : sequence of Station
+        All stations, at least one of them active.
+
+    Returns
+    -------
+    Equilibrium
+        Queues only: round trips and thus goodputs do not follow from them.
+
+    Notes
+    -----
+    Footnote 18: "we can approximate max{beta_i Q_ap, 1} with beta_i Q_ap + 1".
+    """
+    active = sorted(
+        ((whole - 1.0) / each.beta, each.packets_at_ap / whole, each.beta)
+        for each, whole in ((each, each.packets_at_station) for each in stations)
+        if each.active
+    )
+    if not active:
+        raise ValueError("no station has a connection")
+    full = sum(ratio for _, ratio, _ in active)
+    gain = sum(ratio * beta for _, ratio, beta in active)
+    for empty_from, ratio, beta in active:
+        if gain < 1.0 and full <= empty_from * (1.0 - gain):
+            root = full / (1.0 - gain)
+            break
+        full += ratio * beta * empty_from
+        gain -= ratio * beta
+    else:
+        root = full
+    queues = tuple(max(0.0, each.packets_at_station - each.beta * root - 1.0) for each in stations)
+    return Equilibrium(root, 0.0, queues)
+
+
 def other_packets(stations: Sequence[Station], index: int) -> float:
     r"""Weight of all other stations in the backlogging condition, :math:`\gamma`. [packets]
 

@@ -19,6 +19,7 @@ from lasthop.models.hotspot.fairness import (
     jain_index,
     updown_index,
 )
+from lasthop.models.hotspot.lossless import solve_void_rounds
 from lasthop.models.hotspot.padhye import DELAYED_ACK
 from lasthop.models.hotspot.station import Connections, Equilibrium, Station
 from lasthop.models.hotspot.wire import solve_with_wire, traffic
@@ -61,12 +62,16 @@ def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
     stations = stations_of(scenario)
     warnings += check_access(scenario, stations)
     at = solve_with_wire(scenario, stations)
+    queues = at
     if at is None:
         warnings.append(_no_other_root(stations))
+        queues = solve_void_rounds(stations)
+        if queues.ap_queue >= scenario["cell"]["ap"]["queue_packets"]:
+            queues = None
     else:
         warnings += check_equilibrium(scenario, stations, at)
         warnings += _check_wire_load(scenario, stations, at)
-    lists = _lists(scenario, stations, at)
+    lists = _lists(scenario, stations, at, queues)
     return {
         "kind": "prediction",
         "model": "hotspot",
@@ -130,7 +135,8 @@ def _no_other_root(stations: tuple[Station, ...]) -> str:
     known = "its share is trivial" if alone else "no share or fairness level is given"
     return (
         "section 3: the balance of queues has no other root than an empty AP buffer "
-        f"(Q_ap = 0): the stations, not the AP, are the bottleneck; {known}, no queue is known"
+        f"(Q_ap = 0): the stations, not the AP, are the bottleneck; {known}, and queues are "
+        "footnote 18's approximation"
     )
 
 
@@ -155,7 +161,10 @@ def _estimate(mean: float) -> Quantities:
 
 
 def _lists(
-    scenario: Mapping[str, Any], stations: tuple[Station, ...], at: Equilibrium | None
+    scenario: Mapping[str, Any],
+    stations: tuple[Station, ...],
+    at: Equilibrium | None,
+    queues_from: Equilibrium | None,
 ) -> dict[str, list[Quantities]]:
     names = [node["name"] for node in scenario["stations"]]
     station_items: list[Quantities] = [{"name": name} for name in names]
@@ -173,14 +182,15 @@ def _lists(
         shares_from = Equilibrium(1.0, 0.0, tuple(0.0 for _ in stations))
     if shares_from is not None:
         _add_shares(station_items, cell, stations, shares_from)
-    if at is not None:
-        ap["queue_packets"] = _estimate(at.ap_queue)
-        queues.append(_queue("ap", at.ap_queue, at.loss))
-        for item, queue in zip(station_items, at.station_queues, strict=True):
+    if queues_from is not None:
+        loss = queues_from.loss
+        ap["queue_packets"] = _estimate(queues_from.ap_queue)
+        queues.append(_queue("ap", queues_from.ap_queue, loss))
+        for item, queue in zip(station_items, queues_from.station_queues, strict=True):
             item["queue_packets"] = _estimate(queue)
             queues.append(_queue(item["name"], queue, 0.0))
         for flow in flow_items:
-            flow["loss_probability"] = _estimate(at.loss if flow["direction"] == "down" else 0.0)
+            flow["loss_probability"] = _estimate(loss if flow["direction"] == "down" else 0.0)
     return {
         "flows": flow_items,
         "stations": station_items,
