@@ -28,6 +28,8 @@ def test_prediction_of_uploads_against_downloads(hotspot):
     )
     assert mean(result["stations"], "sta-1", "queue_packets") == pytest.approx(252 - 75)
     assert mean(result["aps"], "ap", "queue_packets") == 75.0
+    assert mean(result["flows"], "sta-1/up/3", "goodput_share") == pytest.approx(shares[0] / 6)
+    assert mean(result["flows"], "sta-2/down/1", "goodput_share") == pytest.approx(shares[1])
     loss = mean(result["queues"], "ap", "drop_probability")
     assert mean(result["flows"], "sta-2/down/1", "loss_probability") == loss > 0
     assert mean(result["flows"], "sta-1/up/1", "loss_probability") == 0.0
@@ -102,6 +104,8 @@ def test_unequal_connections_of_a_station_add_up(hotspot):
     result = predict(scenario)  # 45 segments fit the AP
     assert mean(result["stations"], "sta-2", "fairness_level") == pytest.approx(2.0)
     assert mean(result["aps"], "ap", "queue_packets") == pytest.approx(45.0)
+    shares = [flow["goodput_share"]["mean"] for flow in result["flows"]]
+    assert shares == pytest.approx([10 / 45, 20 / 45, 15 / 45])
 
 
 def test_a_prediction_takes_milliseconds(hotspot):

@@ -101,12 +101,10 @@ def _check_channel(scenario: Mapping[str, Any]) -> None:
 
 
 def _check_retries(scenario: Mapping[str, Any]) -> Iterator[str]:
-    cell = scenario["cell"]
-    short = cell["rts_threshold_bytes"] is None
-    kind = "attempts_short" if short else "attempts_long"
-    ap = cell["ap"]
+    # Collisions hit a frame without RTS or the RTS itself; both count as short.
+    ap = scenario["cell"]["ap"]
     for station in scenario["stations"]:
-        attempts = min(station[kind], ap[kind])
+        attempts = min(station["attempts_short"], ap["attempts_short"])
         # Two contenders, the other of which begins to send in a slot with 2 / (CW + 1); the
         # doubling after a collision makes the true probability smaller.
         collision = min(1.0, 2.0 / (min(station["cwmin"], ap["cwmin"]) + 1.0))

@@ -3,7 +3,7 @@ r"""Goodput and fairness at the equilibrium (hot-spot paper, Eqs. 1-3, 26, 27)."
 from collections.abc import Sequence
 
 from lasthop.models.hotspot.padhye import received_per_rtt
-from lasthop.models.hotspot.station import Equilibrium, Station
+from lasthop.models.hotspot.station import Connections, Equilibrium, Station
 
 
 def round_trip(of: Station, queue: float, at: Equilibrium) -> float:
@@ -28,6 +28,44 @@ def round_trip(of: Station, queue: float, at: Equilibrium) -> float:
     return at.ap_queue + at.pipe + queue / of.beta
 
 
+def upload_goodput(of: Connections, time: float) -> float:
+    r"""Goodput of one upload, :math:`W_i / (E[D_i] + E[D_{ap}])`. [bytes per AP service time]
+
+    Parameters
+    ----------
+    of : Connections
+        The connection and its like; ``count`` is not used.
+    time : float
+        Round-trip time over the AP's service time, by :func:`round_trip`. [-]
+
+    Notes
+    -----
+    First term of Eq. (1), each segment counted with its payload.
+    """
+    return of.window * of.mss / time
+
+
+def download_goodput(of: Connections, time: float, loss: float) -> float:
+    r"""Goodput of one download, :math:`T_n(p, W_i) / (E[D_i] + E[D_{ap}])`.
+
+    In payload bytes per AP service time.
+
+    Parameters
+    ----------
+    of : Connections
+        The connection and its like; ``count`` is not used.
+    time : float
+        Round-trip time over the AP's service time, by :func:`round_trip`. [-]
+    loss : float
+        Packet loss probability of the AP's buffer, :math:`p`. [-]
+
+    Notes
+    -----
+    Second term of Eq. (1), each segment counted with its payload.
+    """
+    return received_per_rtt(loss, of.window, of.segments_per_ack) * of.mss / time
+
+
 def goodput_by_direction(
     stations: Sequence[Station], at: Equilibrium
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -46,20 +84,14 @@ def goodput_by_direction(
 
     Notes
     -----
-    The two terms of Eq. (1), each segment counted with its payload. The service time of the
-    AP is not part of the model, so only ratios of these numbers mean anything.
+    The two terms of Eq. (1). The service time of the AP is not part of the model, so only ratios
+    of these numbers mean anything.
     """
     up, down = [], []
     for each, queue in zip(stations, at.station_queues, strict=True):
         time = round_trip(each, queue, at)
-        up.append(sum(c.segments * c.mss for c in each.uploads) / time)
-        down.append(
-            sum(
-                c.count * received_per_rtt(at.loss, c.window, c.segments_per_ack) * c.mss
-                for c in each.downloads
-            )
-            / time
-        )
+        up.append(sum(c.count * upload_goodput(c, time) for c in each.uploads))
+        down.append(sum(c.count * download_goodput(c, time, at.loss) for c in each.downloads))
     return tuple(up), tuple(down)
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -14,10 +15,13 @@ from lasthop.models.hotspot.assumptions import (
     check_scenario,
 )
 from lasthop.models.hotspot.fairness import (
+    download_goodput,
     fairness_level,
     goodput_by_direction,
     jain_index,
+    round_trip,
     updown_index,
+    upload_goodput,
 )
 from lasthop.models.hotspot.lossless import solve_void_rounds
 from lasthop.models.hotspot.padhye import DELAYED_ACK
@@ -44,12 +48,13 @@ def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        A result of kind ``"prediction"``: per station ``goodput_share`` [-],
+        A result of kind ``"prediction"``: of each station ``goodput_share`` [-],
         ``fairness_level`` (goodput of the first station over this one's) [-] and
-        ``queue_packets`` [packets]; of the AP ``queue_packets``; of the flows
-        ``loss_probability`` [-]; of the cell ``jain`` and ``updown_ratio`` [-]; of the queues
-        ``occupancy_packets`` and ``drop_probability``; and the lists ``assumptions`` and
-        ``warnings``. What the model cannot know is absent.
+        ``queue_packets`` [packets]; of the AP ``queue_packets`` [packets]; of each flow
+        ``goodput_share`` and ``loss_probability`` [-]; of the cell ``jain`` and
+        ``updown_ratio`` [-]; of each queue ``occupancy_packets`` [packets] and
+        ``drop_probability`` [-]; and the lists ``assumptions`` and ``warnings``. What the model
+        cannot know is absent.
 
     Raises
     ------
@@ -100,23 +105,18 @@ def stations_of(scenario: Mapping[str, Any]) -> tuple[Station, ...]:
     ModelError
         A node never gives way to another (assumption a7).
     """
-    groups: dict[tuple[str, str], Counter[tuple[float, int, int]]] = {}
+    groups: dict[tuple[str, str], Counter[Connections]] = {}
     for flow in scenario["flows"]:
-        tcp = flow["tcp"]
-        per_ack = DELAYED_ACK if tcp["delayed_ack"] else 1
-        kind = (float(tcp["window_packets"]), per_ack, int(tcp["mss_bytes"]))
-        groups.setdefault((flow["station"], flow["direction"]), Counter())[kind] += 1
+        groups.setdefault((flow["station"], flow["direction"]), Counter())[_connection(flow)] += 1
 
     def connections(name: str, direction: str) -> tuple[Connections, ...]:
         kinds = groups.get((name, direction), Counter())
-        return tuple(Connections(count, *kind) for kind, count in sorted(kinds.items()))
-
-    cell = scenario["cell"]
-    attempts = "attempts_short" if cell["rts_threshold_bytes"] is None else "attempts_long"
+        return tuple(replace(kind, count=count) for kind, count in kinds.items())
 
     def access(node: Mapping[str, Any]) -> Access:
-        return Access(node["cwmin"], node["cwmax"], node["aifsn"], node[attempts])
+        return Access(node["cwmin"], node["cwmax"], node["aifsn"], node["attempts_short"])
 
+    cell = scenario["cell"]
     try:
         return tuple(
             Station(
@@ -128,6 +128,12 @@ def stations_of(scenario: Mapping[str, Any]) -> tuple[Station, ...]:
         )
     except ValueError as error:
         raise ModelError("a7", str(error)) from error
+
+
+def _connection(flow: Mapping[str, Any]) -> Connections:
+    tcp = flow["tcp"]
+    per_ack = DELAYED_ACK if tcp["delayed_ack"] else 1
+    return Connections(1, float(tcp["window_packets"]), per_ack, int(tcp["mss_bytes"]))
 
 
 def _no_other_root(stations: tuple[Station, ...]) -> str:
@@ -181,7 +187,7 @@ def _lists(
     if at is None and sum(active) == 1:
         shares_from = Equilibrium(1.0, 0.0, tuple(0.0 for _ in stations))
     if shares_from is not None:
-        _add_shares(station_items, cell, stations, shares_from)
+        _add_shares(station_items, flow_items, cell, scenario, stations, shares_from)
     if queues_from is not None:
         loss = queues_from.loss
         ap["queue_packets"] = _estimate(queues_from.ap_queue)
@@ -209,7 +215,12 @@ def _queue(name: str, occupancy: float, drop: float) -> Quantities:
 
 
 def _add_shares(
-    items: list[Quantities], cell: Quantities, stations: tuple[Station, ...], at: Equilibrium
+    items: list[Quantities],
+    flows: list[Quantities],
+    cell: Quantities,
+    scenario: Mapping[str, Any],
+    stations: tuple[Station, ...],
+    at: Equilibrium,
 ) -> None:
     up, down = goodput_by_direction(stations, at)
     goodputs = [u + d for u, d in zip(up, down, strict=True)]
@@ -218,6 +229,15 @@ def _add_shares(
         item["goodput_share"] = _estimate(goodputs[index] / total)
         if goodputs[index] > 0.0:
             item["fairness_level"] = _estimate(fairness_level(goodputs, 0, index))
+    times = {
+        item["name"]: round_trip(station, queue, at)
+        for item, station, queue in zip(items, stations, at.station_queues, strict=True)
+    }
+    for flow, item in zip(scenario["flows"], flows, strict=True):
+        one, time = _connection(flow), times[flow["station"]]
+        upload = flow["direction"] == "up"
+        own = upload_goodput(one, time) if upload else download_goodput(one, time, at.loss)
+        item["goodput_share"] = _estimate(own / total)
     # Only stations with connections are compared.
     cell["jain"] = _estimate(jain_index([g for g in goodputs if g > 0.0]))
     if sum(up) > 0.0 and sum(down) > 0.0:
