@@ -1,0 +1,228 @@
+//! Runs the engine beside a waiting Python thread that looks for Ctrl-C and reports progress.
+
+use std::any::Any;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use lasthop_engine::quantities::QUANTITIES;
+use lasthop_engine::scenario::Scenario;
+use lasthop_engine::{EngineError, Progress, RunResult, pcapng, run};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use serde_json::json;
+
+use crate::scenario::parse;
+
+mod python {
+    pyo3::import_exception!(lasthop.errors, EngineError);
+    pyo3::import_exception!(lasthop.errors, UserError);
+}
+
+/// How often the waiting thread looks for Ctrl-C and reports progress.
+const TICK: Duration = Duration::from_millis(50);
+
+/// A packet capture goes out in pieces of about this size. [bytes]
+const PIECE: usize = 1 << 20;
+
+type Finished = thread::Result<Result<RunResult, EngineError>>;
+
+/// What one simulation gave, each part as JSON.
+#[pyclass(frozen, module = "lasthop._core")]
+pub struct SimulationOutput {
+    scenario: Scenario,
+    result: RunResult,
+}
+
+#[pymethods]
+impl SimulationOutput {
+    /// The result object of `--json`.
+    #[getter]
+    fn summary_json(&self) -> String {
+        self.result.summary_json()
+    }
+
+    /// Every quantity's value in every finished replication.
+    #[getter]
+    fn samples_json(&self) -> String {
+        self.result.samples_json()
+    }
+
+    /// Time series of the first replication.
+    #[getter]
+    fn series_json(&self) -> String {
+        self.result.series_json()
+    }
+
+    /// Whether it was stopped before all replications finished.
+    #[getter]
+    fn interrupted(&self) -> bool {
+        self.result.interrupted
+    }
+
+    /// Calls `write` with the bytes of a packet capture of the recorded frames, in pieces.
+    fn write_pcapng(&self, write: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = write.py();
+        let mut pending = Vec::with_capacity(2 * PIECE);
+        let flush = |pending: &mut Vec<u8>| -> PyResult<()> {
+            write.call1((PyBytes::new(py, pending),))?;
+            pending.clear();
+            py.check_signals()
+        };
+        pcapng::write(
+            &self.scenario,
+            &self.result.frames,
+            &mut |bytes: &[u8]| {
+                pending.extend_from_slice(bytes);
+                if pending.len() < PIECE {
+                    Ok(())
+                } else {
+                    flush(&mut pending)
+                }
+            },
+        )?;
+        flush(&mut pending)
+    }
+}
+
+/// Simulates a scenario on `jobs` threads without holding the GIL.
+///
+/// `progress` is called about every 50 ms from the calling thread with `replications_done`,
+/// `replications`, `simulated_s` and `total_s`; if it returns False, or at Ctrl-C, the run stops
+/// and what finished is returned. If nothing finished, KeyboardInterrupt is raised.
+#[pyfunction]
+#[pyo3(signature = (content, format, source, settings, jobs, progress = None))]
+pub fn simulate(
+    py: Python<'_>,
+    content: &[u8],
+    format: &str,
+    source: &str,
+    settings: Vec<(String, String)>,
+    jobs: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<SimulationOutput> {
+    let scenario = parse(py, content, format, source, &settings)?;
+    let watch = Watch::default();
+    let (finished, stopped) = py.detach(|| {
+        thread::scope(|scope| {
+            let (done, finished) = channel();
+            let (scenario, watch) = (&scenario, &watch);
+            scope.spawn(move || {
+                let outcome = catch_unwind(AssertUnwindSafe(|| {
+                    run(scenario, jobs, &|p| watch.report(p))
+                }));
+                // The receiver outlives this thread: it waits for exactly this message.
+                drop(done.send(outcome));
+            });
+            wait(&finished, watch, progress.as_ref())
+        })
+    });
+    let result = match (finished, stopped) {
+        (Err(panic), _) => return Err(python::EngineError::new_err(panic_message(&*panic))),
+        (Ok(Ok(result)), None) => result,
+        // Ctrl-C keeps what is finished; an exception of `progress` is the caller's own.
+        (Ok(Ok(result)), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => result,
+        (Ok(_), Some(error)) => return Err(error),
+        (Ok(Err(EngineError::Interrupted)), None) => {
+            return Err(PyKeyboardInterrupt::new_err(
+                "stopped before a replication finished",
+            ));
+        }
+        (Ok(Err(error @ EngineError::TooLong { .. })), None) => {
+            return Err(python::UserError::new_err(error.to_string()));
+        }
+        (Ok(Err(error)), None) => return Err(python::EngineError::new_err(error.to_string())),
+    };
+    Ok(SimulationOutput { scenario, result })
+}
+
+/// The registry of everything that is measured, as JSON.
+#[pyfunction]
+pub fn quantities() -> String {
+    json!(QUANTITIES).to_string()
+}
+
+/// What the engine's threads and the waiting thread tell each other.
+#[derive(Default)]
+struct Watch {
+    stop: AtomicBool,
+    latest: Mutex<Option<Progress>>,
+}
+
+impl Watch {
+    fn report(&self, progress: Progress) -> ControlFlow<()> {
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+        if self.stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn take_latest(&self) -> Option<Progress> {
+        self.latest
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+}
+
+/// Waits for the engine; returns its outcome and the Python exception that stopped it, if any.
+fn wait(
+    finished: &Receiver<Finished>,
+    watch: &Watch,
+    progress: Option<&Py<PyAny>>,
+) -> (Finished, Option<PyErr>) {
+    let mut stopped = None;
+    loop {
+        match finished.recv_timeout(TICK) {
+            Ok(outcome) => return (outcome, stopped),
+            Err(RecvTimeoutError::Disconnected) => unreachable!("the sender lives until it sends"),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let asked = Python::attach(|py| {
+            py.check_signals()?;
+            match (progress, watch.take_latest()) {
+                (Some(callback), Some(latest)) => call(py, callback, &latest),
+                _ => Ok(ControlFlow::Continue(())),
+            }
+        });
+        match asked {
+            Ok(ControlFlow::Continue(())) => {}
+            Ok(ControlFlow::Break(())) => watch.stop.store(true, Ordering::Relaxed),
+            Err(error) => {
+                watch.stop.store(true, Ordering::Relaxed);
+                stopped.get_or_insert(error);
+            }
+        }
+    }
+}
+
+fn call(py: Python<'_>, callback: &Py<PyAny>, progress: &Progress) -> PyResult<ControlFlow<()>> {
+    let seen = PyDict::new(py);
+    seen.set_item("replications_done", progress.replications_done)?;
+    seen.set_item("replications", progress.replications)?;
+    seen.set_item("simulated_s", progress.simulated_s)?;
+    seen.set_item("total_s", progress.total_s)?;
+    let answer = callback.bind(py).call1((seen,))?;
+    let stop = !answer.is_none() && !answer.is_truthy()?;
+    Ok(if stop {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    })
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default();
+    format!("the engine panicked: {text}")
+}
