@@ -1,5 +1,35 @@
-"""Who gets what on a WiFi hot-spot, and why: predicted, and simulated packet by packet."""
+"""Who gets what on a WiFi hot-spot, and why: predicted, and simulated packet by packet.
+
+>>> import lasthop as lh
+>>> r = lh.simulate("hotspot.toml", replications=10)
+>>> r.stations["goodput_bps"]
+>>> r.plot.goodput().savefig("goodput.png")
+"""
 
 from lasthop._core import VERSION as __version__
+from lasthop.compare import Comparison, compare
+from lasthop.errors import EngineError, Problem, ScenarioError, UserError
+from lasthop.predict import predict
+from lasthop.result import Prediction, Result
+from lasthop.run import simulate
+from lasthop.scenario import Scenario, check, schema
+from lasthop.sweep import Sweep, sweep
 
-__all__ = ["__version__"]
+__all__ = [
+    "Comparison",
+    "EngineError",
+    "Prediction",
+    "Problem",
+    "Result",
+    "Scenario",
+    "ScenarioError",
+    "Sweep",
+    "UserError",
+    "__version__",
+    "check",
+    "compare",
+    "predict",
+    "schema",
+    "simulate",
+    "sweep",
+]

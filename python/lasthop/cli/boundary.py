@@ -1,0 +1,107 @@
+"""The door between commands and the shell: exit codes, error lines, broken pipes.
+
+Exit codes: 0 all is well; 1 a defect of lasthop; 2 something the user can put right;
+130 Ctrl-C; 141 the reader of standard output went away.
+"""
+
+import os
+import re
+import sys
+
+import typer
+
+from lasthop.errors import ScenarioError, UserError
+
+__all__ = ["print_error", "run_command"]
+
+USER_ERROR = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+MOST_PROBLEMS = 20
+"""Problems of a scenario that are printed; the rest is counted."""
+
+REPORT_HINT = "please report it, with the scenario; LASTHOP_TRACEBACK=1 shows where it happened"
+
+
+def run_command(app: typer.Typer, args: list[str]) -> int:
+    """Run a command; say in one line what went wrong, if anything did."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        code = app(args=args, prog_name="lasthop", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_output()
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        print_error("interrupted")
+        return INTERRUPTED
+    except typer.Abort:
+        return INTERRUPTED
+    except Exception as error:
+        return report(error)
+    return code if isinstance(code, int) else 0
+
+
+def report(error: Exception) -> int:
+    """Print what went wrong and return the exit code."""
+    match error:
+        case ScenarioError(problems=problems):
+            for problem in problems[:MOST_PROBLEMS]:
+                print_error(str(problem), problem.hint)
+            if len(problems) > MOST_PROBLEMS:
+                print_error(f"{len(problems) - MOST_PROBLEMS} more of the same scenario")
+        case UserError():
+            print_error(str(error), error.hint)
+        case typer.TyperException():
+            print_error(*usage_error(error))
+        case OSError():
+            discard_output()
+            where = "" if error.filename is None else f"{error.filename}: "
+            print_error(f"{where}{error.strerror or error}")
+        case _:
+            if os.environ.get("LASTHOP_TRACEBACK") == "1":
+                raise error
+            print_error(f"{type(error).__name__}: {error}", f"a defect of lasthop: {REPORT_HINT}")
+            return 1
+    return USER_ERROR
+
+
+def usage_error(error: typer.TyperException) -> tuple[str, str]:
+    """Message and hint of a mistake on the command line, in the form of every other error."""
+    message = error.format_message().rstrip(".")
+    message = re.sub(r"^Invalid value for '?(.*?)'?: ", r"\1: ", message)
+    message = re.sub(r" \(Possible options: .*\)$", "", message)
+    near = getattr(error, "possibilities", None)
+    context = getattr(error, "ctx", None)
+    path = "lasthop" if context is None else context.command_path
+    if near:
+        return lower_first(message), f"did you mean {sorted(near)[0]}?"
+    return lower_first(message), f"{path} --help lists what is allowed"
+
+
+def print_error(message: str, hint: str | None = None) -> None:
+    """One line for what is wrong, and at most one for the remedy."""
+    print(f"error: {one_line(message)}", file=sys.stderr)
+    if hint:
+        print(f"hint: {one_line(hint)}", file=sys.stderr)
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks and control characters."""
+    return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+
+
+def lower_first(text: str) -> str:
+    """The text with a small first letter, unless it begins with an abbreviation."""
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]
+
+
+def discard_output() -> None:
+    """Send standard output nowhere, so that the interpreter can flush it at its end."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return

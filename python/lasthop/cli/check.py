@@ -1,0 +1,23 @@
+"""`lasthop check`."""
+
+import json
+
+import typer
+
+from lasthop.cli.options import File, Json, Settings, read_scenario
+
+__all__ = ["check"]
+
+
+def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
+    """Check a scenario and say what is in it; --json prints it with every default filled in."""
+    scenario = read_scenario(file, settings)
+    if as_json:
+        typer.echo(json.dumps(scenario.to_dict(), indent=2, ensure_ascii=False))
+        return
+    runs = f"{scenario['replications']} x {scenario['duration_s']:g} s"
+    counts = ", ".join(
+        f"{len(scenario[what])} {what if len(scenario[what]) != 1 else what[:-1]}"
+        for what in ("stations", "flows")
+    )
+    typer.echo(f"{scenario.source}: ok: {scenario['name']}: {counts}, {runs}")

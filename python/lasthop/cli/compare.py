@@ -1,0 +1,109 @@
+"""`lasthop compare`."""
+
+import sys
+import warnings
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lasthop.cli.options import (
+    File,
+    Jobs,
+    Json,
+    Model,
+    Replications,
+    Seed,
+    Settings,
+    read_scenario,
+    stem,
+    writable,
+)
+from lasthop.cli.predict import print_warnings
+from lasthop.cli.progress import progress_bar
+from lasthop.cli.simulate import finish, print_runs
+from lasthop.compare import Comparison, Row
+from lasthop.compare import compare as lay_side_by_side
+from lasthop.digits import estimate, plain, signed
+from lasthop.predict import DEFAULT_MODEL
+
+__all__ = ["compare"]
+
+SHOWN = {
+    "goodput_share": ("goodput share [%]", 100.0),
+    "fairness_level": ("fairness level [-]", 1.0),
+    "queue_packets": ("mean queue [packets]", 1.0),
+    "jain": ("Jain's index [-]", 1.0),
+    "updown_ratio": ("up/down ratio [-]", 1.0),
+    "goodput_bps": ("goodput [Mb/s]", 1e-6),
+}
+"""What the table shows, in its order: title with unit, and factor from the result's unit."""
+
+
+def compare(
+    file: File,
+    model: Model = DEFAULT_MODEL,
+    replications: Replications = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    settings: Settings = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the picture goes.")] = Path("out"),
+    as_json: Json = False,
+) -> None:
+    """Predict and simulate a scenario: one table, one picture."""
+    scenario = read_scenario(file, settings)
+    writable(out)
+    with progress_bar("simulating") as progress, warnings.catch_warnings():
+        # An interruption is reported below, in the command line's own words.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        comparison = lay_side_by_side(
+            scenario,
+            model=model,
+            replications=replications,
+            seed=seed,
+            jobs=jobs,
+            progress=progress,
+        )
+    picture = out / f"{stem(scenario)}-compare.png"
+    out.mkdir(parents=True, exist_ok=True)
+    comparison.save_figure(picture)
+    if as_json:
+        sys.stdout.write(comparison.to_json())
+    else:
+        print_comparison(comparison)
+        typer.echo(f"picture: {picture}")
+    if comparison.prediction is not None:
+        print_warnings(comparison.prediction)
+    finish(comparison.simulation)
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Every quantity: predicted, simulated with interval, difference."""
+    from lasthop.cli.tables import print_table
+
+    print_runs(comparison.simulation)
+    if comparison.refusal is not None:
+        typer.echo(f"no prediction: {comparison.refusal}\n")
+    rows = []
+    for quantity, (title, scale) in SHOWN.items():
+        chosen = [
+            row for row in comparison.rows if row.quantity == quantity and row.list != "flows"
+        ]
+        for title_or_blank, row in zip(chain([title], repeat("")), chosen, strict=False):
+            rows.append([title_or_blank, row.name, *numbers(row, scale)])
+    print_table(["quantity", "of", "predicted", "simulated", "difference"], rows, names=2)
+
+
+def numbers(row: Row, scale: float) -> list[str]:
+    """Predicted, simulated and difference, as text."""
+
+    def scaled(value: float | None) -> float | None:
+        return None if value is None else value * scale
+
+    half = scaled(row.ci95)
+    return [
+        plain(scaled(row.predicted)),
+        estimate(scaled(row.simulated), half),
+        signed(scaled(row.difference), half),
+    ]

@@ -1,0 +1,15 @@
+"""`lasthop schema`."""
+
+import json
+
+import typer
+
+from lasthop import scenario
+from lasthop.cli.options import Json
+
+__all__ = ["schema"]
+
+
+def schema(as_json: Json = False) -> None:
+    """Print the JSON Schema of scenario files, for editors and checkers; always JSON."""
+    typer.echo(json.dumps(scenario.schema(), indent=2, ensure_ascii=False))

@@ -1,0 +1,135 @@
+"""`lasthop simulate`."""
+
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lasthop.cli.boundary import INTERRUPTED, print_error
+from lasthop.cli.options import (
+    File,
+    Jobs,
+    Json,
+    Replications,
+    Seed,
+    Settings,
+    read_scenario,
+    writable,
+)
+from lasthop.cli.progress import progress_bar
+from lasthop.result import Result
+from lasthop.run import simulate as run
+
+__all__ = ["print_runs", "simulate"]
+
+MOST_FRAMES = 1_000_000
+"""Frames that a packet capture keeps unless the scenario says otherwise."""
+
+
+def simulate(
+    file: File,
+    replications: Replications = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    settings: Settings = None,
+    series: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help='Record time series of the first replication this often: "0.1 s".',
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write result.json, and all tables as Parquet and CSV.",
+            show_default=False,
+        ),
+    ] = None,
+    pcapng: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the frames of the first replication, for Wireshark.",
+            show_default=False,
+        ),
+    ] = None,
+    timing: Annotated[
+        bool, typer.Option("--timing", help="Print time spent to standard error.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Simulate a scenario packet by packet."""
+    scenario = read_scenario(file, settings)
+    if out is not None:
+        writable(out)
+    frames = None
+    if pcapng is not None:
+        writable(pcapng.parent)
+        frames = scenario["record"]["frames"] or MOST_FRAMES
+    wall, cpu = time.perf_counter(), time.process_time()
+    with progress_bar("simulating") as progress, warnings.catch_warnings():
+        # An interruption is reported below, in the command line's own words.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        result = run(
+            scenario,
+            replications=replications,
+            seed=seed,
+            series=series,
+            frames=frames,
+            jobs=jobs,
+            progress=progress,
+        )
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    if out is not None:
+        result.save(out)
+    if pcapng is not None:
+        result.save_capture(pcapng)
+    if as_json:
+        sys.stdout.write(result.to_json())
+    else:
+        print_result(result)
+    if timing:
+        print_timing(result, wall, cpu)
+    finish(result)
+
+
+def finish(result: Result) -> None:
+    """Say what Ctrl-C left, and exit accordingly."""
+    if result.interrupted:
+        asked = result.scenario["replications"]
+        print_error(f"interrupted: {result.replications} of {asked} replications kept")
+        raise typer.Exit(INTERRUPTED)
+
+
+def print_result(result: Result) -> None:
+    """The result as tables."""
+    from lasthop.cli.tables import print_answer
+
+    print_runs(result)
+    print_answer(result.summary)
+
+
+def print_runs(result: Result) -> None:
+    """One line on what was simulated."""
+    summary = result.summary
+    interval = "± is a 95 % interval" if result.replications > 1 else "one run: no intervals"
+    typer.echo(
+        f"{summary['scenario']}: {result.replications} x {summary['duration_s']:g} s, first "
+        f"{summary['warmup_s']:g} s cut, seed {result.seed}; {interval}\n"
+    )
+
+
+def print_timing(result: Result, wall: float, cpu: float) -> None:
+    """Time spent, on standard error: it never is part of a result."""
+    simulated = result.replications * result.summary["duration_s"]
+    print(
+        f"timing: {wall:.2f} s, {cpu:.2f} s of processor time, "
+        f"{simulated / wall:,.0f} simulated seconds a second",
+        file=sys.stderr,
+    )

@@ -1,0 +1,112 @@
+"""Results as tables of plain text, readable at 80 columns and without colour."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+import typer
+
+from lasthop.digits import estimate
+
+__all__ = ["Column", "print_answer", "print_table"]
+
+MOST_ROWS = 40
+"""Rows of a table that are printed; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a quantity is shown: title, unit, factor from the result's unit."""
+
+    quantity: str
+    title: str
+    unit: str = ""
+    scale: float = 1.0
+
+    @property
+    def header(self) -> str:
+        """Title over unit, a line break between words."""
+        return f"{self.title.replace(' ', chr(10))}\n[{self.unit or '-'}]"
+
+    def cell(self, item: Mapping[str, Any]) -> str:
+        """Value and interval of one item."""
+        found = item.get(self.quantity)
+        if found is None or found["mean"] is None:
+            return "-"
+        half = found["ci95"]
+        return estimate(found["mean"] * self.scale, None if half is None else half * self.scale)
+
+    def says_something(self, item: Mapping[str, Any]) -> bool:
+        """Whether the item has this quantity, and not zero."""
+        return self.cell(item) not in ("-", "0")
+
+
+GOODPUT = Column("goodput_bps", "goodput", "Mb/s", 1e-6)
+QUEUE = Column("queue_packets", "queue", "packets")
+COLLISIONS = Column("collision_rate", "collisions", "%", 100)
+DISCARDS = Column("discard_probability", "discards", "%", 100)
+
+COLUMNS: dict[str, tuple[Column, ...]] = {
+    "stations": (
+        GOODPUT,
+        Column("goodput_share", "share", "%", 100),
+        Column("fairness_level", "fairness level", "-"),
+        QUEUE,
+        COLLISIONS,
+        DISCARDS,
+    ),
+    "aps": (QUEUE, COLLISIONS, DISCARDS),
+    "flows": (
+        GOODPUT,
+        Column("rtt_s", "RTT", "ms", 1e3),
+        Column("cwnd_packets", "cwnd", "packets"),
+        Column("loss_probability", "loss", "%", 100),
+        Column("completion_s", "completion", "s"),
+    ),
+    "links": (Column("utilisation", "utilisation", "%", 100),),
+    "cells": (
+        GOODPUT,
+        Column("jain", "Jain's index"),
+        Column("updown_ratio", "up/down"),
+        Column("busy_fraction", "busy", "%", 100),
+    ),
+}
+"""What is printed of each list; --json and --out have everything."""
+
+TITLES = {"stations": "station", "aps": "AP", "flows": "flow", "links": "link", "cells": "cell"}
+
+
+def print_answer(summary: Mapping[str, Any]) -> None:
+    """Every list of a result that has something to show; columns of zeros are left out."""
+    for list_name, columns in COLUMNS.items():
+        items = summary.get(list_name, ())
+        shown = [column for column in columns if any(column.says_something(item) for item in items)]
+        if shown:
+            headers = [TITLES[list_name], *(column.header for column in shown)]
+            rows = [[item["name"], *(column.cell(item) for column in shown)] for item in items]
+            print_table(headers, rows)
+
+
+def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], names: int = 1) -> None:
+    """A table whose first `names` columns are text and the others numbers.
+
+    Headers may have line breaks; they stand at the bottom of their lines.
+    """
+    shown = rows[:MOST_ROWS]
+    columns = zip_longest(*(reversed(header.split("\n")) for header in headers), fillvalue="")
+    heads = list(reversed(list(columns)))
+    widths = [max(map(len, column)) for column in zip(*heads, *shown, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            cell.ljust(width) if index < names else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        return "  ".join(padded).rstrip()
+
+    for text in (*map(line, heads), "  ".join("-" * width for width in widths), *map(line, shown)):
+        typer.echo(text)
+    if len(rows) > MOST_ROWS:
+        typer.echo(f"... and {len(rows) - MOST_ROWS} more: --json or --out DIR has them all")
+    typer.echo()

@@ -1,0 +1,175 @@
+"""Prediction and simulation of one scenario, laid side by side."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop.predict import DEFAULT_MODEL, predict
+from lasthop.result import LISTS, Prediction, Result
+from lasthop.run import ProgressCallback, simulate
+from lasthop.scenario import Scenario, ScenarioLike
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from lasthop.plot.figure import Figure
+
+__all__ = ["Comparison", "Row", "compare"]
+
+ALWAYS_SHOWN = {
+    "stations": ("goodput_bps", "queue_packets"),
+    "aps": ("queue_packets",),
+    "cells": ("goodput_bps", "jain", "updown_ratio"),
+}
+"""Quantities shown though the model may not give them, by list."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of one item, predicted and simulated."""
+
+    list: str
+    name: str
+    quantity: str
+    predicted: float | None
+    simulated: float | None
+    ci95: float | None
+    """Half width of the simulation's 95 % confidence interval."""
+
+    @property
+    def difference(self) -> float | None:
+        """Simulated less predicted."""
+        if self.predicted is None or self.simulated is None:
+            return None
+        return self.simulated - self.predicted
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A scenario's prediction beside its simulation."""
+
+    scenario: Scenario
+    prediction: Prediction | None
+    """None if the model refused the scenario; then `refusal` says why."""
+    refusal: str | None
+    simulation: Result
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Every quantity that the model predicts, and goodputs and queues."""
+        return list(self._rows())
+
+    @cached_property
+    def table(self) -> "pd.DataFrame":
+        """`rows` as a data frame."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(row) | {"difference": row.difference} for row in self.rows])
+
+    def figure(self) -> "Figure":
+        """Shares, goodputs and queues: the model's beside the simulation's."""
+        from lasthop.plot.compare import comparison_figure
+
+        return comparison_figure(self)
+
+    def save_figure(self, path: str | Path) -> None:
+        """Write `figure` as PNG, PDF or SVG, by the suffix of `path`."""
+        from lasthop.saving import write_atomically
+
+        figure = self.figure()
+        write_atomically(Path(path), figure.savefig)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Both answers and the rows as a tree of dictionaries and lists."""
+        return {
+            "kind": "comparison",
+            "scenario": self.scenario["name"],
+            "prediction": None if self.prediction is None else self.prediction.to_dict(),
+            "refusal": self.refusal,
+            "simulation": self.simulation.to_dict(),
+            "rows": [asdict(row) | {"difference": row.difference} for row in self.rows],
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def _rows(self) -> Iterator[Row]:
+        predicted = {} if self.prediction is None else self.prediction.summary
+        for list_name in LISTS:
+            theirs = items_by_name(predicted.get(list_name, ()))
+            ours = items_by_name(self.simulation.summary.get(list_name, ()))
+            for quantity in shown_quantities(list_name, [*theirs.values()], [*ours.values()]):
+                for name in ours:
+                    guess = theirs.get(name, {}).get(quantity)
+                    seen = ours[name].get(quantity)
+                    if guess is None and seen is None:
+                        continue
+                    yield Row(
+                        list_name,
+                        name,
+                        quantity,
+                        None if guess is None else guess["mean"],
+                        None if seen is None else seen["mean"],
+                        None if seen is None else seen["ci95"],
+                    )
+
+
+def compare(
+    scenario: ScenarioLike,
+    *,
+    model: str = DEFAULT_MODEL,
+    replications: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> Comparison:
+    """Predict and simulate a scenario.
+
+    If the model refuses the scenario, the comparison has the simulation alone, and `refusal`
+    names the assumption that the scenario breaks.
+
+    Parameters
+    ----------
+    scenario : str, path, mapping or Scenario
+        See `Scenario`.
+    model : str
+        Name of the model.
+    replications, seed, jobs, progress
+        See `simulate`.
+    """
+    from lasthop.models import ModelError
+
+    checked = Scenario(scenario)
+    prediction, refusal = None, None
+    try:
+        prediction = predict(checked, model=model)
+    except ModelError as error:
+        refusal = str(error)
+    simulation = simulate(
+        checked, replications=replications, seed=seed, jobs=jobs, progress=progress
+    )
+    return Comparison(checked, prediction, refusal, simulation)
+
+
+def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """A list of a result as a mapping from name to item, in its order."""
+    return {item["name"]: item for item in items}
+
+
+def shown_quantities(
+    list_name: str, predicted: list[Mapping[str, Any]], simulated: list[Mapping[str, Any]]
+) -> list[str]:
+    """Quantities of a list to lay side by side: those predicted, and `ALWAYS_SHOWN`."""
+    shown = dict.fromkeys(
+        quantity
+        for quantity in ALWAYS_SHOWN.get(list_name, ())
+        if any(quantity in item for item in simulated)
+    )
+    shown |= dict.fromkeys(
+        key for item in predicted for key, value in item.items() if isinstance(value, Mapping)
+    )
+    return list(shown)

@@ -1,0 +1,48 @@
+"""Numbers as a reader wants them: as many digits as the interval supports."""
+
+from math import floor, log10
+
+__all__ = ["estimate", "plain", "signed"]
+
+DIGITS = 4
+"""Significant digits of a number without interval."""
+
+
+def estimate(mean: float | None, ci95: float | None) -> str:
+    """A mean and its half width, both cut at the half width's first or second digit."""
+    if mean is None:
+        return "-"
+    if not ci95:
+        return plain(mean)
+    places = decimals(mean, ci95)
+    return f"{mean:.{places}f} ± {ci95:.{places}f}"
+
+
+def plain(value: float | None) -> str:
+    """A number without interval."""
+    if value is None:
+        return "-"
+    if value == 0:
+        return "0"
+    return f"{value:.{min(6, max(0, DIGITS - 1 - floor(log10(abs(value)))))}f}"
+
+
+def signed(value: float | None, ci95: float | None = None) -> str:
+    """A difference with its sign, cut as `estimate` cuts."""
+    if value is None:
+        return "-"
+    if value == 0:
+        return "0"
+    places = decimals(value, ci95) if ci95 else 3
+    return f"{value:+.{places}f}"
+
+
+def decimals(mean: float, ci95: float) -> int:
+    """Decimal places that show two digits of a half width of 10 to 35, else one.
+
+    The rule of the Particle Data Group; at most six digits of the mean are shown.
+    """
+    exponent = floor(log10(ci95))
+    wanted = -exponent if ci95 > 3.55 * 10.0**exponent else 1 - exponent
+    room = 5 - floor(log10(abs(mean))) if mean else 6
+    return max(0, min(wanted, room, 6))

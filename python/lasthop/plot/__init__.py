@@ -1,0 +1,35 @@
+"""Pictures of results. Nothing here is imported before a picture is asked for."""
+
+from typing import TYPE_CHECKING
+
+from lasthop.result import Result
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+__all__ = ["ResultPlots"]
+
+
+class ResultPlots:
+    """Pictures of one result, as ``r.plot.goodput()``; each returns a matplotlib figure."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def goodput(self) -> "Figure":
+        """Goodput of each station, with intervals. [Mb/s]"""
+        from lasthop.plot.stations import goodput_figure
+
+        return goodput_figure(self._result)
+
+    def queues(self) -> "Figure":
+        """Mean queue of the access point and each station, with intervals. [packets]"""
+        from lasthop.plot.stations import queue_figure
+
+        return queue_figure(self._result)
+
+    def series(self, quantity: str) -> "Figure":
+        """One quantity over time, a line an item, in the first replication."""
+        from lasthop.plot.series import series_figure
+
+        return series_figure(self._result, quantity)

@@ -1,0 +1,72 @@
+"""The picture of a comparison: who gets what share, how much that is, and where packets wait."""
+
+from math import isnan
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from lasthop.compare import Comparison
+from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
+from lasthop.plot.rows import bars, diamonds, estimates, label_rows, rows_height
+
+__all__ = ["comparison_figure"]
+
+SIMULATED = "simulation, 95 %"
+EQUAL = "equal shares"
+
+
+def comparison_figure(comparison: Comparison) -> Figure:
+    """Three panels, one row a station: share of goodput, goodput, mean queue."""
+    simulated = comparison.simulation.summary
+    stations = simulated["stations"]
+    nodes = [*simulated["aps"], *stations]
+    guesses = {what: aligned_guesses(comparison, what) for what in ("aps", "stations")}
+    heights = [rows_height(len(rows)) for rows in (stations, stations, nodes)]
+    with house_style(sum(heights) + 12) as figure:
+        shares, goodputs, queues = figure.subplots(3, height_ratios=heights)
+
+        title(shares, "Who gets what share")
+        side_by_side(shares, stations, guesses["stations"], "goodput_share", 100)
+        shares.axvline(100 / len(stations), color=QUIET, linestyle="--", label=EQUAL)
+        shares.set_xlabel("share of the cell's goodput [%]")
+
+        title(goodputs, "How much that is")
+        side_by_side(goodputs, stations, [], "goodput_bps", 1e-6)
+        goodputs.set_xlabel("goodput [Mb/s]")
+
+        title(queues, "Where packets wait")
+        every_guess = [*guesses["aps"], *guesses["stations"]]
+        side_by_side(queues, nodes, every_guess, "queue_packets", 1)
+        queues.set_xlabel("mean queue [packets]")
+
+        lines, names = shares.get_legend_handles_labels()
+        legend = dict(zip(names, lines, strict=True))
+        order = [name for name in (SIMULATED, "model", EQUAL) if name in legend]
+        figure.suptitle(comparison.scenario["name"], x=0.02, ha="left")
+        handles = [legend[name] for name in order]
+        figure.legend(handles, order, loc="outside lower left", ncols=3, columnspacing=1.2)
+    return figure
+
+
+def side_by_side(
+    axes: Axes,
+    simulated: list[dict[str, Any]],
+    predicted: list[dict[str, Any]],
+    quantity: str,
+    scale: float,
+) -> None:
+    """The simulation's bars with intervals and, where it says something, the model's diamonds."""
+    bars(axes, estimates(simulated, quantity, scale), SIMULATION, SIMULATED)
+    guesses = estimates(predicted, quantity, scale)
+    if not all(isnan(value) for value, _ in guesses):
+        diamonds(axes, guesses, MODEL, "model")
+    axes.set_xlim(left=0)
+    label_rows(axes, [item["name"] for item in simulated])
+
+
+def aligned_guesses(comparison: Comparison, list_name: str) -> list[dict[str, Any]]:
+    """What the model says of each simulated item, in order; empty where it says nothing."""
+    predicted = {} if comparison.prediction is None else comparison.prediction.summary
+    guesses = {item["name"]: item for item in predicted.get(list_name, ())}
+    simulated = comparison.simulation.summary[list_name]
+    return [guesses.get(item["name"], {}) for item in simulated]

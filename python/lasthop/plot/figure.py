@@ -1,0 +1,48 @@
+"""How every picture looks: size of a paper's column, palette, fonts."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from typing import Any
+
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as MatplotlibFigure
+
+__all__ = ["COLUMN_INCHES", "MODEL", "QUIET", "SIMULATION", "Figure", "house_style", "title"]
+
+COLUMN_INCHES = 85 / 25.4
+"""Width of a picture: a paper's column of 85 mm."""
+
+HOUSE = "lasthop.plot.house"
+
+# Of the palette in house.mplstyle.
+SIMULATION = "#56B4E9"
+MODEL = "#D55E00"
+QUIET = "#666666"
+
+
+class Figure(MatplotlibFigure):
+    """A figure that shows itself in notebooks and needs no window system."""
+
+    def _repr_png_(self) -> bytes:
+        picture = BytesIO()
+        self.savefig(picture, format="png")
+        return picture.getvalue()
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """Write the picture in house style; see matplotlib."""
+        with style.context(HOUSE):
+            super().savefig(fname, **options)
+
+
+@contextmanager
+def house_style(height_mm: float) -> Iterator[Figure]:
+    """An empty figure one column wide, in house style while the context lasts."""
+    with style.context(HOUSE):
+        yield Figure(figsize=(COLUMN_INCHES, height_mm / 25.4), layout="constrained")
+
+
+def title(axes: Axes, text: str) -> None:
+    """A short line over the axes."""
+    axes.set_title(text, pad=4)

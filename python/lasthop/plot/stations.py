@@ -1,0 +1,31 @@
+"""Stations of one result: goodput and queue."""
+
+from lasthop.plot.figure import SIMULATION, Figure, house_style, title
+from lasthop.plot.rows import bars, estimates, label_rows, rows_height
+from lasthop.result import Result
+
+__all__ = ["goodput_figure", "queue_figure"]
+
+
+def goodput_figure(result: Result) -> Figure:
+    """Goodput of each station, with 95 % intervals."""
+    stations = result.summary["stations"]
+    with house_style(rows_height(len(stations))) as figure:
+        axes = figure.subplots()
+        title(axes, result.summary["scenario"])
+        bars(axes, estimates(stations, "goodput_bps", 1e-6), SIMULATION, "simulation")
+        axes.set_xlabel("goodput [Mb/s], 95 % intervals")
+        label_rows(axes, [item["name"] for item in stations])
+    return figure
+
+
+def queue_figure(result: Result) -> Figure:
+    """Mean queue of the access point and each station, with 95 % intervals."""
+    nodes = [*result.summary["aps"], *result.summary["stations"]]
+    with house_style(rows_height(len(nodes))) as figure:
+        axes = figure.subplots()
+        title(axes, result.summary["scenario"])
+        bars(axes, estimates(nodes, "queue_packets"), SIMULATION, "simulation")
+        axes.set_xlabel("mean queue [packets], 95 % intervals")
+        label_rows(axes, [item["name"] for item in nodes])
+    return figure

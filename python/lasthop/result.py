@@ -1,0 +1,204 @@
+"""What a simulation gave: estimates as tables, samples, series, and pictures of them."""
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop._core import SimulationOutput
+from lasthop.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from lasthop.plot import ResultPlots
+
+__all__ = ["LISTS", "Answer", "Prediction", "Result"]
+
+LISTS = ("flows", "stations", "aps", "queues", "links", "cells", "totals")
+"""Lists of a result, in its order."""
+
+
+class Answer:
+    """What a model or a simulation says about a scenario.
+
+    Tables are pandas data frames indexed by name, one column a quantity with its unit in the
+    name (``goodput_bps``) and one for the half width of its 95 % confidence interval over
+    replications (``goodput_bps_ci95``; NaN with fewer than two replications).
+    """
+
+    def __init__(self, summary: Mapping[str, Any], scenario: Scenario) -> None:
+        self.summary = summary
+        self.scenario = scenario
+
+    @cached_property
+    def flows(self) -> "pd.DataFrame":
+        """One row a transport flow."""
+        return self.table("flows")
+
+    @cached_property
+    def stations(self) -> "pd.DataFrame":
+        """One row a station."""
+        return self.table("stations")
+
+    @cached_property
+    def aps(self) -> "pd.DataFrame":
+        """One row an access point."""
+        return self.table("aps")
+
+    @cached_property
+    def queues(self) -> "pd.DataFrame":
+        """One row a queue."""
+        return self.table("queues")
+
+    @cached_property
+    def links(self) -> "pd.DataFrame":
+        """One row a wired link."""
+        return self.table("links")
+
+    @cached_property
+    def cells(self) -> "pd.DataFrame":
+        """One row a cell."""
+        return self.table("cells")
+
+    @cached_property
+    def totals(self) -> "pd.DataFrame":
+        """Sums over the whole run."""
+        return self.table("totals")
+
+    def table(self, name: str) -> "pd.DataFrame":
+        """One list as a data frame; empty if this answer does not have it."""
+        import pandas as pd
+
+        rows = [flat_row(item) for item in self.summary.get(name, [])]
+        return pd.DataFrame(rows).set_index("name") if rows else pd.DataFrame()
+
+    def to_dict(self) -> dict[str, Any]:
+        """A fresh tree of dictionaries and lists, as `to_json` prints it."""
+        tree: dict[str, Any] = json.loads(self.to_json())
+        return tree
+
+    def to_json(self) -> str:
+        """The text that the command line prints with ``--json``, byte for byte."""
+        return json.dumps(self.summary, indent=2, ensure_ascii=False) + "\n"
+
+
+class Prediction(Answer):
+    """What a model says."""
+
+    def __repr__(self) -> str:
+        return f"Prediction({self.summary['scenario']!r}: {self.model})"
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return str(self.summary["model"])
+
+    @property
+    def warnings(self) -> list[str]:
+        """Assumptions the scenario nearly breaks: to be checked before trusting the answer."""
+        return [str(warning) for warning in self.summary.get("warnings", ())]
+
+
+class Result(Answer):
+    """What a simulation says, with its samples, series and pictures."""
+
+    def __init__(self, output: SimulationOutput, scenario: Scenario) -> None:
+        super().__init__(json.loads(output.summary_json), scenario)
+        self._output = output
+
+    def __repr__(self) -> str:
+        runs = f"{self.replications} x {self.summary['duration_s']:g} s"
+        return f"Result({self.summary['scenario']!r}: {runs}, seed {self.seed})"
+
+    @property
+    def replications(self) -> int:
+        """Replications that finished."""
+        return int(self.summary["replications"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of all random streams."""
+        return int(self.summary["seed"])
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was stopped before all replications finished."""
+        return self._output.interrupted
+
+    @cached_property
+    def samples(self) -> "pd.DataFrame":
+        """Each quantity in each replication: list, name, quantity, replication, value."""
+        import pandas as pd
+
+        tree: dict[str, dict[str, dict[str, list[float | None]]]]
+        tree = json.loads(self._output.samples_json)
+        rows = [
+            (list_name, name, quantity, replication, value)
+            for list_name, items in tree.items()
+            for name, quantities in items.items()
+            for quantity, values in quantities.items()
+            for replication, value in enumerate(values)
+        ]
+        return pd.DataFrame(rows, columns=["list", "name", "quantity", "replication", "value"])
+
+    @cached_property
+    def series(self) -> "pd.DataFrame":
+        """Time series of the first replication: time_s, list, name, quantity, value.
+
+        Empty unless the scenario asks for them (``record.series_interval``).
+        """
+        import pandas as pd
+
+        columns = ["time_s", "list", "name", "quantity", "value"]
+        tree = json.loads(self._output.series_json)
+        rows = [
+            (time, track["list"], track["name"], track["quantity"], value)
+            for track in (tree or {}).get("tracks", [])
+            for time, value in zip(tree["time_s"], track["values"], strict=True)
+        ]
+        return pd.DataFrame(rows, columns=columns)
+
+    @property
+    def plot(self) -> "ResultPlots":
+        """Pictures of this result: ``r.plot.goodput()``."""
+        from lasthop.plot import ResultPlots
+
+        return ResultPlots(self)
+
+    def to_json(self) -> str:
+        """The text that ``lasthop simulate --json`` prints, byte for byte."""
+        return self._output.summary_json
+
+    def save(self, directory: str | PathLike[str]) -> list[Path]:
+        """Write ``result.json`` and every table as Parquet and CSV; return the paths."""
+        from lasthop.saving import save_result
+
+        return save_result(self, Path(directory))
+
+    def save_capture(self, path: str | PathLike[str]) -> None:
+        """Write the frames of the first replication as pcapng, for Wireshark.
+
+        The scenario must ask for them (``record.frames``); else the capture is empty.
+        """
+        from lasthop.saving import write_atomically
+
+        def write(file: Path) -> None:
+            with file.open("wb") as stream:
+                self._output.write_pcapng(stream.write)
+
+        write_atomically(Path(path), write)
+
+
+def flat_row(item: Mapping[str, Any]) -> dict[str, Any]:
+    """One item of a result with each estimate as two columns, value and half width."""
+    row: dict[str, Any] = {}
+    for key, value in item.items():
+        if isinstance(value, Mapping):
+            row[key] = value["mean"]
+            row[f"{key}_ci95"] = value["ci95"]
+        else:
+            row[key] = value
+    return row

@@ -1,0 +1,98 @@
+"""One scenario simulated: the engine called, its result wrapped."""
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias, TypedDict
+
+from lasthop import _core
+from lasthop.result import Result
+from lasthop.scenario import Scenario, ScenarioLike
+
+__all__ = ["Progress", "ProgressCallback", "available_jobs", "simulate"]
+
+
+class Progress(TypedDict):
+    """How far a run is, over all its replications."""
+
+    replications_done: int
+    replications: int
+    simulated_s: float
+    """Simulated time so far. [s]"""
+    total_s: float
+    """Simulated time of the whole run. [s]"""
+
+
+ProgressCallback: TypeAlias = Callable[[Progress], bool | None]
+
+
+def simulate(
+    scenario: ScenarioLike,
+    *,
+    replications: int | None = None,
+    seed: int | None = None,
+    series: str | None = None,
+    frames: int | None = None,
+    settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
+    jobs: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> Result:
+    """Simulate a scenario packet by packet.
+
+    The result depends on scenario, seed and version only, never on `jobs`. The GIL is released.
+
+    Parameters
+    ----------
+    scenario : str, path, mapping or Scenario
+        See `Scenario`.
+    replications, seed : int, optional
+        Replace the scenario's own.
+    series : str, optional
+        Sampling interval of time series of the first replication: ``"0.1 s"``.
+    frames : int, optional
+        Keep at most this many frames of the first replication for a packet capture.
+    settings : mapping or pairs
+        Further values to replace: ``{"cell.ap.cwmin": 15}``.
+    jobs : int, optional
+        Threads over which replications are spread; by default one for each available processor.
+    progress : callable, optional
+        Called about every 50 ms with a `Progress`; the run stops if it returns False.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is refused.
+    KeyboardInterrupt
+        At Ctrl-C before the first replication finished. Later, Ctrl-C keeps what is finished:
+        the result has fewer replications, `Result.interrupted` is set and a warning given.
+    """
+    given = [
+        ("replications", replications),
+        ("seed", seed),
+        ("record.series_interval", series),
+        ("record.frames", frames),
+    ]
+    pairs = list(settings.items() if isinstance(settings, Mapping) else settings)
+    pairs += [(path, value) for path, value in given if value is not None]
+    checked = Scenario(scenario, pairs)
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"jobs is {jobs}; at least 1 thread is needed")
+    output = _core.simulate(
+        checked.content,
+        checked.format,
+        checked.source,
+        list(checked.settings),
+        jobs or available_jobs(),
+        progress,
+    )
+    result = Result(output, checked)
+    if output.interrupted:
+        asked = checked["replications"]
+        message = f"interrupted: {result.replications} of {asked} replications kept"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    return result
+
+
+def available_jobs() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

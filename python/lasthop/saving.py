@@ -1,0 +1,120 @@
+"""Results on disk: JSON, and each table as Parquet and CSV, all or nothing."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop import _core
+from lasthop.result import LISTS, Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["save_result", "save_table", "write_atomically"]
+
+Writer = Callable[[Path], object]
+
+
+def save_result(result: Result, directory: Path) -> list[Path]:
+    """Write ``result.json``, ``NAME.parquet`` and ``NAME.csv`` of each table into `directory`."""
+    about = {key: str(result.summary[key]) for key in ("scenario", "seed", "version")}
+    writers: dict[str, Writer] = {"result.json": text_writer(result.to_json())}
+    tables = {name: result.table(name).reset_index() for name in LISTS}
+    tables |= {"samples": result.samples, "series": result.series}
+    for name, table in tables.items():
+        if not table.empty:
+            writers |= table_writers(name, table, about)
+    return write_all(directory, writers)
+
+
+def save_table(table: "pd.DataFrame", directory: Path, name: str) -> list[Path]:
+    """Write one table as Parquet and CSV into `directory`."""
+    return write_all(directory, table_writers(name, table, {}))
+
+
+def write_atomically(path: Path, write: Writer) -> None:
+    """Write a file beside `path`, then put it in place; devices and pipes are written directly."""
+    if path.exists() and not path.is_file():
+        write(path)
+        return
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    os.close(handle)
+    partial = Path(name)
+    try:
+        write(partial)
+        partial.chmod(0o666 & ~current_umask())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_all(directory: Path, writers: Mapping[str, Writer]) -> list[Path]:
+    """Write all files of a directory; if one fails, none is put in place."""
+    created = [path for path in (directory, *directory.parents) if not path.exists()]
+    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=directory, prefix=".writing-") as staging:
+            for name, write in writers.items():
+                write(Path(staging, name))
+            for name in writers:
+                Path(staging, name).replace(directory / name)
+    except BaseException:
+        for path in created:
+            with suppress(OSError):
+                path.rmdir()
+        raise
+    return [directory / name for name in writers]
+
+
+def text_writer(text: str) -> Writer:
+    """A writer of this text."""
+    return lambda path: path.write_text(text, encoding="utf-8")
+
+
+def table_writers(name: str, table: "pd.DataFrame", about: Mapping[str, str]) -> dict[str, Writer]:
+    """Writers of a table's Parquet and CSV file."""
+    return {
+        f"{name}.parquet": lambda path: write_parquet(table, path, about),
+        f"{name}.csv": lambda path: table.to_csv(path, index=False, lineterminator="\n"),
+    }
+
+
+def write_parquet(table: "pd.DataFrame", path: Path, about: Mapping[str, str]) -> None:
+    """Write Parquet whose fields carry unit and definition of their quantity."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    fields = [field.with_metadata(field_metadata(field.name)) for field in arrow.schema]
+    metadata = {"lasthop": json.dumps(dict(about))}
+    pq.write_table(arrow.cast(pa.schema(fields, metadata=metadata)), path)
+
+
+def field_metadata(column: str) -> dict[str, str]:
+    """Unit and definition of a column, from the registry of quantities."""
+    quantity = column.removesuffix("_ci95")
+    known = registry().get(quantity)
+    if known is None:
+        return {}
+    definition = known["definition"]
+    if column != quantity:
+        definition = f"half width of the 95 % confidence interval of: {definition}"
+    return {"unit": known["unit"], "definition": definition}
+
+
+@cache
+def registry() -> dict[str, dict[str, Any]]:
+    """Every quantity by name: unit, lists, definition."""
+    return {quantity["name"]: quantity for quantity in json.loads(_core.quantities())}
+
+
+def current_umask() -> int:
+    """The process's file mode mask; there is no way to read it but to set it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,194 @@
+"""A scenario as Python sees it: a read-only view of what the engine checked and filled in.
+
+The engine owns the grammar. Text goes in, the normalised scenario comes out with every default
+filled, or everything wrong with it is reported at once.
+"""
+
+import hashlib
+import json
+import sys
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from lasthop import _core
+from lasthop.errors import Problem, ScenarioError
+
+__all__ = ["Scenario", "ScenarioLike", "check", "schema"]
+
+MOST_BYTES = 1 << 24
+"""No more of a file is read; the engine refuses far smaller ones. [bytes]"""
+
+Setting: TypeAlias = tuple[str, str]
+
+
+class Scenario(Mapping[str, Any]):
+    """A checked scenario: a read-only mapping with every default filled in.
+
+    Parameters
+    ----------
+    source : str, path or mapping
+        A file (TOML or JSON); the text itself, if it has a line break or starts with ``{``; or
+        the tree as a mapping, in the grammar of the file.
+    settings : mapping or pairs
+        Values to replace after parsing, by key path: ``{"cell.ap.cwmin": 15}``.
+
+    Raises
+    ------
+    ScenarioError
+        With everything that is wrong in ``problems``.
+    """
+
+    __slots__ = ("_content", "_format", "_json", "_settings", "_source", "_view")
+
+    def __init__(
+        self,
+        source: "ScenarioLike",
+        settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
+    ) -> None:
+        pairs = settings.items() if isinstance(settings, Mapping) else settings
+        added = tuple((path, as_setting(value)) for path, value in pairs)
+        if isinstance(source, Scenario):
+            content, name, before = source.content, source.source, source.settings
+        else:
+            (content, name), before = _read(source), ()
+        self._content: bytes = content
+        self._source: str = name
+        self._format: str = "json" if looks_like_json(content) else "toml"
+        self._settings: tuple[Setting, ...] = (*before, *added)
+        self._json = _core.check(content, self._format, name, list(self._settings))
+        self._view: Mapping[str, Any] = _frozen(json.loads(self._json))
+
+    def __getitem__(self, key: str) -> Any:
+        return self._view[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._view)
+
+    def __len__(self) -> int:
+        return len(self._view)
+
+    def __hash__(self) -> int:
+        return hash(self._json)
+
+    def __eq__(self, other: object) -> bool:
+        return self._json == other._json if isinstance(other, Scenario) else NotImplemented
+
+    def __repr__(self) -> str:
+        return f"Scenario({self._source!r}: {self['name']!r})"
+
+    @property
+    def source(self) -> str:
+        """The file it came from, or what stands for it in messages."""
+        return self._source
+
+    @property
+    def content(self) -> bytes:
+        """The text as given, before `settings`, in UTF-8."""
+        return self._content
+
+    @property
+    def format(self) -> str:
+        """``toml`` or ``json``."""
+        return self._format
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """Values set after parsing, in order."""
+        return self._settings
+
+    @property
+    def key(self) -> str:
+        """Fingerprint of what is simulated: equal for scenarios that mean the same."""
+        return hashlib.sha256(self._json.encode()).hexdigest()
+
+    def with_(self, path: str, value: object) -> "Scenario":
+        """Return a checked copy with one value replaced, as ``--set PATH=VALUE`` does.
+
+        Parameters
+        ----------
+        path : str
+            Key path in the grammar of the file: ``cell.ap.cwmin``, ``station.others.count``.
+        value : object
+            A number, a boolean, or text with its unit: ``"11 Mbps"``.
+        """
+        return Scenario(self, [(path, value)])
+
+    def to_json(self) -> str:
+        """The normalised scenario as JSON text."""
+        return self._json
+
+    def to_dict(self) -> dict[str, Any]:
+        """The normalised scenario as a fresh tree of dictionaries and lists."""
+        tree: dict[str, Any] = json.loads(self._json)
+        return tree
+
+
+ScenarioLike: TypeAlias = Scenario | str | PathLike[str] | Mapping[str, Any]
+
+
+def check(scenario: ScenarioLike) -> Scenario:
+    """Check a scenario and return it with every default filled in; `ScenarioError` if refused."""
+    return scenario if isinstance(scenario, Scenario) else Scenario(scenario)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of scenario files."""
+    tree: dict[str, Any] = json.loads(_core.schema())
+    return tree
+
+
+def as_setting(value: object) -> str:
+    """A value as ``--set`` takes it."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value)
+
+
+def looks_like_json(content: bytes) -> bool:
+    """Whether the first character is an opening brace, which no TOML file begins with."""
+    return content.removeprefix(BOM_UTF8).lstrip()[:1] == b"{"
+
+
+def _read(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, str]:
+    """Content of a scenario and the name it goes by in messages."""
+    if isinstance(source, Mapping):
+        return json.dumps(source).encode(), "<dict>"
+    if isinstance(source, str):
+        if "\n" in source or source.lstrip().startswith("{"):
+            return source.encode(), "<text>"
+        if source == "-":
+            return sys.stdin.buffer.read(MOST_BYTES), "<stdin>"
+    path = Path(source)
+    try:
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES), str(path)
+    except FileNotFoundError:
+        problem = Problem(str(path), None, "", "no such file", _nearest_file(path))
+    except OSError as error:
+        problem = Problem(str(path), None, "", f"cannot be read: {error.strerror}", None)
+    except ValueError as error:
+        problem = Problem(str(path), None, "", f"not a file name: {error}", None)
+    raise ScenarioError([problem])
+
+
+def _nearest_file(path: Path) -> str | None:
+    from difflib import get_close_matches
+
+    try:
+        names = [file.name for file in path.parent.iterdir()]
+    except OSError:
+        return None
+    near = get_close_matches(path.name, names, n=1)
+    return f"did you mean {path.parent / near[0]}?" if near else None
+
+
+def _frozen(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return MappingProxyType({key: _frozen(value) for key, value in tree.items()})
+    if isinstance(tree, list):
+        return tuple(_frozen(value) for value in tree)
+    return tree

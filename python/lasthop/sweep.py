@@ -1,0 +1,235 @@
+"""A scenario at many settings: each point simulated once, kept, and never again."""
+
+import hashlib
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import product
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop import _core
+from lasthop.result import LISTS, flat_row
+from lasthop.run import Progress, ProgressCallback, available_jobs
+from lasthop.saving import save_table, text_writer, write_atomically
+from lasthop.scenario import Scenario, ScenarioLike, as_setting
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Point", "Sweep", "SweepInterrupted", "sweep"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of the swept values and the result there."""
+
+    settings: Mapping[str, str]
+    summary: Mapping[str, Any]
+
+
+class Sweep:
+    """Results of a scenario at many settings."""
+
+    def __init__(self, scenario: Scenario, points: Sequence[Point]) -> None:
+        self.scenario = scenario
+        self.points = points
+
+    def __repr__(self) -> str:
+        return f"Sweep({self.scenario['name']!r}: {len(self.points)} points)"
+
+    def table(self, name: str = "stations") -> "pd.DataFrame":
+        """One list of every point's result: swept values, name, quantities."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {**point.settings, **flat_row(item)}
+            for point in self.points
+            for item in point.summary.get(name, ())
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All points as a tree of dictionaries and lists."""
+        return {
+            "kind": "sweep",
+            "scenario": self.scenario["name"],
+            "points": [
+                {"settings": dict(point.settings), "result": point.summary} for point in self.points
+            ],
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def save(self, directory: str | PathLike[str]) -> list[Path]:
+        """Write every table as Parquet and CSV; return the paths."""
+        tables = {name: self.table(name) for name in LISTS}
+        return [
+            path
+            for name, table in tables.items()
+            if not table.empty
+            for path in save_table(table, Path(directory), name)
+        ]
+
+
+class SweepInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a sweep; `finished` holds the points that are done."""
+
+    def __init__(self, finished: Sweep, asked: int) -> None:
+        super().__init__(f"{len(finished.points)} of {asked} points kept")
+        self.finished = finished
+        self.asked = asked
+
+
+def sweep(
+    scenario: ScenarioLike,
+    over: Mapping[str, Sequence[object]],
+    *,
+    directory: str | PathLike[str] | None = None,
+    jobs: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> Sweep:
+    """Simulate a scenario at every combination of the values given.
+
+    Every point is checked before the first is simulated. The results do not depend on `jobs`.
+
+    Parameters
+    ----------
+    scenario : str, path, mapping or Scenario
+        See `Scenario`.
+    over : mapping
+        Values by key path: ``{"cell.ap.cwmin": [7, 15, 31]}``; the last path varies fastest.
+    directory : path, optional
+        Where the result of each point is kept, by a fingerprint of its scenario; a point found
+        there is not simulated again.
+    jobs : int, optional
+        Points simulated at the same time; by default one for each available processor.
+    progress : callable, optional
+        Called with the `Progress` over all points that are still to be simulated.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is refused at one of the points.
+    SweepInterrupted
+        At Ctrl-C, with the points that are done.
+    """
+    base = Scenario(scenario)
+    combinations = [
+        {path: as_setting(value) for path, value in zip(over, values, strict=True)}
+        for values in product(*over.values())
+    ]
+    scenarios = [Scenario(base, settings) for settings in combinations]
+    store = None if directory is None else Store(Path(directory))
+    summaries = [None if store is None else store.find(each) for each in scenarios]
+    todo = [index for index, summary in enumerate(summaries) if summary is None]
+    tally = Tally([scenarios[index] for index in todo], progress)
+    threads = jobs or available_jobs()
+
+    def simulate_point(index: int) -> None:
+        text = tally.simulate(scenarios[index], max(1, threads // len(todo)))
+        if text is not None:
+            summaries[index] = json.loads(text)
+            if store is not None:
+                store.keep(scenarios[index], text)
+
+    def finished() -> Sweep:
+        pairs = zip(combinations, summaries, strict=True)
+        return Sweep(base, [Point(at, summary) for at, summary in pairs if summary is not None])
+
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(simulate_point, index) for index in todo]
+        try:
+            wait_for_all(futures)
+        except BaseException as error:
+            tally.stop.set()
+            pool.shutdown(cancel_futures=True)
+            if isinstance(error, KeyboardInterrupt):
+                raise SweepInterrupted(finished(), len(scenarios)) from None
+            raise
+    return finished()
+
+
+class Store:
+    """Results on disk, one file a point, named by a fingerprint of scenario and version."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory / "points"
+
+    def find(self, scenario: Scenario) -> Any:
+        """The result of a scenario; None if it is not there."""
+        try:
+            return json.loads(self._path(scenario).read_bytes())
+        except FileNotFoundError:
+            return None
+
+    def keep(self, scenario: Scenario, text: str) -> None:
+        """Write the result of a scenario."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        write_atomically(self._path(scenario), text_writer(text))
+
+    def _path(self, scenario: Scenario) -> Path:
+        fingerprint = hashlib.sha256(f"{_core.VERSION} {scenario.key}".encode()).hexdigest()
+        return self.directory / f"{fingerprint[:24]}.json"
+
+
+class Tally:
+    """Progress summed over points that are simulated at the same time."""
+
+    def __init__(self, scenarios: Sequence[Scenario], progress: ProgressCallback | None) -> None:
+        self.stop = threading.Event()
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._replications = sum(each["replications"] for each in scenarios)
+        self._total = sum(each["replications"] * each["duration_s"] for each in scenarios)
+        self._done: dict[Scenario, tuple[int, float]] = {}
+
+    def simulate(self, scenario: Scenario, jobs: int) -> str | None:
+        """The result of a point as JSON; None if it was stopped."""
+
+        def on_progress(seen: Progress) -> bool:
+            self._report(scenario, seen["replications_done"], seen["simulated_s"])
+            return not self.stop.is_set()
+
+        output = _core.simulate(
+            scenario.content,
+            scenario.format,
+            scenario.source,
+            list(scenario.settings),
+            jobs,
+            on_progress,
+        )
+        if output.interrupted:
+            return None
+        replications = scenario["replications"]
+        self._report(scenario, replications, replications * scenario["duration_s"])
+        return output.summary_json
+
+    def _report(self, scenario: Scenario, replications: int, simulated: float) -> None:
+        with self._lock:
+            self._done[scenario] = (replications, simulated)
+            if self._progress is None:
+                return
+            go_on = self._progress(
+                Progress(
+                    replications_done=sum(done for done, _ in self._done.values()),
+                    replications=self._replications,
+                    simulated_s=sum(simulated for _, simulated in self._done.values()),
+                    total_s=self._total,
+                )
+            )
+        if go_on is False:
+            self.stop.set()
+
+
+def wait_for_all(futures: Sequence[Future[None]]) -> None:
+    """Wait until all are done; raise the first exception as soon as there is one."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
+        for future in done:
+            future.result()
