@@ -25,17 +25,19 @@ help:
 	@echo "make build      the virtual environment with lasthop in it; make clean removes everything built"
 
 $(VENV)/.created: .ci/bootstrap
-	.ci/bootstrap $(VENV)
-	touch $@
+	@.ci/bootstrap $(VENV)
+	@touch $@
 
 $(VENV)/.installed: $(VENV)/.created requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
-	touch $@
+	@echo "installing packages"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@touch $@
 
 # Editable: Python sources are used in place, so only Rust sources and metadata need this step.
 $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST)
-	PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
-	touch $@
+	@echo "building the extension"
+	@$(BIN)/maturin develop --release --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@touch $@
 
 build: $(VENV)/.built
 
@@ -49,7 +51,7 @@ check-rust: $(VENV)/.installed
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo test --workspace --quiet
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 
 check-python: build
 	$(BIN)/ruff format --check --quiet .

@@ -4,7 +4,7 @@ from importlib.metadata import version as version_of
 
 project = "lasthop"
 author = "The lasthop authors"
-copyright = "2026, the lasthop authors"  # noqa: A001
+copyright = "2026, the lasthop authors"
 release = version_of("lasthop")
 version = release
 
