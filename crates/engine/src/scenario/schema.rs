@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::grammar::{Default, Key, Kind, ROOT, Table};
 use super::presets::Preset;
+use super::stations::AP_NAME;
 use super::units::{self, Unit};
 use super::value::allowed;
 
@@ -95,7 +96,10 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Map<String, Value>
         Kind::Named(inner) => json!({
             "type": "object",
             "minProperties": 1,
-            "propertyNames": {"pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"},
+            "propertyNames": {
+                "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$",
+                "not": {"const": AP_NAME},
+            },
             "additionalProperties": reference(inner, definitions),
         }),
     };

@@ -13,6 +13,9 @@ pub(super) const MOST_FLOWS: u64 = 100_000;
 
 const LONGEST_NAME: usize = 64;
 
+/// The access point's name in results and random streams.
+pub(super) const AP_NAME: &str = "ap";
+
 /// The names of the stations that the table `name` makes.
 pub(super) fn member_names(name: &str, station: &Section) -> Vec<String> {
     match station.entry("count").and_then(|entry| entry.count()) {
@@ -84,6 +87,8 @@ fn check_name(name: &str, station: &Section, problems: &mut Problems) {
         "is too long for a name"
     } else if !name.chars().all(plain) || name.starts_with(['-', '_']) {
         "is not a plain name"
+    } else if name == AP_NAME {
+        "is the access point's name"
     } else {
         return;
     };

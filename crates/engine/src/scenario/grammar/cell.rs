@@ -87,7 +87,7 @@ const ROOT_KEYS: &[Key] = &[
         "station",
         Kind::Named(&STATION),
         Default::Required,
-        "Stations by name: ASCII letters, digits, `-` and `_`, at most 64, first a letter or digit.",
+        "Stations by name: ASCII letters, digits, `-` and `_`, at most 64, first a letter or digit; not `ap`.",
     ),
     key(
         "record",

@@ -124,6 +124,10 @@ fn station_names_are_plain_and_unique_after_expansion() {
         format!("x.toml:5: `station.\"\"`: \"\" is empty; {allowed}")
     );
     assert_eq!(
+        said_of("[station.ap]"),
+        format!("x.toml:5: `station.ap`: \"ap\" is the access point's name; {allowed}")
+    );
+    assert_eq!(
         said_of("[station.b]\ncount = 2\n[station.b-1]"),
         "x.toml:7: `station.b-1`: station name `b-1` is made twice, by `station.b` too; \
          allowed are unique names"
