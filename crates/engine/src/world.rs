@@ -1,8 +1,9 @@
 //! One replication: the scenario's parts connected and driven by the agenda.
 //!
-//! The only module that knows every other. Slots of the agenda, which also break ties: the medium,
-//! the two directions of the wire, the schedule (starts, stops, end of warm-up, samples), then two
-//! per flow (the sender's timer, the receiver's delayed-ACK timer).
+//! The only module that knows every other. Order of events at the same instant: the medium, the two
+//! directions of the wire, the schedule (starts, stops, end of warm-up, samples), then each flow's
+//! two timers (the sender's, the receiver's delayed-ACK timer). All but the medium, whose turn it is
+//! most of the time, are slots of the agenda in this order.
 
 use std::ops::ControlFlow;
 
@@ -20,11 +21,10 @@ use crate::record::{FlowCounters, FrameLog, FrameRecord, Series};
 use crate::scenario::{Direction, Flow, Scenario, Transport};
 use crate::tcp::{Ack, Receiver, Sender};
 
-const MEDIUM: usize = 0;
-const DOWNLINK: usize = 1;
-const UPLINK: usize = 2;
-const SCHEDULE: usize = 3;
-const FLOWS: usize = 4;
+const DOWNLINK: usize = 0;
+const UPLINK: usize = 1;
+const SCHEDULE: usize = 2;
+const FLOWS: usize = 3;
 
 /// Events between two looks at the progress callback.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
@@ -183,36 +183,44 @@ impl<'a> World<'a> {
 
     fn run(&mut self, look: &mut dyn FnMut(Time) -> ControlFlow<()>) -> Result<(), EngineError> {
         loop {
-            let (now, slot) = self.agenda.first();
+            let (pending, slot) = self.agenda.first();
+            let medium = self.cell.deadline();
+            let now = pending.min(medium);
             if now > self.end {
                 break;
             }
             self.now = now;
             self.events += 1;
-            match slot {
-                MEDIUM => self.medium_event(now),
-                DOWNLINK => {
-                    if let Some(packet) = self.downlink.arrive() {
-                        self.offer(now, AP, packet);
-                    }
-                    self.agenda.set(DOWNLINK, self.downlink.deadline());
-                }
-                UPLINK => {
-                    if let Some(packet) = self.uplink.arrive() {
-                        self.consume(now, packet);
-                    }
-                    self.agenda.set(UPLINK, self.uplink.deadline());
-                }
-                SCHEDULE => self.planned_event(now),
-                slot => self.timer_event(now, slot),
+            if medium <= pending {
+                self.medium_event(now);
+            } else {
+                self.agenda_event(now, slot);
             }
-            self.agenda.set(MEDIUM, self.cell.deadline());
             if self.events.is_multiple_of(EVENTS_PER_LOOK) && look(now).is_break() {
                 return Err(EngineError::Interrupted);
             }
         }
         self.now = self.end;
         Ok(())
+    }
+
+    fn agenda_event(&mut self, now: Time, slot: usize) {
+        match slot {
+            DOWNLINK => {
+                if let Some(packet) = self.downlink.arrive() {
+                    self.offer(now, AP, packet);
+                }
+                self.agenda.set(DOWNLINK, self.downlink.deadline());
+            }
+            UPLINK => {
+                if let Some(packet) = self.uplink.arrive() {
+                    self.consume(now, packet);
+                }
+                self.agenda.set(UPLINK, self.uplink.deadline());
+            }
+            SCHEDULE => self.planned_event(now),
+            timer => self.timer_event(now, timer),
+        }
     }
 
     fn finish(mut self) -> Result<Replication, EngineError> {

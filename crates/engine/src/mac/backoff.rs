@@ -74,6 +74,13 @@ impl BackoffRing {
         Some(((bucket + self.heads.len() - start) & (self.heads.len() - 1)) as u64)
     }
 
+    /// The node that contends for the slot `ahead` slots from now, if it is the only one.
+    #[inline]
+    pub fn only_at(&self, ahead: u64) -> Option<u32> {
+        let first = self.heads[self.bucket(self.passed + ahead)];
+        (first != NONE && self.next[first as usize] == NONE).then_some(first)
+    }
+
     /// Calls `visit` for each node that contends for the slot `ahead` slots from now.
     #[inline]
     pub fn visit_at(&self, ahead: u64, mut visit: impl FnMut(u32)) {

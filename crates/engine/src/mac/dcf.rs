@@ -444,7 +444,17 @@ impl Dcf {
     }
 
     /// From the planned start to the end of the data frame, or of the longest colliding frame.
+    #[inline]
     fn planned_span(&mut self) -> Span {
+        if let ([group], []) = (&self.groups[..], &self.loners[..])
+            && let Some(node) = group.ahead.and_then(|ahead| group.ring.only_at(ahead))
+        {
+            return self.span_to_delivery(node);
+        }
+        self.longest_planned_span()
+    }
+
+    fn longest_planned_span(&mut self) -> Span {
         let slot = self.phy.slot;
         self.candidates.clear();
         let candidates = &mut self.candidates;
