@@ -2,8 +2,10 @@ import json
 import time
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from lasthop.models import predict
+from lasthop.models import ModelError, predict
 from lasthop.models.hotspot.assumptions import CRITICAL_LOSS
 from lasthop.models.hotspot.padhye import mean_window
 
@@ -63,6 +65,15 @@ def test_one_upload_alone_has_everything(hotspot):
     assert any("no other root" in warning for warning in result["warnings"])
 
 
+def test_one_upload_alone_behind_a_wire_has_no_known_queue(hotspot):
+    scenario = hotspot((1, 0))
+    scenario["wire"]["delay_s"] = 0.01
+    result = predict(scenario)
+    assert result["queues"] == []
+    assert "queue_packets" not in result["aps"][0]
+    assert any("no queue is given" in warning for warning in result["warnings"])
+
+
 def test_uploads_below_beta_1_get_no_fairness_level(hotspot):
     scenario = hotspot((6, 0), (1, 0))
     scenario["cell"]["ap"]["cwmin"] = 29
@@ -114,6 +125,42 @@ def test_a_prediction_takes_milliseconds(hotspot):
     start = time.perf_counter()
     predict(scenario)
     assert time.perf_counter() - start < 0.05
+
+
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.data())
+def test_any_scenario_is_answered_or_refused(hotspot, data):
+    counts = st.tuples(st.integers(0, 3), st.integers(0, 3))
+    scenario = hotspot(*data.draw(st.lists(counts, min_size=1, max_size=4)))
+    ap, wire = scenario["cell"]["ap"], scenario["wire"]
+    ap["queue_packets"] = data.draw(st.integers(1, 200))
+    wire["delay_s"] = data.draw(st.sampled_from([0.0, 0.0, 1e-4, 0.01, 0.1, 5.0]))
+    wire["rate_bps"] = data.draw(st.sampled_from([None, 1_000_000, 10_000_000, 1_000_000_000]))
+    for node in [ap, *scenario["stations"]]:
+        node["cwmin"] = data.draw(st.sampled_from([3, 15, 31, 63]))
+    for flow in scenario["flows"]:
+        flow["tcp"]["window_packets"] = data.draw(st.sampled_from([1, 2, 7, 42, 1000]))
+        flow["tcp"]["delayed_ack"] = data.draw(st.booleans())
+    try:
+        result = predict(scenario)
+    except ModelError:
+        return
+    shares = [item.get("goodput_share", {"mean": None})["mean"] for item in result["stations"]]
+    assert (None in shares) == (shares == [None] * len(shares))
+    if None in shares:
+        assert any("no other root" in warning for warning in result["warnings"])
+        return
+    assert sum(shares) == pytest.approx(1.0)
+    flows = [flow["goodput_share"]["mean"] for flow in result["flows"]]
+    assert min(flows) > 0.0
+    assert sum(flows) == pytest.approx(1.0)
+    used = sum(share > 0.0 for share in shares)
+    assert 1 / used - 1e-9 <= mean(result["cells"], "cell", "jain") <= 1 + 1e-9
+    if result["queues"]:
+        assert 0.0 <= mean(result["queues"], "ap", "drop_probability") < 1.0
+        assert 0.0 < mean(result["aps"], "ap", "queue_packets") <= ap["queue_packets"]
 
 
 # -- refused ---------------------------------------------------------------------------------

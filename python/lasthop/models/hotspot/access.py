@@ -19,10 +19,10 @@ from functools import lru_cache
 
 from lasthop.models.errors import ConvergenceError
 
-TOLERANCE = 1e-7
+TOLERANCE = 1e-6
 """Relative change of the success ratio from sweep to sweep at which it is taken. [-]"""
 
-NEGLIGIBLE = 1e-8
+NEGLIGIBLE = 1e-6
 """Expected visits, of one per sweep, that are not followed further. [-]"""
 
 SWEEPS = 1000
@@ -103,31 +103,42 @@ class _Chain:
     """Stationary visits of the two-node chain, approached sweep by sweep.
 
     One unit of probability travels between the sets of states "node k waits at stage s" and
-    "both draw, at stages s0 and s1". A sweep moves it through each set once; how often the
-    fresh node wins in a row is summed exactly within the set.
+    "both draw, at stages s0 and s1". How often the fresh node wins in a row is summed exactly
+    within a set. A sweep ends where frames are new: at stage 0, or after a frame was dropped.
     """
 
     def __init__(self, *nodes: Access) -> None:
         self.nodes = nodes
-        # arrivals[k][stage][left]: node k starts to wait with `left` slots left.
-        self.arrivals: list[dict[int, list[float]]] = [{}, {}]
-        self.collided: dict[tuple[int, int], float] = {(0, 0): 1.0}
+        # arrivals[k, stage][left]: node k starts to wait with `left` slots left.
+        self.arrivals: dict[tuple[int, int], list[float]] = {}
+        self.collided: dict[tuple[int, int], float] = {}
+        self.dropped: dict[tuple[int, int], float] = {(0, 0): 1.0}
         for fresh, waiter in (nodes, nodes[::-1]):
-            if fresh.aifsn + fresh.cwmin < waiter.aifsn:
+            if fresh.aifsn + fresh.cwmin <= waiter.aifsn:
                 raise ValueError(f"{fresh!r} is always due before {waiter!r} and starves it")
 
     def sweep(self) -> tuple[float, float]:
         """Successes of both nodes while the probability passes once through all states."""
         wins = [0.0, 0.0]
+        dropped, self.dropped = self.dropped, {}
+        for stages, visits in dropped.items():
+            self._draw_both(stages, visits, wins)
         for waiter in (0, 1):
-            arrivals, self.arrivals[waiter] = self.arrivals[waiter], {}
-            for stage, entries in arrivals.items():
+            entries = self.arrivals.pop((waiter, 0), [])
+            self._wait(waiter, 0, entries, wins)
+        repeating = True
+        while repeating:
+            repeating = False
+            for stages in list(self.collided):
+                visits = self.collided.pop(stages)
+                if visits > NEGLIGIBLE:
+                    self._draw_both(stages, visits, wins)
+                    repeating = True
+            for waiter, stage in [key for key in self.arrivals if key[1] > 0]:
+                entries = self.arrivals.pop((waiter, stage))
                 if sum(entries) > NEGLIGIBLE:
                     self._wait(waiter, stage, entries, wins)
-        collided, self.collided = self.collided, {}
-        for stages, visits in collided.items():
-            if visits > NEGLIGIBLE:
-                self._draw_both(stages, visits, wins)
+                    repeating = True
         return wins[0], wins[1]
 
     def _wait(self, waiter: int, stage: int, entries: list[float], wins: list[float]) -> None:
@@ -173,7 +184,8 @@ class _Chain:
         for which, failed in ((node, stage), (1 - node, other_stage)):
             pair[which] = failed + 1 if failed + 1 < self.nodes[which].attempts else 0
         key = (pair[0], pair[1])
-        self.collided[key] = self.collided.get(key, 0.0) + visits
+        both = self.collided if min(key) > 0 else self.dropped
+        both[key] = both.get(key, 0.0) + visits
 
     def _add_waits(self, node: int, stage: int, draws: int, beaten: Mapping[int, float]) -> None:
         """Let ``node`` wait with what was left of its draw when the other, due first, began.
@@ -185,7 +197,7 @@ class _Chain:
             first, last = (1, draws - 1 - due) if due >= 0 else (0, draws - 1)
             steps[first] += visits
             steps[last + 1] -= visits
-        arrivals = self.arrivals[node].setdefault(stage, [0.0] * draws)
+        arrivals = self.arrivals.setdefault((node, stage), [0.0] * draws)
         running = 0.0
         for left in range(draws):
             running += steps[left]

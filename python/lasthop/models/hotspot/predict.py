@@ -26,7 +26,7 @@ from lasthop.models.hotspot.fairness import (
 from lasthop.models.hotspot.lossless import solve_void_rounds
 from lasthop.models.hotspot.padhye import DELAYED_ACK
 from lasthop.models.hotspot.station import Connections, Equilibrium, Station
-from lasthop.models.hotspot.wire import solve_with_wire, traffic
+from lasthop.models.hotspot.wire import solve_with_wire, traffic, wired_round_trip_s
 
 BUSY_WIRE = 0.8
 """Load of the wire from which on it is no longer taken for free of queueing. [-]"""
@@ -69,10 +69,8 @@ def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
     at = solve_with_wire(scenario, stations)
     queues = at
     if at is None:
-        warnings.append(_no_other_root(stations))
-        queues = solve_void_rounds(stations)
-        if queues.ap_queue >= scenario["cell"]["ap"]["queue_packets"]:
-            queues = None
+        queues = _void_rounds(scenario, stations)
+        warnings.append(_no_other_root(stations, queues))
     else:
         warnings += check_equilibrium(scenario, stations, at)
         warnings += _check_wire_load(scenario, stations, at)
@@ -136,13 +134,20 @@ def _connection(flow: Mapping[str, Any]) -> Connections:
     return Connections(1, float(tcp["window_packets"]), per_ack, int(tcp["mss_bytes"]))
 
 
-def _no_other_root(stations: tuple[Station, ...]) -> str:
+def _void_rounds(scenario: Mapping[str, Any], stations: tuple[Station, ...]) -> Equilibrium | None:
+    """Queues by footnote 18, where it holds: without a wire, within the AP's buffer."""
+    at = solve_void_rounds(stations)
+    fits = at.ap_queue < scenario["cell"]["ap"]["queue_packets"]
+    return at if fits and wired_round_trip_s(scenario) == 0.0 else None
+
+
+def _no_other_root(stations: tuple[Station, ...], queues: Equilibrium | None) -> str:
     alone = sum(station.active for station in stations) == 1
-    known = "its share is trivial" if alone else "no share or fairness level is given"
+    shares = "its share is trivial" if alone else "no share or fairness level is given"
+    known = "queues are footnote 18's approximation" if queues else "no queue is given"
     return (
         "section 3: the balance of queues has no other root than an empty AP buffer "
-        f"(Q_ap = 0): the stations, not the AP, are the bottleneck; {known}, and queues are "
-        "footnote 18's approximation"
+        f"(Q_ap = 0): the stations, not the AP, are the bottleneck; {shares}, {known}"
     )
 
 
