@@ -551,6 +551,7 @@ impl<'a> World<'a> {
                 self.warm = Some(Snapshot::take(self));
             }
             Planned::Sample => {
+                self.events -= 1; // recording leaves every measured number as it is
                 if let Some(mut series) = self.series.take() {
                     series.sample(self);
                     self.series = Some(series);

@@ -229,3 +229,20 @@ fn an_interrupted_run_keeps_finished_replications() {
         );
     }
 }
+
+#[test]
+fn recording_changes_no_measured_number() {
+    let plain = downloads(3, 10, 2);
+    let mut recorded = plain.clone();
+    recorded.record = Record {
+        series_interval: Some(Span(MS)),
+        frames: Some(1000),
+    };
+    let with = result(&recorded, 1);
+    assert_eq!(result(&plain, 1).summary_json(), with.summary_json());
+    assert!(
+        with.series
+            .is_some_and(|series| series.time_s.len() == 2000)
+    );
+    assert_eq!(with.frames.len(), 999);
+}

@@ -27,7 +27,8 @@ impl FrameLog {
     }
 
     /// The frames in order of their start.
-    pub fn into_records(self) -> Vec<FrameRecord> {
+    pub fn into_records(mut self) -> Vec<FrameRecord> {
+        self.records.truncate(self.limit as usize);
         self.records
     }
 

@@ -1,0 +1,90 @@
+"""The same scenario and seed give the same bytes, whatever the build or the processor."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+#: Poisson gaps and channel errors, so that floating point and every kind of stream take part.
+SCENARIO = """
+name = "a bit of everything"
+duration = "20 s"
+replications = 3
+seed = 7
+cell = { phy = "802.11b", ap_queue = 30, rts_threshold = "600 B" }
+wire = { rate = "10 Mbps", delay = "7 ms", loss = 0.002 }
+[station.up]
+upload = 2
+error = 0.1
+[station.down]
+count = 3
+rate = "5.5 Mbps"
+download = { connections = 2, congestion = "reno" }
+[station.calls]
+cwmin = 15
+udp_up = { rate = "200 kbps", arrivals = "poisson", packet = "160 B" }
+udp_down = { rate = "200 kbps", arrivals = "poisson", packet = "160 B" }
+"""
+
+
+def _build(profile: str) -> Path:
+    """The `summary` example built with the given profile."""
+    flags = ["--release"] if profile == "release" else []
+    command = ["cargo", "build", "--quiet", "--package", "lasthop-engine", "--example", "summary"]
+    subprocess.run([*command, *flags], cwd=ROOT, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    return target / profile / "examples" / "summary"
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("determinism") / "everything.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected(scenario: Path) -> bytes:
+    return _run([str(_build("release"))], scenario)
+
+
+def _run(command: list[str], scenario: Path, *arguments: str) -> bytes:
+    full = [*command, str(scenario), *arguments]
+    return subprocess.run(full, check=True, capture_output=True).stdout
+
+
+def test_run_twice(scenario: Path, expected: bytes) -> None:
+    assert _run([str(_build("release"))], scenario) == expected
+    assert b'"goodput_bps"' in expected
+
+
+def test_two_jobs(scenario: Path, expected: bytes) -> None:
+    assert _run([str(_build("release"))], scenario, "2") == expected
+
+
+def test_debug_build(scenario: Path, expected: bytes) -> None:
+    assert _run([str(_build("debug"))], scenario) == expected
+
+
+def test_processor_without_fma_and_avx2(scenario: Path, expected: bytes) -> None:
+    emulator = shutil.which("qemu-x86_64")
+    if emulator is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        install = "apt-get update -qq && apt-get install -qq --yes qemu-user"
+        subprocess.run(["sh", "-c", install], check=False, capture_output=True)
+        emulator = shutil.which("qemu-x86_64")
+    if emulator is None or os.uname().machine != "x86_64":
+        pytest.skip("needs qemu-x86_64 (Debian package qemu-user) to hide FMA and AVX2")
+    old = [emulator, "-cpu", "Nehalem", str(_build("release"))]
+    assert _run(old, scenario) == expected
+
+
+def test_another_seed_differs(scenario: Path, expected: bytes, tmp_path: Path) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text(SCENARIO.replace("seed = 7", "seed = 8"))
+    assert _run([str(_build("release"))], other) != expected
