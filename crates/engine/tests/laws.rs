@@ -236,7 +236,7 @@ fn recording_changes_no_measured_number() {
     let mut recorded = plain.clone();
     recorded.record = Record {
         series_interval: Some(Span(MS)),
-        frames: Some(1000),
+        frames: Some(999),
     };
     let with = result(&recorded, 1);
     assert_eq!(result(&plain, 1).summary_json(), with.summary_json());
