@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from lasthop.models.dcf import bianchi, freezing
-from lasthop.models.dcf.saturation import Contender, NotConverged, fixed_point
+from lasthop.models.dcf.saturation import Contender, fixed_point
+from lasthop.models.errors import ConvergenceError
 
 SLOT_B, SLOT_G = 20e-6, 9e-6
 # 1472 B of UDP payload at 11 Mb/s: 1536 B on the air; MAC ACK at 2 Mb/s, DIFS 50 us, EIFS 364 us.
@@ -100,13 +101,16 @@ def test_one_station_alone_never_fails():
         assert solved.packet_rate[0] == pytest.approx(1 / (15.5 * SLOT_B + NODE_B.success_s))
 
 
-def test_freezing_shows_with_a_small_window_and_few_stations():
-    # The Monte Carlo gives -1.4 % with n = 5, CWmin 15: every success may be followed by another
-    # without contention, but busy slots no longer count down.
-    nodes, slot_s, eifs_s = CELLS["g-5"]
+@pytest.mark.parametrize(
+    ("cell", "ratio"), [("g-5", 0.986), ("g-50", 1.009), ("g-10-narrow", 1.09)]
+)
+def test_effect_of_the_freezing_rule(cell, ratio):
+    # Winners may go again without contention, but busy slots no longer count down. The ratios are
+    # those of the Monte Carlo with and without the rule, 100,000 busy periods each, known to 0.5 %.
+    nodes, slot_s, eifs_s = CELLS[cell]
     with_rule = sum(freezing.solve(nodes, slot_s, eifs_s).packet_rate)
     without = sum(bianchi.solve(nodes, slot_s, eifs_s).packet_rate)
-    assert with_rule / without == pytest.approx(0.986, abs=0.003)
+    assert with_rule / without == pytest.approx(ratio, abs=0.008)
 
 
 def test_discards_follow_the_attempt_limit():
@@ -126,5 +130,5 @@ def test_freezing_refuses_a_node_that_never_lets_go():
 
 
 def test_a_fixed_point_that_does_not_settle_is_an_error():
-    with pytest.raises(NotConverged):
+    with pytest.raises(ConvergenceError):
         fixed_point(lambda values: [values[0] + 1.0], [0.0], rounds=10)

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lasthop.models.dcf import airtime
-
-
-class NotConverged(RuntimeError):
-    """A fixed point was not reached; there is no answer."""
+from lasthop.models.errors import ConvergenceError
 
 
 @dataclass(frozen=True)
@@ -188,4 +185,4 @@ def fixed_point(
         if moved <= tolerance:
             return after
         values = [0.7 * b + 0.3 * a for a, b in zip(after, values, strict=True)]
-    raise NotConverged(f"attempt probabilities still move by {moved:.1e} after {rounds} rounds")
+    raise ConvergenceError(f"attempt probabilities still move by {moved:.1e} after {rounds} rounds")

@@ -1,0 +1,55 @@
+"""A 10 Mb/s drop-tail wire fed by Poisson datagrams of 1500 bytes: M/D/1 and M/D/1/K.
+
+The radio hop behind it (54 Mb/s, one station) never fills. Eight replications of 200 s; every
+comparison is within the run's own 95 % interval (half width h) plus one per cent of the theory.
+"""
+
+import pytest
+
+import lasthop as lh
+from lasthop.models.dcf import drop_tail
+
+RATE_BPS = 10e6
+SERVICE_S = 1500 * 8 / RATE_BPS
+
+
+def down_queue(load, limit):
+    """The wire's queue towards the access point, and the arrival rate [1/s]."""
+    payload_bps = round(load / SERVICE_S * 1472 * 8)
+    result = lh.simulate(
+        {
+            "name": "Poisson datagrams on a wire",
+            "duration": "200 s",
+            "warmup": "10 s",
+            "replications": 8,
+            "seed": 1,
+            "cell": {"phy": "802.11g", "rate": "54 Mbps", "ap_queue": 1000},
+            "wire": {"rate": "10 Mbps", "queue": limit},
+            "station": {"s": {"udp_down": {"rate": f"{payload_bps} bps", "arrivals": "poisson"}}},
+        }
+    )
+    return result.queues.loc["wire/down"], payload_bps / (8 * 1472)
+
+
+def close(queue, quantity, expected, floor=0.0):
+    half_width = queue[f"{quantity}_ci95"]
+    assert half_width < 0.05 * expected + floor, f"{quantity} known to {half_width} only"
+    assert queue[quantity] == pytest.approx(expected, abs=half_width + 0.01 * expected + floor)
+
+
+@pytest.mark.parametrize("load", [0.3, 0.5, 0.8])
+def test_delay_of_a_long_queue_is_pollaczek_khinchines(load):
+    queue, arrival_rate = down_queue(load, 1000)
+    close(queue, "sojourn_s", drop_tail.md1_sojourn_s(arrival_rate, SERVICE_S))
+    assert queue["drop_probability"] == 0
+
+
+@pytest.mark.parametrize("limit", [1, 3, 20])
+@pytest.mark.parametrize("load", [0.5, 0.95, 1.2])
+def test_a_short_queue_delays_fills_and_drops_as_md1k(load, limit):
+    queue, arrival_rate = down_queue(load, limit)
+    theory = drop_tail.md1k(arrival_rate, SERVICE_S, limit)
+    close(queue, "sojourn_s", theory.sojourn_s)
+    close(queue, "occupancy_packets", theory.occupancy_packets)
+    # Rare drops come in bursts: a floor of 0.0005.
+    close(queue, "drop_probability", theory.loss_prob, floor=0.0005)
