@@ -1,0 +1,116 @@
+"""What a run costs: CPU time (never wall-clock time) and peak memory of one process.
+
+Cost is a slope: the CPU time of a long run less that of a short run, over the data
+segments delivered in between. Starting up, reading the input and the warm-up cancel.
+"""
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+POLL_S = 0.02
+
+
+class BenchError(Exception):
+    """A peer or our own run did not do what it was asked."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process that has ended."""
+
+    output: str
+    cpu_s: float
+    wall_s: float
+    peak_rss_mb: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulation run."""
+
+    cpu_s: float
+    #: Data segments delivered after the warm-up.
+    segments: int
+    #: Simulated time after the warm-up.
+    measured_s: float
+    peak_rss_mb: float
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Slope between a short and a long run of the same scenario."""
+
+    short_s: float
+    long_s: float
+    #: CPU time of the whole long run.
+    long_cpu_s: float
+    us_per_segment: float
+    segments_per_s: float
+    peak_rss_mb: float
+
+
+def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
+    """Runs a command to its end.
+
+    The peak is read from the kernel's high-water mark while the process runs: what `wait`
+    reports is at least the memory of the parent at the fork.
+    """
+    start = time.monotonic()
+    peak_kb = 0
+    with subprocess.Popen(
+        argv, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        # Both write a few lines at most, which a pipe holds.
+        while True:
+            peak_kb = max(peak_kb, high_water_mark_kb(child.pid))
+            pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+            if pid:
+                break
+            time.sleep(POLL_S)
+        wall_s = time.monotonic() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+        assert child.stdout is not None
+        assert child.stderr is not None
+        output, errors = child.stdout.read(), child.stderr.read()
+    if child.returncode != 0:
+        raise BenchError(f"`{' '.join(argv)}` exited with {child.returncode}\n{errors.strip()}")
+    return Process(output, usage.ru_utime + usage.ru_stime, wall_s, peak_kb / 1024)
+
+
+def high_water_mark_kb(pid: int | Literal["self"]) -> int:
+    """Largest resident set of a process so far, in kB; 0 when it is gone."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    for line in status.splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1])
+    return 0
+
+
+def slope(run: Callable[[float], Run], short_s: float, long_s: float, repeats: int) -> Cost:
+    """Cost per segment between runs of two durations.
+
+    Runs repeat and the smallest CPU time of each duration counts: whatever else the
+    machine does can only add to it. Every repetition simulates the same.
+    """
+    pairs = [(run(short_s), run(long_s)) for _ in range(repeats)]
+    short = min((pair[0] for pair in pairs), key=lambda one: one.cpu_s)
+    long = min((pair[1] for pair in pairs), key=lambda one: one.cpu_s)
+    segments = long.segments - short.segments
+    if segments <= 0:
+        raise BenchError(f"{long_s:g} s deliver no more segments than {short_s:g} s")
+    return Cost(
+        short_s=short_s,
+        long_s=long_s,
+        long_cpu_s=long.cpu_s,
+        us_per_segment=(long.cpu_s - short.cpu_s) / segments * 1e6,
+        segments_per_s=long.segments / long.measured_s,
+        peak_rss_mb=long.peak_rss_mb,
+    )

@@ -1,0 +1,108 @@
+"""lasthop itself: simulation in a warm process, memory in a fresh one, cold start.
+
+Run as a program it is that process, and prints a JSON list of runs:
+
+    ours.py FILE DURATION_S ...     simulates FILE for each duration in turn
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from measure import Cost, Run, high_water_mark_kb, process, slope
+
+if TYPE_CHECKING:
+    import lasthop
+
+#: What a cold start must not load.
+HEAVY = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy")
+
+
+@dataclass(frozen=True)
+class ColdStart:
+    """Best of several starts."""
+
+    command: str
+    wall_s: float
+    cpu_s: float
+    heavy: list[str]
+
+
+def cost(file: Path, short_s: float, long_s: float, repeats: int) -> Cost:
+    """Slope in one warm process; memory of one long run in a fresh one."""
+    [fresh] = worker(file, [long_s])
+    warm = iter(worker(file, [short_s, *[short_s, long_s] * repeats]))
+    next(warm)
+    measured = slope(lambda _: next(warm), short_s, long_s, repeats)
+    return replace(measured, peak_rss_mb=fresh.peak_rss_mb)
+
+
+def worker(file: Path, durations: list[float]) -> list[Run]:
+    """Runs this file as a program."""
+    ended = process([sys.executable, __file__, str(file), *map(str, durations)])
+    return [Run(**run) for run in json.loads(ended.output)]
+
+
+def cold_starts(repeats: int) -> list[ColdStart]:
+    """`import lasthop` and `lasthop --help`, and the bare interpreter for comparison."""
+    python = sys.executable
+    return [
+        cold_start("python -c pass", [python, "-c", "pass"], repeats),
+        cold_start("import lasthop", [python, "-c", "import lasthop"], repeats),
+        cold_start("lasthop --help", [str(Path(python).parent / "lasthop"), "--help"], repeats),
+    ]
+
+
+def cold_start(command: str, argv: list[str], repeats: int) -> ColdStart:
+    """Starts a command several times; and once more to see what it imports."""
+    starts = [process(argv) for _ in range(repeats)]
+    loaded = imported(argv)
+    return ColdStart(
+        command,
+        min(one.wall_s for one in starts),
+        min(one.cpu_s for one in starts),
+        [name for name in HEAVY if name in loaded],
+    )
+
+
+def imported(argv: list[str]) -> set[str]:
+    """Top-level modules that a Python command loads."""
+    environment = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True)
+    names = (line.rsplit("|", 1)[-1].strip() for line in done.stderr.splitlines() if "|" in line)
+    return {name.partition(".")[0] for name in names}
+
+
+def main(file: str, durations: list[float]) -> None:
+    """Simulates `file` for each duration; memory is the growth over the idle interpreter."""
+    idle_kb = high_water_mark_kb("self")
+    import lasthop
+
+    scenario = lasthop.Scenario(Path(file))
+    runs = []
+    for duration_s in durations:
+        timed = scenario.with_("duration", f"{duration_s:g} s")
+        start = time.process_time()
+        result = lasthop.simulate(timed, replications=1, jobs=1)
+        cpu_s = time.process_time() - start
+        measured_s = duration_s - timed["warmup_s"]
+        growth_kb = high_water_mark_kb("self") - idle_kb
+        runs.append(Run(cpu_s, segments(result, measured_s), measured_s, growth_kb / 1024))
+    print(json.dumps([asdict(run) for run in runs]))
+
+
+def segments(result: "lasthop.Result", measured_s: float) -> int:
+    """Data segments that all TCP flows delivered after the warm-up."""
+    mss = {f["name"]: f["tcp"]["mss_bytes"] for f in result.scenario["flows"]}
+    rates = {f["name"]: f["goodput_bps"]["mean"] for f in result.summary["flows"]}
+    total: float = sum(rate / 8 / mss[name] for name, rate in rates.items())
+    return round(total * measured_s)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], [float(duration) for duration in sys.argv[2:]])

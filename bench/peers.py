@@ -1,0 +1,141 @@
+"""ns-2 and ns-3: installed when missing, and run on the seven-station cell."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from measure import BenchError, Run, process
+
+HERE = Path(__file__).parent
+STORE = HERE / ".peers"
+NS3_WHEEL = "ns3==3.44.post0"
+NS3_PROGRAM = STORE / "ns3-cell"
+NS3_LIBRARIES = (
+    "applications",
+    "internet",
+    "wifi",
+    "traffic-control",
+    "mobility",
+    "propagation",
+    "network",
+    "core",
+)
+
+WARMUP_S = 10.0
+SEED = "1"
+
+
+class Simulator(Protocol):
+    """Something that simulates the seven-station cell."""
+
+    def __call__(self, duration_s: float) -> Run:
+        """Simulates for `duration_s`, the warm-up included."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A simulator, how long it runs here, and how many times cheaper than it we mean to be."""
+
+    name: str
+    variant: str
+    run: Simulator
+    short_s: float
+    long_s: float
+    repeats: int
+    #: None: shown, not judged.
+    goal: float | None
+
+
+def peers(*, quick: bool) -> list[Peer]:
+    """ns-2 as installed, ns-2 at its fastest, and ns-3 with shorter runs."""
+    install_ns2()
+    install_ns3()
+    ns2_s, ns3_s, repeats = (600.0, 40.0, 1) if quick else (2000.0, 120.0, 3)
+    return [
+        Peer("ns-2", "as installed", Ns2("default"), 200.0, ns2_s, repeats, 100.0),
+        Peer("ns-2", "tuned", Ns2("tuned"), 200.0, ns2_s, repeats, None),
+        Peer("ns-3", "release build", Ns3(), 20.0, ns3_s, min(repeats, 2), 2000.0),
+    ]
+
+
+@dataclass(frozen=True)
+class Ns2:
+    """The Debian package `ns2` and a Tcl script.
+
+    As installed, ns-2 allocates the headers of every protocol it knows in every packet
+    and keeps its events in a calendar queue. Tuned, it is told which headers are in use
+    and keeps events in a list, the fastest of its schedulers for so few of them.
+    """
+
+    how: str
+
+    def __call__(self, duration_s: float) -> Run:
+        return delivered(["ns", str(HERE / "peers" / "cell.tcl")], duration_s, self.how)
+
+
+@dataclass(frozen=True)
+class Ns3:
+    """The Python wheel `ns3`, for its release build and headers, and a C++ program."""
+
+    def __call__(self, duration_s: float) -> Run:
+        return delivered([str(NS3_PROGRAM)], duration_s)
+
+
+def delivered(program: list[str], duration_s: float, *more: str) -> Run:
+    """Runs a peer and reads its line `delivered IN_ALL AFTER_WARMUP`."""
+    argv = [*program, str(duration_s), str(WARMUP_S), SEED, *more]
+    ended = process(argv)
+    for line in ended.output.splitlines():
+        if line.startswith("delivered "):
+            segments = int(line.split()[2])
+            return Run(ended.cpu_s, segments, duration_s - WARMUP_S, ended.peak_rss_mb)
+    raise BenchError(f"`{' '.join(argv)}` printed no line `delivered ...`")
+
+
+def install_ns2() -> None:
+    """The Debian package, if there is no `ns` yet."""
+    if shutil.which("ns") is None:
+        apt_install("ns2")
+
+
+def install_ns3() -> None:
+    """The wheel beside this file, and the program built against it."""
+    prefix = STORE / "ns3" / "ns3"
+    if not prefix.exists():
+        print(f"installing {NS3_WHEEL} (520 MB) in {STORE.relative_to(HERE.parent)}")
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        must([*pip, "--no-deps", "--target", str(STORE / "ns3"), NS3_WHEEL])
+    if shutil.which("g++") is None:
+        apt_install("g++")
+    source = HERE / "peers" / "cell.cc"
+    if not NS3_PROGRAM.exists() or source.stat().st_mtime > NS3_PROGRAM.stat().st_mtime:
+        include, lib = prefix / "include", prefix / "lib64"
+        names = [f"-l:libns3.44-{name}.so" for name in NS3_LIBRARIES]
+        link = [f"-L{lib}", f"-Wl,-rpath,{lib}", *names]
+        flags = ["-std=c++20", "-O2", "-Wall", f"-I{include}"]
+        must(["g++", *flags, str(source), "-o", str(NS3_PROGRAM), *link])
+
+
+def apt_install(package: str) -> None:
+    """Installs a Debian package, which only root can."""
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        raise BenchError(f"{package} is not installed; as root: apt-get install {package}")
+    print(f"installing {package} with apt-get")
+    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", package]
+    os.environ["DEBIAN_FRONTEND"] = "noninteractive"
+    try:
+        must(install)
+    except BenchError:
+        must(["apt-get", "update", "-qq"])
+        must(install)
+
+
+def must(argv: list[str]) -> None:
+    """Runs a command that has to succeed."""
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BenchError(f"`{' '.join(argv)}` failed\n{done.stderr.strip()}")

@@ -1,0 +1,56 @@
+"""The tables that `make bench` prints."""
+
+from measure import Cost
+from ours import ColdStart
+
+MSS_BITS = 8 * 1460
+
+
+def peers_head(title: str) -> None:
+    """Heading of the comparison."""
+    print(f"\n{title}")
+    print("  CPU time per delivered data segment is the slope between a short and a long run")
+    print(
+        f"{'':24}{'us/segment':>11}{'ratio':>8}{'aim':>7}"
+        f"{'Mb/s':>8}{'peak MB':>9}  {'slope between'}"
+    )
+
+
+def peer_row(name: str, cost: Cost, ratio: float | None = None, goal: float | None = None) -> None:
+    """One simulator; the throughput shows that all simulate the same."""
+    times = "" if ratio is None else f"{ratio:.0f}"
+    aim = "" if goal is None else f"{goal:.0f}"
+    throughput = cost.segments_per_s * MSS_BITS / 1e6
+    print(
+        f"{name:24}{cost.us_per_segment:11.3f}{times:>8}{aim:>7}{throughput:8.3f}"
+        f"{cost.peak_rss_mb:9.1f}  {cost.short_s:g} s and {cost.long_s:g} s",
+        flush=True,
+    )
+
+
+def alone_head(title: str) -> None:
+    """Heading of the larger cells."""
+    print(f"\n{title}")
+    print(f"{'':32}{'us/segment':>11}{'segments/s':>12}{'CPU':>20}{'peak MB':>9}")
+
+
+def alone_row(name: str, cost: Cost) -> None:
+    """One scenario, its time and memory."""
+    cpu = f"{cost.long_cpu_s:.2f} s for {cost.long_s:g} s"
+    print(
+        f"{name:32}{cost.us_per_segment:11.3f}{cost.segments_per_s:12.0f}{cpu:>20}"
+        f"{cost.peak_rss_mb:9.1f}",
+        flush=True,
+    )
+
+
+def starts_head(title: str) -> None:
+    """Heading of the cold starts."""
+    print(f"\n{title}")
+    print(f"{'':24}{'wall ms':>11}{'CPU ms':>8}  without numpy, pandas, ...")
+
+
+def start_row(start: ColdStart) -> None:
+    """One command."""
+    loads = f"no: {', '.join(start.heavy)}" if start.heavy else "yes"
+    print(f"{start.command:24}{start.wall_s * 1e3:11.0f}{start.cpu_s * 1e3:8.0f}  {loads}")

@@ -1,0 +1,137 @@
+"""What a delivered segment costs: lasthop beside ns-2 and ns-3, in one run on one machine.
+
+    make bench                              everything, a few minutes
+    .venv/bin/python bench/run.py --quick   shorter runs, rougher figures
+
+Writes bench/out/results.json. If a goal is missed it says by how much, shows where our time
+goes and exits with 1.
+"""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import hot_spots
+import ours
+import report
+from measure import BenchError, Cost, slope
+from peers import peers
+
+HERE = Path(__file__).parent
+CASES = HERE / "cases"
+SEVEN = CASES / "seven.toml"
+HOTSPOT = HERE.parent / "examples" / "hotspot.toml"
+MEMORY_GOAL_MB = 20.0
+#: Peers simulate the same cell if their throughput is this close to ours.
+SAME_THROUGHPUT = 0.02
+
+
+@dataclass(frozen=True)
+class Record:
+    """One entry of results.json; what concerns the peer is null where there is none."""
+
+    case: str
+    peer: str | None
+    ours_us_per_packet: float
+    peer_us_per_packet: float | None
+    ratio: float | None
+    peak_rss_mb: float
+
+
+#: Cells that only we simulate: case, heading, file.
+ALONE = (
+    ("cell hot-spot", "hot-spot, queue of 75 packets", HOTSPOT),
+    ("cell thousand stations", "1,000 stations, 2,000 flows", CASES / "thousand_stations.toml"),
+    ("cell ten thousand flows", "50 stations, 10,000 flows", CASES / "ten_thousand_flows.toml"),
+)
+SHORT_S, LONG_S = 200.0, 2000.0
+
+
+def main() -> int:
+    """Runs all cases, prints the tables, writes the records, judges the goals."""
+    parser = argparse.ArgumentParser(description="cost per delivered segment beside ns-2 and ns-3")
+    parser.add_argument("--quick", action="store_true", help="shorter runs, fewer repetitions")
+    quick: bool = parser.parse_args().quick
+    records: list[Record] = []
+    missed: list[str] = []
+    try:
+        beside_peers(records, missed, quick=quick)
+        by_ourselves(records, missed, repeats=1 if quick else 3)
+        cold_start(missed)
+    except BenchError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    results = HERE / "out" / "results.json"
+    results.parent.mkdir(exist_ok=True)
+    results.write_text(json.dumps([asdict(record) for record in records], indent=2) + "\n")
+    print(f"\nrecords: {results.relative_to(HERE.parent)}")
+    if not missed:
+        print("all goals met")
+        return 0
+    for line in missed:
+        print(f"missed: {line}")
+    print(f"\n{hot_spots.table()}")
+    return 1
+
+
+def beside_peers(records: list[Record], missed: list[str], *, quick: bool) -> None:
+    """The seven-station cell, simulated by everybody."""
+    mine = ours.cost(SEVEN, SHORT_S, LONG_S, repeats=3 if quick else 9)
+    report.peers_head("seven stations, a download each, window 4, 802.11b (paper 003)")
+    report.peer_row("lasthop", mine)
+    check_memory("seven-station cell", mine, missed)
+    for peer in peers(quick=quick):
+        theirs = slope(peer.run, peer.short_s, peer.long_s, peer.repeats)
+        ratio = theirs.us_per_segment / mine.us_per_segment
+        report.peer_row(f"{peer.name}, {peer.variant}", theirs, ratio, peer.goal)
+        records.append(
+            Record(
+                case=f"cell seven stations, {peer.name} {peer.variant}",
+                peer=peer.name,
+                ours_us_per_packet=mine.us_per_segment,
+                peer_us_per_packet=theirs.us_per_segment,
+                ratio=ratio,
+                peak_rss_mb=mine.peak_rss_mb,
+            )
+        )
+        if peer.goal is not None and ratio < peer.goal:
+            allowed_us = theirs.us_per_segment / peer.goal
+            missed.append(
+                f"{ratio:.0f} times less than {peer.name}, aim {peer.goal:.0f}: "
+                f"{mine.us_per_segment:.3f} us, {allowed_us:.3f} us would do"
+            )
+        apart = theirs.segments_per_s / mine.segments_per_s - 1
+        if abs(apart) > SAME_THROUGHPUT:
+            missed.append(f"{peer.name} does not simulate the same: throughput {apart:+.1%}")
+
+
+def by_ourselves(records: list[Record], missed: list[str], *, repeats: int) -> None:
+    """Larger cells: time and memory."""
+    report.alone_head("lasthop alone")
+    for case, title, file in ALONE:
+        mine = ours.cost(file, SHORT_S, LONG_S, repeats)
+        report.alone_row(title, mine)
+        records.append(Record(case, None, mine.us_per_segment, None, None, mine.peak_rss_mb))
+        if file == HOTSPOT:
+            check_memory("hot-spot", mine, missed)
+
+
+def check_memory(what: str, mine: Cost, missed: list[str]) -> None:
+    """The goal for memory per replication."""
+    if mine.peak_rss_mb >= MEMORY_GOAL_MB:
+        missed.append(f"memory of the {what}: {mine.peak_rss_mb:.1f} MB, aim {MEMORY_GOAL_MB:.0f}")
+
+
+def cold_start(missed: list[str]) -> None:
+    """From the shell prompt to the first answer."""
+    report.starts_head("cold start")
+    for start in ours.cold_starts(repeats=5):
+        report.start_row(start)
+        if start.heavy:
+            missed.append(f"{start.command} loads {', '.join(start.heavy)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
