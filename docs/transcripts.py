@@ -56,7 +56,7 @@ class Session:
         line = re.sub(r"\s+#.*", "", match[1].replace("\\\n", " "))
         environment = {**os.environ, "COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb"}
         run = subprocess.run(
-            [sys.executable, "-m", "lasthop", *shlex.split(line)[1:]],
+            [Path(sys.executable).with_name("lasthop"), *shlex.split(line)[1:]],
             cwd=self.folder,
             env=environment,
             stdout=subprocess.PIPE,
@@ -90,8 +90,8 @@ def shortened(output: str, shown: str) -> str:
 
     As many lines are kept before and after the dots as were shown there.
     """
-    lines, kept = output.splitlines(keepends=True), shown.splitlines(keepends=True)
-    lines = [line.rstrip() + "\n" for line in lines]
+    lines = [line.rstrip() + "\n" for line in output.rstrip("\n").splitlines()]
+    kept = shown.splitlines(keepends=True)
     at = next((i for i, line in enumerate(kept) if line.strip() == LEFT_OUT), None)
     if at is None:
         return "".join(lines)

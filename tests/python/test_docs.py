@@ -1,0 +1,75 @@
+"""The documentation is complete and says what the program says."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from lasthop import _core
+from lasthop.cli.app import app
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS))
+
+import reference  # noqa: E402
+import refresh  # noqa: E402
+import transcripts  # noqa: E402
+
+REMEDY = "run `make docs-pages` and look at what changed"
+
+
+def headings(page: str) -> set[str]:
+    text = (DOCS / page).read_text("utf-8")
+    found = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {name for heading in found for name in re.findall(r"`([^`]*)`", heading)}
+
+
+@pytest.mark.parametrize("page", refresh.PAGES)
+def test_generated_page_is_up_to_date(page: str) -> None:
+    assert (ROOT / page).read_text("utf-8") == refresh.PAGES[page](), REMEDY
+
+
+@pytest.mark.parametrize("path", refresh.guides(), ids=lambda path: path.name)
+def test_commands_shown_print_what_is_shown(path: Path) -> None:
+    page = path.read_text("utf-8")
+    assert transcripts.refreshed(page) == page, REMEDY
+
+
+def test_every_setting_has_a_heading() -> None:
+    schema = json.loads(_core.schema())
+    keys = {
+        f"{paths[0]}.{key}".lstrip(".")
+        for paths, table in reference.tables(schema)
+        for key in table["properties"]
+    }
+    assert len(keys) > 50
+    assert keys <= headings("reference/scenario.md")
+    assert len(reference.tables(schema)) == 1 + len(schema["$defs"])
+
+
+def test_every_command_has_a_heading() -> None:
+    commands = typer.main.get_command(app).commands
+    assert {f"lasthop {name}" for name in commands} <= headings("reference/cli.md")
+
+
+def test_every_quantity_has_a_heading() -> None:
+    names = {quantity["name"] for quantity in json.loads(_core.quantities())}
+    assert names <= headings("nomenclature.md")
+
+
+def test_lines_left_out_of_an_output_stay_out() -> None:
+    shown = "first\n...\nlast\n"
+    assert transcripts.shortened("1\n2\n3\n4\n", shown) == "1\n...\n4\n"
+    assert transcripts.shortened("1\n2\n\n", "old\n") == "1\n2\n"
+
+
+def test_files_and_prompts_of_a_page_work_together() -> None:
+    page = (
+        '```toml\n# a.toml\nduration = "1 s"\n```\n```pycon\n>>> open("a.toml").readline()\n```\n'
+    )
+    refreshed = transcripts.refreshed(page)
+    assert ">>> open(\"a.toml\").readline()\n'# a.toml\\n'\n```" in refreshed
