@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import lasthop
 import typer
 
 from lasthop import _core
@@ -59,6 +60,11 @@ def test_every_command_has_a_heading() -> None:
 def test_every_quantity_has_a_heading() -> None:
     names = {quantity["name"] for quantity in json.loads(_core.quantities())}
     assert names <= headings("nomenclature.md")
+
+
+def test_every_public_name_is_documented() -> None:
+    documented = re.findall(r"^\.\. auto\w+:: (\w+)", (DOCS / "python.md").read_text("utf-8"), re.M)
+    assert set(documented) == set(lasthop.__all__) - {"__version__"}
 
 
 def test_lines_left_out_of_an_output_stay_out() -> None:
