@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long check check-rust check-python bench docs build clean
+.PHONY: help demo test test-long check check-rust check-python bench docs docs-pages build clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,11 +17,12 @@ QUICK := $(wildcard tests/python tests/equations)
 
 help:
 	@echo "make demo       compare a hot-spot's prediction with its simulation: a table and a picture"
-	@echo "make test       everything CI runs: make check, then the longer suites"
+	@echo "make test       everything CI runs: make check, the documentation, the longer suites"
 	@echo "make check      format, lints, types, unit tests (under two minutes when warm)"
 	@echo "make test-long  hours of random scenarios in minutes of machine time"
 	@echo "make bench      cost per packet beside ns-2 and ns-3 (installs them)"
-	@echo "make docs       the documentation site"
+	@echo "make docs       the documentation site, in site/"
+	@echo "make docs-pages writes the generated pages and the outputs shown in README and guides"
 	@echo "make build      the virtual environment with lasthop in it; make clean removes everything built"
 
 $(VENV)/.created: .ci/bootstrap
@@ -60,7 +61,7 @@ check-python: build
 	MYPYPATH=python $(BIN)/stubtest --concise lasthop._core
 	$(BIN)/pytest -W error -q $(QUICK)
 
-test: check
+test: check docs
 	$(BIN)/pytest -W error $(LONGER)
 
 test-long: build
@@ -72,6 +73,9 @@ bench: build
 
 docs: build
 	.ci/docs
+
+docs-pages: build
+	$(BIN)/python docs/refresh.py
 
 clean:
 	rm -rf $(VENV) target out site bench/out python/lasthop/*.so

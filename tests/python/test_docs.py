@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import lasthop
 import typer
 
+import lasthop
 from lasthop import _core
 from lasthop.cli.app import app
 
@@ -74,8 +74,6 @@ def test_lines_left_out_of_an_output_stay_out() -> None:
 
 
 def test_files_and_prompts_of_a_page_work_together() -> None:
-    page = (
-        '```toml\n# a.toml\nduration = "1 s"\n```\n```pycon\n>>> open("a.toml").readline()\n```\n'
-    )
-    refreshed = transcripts.refreshed(page)
-    assert ">>> open(\"a.toml\").readline()\n'# a.toml\\n'\n```" in refreshed
+    toml = '```toml\n# a.toml\nduration = "1 s"\n```\n'
+    prompt = '```pycon\n>>> from pathlib import Path\n>>> len(Path("a.toml").read_text())\n```\n'
+    assert transcripts.refreshed(toml + prompt) == toml + prompt.replace("())\n", "())\n26\n")
