@@ -1,0 +1,135 @@
+"""The hot-spot model against the engine: 802.11b, AP buffer 75, windows of 42, beta 1.2.
+
+Five replications of 180 s, connections one second apart. The bands are wider than the intervals:
+they hold the model's own error, as `docs/papers/hotspot.md` lists it.
+"""
+
+import pytest
+
+import lasthop as lh
+from lasthop.models.hotspot.access import Access, beta_from_access
+from lasthop.models.hotspot.predict import stations_of
+from lasthop.models.hotspot.wire import solve_with_wire, traffic
+
+
+def cell(first, others, count=4, **tree):
+    return {
+        "name": "hot-spot",
+        "duration": "180 s",
+        "replications": 5,
+        "stagger": "1 s",
+        "cell": {"phy": "802.11b", "ap": {"queue": 75, "cwmin": 34}, "cwmin": 29},
+        "tcp": {"congestion": "reno", "window": 42},
+        "station": {"first": first, "others": {"count": count, **others}},
+        **tree,
+    }
+
+
+def both(scenario):
+    """Predicted and simulated tables of stations and of the AP."""
+    predicted, simulated = lh.predict(scenario), lh.simulate(scenario)
+    return predicted.stations, simulated.stations, predicted.to_dict(), simulated.to_dict()
+
+
+def mean_level(stations):
+    """Fairness level of the first station over the others together."""
+    goodputs = stations["goodput_share"].to_list()
+    return goodputs[0] * (len(goodputs) - 1) / sum(goodputs[1:])
+
+
+@pytest.mark.parametrize(("station", "ap"), [(29, 34), (25, 31), (15, 31), (63, 31)])
+def test_access_priority_of_the_chain_is_the_engines(station, ap):
+    result = lh.simulate(
+        {
+            "name": "beta",
+            "duration": "200 s",
+            "replications": 5,
+            "cell": {"phy": "802.11b", "ap": {"cwmin": ap}, "cwmin": station},
+            "station": {"only": {"udp_up": "greedy", "udp_down": "greedy"}},
+        }
+    )
+    up, down = result.flows["goodput_bps"].to_list()
+    # Standard error 0.3 %.
+    assert up / down == pytest.approx(beta_from_access(Access(station), Access(ap)), rel=0.012)
+
+
+@pytest.mark.parametrize("downloads", [1, 2, 4, 6])
+def test_downloads_share_by_number(downloads):
+    predicted, simulated, _, _ = both(cell({"download": downloads}, {"download": 1}))
+    assert mean_level(predicted) == pytest.approx(downloads)
+    assert mean_level(simulated) == pytest.approx(downloads, rel=0.08)
+
+
+@pytest.mark.parametrize("uploads", [1, 2, 3, 6])
+def test_uploads_against_downloads(uploads):
+    predicted, simulated, _, _ = both(cell({"upload": uploads}, {"download": 1}))
+    # The AP's buffer is not always full (a5), which moves eta by up to a tenth.
+    assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.12)
+    queue, expected = simulated["queue_packets"].iloc[0], predicted["queue_packets"].iloc[0]
+    assert queue == pytest.approx(expected, abs=20)
+
+
+@pytest.mark.parametrize("uploads", [1, 2, 6])
+def test_uploads_against_uploads(uploads):
+    predicted, simulated, _, _ = both(cell({"upload": uploads}, {"upload": 1}))
+    # A third of all ACKs is lost, and connections of one round trip starve now and then (a4).
+    assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.15)
+
+
+def test_a_download_of_small_window_gets_less_and_one_of_middling_window_does_not():
+    # The engine drops in bursts, which hit large windows harder than a6 says: 12 to 26 % more
+    # for windows of 12 to 20 than predicted. That a window of 6 gets under a half holds in both.
+    levels = {}
+    for window in (6, 36):
+        first = {"download": 1, "tcp": {"window": window}}
+        predicted, simulated, _, _ = both(cell(first, {"download": 1}))
+        levels[window] = mean_level(predicted), mean_level(simulated)
+    assert max(levels[6]) < 0.5
+    assert levels[36] == pytest.approx((1.0, 1.0), abs=0.12)
+
+
+@pytest.mark.parametrize("window", [6, 12, 24])
+def test_uploads_share_by_window(window):
+    first = {"upload": 1, "tcp": {"window": window}}
+    predicted, simulated, _, _ = both(cell(first, {"upload": 1}))
+    assert mean_level(predicted) == pytest.approx(window / 42)
+    assert mean_level(simulated) == pytest.approx(window / 42, rel=0.08)
+
+
+def test_without_loss_queues_and_shares_are_close():
+    scenario = cell({"upload": 4}, {"download": 1}, count=1, tcp={"window": 10})
+    predicted, simulated, model, engine = both(scenario)
+    # Taking the mean inside the maximum leaves out how queues vary (footnote 16): 5 %, and 2
+    # packets more at the station.
+    assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.07)
+    assert simulated["queue_packets"].iloc[0] == pytest.approx(
+        predicted["queue_packets"].iloc[0], abs=3
+    )
+    ap = [result["aps"][0]["queue_packets"]["mean"] for result in (model, engine)]
+    assert ap[1] == pytest.approx(ap[0], abs=2)
+
+
+def test_stations_that_starve_the_ap_have_the_queues_of_void_rounds():
+    scenario = cell({"upload": 1}, {}, count=1)
+    predicted, simulated, model, engine = both(scenario)
+    assert any("no other root" in warning for warning in model["warnings"])
+    assert simulated["queue_packets"].iloc[0] == pytest.approx(
+        predicted["queue_packets"].iloc[0], abs=1
+    )
+    ap = [result["aps"][0]["queue_packets"]["mean"] for result in (model, engine)]
+    assert ap[1] == pytest.approx(ap[0], abs=0.6)
+
+
+@pytest.mark.parametrize(
+    ("first", "others"), [({"download": 4}, {"download": 1}), ({"upload": 2}, {"download": 1})]
+)
+def test_service_time_of_the_ap(first, others):
+    # The one place where the model needs a clock: packets of the AP in a wired round trip.
+    scenario = lh.Scenario(cell(first, others)).to_dict()
+    stations = stations_of(scenario)
+    service = traffic(scenario, stations, solve_with_wire(scenario, stations)).ap_service_s
+    queue = next(
+        q for q in lh.simulate(cell(first, others)).to_dict()["queues"] if q["name"] == "ap"
+    )
+    simulated = queue["sojourn_s"]["mean"] / queue["occupancy_packets"]["mean"]
+    assert service == pytest.approx(simulated, rel=0.04)
