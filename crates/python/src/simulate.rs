@@ -65,6 +65,12 @@ impl SimulationOutput {
         self.result.interrupted
     }
 
+    /// Number of recorded frames.
+    #[getter]
+    fn frame_count(&self) -> usize {
+        self.result.frames.len()
+    }
+
     /// Calls `write` with the bytes of a packet capture of the recorded frames, in pieces.
     fn write_pcapng(&self, write: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = write.py();
