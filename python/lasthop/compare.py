@@ -141,13 +141,13 @@ def compare(
     replications, seed, jobs, progress
         See `simulate`.
     """
-    from lasthop.models import ModelError
+    from lasthop.models import ConvergenceError, ModelError
 
     checked = Scenario(scenario)
     prediction, refusal = None, None
     try:
         prediction = predict(checked, model=model)
-    except ModelError as error:
+    except (ModelError, ConvergenceError) as error:
         refusal = str(error)
     simulation = simulate(
         checked, replications=replications, seed=seed, jobs=jobs, progress=progress

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import cached_property
+from math import nan
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -178,6 +179,11 @@ class Result(Answer):
 
         return save_result(self, Path(directory))
 
+    @property
+    def frame_count(self) -> int:
+        """Frames kept for a packet capture."""
+        return self._output.frame_count
+
     def save_capture(self, path: str | PathLike[str]) -> None:
         """Write the frames of the first replication as pcapng, for Wireshark.
 
@@ -197,8 +203,8 @@ def flat_row(item: Mapping[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for key, value in item.items():
         if isinstance(value, Mapping):
-            row[key] = value["mean"]
-            row[f"{key}_ci95"] = value["ci95"]
+            row[key] = nan if value["mean"] is None else value["mean"]
+            row[f"{key}_ci95"] = nan if value["ci95"] is None else value["ci95"]
         else:
             row[key] = value
     return row

@@ -1,10 +1,9 @@
 """Results on disk: JSON, and each table as Parquet and CSV, all or nothing."""
 
 import json
-import os
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,10 @@ Writer = Callable[[Path], object]
 
 
 def save_result(result: Result, directory: Path) -> list[Path]:
-    """Write ``result.json``, ``NAME.parquet`` and ``NAME.csv`` of each table into `directory`."""
+    """Write ``result.json``, ``NAME.parquet`` and ``NAME.csv`` of each table into `directory`.
+
+    Tables that an earlier result left there and this one does not have are removed.
+    """
     about = {key: str(result.summary[key]) for key in ("scenario", "seed", "version")}
     writers: dict[str, Writer] = {"result.json": text_writer(result.to_json())}
     tables = {name: result.table(name).reset_index() for name in LISTS}
@@ -29,7 +31,12 @@ def save_result(result: Result, directory: Path) -> list[Path]:
     for name, table in tables.items():
         if not table.empty:
             writers |= table_writers(name, table, about)
-    return write_all(directory, writers)
+    paths = write_all(directory, writers)
+    for name in tables:
+        for path in (directory / f"{name}.parquet", directory / f"{name}.csv"):
+            if path not in paths:
+                path.unlink(missing_ok=True)
+    return paths
 
 
 def save_table(table: "pd.DataFrame", directory: Path, name: str) -> list[Path]:
@@ -42,27 +49,32 @@ def write_atomically(path: Path, write: Writer) -> None:
     if path.exists() and not path.is_file():
         write(path)
         return
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-    os.close(handle)
-    partial = Path(name)
-    try:
+    with naming(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=".writing-") as staging:
+        partial = Path(staging, path.name)
         write(partial)
-        partial.chmod(0o666 & ~current_umask())
         partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Make errors name `path`, not the temporary file that was being written."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
 def write_all(directory: Path, writers: Mapping[str, Writer]) -> list[Path]:
     """Write all files of a directory; if one fails, none is put in place."""
     created = [path for path in (directory, *directory.parents) if not path.exists()]
-    directory.mkdir(parents=True, exist_ok=True)
     try:
-        with tempfile.TemporaryDirectory(dir=directory, prefix=".writing-") as staging:
-            for name, write in writers.items():
-                write(Path(staging, name))
-            for name in writers:
-                Path(staging, name).replace(directory / name)
+        with naming(directory):
+            directory.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=directory, prefix=".writing-") as staging:
+                for name, write in writers.items():
+                    write(Path(staging, name))
+                for name in writers:
+                    Path(staging, name).replace(directory / name)
     except BaseException:
         for path in created:
             with suppress(OSError):
@@ -111,10 +123,3 @@ def field_metadata(column: str) -> dict[str, str]:
 def registry() -> dict[str, dict[str, Any]]:
     """Every quantity by name: unit, lists, definition."""
     return {quantity["name"]: quantity for quantity in json.loads(_core.quantities())}
-
-
-def current_umask() -> int:
-    """The process's file mode mask; there is no way to read it but to set it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

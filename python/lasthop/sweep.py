@@ -77,7 +77,7 @@ class Sweep:
 
 
 class SweepInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a sweep; `finished` holds the points that are done."""
+    """A sweep that was stopped; `finished` holds the points that are done."""
 
     def __init__(self, finished: Sweep, asked: int) -> None:
         super().__init__(f"{len(finished.points)} of {asked} points kept")
@@ -116,7 +116,7 @@ def sweep(
     ScenarioError
         If the scenario is refused at one of the points.
     SweepInterrupted
-        At Ctrl-C, with the points that are done.
+        At Ctrl-C, or if `progress` returns False, with the points that are done.
     """
     base = Scenario(scenario)
     combinations = [
@@ -151,6 +151,8 @@ def sweep(
             if isinstance(error, KeyboardInterrupt):
                 raise SweepInterrupted(finished(), len(scenarios)) from None
             raise
+    if tally.stop.is_set() and None in summaries:
+        raise SweepInterrupted(finished(), len(scenarios))
     return finished()
 
 
@@ -190,6 +192,8 @@ class Tally:
 
     def simulate(self, scenario: Scenario, jobs: int) -> str | None:
         """The result of a point as JSON; None if it was stopped."""
+        if self.stop.is_set():
+            return None
 
         def on_progress(seen: Progress) -> bool:
             self._report(scenario, seen["replications_done"], seen["simulated_s"])

@@ -7,6 +7,8 @@ Exit codes: 0 all is well; 1 a defect of lasthop; 2 something the user can put r
 import os
 import re
 import sys
+from difflib import get_close_matches
+from typing import Any
 
 import typer
 
@@ -32,7 +34,8 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
     try:
         code = app(args=args, prog_name="lasthop", standalone_mode=False)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):
+        # Typer turns a broken pipe into SystemExit; it raises none for any other reason here.
         discard_output()
         return BROKEN_PIPE
     except KeyboardInterrupt:
@@ -59,8 +62,8 @@ def report(error: Exception) -> int:
             print_error(*usage_error(error))
         case OSError():
             discard_output()
-            where = "" if error.filename is None else f"{error.filename}: "
-            print_error(f"{where}{error.strerror or error}")
+            where = error.filename or "standard output"
+            print_error(f"{where}: {error.strerror or error}")
         case _:
             if os.environ.get("LASTHOP_TRACEBACK") == "1":
                 raise error
@@ -74,11 +77,14 @@ def usage_error(error: typer.TyperException) -> tuple[str, str]:
     message = error.format_message().rstrip(".")
     message = re.sub(r"^Invalid value for '?(.*?)'?: ", r"\1: ", message)
     message = re.sub(r" \(Possible options: .*\)$", "", message)
-    near = getattr(error, "possibilities", None)
-    context = getattr(error, "ctx", None)
-    path = "lasthop" if context is None else context.command_path
+    context: Any = getattr(error, "ctx", None)
+    near = sorted(getattr(error, "possibilities", None) or ())
+    if unknown := re.match(r"No such command '(.*?)'", message):
+        message = unknown[0]
+        near = get_close_matches(unknown[1], getattr(context.command, "commands", ()), n=1)
     if near:
-        return lower_first(message), f"did you mean {sorted(near)[0]}?"
+        return lower_first(message), f"did you mean {near[0]}?"
+    path = "lasthop" if context is None else context.command_path
     return lower_first(message), f"{path} --help lists what is allowed"
 
 

@@ -52,19 +52,12 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Predict and simulate a scenario: one table, one picture."""
-    scenario = read_scenario(file, settings)
+    scenario = read_scenario(file, settings, replications=replications, seed=seed)
     writable(out)
     with progress_bar("simulating") as progress, warnings.catch_warnings():
         # An interruption is reported below, in the command line's own words.
         warnings.simplefilter("ignore", RuntimeWarning)
-        comparison = lay_side_by_side(
-            scenario,
-            model=model,
-            replications=replications,
-            seed=seed,
-            jobs=jobs,
-            progress=progress,
-        )
+        comparison = lay_side_by_side(scenario, model=model, jobs=jobs, progress=progress)
     picture = out / f"{stem(scenario)}-compare.png"
     out.mkdir(parents=True, exist_ok=True)
     comparison.save_figure(picture)

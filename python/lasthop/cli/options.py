@@ -30,24 +30,51 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="Replace a value, such as cell.ap.cwmin=15."),
 ]
+# Text: the engine says what is allowed, as it does for the scenario's own value.
 Replications = Annotated[
-    int | None, typer.Option(metavar="N", help="Independent replications.", show_default=False)
+    str | None, typer.Option(metavar="N", help="Independent replications.", show_default=False)
 ]
 Seed = Annotated[
-    int | None, typer.Option(metavar="N", help="Seed of all random streams.", show_default=False)
+    str | None, typer.Option(metavar="N", help="Seed of all random streams.", show_default=False)
 ]
+
+
+def thread_count(text: str) -> int:
+    """The value of --jobs."""
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:4]) <= 1024:
+        raise typer.BadParameter(f'"{text}" is not a number of threads from 1 to 1024')
+    return int(text)
+
+
 Jobs = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, help="Threads; by default one for each processor.", show_default=False
+        metavar="N",
+        parser=thread_count,
+        help="Threads; by default one for each processor.",
+        show_default=False,
     ),
 ]
 Model = Annotated[str, typer.Option(metavar="NAME", help="Analytical model.")]
 
 
-def read_scenario(file: str, settings: list[str] | None) -> Scenario:
+def read_scenario(
+    file: str,
+    settings: list[str] | None = None,
+    *,
+    replications: str | None = None,
+    seed: str | None = None,
+    series: str | None = None,
+) -> Scenario:
     """The scenario in `file`, with values set from the command line."""
-    return Scenario("-" if file == "-" else Path(file), pairs(settings or [], "--set"))
+    given = {
+        "replications": replications,
+        "seed": seed,
+        "record.series_interval": series,
+    }
+    every = pairs(settings or [], "--set")
+    every += [(path, value) for path, value in given.items() if value is not None]
+    return Scenario("-" if file == "-" else Path(file), every)
 
 
 def pairs(given: list[str], option: str) -> list[tuple[str, str]]:

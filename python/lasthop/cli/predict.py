@@ -20,11 +20,11 @@ def predict(
 ) -> None:
     """Predict a scenario by an analytical model: shares and ratios, no simulation."""
     scenario = read_scenario(file, settings)
-    from lasthop.models import ModelError
+    from lasthop.models import ConvergenceError, ModelError
 
     try:
         prediction = ask(scenario, model=model)
-    except ModelError as error:
+    except (ModelError, ConvergenceError) as error:
         raise UserError(f"{scenario.source}: model {model}: {error}", SIMULATE_HINT) from None
     if as_json:
         sys.stdout.write(prediction.to_json())

@@ -20,6 +20,7 @@ from lasthop.cli.options import (
     writable,
 )
 from lasthop.cli.progress import progress_bar
+from lasthop.errors import UserError
 from lasthop.result import Result
 from lasthop.run import simulate as run
 
@@ -65,31 +66,27 @@ def simulate(
     as_json: Json = False,
 ) -> None:
     """Simulate a scenario packet by packet."""
-    scenario = read_scenario(file, settings)
+    scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
     if out is not None:
         writable(out)
     frames = None
     if pcapng is not None:
+        if pcapng.is_dir() or not pcapng.parent.is_dir():
+            raise UserError(f"{pcapng}: not a file in an existing directory")
         writable(pcapng.parent)
         frames = scenario["record"]["frames"] or MOST_FRAMES
     wall, cpu = time.perf_counter(), time.process_time()
     with progress_bar("simulating") as progress, warnings.catch_warnings():
         # An interruption is reported below, in the command line's own words.
         warnings.simplefilter("ignore", RuntimeWarning)
-        result = run(
-            scenario,
-            replications=replications,
-            seed=seed,
-            series=series,
-            frames=frames,
-            jobs=jobs,
-            progress=progress,
-        )
+        result = run(scenario, frames=frames, jobs=jobs, progress=progress)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     if out is not None:
         result.save(out)
     if pcapng is not None:
         result.save_capture(pcapng)
+        if result.frame_count == frames:
+            print(f"warning: {pcapng}: ends after {frames} frames", file=sys.stderr)
     if as_json:
         sys.stdout.write(result.to_json())
     else:
@@ -116,11 +113,11 @@ def print_result(result: Result) -> None:
 
 
 def print_runs(result: Result) -> None:
-    """One line on what was simulated."""
+    """What was simulated: its name, and how often and how long."""
     summary = result.summary
     interval = "± is a 95 % interval" if result.replications > 1 else "one run: no intervals"
     typer.echo(
-        f"{summary['scenario']}: {result.replications} x {summary['duration_s']:g} s, first "
+        f"{summary['scenario']}\n{result.replications} x {summary['duration_s']:g} s, first "
         f"{summary['warmup_s']:g} s cut, seed {result.seed}; {interval}\n"
     )
 

@@ -49,10 +49,7 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Simulate a scenario at every combination of values; what is done is not done again."""
-    scenario = read_scenario(file, settings)
-    for path, value in (("replications", replications), ("seed", seed)):
-        if value is not None:
-            scenario = scenario.with_(path, value)
+    scenario = read_scenario(file, settings, replications=replications, seed=seed)
     directory = writable(out or Path("out") / f"{stem(scenario)}-sweep")
     values = {path: values_of(path, text) for path, text in pairs(over, "--over")}
     interrupted = None
