@@ -12,3 +12,13 @@ def loaded_after(statement: str) -> set[str]:
 
 def test_import_loads_no_heavy_package() -> None:
     assert loaded_after("import lasthop") == set()
+
+
+def test_help_loads_no_heavy_package() -> None:
+    assert loaded_after("import lasthop.cli; lasthop.cli.main(['--help'])") & set(HEAVY) == set()
+
+
+def test_every_public_name_is_there() -> None:
+    import lasthop
+
+    assert all(hasattr(lasthop, name) for name in lasthop.__all__)

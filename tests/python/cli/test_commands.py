@@ -1,0 +1,135 @@
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import lasthop as lh
+
+from ..conftest import SMALL, Lasthop
+
+COMMANDS = ["schema", "check", "predict", "simulate", "compare", "sweep"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(lasthop: Lasthop, command: str) -> None:
+    done = lasthop(command, "--help")
+    assert done.returncode == 0
+    assert f"lasthop {command}" in done.stdout
+    assert "--json" in done.stdout
+
+
+def test_no_command_prints_the_help(lasthop: Lasthop) -> None:
+    done = lasthop()
+    assert done.returncode == 0
+    assert all(command in done.stdout for command in COMMANDS)
+
+
+def test_version_is_that_of_the_package(lasthop: Lasthop) -> None:
+    assert lasthop("--version").stdout == f"lasthop {lh.__version__}\n"
+
+
+def test_schema_is_a_json_schema(lasthop: Lasthop) -> None:
+    schema = json.loads(lasthop("schema").stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema == lh.schema()
+
+
+def test_check_counts_and_json_is_normalised(lasthop: Lasthop, small: Path) -> None:
+    assert lasthop("check", small).stdout == (
+        f"{small}: ok: two downloaders: 2 stations, 3 flows, 3 x 4 s\n"
+    )
+    assert json.loads(lasthop("check", small, "--json").stdout) == lh.Scenario(SMALL).to_dict()
+
+
+@pytest.mark.parametrize("command", ["check", "predict", "simulate"])
+def test_standard_input_takes_both_formats(lasthop: Lasthop, command: str, small: Path) -> None:
+    tree = {
+        "name": "two downloaders",
+        "duration": "4 s",
+        "warmup": "1 s",
+        "replications": 3,
+        "cell": {"phy": "802.11b"},
+        "station": {"near": {"download": 1}, "far": {"rate": "2 Mbps", "upload": 2}},
+    }
+    from_file = lasthop(command, small, "--json")
+    assert from_file.returncode == 0
+    for text in (SMALL, json.dumps(tree), "  \n" + json.dumps(tree, indent=4)):
+        from_stdin = lasthop(command, "-", "--json", stdin=text.encode())
+        assert from_stdin.stdout == from_file.stdout
+
+
+def test_simulate_prints_the_result_of_the_library(lasthop: Lasthop, small: Path) -> None:
+    done = lasthop("simulate", small, "--seed", "5", "--set", "cell.ap.cwmin=15", "--json")
+    expected = lh.simulate(SMALL, seed=5, settings={"cell.ap.cwmin": 15}).to_json()
+    assert done.stdout == expected
+
+
+def test_tables_fit_eighty_columns(lasthop: Lasthop, hotspot: Path) -> None:
+    for command in ("predict", "simulate", "compare"):
+        done = lasthop(command, hotspot)
+        widest = max(done.stdout.splitlines(), key=len)
+        assert len(widest) <= 80, widest
+
+
+def test_headers_have_units(lasthop: Lasthop, small: Path) -> None:
+    text = lasthop("simulate", small).stdout
+    assert re.search(r"^station +\[Mb/s\] +\[%\]", text, re.MULTILINE)
+    assert re.search(r"^near +\d\.\d+ ± \d\.\d+ ", text, re.MULTILINE)
+
+
+def test_timing_goes_to_standard_error_only(lasthop: Lasthop, small: Path) -> None:
+    plain = lasthop("simulate", small, "--json")
+    timed = lasthop("simulate", small, "--json", "--timing")
+    assert timed.stdout == plain.stdout
+    assert plain.stderr == ""
+    assert re.fullmatch(r"timing: .* simulated seconds a second\n", timed.stderr)
+
+
+def test_out_has_the_printed_result(lasthop: Lasthop, small: Path, tmp_path: Path) -> None:
+    done = lasthop("simulate", small, "--json", "--out", tmp_path / "o", "--series", "0.1s")
+    assert (tmp_path / "o" / "result.json").read_text() == done.stdout
+    names = {path.name for path in (tmp_path / "o").iterdir()}
+    assert {"stations.csv", "stations.parquet", "series.csv", "samples.parquet"} <= names
+
+
+def test_capture_that_is_cut_short_says_so(lasthop: Lasthop, small: Path, tmp_path: Path) -> None:
+    short = ("--set", "record.frames=10")
+    done = lasthop("simulate", small, "--pcapng", tmp_path / "a.pcapng", *short)
+    assert done.stderr == f"warning: {tmp_path / 'a.pcapng'}: ends after 10 frames\n"
+    done = lasthop("simulate", small, "--pcapng", tmp_path / "b.pcapng")
+    assert done.stderr == ""
+
+
+def test_compare_prints_one_table_and_names_its_picture(
+    lasthop: Lasthop, small: Path, tmp_path: Path
+) -> None:
+    done = lasthop("compare", small)
+    assert done.stdout.endswith("picture: out/small-compare.png\n")
+    assert (tmp_path / "home" / "out" / "small-compare.png").exists()
+    header = next(line for line in done.stdout.splitlines() if line.startswith("quantity"))
+    assert header.split() == ["quantity", "of", "predicted", "simulated", "difference"]
+
+
+def test_compare_simulates_what_the_model_refuses(lasthop: Lasthop, tmp_path: Path) -> None:
+    text = 'duration = "1 s"\ncell = { phy = "802.11b" }\n[station.a]\nudp_up = "greedy"\n'
+    done = lasthop("compare", "-", stdin=text.encode())
+    assert done.returncode == 0
+    assert "no prediction: breaks assumption" in done.stdout
+    assert "goodput [Mb/s]" in done.stdout
+
+
+def test_sweep_writes_tables_and_goes_on_where_it_stopped(
+    lasthop: Lasthop, small: Path, tmp_path: Path
+) -> None:
+    args = ["sweep", small, "--over", "cell.ap.cwmin=15,31", "--json"]
+    first = lasthop(*args)
+    home = tmp_path / "home" / "out" / "small-sweep"
+    points = {path: path.stat().st_mtime_ns for path in home.glob("points/*.json")}
+    assert len(points) == 2
+    assert (home / "stations.parquet").exists()
+    assert lasthop(*args).stdout == first.stdout
+    assert {path: path.stat().st_mtime_ns for path in home.glob("points/*.json")} == points
+    settings = [point["settings"] for point in json.loads(first.stdout)["points"]]
+    assert settings == [{"cell.ap.cwmin": "15"}, {"cell.ap.cwmin": "31"}]

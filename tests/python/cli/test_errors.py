@@ -1,0 +1,146 @@
+"""Everything a user can get wrong: one line, at most a hint, exit code 2, nothing written."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ..conftest import SMALL, Lasthop
+
+BAD_SCENARIOS = {
+    "unknown key": (SMALL.replace("download = 1", "downlaod = 1"), ":8: `station.near.downlaod`"),
+    "wrong type": (SMALL.replace("download = 1", 'download = "x"'), ":8: `station.near.download`"),
+    "not a number": (SMALL + "error_up = nan\n", ":13: `station.far.error_up`"),
+    "negative": (SMALL.replace("replications = 3", "replications = -3"), ":4: `replications`"),
+    "zero rate": (SMALL.replace('"2 Mbps"', '"0 Mbps"'), ":11: `station.far.rate`"),
+    "window 0": (SMALL + "tcp = { window = 0 }\n", ":13: `station.far.tcp.window`"),
+    "duplicate name": (SMALL + "[station.near]\nupload = 1\n", ":13"),
+    "empty file": ("", ": nothing in it"),
+    "half a file": (SMALL[:60], "bad.toml"),
+    "not toml": ("<html>", "bad.toml:1"),
+}
+
+
+def assert_refused(stderr: str, code: int, problem: str) -> None:
+    lines = stderr.splitlines()
+    assert code == 2, stderr
+    assert lines[0].startswith("error: ")
+    assert problem in lines[0]
+    assert not lines[0].endswith(".")
+    assert all(line.startswith("hint: ") for line in lines[1:2])
+    assert len(lines) <= 2
+    assert "Traceback" not in stderr
+
+
+@pytest.mark.parametrize("command", ["check", "predict", "simulate", "compare"])
+@pytest.mark.parametrize("case", ["unknown key", "empty file"])
+def test_every_command_refuses_alike(
+    lasthop: Lasthop, tmp_path: Path, command: str, case: str
+) -> None:
+    text, problem = BAD_SCENARIOS[case]
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    done = lasthop(command, path)
+    assert_refused(done.stderr, done.returncode, problem)
+    assert done.stdout == ""
+    assert list((tmp_path / "home").iterdir()) == []
+
+
+@pytest.mark.parametrize("case", BAD_SCENARIOS)
+def test_bad_scenario_is_one_line(lasthop: Lasthop, tmp_path: Path, case: str) -> None:
+    text, problem = BAD_SCENARIOS[case]
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    done = lasthop("simulate", path, "--out", "out")
+    assert_refused(done.stderr, done.returncode, problem)
+    assert list((tmp_path / "home").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"\x7fELF\0\0", "NUL"),
+        (b'name = "\xff"\n', "UTF-8"),
+        (b"# " + b"x" * 10_000_000, "10000002 bytes"),
+    ],
+    ids=["binary", "latin-1", "10 MB"],
+)
+def test_what_is_no_text_is_one_line(
+    lasthop: Lasthop, tmp_path: Path, content: bytes, problem: str
+) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_bytes(content)
+    for args, stdin in (([path], b""), (["-"], content)):
+        done = lasthop("check", *args, stdin=stdin)
+        assert_refused(done.stderr, done.returncode, problem)
+
+
+def test_missing_file_hints_at_the_nearest(lasthop: Lasthop, small: Path) -> None:
+    done = lasthop("check", small.with_name("smal.toml"))
+    assert_refused(done.stderr, done.returncode, "no such file")
+    assert done.stderr.splitlines()[1] == f"hint: did you mean {small}?"
+
+
+def test_directory_is_no_scenario(lasthop: Lasthop, tmp_path: Path) -> None:
+    done = lasthop("check", tmp_path)
+    assert_refused(done.stderr, done.returncode, "Is a directory")
+
+
+USAGE = {
+    "unknown command": (["simulat", "FILE"], "no such command 'simulat'", "simulate"),
+    "unknown option": (["simulate", "FILE", "--replicatons", "3"], "--replicatons", "did you mean"),
+    "no file": (["simulate"], "missing argument", "--help"),
+    "no value": (["simulate", "FILE", "--seed"], "--seed", "--help"),
+    "extra argument": (["check", "FILE", "more"], "more", "--help"),
+    "zero threads": (["simulate", "FILE", "--jobs", "0"], '--jobs: "0"', "--help"),
+    "words for a number": (["simulate", "FILE", "--seed", "x"], "`seed`", None),
+    "negative replications": (["simulate", "FILE", "--replications", "-1"], "`replications`", None),
+    "setting without value": (["check", "FILE", "--set", "seed"], "PATH=VALUE", None),
+    "unknown setting": (["check", "FILE", "--set", "sed=1"], "`sed`", "did you mean"),
+    "unknown model": (["predict", "FILE", "--model", "oracle"], '"oracle"', "hotspot"),
+    "empty sweep": (["sweep", "FILE", "--over", "seed="], "empty value", "--over"),
+    "no sweep": (["sweep", "FILE"], "--over", "--help"),
+    "series of no time": (["simulate", "FILE", "--series", "0 s"], "record.series_interval", None),
+    "out is a file": (["simulate", "FILE", "--out", "FILE"], "not a directory", None),
+    "capture nowhere": (["simulate", "FILE", "--pcapng", "no/x.pcapng"], "no/x.pcapng", None),
+}
+
+
+@pytest.mark.parametrize("case", USAGE)
+def test_usage_errors_look_the_same(lasthop: Lasthop, small: Path, case: str) -> None:
+    args, problem, hint = USAGE[case]
+    done = lasthop(*(str(small) if arg == "FILE" else arg for arg in args))
+    assert_refused(done.stderr, done.returncode, problem)
+    assert done.stdout == ""
+    if hint is not None:
+        assert hint in done.stderr.splitlines()[1]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_directory_without_permission_is_refused_first(
+    lasthop: Lasthop, small: Path, tmp_path: Path
+) -> None:
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o555)
+    done = lasthop("simulate", small, "--out", locked / "out")
+    assert_refused(done.stderr, done.returncode, "not writable")
+
+
+def test_every_problem_of_a_file_has_its_line(lasthop: Lasthop, tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(SMALL.replace("upload = 2", "uplaod = 2").replace("2 Mbps", "3 Mbps"))
+    done = lasthop("check", path)
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert [line.split(": `")[0] for line in errors] == [
+        f"error: {path}:11",
+        f"error: {path}:12",
+    ]
+
+
+def test_model_refusal_names_the_assumption(lasthop: Lasthop, tmp_path: Path) -> None:
+    path = tmp_path / "udp.toml"
+    path.write_text(
+        'duration = "1 s"\ncell = { phy = "802.11b" }\n[station.a]\nudp_up = "greedy"\n'
+    )
+    done = lasthop("predict", path)
+    assert_refused(done.stderr, done.returncode, "assumption")

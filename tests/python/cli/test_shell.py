@@ -1,0 +1,89 @@
+"""How the command line gets on with shells: pipes, full disks, Ctrl-C, terminals."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from ..conftest import SMALL
+
+LASTHOP = [sys.executable, "-c", "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"]
+
+
+def test_reader_that_leaves_ends_it_quietly(small: Path) -> None:
+    process = subprocess.Popen([*LASTHOP, "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 141
+    assert stderr == b""
+
+
+def test_full_disk_is_one_line(small: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*LASTHOP, "simulate", str(small), "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"error: standard output: No space left on device\n"
+
+
+def test_ctrl_c_prints_what_is_finished(tmp_path: Path) -> None:
+    path = tmp_path / "long.toml"
+    path.write_text(SMALL.replace('"4 s"', '"500 s"').replace("= 3", "= 10000"))
+    process = subprocess.Popen(
+        [*LASTHOP, "simulate", str(path), "--jobs", "1", "--json", "--out", str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # Long enough for the first replication, far too short for ten thousand.
+    time.sleep(2.5)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    result = json.loads(stdout)
+    assert 1 <= result["replications"] < 10000
+    assert stderr == f"error: interrupted: {result['replications']} of 10000 replications kept\n"
+    assert json.loads((tmp_path / "out" / "result.json").read_text()) == result
+
+
+def test_progress_is_drawn_only_where_somebody_watches(tmp_path: Path) -> None:
+    path = tmp_path / "long.toml"
+    path.write_text(SMALL.replace('"4 s"', '"2000 s"'))
+    command = [*LASTHOP, "simulate", str(path), "--replications", "20", "--jobs", "1", "--json"]
+    quiet = subprocess.run(command, capture_output=True, check=True)
+    assert quiet.stderr == b""
+    ours, theirs = pty.openpty()
+    watched = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    drawn = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:  # Linux reports the end of a terminal as an error.
+            break
+        if not piece:
+            break
+        drawn += piece
+    os.close(ours)
+    stdout, _ = watched.communicate(timeout=60)
+    assert stdout == quiet.stdout
+    assert b"simulating" in drawn
+    assert b"/20 runs" in drawn
+
+
+def test_terminal_without_unicode_gets_plain_letters(small: Path) -> None:
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [*LASTHOP, "simulate", str(small)], capture_output=True, env=environment, check=True
+    )
+    assert b"goodput" in done.stdout
+    assert done.stderr == b""

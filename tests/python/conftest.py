@@ -1,0 +1,75 @@
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import lasthop as lh
+from lasthop.cli import main
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+SMALL = """\
+name = "two downloaders"
+duration = "4 s"
+warmup = "1 s"
+replications = 3
+cell = { phy = "802.11b" }
+
+[station.near]
+download = 1
+
+[station.far]
+rate = "2 Mbps"
+upload = 2
+"""
+
+
+class Done(NamedTuple):
+    """What a command left."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Lasthop = Callable[..., Done]
+
+
+@pytest.fixture
+def hotspot() -> Path:
+    """The example that the README shows."""
+    return EXAMPLES / "hotspot.toml"
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A scenario file that simulates in milliseconds."""
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.fixture(scope="session")
+def small_result() -> lh.Result:
+    """A result with series and frames."""
+    return lh.simulate(SMALL, series="0.1 s", frames=1000)
+
+
+@pytest.fixture
+def lasthop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Lasthop:
+    """The command line, in an empty directory."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.chdir(home)
+
+    def run(*args: str | Path, stdin: bytes = b"") -> Done:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = main([str(arg) for arg in args])
+        return Done(code, *capsys.readouterr())
+
+    return run

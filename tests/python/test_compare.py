@@ -1,0 +1,61 @@
+import json
+from pathlib import Path
+
+import pytest
+
+import lasthop as lh
+
+from .conftest import SMALL
+
+UDP = """\
+duration = "2 s"
+cell = { phy = "802.11b" }
+[station.a]
+udp_up = "1 Mbps"
+"""
+
+
+@pytest.fixture(scope="module")
+def comparison() -> lh.Comparison:
+    return lh.compare(SMALL)
+
+
+def test_rows_join_prediction_and_simulation_by_name(comparison: lh.Comparison) -> None:
+    rows = {(row.list, row.name, row.quantity): row for row in comparison.rows}
+    share = rows["stations", "near", "goodput_share"]
+    assert comparison.prediction is not None
+    assert share.predicted == comparison.prediction.stations.loc["near", "goodput_share"]
+    assert share.simulated == comparison.simulation.stations.loc["near", "goodput_share"]
+    assert share.difference == share.simulated - share.predicted
+
+
+def test_what_the_model_does_not_give_is_absent(comparison: lh.Comparison) -> None:
+    goodputs = [row for row in comparison.rows if row.quantity == "goodput_bps"]
+    assert goodputs
+    assert all(row.predicted is None and row.difference is None for row in goodputs)
+
+
+def test_table_and_json_have_the_same_rows(comparison: lh.Comparison) -> None:
+    assert len(comparison.table) == len(comparison.rows)
+    assert len(json.loads(comparison.to_json())["rows"]) == len(comparison.rows)
+
+
+def test_refused_scenario_is_simulated_all_the_same() -> None:
+    comparison = lh.compare(UDP, replications=2)
+    assert comparison.prediction is None
+    assert comparison.refusal is not None
+    assert "assumption" in comparison.refusal
+    assert comparison.simulation.replications == 2
+
+
+def test_figure_is_written_whole(comparison: lh.Comparison, tmp_path: Path) -> None:
+    comparison.save_figure(tmp_path / "x.png")
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.png"]
+
+
+def test_unknown_model_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(lh.UserError, match="crystal-ball") as caught:
+        lh.compare(SMALL, model="crystal-ball")
+    assert caught.value.hint is not None
+    assert "hotspot" in caught.value.hint

@@ -1,0 +1,38 @@
+import pytest
+
+from lasthop.digits import estimate, plain, signed
+
+
+@pytest.mark.parametrize(
+    ("mean", "ci95", "text"),
+    [
+        (3.44387, 0.00926, "3.444 ± 0.009"),
+        (66.2471, 0.1851, "66.25 ± 0.19"),
+        (189.652, 1.463, "189.7 ± 1.5"),
+        (847.3, 41.0, "847 ± 41"),
+        (0.0932, 0.00433, "0.093 ± 0.004"),
+        (7.86, 0.3318, "7.86 ± 0.33"),
+        (7.86, 0.36, "7.9 ± 0.4"),
+        (75.0, 0.0, "75.00"),
+        (0.0, 0.0, "0"),
+        (2.5, None, "2.500"),
+        (None, None, "-"),
+    ],
+)
+def test_half_width_decides_the_digits(mean: float, ci95: float, text: str) -> None:
+    assert estimate(mean, ci95) == text
+
+
+def test_number_without_interval_has_four_digits() -> None:
+    assert [plain(x) for x in (67.4187, 0.41574, 12345.6, -8.277)] == [
+        "67.42",
+        "0.4157",
+        "12346",
+        "-8.277",
+    ]
+
+
+def test_difference_has_its_sign() -> None:
+    assert [signed(x, 0.19) for x in (-1.171, 0.4)] == ["-1.17", "+0.40"]
+    assert signed(None) == "-"
+    assert signed(0.0) == "0"

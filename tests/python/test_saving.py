@@ -1,0 +1,73 @@
+import json
+import struct
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import lasthop as lh
+from lasthop.saving import text_writer, write_all, write_atomically
+
+from .conftest import SMALL
+
+
+def test_saved_tables_read_back_as_they_were(small_result: lh.Result, tmp_path: Path) -> None:
+    paths = small_result.save(tmp_path / "new" / "deep")
+    names = {path.name for path in paths}
+    assert {"result.json", "stations.parquet", "stations.csv", "series.parquet"} <= names
+    expected = small_result.stations.reset_index()
+    for read, name in ((pd.read_parquet, "stations.parquet"), (pd.read_csv, "stations.csv")):
+        table = read(tmp_path / "new" / "deep" / name)
+        pd.testing.assert_frame_equal(table, expected, check_dtype=False)
+    assert (tmp_path / "new" / "deep" / "result.json").read_text() == small_result.to_json()
+
+
+def test_parquet_fields_say_unit_and_definition(small_result: lh.Result, tmp_path: Path) -> None:
+    small_result.save(tmp_path)
+    schema = pq.read_schema(tmp_path / "stations.parquet")
+    assert schema.field("goodput_bps").metadata[b"unit"] == b"bit/s"
+    assert b"half width" in schema.field("goodput_bps_ci95").metadata[b"definition"]
+    assert json.loads(schema.metadata[b"lasthop"])["seed"] == "1"
+
+
+def test_table_of_an_earlier_result_does_not_stay(small_result: lh.Result, tmp_path: Path) -> None:
+    small_result.save(tmp_path)
+    (tmp_path / "mine.csv").write_text("not lasthop's")
+    lh.simulate(SMALL).save(tmp_path)
+    assert not (tmp_path / "series.csv").exists()
+    assert (tmp_path / "mine.csv").exists()
+
+
+def test_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    path.write_text("old")
+
+    def fail(file: Path) -> None:
+        file.write_text("half")
+        raise OSError(28, "No space left on device", str(file))
+
+    with pytest.raises(OSError, match="No space left") as caught:
+        write_atomically(path, fail)
+    assert caught.value.filename == str(path)
+    assert path.read_text() == "old"
+    with pytest.raises(OSError, match="No space left"):
+        write_all(tmp_path, {"result.json": text_writer("new"), "b.csv": fail})
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_failed_write_removes_the_directories_it_made(tmp_path: Path) -> None:
+    def fail(file: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        write_all(tmp_path / "a" / "b", {"x": fail})
+    assert not (tmp_path / "a").exists()
+
+
+def test_capture_begins_with_a_section_header(small_result: lh.Result, tmp_path: Path) -> None:
+    small_result.save_capture(tmp_path / "air.pcapng")
+    content = (tmp_path / "air.pcapng").read_bytes()
+    assert struct.unpack("<I4xI", content[:12]) == (0x0A0D0D0A, 0x1A2B3C4D)
+    assert small_result.frame_count == 1000

@@ -1,0 +1,75 @@
+import json
+import pickle
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import lasthop as lh
+from lasthop.errors import Problem
+
+from .conftest import EXAMPLES, SMALL
+
+
+def test_file_text_and_mapping_give_the_same_scenario(small: Path) -> None:
+    tree = {
+        "name": "two downloaders",
+        "duration": "4 s",
+        "warmup": "1 s",
+        "replications": 3,
+        "cell": {"phy": "802.11b"},
+        "station": {"near": {"download": 1}, "far": {"rate": "2 Mbps", "upload": 2}},
+    }
+    assert lh.Scenario(small) == lh.Scenario(str(small)) == lh.Scenario(SMALL)
+    assert lh.Scenario(tree) == lh.Scenario(json.dumps(tree)) == lh.Scenario(SMALL)
+
+
+def test_view_has_every_default_and_cannot_be_changed() -> None:
+    scenario = lh.Scenario(SMALL)
+    assert scenario["cell"]["slot_s"] == 20e-6
+    assert [station["name"] for station in scenario["stations"]] == ["near", "far"]
+    with pytest.raises(TypeError):
+        scenario["cell"]["slot_s"] = 9e-6
+    scenario.to_dict()["cell"]["slot_s"] = 9e-6
+    assert scenario["cell"]["slot_s"] == 20e-6
+
+
+def test_with_gives_a_checked_copy() -> None:
+    scenario = lh.Scenario(SMALL)
+    changed = scenario.with_("cell.ap.cwmin", 15).with_("station.near.rate", "1 Mbps")
+    assert changed["cell"]["ap"]["cwmin"] == 15
+    assert changed["stations"][0]["rate_bps"] == 1_000_000
+    assert scenario["cell"]["ap"]["cwmin"] == 31
+    with pytest.raises(lh.ScenarioError, match=r"cell\.ap\.cwmin"):
+        scenario.with_("cell.ap.cwmin", -1)
+
+
+def test_key_is_that_of_the_meaning_not_of_the_text() -> None:
+    scenario = lh.Scenario(SMALL)
+    assert lh.Scenario("# a comment\n" + SMALL).key == scenario.key
+    assert scenario.with_("replications", 3).key == scenario.key
+    assert scenario.with_("seed", 2).key != scenario.key
+
+
+def test_every_problem_is_reported_with_its_line() -> None:
+    text = SMALL.replace("upload = 2", "uplaod = 2").replace("2 Mbps", "-2 Mbps")
+    with pytest.raises(lh.ScenarioError) as caught:
+        lh.Scenario(text)
+    by_path = {problem.path: problem for problem in caught.value.problems}
+    assert by_path["station.far.rate"].line == 11
+    assert by_path["station.far.uplaod"].line == 12
+    assert by_path["station.far.uplaod"].hint == "did you mean `upload`?"
+    assert str(caught.value).splitlines() == [str(problem) for problem in caught.value.problems]
+
+
+def test_error_survives_pickling() -> None:
+    error = lh.ScenarioError([Problem("a.toml", 3, "x", "bad", None)])
+    assert str(pickle.loads(pickle.dumps(error))) == "a.toml:3: `x`: bad"
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.name)
+def test_examples_satisfy_the_schema(example: Path) -> None:
+    import tomllib
+
+    jsonschema.validate(tomllib.loads(example.read_text()), lh.schema())
+    assert lh.check(example)["name"]

@@ -1,0 +1,66 @@
+from pathlib import Path
+
+import pytest
+
+import lasthop as lh
+from lasthop.run import Progress
+
+from .conftest import SMALL
+
+OVER = {"cell.ap.cwmin": [15, 31], "station.near.rate": ["1 Mbps", "11 Mbps"]}
+
+
+def test_points_are_every_combination_in_order() -> None:
+    points = lh.sweep(SMALL, OVER).points
+    assert [tuple(point.settings.values()) for point in points] == [
+        ("15", "1 Mbps"),
+        ("15", "11 Mbps"),
+        ("31", "1 Mbps"),
+        ("31", "11 Mbps"),
+    ]
+    alone = lh.Scenario(SMALL).with_("cell.ap.cwmin", 31).with_("station.near.rate", "1 Mbps")
+    assert points[2].summary == lh.simulate(alone).to_dict()
+
+
+def test_finished_points_are_not_simulated_again(tmp_path: Path) -> None:
+    first = lh.sweep(SMALL, OVER, directory=tmp_path)
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json")}
+    assert len(kept) == 4
+
+    def never(progress: Progress) -> bool:
+        raise AssertionError("a point was simulated again")
+
+    again = lh.sweep(SMALL, OVER, directory=tmp_path, progress=never)
+    assert again.to_json() == first.to_json()
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json")} == kept
+
+
+def test_result_does_not_depend_on_threads() -> None:
+    assert lh.sweep(SMALL, OVER, jobs=1).to_json() == lh.sweep(SMALL, OVER, jobs=3).to_json()
+
+
+def test_bad_point_is_refused_before_any_is_simulated(tmp_path: Path) -> None:
+    with pytest.raises(lh.ScenarioError, match=r"cell\.ap\.cwmin"):
+        lh.sweep(SMALL, {"cell.ap.cwmin": [15, -1]}, directory=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_table_names_the_swept_values() -> None:
+    table = lh.sweep(SMALL, {"seed": [1, 2]}).table("stations")
+    assert list(table.columns[:3]) == ["seed", "name", "goodput_bps"]
+    assert len(table) == 4
+
+
+def test_stopped_sweep_keeps_finished_points(tmp_path: Path) -> None:
+    from lasthop.sweep import SweepInterrupted
+
+    long = SMALL.replace('duration = "4 s"', 'duration = "500 s"')
+
+    def stop(progress: Progress) -> bool:
+        return progress["replications_done"] < 3
+
+    with pytest.raises(SweepInterrupted) as caught:
+        lh.sweep(long, {"seed": range(1, 200)}, directory=tmp_path, jobs=1, progress=stop)
+    kept = len(list(tmp_path.rglob("*.json")))
+    assert 1 <= kept < 199
+    assert len(caught.value.finished.points) == kept
