@@ -14,7 +14,8 @@
 //!
 //! Differs from the standard in: the ACK timeout is by default as long as EIFS less AIFS, so that
 //! colliding nodes and the others resume together (`ack_timeout` sets another); MAC ACK, RTS and CTS
-//! frames are never corrupted; propagation takes no time.
+//! frames are never corrupted; propagation takes no time; a node that sends again before its RTS's
+//! reservation is over (possible only if `ack_timeout` is shorter than a MAC ACK) ends it.
 
 use super::airtime::{ACK_BYTES, RTS_BYTES};
 use super::backoff::BackoffRing;

@@ -109,18 +109,29 @@ pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
         )
 }
 
-/// Small windows, so that draws of 0, collisions and discards abound; rates that every
-/// preset can time.
+/// Small windows, so that draws of 0, collisions and discards abound; control rates on both
+/// sides of the EIFS rate, so that the NAV may outlast EIFS.
 fn any_access() -> impl Strategy<Value = Node> {
-    (0_u32..20, 0_u32..80, 1_u32..5, 1_u32..6, 1_u32..5, 1_u32..8).prop_map(
-        |(cwmin, wider, aifsn, attempts_short, attempts_long, queue_packets)| Node {
-            control_rate_bps: 6 * MBPS,
+    let windows = (0_u32..20, 0_u32..80);
+    let control = select(vec![MBPS, 6 * MBPS, 24 * MBPS]);
+    (windows, control, 1_u32..5, 1_u32..6, 1_u32..5, 1_u32..8).prop_map(
+        |(
+            (cwmin, wider),
+            control_rate_bps,
             aifsn,
-            cwmin,
-            cwmax: cwmin + wider,
             attempts_short,
             attempts_long,
             queue_packets,
+        )| {
+            Node {
+                control_rate_bps,
+                aifsn,
+                cwmin,
+                cwmax: cwmin + wider,
+                attempts_short,
+                attempts_long,
+                queue_packets,
+            }
         },
     )
 }

@@ -89,7 +89,8 @@ pub struct Medium<'a> {
     unreadable: bool,
     /// A SIFS gap: this frame begins then.
     reply: Option<(Time, Frame)>,
-    /// Until when the last RTS has reserved the medium.
+    /// Until when the last RTS has reserved the medium. Its own sender, after a time-out shorter
+    /// than a MAC ACK, may send within; the reservation is then forgotten.
     nav: Time,
     replies: u32,
     trace: Trace,
@@ -186,6 +187,7 @@ impl Medium<'_> {
     /// All `senders` begin their first frame; everyone else hears it.
     fn send(&mut self, now: Time, senders: &[u32]) {
         self.unreadable = senders.len() > 1;
+        self.nav = now;
         for &index in senders {
             let node = &self.nodes[index as usize];
             let packet = *node
