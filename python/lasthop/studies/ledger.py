@@ -42,6 +42,7 @@ class CheckResult:
     verdict: Verdict
     detail: str
     unit: str
+    inequality: bool
     model_verdict: Verdict | None
 
     def to_json(self) -> dict[str, Any]:
@@ -93,9 +94,12 @@ class Check:
         """Judge the check on what was measured."""
         simulation = self.rule.judge(Judge(values, model=False, quick=quick, rules=rules))
         model = self.rule.judge(Judge(values, model=True, quick=quick, rules=rules))
-        judged = model if self.by_model else simulation
         # What was measured stands in the answer as it is, not as a quick run widens it.
         shown = self.rule.judge(Judge(values, model=False, quick=False, rules=rules))
+        judged = model if self.by_model else simulation
+        detail = model.detail if self.by_model else shown.detail
+        if not self.by_model and simulation.verdict is not shown.verdict:
+            detail += ": too close for a quick run"
         against_model = isinstance(self.rule, Number) and self.rule.low is None
         return CheckResult(
             what=self.what,
@@ -105,8 +109,9 @@ class Check:
             ci95=None if self.by_model else shown.half,
             rule=self.rule.describe(rules) + (" (judged on the model)" if self.by_model else ""),
             verdict=judged.verdict,
-            detail=judged.detail,
+            detail=detail,
             unit=self.unit,
+            inequality=isinstance(self.rule, Shape),
             model_verdict=None if model.value is None or against_model else model.verdict,
         )
 

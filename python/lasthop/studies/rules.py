@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from lasthop.digits import estimate, plain
+
 
 class Verdict(Enum):
     """Outcome of a check or a claim."""
@@ -80,20 +82,6 @@ class Judged:
     value: float | None
     half: float | None
     detail: str
-
-
-def number(value: float) -> str:
-    """Format a value for people: four significant digits, no exponent where avoidable."""
-    if value != 0 and not 1e-3 <= abs(value) < 1e6:
-        return f"{value:.3e}"
-    if abs(value) >= 1000:
-        return f"{value:.0f}"
-    return f"{value:.4g}"
-
-
-def interval(mean: float, half: float | None) -> str:
-    """Format a mean with its half width."""
-    return number(mean) if not half else f"{number(mean)} ± {number(half)}"
 
 
 def _percent(fraction: float) -> str:
@@ -181,7 +169,7 @@ class Number:
         """Return the paper's value for display."""
         if self.low is None or self.high is None:
             return "model"
-        return self.low if self.low == self.high else f"{number(self.low)}..{number(self.high)}"
+        return self.low if self.low == self.high else f"{plain(self.low)}..{plain(self.high)}"
 
     def describe(self, rules: Rules) -> str:
         """Return the rule in words."""
@@ -195,23 +183,23 @@ class Number:
         if low is None or high is None:
             measured = judge.values.get(self.value)
             low = high = None if measured is None else measured.predicted
-        estimate = judge.estimate(self.value)
-        if estimate is None or estimate.mean is None:
-            return _undecided(estimate)
-        mean, half = estimate.mean, estimate.half
+        found = judge.estimate(self.value)
+        if found is None or found.mean is None:
+            return _undecided(found)
+        mean, half = found.mean, found.half
         if low is None or high is None:
             return Judged(Verdict.OPEN, mean, half, "the model gives no value")
         if half is None:
             return Judged(Verdict.OPEN, mean, None, "no interval: fewer than two replications")
-        if half > width * max(abs(mean), abs(low), abs(high)):
-            reason = f"{number(mean)}: the interval of ± {number(half)} is wider than ± "
-            return Judged(Verdict.OPEN, mean, half, reason + _percent(width))
+        if half > judge.margin * width * max(abs(mean), abs(low), abs(high)):
+            reason = f"{estimate(mean, half)}: the interval is wider than ± {_percent(width)}"
+            return Judged(Verdict.OPEN, mean, half, reason)
         low, high = low - band * abs(low), high + band * abs(high)
-        detail = f"{interval(mean, half)} against {number(low)}..{number(high)}"
+        detail = f"{estimate(mean, half)} against {plain(low)}..{plain(high)}"
         if mean + half < low or mean - half > high:
             return Judged(Verdict.DEVIATES, mean, half, detail)
         if judge.quick and not judge.model and (mean - half < low or mean + half > high):
-            return Judged(Verdict.OPEN, mean, half, f"{detail}: too close for a quick run")
+            return Judged(Verdict.OPEN, mean, half, detail)
         return Judged(Verdict.REPRODUCED, mean, half, detail)
 
     def _limits(self, rules: Rules) -> tuple[float, float]:
@@ -279,7 +267,7 @@ def _below(left: Term, right: Term, judge: Judge) -> Judged:
     if a.half is None or b.half is None:
         return Judged(Verdict.OPEN, gap, None, "no interval: fewer than two replications")
     reach = a.half + b.half
-    detail = f"{interval(a.mean, a.half)} < {interval(b.mean, b.half)}"
+    detail = f"{estimate(a.mean, a.half)} < {estimate(b.mean, b.half)}"
     if gap > reach:
         return Judged(Verdict.REPRODUCED, gap, reach, detail)
     if gap < -reach:

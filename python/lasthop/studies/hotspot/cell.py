@@ -1,0 +1,129 @@
+"""The hot-spot of paper 002's test-bed, and what its figures read from a run of it.
+
+Five stations with 802.11b cards at 11 Mb/s, an access point with 75 packets of buffer, a wire that
+costs nothing; TCP Reno with delayed ACKs and a receive window of 42 packets of 1500 bytes; runs of
+three minutes (section 5).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lasthop.studies.study import Quantity, Run, mean_of
+
+STATION_CWMIN = 29
+AP_CWMIN = 34
+"""Smallest contention windows of every station and of the access point. [slots]
+
+The recipe for beta = 1.2, the advantage that the paper measured of its cards over its access point.
+Of all pairs near the standard's 31 it comes nearest: 1.199. `lasthop.studies.hotspot.beta` measures
+it as the paper did, for this window of the station and for its neighbours.
+"""
+
+STAGGER = "1 s"
+"""From the start of one connection to that of the next.
+
+The paper does not say how its connections were started, but supposes that all of them get going
+(assumption a4). Ten uploads that start at the same instant do not: the losers of the first second
+meet an access point that drops a third of their few ACKs, and starve. Study ``fig09`` shows it.
+"""
+
+REPLICATIONS = 100
+"""Ten times the paper's ten, since half of the intervals would be too wide otherwise."""
+
+WINDOW = 42
+"""Receive window of the paper, "about 64 kbytes". [packets]"""
+
+AP_QUEUE = 75
+
+Tree = Mapping[str, Any]
+
+
+def scenario(
+    name: str,
+    first: Tree,
+    others: Tree,
+    *,
+    count: int = 4,
+    cwmin: int = STATION_CWMIN,
+    ap_queue: int = AP_QUEUE,
+    stagger: str = STAGGER,
+) -> dict[str, Any]:
+    """Return the test-bed with one station that differs from the others.
+
+    Parameters
+    ----------
+    name : str
+        Title of the scenario.
+    first, others : mapping
+        Tables of station 1 and of each other station, in the grammar of scenario files.
+    count : int
+        How many others there are.
+    cwmin : int
+        Smallest contention window of the stations. [slots]
+    ap_queue : int
+        Buffer of the access point. [packets]
+    stagger : str
+        From the start of one connection to that of the next.
+    """
+    return {
+        "name": name,
+        "duration": "180 s",
+        "replications": REPLICATIONS,
+        "stagger": stagger,
+        "cell": {
+            "phy": "802.11b",
+            "cwmin": cwmin,
+            "ap": {"cwmin": AP_CWMIN, "queue": ap_queue},
+        },
+        "tcp": {"congestion": "reno", "window": WINDOW, "delayed_ack": True},
+        "station": {"first": dict(first), "others": {"count": count, **others}},
+    }
+
+
+def others(run: Run) -> list[str]:
+    """Return the names of all stations but the first."""
+    return [name for name in run.items("stations") if name != "first"]
+
+
+def fairness(run: Run) -> Quantity:
+    """Return the fairness level of station 1 over the others, eta_12. [-]
+
+    The others are alike, so the mean of their goodputs stands for that of station 2.
+    """
+    shares = [run.quantity("stations", name, "goodput_share") for name in others(run)]
+    return run.quantity("stations", "first", "goodput_share") / mean_of(shares)
+
+
+def rtt(run: Run, flow: str) -> Quantity:
+    """Return the mean round-trip time of a flow. [s]"""
+    return run.quantity("flows", flow, "rtt_s")
+
+
+def goodput(run: Run, station: str) -> Quantity:
+    """Return the goodput of a station. [Mb/s]"""
+    return run.quantity("stations", station, "goodput_bps") / 1e6
+
+
+def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
+    """Return how station 1's queue grows over one to six uploads. [packets, -]
+
+    What the second and the third upload add; the mean growth per upload from the third on; and how
+    straight it is there: the mean of the inner points over that of the outer ones, 1 on a line.
+    """
+    one, two, three, four, five, six = queue
+    return {
+        "queue_step_2": two - one,
+        "queue_step_3": three - two,
+        "queue_growth": (six - three) / 3.0,
+        "queue_straightness": (four + five) / (three + six),
+    }
+
+
+def station_queue(run: Run) -> Quantity:
+    """Return the mean occupancy of station 1's buffer. [packets]"""
+    return run.quantity("stations", "first", "queue_packets")
+
+
+def ap_queue(run: Run) -> Quantity:
+    """Return the mean occupancy of the access point's buffer. [packets]"""
+    return run.quantity("aps", run.items("aps")[0], "queue_packets")

@@ -1,0 +1,69 @@
+"""Figure 2: goodput of each station and fairness level of station 1 in four cases (section 2)."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from lasthop.studies.hotspot import cell
+from lasthop.studies.hotspot.sweeps import SLOW, connections
+from lasthop.studies.study import Quantity, Runs, Study
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+CASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "up_down": ("1 up\nagainst down", connections("upload", "download")["1"]),
+    "down_down": ("6 down\nagainst down", connections("download", "download")["6"]),
+    "up_up": ("6 up\nagainst up", connections("upload", "upload")["6"]),
+    "multirate": (
+        "6 down, 2 Mb/s\nagainst down",
+        connections("download", "download", rate=SLOW)["6"],
+    ),
+}
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return eta of each case, the goodputs with and without multirate, and the ratio of etas."""
+    eta = {case: cell.fairness(runs[case]) for case in CASES}
+    stations = ["first", *cell.others(runs["down_down"])]
+    goodputs = {
+        f"goodput_{case}_{index + 1}": cell.goodput(runs[case], station)
+        for case in ("down_down", "multirate")
+        for index, station in enumerate(stations)
+    }
+    return {
+        **{f"eta_{case}": value for case, value in eta.items()},
+        **goodputs,
+        "eta_multirate_over_single": eta["multirate"] / eta["down_down"],
+    }
+
+
+def draw(runs: Runs) -> "Figure":
+    """Draw goodputs over fairness levels."""
+    from lasthop.plot.study import BarPanel, Bars, bar_figure
+
+    def bars(of: "list[tuple[str, list[Quantity]]]") -> list[Bars]:
+        return [Bars(label, quantities) for label, quantities in of]
+
+    goodputs, levels = [], []
+    for case, (label, _) in CASES.items():
+        run = runs[case]
+        stations = ["first", *cell.others(run)]
+        goodputs.append((label, [cell.goodput(run, station) for station in stations]))
+        shares = [run.quantity("stations", station, "goodput_share") for station in stations]
+        levels.append((label, [shares[0] / share for share in shares]))
+    return bar_figure(
+        [
+            BarPanel("goodput [Mb/s]", bars(goodputs)),
+            BarPanel("fairness level η₁ⱼ", bars(levels), stated=(2.0, 6.0)),
+        ]
+    )
+
+
+STUDY = Study(
+    subject="hotspot",
+    name="fig02",
+    title="Figure 2: four cases, stations 1 to 5 from left to right",
+    points={case: tree for case, (_, tree) in CASES.items()},
+    measure=measure,
+    draw=draw,
+)

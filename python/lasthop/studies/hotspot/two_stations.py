@@ -1,0 +1,27 @@
+"""The introduction's example: two stations at 11 Mb/s, one and two downloads from a server."""
+
+from lasthop.studies.hotspot import cell
+from lasthop.studies.study import Quantity, Runs, Study
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return the goodput of either station. [Mb/s]"""
+    run = runs["one against two"]
+    (other,) = cell.others(run)
+    return {
+        "goodput_1": cell.goodput(run, other),
+        "goodput_2": cell.goodput(run, "first"),
+    }
+
+
+STUDY = Study(
+    subject="hotspot",
+    name="two_stations",
+    title="Introduction: one and two downloads at two stations",
+    points={
+        "one against two": cell.scenario(
+            "2 downloads against 1, two stations", {"download": 2}, {"download": 1}, count=1
+        )
+    },
+    measure=measure,
+)

@@ -1,0 +1,165 @@
+"""Run the scenarios of studies once each, keep what is finished, and go on from there.
+
+The file of a point is named by a fingerprint of its scenario and of the compiled engine, so that
+a result is found again if and only if it would come out the same.
+"""
+
+import hashlib
+import json
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lasthop import _core
+from lasthop.models import ModelError
+from lasthop.predict import predict
+from lasthop.run import Progress, ProgressCallback, simulate
+from lasthop.saving import text_writer, write_atomically
+from lasthop.scenario import Scenario
+from lasthop.studies.study import Run, Runs, Study, Tree
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All scenarios that some studies need, each once.
+
+    Parameters
+    ----------
+    studies : sequence of Study
+        What to run.
+    replications : int, optional
+        Fewer replications than the studies ask for: a quick run.
+    """
+
+    studies: Sequence[Study]
+    replications: int | None = None
+    scenarios: dict[tuple[str, str], Scenario] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        settings = {} if self.replications is None else {"replications": self.replications}
+        for study in self.studies:
+            for point, tree in study.points.items():
+                self.scenarios[study.key, point] = Scenario(tree, settings)
+
+    def run(self, directory: Path, progress: ProgressCallback | None = None) -> dict[str, Runs]:
+        """Simulate what `directory` does not hold yet, predict all; return the runs by study key.
+
+        Parameters
+        ----------
+        directory : path
+            Where finished points are kept and found again.
+        progress : callable, optional
+            Called with the `Progress` over all points that are still to be simulated.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            At Ctrl-C; the points finished by then are kept.
+        """
+        distinct = {scenario.key: scenario for scenario in self.scenarios.values()}
+        missing = [each for key, each in distinct.items() if not _path(directory, key).exists()]
+        tally = _Tally(missing, progress)
+        for scenario in missing:
+            _keep(directory, scenario, _simulated(scenario, tally))
+        runs = {key: _read(directory, scenario) for key, scenario in distinct.items()}
+        return {
+            study.key: {point: runs[self.scenarios[study.key, point].key] for point in study.points}
+            for study in self.studies
+        }
+
+    def finished(self, directory: Path) -> tuple[int, int]:
+        """Return how many of the points `directory` holds, and how many there are."""
+        keys = {scenario.key for scenario in self.scenarios.values()}
+        return sum(_path(directory, key).exists() for key in keys), len(keys)
+
+
+class _Tally:
+    """Progress of a run turned into progress over all runs."""
+
+    def __init__(self, scenarios: Sequence[Scenario], progress: ProgressCallback | None) -> None:
+        self._progress = progress
+        self._replications = sum(each["replications"] for each in scenarios)
+        self._total = sum(each["replications"] * each["duration_s"] for each in scenarios)
+        self._before = (0, 0.0)
+
+    def report(self, seen: Progress) -> bool | None:
+        """Pass the progress of the run under way on."""
+        replications, simulated = self._before
+        if self._progress is None:
+            return None
+        return self._progress(
+            Progress(
+                replications_done=replications + seen["replications_done"],
+                replications=self._replications,
+                simulated_s=simulated + seen["simulated_s"],
+                total_s=self._total,
+            )
+        )
+
+    def finish(self, scenario: Scenario) -> None:
+        """Count a run as done."""
+        replications, simulated = self._before
+        more = scenario["replications"]
+        self._before = (replications + more, simulated + more * scenario["duration_s"])
+
+
+@cache
+def _engine() -> str:
+    """Return a fingerprint of the compiled engine."""
+    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()
+
+
+def _path(directory: Path, key: str) -> Path:
+    name = hashlib.sha256(f"{_engine()} {key}".encode()).hexdigest()
+    return directory / "points" / f"{name[:24]}.json"
+
+
+def _simulated(scenario: Scenario, tally: _Tally) -> Tree:
+    """Return the samples of a whole run; an interrupted one raises KeyboardInterrupt."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        result = simulate(scenario, progress=tally.report)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    tally.finish(scenario)
+    tree: dict[str, dict[str, dict[str, list[Any]]]] = {}
+    rows: Iterable[Any] = result.samples.itertuples(index=False)
+    for row in rows:
+        items = tree.setdefault(row.list, {}).setdefault(row.name, {})
+        items.setdefault(row.quantity, []).append(row.value)
+    return tree
+
+
+def _keep(directory: Path, scenario: Scenario, samples: Tree) -> None:
+    path = _path(directory, scenario.key)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {"scenario": scenario.to_dict(), "samples": samples}
+    write_atomically(path, text_writer(json.dumps(content, ensure_ascii=False) + "\n"))
+
+
+def _read(directory: Path, scenario: Scenario) -> Run:
+    samples = json.loads(_path(directory, scenario.key).read_text(encoding="utf-8"))["samples"]
+    try:
+        prediction = predict(scenario)
+    except ModelError as error:
+        return Run(samples, remarks=(str(error),))
+    return Run(samples, _means(prediction.summary), tuple(prediction.warnings))
+
+
+def _means(summary: Mapping[str, Any]) -> Tree:
+    """Return the values of a prediction as a tree like that of samples."""
+    return {
+        list_name: {
+            item["name"]: {
+                quantity: value["mean"]
+                for quantity, value in item.items()
+                if isinstance(value, Mapping)
+            }
+            for item in items
+        }
+        for list_name, items in summary.items()
+        if isinstance(items, list) and all(isinstance(item, Mapping) for item in items)
+    }

@@ -1,0 +1,164 @@
+"""A study: the scenarios it runs, what it measures in them, and the figure it draws.
+
+A study is declared once and says the same of simulation and model: a `Quantity` carries the
+simulation's value in each replication together with the model's prediction, and arithmetic on
+quantities acts on both. Values derived from a run (a ratio, a step, a mean over stations) thus get
+their interval from the replications and their prediction from the model by the same formula.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.digits import estimate
+from lasthop.studies.rules import Measured
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+Tree = Mapping[str, Mapping[str, Mapping[str, Any]]]
+"""Values by list of the result, item and quantity."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One quantity in every replication, with its prediction.
+
+    Parameters
+    ----------
+    samples : array
+        One value a replication; NaN where a replication gave none.
+    predicted : float, optional
+        What the model says.
+    """
+
+    samples: NDArray[np.float64]
+    predicted: float | None = None
+
+    def __add__(self, other: "Quantity | float") -> "Quantity":
+        return self._combined(other, np.add)
+
+    def __sub__(self, other: "Quantity | float") -> "Quantity":
+        return self._combined(other, np.subtract)
+
+    def __mul__(self, other: "Quantity | float") -> "Quantity":
+        return self._combined(other, np.multiply)
+
+    def __truediv__(self, other: "Quantity | float") -> "Quantity":
+        return self._combined(other, np.divide)
+
+    def _combined(self, other: "Quantity | float", operation: np.ufunc) -> "Quantity":
+        right = other if isinstance(other, Quantity) else Quantity(np.asarray(other), other)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            samples = operation(self.samples, right.samples)
+            if self.predicted is None or right.predicted is None:
+                return Quantity(samples)
+            predicted = float(operation(self.predicted, right.predicted))
+        return Quantity(samples, predicted if np.isfinite(predicted) else None)
+
+    def measured(self) -> Measured:
+        """Return mean and Student-t interval over the replications, and the prediction."""
+        samples = self.samples
+        if not np.all(np.isfinite(samples)):
+            return Measured(predicted=self.predicted)
+        mean = float(np.mean(samples))
+        if len(samples) < 2:
+            return Measured(mean, None, self.predicted)
+        from scipy.special import stdtrit
+
+        degrees = len(samples) - 1
+        error = float(np.std(samples, ddof=1)) / len(samples) ** 0.5
+        return Measured(mean, float(stdtrit(degrees, 0.975)) * error, self.predicted)
+
+    def __str__(self) -> str:
+        measured = self.measured()
+        return estimate(measured.simulated, measured.ci95)
+
+
+def mean_of(quantities: Sequence[Quantity]) -> Quantity:
+    """Return the mean of several quantities, replication by replication."""
+    total = quantities[0]
+    for quantity in quantities[1:]:
+        total = total + quantity
+    return total / float(len(quantities))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One scenario simulated and, where the model takes it, predicted.
+
+    Parameters
+    ----------
+    samples : tree
+        Per-replication values by list, item and quantity.
+    prediction : tree
+        The model's values; empty where the model refuses the scenario.
+    remarks : tuple of str
+        Why it refuses, or what it warns of.
+    """
+
+    samples: Tree
+    prediction: Tree = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+    def quantity(self, list_name: str, item: str, quantity: str) -> Quantity:
+        """Return one quantity of one item, such as ``("stations", "first", "goodput_bps")``."""
+        samples = np.asarray(self.samples[list_name][item][quantity], dtype=np.float64)
+        predicted = self.prediction.get(list_name, {}).get(item, {}).get(quantity)
+        return Quantity(samples, predicted)
+
+    def items(self, list_name: str) -> list[str]:
+        """Return the names of a list's items, in the order of the result."""
+        return list(self.samples[list_name])
+
+
+Runs = Mapping[str, Run]
+
+
+def _no_findings(runs: Runs) -> Mapping[str, str]:
+    del runs
+    return {}
+
+
+@dataclass(frozen=True)
+class Study:
+    """What one figure, table or sentence of a paper takes to be settled.
+
+    Parameters
+    ----------
+    subject : str
+        The paper it belongs to.
+    name : str
+        Prefix of its values in the claims of its subject.
+    title : str
+        What the figure shows.
+    points : mapping
+        Scenarios to run, as trees of the scenario grammar, by a name local to the study.
+    measure : callable
+        From the runs to the values that the claims read.
+    draw : callable, optional
+        From the runs to the figure.
+    findings : callable
+        What runs of this study isolate, in a sentence with their figures, by the claim it bears
+        on; where that claim deviates, the finding is its cause.
+    """
+
+    subject: str
+    name: str
+    title: str
+    points: Mapping[str, Mapping[str, Any]]
+    measure: Callable[[Runs], Mapping[str, Quantity]]
+    draw: "Callable[[Runs], Figure] | None" = None
+    findings: Callable[[Runs], Mapping[str, str]] = _no_findings
+
+    @property
+    def key(self) -> str:
+        """A name that no other study has: ``hotspot-fig05``."""
+        return f"{self.subject}-{self.name}"
+
+    def values(self, runs: Runs) -> dict[str, Measured]:
+        """Return what the study measured, under the names that ``claims.toml`` uses."""
+        return {f"{self.name}.{name}": q.measured() for name, q in self.measure(runs).items()}

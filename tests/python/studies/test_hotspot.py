@@ -1,0 +1,77 @@
+"""The hot-spot studies yield what the claims read, and draw it."""
+
+import dataclasses
+
+import pytest
+
+from lasthop.models.hotspot.access import Access, beta_from_access
+from lasthop.studies import ledger
+from lasthop.studies.hotspot import STUDIES, beta, cell
+from lasthop.studies.runner import Plan
+from lasthop.studies.study import Runs, Study
+
+CLAIMED = ("1", "2", "3", "4", "5", "6", "7", "14", "15")
+
+
+def short(study: Study) -> Study:
+    """Return the study with runs of six seconds, two of each."""
+    points = {
+        name: {**tree, "duration": "6 s", "warmup": "1 s", "stagger": "0.1 s", "replications": 2}
+        for name, tree in study.points.items()
+    }
+    return dataclasses.replace(study, points=points)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> dict[str, Runs]:
+    return Plan([short(study) for study in STUDIES]).run(tmp_path_factory.mktemp("studies"))
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
+    values = study.values(runs[study.key])
+    read = {
+        key
+        for claim in ledger.load().select(["hotspot"])
+        for check in claim.checks
+        for key in check.rule.reads()
+        if key.startswith(f"{study.name}.")
+    }
+    assert read
+    assert read <= set(values)
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_a_study_draws_its_figure_with_labelled_axes(study, runs):
+    if study.draw is None:
+        return
+    figure = study.draw(runs[study.key])
+    assert all(axes.get_ylabel() for axes in figure.axes)
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_findings_are_about_claims_and_have_figures(study, runs):
+    claims = {claim.id for claim in ledger.load().claims}
+    findings = study.findings(runs[study.key])
+    assert set(findings) <= claims
+    assert all(any(letter.isdigit() for letter in text) for text in findings.values())
+
+
+def test_the_claims_of_the_figures_without_vsb_have_studies():
+    names = {study.name for study in STUDIES}
+    studied = {claim.id for claim in ledger.load().select(["hotspot"]) if claim.studies() <= names}
+    assert studied == {f"hotspot-{number}" for number in CLAIMED}
+
+
+def test_the_model_predicts_every_scenario_with_tcp(runs):
+    for study in STUDIES:
+        for name, run in runs[study.key].items():
+            assert bool(run.prediction) == (study is not beta.STUDY), (study.name, name)
+
+
+def test_no_pair_of_windows_near_the_standards_is_closer_to_the_papers_beta():
+    def distance(station: int, ap: int) -> float:
+        return abs(beta_from_access(Access(cwmin=station), Access(cwmin=ap)) - beta.PAPER_BETA)
+
+    pairs = [(station, ap) for station in range(27, 36) for ap in range(27, 36)]
+    assert min(pairs, key=lambda pair: distance(*pair)) == (cell.STATION_CWMIN, cell.AP_CWMIN)

@@ -1,0 +1,115 @@
+"""Points are simulated once, kept, found again, and survive an interruption."""
+
+import json
+
+import pytest
+
+from lasthop.run import Progress
+from lasthop.studies import runner
+from lasthop.studies.runner import Plan
+from lasthop.studies.study import Run, Study
+
+
+def tree(name: str, downloads: int = 1) -> dict:
+    return {
+        "name": name,
+        "duration": "2 s",
+        "replications": 3,
+        "cell": {"phy": "802.11b"},
+        "station": {"first": {"download": downloads}},
+    }
+
+
+def study(name: str = "fig01", **points: dict) -> Study:
+    return Study("demo", name, "a figure", points, lambda runs: {})
+
+
+def count_simulations(monkeypatch) -> list[str]:
+    names: list[str] = []
+    real = runner.simulate
+
+    def counted(scenario, **options):
+        names.append(scenario["name"])
+        return real(scenario, **options)
+
+    monkeypatch.setattr(runner, "simulate", counted)
+    return names
+
+
+def test_a_run_has_the_samples_of_every_replication(tmp_path):
+    runs = Plan([study(one=tree("one"))]).run(tmp_path)
+    goodput = runs["demo-fig01"]["one"].quantity("stations", "first", "goodput_bps")
+    assert len(goodput.samples) == 3
+    assert goodput.measured().simulated > 1e6
+
+
+def test_a_point_is_simulated_once_for_all_studies_and_never_again(tmp_path, monkeypatch):
+    names = count_simulations(monkeypatch)
+    studies = [study(a=tree("one"), b=tree("two", 2)), study("fig02", c=tree("one"))]
+    plan = Plan(studies)
+    first = plan.run(tmp_path)
+    assert sorted(names) == ["one", "two"]
+    assert plan.finished(tmp_path) == (2, 2)
+    again = Plan(studies).run(tmp_path)
+    assert len(names) == 2
+    assert again["demo-fig02"]["c"].samples == first["demo-fig01"]["a"].samples
+
+
+def test_fewer_replications_are_other_runs_with_the_same_first_samples(tmp_path):
+    full = Plan([study(one=tree("one"))]).run(tmp_path)
+    quick = Plan([study(one=tree("one"))], replications=2).run(tmp_path)
+
+    def samples(runs: dict[str, dict[str, Run]]) -> list[float]:
+        run = runs["demo-fig01"]["one"]
+        return list(run.quantity("stations", "first", "goodput_bps").samples)
+
+    assert samples(quick) == samples(full)[:2]
+
+
+def test_an_interrupted_plan_goes_on_where_it_was(tmp_path, monkeypatch):
+    studies = [study(a=tree("one"), b=tree("two", 2))]
+
+    # stands for Ctrl-C while the second point runs
+    real = runner.simulate
+
+    def cut(scenario, **options):
+        if scenario["name"] == "two":
+            raise KeyboardInterrupt
+        return real(scenario, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(runner, "simulate", cut)
+        with pytest.raises(KeyboardInterrupt):
+            Plan(studies).run(tmp_path)
+    assert Plan(studies).finished(tmp_path) == (1, 2)
+    names = count_simulations(monkeypatch)
+    Plan(studies).run(tmp_path)
+    assert names == ["two"]
+
+
+def test_a_point_cut_short_is_not_kept(tmp_path):
+    plan = Plan([study(a=tree("one") | {"duration": "20000 s"})])
+    with pytest.raises(KeyboardInterrupt):
+        plan.run(tmp_path, lambda progress: False)
+    assert plan.finished(tmp_path) == (0, 1)
+
+
+def test_progress_runs_over_all_points(tmp_path):
+    seen: list[Progress] = []
+    plan = Plan([study(a=tree("one"), b=tree("two", 2))])
+    plan.run(tmp_path, lambda progress: seen.append(dict(progress)) or True)
+    assert {progress["total_s"] for progress in seen} <= {12.0}
+    assert all(progress["simulated_s"] <= 12.0 for progress in seen)
+
+
+def test_kept_points_carry_their_scenario(tmp_path):
+    Plan([study(one=tree("one"))]).run(tmp_path)
+    [file] = (tmp_path / "points").iterdir()
+    assert json.loads(file.read_text())["scenario"]["name"] == "one"
+
+
+def test_a_scenario_that_the_model_refuses_has_no_prediction_but_its_reason(tmp_path):
+    udp = tree("udp") | {"station": {"first": {"udp_down": "greedy"}}}
+    run = Plan([study(udp=udp)]).run(tmp_path)["demo-fig01"]["udp"]
+    assert run.prediction == {}
+    assert len(run.remarks) == 1

@@ -1,0 +1,65 @@
+"""Quantities carry samples and prediction through the same arithmetic."""
+
+import numpy as np
+import pytest
+
+from lasthop.studies.rules import Measured
+from lasthop.studies.study import Quantity, Run, Study, mean_of
+
+
+def quantity(*samples: float, predicted: float | None = None) -> Quantity:
+    return Quantity(np.asarray(samples, dtype=float), predicted)
+
+
+def test_interval_is_students_t_over_replications():
+    # mean 2, standard deviation 1, t(0.975, 2) = 4.302653
+    measured = quantity(1.0, 2.0, 3.0, predicted=2.5).measured()
+    assert measured.simulated == 2.0
+    assert measured.ci95 == pytest.approx(4.302653 / 3**0.5, rel=1e-6)
+    assert measured.predicted == 2.5
+
+
+def test_one_replication_has_no_interval():
+    assert quantity(4.0).measured() == Measured(4.0, None, None)
+
+
+def test_a_value_that_a_replication_lacks_is_no_value():
+    assert quantity(1.0, float("nan"), predicted=3.0).measured() == Measured(predicted=3.0)
+    assert (quantity(1.0) / quantity(0.0)).measured().simulated is None
+
+
+def test_ratio_is_taken_replication_by_replication_and_of_predictions():
+    ratio = quantity(2.0, 6.0, predicted=8.0) / quantity(1.0, 2.0, predicted=4.0)
+    assert list(ratio.samples) == [2.0, 3.0]
+    assert ratio.predicted == 2.0
+
+
+def test_arithmetic_with_plain_numbers_reaches_the_prediction():
+    assert list(((quantity(2.0, 4.0) - 1.0) * 3.0 + 1.0).samples) == [4.0, 10.0]
+    assert ((quantity(0.0, predicted=2.0) - 1.0) * 3.0 + 1.0).predicted == 4.0
+
+
+def test_without_one_prediction_there_is_none():
+    assert (quantity(1.0, predicted=1.0) + quantity(1.0)).predicted is None
+    assert (quantity(1.0, predicted=1.0) / quantity(1.0, predicted=0.0)).predicted is None
+
+
+def test_mean_of_quantities():
+    mean = mean_of([quantity(1.0, 2.0, predicted=3.0), quantity(3.0, 6.0, predicted=5.0)])
+    assert list(mean.samples) == [2.0, 4.0]
+    assert mean.predicted == 4.0
+
+
+def test_a_run_pairs_samples_with_predictions():
+    tree = {"stations": {"first": {"goodput_share": [0.5, 0.7], "queue_packets": [1, None]}}}
+    run = Run(tree, {"stations": {"first": {"goodput_share": 0.6}}})
+    share = run.quantity("stations", "first", "goodput_share")
+    assert (list(share.samples), share.predicted) == ([0.5, 0.7], 0.6)
+    queue = run.quantity("stations", "first", "queue_packets")
+    assert queue.measured().simulated is None
+
+
+def test_values_of_a_study_go_by_its_name():
+    study = Study("demo", "fig01", "a figure", {}, lambda runs: {"eta": quantity(1.0, 1.0)})
+    assert study.values({}) == {"fig01.eta": Measured(1.0, 0.0, None)}
+    assert study.key == "demo-fig01"
