@@ -8,6 +8,7 @@ from lasthop import __version__
 from lasthop.cli.check import check
 from lasthop.cli.compare import compare
 from lasthop.cli.predict import predict
+from lasthop.cli.reproduce import reproduce
 from lasthop.cli.schema import schema
 from lasthop.cli.simulate import simulate
 from lasthop.cli.sweep import sweep
@@ -20,7 +21,7 @@ app = typer.Typer(
     help="Who gets what on a WiFi hot-spot, and why: predicted, and simulated packet by packet.",
     pretty_exceptions_enable=False,
 )
-for each in (schema, check, predict, simulate, compare, sweep):
+for each in (schema, check, predict, simulate, compare, sweep, reproduce):
     app.command()(each)
 
 

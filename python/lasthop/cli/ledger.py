@@ -1,0 +1,58 @@
+"""The claims ledger as plain text, readable at 80 columns and without colour."""
+
+from collections.abc import Sequence
+from textwrap import indent, wrap
+
+import typer
+
+from lasthop.studies.ledger import ClaimResult
+from lasthop.studies.report import paper_value, predicted, simulated, tally
+
+__all__ = ["print_ledger"]
+
+WIDTH = 78
+HEADER = ("verdict", "paper", "predicted", "simulated", "check")
+
+
+def print_ledger(results: Sequence[ClaimResult]) -> None:
+    """Print every claim with its verdict, its checks and the reason, then the count of verdicts."""
+    for result in results:
+        typer.echo(f"{result.claim.id}: {result.verdict.value}")
+        typer.echo("\n".join(_wrapped(result.claim.text)))
+        if any(check.simulated is not None or check.predicted for check in result.checks):
+            typer.echo(_table(result))
+        for line in result.why.splitlines():
+            typer.echo("\n".join(_wrapped(line)))
+        typer.echo()
+    typer.echo(tally(results))
+
+
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def _table(result: ClaimResult) -> str:
+    """Values of every check, its statement last and wrapped under itself."""
+    rows = [HEADER] + [
+        (
+            check.verdict.value,
+            paper_value(check),
+            predicted(check),
+            simulated(check),
+            check.what + (f" [{check.unit}]" if check.unit else ""),
+        )
+        for check in result.checks
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER) - 1)]
+    room = max(24, WIDTH - sum(widths) - 2 * len(widths) - 2)
+    lines = []
+    for row in rows:
+        first, *values = (
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=False))
+        )
+        start = "  ".join([first, *values])
+        for text in wrap(row[-1], room):
+            lines.append(f"{start}  {text}".rstrip())
+            start = " " * len(start)
+    return indent("\n".join(lines), "  ")

@@ -1,0 +1,52 @@
+"""`lasthop reproduce`."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lasthop.cli.boundary import INTERRUPTED, print_error
+from lasthop.cli.options import Json, writable
+from lasthop.cli.progress import progress_bar
+
+__all__ = ["reproduce"]
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SUBJECT|CLAIM]...",
+            help="Such as hotspot or hotspot-5; all if none is named.",
+            show_default=False,
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer runs; what they cannot decide stays open.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Report and figures; finished runs are kept there.")
+    ] = Path("out/reproduce"),
+    as_json: Json = False,
+) -> None:
+    """Run the studies that settle claims of the papers, and print the ledger with its verdicts."""
+    from lasthop.cli.ledger import print_ledger
+    from lasthop.studies.reproduction import task
+
+    chosen = task(names or [], quick=quick)
+    directory = writable(out)
+    try:
+        with progress_bar("reproducing") as progress:
+            reproduction = chosen.run(directory, progress)
+    except KeyboardInterrupt:
+        done, all_of_them = chosen.plan.finished(directory)
+        message = f"interrupted: {done} of {all_of_them} runs are kept in {directory}"
+        print_error(message, "the same command goes on from there")
+        raise typer.Exit(INTERRUPTED) from None
+    report = reproduction.save(directory)
+    if as_json:
+        typer.echo(json.dumps(reproduction.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        print_ledger(reproduction.results)
+        typer.echo(f"report: {report}")

@@ -1,0 +1,139 @@
+"""The ledger as a page: every claim with its verdict, every check with its values, every figure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from lasthop.digits import estimate, plain
+from lasthop.studies.ledger import CheckResult, ClaimResult
+from lasthop.studies.rules import Verdict
+
+STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
+h1 { font-size: 1.5rem } h2 { font-size: 1.2rem; margin-top: 2.2rem } h3 { font-size: 1rem }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
+th, td { text-align: left; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid #ddd;
+  vertical-align: top }
+th { font-weight: 600 } td.value { white-space: nowrap }
+.reproduced { color: #00704f } .deviates { color: #b04500 } .open { color: #666 }
+.why { white-space: pre-line; color: #444 } figure { margin: 1rem 0 } img { max-width: 30rem }
+figure, img { width: 100% }
+"""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of a study, already written."""
+
+    title: str
+    file: str
+    remarks: Sequence[str] = ()
+
+
+def page(
+    results: Sequence[ClaimResult],
+    pictures: Sequence[Picture],
+    subjects: Mapping[str, str],
+    provenance: str,
+) -> str:
+    """Return the report as HTML.
+
+    Parameters
+    ----------
+    results : sequence of ClaimResult
+        The judged claims, in the order of the ledger.
+    pictures : sequence of Picture
+        Figures, by file names relative to the page.
+    subjects : mapping
+        Title of each subject.
+    provenance : str
+        Version, runs and seeds the verdicts rest on.
+    """
+    body = [
+        "<h1>Claims ledger</h1>",
+        f"<p>{escape(tally(results))}. {escape(provenance)}</p>",
+        _overview(results),
+    ]
+    if pictures:
+        body.append("<h2>Figures</h2>")
+        body.extend(_figure(picture) for picture in pictures)
+    for subject in dict.fromkeys(result.claim.subject for result in results):
+        body.append(f"<h2>{escape(subject)}: {escape(subjects[subject])}</h2>")
+        body.extend(_claim(result) for result in results if result.claim.subject == subject)
+    return (
+        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        f"<title>Claims ledger</title>\n<style>{STYLE}</style>\n" + "\n".join(body) + "\n</html>\n"
+    )
+
+
+def tally(results: Sequence[ClaimResult]) -> str:
+    """Count the verdicts: ``7 reproduced, 2 deviates, 6 open``."""
+    counts = {
+        verdict: sum(result.verdict is verdict for result in results)
+        for verdict in (Verdict.REPRODUCED, Verdict.DEVIATES, Verdict.OPEN)
+    }
+    return ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items())
+
+
+def simulated(check: CheckResult) -> str:
+    """Return the simulated value for people, the compared values where an inequality is judged."""
+    if check.inequality and check.simulated is not None:
+        return check.detail
+    return estimate(check.simulated, check.ci95)
+
+
+def predicted(check: CheckResult) -> str:
+    """Return the predicted value for people, or whether the model's values obey an inequality."""
+    if check.inequality and check.model_verdict is not None:
+        return "holds" if check.model_verdict is Verdict.REPRODUCED else "fails"
+    return plain(check.predicted)
+
+
+def paper_value(check: CheckResult) -> str:
+    """Return the paper's value for people; what a shape states is told by `what`."""
+    if check.paper is None or isinstance(check.paper, float):
+        return plain(check.paper)
+    return "" if check.inequality else check.paper
+
+
+def _overview(results: Sequence[ClaimResult]) -> str:
+    rows = "".join(
+        f'<tr><td><a href="#{result.claim.id}">{result.claim.id}</a></td>'
+        f"<td>{escape(result.claim.text)}</td><td>{_verdict(result.verdict)}</td></tr>"
+        for result in results
+    )
+    return f"<table><tr><th>claim</th><th>statement</th><th>verdict</th></tr>{rows}</table>"
+
+
+def _verdict(verdict: Verdict) -> str:
+    return f'<span class="{verdict.value}">{verdict.value}</span>'
+
+
+def _figure(picture: Picture) -> str:
+    remarks = "".join(f"<p>{escape(remark)}</p>" for remark in picture.remarks)
+    return (
+        f'<figure><img src="{escape(picture.file)}" alt="{escape(picture.title)}">'
+        f"<figcaption><strong>{escape(picture.title)}</strong>{remarks}</figcaption></figure>"
+    )
+
+
+def _claim(result: ClaimResult) -> str:
+    claim = result.claim
+    rows = "".join(_check(check) for check in result.checks)
+    why = f'<p class="why">{escape(result.why)}</p>' if result.why else ""
+    return (
+        f'<h3 id="{claim.id}">{claim.id} {_verdict(result.verdict)}</h3>'
+        f"<p>{escape(claim.text)} (figure: {escape(claim.figure)})</p>{why}"
+        "<table><tr><th>check</th><th>paper</th><th>predicted</th><th>simulated, 95 %</th>"
+        f"<th>verdict</th></tr>{rows}</table>"
+    )
+
+
+def _check(check: CheckResult) -> str:
+    unit = f" [{check.unit}]" if check.unit else ""
+    return (
+        f'<tr title="{escape(check.rule)}"><td>{escape(check.what + unit)}</td>'
+        f"<td>{escape(paper_value(check))}</td>"
+        f'<td class="value">{predicted(check)}</td><td class="value">{simulated(check)}</td>'
+        f"<td>{_verdict(check.verdict)}</td></tr>"
+    )

@@ -1,0 +1,149 @@
+"""From names of claims to the judged ledger: choose studies, run them, judge, draw, report."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from lasthop import __version__
+from lasthop.errors import UserError
+from lasthop.run import ProgressCallback
+from lasthop.saving import text_writer, write_atomically
+from lasthop.studies.ledger import Claim, ClaimResult, Ledger, load
+from lasthop.studies.report import Picture, page
+from lasthop.studies.rules import Measured
+from lasthop.studies.runner import Plan
+from lasthop.studies.study import Runs, Study
+
+SUBJECTS_STUDIED = ("hotspot",)
+"""Subjects with a package of studies, `lasthop.studies.SUBJECT.STUDIES`."""
+
+QUICK_REPLICATIONS = 30
+"""A quick run takes the first replications of the full one, with the same seeds."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A judged part of the ledger.
+
+    Parameters
+    ----------
+    results : tuple of ClaimResult
+        One a claim, in the order of the ledger.
+    runs : dict
+        What every study ran, by study key.
+    """
+
+    ledger: Ledger
+    results: tuple[ClaimResult, ...]
+    studies: tuple[Study, ...]
+    runs: dict[str, Runs]
+    quick: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``reproduce --json`` prints."""
+        return {"claims": [result.to_json() for result in self.results]}
+
+    def save(self, directory: Path) -> Path:
+        """Write ``report.html`` and the figures into `directory`; return the page's path."""
+        directory.mkdir(parents=True, exist_ok=True)
+        pictures = []
+        for study in self.studies:
+            if study.draw is None:
+                continue
+            file = directory / f"{study.key}.png"
+            write_atomically(file, study.draw(self.runs[study.key]).savefig)
+            pictures.append(Picture(study.title, file.name, self._remarks(study)))
+        report = directory / "report.html"
+        text = page(self.results, pictures, self.ledger.subjects, self._provenance())
+        write_atomically(report, text_writer(text))
+        return report
+
+    def _remarks(self, study: Study) -> list[str]:
+        """Return what the study found, and what the model warns of in it."""
+        runs = self.runs[study.key]
+        findings = [f"{claim}: {text}" for claim, text in study.findings(runs).items()]
+        warnings = dict.fromkeys(remark for run in runs.values() for remark in run.remarks)
+        return findings + [f"model: {warning}" for warning in warnings]
+
+    def _provenance(self) -> str:
+        mode = f"quick run, {QUICK_REPLICATIONS} replications" if self.quick else "full run"
+        return f"lasthop {__version__}, {mode}."
+
+
+def select(ledger: Ledger, names: Sequence[str]) -> tuple[Claim, ...]:
+    """Return the claims that `names` mean, all if there are none.
+
+    Raises
+    ------
+    UserError
+        If a name is neither a subject nor a claim.
+    """
+    try:
+        return ledger.select(names)
+    except KeyError as error:
+        name = str(error.args[0])
+        known = [*ledger.subjects, *(claim.id for claim in ledger.claims)]
+        near = get_close_matches(name.lower(), known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"subjects: {', '.join(ledger.subjects)}"
+        raise UserError(f'"{name}" is neither a subject nor a claim', hint) from None
+
+
+@dataclass(frozen=True)
+class Task:
+    """Claims to settle and the studies that do it."""
+
+    ledger: Ledger
+    claims: tuple[Claim, ...]
+    studies: tuple[Study, ...]
+    plan: Plan
+    quick: bool
+
+    def run(self, directory: Path, progress: ProgressCallback | None = None) -> Reproduction:
+        """Run what is not in `directory` yet and judge the claims.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            At Ctrl-C; the points finished by then are kept.
+        """
+        runs = self.plan.run(directory, progress)
+        values: dict[str, dict[str, Measured]] = {}
+        causes: dict[str, str] = {}
+        for study in self.studies:
+            values.setdefault(study.subject, {}).update(study.values(runs[study.key]))
+            causes.update(study.findings(runs[study.key]))
+        results = tuple(
+            claim.result(
+                values.get(claim.subject, {}),
+                self.ledger.rules,
+                quick=self.quick,
+                cause=causes.get(claim.id, ""),
+            )
+            for claim in self.claims
+        )
+        return Reproduction(self.ledger, results, self.studies, runs, self.quick)
+
+
+def task(names: Sequence[str], *, quick: bool) -> Task:
+    """Find the claims that `names` mean and plan the studies that they need.
+
+    Raises
+    ------
+    UserError
+        If a name is neither a subject nor a claim.
+    """
+    ledger = load()
+    claims = select(ledger, names)
+    needed = {(claim.subject, study) for claim in claims for study in claim.studies()}
+    studies = tuple(
+        study
+        for subject in SUBJECTS_STUDIED
+        for study in import_module(f"lasthop.studies.{subject}").STUDIES
+        if (subject, study.name) in needed
+    )
+    return Task(
+        ledger, claims, studies, Plan(studies, QUICK_REPLICATIONS if quick else None), quick
+    )

@@ -1,0 +1,65 @@
+"""`lasthop reproduce` on the command line."""
+
+import json
+
+import pytest
+
+from lasthop.cli import main
+from lasthop.errors import UserError
+from lasthop.studies.reproduction import task
+
+
+def test_json_has_every_claim_asked_for_and_open_ones_say_why(tmp_path, capsys):
+    assert main(["reproduce", "acsma", "red-3", "--json", "--out", str(tmp_path)]) == 0
+    claims = json.loads(capsys.readouterr().out)["claims"]
+    assert [claim["id"] for claim in claims] == [f"acsma-{n}" for n in range(1, 22)] + ["red-3"]
+    assert {(claim["verdict"], claim["why"]) for claim in claims} == {
+        ("open", "no study runs it yet")
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("hotspt", "did you mean hotspot?"),
+        ("hotspot-21", "did you mean hotspot-2?"),
+        ("xyzzy", "subjects: hotspot, edca, vbs, acsma, red"),
+    ],
+)
+def test_an_unknown_name_is_one_error_line_with_the_nearest_name(name, hint, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["reproduce", name, "--out", str(out)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines() == [
+        f'error: "{name}" is neither a subject nor a claim',
+        f"hint: {hint}",
+    ]
+    assert not out.exists()
+
+
+def test_a_quick_run_settles_beta_and_writes_its_report(tmp_path, capsys):
+    assert main(["reproduce", "hotspot-15", "--quick", "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "hotspot-15: reproduced" in printed
+    assert "1 reproduced, 0 deviates, 0 open" in printed
+    report = (tmp_path / "report.html").read_text()
+    assert "hotspot-15" in report
+    assert 'src="hotspot-beta.png"' in report
+    assert (tmp_path / "hotspot-beta.png").stat().st_size > 10_000
+
+
+def test_claims_choose_only_the_studies_they_rest_on():
+    assert {study.name for study in task(["hotspot-6"], quick=True).studies} == {"fig07", "fig10"}
+    assert task(["vbs"], quick=True).studies == ()
+    with pytest.raises(UserError, match="neither a subject nor a claim"):
+        task(["hotspot", "nonsense"], quick=True)
+
+
+@pytest.mark.long
+def test_quick_and_full_verdicts_never_contradict(tmp_path):
+    quick = task(["hotspot"], quick=True).run(tmp_path).results
+    full = task(["hotspot"], quick=False).run(tmp_path).results
+    for one, other in zip(quick, full, strict=True):
+        for check, settled in zip(one.checks, other.checks, strict=True):
+            assert check.verdict.value in ("open", settled.verdict.value), (one.claim.id, check)
