@@ -57,6 +57,16 @@ def test_every_command_has_a_heading() -> None:
     assert {f"lasthop {name}" for name in commands} <= headings("reference/cli.md")
 
 
+def test_every_command_named_in_the_docs_exists() -> None:
+    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")]
+    named = {
+        command
+        for page in pages
+        for command in re.findall(r"[`$] ?lasthop ([a-z]+)", page.read_text("utf-8"))
+    }
+    assert named <= set(typer.main.get_command(app).commands)
+
+
 def test_every_quantity_has_a_heading() -> None:
     names = {quantity["name"] for quantity in json.loads(_core.quantities())}
     assert names <= headings("nomenclature.md")
