@@ -22,7 +22,7 @@ def table() -> str:
         recorded = run([perf, "record", "--quiet", "--output", data, str(program())])
         if recorded.returncode != 0:
             return f"no profile: {recorded.stderr.strip()}"
-        by_function = ["--stdio", "--no-children", "--sort", "symbol"]
+        by_function = ["--stdio", "--no-children", "--fields", "overhead,symbol"]
         printed = run([perf, "report", "--input", data, *by_function]).stdout
     shares = [line for line in printed.splitlines() if line.strip() and not line.startswith("#")]
     return "\n".join(["where our CPU time goes", *shares[:LINES]])
