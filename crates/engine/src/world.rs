@@ -214,7 +214,7 @@ impl<'a> World<'a> {
             }
             UPLINK => {
                 if let Some(packet) = self.uplink.arrive() {
-                    self.consume(now, packet);
+                    self.consume(now, &packet);
                 }
                 self.agenda.set(UPLINK, self.uplink.deadline());
             }
@@ -258,15 +258,15 @@ impl<'a> World<'a> {
         }
         match outcome {
             Outcome::Delivered { from, done } => {
-                if let Some(packet) = self.take_head(from, done) {
+                if let Some(ref packet) = self.take_head(from, done) {
                     if from == AP {
                         self.consume(now, packet);
                     } else if self.uplink.is_instant() {
-                        if !self.lost_on_wire(&packet) {
+                        if !self.lost_on_wire(packet) {
                             self.consume(now, packet);
                         }
                     } else {
-                        self.send_on_wire(now, packet, false);
+                        self.send_on_wire(now, *packet, false);
                     }
                 }
             }
@@ -288,11 +288,11 @@ impl<'a> World<'a> {
         if !self.greedy[node as usize].is_empty() {
             self.refill(done, node);
         }
-        let next = self.queues[node as usize].head().copied();
+        let next = self.queues[node as usize].head();
         if next.is_none() && node != AP {
             self.activity.end(done);
         }
-        let frame = next.map(|packet| self.frame(node, &packet));
+        let frame = next.map(|packet| self.frame(node, packet));
         self.cell.proceed(node, frame);
         packet
     }
@@ -374,7 +374,7 @@ impl<'a> World<'a> {
     }
 
     /// A packet reaches the transport endpoint it is for.
-    fn consume(&mut self, now: Time, packet: Packet) {
+    fn consume(&mut self, now: Time, packet: &Packet) {
         let index = packet.flow as usize;
         let flow = &mut self.flows[index];
         match (&mut flow.endpoints, packet.kind) {

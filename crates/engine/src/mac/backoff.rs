@@ -61,17 +61,16 @@ impl BackoffRing {
             return None;
         }
         let start = self.bucket(self.passed);
-        let words = self.used.len();
+        let last = self.used.len() - 1; // one less than a power of two
         let mut word = start / 64;
         let mut bits = self.used[word] & (u64::MAX << (start % 64));
-        let mut looked = 0;
-        while bits == 0 && looked < words {
-            word = (word + 1) % words;
-            looked += 1;
+        // some contender has set a bit
+        while bits == 0 {
+            word = (word + 1) & last;
             bits = self.used[word];
         }
         let bucket = word * 64 + bits.trailing_zeros() as usize;
-        Some(((bucket + self.heads.len() - start) & (self.heads.len() - 1)) as u64)
+        Some((bucket.wrapping_sub(start) & (self.heads.len() - 1)) as u64)
     }
 
     /// The node that contends for the slot `ahead` slots from now, if it is the only one.
