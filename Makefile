@@ -62,9 +62,11 @@ check-python: build
 	$(BIN)/pytest -W error -q $(QUICK)
 
 test: check docs
+	LASTHOP_RANDOM_SCENARIOS=100000 cargo test --release --quiet --package lasthop-engine --test laws
 	$(BIN)/pytest -W error $(LONGER)
 
 test-long: build
+	LASTHOP_RANDOM_SCENARIOS=2000000 cargo test --release --package lasthop-engine --test laws
 	cargo test --workspace --release -- --ignored
 	$(BIN)/pytest -W error -m long tests
 

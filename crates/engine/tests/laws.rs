@@ -1,7 +1,7 @@
 //! Laws that hold in every scenario: no panic, conservation (checked inside each run), the same
 //! bytes again, whatever the number of threads.
 //!
-//! `LASTHOP_RANDOM_SCENARIOS` sets how many random scenarios are tried.
+//! `LASTHOP_RANDOM_SCENARIOS` sets how many random scenarios are tried (`make test`: 100,000).
 
 mod support;
 
