@@ -2,7 +2,6 @@
 
 import sys
 import warnings
-from itertools import chain, repeat
 from pathlib import Path
 from typing import Annotated
 
@@ -39,6 +38,10 @@ SHOWN = {
     "goodput_bps": ("goodput [Mb/s]", 1e-6),
 }
 """What the table shows, in its order: title with unit, and factor from the result's unit."""
+
+
+MOST_ITEMS = 12
+"""Rows of one quantity that the table shows; --json has all."""
 
 
 def compare(
@@ -83,9 +86,12 @@ def print_comparison(comparison: Comparison) -> None:
         chosen = [
             row for row in comparison.rows if row.quantity == quantity and row.list != "flows"
         ]
-        for title_or_blank, row in zip(chain([title], repeat("")), chosen, strict=False):
-            rows.append([title_or_blank, row.name, *numbers(row, scale)])
-    print_table(["quantity", "of", "predicted", "simulated", "difference"], rows, names=2)
+        shown = [[row.name, *numbers(row, scale)] for row in chosen[:MOST_ITEMS]]
+        if len(chosen) > MOST_ITEMS:
+            shown.append([f"... and {len(chosen) - MOST_ITEMS} more", "", "", ""])
+        rows += [[title if index == 0 else "", *row] for index, row in enumerate(shown)]
+    headers = ["quantity", "of", "predicted", "simulated", "difference"]
+    print_table(headers, rows, names=2, most=None)
 
 
 def numbers(row: Row, scale: float) -> list[str]:

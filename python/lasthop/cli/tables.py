@@ -88,12 +88,17 @@ def print_answer(summary: Mapping[str, Any]) -> None:
             print_table(headers, rows)
 
 
-def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], names: int = 1) -> None:
-    """A table whose first `names` columns are text and the others numbers.
+def print_table(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    names: int = 1,
+    most: int | None = MOST_ROWS,
+) -> None:
+    """A table whose first `names` columns are text and the others numbers, of `most` rows.
 
     Headers may have line breaks; they stand at the bottom of their lines.
     """
-    shown = rows[:MOST_ROWS]
+    shown = rows if most is None else rows[:most]
     columns = zip_longest(*(reversed(header.split("\n")) for header in headers), fillvalue="")
     heads = list(reversed(list(columns)))
     widths = [max(map(len, column)) for column in zip(*heads, *shown, strict=True)]
@@ -107,6 +112,6 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], names: in
 
     for text in (*map(line, heads), "  ".join("-" * width for width in widths), *map(line, shown)):
         typer.echo(text)
-    if len(rows) > MOST_ROWS:
-        typer.echo(f"... and {len(rows) - MOST_ROWS} more: --json or --out DIR has them all")
+    if len(rows) > len(shown):
+        typer.echo(f"... and {len(rows) - len(shown)} more: --json or --out DIR has them all")
     typer.echo()

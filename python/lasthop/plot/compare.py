@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from lasthop.compare import Comparison
-from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
+from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, headline, house_style, title
 from lasthop.plot.rows import bars, diamonds, estimates, label_rows, rows_height
 
 __all__ = ["comparison_figure"]
@@ -42,7 +42,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
         lines, names = shares.get_legend_handles_labels()
         legend = dict(zip(names, lines, strict=True))
         order = [name for name in (SIMULATED, "model", EQUAL) if name in legend]
-        figure.suptitle(comparison.scenario["name"], x=0.02, ha="left")
+        headline(figure, comparison.scenario["name"])
         handles = [legend[name] for name in order]
         figure.legend(handles, order, loc="outside lower left", ncols=3, columnspacing=1.2)
     return figure

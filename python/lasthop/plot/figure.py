@@ -3,13 +3,23 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from textwrap import fill
 from typing import Any
 
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
-__all__ = ["COLUMN_INCHES", "MODEL", "QUIET", "SIMULATION", "Figure", "house_style", "title"]
+__all__ = [
+    "COLUMN_INCHES",
+    "MODEL",
+    "QUIET",
+    "SIMULATION",
+    "Figure",
+    "headline",
+    "house_style",
+    "title",
+]
 
 COLUMN_INCHES = 85 / 25.4
 """Width of a picture: a paper's column of 85 mm."""
@@ -45,4 +55,9 @@ def house_style(height_mm: float) -> Iterator[Figure]:
 
 def title(axes: Axes, text: str) -> None:
     """A short line over the axes."""
-    axes.set_title(text, pad=4)
+    axes.set_title(fill(text, 52), pad=4)
+
+
+def headline(figure: Figure, text: str) -> None:
+    """What the whole picture is about, from its left edge on."""
+    figure.suptitle(fill(text, 46), x=0.02, ha="left")

@@ -13,6 +13,9 @@ __all__ = ["Estimates", "bars", "diamonds", "estimates", "label_rows", "rows_hei
 LABELLED_ROWS = 16
 """More rows than this are drawn with every n-th name."""
 
+LONGEST_NAME = 16
+"""Longer names lose their middle."""
+
 Estimates = Sequence[tuple[float, float]]
 """Value and half width of its interval; NaN where there is none."""
 
@@ -30,16 +33,21 @@ def scaled(value: float | None, scale: float) -> float:
 
 def rows_height(rows: int) -> float:
     """Height of a panel with this many rows, axis and title included. [mm]"""
-    return 15 + 4.2 * min(rows, 2 * LABELLED_ROWS)
+    return 17 + 4.2 * min(rows, LABELLED_ROWS)
 
 
 def label_rows(axes: Axes, names: Sequence[str]) -> None:
     """Write the names down the left side, the first on top."""
     step = ceil(len(names) / LABELLED_ROWS)
-    axes.set_yticks(range(0, len(names), step), names[::step])
+    axes.set_yticks(range(0, len(names), step), [short(name) for name in names[::step]])
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0, pad=5)
+
+
+def short(name: str) -> str:
+    """A long name without its middle: the number at its end tells stations apart."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 6]}…{name[-5:]}"
 
 
 def bars(axes: Axes, values: Estimates, color: str, label: str) -> None:
