@@ -171,7 +171,9 @@ def _draw_curve(axes: Axes, curve: Curve) -> None:
             linestyle="--" if curve.hollow else "-",
             label=f"model{suffix}",
         )
-    points = [(x, one.simulated, one.ci95 or 0.0) for x, one in measured if one.simulated]
+    points = [
+        (x, one.simulated, one.ci95 or 0.0) for x, one in measured if one.simulated is not None
+    ]
     axes.errorbar(
         [x for x, _, _ in points],
         [y for _, y, _ in points],
@@ -179,6 +181,7 @@ def _draw_curve(axes: Axes, curve: Curve) -> None:
         fmt="s" if curve.hollow else "o",
         color=SIMULATION,
         markerfacecolor="white" if curve.hollow else SIMULATION,
+        markersize=6 if curve.hollow else 4,
         label=f"simulation{suffix}",
     )
 
