@@ -22,14 +22,14 @@ LEFT_OUT = "..."
 def refreshed(page: str) -> str:
     """The page with the output of every command as it is now."""
     with tempfile.TemporaryDirectory(prefix="lasthop-docs-") as folder:
-        session = Session(Path(folder))
+        reader = Reader(Path(folder))
         return BLOCK.sub(
-            lambda found: f"```{found[1]}\n{session.block(found[1], found[2])}```", page
+            lambda found: f"```{found[1]}\n{reader.block(found[1], found[2])}```", page
         )
 
 
-class Session:
-    """One reader's way through a page: a folder of files and a Python prompt."""
+class Reader:
+    """Someone who reads a page and tries it: a folder of files and a Python prompt."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
