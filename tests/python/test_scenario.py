@@ -24,6 +24,13 @@ def test_file_text_and_mapping_give_the_same_scenario(small: Path) -> None:
     assert lh.Scenario(tree) == lh.Scenario(json.dumps(tree)) == lh.Scenario(SMALL)
 
 
+def test_scenario_without_name_goes_by_its_file(tmp_path: Path) -> None:
+    unnamed = SMALL.replace('name = "two downloaders"', "")
+    (tmp_path / "lobby.toml").write_text(unnamed)
+    assert lh.Scenario(tmp_path / "lobby.toml")["name"] == "lobby"
+    assert lh.Scenario(unnamed)["name"] == "scenario"
+
+
 def test_view_has_every_default_and_cannot_be_changed() -> None:
     scenario = lh.Scenario(SMALL)
     assert scenario["cell"]["slot_s"] == 20e-6

@@ -86,6 +86,7 @@ def print_comparison(comparison: Comparison) -> None:
         chosen = [
             row for row in comparison.rows if row.quantity == quantity and row.list != "flows"
         ]
+        chosen.sort(key=lambda row: row.list == "stations")  # The cell's and the AP's come first.
         shown = [[row.name, *numbers(row, scale)] for row in chosen[:MOST_ITEMS]]
         if len(chosen) > MOST_ITEMS:
             shown.append([f"... and {len(chosen) - MOST_ITEMS} more", "", "", ""])

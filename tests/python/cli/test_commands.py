@@ -112,6 +112,19 @@ def test_compare_prints_one_table_and_names_its_picture(
     assert header.split() == ["quantity", "of", "predicted", "simulated", "difference"]
 
 
+def test_large_cell_prints_a_few_rows_of_each_quantity(lasthop: Lasthop) -> None:
+    text = SMALL.replace("[station.near]", "[station.near]\ncount = 60").replace('"4 s"', '"2 s"')
+    compared = lasthop("compare", "-", stdin=text.encode()).stdout
+    assert compared.count("... and 49 more") == 2
+    assert compared.count("... and 50 more") == 2
+    assert len(re.findall(r"^mean queue \[packets\] +ap ", compared, re.MULTILINE)) == 1
+    assert "near-13 " not in compared
+    simulated = lasthop("simulate", "-", stdin=text.encode()).stdout
+    assert "near-40 " in simulated
+    assert "near-41 " not in simulated
+    assert "... and 21 more: --json or --out DIR has them all" in simulated
+
+
 def test_compare_simulates_what_the_model_refuses(lasthop: Lasthop, tmp_path: Path) -> None:
     text = 'duration = "1 s"\ncell = { phy = "802.11b" }\n[station.a]\nudp_up = "greedy"\n'
     done = lasthop("compare", "-", stdin=text.encode())

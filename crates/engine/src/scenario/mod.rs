@@ -139,7 +139,7 @@ fn read(text: &str, format: Format, problems: &mut Problems) -> Option<Item> {
 fn default_name(source: &str) -> String {
     let file = source.rsplit(['/', '\\']).next().unwrap_or(source);
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-    if stem.is_empty() || stem == "-" {
+    if stem.is_empty() || stem == "-" || stem.starts_with('<') {
         "scenario".to_owned()
     } else {
         one_line(stem, 100)
