@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,14 +72,12 @@ def test_debug_build(scenario: Path, expected: bytes) -> None:
     assert _run([str(_build("debug"))], scenario) == expected
 
 
-def test_processor_without_fma_and_avx2(scenario: Path, expected: bytes) -> None:
-    emulator = shutil.which("qemu-x86_64")
-    if emulator is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        install = "apt-get update -qq && apt-get install -qq --yes qemu-user"
-        subprocess.run(["sh", "-c", install], check=False, capture_output=True)
-        emulator = shutil.which("qemu-x86_64")
-    if emulator is None or os.uname().machine != "x86_64":
-        pytest.skip("needs qemu-x86_64 (Debian package qemu-user) to hide FMA and AVX2")
+def test_processor_without_fma_and_avx2(
+    scenario: Path, expected: bytes, debian_program: Callable[[str, str], str]
+) -> None:
+    if os.uname().machine != "x86_64":
+        pytest.skip("hides FMA and AVX2, which only x86-64 has")
+    emulator = debian_program("qemu-x86_64", "qemu-user")
     old = [emulator, "-cpu", "Nehalem", str(_build("release"))]
     assert _run(old, scenario) == expected
 

@@ -1,7 +1,7 @@
 """What Wireshark's command-line sibling makes of a capture of the frames on the air."""
 
-import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,9 +47,12 @@ FIELDS = (
 
 
 @pytest.fixture(scope="module", params=["802.11b", "802.11g", "802.11g-long"])
-def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if shutil.which("tshark") is None:
-        pytest.skip("tshark is not installed")
+def capture(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    debian_program: Callable[[str, str], str],
+) -> Path:
+    debian_program("tshark", "tshark")
     rts, delayed_ack = ("500 B", "true") if request.param == "802.11g" else ("never", "false")
     text = SCENARIO.format(phy=request.param, rts=rts, delayed_ack=delayed_ack)
     path = tmp_path_factory.mktemp("capture") / "cell.pcapng"

@@ -1,0 +1,28 @@
+"""What every kind of test may need."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def debian_program() -> Callable[[str, str], str]:
+    """Path of a program, installed from its Debian package where root may; skips without it."""
+
+    def find(program: str, package: str) -> str:
+        path = shutil.which(program)
+        if path is None and os.geteuid() == 0 and shutil.which("apt-get"):
+            install = f"apt-get update -qq && apt-get install -qq --yes {package}"
+            quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+            subprocess.run(["sh", "-c", install], check=False, capture_output=True, env=quiet)
+            path = shutil.which(program)
+        if path is None:
+            pytest.skip(f"needs {program} (Debian package {package})")
+        return path
+
+    return find
