@@ -71,17 +71,11 @@ pub fn run(
         let _ = report();
         Ok(finished)
     };
-    let outcomes: Vec<Result<Replication, EngineError>> = match rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs.max(1))
-        .build()
-    {
-        Ok(pool) if jobs > 1 => pool.install(|| {
-            (0..scenario.replications)
-                .into_par_iter()
-                .map(one)
-                .collect()
-        }),
-        _ => (0..scenario.replications).map(one).collect(),
+    let numbers = 0..scenario.replications;
+    let pool = (jobs > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
+    let outcomes: Vec<Result<Replication, EngineError>> = match pool {
+        Some(Ok(pool)) => pool.install(|| numbers.into_par_iter().map(one).collect()),
+        _ => numbers.map(one).collect(), // one thread, or none to be had beside this one
     };
     let mut replications = Vec::with_capacity(outcomes.len());
     let mut interrupted = false;
