@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lasthop.predict import DEFAULT_MODEL, predict
+from lasthop.predict import predict
 from lasthop.result import LISTS, Prediction, Result
 from lasthop.run import ProgressCallback, simulate
 from lasthop.scenario import Scenario, ScenarioLike
@@ -121,7 +121,7 @@ class Comparison:
 def compare(
     scenario: ScenarioLike,
     *,
-    model: str = DEFAULT_MODEL,
+    model: str | None = None,
     replications: int | None = None,
     seed: int | None = None,
     jobs: int | None = None,
@@ -137,7 +137,7 @@ def compare(
     scenario : str, path, mapping or Scenario
         See `Scenario`.
     model : str
-        Name of the model.
+        Name of the model; by default the one that suits the scenario.
     replications, seed, jobs, progress
         See `simulate`.
     """

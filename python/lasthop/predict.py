@@ -4,20 +4,19 @@ from lasthop.errors import UserError
 from lasthop.result import Prediction
 from lasthop.scenario import ScenarioLike, check
 
-__all__ = ["DEFAULT_MODEL", "predict"]
-
-DEFAULT_MODEL = "hotspot"
+__all__ = ["predict"]
 
 
-def predict(scenario: ScenarioLike, *, model: str = DEFAULT_MODEL) -> Prediction:
+def predict(scenario: ScenarioLike, *, model: str | None = None) -> Prediction:
     """Predict a scenario by an analytical model.
 
     Parameters
     ----------
     scenario : str, path, mapping or Scenario
         See `Scenario`.
-    model : str
-        Name of the model, by default that of the hot-spot paper.
+    model : str, optional
+        Name of the model; by default the one that suits the scenario, see
+        `lasthop.models.choose`.
 
     Raises
     ------
@@ -28,7 +27,8 @@ def predict(scenario: ScenarioLike, *, model: str = DEFAULT_MODEL) -> Prediction
     """
     from lasthop import models
 
-    if model not in models.MODELS:
+    if model is not None and model not in models.MODELS:
         raise UserError(f'there is no model "{model}"', f"models: {', '.join(models.MODELS)}")
     checked = check(scenario)
-    return Prediction(models.predict(checked.to_dict(), model), checked)
+    tree = checked.to_dict()
+    return Prediction(models.predict(tree, model or models.choose(tree)), checked)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lasthop.models import ModelError, predict
+from lasthop.models.edca.cell import Access, Cell, Connection, Packet, Station
 
 Scenario = dict[str, Any]
 NODE = {
@@ -101,3 +102,56 @@ def refused() -> Callable[[Scenario, str, str], None]:
         assert caught.value.assumption == assumption
 
     return check
+
+
+# Section 6 of the 802.11e paper: Table 2 with 192 us of preamble per frame, MAC ACKs at 2 Mb/s.
+DATA = Packet(192e-6 + 8 * 1538 / 11e6, 450e-6 + 8 * 1538 / 11e6, 1460)
+ACK = Packet(192e-6 + 8 * 78 / 11e6, 450e-6 + 8 * 78 / 11e6, 0)
+
+
+@pytest.fixture
+def cell() -> Callable[..., Cell]:
+    """The 802.11e paper's cell: (stations, window, CWmin of AP and of stations, ...)."""
+
+    def build(
+        stations: int = 7,
+        window: int = 4,
+        ap: int | Access = 31,
+        station: int | Access = 31,
+        *,
+        uploads: int = 0,
+        ap_txop: int = 1,
+        station_txop: int = 1,
+    ) -> Cell:
+        download = Station((Connection(window, up=ACK, down=DATA),))
+        upload = Station((Connection(window, up=DATA, down=ACK),))
+        access = [
+            node if isinstance(node, Access) else Access(cwmin=node, txop_packets=txop)
+            for node, txop in ((station, station_txop), (ap, ap_txop))
+        ]
+        return Cell(
+            stations=(upload,) * uploads + (download,) * (stations - uploads),
+            station_access=access[0],
+            ap_access=access[1],
+            slot_s=20e-6,
+            sifs_s=10e-6,
+            eifs_lead_s=10e-6 + 192e-6 + 8 * 14 / 1e6,
+        )
+
+    return build
+
+
+@pytest.fixture
+def seven(hotspot: Callable[..., Scenario]) -> Callable[..., Scenario]:
+    """The 802.11e paper's cell as a normalised scenario of (uploads, downloads) per station."""
+
+    def build(*connections: tuple[int, int]) -> Scenario:
+        scenario = hotspot(*(connections or ((0, 1),) * 7))
+        scenario["name"] = "seven"
+        scenario["cell"]["mac_header_bytes"] = 30
+        scenario["cell"]["ap"]["queue_packets"] = 1000
+        for flow in scenario["flows"]:
+            flow["tcp"].update(congestion="newreno", window_packets=4, delayed_ack=False)
+        return scenario
+
+    return build

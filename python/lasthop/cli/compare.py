@@ -25,7 +25,6 @@ from lasthop.cli.simulate import finish, print_runs
 from lasthop.compare import Comparison, Row
 from lasthop.compare import compare as lay_side_by_side
 from lasthop.digits import estimate, plain, signed
-from lasthop.predict import DEFAULT_MODEL
 
 __all__ = ["compare"]
 
@@ -33,6 +32,8 @@ SHOWN = {
     "goodput_share": ("goodput share [%]", 100.0),
     "fairness_level": ("fairness level [-]", 1.0),
     "queue_packets": ("mean queue [packets]", 1.0),
+    "collision_rate": ("collision rate [%]", 100.0),
+    "active_stations": ("active stations", 1.0),
     "jain": ("Jain's index [-]", 1.0),
     "updown_ratio": ("up/down ratio [-]", 1.0),
     "goodput_bps": ("goodput [Mb/s]", 1e-6),
@@ -46,7 +47,7 @@ MOST_ITEMS = 12
 
 def compare(
     file: File,
-    model: Model = DEFAULT_MODEL,
+    model: Model = None,
     replications: Replications = None,
     seed: Seed = None,
     jobs: Jobs = None,

@@ -55,7 +55,14 @@ Jobs = Annotated[
         show_default=False,
     ),
 ]
-Model = Annotated[str, typer.Option(metavar="NAME", help="Analytical model.")]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Analytical model: edca or hotspot; by default the one that suits the scenario.",
+        show_default=False,
+    ),
+]
 
 
 def read_scenario(

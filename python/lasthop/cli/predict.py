@@ -6,7 +6,6 @@ import typer
 
 from lasthop.cli.options import File, Json, Model, Settings, read_scenario
 from lasthop.errors import UserError
-from lasthop.predict import DEFAULT_MODEL
 from lasthop.predict import predict as ask
 from lasthop.result import Prediction
 
@@ -16,12 +15,13 @@ SIMULATE_HINT = "lasthop simulate needs none of the model's assumptions"
 
 
 def predict(
-    file: File, model: Model = DEFAULT_MODEL, settings: Settings = None, as_json: Json = False
+    file: File, model: Model = None, settings: Settings = None, as_json: Json = False
 ) -> None:
-    """Predict a scenario by an analytical model: shares and ratios, no simulation."""
+    """Predict a scenario by an analytical model, without simulating it."""
     scenario = read_scenario(file, settings)
-    from lasthop.models import ConvergenceError, ModelError
+    from lasthop.models import ConvergenceError, ModelError, choose
 
+    model = model or choose(scenario.to_dict())
     try:
         prediction = ask(scenario, model=model)
     except (ModelError, ConvergenceError) as error:

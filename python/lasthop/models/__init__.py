@@ -7,13 +7,29 @@ as a simulation. No model calls the engine.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lasthop.models.edca import applies as edca_applies
+from lasthop.models.edca import predict as predict_edca
 from lasthop.models.errors import ConvergenceError, ModelError
 from lasthop.models.hotspot import predict as predict_hotspot
 
-__all__ = ["MODELS", "ConvergenceError", "ModelError", "predict"]
+__all__ = ["MODELS", "ConvergenceError", "ModelError", "choose", "predict"]
 
-MODELS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {"hotspot": predict_hotspot}
+MODELS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "edca": predict_edca,
+    "hotspot": predict_hotspot,
+}
 """Models by name. Each takes a normalised scenario and returns a prediction."""
+
+
+def choose(scenario: Mapping[str, Any]) -> str:
+    """Name of the model that suits a scenario.
+
+    ``edca`` where it holds without reservation: one long-lived connection per station, immediate
+    ACKs, equal windows, queues with room for all of them, nothing lost, no wire to speak of. Then
+    it knows rates and collisions, and the hot-spot model would say only that all share alike.
+    Everything else is ``hotspot``'s, which says what in a scenario it cannot answer.
+    """
+    return "edca" if edca_applies(scenario) else "hotspot"
 
 
 def predict(scenario: Mapping[str, Any], model: str = "hotspot") -> dict[str, Any]:

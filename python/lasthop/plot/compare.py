@@ -31,7 +31,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
         shares.set_xlabel("share of the cell's goodput [%]")
 
         title(goodputs, "How much that is")
-        side_by_side(goodputs, stations, [], "goodput_bps", 1e-6)
+        side_by_side(goodputs, stations, guesses["stations"], "goodput_bps", 1e-6)
         goodputs.set_xlabel("goodput [Mb/s]")
 
         title(queues, "Where packets wait")

@@ -1,0 +1,10 @@
+"""TCP over 802.11e: access parameters, TXOP and PIFS access of one cell.
+
+J. Yu, S. Choi, D. Qiao, "Analytical Study of TCP Performance over IEEE 802.11e WLANs", Mobile
+Networks and Applications 14 (2009). Equations, readings and limits: ``docs/papers/edca.md``.
+"""
+
+from lasthop.models.edca.options import PAPER, Options
+from lasthop.models.edca.predict import applies, predict
+
+__all__ = ["PAPER", "Options", "applies", "predict"]

@@ -1,0 +1,160 @@
+"""The cell in the model's terms: access parameters, frames and exchanges, stations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Access:
+    """Access parameters of a node.
+
+    Attributes
+    ----------
+    cwmin, cwmax : int
+        Smallest and largest contention window; backoff is uniform on [0, CW]. [slots]
+    aifsn : int
+        Slots of AIFS after SIFS. [slots]
+    attempts : int
+        Attempts for a frame, the first included.
+    txop_packets : int
+        TXOP limit: packets sent per access, 1 without TXOP. [packets]
+    """
+
+    cwmin: int = 31
+    cwmax: int = 1023
+    aifsn: int = 2
+    attempts: int = 7
+    txop_packets: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.cwmin <= self.cwmax:
+            raise ValueError(f"{self!r}: needs 0 <= cwmin <= cwmax")
+        if min(self.aifsn, self.attempts, self.txop_packets) < 1:
+            raise ValueError(f"{self!r}: aifsn, attempts and txop_packets are at least 1")
+
+    def windows(self, *, limited: bool = True) -> list[int]:
+        """Contention window of each attempt; without limit, up to the first at CWmax. [slots]"""
+        windows = [self.cwmin]
+        while len(windows) < self.attempts if limited else windows[-1] < self.cwmax:
+            windows.append(min(2 * (windows[-1] + 1) - 1, self.cwmax))
+        return windows
+
+
+@dataclass(frozen=True)
+class Packet:
+    """A packet on the air.
+
+    Attributes
+    ----------
+    exposed_s : float
+        Frame that a collision spoils: the data frame, or the RTS before it. [s]
+    exchange_s : float
+        Successful exchange up to the end of the MAC ACK, without AIFS. [s]
+    payload_bytes : int
+        TCP payload; 0 for a TCP ACK. [bytes]
+    """
+
+    exposed_s: float
+    exchange_s: float
+    payload_bytes: int
+
+
+@dataclass(frozen=True)
+class Connection:
+    """TCP connections of one kind at a station, acknowledged segment by segment.
+
+    Attributes
+    ----------
+    window : int
+        Packets outstanding, data and ACKs together, over all connections. [packets]
+    up, down : Packet
+        What the station sends and what the AP sends: data and ACK, or ACK and data.
+    """
+
+    window: int
+    up: Packet
+    down: Packet
+
+
+@dataclass(frozen=True)
+class Station:
+    """A station with its connections.
+
+    Packets of several kinds at one station are taken as randomly mixed in proportion to their
+    windows, at the station and at the AP.
+    """
+
+    connections: tuple[Connection, ...]
+
+    @property
+    def window(self) -> int:
+        """Outstanding packets, :math:`W`. [packets]"""
+        return sum(connection.window for connection in self.connections)
+
+    def share(self, connection: Connection) -> float:
+        """Part of the station's packets that are of this kind. [-]"""
+        return connection.window / self.window
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An AP and its stations, which differ in rates, packets and directions only.
+
+    Attributes
+    ----------
+    stations : tuple of Station
+        With equal windows.
+    station_access, ap_access : Access
+        Access parameters of every station, and of the AP.
+    slot_s, sifs_s : float
+        Slot time and SIFS. [s]
+    eifs_lead_s : float
+        What EIFS adds to AIFS: SIFS and a MAC ACK. [s]
+    """
+
+    stations: tuple[Station, ...]
+    station_access: Access
+    ap_access: Access
+    slot_s: float
+    sifs_s: float
+    eifs_lead_s: float
+
+    def __post_init__(self) -> None:
+        if len({station.window for station in self.stations}) != 1:
+            raise ValueError("the stations' windows differ, or there is no station")
+        if min(connection.window for s in self.stations for connection in s.connections) < 1:
+            raise ValueError("a window is below one packet")
+
+    @property
+    def size(self) -> int:
+        """Number of stations, :math:`N_{STA}`."""
+        return len(self.stations)
+
+    @property
+    def window(self) -> int:
+        """Outstanding packets of each station, :math:`W`. [packets]"""
+        return self.stations[0].window
+
+    def aifs_s(self, access: Access) -> float:
+        """SIFS and AIFSN slots (eq. 1). [s]"""
+        return self.sifs_s + access.aifsn * self.slot_s
+
+
+def mean_over_packets(stations: Sequence[Station], what: str, way: str) -> float:
+    """Mean of an attribute of `Packet` over the packets that the stations exchange.
+
+    Every station exchanges packets at the same rate, whatever its physical rate.
+    """
+    total = sum(
+        station.share(one) * float(getattr(getattr(one, way), what))
+        for station in stations
+        for one in station.connections
+    )
+    return total / len(stations)

@@ -1,0 +1,215 @@
+r"""Contention for the medium in each situation of the cell (sections 2.2, 3.3, 3.4 and 3.6).
+
+A *situation* is what a node's rivals are: the number of active stations :math:`\eta` and
+whether the AP has anything to send. Backoff is p-persistent: in each idle slot that it may use,
+a node transmits with its attempt probability :math:`\tau`, whatever happened before.
+
+A node with the larger AIFSN may not use the first slots of an idle period. In these *early*
+slots the others have the medium to themselves. The paper has equal AIFS only; there the early
+part is empty.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lasthop.models.edca.cell import Access, Floats
+from lasthop.models.edca.options import Options
+from lasthop.models.errors import ConvergenceError
+
+TOLERANCE = 1e-14
+"""Change of an attempt probability from round to round at which it is taken. [-]"""
+
+ROUNDS = 20_000
+"""Limit of the rounds; a few tens are usual, some hundreds for tiny windows."""
+
+
+@dataclass(frozen=True)
+class Contention:
+    """What happens on the medium, by situation.
+
+    Entry :math:`0 \\dots N` of each array: that many stations are active and the AP has packets.
+    Entry :math:`N + 1`: the AP's queue is empty, and so all stations are active.
+
+    Attributes
+    ----------
+    active : ndarray of int
+        Active stations, :math:`\\eta`.
+    ap_contends : ndarray of bool
+        Whether the AP has packets.
+    ap_attempt_prob, station_attempt_prob : ndarray
+        :math:`\\tau_{AP}` and :math:`\\tau_{STA}`. [-]
+    reach : ndarray
+        Probability that an idle period outlasts its early slots. [-]
+    idle_slots : ndarray
+        Mean idle slots before a transmission, early ones included (eq. 18 without the slot time).
+    ap_success, station_success : ndarray
+        Probability that a busy period is the AP's success, a station's success. [-]
+    ap_collision : ndarray
+        Probability that it is a collision with the AP's frame in it (eq. 17). [-]
+    ap_attempts, station_attempts : ndarray
+        Mean attempts in a busy period.
+    """
+
+    active: np.ndarray
+    ap_contends: np.ndarray
+    ap_attempt_prob: Floats
+    station_attempt_prob: Floats
+    reach: Floats
+    idle_slots: Floats
+    ap_success: Floats
+    station_success: Floats
+    ap_collision: Floats
+    ap_attempts: Floats
+    station_attempts: Floats
+
+    @property
+    def success(self) -> Floats:
+        r"""Probability that a busy period is a success, :math:`P^{succ}_k` (eq. 16). [-]"""
+        return self.ap_success + self.station_success
+
+    @property
+    def ap_wins(self) -> Floats:
+        r"""Probability that a success is the AP's, :math:`P^{succ}_{AP,k}` (eq. 7). [-]"""
+        return np.asarray(self.ap_success / self.success)
+
+    @property
+    def odds(self) -> Floats:
+        r"""Odds of the AP against one active station to have the next success. [-]
+
+        .. math:: r = \frac{P^{succ}_{AP}}{P^{succ}_{STA} / \eta}
+                    = \frac{\tau_{AP} (1 - \tau_{STA})}{\tau_{STA} (1 - \tau_{AP})}
+                    \quad \text{(equal AIFSN)}
+
+        Entries :math:`1 \dots N`.
+        """
+        inner = slice(1, -1)
+        with np.errstate(divide="ignore"):
+            won = self.ap_success[inner] * self.active[inner]
+            return np.asarray(won / self.station_success[inner])
+
+
+def attempt_prob(node: Access, collision_prob: Floats, options: Options) -> Floats:
+    r"""Attempt probability of a node from its collision probability, :math:`\tau`. [-]
+
+    .. math:: \tau = \frac{1}{\bar B + 1}, \qquad
+              \bar B = \frac{\sum_{j=0}^{m-1} p^j B_j}{\sum_{j=0}^{m-1} p^j}
+
+    Parameters
+    ----------
+    node : Access
+        Windows :math:`CW_j = \min(2^j (CW_{min} + 1), CW_{max} + 1) - 1` and attempts :math:`m`.
+    collision_prob : ndarray
+        Collided attempts per attempt, :math:`p`. [-]
+    options : Options
+        ``mean_backoff``: :math:`B_j = CW_j / 2` or :math:`(CW_j + 1) / 2`; ``attempts``: the
+        node's or without limit.
+
+    Notes
+    -----
+    Section 3.6. Without limit the windows stay at CWmax, and the sums are closed.
+    """
+    windows = node.windows(limited=options.attempts == "scenario")
+    extra = 0.0 if options.mean_backoff == "CW/2" else 0.5
+    slots = [window / 2.0 + extra + 1.0 for window in windows]
+    visits = [collision_prob**stage for stage in range(len(windows))]
+    if options.attempts == "unlimited":
+        # Times 1 - p, which makes the geometric tail at the last window finite.
+        visits = [(1.0 - collision_prob) * visit for visit in visits[:-1]] + visits[-1:]
+    spent = sum(visit * slot for visit, slot in zip(visits, slots, strict=True))
+    return np.asarray(sum(visits) / spent)
+
+
+def contend(stations: int, station: Access, ap: Access, options: Options) -> Contention:
+    r"""Joint fixed point of the attempt probabilities in each situation.
+
+    Parameters
+    ----------
+    stations : int
+        :math:`N_{STA}`.
+    station, ap : Access
+        Their access parameters.
+    options : Options
+        How attempt probabilities are computed.
+
+    Raises
+    ------
+    ConvergenceError
+        The fixed point was not found.
+    """
+    active = np.append(np.arange(stations + 1), stations)
+    ap_contends = np.append(np.ones(stations + 1, dtype=bool), False)
+    early = station.aifsn - ap.aifsn
+    tau_ap = attempt_prob(ap, np.zeros(stations + 2), options)
+    tau_station = attempt_prob(station, np.zeros(stations + 2), options)
+    for _ in range(ROUNDS):
+        at = _outcomes(active, ap_contends, tau_ap, tau_station, early)
+        new_ap = attempt_prob(ap, ap_collision_prob(at), options)
+        new_station = attempt_prob(station, station_collision_prob(at), options)
+        moved = max(np.abs(new_ap - tau_ap).max(), np.abs(new_station - tau_station).max())
+        if moved <= TOLERANCE:
+            return at
+        tau_ap = 0.5 * (tau_ap + new_ap)
+        tau_station = 0.5 * (tau_station + new_station)
+    raise ConvergenceError(f"attempt probabilities still move by {moved:.1e} after {ROUNDS} rounds")
+
+
+def ap_collision_prob(at: Contention) -> Floats:
+    """Collided attempts of the AP per attempt, 0 where it makes none. [-]"""
+    return _ratio(at.ap_collision, at.ap_attempts)
+
+
+def station_collision_prob(at: Contention) -> Floats:
+    """Collided attempts of a station per attempt, 0 where there are none. [-]"""
+    return _ratio(at.station_attempts - at.station_success, at.station_attempts)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0.0)
+
+
+def _outcomes(
+    active: np.ndarray, ap_contends: np.ndarray, tau_ap: Floats, tau: Floats, early: int
+) -> Contention:
+    r"""What ends an idle period, from the attempt probabilities.
+
+    Parameters
+    ----------
+    early : int
+        Slots that only the AP may use (positive) or only the stations (negative).
+
+    Notes
+    -----
+    Eqs. (7), (16), (17) and (18) where ``early`` is 0. In the situation without AP its attempt
+    probability is 0 in all of them; the second case of (16) as printed lacks its numerator.
+    """
+    ap = np.where(ap_contends, tau_ap, 0.0)
+    ap_silent = 1.0 - ap
+    others_silent = (1.0 - tau) ** np.maximum(active - 1, 0)
+    stations_silent = np.where(active > 0, others_silent * (1.0 - tau), 1.0)
+    lone_station = active * tau * others_silent
+    silent = ap_silent * stations_silent
+    busy = 1.0 - silent
+
+    first_silent = ap_silent if early > 0 else stations_silent
+    reach = first_silent ** abs(early)
+    # Idle slots: sum over i of the probability that the first i slots are silent.
+    early_idle = sum((first_silent**i for i in range(1, abs(early) + 1)), np.zeros_like(reach))
+    by_ap = 1.0 - reach if early > 0 else np.zeros_like(reach)
+    by_stations = 1.0 - reach if early < 0 else np.zeros_like(reach)
+    lone_early = _ratio(by_stations * lone_station, 1.0 - stations_silent)
+    tries_early = _ratio(by_stations * active * tau, 1.0 - stations_silent)
+    joint = reach / busy
+    return Contention(
+        active=active,
+        ap_contends=ap_contends,
+        ap_attempt_prob=ap,
+        station_attempt_prob=tau,
+        reach=reach,
+        idle_slots=early_idle + joint * silent,
+        ap_success=by_ap + joint * ap * stations_silent,
+        station_success=lone_early + joint * ap_silent * lone_station,
+        ap_collision=joint * ap * (1.0 - stations_silent),
+        ap_attempts=by_ap + joint * ap,
+        station_attempts=tries_early + joint * active * tau,
+    )

@@ -1,0 +1,124 @@
+r"""The chain of section 3.2 with all its states, with and without TXOP (section 4.1).
+
+A state says how many stations have 0, 1, ..., W packets. There are
+:math:`\binom{N + W}{W}` of them: 330 for the paper's seven stations and window 4.
+"""
+
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from lasthop.models.edca.cell import Floats, Integers
+from lasthop.models.edca.contention import Contention
+from lasthop.models.edca.levels import Chain, stationary
+from lasthop.models.edca.occupancy import Occupancy, merged
+
+MOST_STATES = 60_000
+"""States above which the chain is not built by default; a second or two on one processor."""
+
+HASH = np.uint64(6364136223846793005)
+"""Odd multiplier; its powers make the key of a state, which is linear in the counts."""
+
+
+def state_count(stations: int, window: int) -> int:
+    r"""Number of states, :math:`M = \binom{N + W}{W}`."""
+    return comb(stations + window, window)
+
+
+def solve_full(
+    stations: int, window: int, at: Contention, ap_packets: int = 1, station_packets: int = 1
+) -> Occupancy:
+    """Solve the full chain.
+
+    Parameters
+    ----------
+    stations, window : int
+        :math:`N` and :math:`W`.
+    at : Contention
+        Who has the next success, by situation.
+    ap_packets, station_packets : int
+        TXOP limits, :math:`\\xi_{AP}` and :math:`\\xi_{STA}`. [packets]
+    """
+    counts = states(stations, window)
+    chain, active, at_stations = build(counts, at, ap_packets, station_packets)
+    prob = stationary(chain, np.ones(len(counts)))
+    packets = np.minimum(np.arange(window + 1), station_packets)
+    sent = (counts @ packets) / np.maximum(active, 1)
+    return merged(active, at_stations, prob, sent)
+
+
+def states(stations: int, window: int) -> Integers:
+    """All state vectors, :math:`N^0 ... N^W`, sorted by packets at the stations (eq. 2)."""
+    queues = np.array(
+        list(combinations_with_replacement(range(window + 1), stations)), dtype=np.int64
+    )
+    queues = queues[np.argsort(queues.sum(axis=1), kind="stable")]
+    return np.stack([(queues == packets).sum(axis=1) for packets in range(window + 1)], axis=1)
+
+
+def build(
+    counts: Integers, at: Contention, ap_packets: int, station_packets: int
+) -> tuple[Chain, Integers, Integers]:
+    """The chain over some states, their active stations and their packets at stations.
+
+    Notes
+    -----
+    Eqs. (3), (5), (6), (8)-(10) and (26). A burst of the AP is its packets one after the other
+    (eqs. 23-25), which :mod:`~lasthop.models.edca.levels` walks without powers of a matrix. In
+    section 4.1.1 the AP's queue falls: :math:`Q_k - Q_m = n`.
+    """
+    window = counts.shape[1] - 1
+    stations = int(counts[0].sum())
+    classes = np.arange(window + 1)
+    at_stations = counts @ classes
+    at_ap = stations * window - at_stations
+    active = stations - counts[:, 0]
+    multiplier = np.cumprod(np.full(window + 1, HASH))
+    index = _Index(counts, multiplier)
+
+    up, down = [], []
+    for packets in range(window):
+        rows = np.flatnonzero(counts[:, packets])
+        columns = index.after(rows, packets, packets + 1)
+        prob = counts[rows, packets] * (window - packets) / at_ap[rows]
+        up.append((rows, columns, prob))
+    for packets in range(1, window + 1):
+        rows = np.flatnonzero(counts[:, packets])
+        columns = index.after(rows, packets, max(packets - station_packets, 0))
+        down.append((rows, columns, counts[rows, packets] / active[rows]))
+
+    situation = np.where(at_ap > 0, active, stations + 1)
+    chain = Chain(
+        first=np.searchsorted(at_stations, np.arange(stations * window + 2)),
+        ap_wins=at.ap_wins[situation],
+        one_packet=_matrix(up, len(counts)),
+        station_burst=_matrix(down, len(counts)),
+        ap_packets=min(ap_packets, stations * window),
+        station_packets=min(station_packets, window),
+    )
+    return chain, active, at_stations
+
+
+class _Index:
+    """Finds states by a hash that is linear in the counts, modulo 2^64."""
+
+    def __init__(self, counts: Integers, multiplier: np.ndarray) -> None:
+        self.multiplier = multiplier
+        self.keys = (counts.astype(np.uint64) * multiplier).sum(axis=1, dtype=np.uint64)
+        self.order = np.argsort(self.keys)
+        self.sorted = self.keys[self.order]
+        if np.any(self.sorted[1:] == self.sorted[:-1]):
+            raise ArithmeticError("two states have the same key")
+
+    def after(self, rows: Integers, taken: int, given: int) -> Integers:
+        """States in which one station has gone from `taken` to `given` packets."""
+        with np.errstate(over="ignore"):
+            keys = self.keys[rows] - self.multiplier[taken] + self.multiplier[given]
+        return np.asarray(self.order[np.searchsorted(self.sorted, keys)])
+
+
+def _matrix(parts: list[tuple[Integers, Integers, Floats]], size: int) -> csr_array:
+    rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return csr_array((values, (rows, columns)), shape=(size, size))

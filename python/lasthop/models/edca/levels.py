@@ -1,0 +1,200 @@
+r"""Stationary distribution of a chain whose states have levels.
+
+The level of a state is the number of packets at the stations. A success of the AP raises it by
+one for each packet of its burst, a success of a station lowers it. No transition stays within its
+level, so solving the balance equations level by level is Gauss-Seidel by whole blocks, which needs
+no factorisation. Between two sweeps the masses of the levels are set to those of the chain of
+levels alone (aggregation), which elimination solves without a subtraction (Grassmann, Taksar and
+Heyman 1985): sweeps then only have to settle how each level's mass is spread.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from lasthop.models.edca.cell import Floats, Integers
+from lasthop.models.errors import ConvergenceError
+
+TOLERANCE = 1e-13
+"""Total change of the distribution from round to round at which it is taken. [-]"""
+
+ROUNDS = 2_000
+"""Limit of the rounds; five to fifty are usual."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A chain of successes; its states are sorted by level.
+
+    Attributes
+    ----------
+    first : ndarray of int
+        First state of each level, and the number of states at the end.
+    ap_wins : ndarray
+        Probability that the next success is the AP's, by state. [-]
+    one_packet : sparse array
+        Where one packet of the AP leads to, from level K to K + 1; rows sum to one, but for the
+        last level's, which are empty.
+    station_burst : sparse array
+        Where a success of a station leads to, from level K to the levels below; rows sum to one,
+        but for level 0, which is empty.
+    ap_packets, station_packets : int
+        Most packets of a burst of the AP, which the last level ends, and of a station. [packets]
+    """
+
+    first: Integers
+    ap_wins: Floats
+    one_packet: csr_array
+    station_burst: csr_array
+    ap_packets: int
+    station_packets: int
+
+    @property
+    def levels(self) -> int:
+        """Number of levels."""
+        return len(self.first) - 1
+
+
+def stationary(chain: Chain, start: Floats) -> Floats:
+    """Stationary distribution of a chain. [-]
+
+    Parameters
+    ----------
+    chain : Chain
+        It must be able to come back to its first state from everywhere.
+    start : ndarray
+        Positive first guess, of any scale.
+
+    Raises
+    ------
+    ConvergenceError
+        The rounds did not settle.
+    """
+    sweep = _Sweep(chain)
+    prob = sweep.aggregated(start)
+    for _ in range(ROUNDS):
+        last = prob
+        prob = sweep.aggregated(sweep.round(prob))
+        moved = float(np.abs(prob - last).sum())
+        if moved <= TOLERANCE:
+            return prob
+    raise ConvergenceError(f"distribution still moves by {moved:.1e} after {ROUNDS} rounds")
+
+
+class _Sweep:
+    """The chain cut into blocks, level by level."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self.parts = [slice(a, b) for a, b in pairwise(chain.first.tolist())]
+        ap, station = chain.one_packet, chain.station_burst.T.tocsr()
+        self.up = [
+            ap[here][:, above].T.tocsr() for here, above in pairwise(self.parts)
+        ]  # onto the next level
+        self.down: list[csr_array] = []  # onto a level, from those within a burst above it
+        self.reach: list[slice] = []
+        for level, here in enumerate(self.parts):
+            last = min(level + chain.station_packets, chain.levels - 1)
+            above = slice(here.stop, self.parts[last].stop)
+            self.reach.append(above)
+            self.down.append(station[here][:, above])
+        self.drops = self._drops()
+
+    def _drops(self) -> list[Floats]:
+        """By level: probability of each fall by 1, 2, ... levels, given a station's success."""
+        chain = self.chain
+        level = np.repeat(np.arange(chain.levels), np.diff(chain.first))
+        steps = chain.station_burst.tocoo()
+        fall = level[steps.row] - level[steps.col]
+        size = (len(level), chain.station_packets)
+        table = csr_array((steps.data, (steps.row, fall - 1)), shape=size).toarray()
+        return [table[part] for part in self.parts]
+
+    def round(self, prob: Floats) -> Floats:
+        """Balance every level from below upwards, then from above downwards."""
+        chain, parts = self.chain, self.parts
+        prob = prob.copy()
+        lost = prob * (1.0 - chain.ap_wins)
+        from_ap = np.zeros_like(prob)
+        under_way: list[Floats] = []  # bursts of the AP by packets sent, longest under way first
+        for level, here in enumerate(parts):
+            if level > 0:
+                under_way = [self.up[level - 1] @ burst for burst in under_way]
+                done = under_way if level == chain.levels - 1 else under_way[: self._ends(level)]
+                if done:
+                    from_ap[here] = sum(done)
+                under_way = under_way[len(done) :]
+            prob[here] = from_ap[here] + self.down[level] @ lost[self.reach[level]]
+            won = prob[here] * chain.ap_wins[here]
+            lost[here] = prob[here] - won
+            under_way.append(won)
+        for level in range(chain.levels - 1, -1, -1):
+            here = parts[level]
+            prob[here] = from_ap[here] + self.down[level] @ lost[self.reach[level]]
+            lost[here] = prob[here] * (1.0 - chain.ap_wins[here])
+        return prob
+
+    def _ends(self, level: int) -> int:
+        """Bursts that end on reaching a level: that of the level a full burst below."""
+        return 1 if level >= self.chain.ap_packets else 0
+
+    def aggregated(self, prob: Floats) -> Floats:
+        """Same spread within levels, masses of the levels from their own chain."""
+        chain = self.chain
+        levels, up, down = chain.levels, chain.ap_packets, chain.station_packets
+        band = np.zeros((levels, down + up + 1))  # column d + down: probability of level + d
+        masses = np.array([prob[part].sum() for part in self.parts])
+        for level, (here, mass) in enumerate(zip(self.parts, masses, strict=True)):
+            if mass <= 0.0:
+                continue
+            spread = prob[here] / mass
+            wins = float(spread @ chain.ap_wins[here])
+            rise = min(up, levels - 1 - level)
+            band[level, down + rise] += wins if rise else 0.0
+            falls = (spread * (1.0 - chain.ap_wins[here])) @ self.drops[level]
+            band[level, :down] = falls[::-1]
+        new = eliminate(band, down)
+        scale = np.divide(new, masses, out=np.zeros_like(new), where=masses > 0.0)
+        return np.asarray(prob * np.repeat(scale, np.diff(chain.first)))
+
+
+def eliminate(band: Floats, down: int) -> Floats:
+    """Stationary distribution of a chain with a banded matrix, by elimination from the last state.
+
+    Parameters
+    ----------
+    band : ndarray
+        ``band[state, d + down]``: probability of going from a state to ``state + d``. Overwritten.
+    down : int
+        Furthest fall.
+
+    Notes
+    -----
+    Grassmann, Taksar and Heyman, "Regenerative analysis and steady state distributions for Markov
+    chains", Operations Research 33 (1985): additions and multiplications of positive numbers only.
+    """
+    states, width = band.shape
+    up = width - 1 - down
+    leaving = np.zeros(states)
+    for state in range(states - 1, 0, -1):
+        lowest = max(0, state - down)
+        to = band[state, lowest - state + down : down]
+        leaving[state] = to.sum()
+        if leaving[state] <= 0.0:
+            continue
+        to = to / leaving[state]
+        for before in range(max(0, state - up), state):
+            weight = band[before, state - before + down]
+            if weight > 0.0:
+                at = lowest - before + down
+                band[before, at : at + len(to)] += weight * to
+    prob = np.zeros(states)
+    prob[0] = 1.0
+    for state in range(1, states):
+        if leaving[state] > 0.0:
+            sources = np.arange(max(0, state - up), state)
+            inflow = prob[sources] @ band[sources, state - sources + down]
+            prob[state] = inflow / leaving[state]
+    return np.asarray(prob / prob.sum())

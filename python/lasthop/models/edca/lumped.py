@@ -1,0 +1,147 @@
+r"""The chain lumped on active stations and packets at the stations (beyond the paper).
+
+From :math:`(\eta, K)` the AP's next packet goes to an inactive station with probability
+:math:`(N - \eta) W / Q`, exactly. How many packets the winning station has is taken from the
+product form given :math:`(\eta, K)`, which does not depend on the odds:
+
+.. math:: P(n = i \mid \eta, K) = \frac{Z(\eta - 1, K - i)}{(W - i)!\, Z(\eta, K)}
+
+So it is exact where the product form holds, and close where the odds depend on :math:`\eta`. Its
+states lie in a plane, where sparse elimination is cheap: they are solved at once.
+"""
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array, eye_array
+from scipy.sparse.linalg import splu
+from scipy.special import gammaln
+
+from lasthop.models.edca.arrangements import log_arrangements
+from lasthop.models.edca.cell import Floats, Integers
+from lasthop.models.edca.contention import Contention
+from lasthop.models.edca.occupancy import Occupancy
+from lasthop.models.edca.product import NEGLIGIBLE, level_range, log_weights
+
+SPILL = 1e-12
+"""Probability of the highest level considered from which on more levels are taken. [-]"""
+
+
+def solve_lumped(
+    stations: int, window: int, at: Contention, ap_packets: int = 1, station_packets: int = 1
+) -> Occupancy:
+    """Solve the lumped chain.
+
+    Parameters
+    ----------
+    stations, window, at, ap_packets, station_packets
+        As for :func:`~lasthop.models.edca.full.solve_full`.
+    """
+    total = stations * window
+    usual, most = level_range(stations, window, at.odds * ap_packets)
+    burst = min(station_packets, window)
+    while True:
+        found = _solve(stations, window, usual, most, at, ap_packets, burst)
+        spilt = found.prob[found.at_stations > most - ap_packets].sum()
+        if most == total or spilt <= SPILL:
+            return found
+        most = min(total, 2 * most)
+
+
+def _solve(
+    stations: int,
+    window: int,
+    usual: int,
+    most: int,
+    at: Contention,
+    ap_packets: int,
+    station_packets: int,
+) -> Occupancy:
+    """Solve the states with at most `most` packets at the stations, `usual` being likely."""
+    weights = log_weights(stations, window, most)
+    likely = weights > weights.max(axis=0) - NEGLIGIBLE
+    k, eta = np.nonzero(likely.T)
+    index = np.full((stations + 1, most + 1), -1)
+    index[eta, k] = np.arange(len(k))
+
+    sizes = _queue_sizes(window, station_packets, eta, k, log_arrangements(stations, window, most))
+    at_ap = stations * window - k
+    wins = at.ap_wins[np.where(at_ap > 0, eta, stations + 1)]
+    by_ap = _ap_burst(_one_packet(at_ap, stations, window, eta, k, index), k == most, ap_packets)
+    by_station = _station_burst(eta, k, index, sizes)
+    steps = diags_array(wins) @ by_ap + diags_array(1.0 - wins) @ by_station
+    prob = _balance(csr_array(steps), index[weights[:, usual].argmax(), usual])
+    longer = np.arange(station_packets - 1, -1, -1)
+    sent = np.where(eta > 0, station_packets - sizes @ longer, 0.0)
+    return Occupancy(eta, k, prob, sent, len(k))
+
+
+def _balance(steps: csr_array, reference: int) -> Floats:
+    """Stationary distribution by elimination, one state's weight held at 1. [-]
+
+    A state is left with the sum of what leads to other states: what leads out of the states that
+    are considered, or back to the state itself, counts as no step.
+    """
+    steps = csr_array(steps - diags_array(steps.diagonal()))
+    balance = (diags_array(steps.sum(axis=1)) - steps).T.tocsc()
+    rest = np.delete(np.arange(steps.shape[0]), reference)
+    inner = balance[rest][:, rest].tocsc()
+    inflow = -balance[rest][:, [reference]].toarray().ravel()
+    factors = splu(
+        inner, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    )
+    prob = np.insert(np.maximum(factors.solve(inflow), 0.0), reference, 1.0)
+    return np.asarray(prob / prob.sum())
+
+
+def _queue_sizes(
+    window: int, most_packets: int, eta: Integers, k: Integers, log_ways: Floats
+) -> Floats:
+    """Probability that an active station has 1, 2, ... packets, up to a limit; by state. [-]"""
+    table = np.zeros((len(eta), most_packets))
+    for packets in range(1, most_packets + 1):
+        rows = np.flatnonzero((eta > 0) & (k >= packets))
+        before = log_ways[eta[rows] - 1, k[rows] - packets]
+        log_prob = before - log_ways[eta[rows], k[rows]] - gammaln(window - packets + 1)
+        table[rows, packets - 1] = np.exp(log_prob)
+    return table
+
+
+def _one_packet(
+    at_ap: Integers, stations: int, window: int, eta: Integers, k: Integers, index: Integers
+) -> csr_array:
+    rows = np.flatnonzero(k < k[-1])
+    to_inactive = (stations - eta[rows]) * window / at_ap[rows]
+    parts = []
+    for more, prob in ((1, to_inactive), (0, 1.0 - to_inactive)):
+        target = np.minimum(eta[rows] + more, stations)
+        parts.append((rows, index[target, k[rows] + 1], prob))
+    return _matrix(parts, len(eta))
+
+
+def _ap_burst(one_packet: csr_array, last: np.ndarray, packets: int) -> csr_array:
+    """A burst of the AP: packets one after the other until the queue is empty (eqs. 23, 24)."""
+    if packets == 1:
+        return one_packet
+    step = csr_array(one_packet + diags_array(last.astype(float)))
+    burst = eye_array(len(last), format="csr")
+    for _ in range(packets):
+        burst = csr_array(burst @ step)
+    return burst
+
+
+def _station_burst(eta: Integers, k: Integers, index: Integers, sizes: Floats) -> csr_array:
+    limit = sizes.shape[1]
+    parts = []
+    for packets in range(1, limit + 1):
+        rows = np.flatnonzero(sizes[:, packets - 1] > 0.0)
+        parts.append((rows, index[eta[rows] - 1, k[rows] - packets], sizes[rows, packets - 1]))
+    longer = np.maximum(1.0 - sizes.sum(axis=1), 0.0)
+    rows = np.flatnonzero((longer > 0.0) & (eta > 0) & (k >= limit))
+    parts.append((rows, index[eta[rows], k[rows] - limit], longer[rows]))
+    return _matrix(parts, len(eta))
+
+
+def _matrix(parts: list[tuple[Integers, Integers, Floats]], size: int) -> csr_array:
+    """Matrix from rows, columns and values; a column of -1 is a state not considered."""
+    rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+    kept = (columns >= 0) & (values > 0.0)
+    return csr_array((values[kept], (rows[kept], columns[kept])), shape=(size, size))

@@ -1,0 +1,58 @@
+"""What the paper leaves open, each choice by name."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args, get_type_hints
+
+MeanBackoff = Literal["CW/2", "(CW+1)/2"]
+Attempts = Literal["scenario", "unlimited"]
+Collision = Literal["eifs", "frame"]
+ApQueue = Literal["fifo", "mixed"]
+Solver = Literal["auto", "full", "product", "lumped", "pifs"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Readings of the paper. The defaults are what the engine does.
+
+    Attributes
+    ----------
+    mean_backoff : "CW/2" or "(CW+1)/2"
+        Mean of a backoff that section 2.1 has uniform on [0, CW]; section 3.6 prints the other.
+    attempts : "scenario" or "unlimited"
+        Attempts after which a frame is dropped and the window reset, or none.
+    collision : "eifs" or "frame"
+        After the longest colliding frame all nodes wait for SIFS and a MAC ACK's time before
+        AIFS, or only AIFS. The paper does not say what T_col is.
+    eifs_rate_bps : float or None
+        Rate of that MAC ACK; None is the scenario's. [bit/s]
+    ap_queue : "fifo" or "mixed"
+        Order of the AP's queue, which matters with TXOP only. ``"fifo"``: what a station sent in
+        one burst stays together; exact if the stations' limit divides the window and the AP's
+        limit, else solved as ``"mixed"`` with a warning. ``"mixed"``: the paper's uniform order.
+    solver : "auto", "full", "product", "lumped" or "pifs"
+        See :mod:`lasthop.models.edca.solve`.
+    """
+
+    mean_backoff: MeanBackoff = "CW/2"
+    attempts: Attempts = "scenario"
+    collision: Collision = "eifs"
+    eifs_rate_bps: float | None = None
+    ap_queue: ApQueue = "fifo"
+    solver: Solver = "auto"
+
+    def __post_init__(self) -> None:
+        types = get_type_hints(type(self))
+        for field in fields(self):
+            value, allowed = getattr(self, field.name), get_args(types[field.name])
+            if field.name != "eifs_rate_bps" and value not in allowed:
+                raise ValueError(f"{field.name} = {value!r} is none of {', '.join(allowed)}")
+        if self.eifs_rate_bps is not None and not self.eifs_rate_bps > 0.0:
+            raise ValueError(f"eifs_rate_bps = {self.eifs_rate_bps!r} is not a positive rate")
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name, as results state them."""
+        return asdict(self)
+
+
+PAPER = Options(mean_backoff="CW/2", attempts="unlimited", collision="eifs", ap_queue="mixed")
+"""The paper's own model as far as it can be told: no attempt limit, a mixed AP queue."""

@@ -1,0 +1,44 @@
+r"""The AP always wins while it has packets (section 5).
+
+With PIFS access (AIFSN 1, CWmin 0, CWmax 0) the AP sends before any station may. All packets are
+at the stations, which contend as if saturated; after each success of a station the AP sends what
+it got back to the same station, in bursts of its TXOP limit. The chain has one path.
+"""
+
+import numpy as np
+
+from lasthop.models.edca.contention import Contention
+from lasthop.models.edca.occupancy import Occupancy
+
+
+def ap_always_wins(at: Contention) -> bool:
+    """Whether no station can win while the AP has packets."""
+    return bool(np.all(at.ap_wins[:-1] == 1.0))
+
+
+def solve_pifs(
+    stations: int, window: int, ap_packets: int = 1, station_packets: int = 1
+) -> Occupancy:
+    r"""States between two successes of stations, equally likely.
+
+    Parameters
+    ----------
+    stations, window, ap_packets, station_packets
+        As for :func:`~lasthop.models.edca.full.solve_full`.
+
+    Notes
+    -----
+    Its mean virtual slots add up to the denominators of eqs. (34) and (35): in (36) the AP needs
+    :math:`\lceil \xi_{STA} / \xi_{AP} \rceil` bursts (the printed brackets are ceilings), and
+    :math:`\xi_{STA}` is at most W.
+    """
+    burst = min(station_packets, window)
+    at_ap = np.append(np.arange(burst, 0, -ap_packets), 0)
+    winner_empty = (at_ap == burst) & (burst == window)
+    return Occupancy(
+        active=stations - winner_empty.astype(np.int64),
+        at_stations=stations * window - at_ap,
+        prob=np.full(len(at_ap), 1.0 / len(at_ap)),
+        station_packets=np.full(len(at_ap), float(burst)),
+        states=len(at_ap),
+    )

@@ -1,0 +1,98 @@
+r"""The product form of the chain without TXOP (beyond the paper).
+
+If the AP's odds :math:`r` against one active station do not depend on how many are active (equal
+access parameters: :math:`r = 1`), the chain's stationary distribution is
+
+.. math:: \pi(n_1, ..., n_N) \propto (r\, 1\{Q > 0\} + \eta)\, r^K \frac{Q!}{\prod_s (W - n_s)!}
+
+with :math:`n_s` packets at station s, :math:`K = \sum_s n_s` and :math:`Q = N W - K`. It satisfies
+detailed balance. So :math:`\pi` knows the contention through r alone: with equal access
+parameters it is the same for every CWmin.
+"""
+
+import numpy as np
+from scipy.special import gammaln
+
+from lasthop.models.edca.arrangements import log_arrangements
+from lasthop.models.edca.cell import Floats
+from lasthop.models.edca.contention import Contention
+from lasthop.models.edca.occupancy import Occupancy
+
+CONSTANT = 1e-9
+"""Relative spread of the odds over the situations up to which they count as constant. [-]"""
+
+NEGLIGIBLE = 60.0
+"""States are left out whose probability is estimated below exp of minus this of the largest."""
+
+
+def constant_odds(at: Contention) -> float | None:
+    """Odds of the AP against one station if they are the same in all situations, else None. [-]"""
+    odds = at.odds
+    if not np.isfinite(odds).all() or np.ptp(odds) > CONSTANT * odds.max():
+        return None
+    return float(odds.mean())
+
+
+def solve_product(stations: int, window: int, odds: float) -> Occupancy:
+    """The product form, aggregated over the states with equal numbers of active stations, packets.
+
+    Parameters
+    ----------
+    stations, window : int
+        :math:`N` and :math:`W`.
+    odds : float
+        Odds of the AP against one active station, :math:`r`. [-]
+    """
+    _, most = level_range(stations, window, np.full(stations, odds))
+    weights = log_weights(stations, window, most) + np.arange(most + 1) * np.log(odds)
+    eta, k = np.nonzero(np.isfinite(weights))
+    contends = np.where(k < stations * window, odds, 0.0)
+    log_prob = weights[eta, k] + np.log(contends + eta)
+    prob = np.exp(log_prob - log_prob.max())
+    return Occupancy(eta, k, prob / prob.sum(), np.minimum(eta, 1.0), len(prob))
+
+
+def log_weights(stations: int, window: int, most: int) -> Floats:
+    r"""Logarithm of :math:`\sum Q! / \prod_s (W - n_s)!` over states with equal (eta, K).
+
+    Returns
+    -------
+    ndarray
+        Up to a constant, index :math:`\eta, K` with :math:`K` up to `most`.
+    """
+    eta, k = np.ogrid[: stations + 1, : most + 1]
+    which = gammaln(stations + 1) - gammaln(eta + 1) - gammaln(stations - eta + 1)
+    at_ap = gammaln(stations * window - k + 1)
+    inactive = eta * gammaln(window + 1)
+    return np.asarray(which + at_ap + inactive + log_arrangements(stations, window, most))
+
+
+def level_range(stations: int, window: int, odds: Floats) -> tuple[int, int]:
+    r"""A likely number of packets at the stations, and one practically never exceeded. [packets]
+
+    From a chain of :math:`K` alone, in which :math:`\eta` is its mean under a randomly mixed AP
+    queue.
+
+    Parameters
+    ----------
+    odds : ndarray
+        Odds of the AP with 1 to N active stations. [-]
+    """
+    total = stations * window
+    eta = _mean_active(stations, window, np.arange(total + 1))
+    r = np.interp(eta, np.arange(1, stations + 1), odds)
+    rise, fall = r / (r + eta), eta / (r + eta)
+    log_prob = np.append(0.0, np.cumsum(np.log(rise[:-1]) - np.log(fall[1:])))
+    likely = np.flatnonzero(log_prob > log_prob.max() - NEGLIGIBLE)
+    return int(log_prob.argmax()), min(total, int(likely[-1]) + 2 * window)
+
+
+def _mean_active(stations: int, window: int, level: np.ndarray) -> Floats:
+    """Mean active stations by packets at the stations: truncated Poisson numbers at the AP."""
+    waiting = np.arange(window + 1)
+    tilt = np.geomspace(1e-3, 1e5 * window, 2000)[:, None]
+    log_prob = waiting * np.log(tilt) - gammaln(waiting + 1)
+    prob = np.exp(log_prob - np.logaddexp.reduce(log_prob, axis=1, keepdims=True))
+    packets = stations * (window - prob @ waiting)
+    active = stations * (1.0 - prob[:, window])
+    return np.asarray(np.interp(level, packets[::-1], active[::-1]))

@@ -1,0 +1,233 @@
+r"""The cell's performance: contention, one of the solvers, and averages over its states.
+
+Solvers, in the order in which ``"auto"`` tries them:
+
+- ``"pifs"``: the AP always wins while it has packets (section 5). Exact.
+- ``"product"``: product form. Exact; no TXOP and odds that do not depend on the number of active
+  stations, as with equal access parameters.
+- ``"full"``: the paper's chain, up to `MOST_STATES` states. Exact.
+- ``"lumped"``: the chain on active stations and packets. Accurate to about 1e-5 without TXOP.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lasthop.models.edca.cell import Cell, Floats
+from lasthop.models.edca.contention import (
+    Contention,
+    ap_collision_prob,
+    contend,
+    station_collision_prob,
+)
+from lasthop.models.edca.full import MOST_STATES, solve_full, state_count
+from lasthop.models.edca.lumped import solve_lumped
+from lasthop.models.edca.occupancy import Occupancy
+from lasthop.models.edca.options import Options
+from lasthop.models.edca.pifs import ap_always_wins, solve_pifs
+from lasthop.models.edca.product import constant_odds, solve_product
+from lasthop.models.edca.sojourn import Overhead, burst_s, overhead
+
+
+@dataclass(frozen=True)
+class Performance:
+    r"""What the model says about a cell.
+
+    Attributes
+    ----------
+    solver : str
+        The solver that was used.
+    states : int
+        States that it took account of.
+    fifo : bool
+        Whether what a station sends in a burst is held together at the AP.
+    packet_rate : float
+        Packets from the AP, and as many from the stations. [1/s]
+    station_goodput_bps : tuple of float
+        Payload, both directions, in the order of the cell's stations. [bit/s]
+    active_stations : float
+        :math:`E[N_{active}]`, a time average (eqs. 11, 12).
+    ap_queue, station_queue : float
+        Time averages. [packets]
+    ap_collision_rate, station_collision_rate : float
+        Collided attempts over attempts; 0 for a node that never attempts. [-]
+    ap_discard, station_discard : float
+        Probability that a frame meets only collisions up to the attempt limit, which the chain
+        leaves out. [-]
+    queue_time : tuple of ndarray
+        Packets in the AP's queue, and the part of the time with that many.
+    """
+
+    solver: str
+    states: int
+    fifo: bool
+    packet_rate: float
+    station_goodput_bps: tuple[float, ...]
+    active_stations: float
+    ap_queue: float
+    station_queue: float
+    ap_collision_rate: float
+    station_collision_rate: float
+    ap_discard: float
+    station_discard: float
+    queue_time: tuple[Floats, Floats]
+
+    @property
+    def goodput_bps(self) -> float:
+        r"""Aggregate goodput, :math:`\rho_{TCP}` (eq. 22). [bit/s]"""
+        return sum(self.station_goodput_bps)
+
+
+def solve(cell: Cell, options: Options | None = None) -> Performance:
+    """Performance of a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+    options : Options, optional
+        Readings of the paper; by default what the engine does.
+
+    Raises
+    ------
+    ValueError
+        No frame ever gets through, or the solver asked for does not apply.
+    ConvergenceError
+        A solver did not settle.
+    """
+    options = options or Options()
+    at = contend(cell.size, cell.station_access, cell.ap_access, options)
+    if not np.all(at.success > 0.0):
+        raise ValueError("with windows of 0 slots every attempt of several nodes collides")
+    held = packets_held_together(cell) if options.ap_queue == "fifo" else 1
+    solver = options.solver if options.solver != "auto" else choose(cell, at, held)
+    return evaluate(cell, at, occupancy(cell, at, solver, held), options, solver, held > 1)
+
+
+def packets_held_together(cell: Cell) -> int:
+    r"""Packets that a FIFO queue at the AP never separates. [packets]
+
+    If the stations' limit :math:`\xi_{STA}` divides W and :math:`\xi_{AP}`, each burst of a
+    station comes back as a whole: the FIFO system is the chain of :math:`W / \xi_{STA}`
+    super-packets with the AP's limit :math:`\xi_{AP} / \xi_{STA}`. Else 1, the mixed queue.
+    """
+    burst = min(cell.station_access.txop_packets, cell.window)
+    fits = cell.window % burst == 0 and cell.ap_access.txop_packets % burst == 0
+    return burst if fits else 1
+
+
+def choose(cell: Cell, at: Contention, held: int = 1) -> str:
+    """Name of the solver for a cell, with `held` packets held together."""
+    if ap_always_wins(at):
+        return "pifs"
+    without_txop = (
+        cell.ap_access.txop_packets == held
+        and min(cell.station_access.txop_packets, cell.window) == held
+    )
+    if without_txop and constant_odds(at) is not None:
+        return "product"
+    few = state_count(cell.size, cell.window // held) <= MOST_STATES
+    return "full" if few else "lumped"
+
+
+def occupancy(cell: Cell, at: Contention, solver: str, held: int = 1) -> Occupancy:
+    """States and their probabilities by the solver of this name."""
+    window = cell.window // held
+    ap_packets = -(-cell.ap_access.txop_packets // held)
+    station_packets = -(-min(cell.station_access.txop_packets, cell.window) // held)
+    found: Occupancy
+    if solver == "pifs":
+        if not ap_always_wins(at):
+            raise ValueError("the AP does not always win, so its queue is not always empty")
+        found = solve_pifs(cell.size, window, ap_packets, station_packets)
+    elif solver == "product":
+        odds = constant_odds(at)
+        if odds is None or max(ap_packets, station_packets) > 1:
+            raise ValueError("no product form: TXOP, or odds that depend on the active stations")
+        found = solve_product(cell.size, window, odds)
+    else:
+        if ap_always_wins(at):
+            raise ValueError("the AP always wins: the chain has transient states, solve by pifs")
+        chain = {"full": solve_full, "lumped": solve_lumped}[solver]
+        found = chain(cell.size, window, at, ap_packets, station_packets)
+    return replace(
+        found,
+        at_stations=found.at_stations * held,
+        station_packets=found.station_packets * held,
+    )
+
+
+def evaluate(
+    cell: Cell,
+    at: Contention,
+    where: Occupancy,
+    options: Options,
+    solver: str,
+    fifo: bool,
+) -> Performance:
+    r"""Averages over the states: of time by :math:`\pi_k \mu_k`, of events by :math:`\pi_k`.
+
+    Notes
+    -----
+    Eqs. (11), (12), (20)-(22), (32)-(35).
+    """
+    at_ap = cell.size * cell.window - where.at_stations
+    situation = np.where(at_ap > 0, where.active, cell.size + 1)
+    wins = at.ap_wins[situation]
+    sent = np.minimum(at_ap, cell.ap_access.txop_packets).astype(float)
+    sojourn = (
+        _overhead(cell, where, at_ap, situation, overhead(cell, at, options))
+        + wins * burst_s(cell, sent, "down")
+        + (1.0 - wins) * burst_s(cell, where.station_packets, "up")
+    )
+    time = where.prob * sojourn
+    cycle = time.sum()
+    time = time / cycle
+    rate = float((where.prob * wins) @ sent / cycle)
+
+    # A state's busy periods, whatever they end in: 1 / P_succ on average.
+    busy = where.prob / at.success[situation]
+
+    def per_attempt(attempts: Floats, what: Floats) -> float:
+        tries = busy * attempts[situation]
+        return float(tries @ what[situation] / tries.sum()) if tries.sum() > 0.0 else 0.0
+
+    ap_lost, station_lost = ap_collision_prob(at), station_collision_prob(at)
+    each = rate / cell.size
+    return Performance(
+        solver=solver,
+        states=where.states,
+        fifo=fifo,
+        packet_rate=rate,
+        station_goodput_bps=tuple(8.0 * each * _payload(cell, i) for i in range(cell.size)),
+        active_stations=float(time @ where.active),
+        ap_queue=float(time @ at_ap),
+        station_queue=float(time @ where.at_stations) / cell.size,
+        ap_collision_rate=per_attempt(at.ap_attempts, ap_lost),
+        station_collision_rate=per_attempt(at.station_attempts, station_lost),
+        ap_discard=per_attempt(at.ap_attempts, ap_lost**cell.ap_access.attempts),
+        station_discard=per_attempt(
+            at.station_attempts, station_lost**cell.station_access.attempts
+        ),
+        queue_time=(at_ap.astype(float), time),
+    )
+
+
+def _overhead(
+    cell: Cell, where: Occupancy, at_ap: np.ndarray, situation: np.ndarray, each: Overhead
+) -> Floats:
+    """Idle and collided time before a success, by state. [s]"""
+    inactive = (cell.size - where.active) * cell.window
+    to_inactive = np.divide(inactive, at_ap, out=np.zeros(len(at_ap)), where=at_ap > 0)
+    return np.asarray(
+        to_inactive * each.for_inactive_s[situation]
+        + (1.0 - to_inactive) * each.for_active_s[situation]
+    )
+
+
+def _payload(cell: Cell, index: int) -> float:
+    """Payload that one packet from a station and one to it carry, on average. [bytes]"""
+    station = cell.stations[index]
+    return sum(
+        station.share(one) * (one.up.payload_bytes + one.down.payload_bytes)
+        for one in station.connections
+    )

@@ -1,0 +1,301 @@
+import json
+
+import pytest
+
+from lasthop.models import ModelError, choose
+from lasthop.models.edca import Options, predict
+
+
+def mean(result, kind, name, quantity):
+    (item,) = [item for item in result[kind] if item["name"] == name]
+    return item[quantity]["mean"]
+
+
+def set_all(scenario, **tcp):
+    for flow in scenario["flows"]:
+        flow["tcp"].update(tcp)
+
+
+def set_stations(scenario, **access):
+    for station in scenario["stations"]:
+        station.update(access)
+
+
+def test_the_papers_cell(seven):
+    result = predict(seven())
+    assert mean(result, "cells", "cell", "goodput_bps") == pytest.approx(4.46e6, abs=5e3)
+    assert mean(result, "cells", "cell", "active_stations") == pytest.approx(1.238, abs=1e-3)
+    assert mean(result, "cells", "cell", "jain") == pytest.approx(1.0)
+    assert mean(result, "aps", "ap", "collision_rate") == pytest.approx(0.0554, abs=1e-4)
+    assert mean(result, "stations", "sta-3", "collision_rate") == pytest.approx(0.0983, abs=1e-4)
+    assert mean(result, "stations", "sta-3", "goodput_share") == pytest.approx(1 / 7)
+    assert mean(result, "flows", "sta-3/down/1", "goodput_share") == pytest.approx(1 / 7)
+    queued = mean(result, "aps", "ap", "queue_packets")
+    assert queued + 7 * mean(result, "stations", "sta-1", "queue_packets") == pytest.approx(28)
+    assert result["solver"] == "product"
+    assert result["options"]["mean_backoff"] == "CW/2"
+    assert result["warnings"] == []
+
+
+def test_prediction_has_the_shape_of_a_result(seven):
+    result = predict(seven())
+    assert result["kind"] == "prediction"
+    assert result["model"] == "edca"
+    assert json.loads(json.dumps(result)) == result
+    for kind in ("flows", "stations", "aps", "cells"):
+        for item in result[kind]:
+            estimates = [value for value in item.values() if isinstance(value, dict)]
+            assert estimates
+            assert all(estimate["ci95"] is None for estimate in estimates)
+
+
+def test_frame_times_come_from_the_scenario(seven):
+    scenario = seven()
+    slow = seven()
+    set_stations(slow, rate_bps=5_500_000, downlink_rate_bps=5_500_000)
+    goodput = mean(predict(scenario), "cells", "cell", "goodput_bps")
+    assert mean(predict(slow), "cells", "cell", "goodput_bps") < 0.7 * goodput
+
+
+def test_stations_without_flows_do_not_count(seven):
+    result = predict(seven(*((0, 1),) * 7, (0, 0)))
+    without = predict(seven())
+    assert result["stations"][7] == {"name": "sta-8"}
+    assert result["cells"] == without["cells"]
+
+
+def test_uploads_and_downloads_in_one_cell(seven):
+    result = predict(seven((1, 0), (1, 0), (0, 1), (0, 1), (0, 1)))
+    assert mean(result, "cells", "cell", "updown_ratio") == pytest.approx(2 / 3)
+    shares = [item["goodput_share"]["mean"] for item in result["flows"]]
+    assert shares == pytest.approx([0.2] * 5)
+
+
+def test_several_connections_share_their_stations_packets(seven):
+    scenario = seven((1, 1), (0, 2))
+    scenario["flows"][0]["tcp"]["window_packets"] = 6
+    scenario["flows"][1]["tcp"]["window_packets"] = 2
+    result = predict(scenario)
+    station = mean(result, "stations", "sta-1", "goodput_bps")
+    assert station == pytest.approx(mean(result, "stations", "sta-2", "goodput_bps"))
+    assert mean(result, "flows", "sta-1/up/1", "goodput_bps") == pytest.approx(0.75 * station)
+
+
+def test_txop_limits_are_read_from_the_nodes(seven):
+    scenario = seven()
+    scenario["cell"]["ap"]["txop_packets"] = 4
+    set_stations(scenario, txop_packets=4)
+    result = predict(scenario)
+    assert mean(result, "cells", "cell", "goodput_bps") > 5e6
+    assert result["solver"] == "product"
+    mixed = predict(scenario, Options(ap_queue="mixed"))
+    assert mixed["solver"] == "full"
+    assert result["cells"] != mixed["cells"]
+
+
+def test_pifs_access_is_aifsn_one_and_no_window(seven):
+    scenario = seven()
+    scenario["cell"]["ap"].update(aifsn=1, cwmin=0, cwmax=0)
+    result = predict(scenario)
+    assert result["solver"] == "pifs"
+    assert mean(result, "aps", "ap", "collision_rate") == 0.0
+    # The winner's packet is back before anybody contends.
+    assert mean(result, "cells", "cell", "active_stations") == pytest.approx(7.0)
+    assert result["warnings"] == []
+
+
+def test_unequal_aifsn_of_ap_and_stations_is_modelled(seven):
+    scenario = seven()
+    set_stations(scenario, aifsn=5)
+    result = predict(scenario)
+    assert result["solver"] == "full"
+    assert mean(result, "cells", "cell", "active_stations") > 1.3
+
+
+# -- which model -----------------------------------------------------------------------------
+
+
+def test_the_papers_cell_is_edcas_and_the_hot_spot_is_not(seven, hotspot):
+    assert choose(seven()) == "edca"
+    assert choose(seven((1, 0), (0, 1))) == "edca"
+    assert choose(hotspot((6, 0), (0, 1))) == "hotspot"
+    assert choose(hotspot((0, 1), (0, 1))) == "hotspot"
+
+
+def spoil(scenario, how):
+    flow, station, cell = scenario["flows"][0], scenario["stations"][0], scenario["cell"]
+    match how:
+        case "delayed ACKs":
+            flow["tcp"]["delayed_ack"] = True
+        case "unequal windows":
+            flow["tcp"]["window_packets"] = 5
+        case "finite flow":
+            flow["tcp"]["segments"] = 10
+        case "late start":
+            flow["start_s"] = 100.0
+        case "small AP queue":
+            cell["ap"]["queue_packets"] = 27
+        case "small station queue":
+            station["queue_packets"] = 3
+        case "wire loss":
+            scenario["wire"]["loss"] = 0.01
+        case "wire delay":
+            scenario["wire"]["delay_s"] = 0.001
+        case "channel errors":
+            station["error_up"] = 0.1
+        case "unequal stations":
+            station["cwmin"] = 15
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "delayed ACKs",
+        "unequal windows",
+        "finite flow",
+        "late start",
+        "small AP queue",
+        "small station queue",
+        "wire loss",
+        "wire delay",
+        "channel errors",
+        "unequal stations",
+    ],
+)
+def test_any_reservation_leaves_the_scenario_to_the_hot_spot_model(seven, how):
+    scenario = seven()
+    spoil(scenario, how)
+    assert choose(scenario) == "hotspot"
+
+
+def test_two_connections_at_a_station_are_the_hot_spots(seven):
+    assert choose(seven((0, 2), (0, 2))) == "hotspot"
+
+
+# -- refused ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("how", "assumption", "words"),
+    [
+        ("delayed ACKs", "a2", "flow `sta-1/down/1` delays its ACKs"),
+        ("unequal windows", "a4", "windows of 5 and 4 packets"),
+        ("finite flow", "a4", "ends after 10 segments"),
+        ("small station queue", "a1", "has room for 3 of its 4 packets"),
+        ("wire loss", "a3", "wire loses packets"),
+        ("channel errors", "a3", "error_up = 0.1"),
+        ("unequal stations", "section 2.2", "differ in cwmin, 15 and 31"),
+    ],
+)
+def test_a_broken_assumption_is_refused(seven, how, assumption, words):
+    scenario = seven()
+    spoil(scenario, how)
+    with pytest.raises(ModelError, match=words) as caught:
+        predict(scenario)
+    assert caught.value.assumption == assumption
+
+
+def test_an_empty_cell_and_datagrams_are_refused(seven):
+    with pytest.raises(ModelError, match="no connection"):
+        predict(seven((0, 0)))
+    scenario = seven()
+    scenario["flows"][0]["udp"] = scenario["flows"][0].pop("tcp")
+    with pytest.raises(ModelError, match="is UDP"):
+        predict(scenario)
+
+
+def test_an_ap_queue_that_overflows_is_refused(seven):
+    scenario = seven()
+    scenario["cell"]["ap"]["queue_packets"] = 27
+    with pytest.raises(ModelError, match=r"would be exceeded for 0\.26") as caught:
+        predict(scenario)
+    assert caught.value.assumption == "a1"
+
+
+def test_a_wire_that_holds_the_packets_is_refused(seven):
+    scenario = seven()
+    scenario["wire"]["delay_s"] = 0.05
+    with pytest.raises(ModelError, match="not the bottleneck") as caught:
+        predict(scenario)
+    assert caught.value.assumption == "a5"
+    scenario = seven()
+    scenario["wire"]["rate_bps"] = 5_000_000
+    with pytest.raises(ModelError, match="load the wire"):
+        predict(scenario)
+
+
+def test_contention_without_any_backoff_is_refused(seven):
+    scenario = seven()
+    set_stations(scenario, cwmin=0, cwmax=0)
+    with pytest.raises(ModelError, match="every attempt") as caught:
+        predict(scenario)
+    assert caught.value.assumption == "section 2.2"
+
+
+def test_frames_given_up_often_are_refused(seven):
+    scenario = seven()
+    scenario["cell"]["ap"].update(cwmin=1, attempts_short=2)
+    set_stations(scenario, cwmin=1, attempts_short=2)
+    with pytest.raises(ModelError, match="gives up a frame"):
+        predict(scenario)
+
+
+# -- flagged ---------------------------------------------------------------------------------
+
+
+def flagged(scenario, *words):
+    warnings = predict(scenario)["warnings"]
+    return any(all(word in warning for word in words) for warning in warnings)
+
+
+def test_small_windows_are_flagged(seven):
+    scenario = seven()
+    scenario["cell"]["ap"]["cwmin"] = 7
+    assert flagged(scenario, "section 2.2", "CWmin 7 is below 15")
+
+
+def test_a_short_wire_is_flagged(seven):
+    scenario = seven()
+    scenario["wire"]["delay_s"] = 0.001
+    assert flagged(scenario, "a5", "0.8 packets")
+
+
+def test_an_ap_queue_that_hardly_ever_overflows_is_flagged(seven):
+    scenario = seven()
+    scenario["cell"]["ap"].update(queue_packets=27, cwmin=3)
+    set_stations(scenario, cwmin=255)
+    assert flagged(scenario, "a1", "of 27")
+
+
+def test_bursts_that_fifo_cannot_hold_together_are_flagged(seven):
+    scenario = seven()
+    set_stations(scenario, txop_packets=3)
+    assert flagged(scenario, "section 4", "does not divide")
+
+
+def test_flows_off_the_measured_time_are_flagged(seven):
+    scenario = seven()
+    scenario["flows"][0]["start_s"] = 60.0
+    scenario["flows"][1]["stop_s"] = 90.0
+    assert flagged(scenario, "start after the warm-up", "1 of 7")
+    assert flagged(scenario, "stop before the end", "1 of 7")
+
+
+def test_another_ack_timeout_is_flagged(seven):
+    scenario = seven()
+    scenario["cell"]["ack_timeout_s"] = 60e-6
+    assert flagged(scenario, "ack_timeout")
+
+
+def test_frames_given_up_now_and_then_are_flagged(seven):
+    scenario = seven()
+    scenario["cell"]["ap"].update(cwmin=3)
+    set_stations(scenario, cwmin=3)
+    assert flagged(scenario, "a3", "gives up a frame")
+
+
+def test_txop_in_a_large_cell_is_flagged(seven):
+    scenario = seven(*((0, 1),) * 12)
+    set_all(scenario, window_packets=12)
+    scenario["cell"]["ap"]["txop_packets"] = 3
+    assert flagged(scenario, "section 4.1", "approximation")
