@@ -33,11 +33,12 @@ impl UdpSource {
         }
     }
 
-    /// The flow starts: a constant source sends at once, a Poisson source after a first gap.
+    /// The flow starts: a constant source sends within its first gap, at a phase drawn at random (equal
+    /// sources that start together would else meet at every packet), a Poisson source after a gap.
     pub fn open(&mut self, now: Time) {
         self.open = true;
         self.due = match self.arrivals {
-            Arrivals::Constant => now,
+            Arrivals::Constant => now + self.draw_phase(),
             Arrivals::Poisson => now + self.draw_gap(),
             Arrivals::Greedy => Time::NEVER,
         };
@@ -74,6 +75,10 @@ impl UdpSource {
         number
     }
 
+    fn draw_phase(&mut self) -> Span {
+        Span((self.stream.unit() * self.mean_gap_ns) as u64)
+    }
+
     fn draw_gap(&mut self) -> Span {
         Span((self.stream.exponential() * self.mean_gap_ns).round() as u64)
     }
@@ -98,6 +103,8 @@ mod tests {
     fn a_constant_source_keeps_equal_gaps() {
         let mut source = source(Arrivals::Constant);
         source.open(Time(5));
+        let first = source.deadline().0;
+        assert!((5..1_000_005).contains(&first));
         let times: Vec<u64> = (0..3)
             .map(|_| {
                 let at = source.deadline().0;
@@ -105,7 +112,7 @@ mod tests {
                 at
             })
             .collect();
-        assert_eq!(times, [5, 1_000_005, 2_000_005]);
+        assert_eq!(times, [first, first + 1_000_000, first + 2_000_000]);
         source.close();
         assert_eq!(source.deadline(), Time::NEVER);
     }
