@@ -4,6 +4,7 @@ import pytest
 
 from lasthop.models import ModelError, choose
 from lasthop.models.edca import Options, predict
+from lasthop.models.edca.predict import cell_of
 
 
 def mean(result, kind, name, quantity):
@@ -112,6 +113,43 @@ def test_unequal_aifsn_of_ap_and_stations_is_modelled(seven):
     assert mean(result, "cells", "cell", "active_stations") > 1.3
 
 
+def test_txop_limits_in_time_are_turned_into_packets(seven):
+    # A station's ACK exchange takes 506.7 us, the AP's data exchange 1568.5 us, SIFS 10 us.
+    def limited(ap_s, station_s):
+        scenario = seven()
+        for node, limit in ((scenario["cell"]["ap"], ap_s), (scenario["stations"][0], station_s)):
+            node.update(txop_packets=None, txop_limit_s=limit)
+        set_stations(scenario, txop_packets=None, txop_limit_s=station_s)
+        return cell_of(scenario, Options())
+
+    exact = limited(2 * 1568.5455e-6 + 10e-6, 4 * 506.7273e-6 + 30e-6)
+    assert exact.ap_access.txop_packets == 2
+    assert exact.station_access.txop_packets == 4
+    short = limited(2 * 1568.5e-6 + 9e-6, 100e-6)
+    assert short.ap_access.txop_packets == short.station_access.txop_packets == 1
+
+
+def test_the_scenarios_queue_order_is_taken(seven):
+    scenario = seven()
+    scenario["cell"]["ap"].update(txop_packets=4, queue_order="mixed")
+    set_stations(scenario, txop_packets=4)
+    assert predict(scenario)["solver"] == "full"
+    assert predict(scenario, Options(ap_queue="fifo"))["solver"] == "product"
+
+
+def test_flows_of_another_category_use_its_parameters(seven):
+    scenario = seven()
+    video = {"aifsn": 2, "cwmin": 15, "cwmax": 31, "txop_packets": 1, "txop_limit_s": None}
+    for node in (scenario["cell"]["ap"], *scenario["stations"]):
+        node["video"] = video
+    for flow in scenario["flows"]:
+        flow["category"] = "video"
+    assert cell_of(scenario, Options()).station_access.cwmin == 15
+    scenario["flows"][0]["category"] = "best-effort"
+    with pytest.raises(ModelError, match="several categories: best-effort, video"):
+        predict(scenario)
+
+
 # -- which model -----------------------------------------------------------------------------
 
 
@@ -141,6 +179,8 @@ def spoil(scenario, how):
             scenario["wire"]["loss"] = 0.01
         case "wire delay":
             scenario["wire"]["delay_s"] = 0.001
+        case "ACK processing":
+            flow["tcp"]["ack_processing_s"] = 308e-6
         case "channel errors":
             station["error_up"] = 0.1
         case "unequal stations":
@@ -158,6 +198,7 @@ def spoil(scenario, how):
         "small station queue",
         "wire loss",
         "wire delay",
+        "ACK processing",
         "channel errors",
         "unequal stations",
     ],
@@ -224,6 +265,19 @@ def test_a_wire_that_holds_the_packets_is_refused(seven):
         predict(scenario)
 
 
+def test_bursts_with_rts_and_of_unequal_packets_are_refused(seven):
+    scenario = seven()
+    scenario["cell"]["rts_threshold_bytes"] = 500
+    set_stations(scenario, txop_packets=2)
+    with pytest.raises(ModelError, match="RTS in a transmission") as caught:
+        predict(scenario)
+    assert caught.value.assumption == "section 4"
+    scenario = seven((1, 0), (0, 1))
+    scenario["cell"]["ap"].update(txop_packets=None, txop_limit_s=0.003)
+    with pytest.raises(ModelError, match="packets of unequal length"):
+        predict(scenario)
+
+
 def test_contention_without_any_backoff_is_refused(seven):
     scenario = seven()
     set_stations(scenario, cwmin=0, cwmax=0)
@@ -257,7 +311,13 @@ def test_small_windows_are_flagged(seven):
 def test_a_short_wire_is_flagged(seven):
     scenario = seven()
     scenario["wire"]["delay_s"] = 0.001
-    assert flagged(scenario, "a5", "0.8 packets")
+    assert flagged(scenario, "a5", "the wire would hold 0.8 packets")
+
+
+def test_ack_processing_is_flagged(seven):
+    scenario = seven()
+    set_all(scenario, ack_processing_s=308e-6)
+    assert flagged(scenario, "a5", "TCP ACK processing would hold 0.1 packets")
 
 
 def test_an_ap_queue_that_hardly_ever_overflows_is_flagged(seven):
@@ -298,4 +358,4 @@ def test_txop_in_a_large_cell_is_flagged(seven):
     scenario = seven(*((0, 1),) * 12)
     set_all(scenario, window_packets=12)
     scenario["cell"]["ap"]["txop_packets"] = 3
-    assert flagged(scenario, "section 4.1", "approximation")
+    assert flagged(scenario, "section 4.1", "0.5 %")

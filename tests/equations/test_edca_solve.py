@@ -63,6 +63,16 @@ def test_lumped_chain_is_accurate_to_1e_5(cell, ap, station):
     assert lumped.active_stations == pytest.approx(full.active_stations, rel=3e-5)
 
 
+@pytest.mark.parametrize("txops", [(2, 1), (1, 3), (3, 3), (4, 2), (8, 4), (10, 10)])
+@pytest.mark.parametrize(("ap", "station"), [(31, 31), (3, 31), (31, 7), (7, 31)])
+def test_lumped_chain_with_txop_is_accurate_to_half_a_per_cent(cell, ap, station, txops):
+    here = cell(7, 4, ap, station, ap_txop=txops[0], station_txop=txops[1])
+    full = solve(here, Options(solver="full", ap_queue="mixed"))
+    lumped = solve(here, Options(solver="lumped", ap_queue="mixed"))
+    assert lumped.goodput_bps == pytest.approx(full.goodput_bps, rel=5e-3)
+    assert lumped.active_stations == pytest.approx(full.active_stations, rel=3e-2)
+
+
 def test_where_packets_are_does_not_depend_on_an_equal_cwmin(cell):
     small, large = (solve(cell(7, 4, cwmin, cwmin)) for cwmin in (7, 255))
     assert small.goodput_bps > 1.5 * large.goodput_bps

@@ -6,7 +6,7 @@ r"""How many ways a number of packets can wait at a number of active stations, i
 :math:`Q = N W - K` packets in which :math:`\eta` given stations miss :math:`K` packets. These
 numbers leave the range of floating point by far (about :math:`e^{-23000}` to 1 for 200 stations
 with windows of 42), so each row is computed as a probability under an exponential tilt
-:math:`\theta`, several tilts are tried, and every entry is taken from the one that has it largest.
+:math:`\theta`, with as many tilts as are needed for every entry to be representable under one.
 """
 
 from functools import lru_cache

@@ -25,9 +25,6 @@ ASSUMPTIONS = (
 )
 """Section 3.1 of the paper, and what its sections 2.2 and 4 add."""
 
-STATION_KEYS = ("aifsn", "cwmin", "cwmax", "attempts_short", "txop_packets")
-"""Access parameters that the stations must share."""
-
 OVERFLOW = 1e-6
 """Part of the time with a queue above the AP's limit from which on a1 is broken. [-]"""
 
@@ -37,8 +34,12 @@ DISCARD_DOUBTED, DISCARD_BROKEN = 1e-4, 2e-2
 SMALL_WINDOW = 15
 """CWmin below which p-persistent backoff is no longer exponential backoff's equal. [slots]"""
 
-ON_THE_WIRE = 0.5
-"""Packets on the wire over packets in the AP's queue from which on a5 is broken. [-]"""
+HELD_ELSEWHERE = 0.5
+"""Packets delayed over packets in the AP's queue, and load of the wire, from which on a5 is
+broken. [-]"""
+
+BEST_EFFORT = "best-effort"
+"""Access category of flows that name none."""
 
 
 def active_stations(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -72,6 +73,7 @@ def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
         _check_flow(flow)
     _check_channel(scenario)
     _check_alike(scenario)
+    _check_rts(scenario)
     late = sum(flow["start_s"] > scenario["warmup_s"] for flow in flows)
     if late:
         yield f"a4: flows that start after the warm-up, {late} of {len(flows)}"
@@ -106,19 +108,14 @@ def _check_channel(scenario: Mapping[str, Any]) -> None:
 
 
 def _check_alike(scenario: Mapping[str, Any]) -> None:
-    stations = active_stations(scenario)
+    """Flows of one category, stations with equal windows that fit; see `cell_of` for access."""
+    stations, flows = active_stations(scenario), scenario["flows"]
+    categories = sorted({flow.get("category", BEST_EFFORT) for flow in flows})
+    if len(categories) > 1:
+        raise ModelError("section 2.1", f"flows of several categories: {', '.join(categories)}")
     first = stations[0]
-    for station in stations[1:]:
-        for key in STATION_KEYS:
-            values = first.get(key, 1), station.get(key, 1)
-            if values[0] != values[1]:
-                raise ModelError(
-                    "section 2.2",
-                    f"stations `{first['name']}` and `{station['name']}` differ in {key}, "
-                    f"{values[0]} and {values[1]}; the chain counts stations that are alike",
-                )
     windows = {station["name"]: 0 for station in stations}
-    for flow in scenario["flows"]:
+    for flow in flows:
         windows[flow["station"]] += flow["tcp"]["window_packets"]
     for name, window in windows.items():
         if window != windows[first["name"]]:
@@ -147,7 +144,7 @@ def check_performance(
         The solution breaks an assumption.
     """
     yield from _check_ap_queue(scenario, found)
-    yield from _check_wire(scenario, found)
+    yield from _check_delays(scenario, found)
     for who, access, discard in (
         ("the AP", cell.ap_access, found.ap_discard),
         ("a station", cell.station_access, found.station_discard),
@@ -185,19 +182,33 @@ def _check_ap_queue(scenario: Mapping[str, Any], found: Performance) -> Iterator
     yield f"a1: {what} for {above:.1g} of the time"
 
 
-def _check_wire(scenario: Mapping[str, Any], found: Performance) -> Iterator[str]:
+def _check_delays(scenario: Mapping[str, Any], found: Performance) -> Iterator[str]:
     wire = scenario["wire"]
-    if wire["delay_s"] > 0.0:
-        on_wire = 2.0 * wire["delay_s"] * found.packet_rate
-        queue = max(found.ap_queue, 1e-9)
-        what = f"the wire would hold {on_wire:.1f} packets, the AP's queue {found.ap_queue:.1f}"
-        if on_wire >= ON_THE_WIRE * queue:
-            raise ModelError("a5", f"{what}: the cell is not the bottleneck")
-        yield f"a5: {what}"
-    if wire["rate_bps"] is not None and found.goodput_bps >= ON_THE_WIRE * wire["rate_bps"]:
+    processing_s = max(flow["tcp"].get("ack_processing_s", 0.0) for flow in scenario["flows"])
+    for where, delay_s in (
+        ("the wire", 2.0 * wire["delay_s"]),
+        ("TCP ACK processing", processing_s),
+    ):
+        if delay_s > 0.0:
+            held = delay_s * found.packet_rate
+            what = f"{where} would hold {held:.1f} packets, the AP's queue {found.ap_queue:.1f}"
+            if held >= HELD_ELSEWHERE * found.ap_queue:
+                raise ModelError("a5", f"{what}: the cell is not the bottleneck")
+            yield f"a5: {what}"
+    if wire["rate_bps"] is not None and found.goodput_bps >= HELD_ELSEWHERE * wire["rate_bps"]:
         raise ModelError(
             "a5", f"the cell would load the wire to {found.goodput_bps / wire['rate_bps']:.2f}"
         )
+
+
+def _check_rts(scenario: Mapping[str, Any]) -> None:
+    cell = scenario["cell"]
+    nodes = [cell["ap"], *active_stations(scenario)]
+    bursts = any(
+        node.get("txop_packets", 1) != 1 or node.get("txop_limit_s") is not None for node in nodes
+    )
+    if bursts and cell["rts_threshold_bytes"] is not None:
+        raise ModelError("section 4", "RTS in a transmission opportunity of several packets")
 
 
 def _check_order(cell: Cell, found: Performance, options: Options) -> Iterator[str]:
@@ -205,10 +216,11 @@ def _check_order(cell: Cell, found: Performance, options: Options) -> Iterator[s
     if not txop:
         return
     bursts = min(cell.station_access.txop_packets, cell.window) > 1
-    if options.ap_queue == "fifo" and bursts and packets_held_together(cell) == 1:
+    ordered = (options.ap_queue or cell.ap_queue) == "fifo"
+    if ordered and bursts and packets_held_together(cell) == 1:
         yield (
             "section 4: the stations' TXOP limit does not divide the window and the AP's limit; "
-            "solved for a mixed AP queue, a FIFO queue keeps bursts together"
+            "solved for a mixed AP queue, whose goodput is up to about 2 % below a FIFO queue's"
         )
     if found.solver == "lumped":
-        yield "section 4.1: with TXOP the lumped chain is an approximation"
+        yield "section 4.1: with TXOP the lumped chain is accurate to about 0.5 % in goodput"

@@ -7,6 +7,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lasthop.models.edca.options import ApQueue
+
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -117,6 +119,8 @@ class Cell:
         Slot time and SIFS. [s]
     eifs_lead_s : float
         What EIFS adds to AIFS: SIFS and a MAC ACK. [s]
+    ap_queue : "fifo" or "mixed"
+        Order of the AP's queue.
     """
 
     stations: tuple[Station, ...]
@@ -125,6 +129,7 @@ class Cell:
     slot_s: float
     sifs_s: float
     eifs_lead_s: float
+    ap_queue: ApQueue = "fifo"
 
     def __post_init__(self) -> None:
         if len({station.window for station in self.stations}) != 1:

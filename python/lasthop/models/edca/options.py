@@ -1,13 +1,22 @@
 """What the paper leaves open, each choice by name."""
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, get_args, get_type_hints
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
 
 MeanBackoff = Literal["CW/2", "(CW+1)/2"]
 Attempts = Literal["scenario", "unlimited"]
 Collision = Literal["eifs", "frame"]
 ApQueue = Literal["fifo", "mixed"]
 Solver = Literal["auto", "full", "product", "lumped", "pifs"]
+
+CHOICES: dict[str, tuple[str | None, ...]] = {
+    "mean_backoff": get_args(MeanBackoff),
+    "attempts": get_args(Attempts),
+    "collision": get_args(Collision),
+    "ap_queue": (*get_args(ApQueue), None),
+    "solver": get_args(Solver),
+}
+"""What each reading may be."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +34,11 @@ class Options:
         AIFS, or only AIFS. The paper does not say what T_col is.
     eifs_rate_bps : float or None
         Rate of that MAC ACK; None is the scenario's. [bit/s]
-    ap_queue : "fifo" or "mixed"
-        Order of the AP's queue, which matters with TXOP only. ``"fifo"``: what a station sent in
-        one burst stays together; exact if the stations' limit divides the window and the AP's
-        limit, else solved as ``"mixed"`` with a warning. ``"mixed"``: the paper's uniform order.
+    ap_queue : "fifo", "mixed" or None
+        Order of the AP's queue, which matters with TXOP only; None is the scenario's. ``"fifo"``:
+        what a station sent in one burst stays together; exact if the stations' limit divides the
+        window and the AP's limit, else solved as ``"mixed"`` with a warning. ``"mixed"``: the
+        paper's uniform order.
     solver : "auto", "full", "product", "lumped" or "pifs"
         See :mod:`lasthop.models.edca.solve`.
     """
@@ -37,15 +47,14 @@ class Options:
     attempts: Attempts = "scenario"
     collision: Collision = "eifs"
     eifs_rate_bps: float | None = None
-    ap_queue: ApQueue = "fifo"
+    ap_queue: ApQueue | None = None
     solver: Solver = "auto"
 
     def __post_init__(self) -> None:
-        types = get_type_hints(type(self))
-        for field in fields(self):
-            value, allowed = getattr(self, field.name), get_args(types[field.name])
-            if field.name != "eifs_rate_bps" and value not in allowed:
-                raise ValueError(f"{field.name} = {value!r} is none of {', '.join(allowed)}")
+        for name, allowed in CHOICES.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ValueError(f"{name} = {value!r} is none of {', '.join(map(str, allowed))}")
         if self.eifs_rate_bps is not None and not self.eifs_rate_bps > 0.0:
             raise ValueError(f"eifs_rate_bps = {self.eifs_rate_bps!r} is not a positive rate")
 

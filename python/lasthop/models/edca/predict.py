@@ -1,12 +1,14 @@
 """From a scenario to a prediction of the 802.11e model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from importlib.metadata import version
 from typing import Any
 
 from lasthop.models.dcf import airtime
 from lasthop.models.edca.assumptions import (
     ASSUMPTIONS,
+    BEST_EFFORT,
     active_stations,
     check_performance,
     check_scenario,
@@ -18,6 +20,9 @@ from lasthop.models.errors import ModelError
 
 Quantities = dict[str, Any]
 
+ROUNDING = 1e-9
+"""Part of a packet that a TXOP limit may miss by rounding. [-]"""
+
 
 def predict(scenario: Mapping[str, Any], options: Options | None = None) -> dict[str, Any]:
     """Predict goodput, contention and queues of a cell with TCP traffic.
@@ -25,7 +30,8 @@ def predict(scenario: Mapping[str, Any], options: Options | None = None) -> dict
     Parameters
     ----------
     scenario : Mapping
-        Normalised scenario. A node's ``txop_packets``, if it has that key, is its TXOP limit.
+        Normalised scenario. Of a node, ``txop_packets`` and ``txop_limit_s`` limit its bursts, and
+        ``queue_order`` of the AP is its queue's order, if they are there.
     options : Options, optional
         Readings of the paper; by default what the engine does.
 
@@ -76,20 +82,23 @@ def applies(scenario: Mapping[str, Any]) -> bool:
 
     Each station that has a flow has exactly one long-lived TCP connection, windows and the
     stations' access parameters are equal, every segment is acknowledged at once, nothing is lost
-    on the wire or the channel, the wire has no delay and no rate, and every queue has room for all
-    packets that can be outstanding.
+    on the wire or the channel, neither wire nor ACK processing delays anything, and every queue has
+    room for all packets that can be outstanding.
     """
     stations = {flow["station"] for flow in scenario["flows"]}
     if len(stations) != len(scenario["flows"]):
         return False
     try:
         doubts = list(check_scenario(scenario))
+        cell_of(scenario, Options())
     except ModelError:
         return False
     outstanding = sum(flow["tcp"]["window_packets"] for flow in scenario["flows"])
     wire = scenario["wire"]
+    processing_s = max(flow["tcp"].get("ack_processing_s", 0.0) for flow in scenario["flows"])
     return (
         not doubts
+        and processing_s == 0.0
         and wire["delay_s"] == 0.0
         and wire["rate_bps"] is None
         and outstanding <= scenario["cell"]["ap"]["queue_packets"]
@@ -105,38 +114,81 @@ def cell_of(scenario: Mapping[str, Any], options: Options) -> Cell:
         Normalised scenario that `check_scenario` has let pass.
     options : Options
         ``eifs_rate_bps`` replaces the scenario's.
+
+    Raises
+    ------
+    ModelError
+        The stations' access parameters differ, or a TXOP limit is not a number of packets.
     """
     cell = scenario["cell"]
-    stations = active_stations(scenario)
+    nodes = active_stations(scenario)
+    category = scenario["flows"][0].get("category", BEST_EFFORT)
     eifs_rate = options.eifs_rate_bps or cell["eifs_rate_bps"]
-    ack_s = airtime.frame_s(cell, airtime.ACK_BYTES, eifs_rate)
-    return Cell(
-        stations=tuple(
-            Station(
-                tuple(
-                    _connection(cell, node, flow)
-                    for flow in scenario["flows"]
-                    if flow["station"] == node["name"]
-                )
+    stations = tuple(
+        Station(
+            tuple(
+                _connection(cell, node, flow)
+                for flow in scenario["flows"]
+                if flow["station"] == node["name"]
             )
-            for node in stations
-        ),
-        station_access=_access(stations[0]),
-        ap_access=_access(cell["ap"]),
+        )
+        for node in nodes
+    )
+    accesses = [
+        _access(cell, node, category, [one.up for one in station.connections])
+        for node, station in zip(nodes, stations, strict=True)
+    ]
+    for node, access in zip(nodes, accesses, strict=True):
+        for field in fields(Access):
+            mine, other = getattr(accesses[0], field.name), getattr(access, field.name)
+            if mine != other:
+                raise ModelError(
+                    "section 2.2",
+                    f"stations `{nodes[0]['name']}` and `{node['name']}` differ in {field.name}, "
+                    f"{mine} and {other}; the chain counts stations that are alike",
+                )
+    down = [one.down for station in stations for one in station.connections]
+    return Cell(
+        stations=stations,
+        station_access=accesses[0],
+        ap_access=_access(cell, cell["ap"], category, down),
         slot_s=float(cell["slot_s"]),
         sifs_s=float(cell["sifs_s"]),
-        eifs_lead_s=float(cell["sifs_s"]) + ack_s,
+        eifs_lead_s=float(cell["sifs_s"]) + airtime.frame_s(cell, airtime.ACK_BYTES, eifs_rate),
+        ap_queue=cell["ap"].get("queue_order", "fifo"),
     )
 
 
-def _access(node: Mapping[str, Any]) -> Access:
+def _access(
+    cell: Mapping[str, Any], node: Mapping[str, Any], category: str, packets: Sequence[Packet]
+) -> Access:
+    """Access parameters of a node for what it sends."""
+    of_category = node if category == BEST_EFFORT else node[category]
     return Access(
-        cwmin=node["cwmin"],
-        cwmax=node["cwmax"],
-        aifsn=node["aifsn"],
+        cwmin=of_category["cwmin"],
+        cwmax=of_category["cwmax"],
+        aifsn=of_category["aifsn"],
         attempts=node["attempts_short"],
-        txop_packets=node.get("txop_packets", 1),
+        txop_packets=_txop_packets(cell, of_category, packets),
     )
+
+
+def _txop_packets(
+    cell: Mapping[str, Any], access: Mapping[str, Any], packets: Sequence[Packet]
+) -> int:
+    """TXOP limit in packets; a limit in time admits those whose MAC ACK ends within it."""
+    limit_s = access.get("txop_limit_s")
+    most = access.get("txop_packets", 1)
+    if limit_s is None:
+        return int(most)
+    lengths = {packet.exchange_s for packet in packets}
+    if len(lengths) > 1:
+        raise ModelError(
+            "section 4", "a TXOP limit in time holds different numbers of packets of unequal length"
+        )
+    sifs_s = float(cell["sifs_s"])
+    fitting = int((limit_s + sifs_s) / (lengths.pop() + sifs_s) + ROUNDING)
+    return max(1, fitting if most is None else min(fitting, int(most)))
 
 
 def _connection(

@@ -21,7 +21,7 @@ from lasthop.models.edca.occupancy import Occupancy
 CONSTANT = 1e-9
 """Relative spread of the odds over the situations up to which they count as constant. [-]"""
 
-NEGLIGIBLE = 60.0
+NEGLIGIBLE = 40.0
 """States are left out whose probability is estimated below exp of minus this of the largest."""
 
 

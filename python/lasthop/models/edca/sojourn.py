@@ -8,9 +8,9 @@ stations is as likely as any other to be the active one, and the mean over those
 
 from collections import Counter
 from dataclasses import dataclass
-from math import lgamma
 
 import numpy as np
+from scipy.special import gammaln
 
 from lasthop.models.edca.cell import Cell, Floats, Packet, Station, mean_over_packets
 from lasthop.models.edca.contention import Contention
@@ -170,5 +170,5 @@ def _binomial(trials: int, part: float) -> Floats:
     k = np.arange(trials + 1)
     if part == 1.0:
         return np.asarray(k == trials, dtype=float)
-    ways = np.array([lgamma(trials + 1) - lgamma(i + 1) - lgamma(trials - i + 1) for i in k])
+    ways = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
     return np.asarray(np.exp(ways + k * np.log(part) + (trials - k) * np.log1p(-part)))

@@ -50,7 +50,8 @@ class Performance:
     ap_queue, station_queue : float
         Time averages. [packets]
     ap_collision_rate, station_collision_rate : float
-        Collided attempts over attempts; 0 for a node that never attempts. [-]
+        Collided attempts over attempts, all packets of bursts counted; 0 for a node that never
+        attempts. [-]
     ap_discard, station_discard : float
         Probability that a frame meets only collisions up to the attempt limit, which the chain
         leaves out. [-]
@@ -98,7 +99,8 @@ def solve(cell: Cell, options: Options | None = None) -> Performance:
     at = contend(cell.size, cell.station_access, cell.ap_access, options)
     if not np.all(at.success > 0.0):
         raise ValueError("with windows of 0 slots every attempt of several nodes collides")
-    held = packets_held_together(cell) if options.ap_queue == "fifo" else 1
+    ordered = (options.ap_queue or cell.ap_queue) == "fifo"
+    held = packets_held_together(cell) if ordered else 1
     solver = options.solver if options.solver != "auto" else choose(cell, at, held)
     return evaluate(cell, at, occupancy(cell, at, solver, held), options, solver, held > 1)
 
@@ -187,10 +189,16 @@ def evaluate(
     # A state's busy periods, whatever they end in: 1 / P_succ on average.
     busy = where.prob / at.success[situation]
 
-    def per_attempt(attempts: Floats, what: Floats) -> float:
+    def per_attempt(attempts: Floats, what: Floats, following: float = 0.0) -> float:
         tries = busy * attempts[situation]
-        return float(tries @ what[situation] / tries.sum()) if tries.sum() > 0.0 else 0.0
+        every = tries.sum() + following
+        return float(tries @ what[situation] / every) if every > 0.0 else 0.0
 
+    # Packets of a burst after its first are attempts too, and never collide.
+    ap_following = float(where.prob @ (wins * np.maximum(sent - 1.0, 0.0)))
+    station_following = float(
+        where.prob @ ((1.0 - wins) * np.maximum(where.station_packets - 1.0, 0.0))
+    )
     ap_lost, station_lost = ap_collision_prob(at), station_collision_prob(at)
     each = rate / cell.size
     return Performance(
@@ -202,8 +210,8 @@ def evaluate(
         active_stations=float(time @ where.active),
         ap_queue=float(time @ at_ap),
         station_queue=float(time @ where.at_stations) / cell.size,
-        ap_collision_rate=per_attempt(at.ap_attempts, ap_lost),
-        station_collision_rate=per_attempt(at.station_attempts, station_lost),
+        ap_collision_rate=per_attempt(at.ap_attempts, ap_lost, ap_following),
+        station_collision_rate=per_attempt(at.station_attempts, station_lost, station_following),
         ap_discard=per_attempt(at.ap_attempts, ap_lost**cell.ap_access.attempts),
         station_discard=per_attempt(
             at.station_attempts, station_lost**cell.station_access.attempts
