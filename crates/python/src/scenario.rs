@@ -56,7 +56,7 @@ fn refused(problems: Vec<Problem>) -> PyErr {
             } else {
                 p.path
             };
-            (p.source, p.line, path, p.message, p.hint)
+            (p.source, p.line, path, p.message, p.hint, p.setting)
         })
         .collect();
     ScenarioError::new_err((rows,))

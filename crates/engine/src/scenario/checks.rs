@@ -60,6 +60,16 @@ fn check_times(root: &Section, problems: &mut Problems) {
         .and_then(|r| r.entry("series_interval"));
     if let Some(entry) = interval
         && let Some(span) = entry.duration()
+        && span > duration
+    {
+        let message = format!(
+            "{} leaves no sample; allowed is at most the duration of {shown}",
+            entry.shown
+        );
+        problems.add(entry.origin, &entry.path, message);
+    }
+    if let Some(entry) = interval
+        && let Some(span) = entry.duration()
         && duration.0 / span.0 > MOST_SAMPLES
     {
         let message = format!(

@@ -22,6 +22,7 @@ mod schema;
 mod settings;
 mod stations;
 mod tree;
+mod unclosed;
 mod units;
 mod value;
 

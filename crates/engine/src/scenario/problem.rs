@@ -15,6 +15,8 @@ pub struct Problem {
     pub message: String,
     /// A remedy, if one is likely; belongs on a line of its own.
     pub hint: Option<String>,
+    /// Path of the setting that brought the value in; `None` for a value of the file.
+    pub setting: Option<String>,
 }
 
 /// [`Problem::path`] of a problem that no key can be blamed for.
@@ -98,6 +100,10 @@ impl<'a> Problems<'a> {
             path: one_line(path, 120),
             message,
             hint,
+            setting: match origin {
+                Origin::Setting(index) => Some(self.settings[index].0.clone()),
+                Origin::File | Origin::Line(_) => None,
+            },
         };
         self.found.push((origin, problem));
     }
@@ -126,6 +132,7 @@ impl<'a> Problems<'a> {
                 path: WHOLE_FILE.to_owned(),
                 message: format!("{} more problems are not listed", self.unlisted),
                 hint: None,
+                setting: None,
             });
         }
         problems
@@ -165,7 +172,7 @@ pub(super) fn nearest<'c>(
         .map(|c| (strsim::osa_distance(&word, &c.to_lowercase()), c))
         .filter(|(distance, c)| {
             let shorter = length.min(c.chars().count());
-            *distance < shorter && *distance <= 1 + shorter / 3
+            *distance < shorter && *distance <= 1.max(shorter / 3)
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, c)| c)
@@ -190,6 +197,8 @@ mod tests {
         assert_eq!(nearest("Rate", keys), Some("rate"));
         assert_eq!(nearest("colour", keys), None);
         assert_eq!(nearest("b", ["a"]), None);
+        assert_eq!(nearest("foo", ["tcp", "udp", "for"]), Some("for"));
+        assert_eq!(nearest("fast", ["rate"]), None);
     }
 
     #[test]

@@ -20,6 +20,13 @@ pub(super) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
     let raw: &RawValue = match serde_json::from_str(text) {
         Ok(raw) => raw,
         Err(error) => {
+            if let Some(comma) = trailing_comma(text, &reader.lines, &error) {
+                let message = "not valid JSON: nothing follows this comma; allowed are commas \
+                               between entries, not after the last";
+                let line = Origin::Line(reader.lines.line(comma));
+                reader.problems.add(line, WHOLE_FILE, message.to_owned());
+                return None;
+            }
             reader.not_json(1, &error);
             return None;
         }
@@ -29,6 +36,14 @@ pub(super) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
         origin: Origin::File,
         data,
     })
+}
+
+/// Where the comma stands that made the parser stop at a closing bracket.
+fn trailing_comma(text: &str, lines: &Lines, error: &serde_json::Error) -> Option<usize> {
+    let stopped = lines.start(error.line())? + error.column().checked_sub(1)?;
+    let closes = text.get(stopped..)?.trim_start().starts_with(['}', ']']);
+    let before = text.get(..stopped)?.trim_end();
+    (closes && before.ends_with(',')).then(|| before.len() - 1)
 }
 
 struct Reader<'a, 'p, 's> {

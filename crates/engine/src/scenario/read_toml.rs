@@ -7,6 +7,10 @@ use toml::de::{DeString, DeTable, DeValue, Error};
 
 use super::problem::{Origin, Problems, WHOLE_FILE, one_line};
 use super::tree::{DEEPEST, Data, Item, Lines, Number};
+use super::unclosed;
+
+/// What the parser says of a key that is defined twice.
+const DUPLICATE: &str = "duplicate key";
 
 /// The tree, or `None` if the text is not TOML. A key defined twice is reported, but leaves a tree.
 pub(super) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
@@ -75,16 +79,24 @@ fn data(value: &DeValue, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data
 fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) -> bool {
     let mut reported = HashSet::new();
     let mut readable = true;
+    let unclosed = errors
+        .iter()
+        .any(|error| error.message() != DUPLICATE)
+        .then(|| unclosed::opener(text))
+        .flatten();
     for error in errors {
         if problems.is_full() {
             break;
         }
         let offset = error.span().map_or(0, |span| span.start);
         let line = lines.line(offset);
+        if unclosed.is_some_and(|(opened, _)| line >= lines.line(opened)) {
+            continue; // A consequence.
+        }
         if !reported.insert(line) {
             continue;
         }
-        let duplicate = error.message() == "duplicate key";
+        let duplicate = error.message() == DUPLICATE;
         readable &= duplicate;
         if duplicate {
             let key = error.span().and_then(|span| text.get(span));
@@ -95,6 +107,11 @@ fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) 
             let message = format!("not valid TOML: {}", one_line(error.message(), 200));
             problems.add(Origin::Line(line), WHOLE_FILE, message);
         }
+    }
+    if let Some((opened, mark)) = unclosed {
+        let message = format!("not valid TOML: `{mark}` opens here and is not closed");
+        problems.add(Origin::Line(lines.line(opened)), WHOLE_FILE, message);
+        readable = false;
     }
     readable
 }

@@ -91,6 +91,7 @@ impl Setting<'_, '_, '_> {
         else {
             return;
         };
+        let parent = path;
         let path = join(path, name);
         let present = entries.iter_mut().find(|(key, _)| key == name);
         match (present, rest) {
@@ -101,12 +102,23 @@ impl Setting<'_, '_, '_> {
             (Some((_, child)), rest) => self.in_table(child, table, rest, &path),
             (None, _) => {
                 let names: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
-                let hint = did_you_mean(name, names.iter().copied());
-                let message = format!(
-                    "no such {}; allowed are {}",
-                    table.name,
-                    one_line(&names.join(", "), 200)
-                );
+                let names_shown = one_line(&names.join(", "), 200);
+                let (message, hint) = match group_of(name, entries) {
+                    Some((group, count)) => (
+                        format!(
+                            "is a member of the group `{group}` (count {count}), whose members \
+                             are alike; allowed are {names_shown}"
+                        ),
+                        Some(format!(
+                            "{} sets all of them; give a station that differs a table of its own",
+                            join(&join(parent, group), &rest.join("."))
+                        )),
+                    ),
+                    None => (
+                        format!("no such {}; allowed are {names_shown}", table.name),
+                        did_you_mean(name, names.iter().copied()),
+                    ),
+                };
                 self.problems
                     .add_with_hint(self.origin, &path, message, hint);
             }
@@ -159,6 +171,19 @@ impl Setting<'_, '_, '_> {
         };
         &mut entries[at].1
     }
+}
+
+/// The table of which the station `name` is a member (`others` for `others-2`), and its count.
+fn group_of<'e>(name: &str, entries: &'e [(String, Item)]) -> Option<(&'e str, &'e str)> {
+    let (group, number) = name.rsplit_once('-')?;
+    let (group, table) = entries.iter().find(|(key, _)| key == group)?;
+    let Data::Number(count) = &table.get("count")?.data else {
+        return None;
+    };
+    let members = 1..=count.whole?;
+    members
+        .contains(&number.parse().ok()?)
+        .then_some((group, &count.text))
 }
 
 /// Replaces a bare value by the table it stands for.

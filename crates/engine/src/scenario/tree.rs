@@ -106,6 +106,11 @@ impl Lines {
         }
     }
 
+    /// The offset of the first byte of a line, counted from 1.
+    pub(super) fn start(&self, line: usize) -> Option<usize> {
+        self.starts.get(line.checked_sub(1)?).copied()
+    }
+
     /// The line of the byte at `offset`, counted from 1.
     pub(super) fn line(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset)

@@ -4,6 +4,8 @@
 //! digits) and rounded once, ties up, to the base unit: nanosecond, bit/s or byte. Prefixes are
 //! decimal: k = 1000.
 
+use super::problem::nearest;
+
 /// A unit and its size in base units.
 pub(super) struct Unit {
     pub(super) name: &'static str,
@@ -36,6 +38,38 @@ pub(super) const RATE: &[Unit] = &[
 
 /// Units of size; base unit byte.
 pub(super) const SIZE: &[Unit] = &[unit("B", 1), unit("kB", 1_000)];
+
+/// Other spellings of units, in small letters.
+const SPELLINGS: &[(&str, &[&str])] = &[
+    ("ns", &["nsec", "nanosecond", "nanoseconds"]),
+    ("us", &["usec", "microsecond", "microseconds"]),
+    ("ms", &["msec", "millisecond", "milliseconds"]),
+    ("s", &["sec", "secs", "second", "seconds"]),
+    ("min", &["mins", "minute", "minutes"]),
+    ("h", &["hr", "hrs", "hour", "hours"]),
+    ("bps", &["b/s", "bit/s", "bits/s"]),
+    ("kbps", &["k", "kb/s", "kbit", "kbit/s", "kbits/s"]),
+    ("Mbps", &["m", "mb/s", "mbit", "mbit/s", "mbits/s"]),
+    ("Gbps", &["g", "gb/s", "gbit", "gbit/s", "gbits/s"]),
+    ("B", &["byte", "bytes"]),
+    ("kB", &["k", "kbyte", "kbytes"]),
+];
+
+/// The unit that was probably meant by a word that is none.
+pub(super) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
+    // "MB/s" is eight times "Mb/s", so that no rate can be suggested.
+    let bytes = word.contains('B') && !word.to_lowercase().contains("bit");
+    if bytes && units.iter().any(|unit| unit.name == "bps") {
+        return None;
+    }
+    let lower = word.to_lowercase();
+    let known = |name: &str| units.iter().any(|unit| unit.name == name);
+    SPELLINGS
+        .iter()
+        .find(|(name, spellings)| known(name) && spellings.contains(&lower.as_str()))
+        .map(|(name, _)| *name)
+        .or_else(|| nearest(word, units.iter().map(|unit| unit.name)))
+}
 
 /// Why a text is not a quantity.
 #[derive(Debug, PartialEq, Eq)]
@@ -221,6 +255,17 @@ mod tests {
             parse("5 sec", TIME),
             Err(NotAQuantity::UnknownUnit("5".into(), "sec".into()))
         );
+    }
+
+    #[test]
+    fn spelled_out_units_are_understood_but_bytes_are_no_bits() {
+        assert_eq!(meant("sec", TIME), Some("s"));
+        assert_eq!(meant("hours", TIME), Some("h"));
+        assert_eq!(meant("mbps", RATE), Some("Mbps"));
+        assert_eq!(meant("MBit/s", RATE), Some("Mbps"));
+        assert_eq!(meant("MB/s", RATE), None);
+        assert_eq!(meant("k", SIZE), Some("kB"));
+        assert_eq!(meant("parsec", TIME), None);
     }
 
     #[test]

@@ -196,11 +196,6 @@ fn word_or(
 
 /// A number with a unit, in base units.
 fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
-    let examples = match what {
-        "duration" => ("s", "ms"),
-        "rate" => ("Mbps", "kbps"),
-        _ => ("B", "kB"),
-    };
     let text = match &node.data {
         Data::Text(text) => text,
         Data::Number(_) => &finite(node)?.text,
@@ -213,15 +208,22 @@ fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
         NotAQuantity::Negative => refuse("is negative"),
         NotAQuantity::NoUnit => {
             let number = text.trim();
-            let (a, b) = examples;
+            // A rate in the thousands was thought of in bit/s.
+            let large = number.parse::<f64>().is_ok_and(|value| value >= 1000.0);
+            let (a, b) = match what {
+                "duration" => ("s", "ms"),
+                "rate" if large => ("bps", "kbps"),
+                "rate" => ("Mbps", "kbps"),
+                _ => ("B", "kB"),
+            };
             refuse(format!(
                 "has no unit, write \"{number} {a}\" or \"{number} {b}\""
             ))
         }
         NotAQuantity::UnknownUnit(number, unit) => Err(Refusal {
             fault: format!("has none of the units {}", names.join(", ")),
-            hint: nearest(&unit.replace("/s", "ps").replace("bit", "b"), names)
-                .map(|unit| format!("did you mean \"{} {unit}\"?", number)),
+            hint: units::meant(&unit, units)
+                .map(|unit| format!("did you mean \"{number} {unit}\"?")),
         }),
     })
 }

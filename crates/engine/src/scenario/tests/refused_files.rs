@@ -53,10 +53,49 @@ fn syntax_errors_name_the_line() {
         said_of_json("{\"a\": 1,\n \"b\": }"),
         "x.json:2: not valid JSON: expected value"
     );
+    let comma = "not valid JSON: nothing follows this comma; \
+                 allowed are commas between entries, not after the last";
+    assert_eq!(
+        said_of_json("{\"a\": 1,\n \"b\": 2, \n}"),
+        format!("x.json:2: {comma}")
+    );
+    assert_eq!(
+        said_of_json("{\"a\":\n [1,]}"),
+        format!("x.json:2: {comma}")
+    );
     assert_eq!(
         said_of_json("[]"),
         "x.json: a list is not a table; \
          allowed is a scenario with at least duration, cell.phy and a station"
+    );
+}
+
+#[test]
+fn an_unclosed_bracket_is_one_problem_in_the_line_that_opens_it() {
+    let brace = "not valid TOML: `{` opens here and is not closed";
+    for text in [
+        "duration = \"1 s\"\ncell = { phy = \"802.11b\"\ntcp = { window = 2 }\n[station.a]",
+        "name = '{['\ncell = { phy = \"\\\"}\"  # }\n[station.a]\nupload = 1\n",
+        "name = \"\"\"}\"\"\"\ncell = {\n  phy = \"802.11b\",\n\n[station.a]\nupload = 1\n",
+    ] {
+        assert_eq!(
+            said_of_bytes(text.as_bytes()),
+            format!("x.toml:2: {brace}"),
+            "{text}"
+        );
+    }
+    assert_eq!(
+        said_of_bytes(b"a = 1\ntcp = { window = [1, 2 }\nb = ]\n"),
+        "x.toml:2: not valid TOML: `[` opens here and is not closed"
+    );
+    assert_eq!(
+        said_of_bytes(b"a = = 1\n[station.a\nupload = 1\n"),
+        "x.toml:1: not valid TOML: extra `=`, expected nothing\n\
+         x.toml:2: not valid TOML: `[` opens here and is not closed"
+    );
+    assert_eq!(
+        said_of_bytes(b"cell = { phy = \"802.11b }\n"),
+        "x.toml:1: not valid TOML: `\"` opens here and is not closed"
     );
 }
 
@@ -164,6 +203,16 @@ fn warmup_leaves_something_to_measure() {
         "x.toml:1: `warmup`: \"10 s\" leaves nothing to measure; \
          allowed is less than the duration of 10 s"
     );
+}
+
+#[test]
+fn a_series_has_at_least_one_sample() {
+    assert_eq!(
+        complaints(toml(SMALL, &[("record.series_interval", "11 s")])),
+        "--set record.series_interval=11 s: `record.series_interval`: \"11 s\" leaves no sample; \
+         allowed is at most the duration of 10 s"
+    );
+    assert!(toml(SMALL, &[("record.series_interval", "10 s")]).is_ok());
 }
 
 #[test]

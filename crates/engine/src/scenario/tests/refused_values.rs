@@ -61,8 +61,8 @@ fn durations_need_a_unit_and_a_sane_size() {
         ("5", r#"5 has no unit, write "5 s" or "5 ms""#),
         (r#""5""#, r#""5" has no unit, write "5 s" or "5 ms""#),
         (
-            r#""5 secs""#,
-            r#""5 secs" has none of the units ns, us, µs, μs, ms, s, min, h"#,
+            r#""5 jiffies""#,
+            r#""5 jiffies" has none of the units ns, us, µs, μs, ms, s, min, h"#,
         ),
         (r#""-5 ms""#, r#""-5 ms" is negative"#),
         (r#""0 ms""#, r#""0 ms" is too small"#),
@@ -80,6 +80,20 @@ fn durations_need_a_unit_and_a_sane_size() {
             format!("x.toml:5: `station.a.tcp.min_rto`: {fault}; {range}")
         );
     }
+    let spelled = said_of("tcp.min_rto = \"5 sec\"");
+    assert!(
+        spelled.ends_with("\nhint: did you mean \"5 s\"?"),
+        "{spelled}"
+    );
+}
+
+#[test]
+fn a_rate_in_the_thousands_is_taken_for_bits_a_second() {
+    let said = said_of("udp_up = 64000");
+    assert!(
+        said.contains("64000 has no unit, write \"64000 bps\" or \"64000 kbps\";"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -118,6 +118,15 @@ fn a_station_that_is_not_in_the_file_is_refused_with_the_nearest_name() {
          allowed are uploader, others\n\
          hint: did you mean `others`?"
     );
+    assert_eq!(
+        complaints(toml(HOTSPOT, &[("station.others-2.rate", "2 Mbps")])),
+        "--set station.others-2.rate=2 Mbps: `station.others-2`: is a member of the group \
+         `others` (count 4), whose members are alike; allowed are uploader, others\n\
+         hint: station.others.rate sets all of them; \
+         give a station that differs a table of its own"
+    );
+    let fifth = complaints(toml(HOTSPOT, &[("station.others-5.rate", "2 Mbps")]));
+    assert!(fifth.contains("no such station"), "{fifth}");
     let whole = [("station.b", "{ download = 2 }")];
     assert_eq!(flows(SMALL, &whole).len(), 3);
 }
