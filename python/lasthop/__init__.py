@@ -8,7 +8,14 @@
 
 from lasthop._core import VERSION as __version__
 from lasthop.compare import Comparison, compare
-from lasthop.errors import EngineError, Problem, ScenarioError, UserError
+from lasthop.errors import (
+    ConvergenceError,
+    EngineError,
+    ModelError,
+    Problem,
+    ScenarioError,
+    UserError,
+)
 from lasthop.predict import predict
 from lasthop.result import Prediction, Result
 from lasthop.run import simulate
@@ -17,7 +24,9 @@ from lasthop.sweep import Sweep, sweep
 
 __all__ = [
     "Comparison",
+    "ConvergenceError",
     "EngineError",
+    "ModelError",
     "Prediction",
     "Problem",
     "Result",

@@ -7,9 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lasthop.errors import ConvergenceError, ModelError, UserError
 from lasthop.predict import predict
 from lasthop.result import LISTS, Prediction, Result
-from lasthop.run import ProgressCallback, simulate
+from lasthop.run import ProgressCallback, replaced, simulate, threads_asked
 from lasthop.scenario import Scenario, ScenarioLike
 
 if TYPE_CHECKING:
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Row", "compare"]
 
 ALWAYS_SHOWN = {
-    "stations": ("goodput_bps", "queue_packets"),
+    "stations": ("goodput_share", "fairness_level", "goodput_bps", "queue_packets"),
     "aps": ("queue_packets",),
     "cells": ("goodput_bps", "jain", "updown_ratio"),
 }
 """Quantities shown though the model may not give them, by list."""
+
+
+PICTURES = (".png", ".pdf", ".svg")
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,8 @@ class Comparison:
         """Write `figure` as PNG, PDF or SVG, by the suffix of `path`."""
         from lasthop.saving import write_atomically
 
+        if Path(path).suffix.lower() not in PICTURES:
+            raise UserError(f"{path}: not a picture; allowed are {', '.join(PICTURES)}")
         figure = self.figure()
         write_atomically(Path(path), figure.savefig)
 
@@ -124,6 +130,7 @@ def compare(
     model: str | None = None,
     replications: int | None = None,
     seed: int | None = None,
+    settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
     jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> Comparison:
@@ -138,20 +145,17 @@ def compare(
         See `Scenario`.
     model : str
         Name of the model; by default the one that suits the scenario.
-    replications, seed, jobs, progress
+    replications, seed, settings, jobs, progress
         See `simulate`.
     """
-    from lasthop.models import ConvergenceError, ModelError
-
-    checked = Scenario(scenario)
+    threads_asked(jobs)
+    checked = replaced(scenario, settings, replications=replications, seed=seed)
     prediction, refusal = None, None
     try:
         prediction = predict(checked, model=model)
     except (ModelError, ConvergenceError) as error:
         refusal = str(error)
-    simulation = simulate(
-        checked, replications=replications, seed=seed, jobs=jobs, progress=progress
-    )
+    simulation = simulate(checked, jobs=jobs, progress=progress)
     return Comparison(checked, prediction, refusal, simulation)
 
 

@@ -15,7 +15,8 @@ def estimate(mean: float | None, ci95: float | None) -> str:
     if not ci95:
         return plain(mean)
     places = decimals(mean, ci95)
-    return f"{mean:.{places}f} ± {ci95:.{places}f}"
+    half = f"{ci95:.{places}f}"
+    return f"{mean:.{places}f} ± {half}" if float(half) else plain(mean)
 
 
 def plain(value: float | None) -> str:

@@ -1,9 +1,16 @@
 """What can be wrong with what a user gave, and how it is said."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
-__all__ = ["EngineError", "Problem", "ScenarioError", "UserError"]
+__all__ = [
+    "ConvergenceError",
+    "EngineError",
+    "ModelError",
+    "Problem",
+    "ScenarioError",
+    "UserError",
+]
 
 
 class Problem(NamedTuple):
@@ -19,6 +26,8 @@ class Problem(NamedTuple):
     """What is wrong and what is allowed."""
     hint: str | None
     """A remedy, such as the nearest valid name."""
+    setting: str | None = None
+    """Path of the setting that brought the value in; None for a value of the file."""
 
     def __str__(self) -> str:
         where = self.source if self.line is None else f"{self.source}:{self.line}"
@@ -34,16 +43,51 @@ class UserError(Exception):
         super().__init__(message)
         self.hint = hint
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.hint)
 
-class ScenarioError(ValueError):
+
+class ScenarioError(UserError, ValueError):
     """A scenario that was refused, with everything found wrong with it in `problems`."""
 
-    def __init__(self, problems: Iterable[tuple[str, int | None, str, str, str | None]]) -> None:
+    def __init__(self, problems: Iterable[tuple[Any, ...]]) -> None:
         self.problems = [Problem(*problem) for problem in problems]
-        super().__init__(self.problems)
+        super().__init__("scenario refused")
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.problems))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problems,)
+
+
+class ModelError(UserError):
+    """A scenario outside what a model can answer; `reasons` has every assumption it breaks.
+
+    Parameters
+    ----------
+    assumption : str
+        The assumption that the scenario breaks, by the paper's own number where it has one
+        (``"a7"``), else by where the paper states it (``"section 3"``).
+    message : str
+        What in the scenario breaks it.
+    more : sequence of (str, str)
+        Further assumptions and messages.
+    """
+
+    def __init__(self, assumption: str, message: str, more: Sequence[tuple[str, str]] = ()) -> None:
+        self.assumption = assumption
+        self.message = message
+        self.reasons = ((assumption, message), *more)
+        said = "; ".join(f"breaks assumption {which}: {what}" for which, what in self.reasons)
+        super().__init__(said)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.assumption, self.message, self.reasons[1:])
+
+
+class ConvergenceError(UserError):
+    """A solver met its limit of steps before its tolerance."""
 
 
 class EngineError(RuntimeError):

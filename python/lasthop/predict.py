@@ -1,13 +1,21 @@
 """One scenario predicted: a model chosen by name, its answer wrapped."""
 
+from collections.abc import Mapping, Sequence
+
 from lasthop.errors import UserError
 from lasthop.result import Prediction
-from lasthop.scenario import ScenarioLike, check
+from lasthop.run import replaced
+from lasthop.scenario import ScenarioLike
 
 __all__ = ["predict"]
 
 
-def predict(scenario: ScenarioLike, *, model: str | None = None) -> Prediction:
+def predict(
+    scenario: ScenarioLike,
+    *,
+    model: str | None = None,
+    settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
+) -> Prediction:
     """Predict a scenario by an analytical model.
 
     Parameters
@@ -17,18 +25,23 @@ def predict(scenario: ScenarioLike, *, model: str | None = None) -> Prediction:
     model : str, optional
         Name of the model; by default the one that suits the scenario, see
         `lasthop.models.choose`.
+    settings : mapping or pairs
+        Values to replace: ``{"cell.ap.cwmin": 15}``.
 
     Raises
     ------
     ScenarioError
         If the scenario is refused.
-    lasthop.models.ModelError
-        If the scenario breaks an assumption of the model.
+    ModelError
+        If the scenario breaks assumptions of the model, with all of them in `reasons`.
+    UserError
+        If there is no such model.
     """
     from lasthop import models
 
     if model is not None and model not in models.MODELS:
         raise UserError(f'there is no model "{model}"', f"models: {', '.join(models.MODELS)}")
-    checked = check(scenario)
+    checked = replaced(scenario, settings)
     tree = checked.to_dict()
-    return Prediction(models.predict(tree, model or models.choose(tree)), checked)
+    chosen = models.choose(tree) if model is None else model
+    return Prediction(models.predict(tree, chosen), checked)

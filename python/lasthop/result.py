@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop._core import SimulationOutput
+from lasthop.errors import UserError
 from lasthop.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -27,8 +28,12 @@ class Answer:
 
     Tables are pandas data frames indexed by name, one column a quantity with its unit in the
     name (``goodput_bps``) and one for the half width of its 95 % confidence interval over
-    replications (``goodput_bps_ci95``; NaN with fewer than two replications).
+    replications (``goodput_bps_ci95``; NaN with fewer than two replications). A prediction has
+    no intervals.
     """
+
+    intervals = True
+    """Whether its estimates have intervals."""
 
     def __init__(self, summary: Mapping[str, Any], scenario: Scenario) -> None:
         self.summary = summary
@@ -73,7 +78,7 @@ class Answer:
         """One list as a data frame; empty if this answer does not have it."""
         import pandas as pd
 
-        rows = [flat_row(item) for item in self.summary.get(name, [])]
+        rows = [flat_row(item, self.intervals) for item in self.summary.get(name, [])]
         return pd.DataFrame(rows).set_index("name") if rows else pd.DataFrame()
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,6 +93,8 @@ class Answer:
 
 class Prediction(Answer):
     """What a model says."""
+
+    intervals = False
 
     def __repr__(self) -> str:
         return f"Prediction({self.summary['scenario']!r}: {self.model})"
@@ -187,9 +194,15 @@ class Result(Answer):
     def save_capture(self, path: str | PathLike[str]) -> None:
         """Write the frames of the first replication as pcapng, for Wireshark.
 
-        The scenario must ask for them (``record.frames``); else the capture is empty.
+        Raises
+        ------
+        UserError
+            If none were recorded: the scenario asks for them (``record.frames``).
         """
         from lasthop.saving import write_atomically
+
+        if self.scenario["record"]["frames"] is None:
+            raise UserError("no frames were recorded", "ask for them: simulate(..., frames=100000)")
 
         def write(file: Path) -> None:
             with file.open("wb") as stream:
@@ -198,13 +211,14 @@ class Result(Answer):
         write_atomically(Path(path), write)
 
 
-def flat_row(item: Mapping[str, Any]) -> dict[str, Any]:
+def flat_row(item: Mapping[str, Any], intervals: bool = True) -> dict[str, Any]:
     """One item of a result with each estimate as two columns, value and half width."""
     row: dict[str, Any] = {}
     for key, value in item.items():
         if isinstance(value, Mapping):
             row[key] = nan if value["mean"] is None else value["mean"]
-            row[f"{key}_ci95"] = nan if value["ci95"] is None else value["ci95"]
+            if intervals:
+                row[f"{key}_ci95"] = nan if value["ci95"] is None else value["ci95"]
         else:
             row[key] = value
     return row

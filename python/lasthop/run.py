@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypedDict
 
 from lasthop import _core
+from lasthop.errors import UserError
 from lasthop.result import Result
-from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.scenario import Scenario, ScenarioLike, blaming
 
-__all__ = ["Progress", "ProgressCallback", "available_jobs", "simulate"]
+__all__ = ["Progress", "ProgressCallback", "replaced", "simulate", "threads_asked"]
 
 
 class Progress(TypedDict):
@@ -62,27 +63,22 @@ def simulate(
     ------
     ScenarioError
         If the scenario is refused.
+    UserError
+        If there are no threads to run on.
     KeyboardInterrupt
         At Ctrl-C before the first replication finished. Later, Ctrl-C keeps what is finished:
         the result has fewer replications, `Result.interrupted` is set and a warning given.
     """
-    given = [
-        ("replications", replications),
-        ("seed", seed),
-        ("record.series_interval", series),
-        ("record.frames", frames),
-    ]
-    pairs = list(settings.items() if isinstance(settings, Mapping) else settings)
-    pairs += [(path, value) for path, value in given if value is not None]
-    checked = Scenario(scenario, pairs)
-    if jobs is not None and jobs < 1:
-        raise ValueError(f"jobs is {jobs}; at least 1 thread is needed")
+    threads = threads_asked(jobs)
+    checked = replaced(
+        scenario, settings, replications=replications, seed=seed, series=series, frames=frames
+    )
     output = _core.simulate(
         checked.content,
         checked.format,
         checked.source,
         list(checked.settings),
-        jobs or available_jobs(),
+        threads,
         progress,
     )
     result = Result(output, checked)
@@ -91,6 +87,36 @@ def simulate(
         message = f"interrupted: {result.replications} of {asked} replications kept"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
     return result
+
+
+def replaced(
+    scenario: ScenarioLike,
+    settings: Mapping[str, object] | Sequence[tuple[str, object]],
+    *,
+    replications: int | None = None,
+    seed: int | None = None,
+    series: str | None = None,
+    frames: int | None = None,
+) -> Scenario:
+    """The scenario with values replaced; problems name the argument that brought them in."""
+    given = {
+        "replications": ("replications", replications),
+        "seed": ("seed", seed),
+        "record.series_interval": ("series", series),
+        "record.frames": ("frames", frames),
+    }
+    given = {path: argument for path, argument in given.items() if argument[1] is not None}
+    pairs = list(settings.items() if isinstance(settings, Mapping) else settings)
+    pairs += [(path, value) for path, (_, value) in given.items()]
+    with blaming({path: f"{name}={value!r}" for path, (name, value) in given.items()}):
+        return Scenario(scenario, pairs)
+
+
+def threads_asked(jobs: int | None) -> int:
+    """Threads to run on; by default one for each available processor."""
+    if jobs is not None and jobs < 1:
+        raise UserError(f"jobs={jobs}: at least 1 thread is needed")
+    return available_jobs() if jobs is None else jobs
 
 
 def available_jobs() -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
+from lasthop.errors import UserError
 from lasthop.result import LISTS, Result
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ def save_result(result: Result, directory: Path) -> list[Path]:
 
     Tables that an earlier result left there and this one does not have are removed.
     """
+    if directory.exists() and not directory.is_dir():
+        raise UserError(f"{directory}: is a file; a result is saved into a directory")
     about = {key: str(result.summary[key]) for key in ("scenario", "seed", "version")}
     writers: dict[str, Writer] = {"result.json": text_writer(result.to_json())}
     tables = {name: result.table(name).reset_index() for name in LISTS}
@@ -47,7 +50,8 @@ def save_table(table: "pd.DataFrame", directory: Path, name: str) -> list[Path]:
 def write_atomically(path: Path, write: Writer) -> None:
     """Write a file beside `path`, then put it in place; devices and pipes are written directly."""
     if path.exists() and not path.is_file():
-        write(path)
+        with naming(path):
+            write(path)
         return
     with naming(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=".writing-") as staging:
         partial = Path(staging, path.name)

@@ -9,6 +9,7 @@ import json
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -17,10 +18,13 @@ from typing import Any, TypeAlias
 from lasthop import _core
 from lasthop.errors import Problem, ScenarioError
 
-__all__ = ["Scenario", "ScenarioLike", "check", "schema"]
+__all__ = ["Scenario", "ScenarioLike", "blaming", "check", "schema"]
 
 MOST_BYTES = 1 << 24
 """No more of a file is read; the engine refuses far smaller ones. [bytes]"""
+
+DICTIONARY = "<dict>"
+"""What stands for the file where the scenario is a mapping."""
 
 Setting: TypeAlias = tuple[str, str]
 
@@ -59,7 +63,8 @@ class Scenario(Mapping[str, Any]):
         self._source: str = name
         self._format: str = "json" if looks_like_json(content) else "toml"
         self._settings: tuple[Setting, ...] = (*before, *added)
-        self._json = _core.check(content, self._format, name, list(self._settings))
+        with blaming({}):
+            self._json = _core.check(content, self._format, name, list(self._settings))
         self._view: Mapping[str, Any] = _frozen(json.loads(self._json))
 
     def __getitem__(self, key: str) -> Any:
@@ -141,6 +146,25 @@ def schema() -> dict[str, Any]:
     return tree
 
 
+@contextmanager
+def blaming(names: Mapping[str, str]) -> Iterator[None]:
+    """Make problems of settings name what the user wrote: ``--seed -1``, not ``--set seed=-1``.
+
+    `names` are by path of the setting. The dictionary's text has no lines that a user knows.
+    """
+    try:
+        yield
+    except ScenarioError as error:
+        error.problems = [
+            problem._replace(
+                source=names.get(problem.setting or "", problem.source),
+                line=None if problem.source == DICTIONARY else problem.line,
+            )
+            for problem in error.problems
+        ]
+        raise
+
+
 def as_setting(value: object) -> str:
     """A value as ``--set`` takes it."""
     if isinstance(value, str):
@@ -156,12 +180,14 @@ def looks_like_json(content: bytes) -> bool:
 def _read(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, str]:
     """Content of a scenario and the name it goes by in messages."""
     if isinstance(source, Mapping):
-        return json.dumps(source).encode(), "<dict>"
+        return json.dumps(source).encode(), DICTIONARY
     if isinstance(source, str):
         if "\n" in source or source.lstrip().startswith("{"):
             return source.encode(), "<text>"
         if source == "-":
             return sys.stdin.buffer.read(MOST_BYTES), "<stdin>"
+        if not source.strip():
+            raise ScenarioError([Problem(f'"{source}"', None, "", "the name is empty", None)])
     path = Path(source)
     try:
         with path.open("rb") as file:
@@ -182,7 +208,7 @@ def _nearest_file(path: Path) -> str | None:
         names = [file.name for file in path.parent.iterdir()]
     except OSError:
         return None
-    near = get_close_matches(path.name, names, n=1)
+    near = get_close_matches(path.name, names, n=1, cutoff=0.75)
     return f"did you mean {path.parent / near[0]}?" if near else None
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import product
@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
+from lasthop.errors import UserError
 from lasthop.result import LISTS, flat_row
-from lasthop.run import Progress, ProgressCallback, available_jobs
+from lasthop.run import Progress, ProgressCallback, replaced, threads_asked
 from lasthop.saving import save_table, text_writer, write_atomically
 from lasthop.scenario import Scenario, ScenarioLike, as_setting
 
@@ -29,6 +30,7 @@ class Point:
 
     settings: Mapping[str, str]
     summary: Mapping[str, Any]
+    scenario: Scenario
 
 
 class Sweep:
@@ -40,6 +42,21 @@ class Sweep:
 
     def __repr__(self) -> str:
         return f"Sweep({self.scenario['name']!r}: {len(self.points)} points)"
+
+    @property
+    def stations(self) -> "pd.DataFrame":
+        """One row a point and station."""
+        return self.table("stations")
+
+    @property
+    def flows(self) -> "pd.DataFrame":
+        """One row a point and transport flow."""
+        return self.table("flows")
+
+    @property
+    def cells(self) -> "pd.DataFrame":
+        """One row a point."""
+        return self.table("cells")
 
     def table(self, name: str = "stations") -> "pd.DataFrame":
         """One list of every point's result: swept values, name, quantities."""
@@ -89,6 +106,9 @@ def sweep(
     scenario: ScenarioLike,
     over: Mapping[str, Sequence[object]],
     *,
+    replications: int | None = None,
+    seed: int | None = None,
+    settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
     directory: str | PathLike[str] | None = None,
     jobs: int | None = None,
     progress: ProgressCallback | None = None,
@@ -102,7 +122,10 @@ def sweep(
     scenario : str, path, mapping or Scenario
         See `Scenario`.
     over : mapping
-        Values by key path: ``{"cell.ap.cwmin": [7, 15, 31]}``; the last path varies fastest.
+        Values by key path: ``{"cell.ap.cwmin": [7, 15, 31]}``. Of several paths every combination
+        is simulated; the last path varies fastest.
+    replications, seed, settings
+        Replace values at every point, see `simulate`.
     directory : path, optional
         Where the result of each point is kept, by a fingerprint of its scenario; a point found
         there is not simulated again.
@@ -115,20 +138,20 @@ def sweep(
     ------
     ScenarioError
         If the scenario is refused at one of the points.
+    UserError
+        If a path has no values, or one of them twice.
     SweepInterrupted
         At Ctrl-C, or if `progress` returns False, with the points that are done.
     """
-    base = Scenario(scenario)
-    combinations = [
-        {path: as_setting(value) for path, value in zip(over, values, strict=True)}
-        for values in product(*over.values())
-    ]
+    base = replaced(scenario, settings, replications=replications, seed=seed)
+    texts = [texts_of(path, values) for path, values in over.items()]
+    combinations = [dict(zip(over, values, strict=True)) for values in product(*texts)]
     scenarios = [Scenario(base, settings) for settings in combinations]
     store = None if directory is None else Store(Path(directory))
     summaries = [None if store is None else store.find(each) for each in scenarios]
     todo = [index for index, summary in enumerate(summaries) if summary is None]
     tally = Tally([scenarios[index] for index in todo], progress)
-    threads = jobs or available_jobs()
+    threads = threads_asked(jobs)
 
     def simulate_point(index: int) -> None:
         text = tally.simulate(scenarios[index], max(1, threads // len(todo)))
@@ -138,8 +161,9 @@ def sweep(
                 store.keep(scenarios[index], text)
 
     def finished() -> Sweep:
-        pairs = zip(combinations, summaries, strict=True)
-        return Sweep(base, [Point(at, summary) for at, summary in pairs if summary is not None])
+        points = zip(combinations, summaries, scenarios, strict=True)
+        done = [Point(at, found, each) for at, found, each in points if found is not None]
+        return Sweep(base, done)
 
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(simulate_point, index) for index in todo]
@@ -154,6 +178,19 @@ def sweep(
     if tally.stop.is_set() and None in summaries:
         raise SweepInterrupted(finished(), len(scenarios))
     return finished()
+
+
+def texts_of(path: str, values: object) -> list[str]:
+    """Values to try as ``--set`` takes them."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise UserError(f"over {path}: {values!r} is not a list of values", f'{{"{path}": [...]}}')
+    texts = [as_setting(value) for value in values]
+    if not texts:
+        raise UserError(f"over {path}: no values")
+    twice = next((text for index, text in enumerate(texts) if text in texts[:index]), None)
+    if twice is not None:
+        raise UserError(f"over {path}: the value {twice} is given twice")
+    return texts
 
 
 class Store:

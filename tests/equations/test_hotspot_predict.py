@@ -170,7 +170,7 @@ def test_any_scenario_is_answered_or_refused(hotspot, data):
 def test_channel_errors_are_refused(hotspot, refused, key):
     scenario = hotspot((1, 0), (0, 1))
     scenario["stations"][1][key] = 0.1
-    refused(scenario, "a7", f"station `sta-2` has channel errors, {key} = 0.1")
+    refused(scenario, "a7", f"`station.sta-2.{key}` = 0.1")
 
 
 def test_a_retry_limit_that_is_met_is_refused(hotspot, refused):
@@ -208,7 +208,25 @@ def test_datagrams_are_refused(hotspot, refused):
 def test_finite_flows_are_refused(hotspot, refused):
     scenario = hotspot((1, 0), (0, 1))
     set_all(scenario, segments=100)
-    refused(scenario, "section 3", "ends after 100 segments")
+    refused(scenario, "section 3", "`station.sta-1.upload.segments` = 100")
+
+
+def test_every_broken_assumption_is_named(hotspot):
+    scenario = hotspot((1, 0), (0, 1))
+    set_all(scenario, congestion="tahoe", segments=100)
+    scenario["stations"][1]["error_up"] = 0.1
+    with pytest.raises(ModelError) as caught:
+        predict(scenario)
+    assert caught.value.reasons == (
+        ("a7", "the channel loses frames, `station.sta-2.error_up` = 0.1"),
+        ("section 3", "long-lived TCP connections only, but `station.sta-1.upload.segments` = 100"),
+        ("a3", "TCP Reno only, but `station.sta-1.upload` runs tahoe"),
+        (
+            "section 3",
+            "long-lived TCP connections only, but `station.sta-2.download.segments` = 100",
+        ),
+        ("a3", "TCP Reno only, but `station.sta-2.download` runs tahoe"),
+    )
 
 
 def test_an_empty_cell_is_refused(hotspot, refused):

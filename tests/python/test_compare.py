@@ -45,6 +45,8 @@ def test_refused_scenario_is_simulated_all_the_same() -> None:
     assert comparison.prediction is None
     assert comparison.refusal is not None
     assert "assumption" in comparison.refusal
+    quantities = {row.quantity for row in comparison.rows}
+    assert {"goodput_share", "fairness_level", "goodput_bps"} <= quantities
     assert comparison.simulation.replications == 2
 
 
@@ -52,6 +54,18 @@ def test_figure_is_written_whole(comparison: lh.Comparison, tmp_path: Path) -> N
     comparison.save_figure(tmp_path / "x.png")
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in tmp_path.iterdir()] == ["x.png"]
+
+
+def test_picture_of_an_unknown_kind_is_refused(comparison: lh.Comparison, tmp_path: Path) -> None:
+    with pytest.raises(lh.UserError, match="not a picture"):
+        comparison.save_figure(tmp_path / "x")
+
+
+def test_prediction_has_no_columns_of_intervals(comparison: lh.Comparison) -> None:
+    assert comparison.prediction is not None
+    columns = comparison.prediction.stations.columns
+    assert "goodput_share" in columns
+    assert not any(column.endswith("_ci95") for column in columns)
 
 
 def test_unknown_model_is_refused_with_the_known_ones() -> None:

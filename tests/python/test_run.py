@@ -33,7 +33,7 @@ def test_series_and_frames_do_not_change_the_result() -> None:
 
 
 def test_threads_must_be_at_least_one() -> None:
-    with pytest.raises(ValueError, match="jobs is 0"):
+    with pytest.raises(lh.UserError, match="jobs=0"):
         lh.simulate(SMALL, jobs=0)
 
 

@@ -66,6 +66,18 @@ def test_failed_write_removes_the_directories_it_made(tmp_path: Path) -> None:
     assert not (tmp_path / "a").exists()
 
 
+def test_result_is_not_saved_over_a_file(small_result: lh.Result, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("mine")
+    with pytest.raises(lh.UserError, match="is a file"):
+        small_result.save(tmp_path / "a")
+
+
+def test_capture_without_frames_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(lh.UserError, match="no frames were recorded"):
+        lh.simulate(SMALL).save_capture(tmp_path / "air.pcapng")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_capture_begins_with_a_section_header(small_result: lh.Result, tmp_path: Path) -> None:
     small_result.save_capture(tmp_path / "air.pcapng")
     content = (tmp_path / "air.pcapng").read_bytes()

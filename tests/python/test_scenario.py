@@ -74,6 +74,22 @@ def test_error_survives_pickling() -> None:
     assert str(pickle.loads(pickle.dumps(error))) == "a.toml:3: `x`: bad"
 
 
+def test_mapping_has_no_lines() -> None:
+    with pytest.raises(lh.ScenarioError) as caught:
+        lh.Scenario({"duration": "1 s", "cell": {"phy": "802.11z"}})
+    assert all(problem.line is None for problem in caught.value.problems)
+    assert str(caught.value).startswith("<dict>: `")
+
+
+def test_everything_a_user_can_put_right_is_a_user_error() -> None:
+    for error in (lh.ScenarioError, lh.ModelError, lh.ConvergenceError):
+        assert issubclass(error, lh.UserError)
+    with pytest.raises(lh.UserError, match="replications=0: `replications`"):
+        lh.simulate(SMALL, replications=0)
+    with pytest.raises(lh.UserError, match="name is empty"):
+        lh.check("")
+
+
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.name)
 def test_examples_satisfy_the_schema(example: Path) -> None:
     import tomllib

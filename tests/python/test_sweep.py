@@ -1,5 +1,7 @@
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
 import lasthop as lh
@@ -49,6 +51,23 @@ def test_table_names_the_swept_values() -> None:
     table = lh.sweep(SMALL, {"seed": [1, 2]}).table("stations")
     assert list(table.columns[:3]) == ["seed", "name", "goodput_bps"]
     assert len(table) == 4
+
+
+def test_values_are_replaced_at_every_point() -> None:
+    changed = lh.sweep(SMALL, {"seed": [4]}, replications=2, settings={"cell.ap.cwmin": 15})
+    alone = lh.simulate(SMALL, seed=4, replications=2, settings={"cell.ap.cwmin": 15})
+    assert changed.points[0].summary == alone.to_dict()
+    pd.testing.assert_frame_equal(changed.stations, changed.table("stations"))
+    assert len(changed.flows) == 3
+    assert len(changed.cells) == 1
+
+
+@pytest.mark.parametrize("values", [5, "15,31", [], [15, "15"]])
+def test_values_that_are_no_list_are_refused(values: Any) -> None:
+    with pytest.raises(lh.UserError, match=r"over cell\.ap\.cwmin"):
+        lh.sweep(SMALL, {"cell.ap.cwmin": values})
+    with pytest.raises(lh.UserError, match="jobs=0"):
+        lh.sweep(SMALL, {"seed": [1]}, jobs=0)
 
 
 def test_stopped_sweep_keeps_finished_points(tmp_path: Path) -> None:

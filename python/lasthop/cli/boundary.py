@@ -7,6 +7,7 @@ Exit codes: 0 all is well; 1 a defect of lasthop; 2 something the user can put r
 import os
 import re
 import sys
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -14,7 +15,7 @@ import typer
 
 from lasthop.errors import ScenarioError, UserError
 
-__all__ = ["print_error", "run_command"]
+__all__ = ["Interrupted", "print_error", "run_command"]
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -23,7 +24,14 @@ BROKEN_PIPE = 141
 MOST_PROBLEMS = 20
 """Problems of a scenario that are printed; the rest is counted."""
 
+CLOSE = 0.7
+"""Likeness from which on a name is suggested for one that is unknown."""
+
 REPORT_HINT = "please report it, with the scenario; LASTHOP_TRACEBACK=1 shows where it happened"
+
+
+class Interrupted(UserError):
+    """A command that Ctrl-C ended; the message says what is kept."""
 
 
 def run_command(app: typer.Typer, args: list[str]) -> int:
@@ -38,17 +46,24 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
         # Typer turns a broken pipe into SystemExit; it raises none for any other reason here.
         discard_output()
         return BROKEN_PIPE
-    except KeyboardInterrupt:
-        print_error("interrupted")
-        return INTERRUPTED
-    except typer.Abort:
+    except Interrupted as stop:
+        flush_output()
+        print_error(f"interrupted: {stop}", stop.hint)
         return INTERRUPTED
     except Exception as error:
-        return report(error)
+        code = report(error, [word for word in args if word in commands(app)][:1])
+        flush_output()
+    if code == INTERRUPTED:  # What Typer makes of Ctrl-C.
+        print_error("interrupted: nothing kept")
     return code if isinstance(code, int) else 0
 
 
-def report(error: Exception) -> int:
+def commands(app: typer.Typer) -> Collection[str]:
+    """Names of the commands."""
+    return [each.callback.__name__ for each in app.registered_commands if each.callback]
+
+
+def report(error: Exception, command: Sequence[str]) -> int:
     """Print what went wrong and return the exit code."""
     match error:
         case ScenarioError(problems=problems):
@@ -59,11 +74,12 @@ def report(error: Exception) -> int:
         case UserError():
             print_error(str(error), error.hint)
         case typer.TyperException():
-            print_error(*usage_error(error))
-        case OSError():
+            print_error(*usage_error(error, command))
+        case OSError(filename=None):
             discard_output()
-            where = error.filename or "standard output"
-            print_error(f"{where}: {error.strerror or error}")
+            print_error(f"standard output: {error.strerror or error}")
+        case OSError():
+            print_error(f"{error.filename}: {error.strerror or error}")
         case _:
             if os.environ.get("LASTHOP_TRACEBACK") == "1":
                 raise error
@@ -72,19 +88,23 @@ def report(error: Exception) -> int:
     return USER_ERROR
 
 
-def usage_error(error: typer.TyperException) -> tuple[str, str]:
+def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[str, str]:
     """Message and hint of a mistake on the command line, in the form of every other error."""
     message = error.format_message().rstrip(".")
     message = re.sub(r"^Invalid value for '?(.*?)'?: ", r"\1: ", message)
     message = re.sub(r" \(Possible options: .*\)$", "", message)
     context: Any = getattr(error, "ctx", None)
-    near = sorted(getattr(error, "possibilities", None) or ())
+    unknown_option = getattr(error, "option_name", "")
+    possible = getattr(error, "possibilities", None) or ()
+    near = get_close_matches(unknown_option, possible, n=1, cutoff=CLOSE)
     if unknown := re.match(r"No such command '(.*?)'", message):
         message = unknown[0]
-        near = get_close_matches(unknown[1], getattr(context.command, "commands", ()), n=1)
+        near = get_close_matches(
+            unknown[1], getattr(context.command, "commands", ()), n=1, cutoff=CLOSE
+        )
     if near:
         return lower_first(message), f"did you mean {near[0]}?"
-    path = "lasthop" if context is None else context.command_path
+    path = " ".join(["lasthop", *command]) if context is None else context.command_path
     return lower_first(message), f"{path} --help lists what is allowed"
 
 
@@ -103,6 +123,14 @@ def one_line(text: str) -> str:
 def lower_first(text: str) -> str:
     """The text with a small first letter, unless it begins with an abbreviation."""
     return text if text[:2].isupper() else text[:1].lower() + text[1:]
+
+
+def flush_output() -> None:
+    """Write out what was printed before an error, unless that is where the error is."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        discard_output()
 
 
 def discard_output() -> None:

@@ -15,6 +15,7 @@ from lasthop.cli.options import (
     Replications,
     Seed,
     Settings,
+    file_name,
     read_scenario,
     stem,
     writable,
@@ -52,7 +53,9 @@ def compare(
     seed: Seed = None,
     jobs: Jobs = None,
     settings: Settings = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the picture goes.")] = Path("out"),
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", parser=file_name, help="Where the picture goes.")
+    ] = Path("out"),
     as_json: Json = False,
 ) -> None:
     """Predict and simulate a scenario: one table, one picture."""
@@ -63,12 +66,15 @@ def compare(
         warnings.simplefilter("ignore", RuntimeWarning)
         comparison = lay_side_by_side(scenario, model=model, jobs=jobs, progress=progress)
     picture = out / f"{stem(scenario)}-compare.png"
-    out.mkdir(parents=True, exist_ok=True)
-    comparison.save_figure(picture)
-    if as_json:
-        sys.stdout.write(comparison.to_json())
-    else:
-        print_comparison(comparison)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        comparison.save_figure(picture)
+    finally:  # A full disk must not cost the result.
+        if as_json:
+            sys.stdout.write(comparison.to_json())
+        else:
+            print_comparison(comparison)
+    if not as_json:
         typer.echo(f"picture: {picture}")
     if comparison.prediction is not None:
         print_warnings(comparison.prediction)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from lasthop.errors import UserError
-from lasthop.scenario import Scenario
+from lasthop.scenario import Scenario, blaming
 
 __all__ = [
     "File",
@@ -16,15 +16,26 @@ __all__ = [
     "Replications",
     "Seed",
     "Settings",
+    "file_name",
     "pairs",
     "read_scenario",
     "stem",
     "writable",
+    "writable_file",
 ]
 
 File = Annotated[
     str, typer.Argument(metavar="FILE", help="Scenario, TOML or JSON; - is standard input.")
 ]
+
+
+def file_name(text: object) -> Path:
+    """The value of an option that names a file or directory."""
+    if not str(text).strip():
+        raise typer.BadParameter("the name is empty")
+    return Path(str(text))
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Settings = Annotated[
     list[str] | None,
@@ -74,21 +85,26 @@ def read_scenario(
     series: str | None = None,
 ) -> Scenario:
     """The scenario in `file`, with values set from the command line."""
-    given = {
-        "replications": replications,
-        "seed": seed,
-        "record.series_interval": series,
-    }
-    every = pairs(settings or [], "--set")
-    every += [(path, value) for path, value in given.items() if value is not None]
-    return Scenario("-" if file == "-" else Path(file), every)
+    options = [
+        ("--replications", "replications", replications),
+        ("--seed", "seed", seed),
+        ("--series", "record.series_interval", series),
+    ]
+    given = [(option, path, value) for option, path, value in options if value is not None]
+    every = pairs(settings or [], "--set", "PATH=VALUE", "cell.ap.cwmin=15")
+    every += [(path, value) for _, path, value in given]
+    with blaming({path: f"{option} {value}" for option, path, value in given}):
+        return Scenario(file if file in ("", "-") else Path(file), every)
 
 
-def pairs(given: list[str], option: str) -> list[tuple[str, str]]:
-    """``PATH=VALUE`` arguments of an option as pairs."""
+def pairs(given: list[str], option: str, form: str, example: str) -> list[tuple[str, str]]:
+    """Arguments of an option as pairs of what is before and after the equals sign.
+
+    `form` is the option's metavar, such as ``PATH=VALUE``; `example` is shown as a remedy.
+    """
     for text in given:
         if "=" not in text or text.startswith("="):
-            raise UserError(f'{option} "{text}": not of the form PATH=VALUE')
+            raise UserError(f'{option} "{text}": {form} is needed', f"{option} {example}")
     return [(path.strip(), value.strip()) for path, _, value in (t.partition("=") for t in given)]
 
 
@@ -97,13 +113,23 @@ def stem(scenario: Scenario) -> str:
     return "scenario" if scenario.source.startswith("<") else Path(scenario.source).stem
 
 
-def writable(directory: Path) -> Path:
+def writable(directory: Path, option: str = "--out") -> Path:
     """The directory, or an error before hours of simulation if nothing can be written there."""
     import os
 
     nearest = next(path for path in (directory, *directory.absolute().parents) if path.exists())
     if not nearest.is_dir():
-        raise UserError(f"{nearest}: not a directory")
+        raise UserError(f"{option} {directory}: {nearest} is a file, not a directory")
     if not os.access(nearest, os.W_OK | os.X_OK):
-        raise UserError(f"{nearest}: not writable")
+        raise UserError(f"{option} {directory}: {nearest} is not writable")
     return directory
+
+
+def writable_file(path: Path, option: str) -> Path:
+    """The path of a file, or an error at once if it cannot be written there."""
+    if path.is_dir():
+        raise UserError(f"{option} {path}: is a directory, not a file")
+    if not path.parent.is_dir():
+        raise UserError(f"{option} {path}: there is no directory {path.parent}")
+    writable(path.parent, option)
+    return path

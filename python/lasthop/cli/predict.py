@@ -4,14 +4,13 @@ import sys
 
 import typer
 
+from lasthop.cli.boundary import print_error
 from lasthop.cli.options import File, Json, Model, Settings, read_scenario
-from lasthop.errors import UserError
+from lasthop.errors import ConvergenceError, ModelError, UserError
 from lasthop.predict import predict as ask
 from lasthop.result import Prediction
 
 __all__ = ["predict", "print_warnings"]
-
-SIMULATE_HINT = "lasthop simulate needs none of the model's assumptions"
 
 
 def predict(
@@ -19,13 +18,18 @@ def predict(
 ) -> None:
     """Predict a scenario by an analytical model, without simulating it."""
     scenario = read_scenario(file, settings)
-    from lasthop.models import ConvergenceError, ModelError, choose
+    from lasthop.models import choose
 
-    model = model or choose(scenario.to_dict())
+    model = choose(scenario.to_dict()) if model is None else model
     try:
         prediction = ask(scenario, model=model)
-    except (ModelError, ConvergenceError) as error:
-        raise UserError(f"{scenario.source}: model {model}: {error}", SIMULATE_HINT) from None
+    except ModelError as error:
+        for which, what in error.reasons[:-1]:
+            print_error(refusal(scenario.source, model, which, what))
+        hint = f"docs/papers/{model}.md lists what it assumes; simulate and compare need none of it"
+        raise UserError(refusal(scenario.source, model, *error.reasons[-1]), hint) from None
+    except ConvergenceError as error:
+        raise UserError(f"{scenario.source}: model {model}: {error}") from None
     if as_json:
         sys.stdout.write(prediction.to_json())
     else:
@@ -34,6 +38,11 @@ def predict(
         typer.echo(f"{prediction.summary['scenario']}: predicted by model {model}\n")
         print_answer(prediction.summary)
     print_warnings(prediction)
+
+
+def refusal(source: str, model: str, assumption: str, message: str) -> str:
+    """What of a scenario a model cannot answer."""
+    return f"{source}: model {model}: breaks assumption {assumption}: {message}"
 
 
 def print_warnings(prediction: Prediction) -> None:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from lasthop.cli.boundary import INTERRUPTED, print_error
-from lasthop.cli.options import Json, writable
+from lasthop.cli.boundary import Interrupted
+from lasthop.cli.options import Json, file_name, writable
 from lasthop.cli.progress import progress_bar
 
 __all__ = ["reproduce"]
@@ -26,7 +26,12 @@ def reproduce(
         bool, typer.Option("--quick", help="Fewer runs; what they cannot decide stays open.")
     ] = False,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Report and figures; finished runs are kept there.")
+        Path,
+        typer.Option(
+            metavar="DIR",
+            parser=file_name,
+            help="Report and figures; finished runs are kept there.",
+        ),
     ] = Path("out/reproduce"),
     as_json: Json = False,
 ) -> None:
@@ -41,12 +46,14 @@ def reproduce(
             reproduction = chosen.run(directory, progress)
     except KeyboardInterrupt:
         done, all_of_them = chosen.plan.finished(directory)
-        message = f"interrupted: {done} of {all_of_them} runs are kept in {directory}"
-        print_error(message, "the same command goes on from there")
-        raise typer.Exit(INTERRUPTED) from None
-    report = reproduction.save(directory)
-    if as_json:
-        typer.echo(json.dumps(reproduction.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        print_ledger(reproduction.results)
+        message = f"{done} of {all_of_them} runs are kept in {directory}"
+        raise Interrupted(message, "the same command goes on from there") from None
+    try:
+        report = reproduction.save(directory)
+    finally:  # A full disk must not cost the verdicts.
+        if as_json:
+            typer.echo(json.dumps(reproduction.to_dict(), indent=2, ensure_ascii=False))
+        else:
+            print_ledger(reproduction.results)
+    if not as_json:
         typer.echo(f"report: {report}")

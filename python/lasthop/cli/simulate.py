@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lasthop.cli.boundary import INTERRUPTED, print_error
+from lasthop.cli.boundary import Interrupted
 from lasthop.cli.options import (
     File,
     Jobs,
@@ -16,11 +16,12 @@ from lasthop.cli.options import (
     Replications,
     Seed,
     Settings,
+    file_name,
     read_scenario,
     writable,
+    writable_file,
 )
 from lasthop.cli.progress import progress_bar
-from lasthop.errors import UserError
 from lasthop.result import Result
 from lasthop.run import simulate as run
 
@@ -48,6 +49,7 @@ def simulate(
         Path | None,
         typer.Option(
             metavar="DIR",
+            parser=file_name,
             help="Write result.json, and all tables as Parquet and CSV.",
             show_default=False,
         ),
@@ -56,6 +58,7 @@ def simulate(
         Path | None,
         typer.Option(
             metavar="FILE",
+            parser=file_name,
             help="Write the frames of the first replication, for Wireshark.",
             show_default=False,
         ),
@@ -71,9 +74,7 @@ def simulate(
         writable(out)
     frames = None
     if pcapng is not None:
-        if pcapng.is_dir() or not pcapng.parent.is_dir():
-            raise UserError(f"{pcapng}: not a file in an existing directory")
-        writable(pcapng.parent)
+        writable_file(pcapng, "--pcapng")
         frames = scenario["record"]["frames"] or MOST_FRAMES
     wall, cpu = time.perf_counter(), time.process_time()
     with progress_bar("simulating") as progress, warnings.catch_warnings():
@@ -81,16 +82,18 @@ def simulate(
         warnings.simplefilter("ignore", RuntimeWarning)
         result = run(scenario, frames=frames, jobs=jobs, progress=progress)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    if out is not None:
-        result.save(out)
-    if pcapng is not None:
-        result.save_capture(pcapng)
-        if result.frame_count == frames:
-            print(f"warning: {pcapng}: ends after {frames} frames", file=sys.stderr)
-    if as_json:
-        sys.stdout.write(result.to_json())
-    else:
-        print_result(result)
+    try:
+        if out is not None:
+            result.save(out)
+        if pcapng is not None:
+            result.save_capture(pcapng)
+            if result.frame_count == frames:
+                print(f"warning: {pcapng}: ends after {frames} frames", file=sys.stderr)
+    finally:  # A full disk must not cost the result.
+        if as_json:
+            sys.stdout.write(result.to_json())
+        else:
+            print_result(result)
     if timing:
         print_timing(result, wall, cpu)
     finish(result)
@@ -100,8 +103,7 @@ def finish(result: Result) -> None:
     """Say what Ctrl-C left, and exit accordingly."""
     if result.interrupted:
         asked = result.scenario["replications"]
-        print_error(f"interrupted: {result.replications} of {asked} replications kept")
-        raise typer.Exit(INTERRUPTED)
+        raise Interrupted(f"{result.replications} of {asked} replications kept")
 
 
 def print_result(result: Result) -> None:

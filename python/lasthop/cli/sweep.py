@@ -1,12 +1,13 @@
 """`lasthop sweep`."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from lasthop.cli.boundary import INTERRUPTED, print_error
+from lasthop.cli.boundary import Interrupted
 from lasthop.cli.options import (
     File,
     Jobs,
@@ -14,24 +15,35 @@ from lasthop.cli.options import (
     Replications,
     Seed,
     Settings,
+    file_name,
     pairs,
     read_scenario,
     stem,
     writable,
 )
 from lasthop.cli.progress import progress_bar
+from lasthop.digits import plain
 from lasthop.errors import UserError
-from lasthop.sweep import Sweep, SweepInterrupted
+from lasthop.scenario import blaming
+from lasthop.sweep import Point, Sweep, SweepInterrupted
 from lasthop.sweep import sweep as run_sweep
 
 __all__ = ["sweep"]
+
+EXAMPLE = "cell.ap.cwmin=15,31"
+
+MOST_GROUPS = 5
+"""Groups of stations whose shares are printed."""
 
 
 def sweep(
     file: File,
     over: Annotated[
         list[str],
-        typer.Option(metavar="PATH=V1,V2,...", help="Values to try; may be given repeatedly."),
+        typer.Option(
+            metavar="PATH=V1,V2,...",
+            help="Values to try. Given for several paths: every combination.",
+        ),
     ],
     replications: Replications = None,
     seed: Seed = None,
@@ -41,6 +53,7 @@ def sweep(
         Path | None,
         typer.Option(
             metavar="DIR",
+            parser=file_name,
             help="Results and tables; found again when the sweep is resumed. "
             "By default out/NAME-sweep.",
             show_default=False,
@@ -50,36 +63,56 @@ def sweep(
 ) -> None:
     """Simulate a scenario at every combination of values; what is done is not done again."""
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
-    directory = writable(out or Path("out") / f"{stem(scenario)}-sweep")
-    values = {path: values_of(path, text) for path, text in pairs(over, "--over")}
+    values = swept(over)
+    directory = writable(Path("out") / f"{stem(scenario)}-sweep" if out is None else out)
     interrupted = None
     with progress_bar("sweeping") as progress:
         try:
-            result = run_sweep(scenario, values, directory=directory, jobs=jobs, progress=progress)
+            with blaming({path: f"--over {path}={','.join(values[path])}" for path in values}):
+                result = run_sweep(
+                    scenario, values, directory=directory, jobs=jobs, progress=progress
+                )
         except SweepInterrupted as stop:
             interrupted, result = stop, stop.finished
-    result.save(directory)
-    if as_json:
-        sys.stdout.write(result.to_json())
-    else:
-        print_sweep(result, list(values))
+    try:
+        result.save(directory)
+    finally:  # A full disk must not cost the result.
+        if as_json:
+            sys.stdout.write(result.to_json())
+        else:
+            print_sweep(result, list(values))
+    if not as_json:
         typer.echo(f"tables: {directory}")
     if interrupted is not None:
-        print_error(f"interrupted: {interrupted}", "the same command goes on from there")
-        raise typer.Exit(INTERRUPTED)
+        raise Interrupted(str(interrupted), "the same command goes on from there")
 
 
-def values_of(path: str, text: str) -> list[str]:
-    """The values after the equals sign."""
-    values = [value.strip() for value in text.split(",")]
-    if not all(values):
-        raise UserError(f'--over {path}: an empty value in "{text}"', "--over cell.ap.cwmin=15,31")
+def swept(over: list[str]) -> dict[str, list[str]]:
+    """Values by path."""
+    values: dict[str, list[str]] = {}
+    for path, text in pairs(over, "--over", "PATH=V1,V2,...", EXAMPLE):
+        if path in values:
+            raise UserError(f"--over {path}: given twice", f"--over {path}=V1,V2 takes all values")
+        values[path] = [value.strip() for value in text.split(",")]
+        if not all(values[path]):
+            raise UserError(f'--over {path}: an empty value in "{text}"', f"--over {EXAMPLE}")
     return values
 
 
 def print_sweep(result: Sweep, paths: list[str]) -> None:
-    """One row a point: the values and what became of the cell."""
+    """One row a point: who gets which share, then what became of the cell."""
     from lasthop.cli.tables import COLUMNS, print_table
+
+    groups = list(dict.fromkeys(group for point in result.points for group in members(point)))
+    shown = groups[:MOST_GROUPS]
+    rows = [
+        [*point.settings.values(), *(share(members(point).get(group, [])) for group in shown)]
+        for point in result.points
+    ]
+    headers = [*paths, *(f"{group}\nshare\n[%]" for group in shown)]
+    print_table(headers, rows, names=len(paths))
+    if len(groups) > len(shown):
+        typer.echo(f"... and {len(groups) - len(shown)} more stations: see the tables\n")
 
     columns = COLUMNS["cells"]
     rows = [
@@ -89,3 +122,25 @@ def print_sweep(result: Sweep, paths: list[str]) -> None:
     ]
     headers = [*paths, *(column.header for column in columns)]
     print_table(headers, rows, names=len(paths))
+
+
+def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:
+    """Results of a point's stations by the table that makes them."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    stations = point.scenario["stations"]
+    for station, result in zip(stations, point.summary["stations"], strict=True):
+        groups.setdefault(station["group"], []).append(result)
+    return groups
+
+
+def share(stations: list[Mapping[str, Any]]) -> str:
+    """Share of a station, with interval; of a group the mean of its members."""
+    from lasthop.cli.tables import COLUMNS
+
+    column = next(each for each in COLUMNS["stations"] if each.quantity == "goodput_share")
+    if len(stations) == 1:
+        return column.cell(stations[0])
+    means = [each["goodput_share"]["mean"] for each in stations if "goodput_share" in each]
+    if not means or None in means:
+        return "-"
+    return f"{plain(100 * sum(means) / len(means))} each of {len(stations)}"

@@ -60,6 +60,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "flows": (
         GOODPUT,
         Column("rtt_s", "RTT", "ms", 1e3),
+        Column("one_way_delay_s", "delay", "ms", 1e3),
         Column("cwnd_packets", "cwnd", "packets"),
         Column("loss_probability", "loss", "%", 100),
         Column("completion_s", "completion", "s"),

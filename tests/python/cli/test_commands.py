@@ -130,7 +130,26 @@ def test_compare_simulates_what_the_model_refuses(lasthop: Lasthop, tmp_path: Pa
     done = lasthop("compare", "-", stdin=text.encode())
     assert done.returncode == 0
     assert "no prediction: breaks assumption" in done.stdout
-    assert "goodput [Mb/s]" in done.stdout
+    for quantity in ("goodput [Mb/s]", "goodput share [%]", "fairness level [-]"):
+        assert quantity in done.stdout
+
+
+def test_datagrams_have_their_delay_in_the_table(lasthop: Lasthop) -> None:
+    text = SMALL + 'udp_up = "100 kbps"\n'
+    table = lasthop("simulate", "-", stdin=text.encode()).stdout
+    assert re.search(r"^flow .*RTT +delay", table, re.MULTILINE) or "delay" in table
+    assert max(map(len, table.splitlines())) <= 80
+
+
+def test_sweep_says_who_gets_what(lasthop: Lasthop, small: Path) -> None:
+    over = ("--over", "station.near.count=1,3")
+    table = lasthop("sweep", small, *over).stdout
+    heading = next(line for line in table.splitlines() if line.startswith("station.near.count"))
+    assert heading.split() == ["station.near.count", "[%]", "[%]"]
+    rows = [line for line in table.splitlines() if re.match(r"[13] ", line)]
+    assert re.match(r"1 +\d+\S* ± \S+ +\d+\S* ± \S+$", rows[0])
+    assert re.match(r"3 +\d+\.\d+ each of 3 +\d+\S* ± \S+$", rows[1])
+    assert "Jain's" in table
 
 
 def test_sweep_writes_tables_and_goes_on_where_it_stopped(

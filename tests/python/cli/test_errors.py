@@ -95,14 +95,56 @@ USAGE = {
     "zero threads": (["simulate", "FILE", "--jobs", "0"], '--jobs: "0"', "--help"),
     "words for a number": (["simulate", "FILE", "--seed", "x"], "`seed`", None),
     "negative replications": (["simulate", "FILE", "--replications", "-1"], "`replications`", None),
-    "setting without value": (["check", "FILE", "--set", "seed"], "PATH=VALUE", None),
+    "setting without value": (["check", "FILE", "--set", "seed"], "PATH=VALUE", "--set cell.ap"),
+    "empty setting": (
+        ["check", "FILE", "--set", ""],
+        '--set "": PATH=VALUE',
+        "--set cell.ap.cwmin=15",
+    ),
+    "no setting": (["check", "FILE", "--set"], "--set", "lasthop check --help"),
+    "replications as typed": (
+        ["simulate", "FILE", "--replications", "0"],
+        "--replications 0: `replications`",
+        None,
+    ),
+    "seed as typed": (["simulate", "FILE", "--seed", "-1"], "--seed -1: `seed`", None),
+    "series as typed": (
+        ["simulate", "FILE", "--series", "5"],
+        "--series 5: `record.series_interval`",
+        None,
+    ),
+    "series longer than the run": (["simulate", "FILE", "--series", "5 s"], "no sample", None),
+    "sweep as typed": (["sweep", "FILE", "--over", "foo=1,2"], "--over foo=1,2: `foo`", None),
+    "sweep without values": (["sweep", "FILE", "--over", "foo"], "PATH=V1,V2,...", "=15,31"),
+    "path swept twice": (
+        ["sweep", "FILE", "--over", "seed=1", "--over", "seed=2"],
+        "--over seed: given twice",
+        "--over seed=V1,V2",
+    ),
+    "value swept twice": (["sweep", "FILE", "--over", "seed=1,2,1"], "1 is given twice", None),
+    "no name": (["simulate", ""], "the name is empty", None),
+    "empty model": (["predict", "FILE", "--model", ""], 'no model ""', "hotspot"),
+    "out without name": (["simulate", "FILE", "--out", ""], "--out: the name is empty", None),
+    "capture without name": (["simulate", "FILE", "--pcapng", ""], "--pcapng: the name", None),
+    "picture without name": (["compare", "FILE", "--out", ""], "--out: the name is empty", None),
+    "sweep without name": (
+        ["sweep", "FILE", "--over", "seed=1", "--out", " "],
+        "--out: the name is empty",
+        None,
+    ),
+    "report without name": (["reproduce", "--out", ""], "--out: the name is empty", None),
+    "capture is a directory": (["simulate", "FILE", "--pcapng", "."], "is a directory", None),
     "unknown setting": (["check", "FILE", "--set", "sed=1"], "`sed`", "did you mean"),
     "unknown model": (["predict", "FILE", "--model", "oracle"], '"oracle"', "hotspot"),
     "empty sweep": (["sweep", "FILE", "--over", "seed="], "empty value", "--over"),
     "no sweep": (["sweep", "FILE"], "--over", "--help"),
     "series of no time": (["simulate", "FILE", "--series", "0 s"], "record.series_interval", None),
-    "out is a file": (["simulate", "FILE", "--out", "FILE"], "not a directory", None),
-    "capture nowhere": (["simulate", "FILE", "--pcapng", "no/x.pcapng"], "no/x.pcapng", None),
+    "out is a file": (["simulate", "FILE", "--out", "FILE"], "is a file, not a directory", None),
+    "capture nowhere": (
+        ["simulate", "FILE", "--pcapng", "no/x.pcapng"],
+        "--pcapng no/x.pcapng: there is no directory no",
+        None,
+    ),
 }
 
 
@@ -114,6 +156,16 @@ def test_usage_errors_look_the_same(lasthop: Lasthop, small: Path, case: str) ->
     assert done.stdout == ""
     if hint is not None:
         assert hint in done.stderr.splitlines()[1]
+
+
+@pytest.mark.parametrize("word", ["simulat", "simulate"])
+def test_names_that_are_not_near_are_not_suggested(
+    lasthop: Lasthop, small: Path, word: str
+) -> None:
+    assert "did you mean" in lasthop(word, small, "--sed", "1").stderr
+    assert "did you mean" not in lasthop("frobnicate").stderr
+    assert "did you mean" not in lasthop("check", small, "--frobnicate").stderr
+    assert "did you mean" not in lasthop("check", small, "--set", "foo=1").stderr
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -143,4 +195,13 @@ def test_model_refusal_names_the_assumption(lasthop: Lasthop, tmp_path: Path) ->
         'duration = "1 s"\ncell = { phy = "802.11b" }\n[station.a]\nudp_up = "greedy"\n'
     )
     done = lasthop("predict", path)
-    assert_refused(done.stderr, done.returncode, "assumption")
+    assert_refused(done.stderr, done.returncode, "assumption section 3: long-lived TCP connections")
+    assert "`station.a.udp_up` is UDP" in done.stderr
+    assert "docs/papers/hotspot.md" in done.stderr
+
+
+def test_model_refusal_names_every_assumption(lasthop: Lasthop, small: Path) -> None:
+    done = lasthop("predict", small, "--set", "wire.loss=0.1", "--set", "station.far.error=0.1")
+    assert done.returncode == 2
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert [line.split("breaks assumption ")[1][:2] for line in errors] == ["a1", "a7", "a7"]

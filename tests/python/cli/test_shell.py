@@ -35,6 +35,33 @@ def test_full_disk_is_one_line(small: Path) -> None:
     assert done.stderr == b"error: standard output: No space left on device\n"
 
 
+def test_result_is_printed_though_a_file_cannot_be_written(small: Path) -> None:
+    done = subprocess.run(
+        [*LASTHOP, "simulate", str(small), "--json", "--pcapng", "/dev/full"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["kind"] == "simulation"
+    assert done.stderr == "error: /dev/full: No space left on device\n"
+
+
+def test_ctrl_c_before_anything_finished_keeps_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "long.toml"
+    path.write_text(SMALL.replace('"4 s"', '"1000000 s"'))
+    process = subprocess.Popen(
+        [*LASTHOP, "simulate", str(path), "--replications", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2.5)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stdout, stderr) == (130, "", "error: interrupted: nothing kept\n")
+
+
 def test_ctrl_c_prints_what_is_finished(tmp_path: Path) -> None:
     path = tmp_path / "long.toml"
     path.write_text(SMALL.replace('"4 s"', '"500 s"').replace("= 3", "= 10000"))

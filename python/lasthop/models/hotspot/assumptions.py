@@ -52,23 +52,17 @@ def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
     Raises
     ------
     ModelError
-        The scenario breaks an assumption.
+        The scenario breaks assumptions; all of them are named.
     """
-    _check_channel(scenario)
-    yield from _check_retries(scenario)
     flows = scenario["flows"]
     if not flows:
         raise ModelError("section 3", "the scenario has no connection")
-    for flow in flows:
-        if flow.get("tcp") is None:
-            raise ModelError("section 3", f"flow `{flow['name']}` is UDP; the model knows TCP only")
-        if flow["tcp"]["segments"] is not None:
-            raise ModelError(
-                "section 3", f"flow `{flow['name']}` ends after {flow['tcp']['segments']} segments"
-            )
-        congestion = flow["tcp"]["congestion"]
-        if congestion not in ("reno", "newreno"):
-            raise ModelError("a3", f"flow `{flow['name']}` runs {congestion}, the model Reno")
+    # Once a table of stations: its members break the same assumptions.
+    broken = dict.fromkeys((*_broken_by_channel(scenario), *_broken_by_flows(scenario)))
+    if broken:
+        (assumption, message), *more = broken
+        raise ModelError(assumption, message, more)
+    yield from _check_retries(scenario)
     if any(flow["tcp"]["congestion"] == "newreno" for flow in flows):
         yield (
             "a3: NewReno leaves fewer losses to a timeout than the Reno of the model, which "
@@ -88,16 +82,34 @@ def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
         yield f"section 3: flows that stop before the end, {early} of {len(flows)}"
 
 
-def _check_channel(scenario: Mapping[str, Any]) -> None:
+def _broken_by_channel(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Assumptions that losses beyond the AP's queue break, and what breaks them."""
     loss = scenario["wire"]["loss"]
     if loss > 0.0:
-        raise ModelError("a1", f"the wire loses packets, `wire.loss` = {loss:g}")
+        yield "a1", f"the wire loses packets, `wire.loss` = {loss:g}"
     for station in scenario["stations"]:
         for key in ("error_up", "error_down"):
-            error = station[key]
-            if error > 0.0:
-                where = f"station `{station['name']}`"
-                raise ModelError("a7", f"{where} has channel errors, {key} = {error:g}")
+            if station[key] > 0.0:
+                where = f"`station.{station['group']}.{key}` = {station[key]:g}"
+                yield "a7", f"the channel loses frames, {where}"
+
+
+def _broken_by_flows(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Assumptions that flows break which are not long-lived Reno, and what breaks them."""
+    groups = {station["name"]: station["group"] for station in scenario["stations"]}
+    for flow in scenario["flows"]:
+        tcp, up = flow.get("tcp"), flow["direction"] == "up"
+        table = f"station.{groups[flow['station']]}"
+        if tcp is None:
+            key = f"{table}.udp_{'up' if up else 'down'}"
+            yield "section 3", f"long-lived TCP connections only, but `{key}` is UDP"
+            continue
+        key = f"{table}.{'upload' if up else 'download'}"
+        if tcp["segments"] is not None:
+            ends = f"`{key}.segments` = {tcp['segments']}"
+            yield "section 3", f"long-lived TCP connections only, but {ends}"
+        if tcp["congestion"] not in ("reno", "newreno"):
+            yield "a3", f"TCP Reno only, but `{key}` runs {tcp['congestion']}"
 
 
 def _check_retries(scenario: Mapping[str, Any]) -> Iterator[str]:
