@@ -6,7 +6,7 @@ use crate::mac::dcf::NodeCounters;
 use crate::queue::QueueCounters;
 use crate::record::FlowCounters;
 use crate::scenario::{Direction, Transport};
-use crate::world::{Activity, Endpoints, World};
+use crate::world::{Endpoints, World};
 
 /// A quantity's name and one value; `None` where a replication gives none.
 pub type Value = (&'static str, Option<f64>);
@@ -35,7 +35,7 @@ pub(crate) struct Snapshot {
     at_ns: u64,
     flows: Vec<FlowCounters>,
     queues: Vec<(QueueCounters, u64)>,
-    nodes: Vec<NodeCounters>,
+    contenders: Vec<NodeCounters>,
     wire: [(QueueCounters, u64, u64); 2],
     busy_ns: u64,
     activity_ns: u64,
@@ -46,21 +46,20 @@ impl Snapshot {
         let now = world.now;
         let wire =
             |link: &crate::link::Link| (link.counters(), link.occupancy_ns(now), link.busy_ns(now));
-        let activity: Activity = world.activity;
         Snapshot {
             at_ns: now.0,
             flows: world.flows.iter().map(|flow| flow.counters).collect(),
             queues: world
-                .queues
+                .ports
                 .iter()
-                .map(|queue| (queue.counters(), queue.occupancy_ns(now)))
+                .map(|port| (port.queue.counters(), port.queue.occupancy_ns(now)))
                 .collect(),
-            nodes: (0..world.queues.len() as u32)
-                .map(|node| world.cell.counters(node))
+            contenders: (0..world.ports.len() as u32)
+                .map(|contender| world.cell.counters(contender))
                 .collect(),
             wire: [wire(&world.downlink), wire(&world.uplink)],
             busy_ns: world.cell.busy_ns(),
-            activity_ns: activity.integral_ns(now),
+            activity_ns: world.activity.integral_ns(now),
         }
     }
 }
@@ -190,22 +189,35 @@ impl Period<'_> {
                     ("goodput_share", (total > 0.0).then(|| own / total)),
                     ("fairness_level", (own > 0.0).then(|| sums[0] / own)),
                 ];
-                self.node_item(&stations[index].name, index + 1, values)
+                self.node_item(&stations[index].name, index as u32 + 1, values)
             })
             .collect()
     }
 
-    fn node_item(&self, name: &str, node: usize, mut values: Vec<Value>) -> Item {
-        let (from, to) = (&self.start.nodes[node], &self.end.nodes[node]);
-        let attempts = to.attempts - from.attempts;
-        let collided = to.collided - from.collided;
-        let corrupted = to.corrupted - from.corrupted;
-        let discarded = to.discarded - from.discarded;
-        let settled = to.delivered - from.delivered + discarded;
-        values.push(("collision_rate", ratio(collided, attempts)));
-        values.push(("frame_failure_rate", ratio(collided + corrupted, attempts)));
-        values.push(("discard_probability", ratio(discarded, settled)));
-        values.push(("queue_packets", self.occupancy(node)));
+    /// A node's medium access, its categories together.
+    fn node_item(&self, name: &str, node: u32, mut values: Vec<Value>) -> Item {
+        let mut sum = NodeCounters::default();
+        let mut area = 0;
+        for contender in self.world.cell.categories_of(node) {
+            let contender = contender as usize;
+            let (from, to) = (
+                &self.start.contenders[contender],
+                &self.end.contenders[contender],
+            );
+            sum.attempts += to.attempts - from.attempts;
+            sum.collided += to.collided - from.collided;
+            sum.corrupted += to.corrupted - from.corrupted;
+            sum.delivered += to.delivered - from.delivered;
+            sum.discarded += to.discarded - from.discarded;
+            let (from, to) = (&self.start.queues[contender], &self.end.queues[contender]);
+            area += to.1.wrapping_sub(from.1);
+        }
+        let failed = sum.collided + sum.corrupted;
+        let settled = sum.delivered + sum.discarded;
+        values.push(("collision_rate", ratio(sum.collided, sum.attempts)));
+        values.push(("frame_failure_rate", ratio(failed, sum.attempts)));
+        values.push(("discard_probability", ratio(sum.discarded, settled)));
+        values.push(("queue_packets", ratio(area, self.length_ns())));
         Item {
             name: name.to_owned(),
             labels: Vec::new(),
@@ -213,25 +225,12 @@ impl Period<'_> {
         }
     }
 
-    fn occupancy(&self, node: usize) -> Option<f64> {
-        let area = self.end.queues[node]
-            .1
-            .wrapping_sub(self.start.queues[node].1);
-        ratio(area, self.length_ns())
-    }
-
     fn queues(&self) -> Vec<Item> {
-        let stations = self
-            .world
-            .scenario
-            .stations
-            .iter()
-            .map(|station| station.name.as_str());
-        let names = std::iter::once("ap").chain(stations);
+        let names = (0..self.world.ports.len()).map(|contender| self.world.queue_name(contender));
         let pairs = self.start.queues.iter().zip(&self.end.queues);
         let mut items: Vec<Item> = names
             .zip(pairs)
-            .map(|(name, (from, to))| self.queue_item(name, (from.0, to.0), (from.1, to.1)))
+            .map(|(name, (from, to))| self.queue_item(&name, (from.0, to.0), (from.1, to.1)))
             .collect();
         if self.world.scenario.wire.rate_bps.is_some() {
             for (index, name) in ["wire/down", "wire/up"].into_iter().enumerate() {
@@ -350,15 +349,15 @@ impl Period<'_> {
     }
 }
 
-/// Created = delivered + lost + queued or under way, per flow; offered = dropped + left + inside,
-/// per queue; busy + idle = elapsed, for the medium.
+/// Created = delivered + lost + queued or under way, per flow; offered = dropped + left + inside and
+/// left = acknowledged + given up, per queue; busy + idle = elapsed, for the medium.
 ///
 /// # Errors
 /// `EngineError::Conservation` naming the law, the item and both sides.
 pub(crate) fn check_conservation(world: &World<'_>) -> Result<(), EngineError> {
     let violated = |law: String| Err(EngineError::Conservation(law));
     let mut under_way = vec![[0_u64; 2]; world.flows.len()];
-    let queued = world.queues.iter().flat_map(|queue| queue.packets());
+    let queued = world.ports.iter().flat_map(|port| port.queue.packets());
     for packet in queued
         .chain(world.downlink.packets())
         .chain(world.uplink.packets())
@@ -398,12 +397,22 @@ pub(crate) fn check_conservation(world: &World<'_>) -> Result<(), EngineError> {
             ));
         }
     }
-    for (node, queue) in world.queues.iter().enumerate() {
+    for (contender, port) in world.ports.iter().enumerate() {
+        let queue = &port.queue;
+        let name = world.queue_name(contender);
         let inside = queue.packets().count() as u64;
         if queue.counters().length() != inside {
             return violated(format!(
-                "queue of node {node}: {} expected inside, {inside} found",
+                "queue {name}: {} expected inside, {inside} found",
                 queue.counters().length()
+            ));
+        }
+        let frames = world.cell.counters(contender as u32);
+        let left = queue.counters().left;
+        if left != frames.delivered + frames.discarded {
+            return violated(format!(
+                "queue {name}: {left} left, {} acknowledged + {} given up",
+                frames.delivered, frames.discarded
             ));
         }
     }

@@ -28,11 +28,11 @@ fn cell_goodput_bps(scenario: &Scenario) -> f64 {
 fn seven_downloads_with_window_four() {
     for (cwmin, expected_mbps) in [(31, 4.45), (15, 4.50)] {
         let mut scenario = downloads(7, 4, 200);
-        scenario.cell.ap.cwmin = cwmin;
+        scenario.cell.ap.best_effort.cwmin = cwmin;
         scenario
             .stations
             .iter_mut()
-            .for_each(|station| station.node.cwmin = cwmin);
+            .for_each(|station| station.node.best_effort.cwmin = cwmin);
         let mbps = cell_goodput_bps(&scenario) / 1e6;
         println!("CWmin {cwmin}: {mbps} Mb/s");
         assert!(

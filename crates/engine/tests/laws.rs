@@ -25,20 +25,43 @@ fn cases() -> u32 {
     asked.and_then(|text| text.parse().ok()).unwrap_or(2_000)
 }
 
-fn node() -> impl Strategy<Value = Node> {
+fn access() -> impl Strategy<Value = Access> {
     let cwmin = prop_oneof![Just(0_u32), Just(1), 2..64_u32, Just(1023)];
-    let queue = prop_oneof![1..4_u32, 5..120_u32];
-    (cwmin, 0..1024_u32, 1..9_u32, 1..9_u32, queue, 1..8_u32).prop_map(
-        |(cwmin, more, attempts_short, attempts_long, queue_packets, aifsn)| Node {
-            control_rate_bps: 2_000_000,
-            aifsn,
-            cwmin,
-            cwmax: cwmin + more,
-            attempts_short,
-            attempts_long,
-            queue_packets,
+    let limit = || (0..8_000_u64).prop_map(|us| Some(Span(us * 1000)));
+    let opportunity = prop_oneof![
+        2 => Just((Some(1), None)),
+        1 => (1..9_u32).prop_map(|packets| (Some(packets), None)),
+        1 => limit().prop_map(|limit| (None, limit)),
+        1 => ((1..9_u32).prop_map(Some), limit()),
+    ];
+    (1..8_u32, cwmin, 0..1024_u32, opportunity).prop_map(
+        |(aifsn, cwmin, more, (txop_packets, txop_limit))| Access {
+            txop_packets,
+            txop_limit,
+            ..Access::contention(aifsn, cwmin, cwmin + more)
         },
     )
+}
+
+fn node() -> impl Strategy<Value = Node> {
+    let queue = prop_oneof![1..4_u32, 5..120_u32];
+    (
+        [access(), access(), access(), access()],
+        (1..9_u32, 1..9_u32, queue),
+    )
+        .prop_map(|([best_effort, background, video, voice], others)| {
+            let (attempts_short, attempts_long, queue_packets) = others;
+            Node {
+                control_rate_bps: 2_000_000,
+                best_effort,
+                background,
+                video,
+                voice,
+                attempts_short,
+                attempts_long,
+                queue_packets,
+            }
+        })
 }
 
 fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
@@ -53,11 +76,13 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
         any::<bool>(),
         0..3_u32,
         prop::option::of(1..60_u64),
+        prop_oneof![3 => Just(0), 1 => 1..20_000_u64],
     )
         .prop_map(
-            |(congestion, window, delayed_ack, more, segments)| TcpSettings {
+            |(congestion, window, delayed_ack, more, segments, processing)| TcpSettings {
                 congestion,
                 delayed_ack,
+                ack_processing: Span(processing * 1000),
                 initial_cwnd_packets: 1 + more,
                 min_rto: Span(20 * MS + u64::from(more) * 200 * MS),
                 segments,
@@ -87,16 +112,29 @@ fn transport() -> impl Strategy<Value = Transport> {
 fn flow(stations: usize) -> impl Strategy<Value = Flow> {
     let direction = prop_oneof![Just(Direction::Up), Just(Direction::Down)];
     let stop = prop::option::of(0..500_u64);
-    (0..stations, direction, 0..300_u64, stop, transport()).prop_map(
-        |(station, direction, start, stop, transport)| Flow {
-            name: String::new(),
-            station,
-            direction,
-            start: Span(start * MS),
-            stop: stop.map(|after| Span((start + 1 + after) * MS)),
-            transport,
-        },
+    let category = prop_oneof![
+        2 => Just(Category::BestEffort),
+        1 => prop::sample::select(Category::ALL.to_vec()),
+    ];
+    (
+        0..stations,
+        direction,
+        category,
+        0..300_u64,
+        stop,
+        transport(),
     )
+        .prop_map(
+            |(station, direction, category, start, stop, transport)| Flow {
+                name: String::new(),
+                station,
+                direction,
+                category,
+                start: Span(start * MS),
+                stop: stop.map(|after| Span((start + 1 + after) * MS)),
+                transport,
+            },
+        )
 }
 
 fn station() -> impl Strategy<Value = Station> {
@@ -136,6 +174,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         prop::option::of(0..1600_u32),
         prop::option::of(0..400_u64),
         prop::bool::ANY,
+        prop::bool::ANY,
     );
     let stations = prop::collection::vec(station(), 1..5);
     (cell, stations, wire(), any::<u64>(), 50..700_u64)
@@ -144,12 +183,15 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             (Just((cell, stations, wire, seed, duration)), flows)
         })
         .prop_map(|((cell, stations, wire, seed, duration), flows)| {
-            let (ap, rts_threshold_bytes, ack_timeout, series) = cell;
+            let (ap, rts_threshold_bytes, ack_timeout, series, mixed) = cell;
             let mut scenario = dot11b(0, 1);
             scenario.duration = Span(duration * MS);
             scenario.warmup = Span(duration * MS / 10);
             scenario.seed = seed;
             scenario.cell.ap = ap;
+            if mixed {
+                scenario.cell.ap_queue_order = QueueOrder::Mixed;
+            }
             scenario.cell.rts_threshold_bytes = rts_threshold_bytes;
             scenario.cell.ack_timeout = ack_timeout.map(|us| Span(us * 1000));
             scenario.wire = wire;

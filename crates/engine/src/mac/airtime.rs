@@ -3,7 +3,7 @@
 //! IEEE 802.11-2016, clauses 16 (HR/DSSS) and 18 (ERP).
 
 use crate::kernel::time::Span;
-use crate::scenario::{Cell, Phy, PhyKind};
+use crate::scenario::{Cell, Node, Phy, PhyKind};
 
 /// MAC ACK and CTS. [bytes]
 pub const ACK_BYTES: u32 = 14;
@@ -47,6 +47,21 @@ impl Cell {
     /// Length of the MAC frame that carries an IP packet. [bytes]
     pub fn frame_bytes(&self, ip_bytes: u32) -> u32 {
         ip_bytes + self.mac_header_bytes + self.llc_bytes
+    }
+
+    /// Undisturbed exchange of an IP packet between two nodes, from the start of the first frame (the
+    /// RTS, if the packet needs one) to the end of the MAC ACK.
+    pub fn exchange(&self, ip_bytes: u32, rate_bps: u64, (from, to): (&Node, &Node)) -> Span {
+        let bytes = self.frame_bytes(ip_bytes);
+        let response = self.phy.airtime(ACK_BYTES, to.control_rate_bps);
+        let protected = self.rts_threshold_bytes.is_some_and(|most| bytes > most);
+        let protection = if protected {
+            let rts = self.phy.airtime(RTS_BYTES, from.control_rate_bps);
+            rts + self.phy.sifs + response + self.phy.sifs
+        } else {
+            Span::ZERO
+        };
+        protection + self.phy.airtime(bytes, rate_bps) + self.phy.sifs + response
     }
 }
 

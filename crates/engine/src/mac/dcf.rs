@@ -8,6 +8,16 @@
 //! exchange even if it has nothing more to send (post-backoff). A frame that arrives at a node whose
 //! post-backoff has run out, while the medium has been idle for AIFS, goes out at once.
 //!
+//! Each access category of a node contends for itself. Categories of one node that are ready in the
+//! same slot do not collide on the air: the highest sends, the others act as if they had collided (a
+//! frame given up for that leaves its queue when the exchange ends).
+//!
+//! A contender that wins the medium holds it for a transmission opportunity: its next frame follows
+//! SIFS after the MAC ACK, without RTS, if it is there before the MAC ACK ends and if its own MAC ACK
+//! would end within the TXOP limits. The first frame is always allowed; a failure ends the
+//! opportunity. Post-backoff is drawn after each frame; what follows in the same opportunity draws
+//! anew.
+//!
 //! The next transmission is planned ahead, up to the end of its data frame, and is revised while it
 //! has not begun; so an exchange costs one event. A frame that arrives in the instant in which a
 //! transmission begins finds the medium busy.
@@ -17,11 +27,13 @@
 //! frames are never corrupted; propagation takes no time; a node that sends again before its RTS's
 //! reservation is over (possible only if `ack_timeout` is shorter than a MAC ACK) ends it.
 
-use super::airtime::{ACK_BYTES, RTS_BYTES};
-use super::backoff::BackoffRing;
-use crate::kernel::streams::{Stream, Streams};
+use super::contender::{Contender, Path, response_air};
+use super::countdown::Countdown;
+use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::scenario::{self, Phy, Scenario};
+use crate::scenario::{Category, Node, Phy, Scenario};
+
+pub use super::contender::NodeCounters;
 
 /// The access point's number; station i of the scenario is node i + 1.
 pub const AP: u32 = 0;
@@ -58,106 +70,54 @@ pub struct Exchange {
     pub start: Time,
     /// End of the data frame, or of the longest colliding frame.
     pub end: Time,
+    /// It followed another exchange in the same transmission opportunity.
+    pub follows: bool,
 }
 
-/// What a node has done on the air since the start of the run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NodeCounters {
-    /// Transmissions begun (RTS or data frame).
-    pub attempts: u64,
-    /// Attempts that collided.
-    pub collided: u64,
-    /// Attempts lost to channel errors.
-    pub corrupted: u64,
-    /// Frames acknowledged.
-    pub delivered: u64,
-    /// Frames given up at the attempt limit.
-    pub discarded: u64,
-}
-
-/// Rate and quality of the link between the AP and a station, one direction.
-#[derive(Clone, Debug)]
-struct Path {
-    rate_bps: u64,
-    error: f64,
-    /// Air times of the two frame lengths seen last.
-    known: [(u32, Span); 2],
-}
-
-#[derive(Clone, Debug)]
-struct Node {
-    stream: Stream,
-    errors: Stream,
-    group: usize,
-    /// Idle slot, in its group's count, in which the backoff ends.
-    target: u64,
-    /// The group's `openings` when the backoff was drawn.
-    drawn_at: u64,
-    backlogged: bool,
-    /// Counting from an instant of its own until the next transmission (see `Loner`).
-    lone: bool,
-    cw: u32,
-    cwmin: u32,
-    cwmax: u32,
-    short_failures: u32,
-    long_failures: u32,
-    attempts_short: u32,
-    attempts_long: u32,
-    frame: Frame,
-    /// Air time of the frame's data part.
-    data_air: Span,
-    protect: bool,
-    rts_air: Span,
-    cts_air: Span,
-    ack_air: Span,
-    counters: NodeCounters,
-}
-
-/// Nodes with the same AIFS.
-#[derive(Clone, Debug)]
-struct Group {
-    aifs: Span,
-    /// When its nodes begin to count slots in the present idle period.
-    resume: Time,
-    /// Idle periods in which `resume` was reached.
-    openings: u64,
-    ring: BackoffRing,
-    /// Idle slots to its next transmission, as planned.
-    ahead: Option<u64>,
-}
-
-/// A node that resumes at its own instant, for the present idle period only.
+/// The contender that may go on after the MAC ACK without contending again.
 #[derive(Clone, Copy, Debug)]
-struct Loner {
-    node: u32,
-    resume: Time,
-    slots: u64,
+struct Holder {
+    contender: u32,
+    /// End of its MAC ACK.
+    done: Time,
 }
 
 /// One contention domain.
+///
+/// Contender n is best effort at node n (0 is the AP, i + 1 is station i); the other access categories
+/// in use follow.
 #[derive(Clone, Debug)]
 pub struct Dcf {
     phy: Phy,
     mac_bytes: u32,
     rts_threshold: Option<u32>,
     ack_timeout: Option<Span>,
-    nodes: Vec<Node>,
+    contenders: Vec<Contender>,
+    countdown: Countdown,
+    /// Some node has several contenders.
+    several_categories: bool,
+    /// Air time of each node's MAC ACK and CTS.
+    response_air: Vec<Span>,
     /// To station i: `down[i + 1]`; from station i: `up[i + 1]`.
     down: Vec<Path>,
     up: Vec<Path>,
-    groups: Vec<Group>,
-    loners: Vec<Loner>,
     /// Start of the transmission planned or on the air.
     start: Time,
     /// End of its data part (of the longest first frame if several collide).
     end: Time,
     on_air: bool,
+    /// Start of the present transmission opportunity, and exchanges in it before the one on the air.
+    opportunity: Time,
+    followed: u32,
     /// Contenders or their instants changed since the last plan.
     stale: bool,
     transmitters: Vec<u32>,
     /// Room to collect the transmitters of a plan.
     candidates: Vec<u32>,
+    /// Gave up in an internal collision of the transmission on the air.
+    discarded_inside: Vec<u32>,
     discarded: Vec<u32>,
+    holder: Option<Holder>,
     exchange: Exchange,
     idle_since: Time,
     idle_ns: u64,
@@ -168,71 +128,69 @@ impl Dcf {
     /// The cell of `scenario`, idle.
     pub fn new(scenario: &Scenario, streams: &Streams) -> Dcf {
         let cell = &scenario.cell;
-        let settings = || {
-            std::iter::once(("ap", &cell.ap))
-                .chain(scenario.stations.iter().map(|s| (s.name.as_str(), &s.node)))
-        };
-        let mut aifsns: Vec<u32> = settings().map(|(_, node)| node.aifsn).collect();
+        let stations = &scenario.stations;
+        let nodes: Vec<(&str, u32, &Node)> = std::iter::once(("ap", AP, &cell.ap))
+            .chain(
+                (1..)
+                    .zip(stations)
+                    .map(|(n, s)| (s.name.as_str(), n, &s.node)),
+            )
+            .collect();
+        let members = contenders(scenario);
+        let access = |&(node, category): &(u32, Category)| nodes[node as usize].2.access(category);
+        let mut aifsns: Vec<u32> = members.iter().map(|member| access(member).aifsn).collect();
         aifsns.sort_unstable();
         aifsns.dedup();
-        let count = scenario.stations.len() + 1;
-        let most = settings()
-            .map(|(_, node)| node.cwmax.max(node.cwmin))
-            .max()
-            .unwrap_or(0);
-        let groups = aifsns
+        let windows = members
             .iter()
-            .map(|&aifsn| Group {
-                aifs: cell.phy.aifs(aifsn),
-                resume: Time::ZERO,
-                openings: 1,
-                ring: BackoffRing::new(count, most),
-                ahead: None,
-            })
-            .collect();
-        let nodes = settings()
-            .map(|(name, node)| {
-                let group = aifsns
-                    .iter()
-                    .position(|&aifsn| aifsn == node.aifsn)
-                    .unwrap_or(0);
-                Node::new(name, node, group, &cell.phy, streams)
-            })
-            .collect();
-        let path = |rate_bps, error| Path {
-            rate_bps,
-            error,
-            known: [(0, Span::ZERO); 2],
+            .map(|member| access(member).cwmax.max(access(member).cwmin));
+        let contender = |member: &(u32, Category)| {
+            let aifsn = access(member).aifsn;
+            let group = aifsns.iter().position(|&one| one == aifsn).unwrap_or(0);
+            Contender::new(
+                nodes[member.0 as usize],
+                member.1,
+                group,
+                &cell.phy,
+                streams,
+            )
         };
-        let idle = std::iter::once(path(1, 0.0));
-        let stations = &scenario.stations;
+        let unused = std::iter::once(Path::new(1, 0.0));
+        let down = stations
+            .iter()
+            .map(|s| Path::new(s.downlink_rate_bps, s.error_down));
+        let up = stations.iter().map(|s| Path::new(s.rate_bps, s.error_up));
         Dcf {
             phy: cell.phy,
             mac_bytes: cell.frame_bytes(0),
             rts_threshold: cell.rts_threshold_bytes,
             ack_timeout: cell.ack_timeout,
-            nodes,
-            down: idle
-                .clone()
-                .chain(
-                    stations
-                        .iter()
-                        .map(|s| path(s.downlink_rate_bps, s.error_down)),
-                )
+            contenders: members.iter().map(contender).collect(),
+            countdown: Countdown::new(
+                &cell.phy,
+                &aifsns,
+                members.len(),
+                windows.max().unwrap_or(0),
+            ),
+            several_categories: members.len() > nodes.len(),
+            response_air: nodes
+                .iter()
+                .map(|node| response_air(node.2, &cell.phy))
                 .collect(),
-            up: idle
-                .chain(stations.iter().map(|s| path(s.rate_bps, s.error_up)))
-                .collect(),
-            groups,
-            loners: Vec::new(),
+            down: unused.clone().chain(down).collect(),
+            up: unused.chain(up).collect(),
             start: Time::NEVER,
             end: Time::NEVER,
             on_air: false,
+            opportunity: Time::ZERO,
+            followed: 0,
             stale: false,
             transmitters: Vec::with_capacity(8),
             candidates: Vec::with_capacity(8),
-            exchange: Exchange::default(),
+            discarded_inside: Vec::new(),
             discarded: Vec::with_capacity(8),
+            holder: None,
+            exchange: Exchange::default(),
             idle_since: Time::ZERO,
             idle_ns: 0,
             busy_ns: 0,
@@ -249,42 +207,32 @@ impl Dcf {
         self.end
     }
 
-    /// `node`, which had nothing to send, has `frame` from `now` on.
+    /// `contender`, which had nothing to send, has `frame` from `now` on.
     #[inline]
-    pub fn backlog(&mut self, now: Time, node: u32, frame: Frame) {
+    pub fn backlog(&mut self, now: Time, contender: u32, frame: Frame) {
         // a stale plan has only contenders from this instant, none of whom can begin in it
         if !self.on_air && !self.stale && self.start <= now {
             self.begin();
         }
-        self.load(node, frame);
-        let slot = self.phy.slot;
-        let state = &mut self.nodes[node as usize];
-        state.backlogged = true;
-        if state.lone {
-            self.backlog_loner(now, node);
+        self.load(contender, frame);
+        if let Some(holder) = self.holder
+            && holder.contender == contender
+            && now < holder.done
+            && self.follow(holder)
+        {
             return;
         }
-        let group = &mut self.groups[state.group];
-        let (open, elapsed) = if self.on_air || now < group.resume {
-            (false, 0)
+        let state = &mut self.contenders[contender as usize];
+        if self.countdown.arrive(now, self.on_air, contender, state) {
+            self.begin_at_once(now, contender);
         } else {
-            (true, now.since(group.resume).0 / slot.0)
-        };
-        let ripe = group.openings + u64::from(open) > state.drawn_at;
-        if ripe && state.target <= group.ring.passed() + elapsed {
-            if open {
-                self.begin_at_once(now, node);
-                return;
-            }
-            let backoff = u64::from(state.stream.up_to(state.cw));
-            state.target = group.ring.passed() + backoff;
-            state.drawn_at = group.openings;
+            self.stale = !self.on_air;
         }
-        self.contend(node);
     }
 
     /// Ends the transmission on the air; call it exactly at `deadline`. The caller then tells, by
-    /// `proceed`, what each node that got rid of its frame (the deliverer, the `discarded`) has next.
+    /// `proceed`, what each contender that got rid of its frame (the deliverer, the `discarded`) has
+    /// next.
     #[inline]
     pub fn advance(&mut self) -> Outcome {
         if !self.on_air {
@@ -293,9 +241,16 @@ impl Dcf {
         self.on_air = false;
         self.stale = true;
         self.discarded.clear();
+        if !self.discarded_inside.is_empty() {
+            self.discarded.append(&mut self.discarded_inside);
+            for &contender in &self.discarded {
+                self.contenders[contender as usize].counters.discarded += 1;
+            }
+        }
         self.exchange = Exchange {
             start: self.start,
             end: self.end,
+            follows: self.followed > 0,
         };
         self.idle_ns += self.start.since(self.idle_since).0;
         if let [from] = self.transmitters[..] {
@@ -305,29 +260,32 @@ impl Dcf {
         }
     }
 
-    /// After `advance`: `node` has `frame` next, or nothing.
+    /// After `advance`: `contender` has `frame` next, or nothing.
     #[inline]
-    pub fn proceed(&mut self, node: u32, frame: Option<Frame>) {
-        match frame {
-            Some(frame) => {
-                self.load(node, frame);
-                self.nodes[node as usize].backlogged = true;
-                if self.nodes[node as usize].lone {
-                    self.stale = true;
-                } else {
-                    self.contend(node);
-                }
-            }
-            None => self.nodes[node as usize].backlogged = false,
+    pub fn proceed(&mut self, contender: u32, frame: Option<Frame>) {
+        let Some(frame) = frame else {
+            self.contenders[contender as usize].backlogged = false;
+            return;
+        };
+        self.load(contender, frame);
+        if let Some(holder) = self.holder
+            && holder.contender == contender
+            && self.follow(holder)
+        {
+            return;
+        }
+        let state = &self.contenders[contender as usize];
+        if !state.lone {
+            self.countdown.contend(contender, state);
         }
     }
 
-    /// Nodes whose frame was given up in the last `advance`.
+    /// Contenders whose frame was given up in the last `advance`.
     pub fn discarded(&self) -> &[u32] {
         &self.discarded
     }
 
-    /// Nodes that sent in the exchange that ended last.
+    /// Contenders that sent in the exchange that ended last.
     pub fn transmitters(&self) -> &[u32] {
         &self.transmitters
     }
@@ -337,21 +295,59 @@ impl Dcf {
         self.exchange
     }
 
-    /// Air times of RTS and CTS that opened the last exchange of `node`; `None` without.
-    pub fn protection(&self, node: u32) -> Option<(Span, Span)> {
-        let state = &self.nodes[node as usize];
-        let cts = self.nodes[state.frame.to as usize].cts_air;
-        state.protect.then_some((state.rts_air, cts))
+    /// Number of contenders.
+    pub fn contenders(&self) -> usize {
+        self.contenders.len()
     }
 
-    /// Air time of `node`'s MAC ACK.
+    /// The contender for `category` at `node`; best effort if no flow there uses that category.
+    pub fn contender(&self, node: u32, category: Category) -> u32 {
+        let key = |one: &Contender| (one.node, one.category);
+        let others = &self.contenders[self.response_air.len()..];
+        match others.binary_search_by_key(&(node, category), key) {
+            Ok(index) => (self.response_air.len() + index) as u32,
+            Err(_) => node,
+        }
+    }
+
+    /// The contenders of `node`.
+    pub fn categories_of(&self, node: u32) -> impl Iterator<Item = u32> {
+        let nodes = self.response_air.len();
+        let others = &self.contenders[nodes..];
+        let from = others.partition_point(|other| other.node < node);
+        let own = others[from..]
+            .iter()
+            .take_while(move |one| one.node == node);
+        let others = (nodes + from) as u32..;
+        std::iter::once(node).chain(others.zip(own).map(|(contender, _)| contender))
+    }
+
+    /// The node that `contender` belongs to: 0 is the AP, i + 1 is station i.
+    pub fn node(&self, contender: u32) -> u32 {
+        self.contenders[contender as usize].node
+    }
+
+    /// The access category of `contender`.
+    pub fn category(&self, contender: u32) -> Category {
+        self.contenders[contender as usize].category
+    }
+
+    /// Air times of RTS and CTS that opened the last exchange of `contender`; `None` without.
+    pub fn protection(&self, contender: u32) -> Option<(Span, Span)> {
+        let state = &self.contenders[contender as usize];
+        let cts = self.response_air[state.frame.to as usize];
+        let protected = state.protect && !self.exchange.follows;
+        protected.then_some((state.rts_air, cts))
+    }
+
+    /// Air time of the MAC ACK of `node`.
     pub fn ack_air(&self, node: u32) -> Span {
-        self.nodes[node as usize].ack_air
+        self.response_air[node as usize]
     }
 
-    /// What `node` has done so far.
-    pub fn counters(&self, node: u32) -> NodeCounters {
-        self.nodes[node as usize].counters
+    /// What `contender` has done so far.
+    pub fn counters(&self, contender: u32) -> NodeCounters {
+        self.contenders[contender as usize].counters
     }
 
     /// Time the medium was busy, exchanges counted when they end. [ns]
@@ -359,7 +355,8 @@ impl Dcf {
         self.busy_ns
     }
 
-    /// Idle time before the exchanges that have ended. [ns]
+    /// Idle time before the exchanges that have ended, SIFS between the exchanges of a transmission
+    /// opportunity included. [ns]
     pub fn idle_ns(&self) -> u64 {
         self.idle_ns
     }
@@ -369,51 +366,50 @@ impl Dcf {
         self.idle_since
     }
 
-    /// A frame for a node that counts from an instant of its own (the medium is idle).
-    fn backlog_loner(&mut self, now: Time, node: u32) {
-        let at = self
-            .loners
-            .iter()
-            .position(|loner| loner.node == node && loner.start(self.phy.slot) <= now);
-        match at {
-            Some(index) => {
-                self.loners.swap_remove(index);
-                self.nodes[node as usize].lone = false;
-                self.begin_at_once(now, node);
-            }
-            None => self.stale = true,
+    /// Goes on with the loaded frame in the holder's transmission opportunity, if it fits.
+    fn follow(&mut self, holder: Holder) -> bool {
+        let state = &self.contenders[holder.contender as usize];
+        let start = holder.done + self.phy.sifs;
+        let delivery = start + state.data_air;
+        let ack_end = delivery + self.phy.sifs + self.response_air[state.frame.to as usize];
+        let opportunity = ack_end.since(self.opportunity);
+        if state.txop_limit.is_some_and(|limit| opportunity > limit) {
+            return false;
         }
+        self.holder = None;
+        self.contenders[holder.contender as usize].counters.attempts += 1;
+        self.transmitters.clear();
+        self.transmitters.push(holder.contender);
+        (self.start, self.end) = (start, delivery);
+        self.on_air = true;
+        self.followed += 1;
+        self.stale = false;
+        true
     }
 
-    fn load(&mut self, node: u32, frame: Frame) {
-        let path = if node == AP {
+    #[inline(always)]
+    fn load(&mut self, contender: u32, frame: Frame) {
+        let state = &mut self.contenders[contender as usize];
+        let path = if state.node == AP {
             &mut self.down[frame.to as usize]
         } else {
-            &mut self.up[node as usize]
+            &mut self.up[state.node as usize]
         };
         let bytes = frame.ip_bytes + self.mac_bytes;
-        let state = &mut self.nodes[node as usize];
         state.data_air = path.airtime(bytes, &self.phy);
         state.protect = self
             .rts_threshold
             .is_some_and(|threshold| bytes > threshold);
         state.frame = frame;
-    }
-
-    /// Puts a backlogged node in line.
-    #[inline]
-    fn contend(&mut self, node: u32) {
-        let state = &self.nodes[node as usize];
-        self.groups[state.group].ring.add(node, state.target);
-        self.stale = !self.on_air;
+        state.backlogged = true;
     }
 
     /// From the start of an undisturbed exchange to the end of its data frame.
     #[inline]
-    fn span_to_delivery(&self, node: u32) -> Span {
-        let state = &self.nodes[node as usize];
+    fn span_to_delivery(&self, contender: u32) -> Span {
+        let state = &self.contenders[contender as usize];
         if state.protect {
-            let cts = self.nodes[state.frame.to as usize].cts_air;
+            let cts = self.response_air[state.frame.to as usize];
             state.rts_air + self.phy.sifs + cts + self.phy.sifs + state.data_air
         } else {
             state.data_air
@@ -423,61 +419,29 @@ impl Dcf {
     /// Finds the next transmission.
     fn plan(&mut self) {
         self.stale = false;
-        let slot = self.phy.slot;
-        let mut start = Time::NEVER;
-        for group in &mut self.groups {
-            group.ahead = group.ring.slots_ahead();
-            if let Some(ahead) = group.ahead {
-                start = start.min(group.resume + slot * ahead);
-            }
-        }
-        for loner in &self.loners {
-            if self.nodes[loner.node as usize].backlogged {
-                start = start.min(loner.start(slot));
-            }
-        }
-        self.start = start;
-        self.end = if start == Time::NEVER {
-            Time::NEVER
-        } else {
-            start + self.planned_span()
-        };
+        self.start = self.countdown.next_start(&self.contenders);
+        self.end = self.start
+            + match self.countdown.only_next() {
+                Some(contender) => self.span_to_delivery(contender),
+                None => self.longest_planned_span(),
+            };
     }
 
     /// From the planned start to the end of the data frame, or of the longest colliding frame.
-    #[inline]
-    fn planned_span(&mut self) -> Span {
-        if let ([group], []) = (&self.groups[..], &self.loners[..])
-            && let Some(node) = group.ahead.and_then(|ahead| group.ring.only_at(ahead))
-        {
-            return self.span_to_delivery(node);
-        }
-        self.longest_planned_span()
-    }
-
     fn longest_planned_span(&mut self) -> Span {
-        let slot = self.phy.slot;
         self.candidates.clear();
-        let candidates = &mut self.candidates;
-        for group in &self.groups {
-            if let Some(ahead) = group.ahead
-                && group.resume + slot * ahead == self.start
-            {
-                group.ring.visit_at(ahead, |node| candidates.push(node));
-            }
-        }
-        for loner in &self.loners {
-            if loner.start(slot) == self.start && self.nodes[loner.node as usize].backlogged {
-                candidates.push(loner.node);
-            }
+        self.countdown
+            .ready(self.start, &self.contenders, &mut self.candidates);
+        if self.several_categories {
+            let ready = self.candidates.clone();
+            self.candidates
+                .retain(|&one| !outranked(&self.contenders, one, &ready));
         }
         match self.candidates[..] {
-            [node] => self.span_to_delivery(node),
+            [contender] => self.span_to_delivery(contender),
             ref several => {
-                let spans = several
-                    .iter()
-                    .map(|&node| self.nodes[node as usize].first_air());
-                spans.max().unwrap_or(Span::ZERO)
+                let first = |&one: &u32| self.contenders[one as usize].first_air();
+                several.iter().map(first).max().unwrap_or(Span::ZERO)
             }
         }
     }
@@ -489,72 +453,69 @@ impl Dcf {
     }
 
     /// Immediate access.
-    fn begin_at_once(&mut self, now: Time, node: u32) {
+    fn begin_at_once(&mut self, now: Time, contender: u32) {
         self.start = now;
-        self.end = now + self.span_to_delivery(node);
+        self.end = now + self.span_to_delivery(contender);
         self.transmitters.clear();
-        self.transmitters.push(node);
+        self.transmitters.push(contender);
         self.freeze();
     }
 
     /// The medium is busy from `start` on: counters stop, contenders of that slot transmit.
     fn freeze(&mut self) {
         self.on_air = true;
-        let slot = self.phy.slot;
-        let start = self.start;
-        let transmitters = &mut self.transmitters;
-        for group in &mut self.groups {
-            if start < group.resume {
-                continue;
-            }
-            group.openings += 1;
-            match group.ahead {
-                Some(ahead) if group.resume + slot * ahead == start => {
-                    group.ring.pass(ahead);
-                    group.ring.take_present(|node| transmitters.push(node));
-                }
-                _ => group.ring.pass(start.since(group.resume).0 / slot.0),
-            }
-        }
-        if !self.loners.is_empty() {
-            self.gather_loners();
-        }
-        for &node in &self.transmitters {
-            self.nodes[node as usize].counters.attempts += 1;
+        self.opportunity = self.start;
+        self.followed = 0;
+        self.stale = false;
+        self.holder = None;
+        self.countdown
+            .freeze(self.start, &mut self.contenders, &mut self.transmitters);
+        if let [contender] = self.transmitters[..] {
+            self.contenders[contender as usize].counters.attempts += 1;
+        } else {
+            self.collide();
         }
     }
 
-    /// The loners whose slot it is transmit, the others fall in with their groups.
-    fn gather_loners(&mut self) {
-        let (slot, start) = (self.phy.slot, self.start);
-        for loner in self.loners.drain(..) {
-            let state = &mut self.nodes[loner.node as usize];
-            state.lone = false;
-            if state.backlogged && loner.start(slot) == start {
-                self.transmitters.push(loner.node);
+    /// Several contenders are ready in the same slot.
+    fn collide(&mut self) {
+        if self.several_categories {
+            self.yield_to_higher_categories();
+        }
+        for &contender in &self.transmitters {
+            self.contenders[contender as usize].counters.attempts += 1;
+        }
+    }
+
+    /// Internal collisions: only the highest category of a node sends, the others count a failure.
+    fn yield_to_higher_categories(&mut self) {
+        let ready = std::mem::take(&mut self.transmitters);
+        for &contender in &ready {
+            if !outranked(&self.contenders, contender, &ready) {
+                self.transmitters.push(contender);
                 continue;
             }
-            let elapsed = start.since(loner.resume).0 / slot.0;
-            let group = &mut self.groups[state.group];
-            state.target = group.ring.passed() + loner.slots.saturating_sub(elapsed);
-            state.drawn_at = group.openings - u64::from(start >= loner.resume);
-            if state.backlogged {
-                group.ring.add(loner.node, state.target);
+            let state = &mut self.contenders[contender as usize];
+            state.counters.yielded += 1;
+            if state.fail(false, self.countdown.count(state.group)) {
+                self.discarded_inside.push(contender);
+            } else {
+                self.countdown.contend(contender, state);
             }
         }
     }
 
     fn end_single(&mut self, from: u32) -> Outcome {
-        let state = &mut self.nodes[from as usize];
+        let state = &mut self.contenders[from as usize];
         let to = state.frame.to;
-        let error = if from == AP {
+        let error = if state.node == AP {
             self.down[to as usize].error
         } else {
-            self.up[from as usize].error
+            self.up[state.node as usize].error
         };
         let corrupted = state.errors.chance(error);
-        let protect = state.protect;
-        let ack_end = self.end + self.phy.sifs + self.nodes[to as usize].ack_air;
+        let protect = state.protect && self.followed == 0;
+        let ack_end = self.end + self.phy.sifs + self.response_air[to as usize];
         if corrupted {
             // EIFS runs whatever the NAV says, but behind an RTS the NAV may last longer
             let nav = if protect {
@@ -564,15 +525,21 @@ impl Dcf {
             };
             let wait = nav.max(self.phy.eifs_lead());
             let end = self.end;
-            self.nodes[from as usize].counters.corrupted += 1;
+            self.contenders[from as usize].counters.corrupted += 1;
             self.release_medium(end, wait);
-            self.fail(from, protect, end, end, wait);
+            self.fail(from, protect, end, end);
             return Outcome::Corrupted;
         }
         self.release_medium(ack_end, Span::ZERO);
-        let state = &mut self.nodes[from as usize];
+        let state = &mut self.contenders[from as usize];
         state.counters.delivered += 1;
-        state.succeed(&self.groups[state.group]);
+        state.start_afresh(self.countdown.count(state.group));
+        if self.followed < state.may_follow {
+            self.holder = Some(Holder {
+                contender: from,
+                done: ack_end,
+            });
+        }
         Outcome::Delivered {
             from,
             done: ack_end,
@@ -580,16 +547,15 @@ impl Dcf {
     }
 
     fn end_collision(&mut self) -> Outcome {
-        let Exchange { start, end } = self.exchange;
-        let wait = self.phy.eifs_lead();
-        self.release_medium(end, wait);
+        let Exchange { start, end, .. } = self.exchange;
+        self.release_medium(end, self.phy.eifs_lead());
         let transmitters = std::mem::take(&mut self.transmitters);
-        for &node in &transmitters {
-            let state = &mut self.nodes[node as usize];
+        for &contender in &transmitters {
+            let state = &mut self.contenders[contender as usize];
             state.counters.collided += 1;
             let own_end = start + state.first_air();
             let long = false; // an RTS or an unprotected frame: both count as short
-            self.fail(node, long, own_end, end, wait);
+            self.fail(contender, long, own_end, end);
         }
         self.transmitters = transmitters;
         Outcome::Collided
@@ -599,126 +565,47 @@ impl Dcf {
     fn release_medium(&mut self, end: Time, wait: Span) {
         self.busy_ns += end.since(self.start).0;
         self.idle_since = end;
-        for group in &mut self.groups {
-            group.resume = end + wait + group.aifs;
-        }
+        self.countdown.release(end, wait);
     }
 
-    /// One more failure of `node`, whose frame ended at `own_end`: double, retry or give up.
-    fn fail(&mut self, node: u32, long: bool, own_end: Time, busy_end: Time, wait: Span) {
-        let state = &mut self.nodes[node as usize];
-        let group = &mut self.groups[state.group];
-        let given_up = state.fail(long);
-        if given_up {
+    /// One more failure of `contender`, whose frame ended at `own_end`: double, retry or give up.
+    fn fail(&mut self, contender: u32, long: bool, own_end: Time, busy_end: Time) {
+        let state = &mut self.contenders[contender as usize];
+        if state.fail(long, self.countdown.count(state.group)) {
             state.counters.discarded += 1;
-            state.succeed(group);
-            state.backlogged = false;
-            self.discarded.push(node);
-        } else {
-            state.draw(group);
+            self.discarded.push(contender);
         }
-        let resume = match self.ack_timeout {
-            Some(timeout) => (own_end + timeout).max(busy_end) + group.aifs,
-            None => busy_end + wait + group.aifs,
-        };
-        if resume != group.resume {
-            let slots = state.target - group.ring.passed();
-            state.lone = true;
-            self.loners.push(Loner {
-                node,
-                resume,
-                slots,
-            });
-        } else if !given_up {
-            group.ring.add(node, state.target);
-        }
+        let known = self
+            .ack_timeout
+            .map(|timeout| (own_end + timeout).max(busy_end));
+        self.countdown.resume_after_failure(contender, state, known);
     }
 }
 
-impl Loner {
-    /// When it will transmit if the medium stays idle.
-    fn start(&self, slot: Span) -> Time {
-        self.resume + slot * self.slots
+/// The contenders of a scenario: best effort at each node, then the other categories that flows use.
+fn contenders(scenario: &Scenario) -> Vec<(u32, Category)> {
+    let nodes = scenario.stations.len() as u32 + 1;
+    let mut members: Vec<(u32, Category)> = (0..nodes)
+        .map(|node| (node, Category::BestEffort))
+        .collect();
+    let mut others: Vec<(u32, Category)> = Vec::new();
+    for flow in &scenario.flows {
+        if flow.category != Category::BestEffort {
+            others.push((AP, flow.category));
+            others.push((flow.station as u32 + 1, flow.category));
+        }
     }
+    others.sort_unstable();
+    others.dedup();
+    members.extend(others);
+    members
 }
 
-impl Node {
-    fn new(name: &str, node: &scenario::Node, group: usize, phy: &Phy, streams: &Streams) -> Node {
-        let control = |bytes| phy.airtime(bytes, node.control_rate_bps);
-        Node {
-            stream: streams.stream(&format!("{name}/backoff")),
-            errors: streams.stream(&format!("{name}/channel")),
-            group,
-            target: 0,
-            drawn_at: 0,
-            backlogged: false,
-            lone: false,
-            cw: node.cwmin,
-            cwmin: node.cwmin,
-            cwmax: node.cwmax,
-            short_failures: 0,
-            long_failures: 0,
-            attempts_short: node.attempts_short,
-            attempts_long: node.attempts_long,
-            frame: Frame {
-                to: AP,
-                ip_bytes: 0,
-            },
-            data_air: Span::ZERO,
-            protect: false,
-            rts_air: control(RTS_BYTES),
-            cts_air: control(ACK_BYTES),
-            ack_air: control(ACK_BYTES),
-            counters: NodeCounters::default(),
-        }
-    }
-
-    /// Air time of the frame that opens its exchange.
-    fn first_air(&self) -> Span {
-        if self.protect {
-            self.rts_air
-        } else {
-            self.data_air
-        }
-    }
-
-    /// Counts a failure; true if the attempt limit is reached.
-    fn fail(&mut self, long: bool) -> bool {
-        let (failures, attempts) = if long {
-            (&mut self.long_failures, self.attempts_long)
-        } else {
-            (&mut self.short_failures, self.attempts_short)
-        };
-        *failures += 1;
-        let given_up = *failures >= attempts;
-        self.cw = (2 * (self.cw + 1) - 1).min(self.cwmax.max(self.cwmin));
-        given_up
-    }
-
-    /// The frame is done with: counters and window start afresh, post-backoff begins.
-    fn succeed(&mut self, group: &Group) {
-        self.short_failures = 0;
-        self.long_failures = 0;
-        self.cw = self.cwmin;
-        self.draw(group);
-    }
-
-    fn draw(&mut self, group: &Group) {
-        self.target = group.ring.passed() + u64::from(self.stream.up_to(self.cw));
-        self.drawn_at = group.openings;
-    }
-}
-
-impl Path {
-    #[inline]
-    fn airtime(&mut self, bytes: u32, phy: &Phy) -> Span {
-        if self.known[0].0 == bytes {
-            return self.known[0].1;
-        }
-        self.known.swap(0, 1);
-        if self.known[0].0 != bytes {
-            self.known[0] = (bytes, phy.airtime(bytes, self.rate_bps));
-        }
-        self.known[0].1
-    }
+/// Whether a higher category of the same node is among the `ready`.
+fn outranked(contenders: &[Contender], one: u32, ready: &[u32]) -> bool {
+    let own = &contenders[one as usize];
+    ready.iter().any(|&other| {
+        let other = &contenders[other as usize];
+        other.node == own.node && other.category > own.category
+    })
 }

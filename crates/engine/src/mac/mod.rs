@@ -5,4 +5,6 @@
 
 pub mod airtime;
 mod backoff;
+mod contender;
+mod countdown;
 pub mod dcf;

@@ -9,9 +9,10 @@ use crate::scenario::*;
 fn node(queue_packets: u32) -> Node {
     Node {
         control_rate_bps: 2_000_000,
-        aifsn: 2,
-        cwmin: 31,
-        cwmax: 1023,
+        best_effort: Access::contention(2, 31, 1023),
+        background: Access::contention(2, 31, 1023),
+        video: Access::contention(2, 31, 1023),
+        voice: Access::contention(2, 31, 1023),
         attempts_short: 7,
         attempts_long: 4,
         queue_packets,
@@ -26,6 +27,7 @@ fn scenario() -> Scenario {
         initial_cwnd_packets: 2,
         delayed_ack: true,
         ack_delay: Span(100_000_000),
+        ack_processing: Span::ZERO,
         mss_bytes: 1460,
         header_bytes: 40,
         min_rto: Span(200_000_000),
@@ -42,6 +44,7 @@ fn scenario() -> Scenario {
         name: format!("a/{name}"),
         station: 0,
         direction,
+        category: Category::BestEffort,
         start: Span::ZERO,
         stop: None,
         transport,
@@ -65,6 +68,7 @@ fn scenario() -> Scenario {
             rts_threshold_bytes: None,
             ack_timeout: None,
             ap: node(75),
+            ap_queue_order: QueueOrder::Fifo,
         },
         wire: Wire {
             rate_bps: None,

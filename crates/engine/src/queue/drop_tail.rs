@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::QueueCounters;
+use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
@@ -53,6 +54,19 @@ impl DropTail {
         self.counters.leave(packet.queued, at);
         self.released = at;
         Some(packet)
+    }
+
+    /// Brings to the front the first packet of the flow of a packet drawn at random.
+    pub fn mix(&mut self, stream: &mut Stream) {
+        if self.packets.len() < 2 {
+            return;
+        }
+        let drawn = stream.up_to(self.packets.len() as u32 - 1) as usize;
+        let flow = self.packets[drawn].flow;
+        let first = self.packets.iter().position(|packet| packet.flow == flow);
+        if let Some(packet) = first.and_then(|index| self.packets.remove(index)) {
+            self.packets.push_front(packet);
+        }
     }
 
     /// Packets that occupy a place at `now`.
@@ -121,6 +135,37 @@ mod tests {
             (5, 2, 1)
         );
         assert_eq!(counters.sojourn_ns, 40);
+    }
+
+    #[test]
+    fn mixing_serves_flows_by_their_share_and_keeps_each_in_order() {
+        let mut stream = crate::kernel::streams::Streams::new(1, 0).stream("mix");
+        let mut queue = DropTail::new(400);
+        for number in 0..300 {
+            // two packets of flow 0 for one of flow 1
+            let flow = u32::from(number % 3 == 2);
+            queue.offer(
+                Time(0),
+                Packet {
+                    flow,
+                    ..packet(number)
+                },
+            );
+        }
+        let mut last = [None, None];
+        let mut first_half = [0, 0];
+        for served in 0..300 {
+            queue.mix(&mut stream);
+            let Some(packet) = queue.pop(Time(1)) else {
+                panic!("300 packets were offered");
+            };
+            let flow = packet.flow as usize;
+            assert!(last[flow] < Some(packet.number), "flow {flow} in order");
+            last[flow] = Some(packet.number);
+            first_half[flow] += u32::from(served < 150);
+        }
+        // hypergeometric: mean 50, standard deviation 4.1
+        assert!((38..=62).contains(&first_half[1]), "{first_half:?}");
     }
 
     #[test]

@@ -4,8 +4,8 @@ use super::{Fate, FrameKind, FrameRecord};
 use crate::kernel::time::{Span, Time};
 use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
 use crate::mac::dcf::{AP, Dcf, Outcome};
-use crate::queue::DropTail;
 use crate::scenario::Scenario;
+use crate::world::Port;
 
 /// Frames on the air, up to a limit.
 #[derive(Clone, Debug)]
@@ -33,24 +33,25 @@ impl FrameLog {
     }
 
     /// Logs the exchange that `cell` has just ended; the frames are still heads of their queues.
-    pub fn exchange(
+    pub(crate) fn exchange(
         &mut self,
         scenario: &Scenario,
         cell: &Dcf,
         outcome: Outcome,
-        queues: &[DropTail],
+        ports: &[Port],
     ) {
         if self.records.len() as u64 >= self.limit {
             return;
         }
-        self.tries.resize(queues.len(), 0);
-        for &from in cell.transmitters() {
-            let Some(packet) = queues[from as usize].head().copied() else {
+        self.tries.resize(ports.len(), 0);
+        for &contender in cell.transmitters() {
+            let Some(packet) = ports[contender as usize].queue.head().copied() else {
                 continue;
             };
+            let from = cell.node(contender);
             let station = scenario.flows[packet.flow as usize].station;
             let to = if from == AP { station as u32 + 1 } else { AP };
-            let discarded = cell.discarded().contains(&from);
+            let discarded = cell.discarded().contains(&contender);
             let fate = match (outcome, discarded) {
                 (Outcome::Delivered { .. }, _) => Fate::Delivered,
                 (Outcome::Collided, false) => Fate::Collided,
@@ -64,7 +65,7 @@ impl FrameLog {
                 scenario.stations[station].rate_bps
             };
             let bytes = scenario.cell.frame_bytes(u32::from(packet.bytes));
-            let retry = self.tries[from as usize] > 0;
+            let retry = self.tries[contender as usize] > 0;
             let data = Draft {
                 from,
                 to,
@@ -76,18 +77,20 @@ impl FrameLog {
             };
             let log = Exchange {
                 cell,
+                contender,
                 sifs: scenario.cell.phy.sifs,
                 scenario,
             };
             log.write(&mut self.records, data, packet);
             let room = usize::try_from(self.limit).unwrap_or(usize::MAX);
             self.records.truncate(room);
-            let done = discarded || fate == Fate::Delivered;
-            self.tries[from as usize] = if done {
-                0
-            } else {
-                self.tries[from as usize] + 1
+            self.tries[contender as usize] = match fate {
+                Fate::Delivered => 0,
+                _ => self.tries[contender as usize] + 1,
             };
+        }
+        for &contender in cell.discarded() {
+            self.tries[contender as usize] = 0;
         }
     }
 }
@@ -122,6 +125,7 @@ impl Draft {
 
 struct Exchange<'a> {
     cell: &'a Dcf,
+    contender: u32,
     sifs: Span,
     scenario: &'a Scenario,
 }
@@ -132,7 +136,7 @@ impl Exchange<'_> {
         let start = self.cell.exchange().start;
         let end = self.cell.exchange().end;
         let mut data_start = start;
-        if let Some((rts, cts)) = self.cell.protection(data.from) {
+        if let Some((rts, cts)) = self.cell.protection(self.contender) {
             let rate_bps = self.control_rate(data.from);
             let collided = matches!(data.fate, Fate::Collided | Fate::CollidedAndDiscarded);
             let request = Draft {

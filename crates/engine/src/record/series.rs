@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::kernel::time::Span;
-use crate::scenario::{Scenario, Transport};
+use crate::scenario::Transport;
 use crate::world::{Endpoints, World};
 
 /// One sampled quantity of one item.
@@ -33,22 +33,18 @@ pub struct Series {
 }
 
 impl Series {
-    pub(crate) fn new(scenario: &Scenario, interval: Span) -> Series {
+    pub(crate) fn new(world: &World<'_>, interval: Span) -> Series {
         let track = |list, name: &str, quantity| Track {
             list,
             name: name.to_owned(),
             quantity,
             values: Vec::new(),
         };
-        let queues = std::iter::once("ap").chain(
-            scenario
-                .stations
-                .iter()
-                .map(|station| station.name.as_str()),
-        );
-        let mut tracks: Vec<Track> = queues
-            .map(|name| track("queues", name, "occupancy_packets"))
+        let names = (0..world.ports.len()).map(|contender| world.queue_name(contender));
+        let mut tracks: Vec<Track> = names
+            .map(|name| track("queues", &name, "occupancy_packets"))
             .collect();
+        let scenario = world.scenario;
         let flows = scenario.flows.iter();
         tracks.extend(
             flows
@@ -73,8 +69,8 @@ impl Series {
                 track.values.push(value);
             }
         };
-        for queue in &world.queues {
-            push(queue.length(world.now) as f64);
+        for port in &world.ports {
+            push(port.queue.length(world.now) as f64);
         }
         for (index, flow) in world.flows.iter().enumerate() {
             let packets = flow.counters.delivered - self.delivered[index];

@@ -1,9 +1,11 @@
 //! From a decoded file without problems to the [`Scenario`].
 
+use super::access;
 use super::checks;
 use super::decode::{Entry, Section};
 use super::layers::Layers;
 use super::model::*;
+use super::opportunities;
 use super::presets::Preset;
 use super::problem::Problems;
 use super::stations::member_names;
@@ -57,6 +59,7 @@ pub(super) fn assemble(
         }
     }
     stagger(root, &mut scenario, problems)?;
+    opportunities::check(root, &scenario, problems);
     Some(scenario)
 }
 
@@ -76,18 +79,25 @@ fn cell(cell: &Section, preset: &Preset) -> Option<Cell> {
         llc_bytes: own.size("llc")?,
         rts_threshold_bytes: own.size("rts_threshold"),
         ack_timeout: own.duration("ack_timeout"),
-        ap: node(Layers(&[ap, cell]), preset, queue)?,
+        ap: node(&[ap, cell], preset, queue)?,
+        ap_queue_order: match ap.entry("queue_order")?.word()? {
+            "mixed" => QueueOrder::Mixed,
+            _ => QueueOrder::Fifo,
+        },
     })
 }
 
-fn node(layers: Layers, preset: &Preset, queue_packets: u32) -> Option<Node> {
+fn node(tables: &[&Section], preset: &Preset, queue_packets: u32) -> Option<Node> {
+    let layers = Layers(tables);
+    let access = |category| access::access(tables, preset, category);
     Some(Node {
         control_rate_bps: layers
             .rate("control_rate")
             .unwrap_or(preset.control_rate_bps),
-        aifsn: layers.count("aifsn")?,
-        cwmin: layers.count("cwmin").unwrap_or(preset.cwmin),
-        cwmax: layers.count("cwmax").unwrap_or(preset.cwmax),
+        best_effort: access(Category::BestEffort),
+        background: access(Category::Background),
+        video: access(Category::Video),
+        voice: access(Category::Voice),
         attempts_short: layers.count("attempts_short")?,
         attempts_long: layers.count("attempts_long")?,
         queue_packets,
@@ -114,7 +124,8 @@ fn record(record: &Section) -> Option<Record> {
 
 fn station(station: &Section, cell: &Section, group: &str, preset: &Preset) -> Option<Station> {
     let ap = cell.table("ap")?;
-    let layers = Layers(&[station, cell]);
+    let tables = [station, cell];
+    let layers = Layers(&tables);
     let rate_bps = layers.rate("rate").unwrap_or(preset.rate_bps);
     let downlink = Layers(&[station]).rate("downlink_rate");
     let error = |key: &str| {
@@ -126,7 +137,7 @@ fn station(station: &Section, cell: &Section, group: &str, preset: &Preset) -> O
         group: group.to_owned(),
         rate_bps,
         downlink_rate_bps: downlink.or(Layers(&[ap]).rate("rate")).unwrap_or(rate_bps),
-        node: node(layers, preset, layers.count("queue")?)?,
+        node: node(&tables, preset, layers.count("queue")?)?,
         error_up: error("error_up")?,
         error_down: error("error_down")?,
     })
@@ -171,10 +182,17 @@ fn flow(name: String, table: &Section, direction: Direction, transport: Transpor
         name,
         station: 0,
         direction,
+        category: category(table.entry("category")?.word()?),
         start: own.duration("start")?,
         stop: own.duration("stop"),
         transport,
     })
+}
+
+fn category(name: &str) -> Category {
+    let named = |category: &Category| category.name() == name;
+    let found = Category::ALL.into_iter().find(named);
+    found.unwrap_or(Category::BestEffort) // a test proves that the grammar names no other
 }
 
 fn tcp(layers: Layers) -> Option<TcpSettings> {
@@ -188,6 +206,7 @@ fn tcp(layers: Layers) -> Option<TcpSettings> {
         initial_cwnd_packets: layers.count("initial_window")?,
         delayed_ack: layers.entry("delayed_ack")?.flag()?,
         ack_delay: layers.duration("ack_delay")?,
+        ack_processing: layers.duration("ack_processing")?,
         mss_bytes: layers.size("mss")?,
         header_bytes: layers.size("header")?,
         min_rto: layers.duration("min_rto")?,

@@ -1,7 +1,9 @@
 //! What several values must satisfy together. A value that was refused is not judged again.
 
+use super::access;
 use super::decode::{Entry, Section};
 use super::layers::Layers;
+use super::model::{Access, Category};
 use super::presets::Preset;
 use super::problem::Problems;
 use super::stations;
@@ -26,6 +28,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_cell(cell, problems);
     for (_, station) in &root.named {
         check_windows(&[station, cell], problems);
+        check_aifsns(&[station, cell], problems);
         for key in ["upload", "download"] {
             if let Some(connections) = station.table(key) {
                 check_lifetime(connections, problems);
@@ -86,9 +89,7 @@ fn check_cell(cell: &Section, problems: &mut Problems) {
         return;
     };
     check_windows(&[cell], problems);
-    if ap.entry("cwmin").is_some() || ap.entry("cwmax").is_some() {
-        check_windows(&[ap, cell], problems);
-    }
+    check_windows(&[ap, cell], problems);
     if let (Some(short), Some(long)) = (cell.entry("ap_queue"), ap.entry("queue"))
         && short.given
     {
@@ -119,32 +120,61 @@ pub(super) fn preset(cell: &Section) -> Option<&'static Preset> {
     Preset::named(cell.entry("phy")?.word()?)
 }
 
-/// CWmin must not be above CWmax; said where the nearest table gives one of them.
-fn check_windows(layers: &[&Section], problems: &mut Problems) {
-    let given_here = |key: &str| layers[0].entry(key).is_some();
-    if !given_here("cwmin") && !given_here("cwmax") {
-        return;
-    }
-    let layers = Layers(layers);
-    let Some(preset) = layers.0.last().and_then(|cell| preset(cell)) else {
+/// CWmin must not be above CWmax, in any category; said of a node that has a say in it, where the
+/// nearest table gives one of them.
+fn check_windows(node: &[&Section], problems: &mut Problems) {
+    let Some(preset) = node.last().and_then(|cell| preset(cell)) else {
         return;
     };
-    let cwmin = layers.count("cwmin").unwrap_or(preset.cwmin);
-    let cwmax = layers.count("cwmax").unwrap_or(preset.cwmax);
-    if cwmin <= cwmax {
-        return;
-    }
-    let (key, message) = if given_here("cwmin") {
-        let message =
-            format!("{cwmin} is above cwmax; allowed is a whole number from 0 to {cwmax}");
-        ("cwmin", message)
-    } else {
-        let message =
-            format!("{cwmax} is below cwmin; allowed is a whole number from {cwmin} to 32767");
-        ("cwmax", message)
+    let gives = |table: &&&Section| {
+        let given = |key: &str| table.entry(key).is_some();
+        given("cwmin") || given("cwmax")
     };
-    if let Some(entry) = layers.entry(key) {
-        problems.add(entry.origin, &entry.path, message);
+    for category in Category::ALL {
+        let tables = access::tables(node, category);
+        let refused = |table: &&Section| table.lacks("cwmin") || table.lacks("cwmax");
+        if node.iter().chain(&tables).any(refused) {
+            continue;
+        }
+        let Access { cwmin, cwmax, .. } = access::access(node, preset, category);
+        let Some(nearest) = tables.iter().find(gives) else {
+            continue;
+        };
+        let has_a_say = gives(&&node[0]) || tables.first().is_some_and(|own| gives(&own));
+        if cwmin <= cwmax || !has_a_say {
+            continue;
+        }
+        let place = match tables.first() {
+            Some(own) if own.path == nearest.path => String::new(),
+            _ => format!(" in `{}`", node[0].path),
+        };
+        let (key, message) = if nearest.entry("cwmin").is_some() {
+            let allowed = format!("allowed is a whole number from 0 to {cwmax}");
+            ("cwmin", format!("{cwmin} is above cwmax{place}; {allowed}"))
+        } else {
+            let allowed = format!("allowed is a whole number from {cwmin} to 32767");
+            ("cwmax", format!("{cwmax} is below cwmin{place}; {allowed}"))
+        };
+        if let Some(entry) = nearest.entry(key) {
+            problems.add(entry.origin, &entry.path, message);
+        }
+    }
+}
+
+/// PIFS is for the access point; said once of a value that several stations share.
+fn check_aifsns(station: &[&Section], problems: &mut Problems) {
+    for category in Category::ALL {
+        let tables = access::tables(station, category);
+        let Some(entry) = Layers(&tables).entry("aifsn") else {
+            continue;
+        };
+        if entry.count() != Some(1) || problems.concern(&entry.path) {
+            continue;
+        }
+        let message = "1 is PIFS, which is for the access point; allowed at a station is a whole \
+                       number from 2 to 15";
+        let hint = "`cell.ap` has an `aifsn` of its own".to_owned();
+        problems.add_with_hint(entry.origin, &entry.path, message.to_owned(), Some(hint));
     }
 }
 

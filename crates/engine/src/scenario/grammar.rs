@@ -2,6 +2,7 @@
 //!
 //! The decoder, the JSON Schema and the texts of error messages are all read off these tables.
 
+mod access;
 mod cell;
 mod flows;
 mod station;

@@ -7,6 +7,7 @@
 //! The tree keeps the line of every key, so that each problem names its place. `grammar` is the
 //! one table of keys behind the decoder, the messages and [`schema`].
 
+mod access;
 mod assemble;
 mod checks;
 mod decode;
@@ -14,6 +15,7 @@ mod grammar;
 mod layers;
 mod model;
 mod normalised;
+mod opportunities;
 mod presets;
 mod problem;
 mod read_json;

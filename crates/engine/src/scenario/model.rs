@@ -71,6 +71,8 @@ pub struct Cell {
     pub ack_timeout: Option<Span>,
     /// Access point.
     pub ap: Node,
+    /// Order of service in the access point's queues.
+    pub ap_queue_order: QueueOrder,
 }
 
 /// Medium access of one node.
@@ -78,18 +80,104 @@ pub struct Cell {
 pub struct Node {
     /// Rate of MAC ACK, RTS and CTS frames. [bit/s]
     pub control_rate_bps: u64,
-    /// Arbitration interframe space number; 2 is DIFS.
+    /// Access parameters of the category that traffic uses unless it says otherwise (DCF).
+    pub best_effort: Access,
+    /// Access parameters of category background.
+    pub background: Access,
+    /// Access parameters of category video.
+    pub video: Access,
+    /// Access parameters of category voice.
+    pub voice: Access,
+    /// Attempts (first one included) for RTS and for frames up to the RTS threshold.
+    pub attempts_short: u32,
+    /// Attempts (first one included) for frames longer than the RTS threshold.
+    pub attempts_long: u32,
+    /// Limit of each category's queue: packets waiting plus the one in service.
+    pub queue_packets: u32,
+}
+
+impl Node {
+    /// Access parameters of `category`.
+    pub fn access(&self, category: Category) -> &Access {
+        match category {
+            Category::Background => &self.background,
+            Category::BestEffort => &self.best_effort,
+            Category::Video => &self.video,
+            Category::Voice => &self.voice,
+        }
+    }
+}
+
+/// Access category (802.11 EDCA), in order of priority: the later wins internal collisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    /// AC_BK.
+    Background,
+    /// AC_BE, and DCF.
+    BestEffort,
+    /// AC_VI.
+    Video,
+    /// AC_VO.
+    Voice,
+}
+
+impl Category {
+    /// All, lowest priority first.
+    pub const ALL: [Category; 4] = [
+        Category::Background,
+        Category::BestEffort,
+        Category::Video,
+        Category::Voice,
+    ];
+
+    /// Its name in files and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::Background => "background",
+            Category::BestEffort => "best-effort",
+            Category::Video => "video",
+            Category::Voice => "voice",
+        }
+    }
+}
+
+/// Access parameters of one category.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Arbitration interframe space number; 2 is DIFS, 1 is PIFS.
     pub aifsn: u32,
     /// Smallest contention window; backoff is uniform on [0, CW].
     pub cwmin: u32,
     /// Largest contention window.
     pub cwmax: u32,
-    /// Attempts (first one included) for RTS and for frames up to the RTS threshold.
-    pub attempts_short: u32,
-    /// Attempts (first one included) for frames longer than the RTS threshold.
-    pub attempts_long: u32,
-    /// Queue limit: packets waiting plus the one in service.
-    pub queue_packets: u32,
+    /// Most frames in one transmission opportunity, at least 1; `None`: no limit in frames.
+    pub txop_packets: Option<u32>,
+    /// Longest transmission opportunity, from the start of its first frame to the end of its last
+    /// MAC ACK; the first frame is always allowed. `None`: no limit in time.
+    pub txop_limit: Option<Span>,
+}
+
+impl Access {
+    /// Contention parameters alone, one frame a transmission opportunity.
+    pub const fn contention(aifsn: u32, cwmin: u32, cwmax: u32) -> Access {
+        Access {
+            aifsn,
+            cwmin,
+            cwmax,
+            txop_packets: Some(1),
+            txop_limit: None,
+        }
+    }
+}
+
+/// In which order the access point serves its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueOrder {
+    /// First in, first out.
+    Fifo,
+    /// The first packet of the flow of a packet drawn at random, as models with a randomly mixed
+    /// queue assume; packets of a flow stay in order.
+    Mixed,
 }
 
 /// One station.
@@ -142,6 +230,8 @@ pub struct Flow {
     pub station: usize,
     /// Where the data goes.
     pub direction: Direction,
+    /// Access category of its packets, both ways.
+    pub category: Category,
     /// First packet.
     pub start: Span,
     /// No new data from then on; `None`: runs to the end.
@@ -183,6 +273,8 @@ pub struct TcpSettings {
     pub delayed_ack: bool,
     /// Delayed-ACK timer.
     pub ack_delay: Span,
+    /// Time the receiver takes to make an ACK of a segment (paper 003, section 6.5).
+    pub ack_processing: Span,
     /// Payload of a full segment. [bytes]
     pub mss_bytes: u32,
     /// TCP/IP header of a segment and size of an ACK. [bytes]

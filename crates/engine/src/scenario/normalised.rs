@@ -42,6 +42,7 @@ impl Scenario {
                 Direction::Up => "up",
                 Direction::Down => "down",
             },
+            "category": flow.category.name(),
             "start_s": flow.start.seconds(),
             "stop_s": flow.stop.map(Span::seconds),
         });
@@ -64,20 +65,51 @@ fn cell(cell: &Cell) -> Value {
         "llc_bytes": cell.llc_bytes,
         "rts_threshold_bytes": cell.rts_threshold_bytes,
         "ack_timeout_s": cell.ack_timeout.map(Span::seconds),
-        "ap": node(&cell.ap),
+        "ap": ap(cell),
     })
 }
 
+fn ap(cell: &Cell) -> Value {
+    let mut json = node(&cell.ap);
+    json["queue_order"] = json!(match cell.ap_queue_order {
+        QueueOrder::Fifo => "fifo",
+        QueueOrder::Mixed => "mixed",
+    });
+    json
+}
+
 fn node(node: &Node) -> Value {
+    let mut json = json!({"control_rate_bps": node.control_rate_bps});
+    extend(&mut json, access(&node.best_effort));
+    extend(
+        &mut json,
+        json!({
+            "attempts_short": node.attempts_short,
+            "attempts_long": node.attempts_long,
+            "queue_packets": node.queue_packets,
+            "voice": access(&node.voice),
+            "video": access(&node.video),
+            "background": access(&node.background),
+        }),
+    );
+    json
+}
+
+fn access(access: &Access) -> Value {
     json!({
-        "control_rate_bps": node.control_rate_bps,
-        "aifsn": node.aifsn,
-        "cwmin": node.cwmin,
-        "cwmax": node.cwmax,
-        "attempts_short": node.attempts_short,
-        "attempts_long": node.attempts_long,
-        "queue_packets": node.queue_packets,
+        "aifsn": access.aifsn,
+        "cwmin": access.cwmin,
+        "cwmax": access.cwmax,
+        "txop_packets": access.txop_packets,
+        "txop_limit_s": access.txop_limit.map(Span::seconds),
     })
+}
+
+/// Appends the keys of `more` to the object `json`.
+fn extend(json: &mut Value, more: Value) {
+    if let (Value::Object(json), Value::Object(more)) = (json, more) {
+        json.extend(more);
+    }
 }
 
 fn station(station: &Station) -> Value {
@@ -89,9 +121,7 @@ fn station(station: &Station) -> Value {
         "error_up": station.error_up,
         "error_down": station.error_down,
     });
-    if let (Value::Object(json), Value::Object(node)) = (&mut json, node(&station.node)) {
-        json.extend(node);
-    }
+    extend(&mut json, node(&station.node));
     json
 }
 
@@ -106,6 +136,7 @@ fn tcp(settings: &TcpSettings) -> Value {
         "initial_cwnd_packets": settings.initial_cwnd_packets,
         "delayed_ack": settings.delayed_ack,
         "ack_delay_s": settings.ack_delay.seconds(),
+        "ack_processing_s": settings.ack_processing.seconds(),
         "mss_bytes": settings.mss_bytes,
         "header_bytes": settings.header_bytes,
         "min_rto_s": settings.min_rto.seconds(),

@@ -113,6 +113,11 @@ impl<'a> Problems<'a> {
         self.found.len() == LISTED
     }
 
+    /// Whether one of the problems listed is about the key `path`.
+    pub(super) fn concern(&self, path: &str) -> bool {
+        self.found.iter().any(|(_, problem)| problem.path == path)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.found.is_empty()
     }

@@ -16,6 +16,7 @@ pub(super) fn settings(congestion: CongestionControl) -> TcpSettings {
         initial_cwnd_packets: 2,
         delayed_ack: false,
         ack_delay: Span(100 * MS),
+        ack_processing: Span::ZERO,
         mss_bytes: 1460,
         header_bytes: 40,
         min_rto: Span(200 * MS),

@@ -1,7 +1,7 @@
 //! Frame durations from the standard's formulas, in integer nanoseconds.
 
 use lasthop_engine::kernel::time::Span;
-use lasthop_engine::scenario::{Cell, Node, PhyKind};
+use lasthop_engine::scenario::{Access, Cell, PhyKind};
 
 /// MAC ACK and CTS. [bytes]
 pub const ACK_BYTES: u32 = 14;
@@ -30,7 +30,7 @@ pub fn eifs_lead(cell: &Cell) -> Span {
     cell.phy.sifs + frame(cell, ACK_BYTES, cell.phy.eifs_rate_bps)
 }
 
-/// AIFS of a node.
-pub fn aifs(cell: &Cell, node: &Node) -> Span {
-    cell.phy.sifs + cell.phy.slot * u64::from(node.aifsn)
+/// AIFS of a node's category.
+pub fn aifs(cell: &Cell, access: &Access) -> Span {
+    cell.phy.sifs + cell.phy.slot * u64::from(access.aifsn)
 }

@@ -1,10 +1,10 @@
 //! Random small cells with random traffic.
 
 use lasthop_engine::kernel::time::{Span, Time};
-use lasthop_engine::scenario::{Cell, Node, Phy, PhyKind, Record, Scenario, Station, Wire};
+use lasthop_engine::scenario::*;
 use proptest::option;
 use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::sample::{select, subsequence};
 
 use crate::medium::Arrival;
 use crate::node::Packet;
@@ -31,9 +31,10 @@ pub fn phy(kind: PhyKind) -> Phy {
 pub fn access(cwmin: u32) -> Node {
     Node {
         control_rate_bps: 2 * MBPS,
-        aifsn: 2,
-        cwmin,
-        cwmax: 1023,
+        best_effort: Access::contention(2, cwmin, 1023),
+        background: Access::contention(2, cwmin, 1023),
+        video: Access::contention(2, cwmin, 1023),
+        voice: Access::contention(2, cwmin, 1023),
         attempts_short: 7,
         attempts_long: 4,
         queue_packets: 1_000,
@@ -53,7 +54,7 @@ pub fn station(number: usize, node: Node) -> Station {
     }
 }
 
-/// A scenario without flows: arrivals come from the test.
+/// A scenario without flows: arrivals come from the test, in category best effort.
 pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
     Scenario {
         name: String::from("oracle"),
@@ -68,6 +69,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             rts_threshold_bytes: None,
             ack_timeout: None,
             ap,
+            ap_queue_order: QueueOrder::Fifo,
         },
         wire: Wire {
             rate_bps: None,
@@ -81,6 +83,37 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
     }
 }
 
+/// Lets every node contend in `categories`: the flows are there for nothing else.
+pub fn use_categories(scenario: &mut Scenario, categories: &[Category]) {
+    let silence = Transport::Udp(UdpSettings {
+        arrivals: Arrivals::Constant,
+        rate_bps: 1,
+        payload_bytes: 1,
+        header_bytes: 28,
+    });
+    for station in 0..scenario.stations.len() {
+        scenario
+            .flows
+            .extend(categories.iter().map(|&category| Flow {
+                name: format!("s{station}/{}", category.name()),
+                station,
+                direction: Direction::Up,
+                category,
+                start: Span::ZERO,
+                stop: None,
+                transport: silence,
+            }));
+    }
+}
+
+/// Best effort alone, or some of the categories.
+fn any_categories() -> impl Strategy<Value = Vec<Category>> {
+    prop_oneof![
+        1 => Just(vec![Category::BestEffort]),
+        2 => subsequence(Category::ALL.to_vec(), 1..=4),
+    ]
+}
+
 /// A cell of one to five stations, and packets to send in it.
 pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
     (
@@ -89,10 +122,11 @@ pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
         option::of(prop_oneof![Just(0), 1_u64..1_000_000]),
         any_access(),
         prop::collection::vec(any_station(), 1..6),
-        any_packets(),
+        (any_categories(), any_packets()),
     )
         .prop_map(
-            |(kind, rts_threshold_bytes, ack_timeout, ap, stations, packets)| {
+            |(kind, rts_threshold_bytes, ack_timeout, ap, stations, traffic)| {
+                let (categories, packets) = traffic;
                 let stations = stations
                     .into_iter()
                     .enumerate()
@@ -103,7 +137,8 @@ pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
                 let mut scenario = scenario(phy(kind), ap, stations.collect());
                 scenario.cell.rts_threshold_bytes = rts_threshold_bytes;
                 scenario.cell.ack_timeout = ack_timeout.map(Span);
-                let arrivals = arrivals(packets, scenario.stations.len() as u32);
+                use_categories(&mut scenario, &categories);
+                let arrivals = arrivals(packets, scenario.stations.len() as u32, &categories);
                 (scenario, arrivals)
             },
         )
@@ -112,28 +147,47 @@ pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
 /// Small windows, so that draws of 0, collisions and discards abound; control rates on both
 /// sides of the EIFS rate, so that the NAV may outlast EIFS.
 fn any_access() -> impl Strategy<Value = Node> {
-    let windows = (0_u32..20, 0_u32..80);
     let control = select(vec![MBPS, 6 * MBPS, 24 * MBPS]);
-    (windows, control, 1_u32..5, 1_u32..6, 1_u32..5, 1_u32..8).prop_map(
-        |(
-            (cwmin, wider),
-            control_rate_bps,
-            aifsn,
-            attempts_short,
-            attempts_long,
-            queue_packets,
-        )| {
+    (
+        [
+            any_category(),
+            any_category(),
+            any_category(),
+            any_category(),
+        ],
+        (control, 1_u32..6, 1_u32..5, 1_u32..8),
+    )
+        .prop_map(|([best_effort, background, video, voice], others)| {
+            let (control_rate_bps, attempts_short, attempts_long, queue_packets) = others;
             Node {
                 control_rate_bps,
-                aifsn,
-                cwmin,
-                cwmax: cwmin + wider,
+                best_effort,
+                background,
+                video,
+                voice,
                 attempts_short,
                 attempts_long,
                 queue_packets,
             }
-        },
-    )
+        })
+}
+
+/// Half of the categories send one frame at a time.
+fn any_category() -> impl Strategy<Value = Access> {
+    let contention = (1_u32..5, 0_u32..20, 0_u32..80);
+    let limit = || option::of((0_u64..8_000_000).prop_map(Span));
+    let opportunity = prop_oneof![
+        2 => Just((Some(1), None)),
+        1 => ((1_u32..5).prop_map(Some), limit()),
+        1 => (0_u64..8_000_000).prop_map(|ns| (None, Some(Span(ns)))),
+    ];
+    (contention, opportunity).prop_map(|((aifsn, cwmin, wider), (txop_packets, txop_limit))| {
+        Access {
+            txop_packets,
+            txop_limit,
+            ..Access::contention(aifsn, cwmin, cwmin + wider)
+        }
+    })
 }
 
 fn any_station() -> impl Strategy<Value = Station> {
@@ -150,8 +204,9 @@ fn any_station() -> impl Strategy<Value = Station> {
     )
 }
 
-/// An arrival before the nodes are known: instant [ns], two numbers for the nodes, size, reply.
-type AnyPacket = (u64, u32, u32, u32, Option<u32>);
+/// An arrival before nodes and categories are known: instant [ns], two numbers for the nodes and one
+/// for the category, size, reply.
+type AnyPacket = (u64, [u32; 3], u32, Option<u32>);
 
 /// Up to 120 packets within 40 ms. Most instants are whole microseconds, as are most frame ends
 /// and slot boundaries of 802.11g, so that ties occur.
@@ -163,19 +218,24 @@ fn any_packets() -> impl Strategy<Value = Vec<AnyPacket>> {
     ];
     let reply = option::of(select(vec![40_u32, 1_500]));
     prop::collection::vec(
-        (instant, 0..60_u32, 0..60_u32, 20_u32..1_500, reply),
+        (
+            instant,
+            [0..60_u32, 0..60_u32, 0..60_u32],
+            20_u32..1_500,
+            reply,
+        ),
         1..120,
     )
 }
 
-fn arrivals(mut packets: Vec<AnyPacket>, stations: u32) -> Vec<Arrival> {
+fn arrivals(mut packets: Vec<AnyPacket>, stations: u32, categories: &[Category]) -> Vec<Arrival> {
     packets.sort_by_key(|packet| packet.0);
-    let arrival = |((at, from, to, ip_bytes, reply_bytes), id)| {
+    let arrival = |((at, [from, to, category], ip_bytes, reply_bytes), id): (AnyPacket, u32)| {
         let node = from % (stations + 1);
         let to = if node == 0 { 1 + to % stations } else { 0 };
         Arrival {
             at: Time(at),
-            node,
+            who: (node, categories[category as usize % categories.len()]),
             packet: Packet {
                 id,
                 to,

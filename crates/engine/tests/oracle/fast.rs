@@ -8,9 +8,9 @@ use lasthop_engine::mac::dcf::{self, Dcf, Frame};
 use lasthop_engine::scenario::Scenario;
 
 use crate::medium::{Arrival, Attempt, FIRST_REPLY, Outcome, Trace};
-use crate::node::Packet;
+use crate::node::{Packet, Who};
 
-/// A node's queue; the head is with the cell.
+/// A contender's queue; the head is with the cell.
 struct Queue {
     limit: usize,
     waiting: VecDeque<Packet>,
@@ -35,17 +35,22 @@ fn frame(packet: &Packet) -> Frame {
 
 /// Plays `arrivals` (in order of time) to the engine's cell until nothing is left to send.
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Trace {
-    let accesses =
-        std::iter::once(&scenario.cell.ap).chain(scenario.stations.iter().map(|s| &s.node));
-    let queue = |limit: u32| Queue {
-        limit: limit as usize,
-        waiting: VecDeque::new(),
-        leaves: Time::ZERO,
-        failures: 0,
+    let cell = Dcf::new(scenario, streams);
+    let queue = |contender| {
+        let node = match cell.node(contender) {
+            0 => &scenario.cell.ap,
+            station => &scenario.stations[station as usize - 1].node,
+        };
+        Queue {
+            limit: node.queue_packets as usize,
+            waiting: VecDeque::new(),
+            leaves: Time::ZERO,
+            failures: 0,
+        }
     };
     let mut driver = Driver {
-        cell: Dcf::new(scenario, streams),
-        queues: accesses.map(|access| queue(access.queue_packets)).collect(),
+        queues: (0..cell.contenders() as u32).map(queue).collect(),
+        cell,
         replies: 0,
         trace: Trace::default(),
     };
@@ -53,7 +58,7 @@ pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Tra
         while driver.cell.deadline() <= arrival.at {
             driver.exchange_ends();
         }
-        driver.arrive(arrival.at, arrival.node, arrival.packet);
+        driver.arrive(arrival.at, arrival.who, arrival.packet);
     }
     while driver.cell.deadline() < Time::NEVER {
         driver.exchange_ends();
@@ -62,28 +67,34 @@ pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Tra
 }
 
 impl Driver {
-    fn arrive(&mut self, now: Time, node: u32, packet: Packet) {
-        let queue = &mut self.queues[node as usize];
+    fn who(&self, contender: u32) -> Who {
+        (self.cell.node(contender), self.cell.category(contender))
+    }
+
+    fn arrive(&mut self, now: Time, who: Who, packet: Packet) {
+        let contender = self.cell.contender(who.0, who.1);
+        let queue = &mut self.queues[contender as usize];
         if queue.waiting.len() + usize::from(now < queue.leaves) >= queue.limit {
-            self.trace.dropped.push((now, node, packet.id));
+            self.trace.dropped.push((now, who, packet.id));
             return;
         }
         queue.waiting.push_back(packet);
         if queue.waiting.len() == 1 {
-            self.cell.backlog(now, node, frame(&packet));
+            self.cell.backlog(now, contender, frame(&packet));
         }
     }
 
     fn exchange_ends(&mut self) {
         let outcome = self.cell.advance();
         let exchange = self.cell.exchange();
-        for &node in self.cell.transmitters() {
-            let queue = &mut self.queues[node as usize];
+        for &contender in self.cell.transmitters() {
+            let who = self.who(contender);
+            let queue = &mut self.queues[contender as usize];
             self.trace.attempts.push(Attempt {
                 start: exchange.start,
-                node,
+                who,
                 packet: queue.waiting[0].id,
-                rts: self.cell.protection(node).is_some(),
+                rts: self.cell.protection(contender).is_some(),
                 retry: queue.failures > 0,
                 outcome: match outcome {
                     dcf::Outcome::Delivered { .. } => Outcome::Delivered,
@@ -93,7 +104,13 @@ impl Driver {
             });
             queue.failures += 1;
         }
+        for contender in self.cell.discarded().to_vec() {
+            let who = self.who(contender);
+            let packet = self.next(contender);
+            self.trace.discarded.push((exchange.end, who, packet.id));
+        }
         if let dcf::Outcome::Delivered { from, done } = outcome {
+            let (sender, category) = self.who(from);
             let packet = self.next(from);
             self.queues[from as usize].leaves = done;
             self.trace
@@ -104,28 +121,25 @@ impl Driver {
                 self.replies += 1;
                 let reply = Packet {
                     id,
-                    to: from,
+                    to: sender,
                     ip_bytes,
                     reply_bytes: None,
                 };
-                self.arrive(exchange.end, packet.to, reply);
+                self.arrive(exchange.end, (packet.to, category), reply);
             }
-        }
-        for node in self.cell.discarded().to_vec() {
-            let packet = self.next(node);
-            self.trace.discarded.push((exchange.end, node, packet.id));
         }
     }
 
-    /// The head of `node`'s queue is done with; hands the next one to the cell.
-    fn next(&mut self, node: u32) -> Packet {
-        let queue = &mut self.queues[node as usize];
+    /// The head of `contender`'s queue is done with; hands the next one to the cell.
+    fn next(&mut self, contender: u32) -> Packet {
+        let queue = &mut self.queues[contender as usize];
         queue.failures = 0;
         let packet = queue
             .waiting
             .pop_front()
             .expect("a node that transmits has a packet");
-        self.cell.proceed(node, queue.waiting.front().map(frame));
+        self.cell
+            .proceed(contender, queue.waiting.front().map(frame));
         packet
     }
 }

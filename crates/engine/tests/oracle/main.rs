@@ -8,31 +8,37 @@ mod medium;
 mod node;
 mod worked;
 
+use std::collections::HashMap;
+
 use lasthop_engine::kernel::streams::{Stream, Streams};
-use lasthop_engine::scenario::Scenario;
+use lasthop_engine::scenario::{Category, Scenario};
 use medium::{Arrival, Trace};
-use node::Draws;
+use node::{Draws, Who};
 use proptest::prelude::*;
 
-/// Draws from the streams that the engine uses: `NAME/backoff` and `NAME/channel` of the sender.
+/// Draws from the streams that the engine uses: `NAME/backoff` and `NAME/channel` of the sender,
+/// `NAME/CATEGORY/...` for other categories than best effort.
 struct EngineDraws<'a> {
     scenario: &'a Scenario,
-    backoff: Vec<Stream>,
-    channel: Vec<Stream>,
+    backoff: HashMap<Who, Stream>,
+    channel: HashMap<Who, Stream>,
 }
 
 impl<'a> EngineDraws<'a> {
     fn new(scenario: &'a Scenario, streams: &Streams) -> EngineDraws<'a> {
         let named = |suffix: &str| {
-            std::iter::once("ap")
-                .chain(
-                    scenario
-                        .stations
-                        .iter()
-                        .map(|station| station.name.as_str()),
-                )
-                .map(|name| streams.stream(&format!("{name}/{suffix}")))
-                .collect()
+            let stations = scenario.stations.iter().map(|s| s.name.as_str());
+            let of_node = |(name, node): (&str, u32)| {
+                Category::ALL.map(|category| {
+                    let stream = match category {
+                        Category::BestEffort => format!("{name}/{suffix}"),
+                        other => format!("{name}/{}/{suffix}", other.name()),
+                    };
+                    ((node, category), streams.stream(&stream))
+                })
+            };
+            let names = std::iter::once("ap").chain(stations);
+            names.zip(0..).flat_map(of_node).collect()
         };
         EngineDraws {
             scenario,
@@ -43,18 +49,22 @@ impl<'a> EngineDraws<'a> {
 }
 
 impl Draws for EngineDraws<'_> {
-    fn backoff(&mut self, node: u32, cw: u32) -> u32 {
-        self.backoff[node as usize].up_to(cw)
+    fn backoff(&mut self, who: Who, cw: u32) -> u32 {
+        stream(&mut self.backoff, who).up_to(cw)
     }
 
-    fn corrupted(&mut self, from: u32, to: u32) -> bool {
+    fn corrupted(&mut self, who: Who, to: u32) -> bool {
         let stations = &self.scenario.stations;
-        let probability = match from {
+        let probability = match who.0 {
             0 => stations[to as usize - 1].error_down,
-            _ => stations[from as usize - 1].error_up,
+            from => stations[from as usize - 1].error_up,
         };
-        self.channel[from as usize].chance(probability)
+        stream(&mut self.channel, who).chance(probability)
     }
+}
+
+fn stream(streams: &mut HashMap<Who, Stream>, who: Who) -> &mut Stream {
+    streams.get_mut(&who).expect("every node and category")
 }
 
 /// What the two cells make of the same arrivals and streams: the fast one, then the oracle.

@@ -7,16 +7,16 @@
 use std::collections::VecDeque;
 
 use lasthop_engine::kernel::time::Time;
-use lasthop_engine::scenario::Scenario;
+use lasthop_engine::scenario::{self, Category, Scenario};
 
 use crate::air;
-use crate::node::{Contention, Draws, Node, Packet};
+use crate::node::{Contention, Draws, Node, Packet, Who};
 
 /// A packet that comes to a node's queue from outside the cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     pub at: Time,
-    pub node: u32,
+    pub who: Who,
     pub packet: Packet,
 }
 
@@ -32,7 +32,7 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
     pub start: Time,
-    pub node: u32,
+    pub who: Who,
     pub packet: u32,
     pub rts: bool,
     pub retry: bool,
@@ -45,17 +45,18 @@ pub struct Trace {
     pub attempts: Vec<Attempt>,
     /// End of the data frame, receiver, packet.
     pub deliveries: Vec<(Time, u32, u32)>,
-    /// Packets that found the queue full: instant, node, packet.
-    pub dropped: Vec<(Time, u32, u32)>,
-    /// Packets given up at the attempt limit: end of the last attempt's busy period, node, packet.
-    pub discarded: Vec<(Time, u32, u32)>,
+    /// Packets that found the queue full: instant, sender, packet.
+    pub dropped: Vec<(Time, Who, u32)>,
+    /// Packets given up at the attempt limit: end of the last attempt's busy period (end of the data
+    /// frame of the category that won an internal collision), sender, packet.
+    pub discarded: Vec<(Time, Who, u32)>,
 }
 
 impl Trace {
     /// The same with what happens at one instant in order of nodes.
     pub fn in_order(mut self) -> Trace {
         self.attempts
-            .sort_by_key(|attempt| (attempt.start, attempt.node));
+            .sort_by_key(|attempt| (attempt.start, attempt.who));
         self.discarded.sort_unstable();
         self
     }
@@ -74,12 +75,12 @@ enum Kind {
 struct Frame {
     end: Time,
     kind: Kind,
-    /// The node whose packet this is about.
-    owner: u32,
+    /// Whose packet this is about: an index of the medium's `nodes`.
+    owner: usize,
     packet: Packet,
 }
 
-/// A cell of nodes, 0 the access point, 1.. the stations.
+/// A cell of nodes, each once for every category.
 pub struct Medium<'a> {
     scenario: &'a Scenario,
     draws: &'a mut dyn Draws,
@@ -87,6 +88,8 @@ pub struct Medium<'a> {
     on_air: Vec<Frame>,
     /// Nobody but their senders can read the frames of this busy period.
     unreadable: bool,
+    /// The data frame on the air follows another in the same transmission opportunity.
+    following: bool,
     /// A SIFS gap: this frame begins then.
     reply: Option<(Time, Frame)>,
     /// Until when the last RTS has reserved the medium. Its own sender, after a time-out shorter
@@ -101,25 +104,22 @@ pub const FIRST_REPLY: u32 = 1_000_000;
 
 /// Plays `arrivals` (in order of time) to a cell until nothing is left to send.
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], draws: &mut dyn Draws) -> Trace {
-    let accesses =
+    let settings =
         std::iter::once(&scenario.cell.ap).chain(scenario.stations.iter().map(|s| &s.node));
-    let nodes = accesses
-        .zip(0..)
-        .map(|(access, index)| {
-            Node::new(
-                index,
-                access,
-                air::aifs(&scenario.cell, access),
-                scenario.cell.phy.slot,
-            )
+    let categories = |(settings, number): (&scenario::Node, u32)| {
+        Category::ALL.map(|category| {
+            let aifs = air::aifs(&scenario.cell, settings.access(category));
+            Node::new((number, category), settings, aifs, scenario.cell.phy.slot)
         })
-        .collect();
+    };
+    let nodes = settings.zip(0..).flat_map(categories).collect();
     let medium = Medium {
         scenario,
         draws,
         nodes,
         on_air: Vec::new(),
         unreadable: false,
+        following: false,
         reply: None,
         nav: Time::ZERO,
         replies: 0,
@@ -150,8 +150,8 @@ impl Medium<'_> {
             } else if timer == Some(now) {
                 self.countdowns(now);
             } else {
-                let Arrival { node, packet, .. } = arrivals.pop_front().expect("one is due");
-                self.arrive(now, node, packet);
+                let Arrival { who, packet, .. } = arrivals.pop_front().expect("one is due");
+                self.arrive(now, who, packet);
             }
         }
         self.trace
@@ -162,47 +162,63 @@ impl Medium<'_> {
         !self.on_air.is_empty() || self.reply.is_some()
     }
 
-    fn arrive(&mut self, now: Time, node: u32, packet: Packet) {
-        let (room, at_once) = self.nodes[node as usize].arrival(packet, self.draws);
+    fn arrive(&mut self, now: Time, who: Who, packet: Packet) {
+        let own = |node: &Node| node.who == who;
+        let index = self.nodes.iter().position(own).expect("a node of the cell");
+        let (room, at_once) = self.nodes[index].arrival(packet, self.draws);
         if !room {
-            self.trace.dropped.push((now, node, packet.id));
+            self.trace.dropped.push((now, who, packet.id));
         }
         if at_once {
-            self.send(now, &[node]);
+            self.send(now, &[index]);
         }
     }
 
     fn countdowns(&mut self, now: Time) {
-        let mut senders = Vec::new();
-        for (node, index) in self.nodes.iter_mut().zip(0..) {
+        let mut ready = Vec::new();
+        for (index, node) in self.nodes.iter_mut().enumerate() {
             if node.deadline() == Some(now) && node.count_down() {
-                senders.push(index);
+                ready.push(index);
             }
         }
-        if !senders.is_empty() {
-            self.send(now, &senders);
+        if ready.is_empty() {
+            return;
+        }
+        let who: Vec<Who> = ready.iter().map(|&index| self.nodes[index].who).collect();
+        let highest = |&index: &usize| {
+            let (node, category) = self.nodes[index].who;
+            who.iter()
+                .all(|other| other.0 != node || other.1 <= category)
+        };
+        let (senders, yielding): (Vec<usize>, Vec<usize>) = ready.into_iter().partition(highest);
+        self.send(now, &senders);
+        for index in yielding {
+            self.nodes[index].yields(self.draws);
         }
     }
 
     /// All `senders` begin their first frame; everyone else hears it.
-    fn send(&mut self, now: Time, senders: &[u32]) {
+    fn send(&mut self, now: Time, senders: &[usize]) {
         self.unreadable = senders.len() > 1;
+        self.following = false;
+        if let [winner] = senders {
+            self.nodes[*winner].wins(now);
+        }
         self.nav = now;
         for &index in senders {
-            let node = &self.nodes[index as usize];
-            let packet = *node
-                .queue
-                .front()
-                .expect("a node that transmits has a packet");
+            let node = &mut self.nodes[index];
+            let head = node.queue.front();
+            let packet = *head.expect("a node that transmits has a packet");
+            let (who, retry) = (node.who, node.sends());
             let rts = self.uses_rts(packet);
             let kind = if rts { Kind::Rts } else { Kind::Data };
             self.on_air.push(self.frame(now, kind, index, packet));
             self.trace.attempts.push(Attempt {
                 start: now,
-                node: index,
+                who,
                 packet: packet.id,
                 rts,
-                retry: node.retries(),
+                retry,
                 outcome: if self.unreadable {
                     Outcome::Collided
                 } else {
@@ -213,7 +229,8 @@ impl Medium<'_> {
         self.nodes.iter_mut().for_each(Node::medium_busy);
     }
 
-    fn frame(&self, now: Time, kind: Kind, owner: u32, packet: Packet) -> Frame {
+    fn frame(&self, now: Time, kind: Kind, owner: usize, packet: Packet) -> Frame {
+        let (sender, _) = self.nodes[owner].who;
         let cell = &self.scenario.cell;
         let control = |node: u32| match node {
             0 => cell.ap.control_rate_bps,
@@ -224,13 +241,13 @@ impl Medium<'_> {
             }
         };
         let duration = match kind {
-            Kind::Rts => air::frame(cell, air::RTS_BYTES, control(owner)),
+            Kind::Rts => air::frame(cell, air::RTS_BYTES, control(sender)),
             Kind::Cts | Kind::Ack => air::frame(cell, air::ACK_BYTES, control(packet.to)),
             Kind::Data => {
-                let rate_bps = if owner == 0 {
+                let rate_bps = if sender == 0 {
                     self.scenario.stations[packet.to as usize - 1].downlink_rate_bps
                 } else {
-                    self.scenario.stations[owner as usize - 1].rate_bps
+                    self.scenario.stations[sender as usize - 1].rate_bps
                 };
                 air::frame(cell, air::data_bytes(cell, packet.ip_bytes), rate_bps)
             }
@@ -255,21 +272,32 @@ impl Medium<'_> {
             }
         }
         if !self.busy() {
+            self.settle(now);
             let unreadable = std::mem::take(&mut self.unreadable);
             let eifs_lead = air::eifs_lead(&self.scenario.cell).max(self.nav.since(now));
             let lead = unreadable.then_some(eifs_lead);
-            for (node, index) in self.nodes.iter_mut().zip(0..) {
+            for node in &mut self.nodes {
                 if let Some(packet) = node.medium_idle(now, lead, self.draws) {
-                    self.trace.discarded.push((now, index, packet.id));
+                    self.trace.discarded.push((now, node.who, packet.id));
                 }
+            }
+        }
+    }
+
+    /// Packets that were given up in an internal collision leave.
+    fn settle(&mut self, now: Time) {
+        for node in &mut self.nodes {
+            if let Some(packet) = node.settle() {
+                self.trace.discarded.push((now, node.who, packet.id));
             }
         }
     }
 
     fn await_ack(&mut self, now: Time, frame: Frame) {
         let until = self.scenario.cell.ack_timeout.map(|wait| now + wait);
-        let after_cts = frame.kind == Kind::Data && self.uses_rts(frame.packet);
-        self.nodes[frame.owner as usize].contention = Contention::AwaitAck { until, after_cts };
+        let protected = !self.following && self.uses_rts(frame.packet);
+        let after_cts = frame.kind == Kind::Data && protected;
+        self.nodes[frame.owner].contention = Contention::AwaitAck { until, after_cts };
     }
 
     fn uses_rts(&self, packet: Packet) -> bool {
@@ -289,7 +317,7 @@ impl Medium<'_> {
                 Kind::Cts
             }
             Kind::Cts => Kind::Data,
-            Kind::Data if self.draws.corrupted(owner, packet.to) => {
+            Kind::Data if self.draws.corrupted(self.nodes[owner].who, packet.to) => {
                 let attempt = self
                     .trace
                     .attempts
@@ -302,10 +330,12 @@ impl Medium<'_> {
             }
             Kind::Data => {
                 self.trace.deliveries.push((now, packet.to, packet.id));
+                self.settle(now);
                 Kind::Ack
             }
             Kind::Ack => {
-                self.nodes[owner as usize].acknowledged(self.draws);
+                self.nodes[owner].acknowledged(self.draws);
+                self.go_on(now, owner);
                 return;
             }
         };
@@ -315,16 +345,39 @@ impl Medium<'_> {
             let id = FIRST_REPLY + self.replies;
             self.replies += 1;
             // A station answers the access point, and the access point the station.
-            self.arrive(
-                now,
-                packet.to,
-                Packet {
-                    id,
-                    to: owner,
-                    ip_bytes,
-                    reply_bytes: None,
-                },
-            );
+            let (to, category) = self.nodes[owner].who;
+            let reply = Packet {
+                id,
+                to,
+                ip_bytes,
+                reply_bytes: None,
+            };
+            self.arrive(now, (packet.to, category), reply);
         }
+    }
+
+    /// After the MAC ACK: the next packet of `owner` follows SIFS later, without RTS, if there is one
+    /// and the transmission opportunity lasts.
+    fn go_on(&mut self, now: Time, owner: usize) {
+        let Some(&packet) = self.nodes[owner].queue.front() else {
+            return;
+        };
+        let sifs = self.scenario.cell.phy.sifs;
+        let data = self.frame(now + sifs, Kind::Data, owner, packet);
+        let ack = self.frame(data.end + sifs, Kind::Ack, owner, packet);
+        let node = &mut self.nodes[owner];
+        if !node.goes_on(ack.end) {
+            return;
+        }
+        self.following = true;
+        self.reply = Some((now + sifs, data));
+        self.trace.attempts.push(Attempt {
+            start: now + sifs,
+            who: node.who,
+            packet: packet.id,
+            rts: false,
+            retry: node.sends(),
+            outcome: Outcome::Delivered,
+        });
     }
 }

@@ -1,9 +1,12 @@
-//! One node's contention for the medium, a rule of the standard at a time.
+//! One node's contention for the medium in one access category, a rule of the standard at a time.
 
 use std::collections::VecDeque;
 
 use lasthop_engine::kernel::time::{Span, Time};
-use lasthop_engine::scenario::Node as Access;
+use lasthop_engine::scenario::{Access, Category, Node as Settings};
+
+/// A node, 0 the access point, and one of its access categories.
+pub type Who = (u32, Category);
 
 /// A packet for the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +28,8 @@ pub struct Packet {
 /// Idle --packet--> Transmit                          (immediate access)
 /// Idle, Defer, Backoff --medium busy--> Frozen --medium idle--> Defer
 /// Defer --AIFS or EIFS over--> Backoff --slots run out--> Transmit, or Idle without a packet
-/// Transmit --end of own frame--> AwaitAck, or --MAC ACK--> Frozen (post-backoff)
+/// Transmit --end of own frame--> AwaitAck, or --MAC ACK--> Frozen (post-backoff), or Transmit (TXOP)
+/// Transmit --a higher category of the node is ready too--> Frozen (internal collision)
 /// AwaitAck --medium idle--> Defer, until AIFS after the time-out
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,36 +54,55 @@ pub enum Contention {
 
 /// Where the node's random numbers come from.
 pub trait Draws {
-    /// Uniform integer on `[0, cw]` from the stream of `node`.
-    fn backoff(&mut self, node: u32, cw: u32) -> u32;
-    /// Whether channel errors spoil the data frame that `from` has just sent to `to`.
-    fn corrupted(&mut self, from: u32, to: u32) -> bool;
+    /// Uniform integer on `[0, cw]` from the stream of `who`.
+    fn backoff(&mut self, who: Who, cw: u32) -> u32;
+    /// Whether channel errors spoil the data frame that `from` has just sent to node `to`.
+    fn corrupted(&mut self, from: Who, to: u32) -> bool;
 }
 
-/// A node: queue, window, attempts, contention.
+/// A node in one category: queue, window, attempts, contention.
 #[derive(Debug)]
 pub struct Node {
-    index: u32,
+    pub who: Who,
     access: Access,
+    attempts_short: u32,
+    attempts_long: u32,
+    queue_packets: usize,
     aifs: Span,
     slot: Span,
     cw: u32,
     short_attempts: u32,
     long_attempts: u32,
+    /// The packet at the head has been on the air.
+    sent: bool,
+    /// The packet at the head was given up in an internal collision.
+    doomed: bool,
+    /// Packets that may follow in the present transmission opportunity.
+    may_follow: u32,
+    /// When the present transmission opportunity ends.
+    opportunity_ends: Time,
     pub contention: Contention,
     pub queue: VecDeque<Packet>,
 }
 
 impl Node {
-    pub fn new(index: u32, access: &Access, aifs: Span, slot: Span) -> Node {
+    pub fn new(who: Who, settings: &Settings, aifs: Span, slot: Span) -> Node {
+        let access = *settings.access(who.1);
         Node {
-            index,
-            access: access.clone(),
+            who,
+            access,
+            attempts_short: settings.attempts_short,
+            attempts_long: settings.attempts_long,
+            queue_packets: settings.queue_packets as usize,
             aifs,
             slot,
             cw: access.cwmin,
             short_attempts: 0,
             long_attempts: 0,
+            sent: false,
+            doomed: false,
+            may_follow: 0,
+            opportunity_ends: Time::ZERO,
             contention: Contention::Idle,
             queue: VecDeque::new(),
         }
@@ -97,14 +120,32 @@ impl Node {
         }
     }
 
-    /// Whether the packet at the head has failed before.
-    pub fn retries(&self) -> bool {
-        self.short_attempts + self.long_attempts > 0
+    /// The head of the queue goes on the air; returns whether for another time.
+    pub fn sends(&mut self) -> bool {
+        std::mem::replace(&mut self.sent, true)
+    }
+
+    /// Nobody else has begun to send at `now`: the transmission opportunity begins.
+    pub fn wins(&mut self, now: Time) {
+        self.may_follow = self.access.txop_packets.map_or(u32::MAX, |most| most - 1);
+        let limit = self.access.txop_limit;
+        self.opportunity_ends = limit.map_or(Time::NEVER, |limit| now + limit);
+    }
+
+    /// After a MAC ACK: whether the next packet, whose MAC ACK would end at `end`, follows in the
+    /// same transmission opportunity.
+    pub fn goes_on(&mut self, end: Time) -> bool {
+        if self.may_follow == 0 || end > self.opportunity_ends {
+            return false;
+        }
+        self.may_follow -= 1;
+        self.contention = Contention::Transmit;
+        true
     }
 
     /// A packet arrives; returns whether it found room and whether it is sent at once.
     pub fn arrival(&mut self, packet: Packet, draws: &mut dyn Draws) -> (bool, bool) {
-        if self.queue.len() >= self.access.queue_packets as usize {
+        if self.queue.len() >= self.queue_packets {
             return (false, false);
         }
         self.queue.push_back(packet);
@@ -124,7 +165,7 @@ impl Node {
             | Contention::Frozen {
                 slots: slots @ None,
             } => {
-                *slots = Some(draws.backoff(self.index, self.cw));
+                *slots = Some(draws.backoff(self.who, self.cw));
             }
             // Post-backoff goes on as the packet's backoff. The other states have a packet.
             _ => {}
@@ -175,10 +216,10 @@ impl Node {
             // To settle the failure before the node knows of it shows in nothing but the room in
             // the queue after a discard.
             Contention::AwaitAck { until, after_cts } => {
-                let discarded = self.failed(after_cts);
+                let discarded = self.failed(after_cts).then(|| self.leave());
                 (
                     until.map_or(eifs, |until| until.max(now)),
-                    Some(draws.backoff(self.index, self.cw)),
+                    Some(draws.backoff(self.who, self.cw)),
                     discarded,
                 )
             }
@@ -191,35 +232,54 @@ impl Node {
         discarded
     }
 
-    /// Own exchange succeeded: the packet leaves, post-backoff begins whether or not another waits.
-    pub fn acknowledged(&mut self, draws: &mut dyn Draws) -> Packet {
-        let packet = self.leave();
+    /// A higher category of the node sends instead: as if collided, but the medium is busy at once.
+    pub fn yields(&mut self, draws: &mut dyn Draws) {
+        self.doomed = self.failed(false);
         self.contention = Contention::Frozen {
-            slots: Some(draws.backoff(self.index, self.cw)),
+            slots: Some(draws.backoff(self.who, self.cw)),
         };
-        packet
     }
 
-    /// Own attempt failed: a wider window, or the end of the packet.
-    fn failed(&mut self, after_cts: bool) -> Option<Packet> {
+    /// The exchange of the higher category is over: the packet that was given up for it leaves.
+    pub fn settle(&mut self) -> Option<Packet> {
+        std::mem::take(&mut self.doomed).then(|| self.leave())
+    }
+
+    /// Own exchange succeeded: the packet leaves, post-backoff begins whether or not another waits.
+    pub fn acknowledged(&mut self, draws: &mut dyn Draws) {
+        self.leave();
+        self.start_afresh();
+        self.contention = Contention::Frozen {
+            slots: Some(draws.backoff(self.who, self.cw)),
+        };
+    }
+
+    /// Own attempt failed: a wider window, or the end of the packet, which is then true.
+    fn failed(&mut self, after_cts: bool) -> bool {
         let (attempts, limit) = if after_cts {
-            (&mut self.long_attempts, self.access.attempts_long)
+            (&mut self.long_attempts, self.attempts_long)
         } else {
-            (&mut self.short_attempts, self.access.attempts_short)
+            (&mut self.short_attempts, self.attempts_short)
         };
         *attempts += 1;
-        if *attempts >= limit {
-            return Some(self.leave());
+        let given_up = *attempts >= limit;
+        if given_up {
+            self.start_afresh();
+        } else {
+            self.cw = (2 * (self.cw + 1) - 1).min(self.access.cwmax);
         }
-        self.cw = (2 * (self.cw + 1) - 1).min(self.access.cwmax);
-        None
+        given_up
+    }
+
+    fn start_afresh(&mut self) {
+        self.cw = self.access.cwmin;
+        self.short_attempts = 0;
+        self.long_attempts = 0;
     }
 
     /// The head of the queue is done with, for better or worse.
     fn leave(&mut self) -> Packet {
-        self.cw = self.access.cwmin;
-        self.short_attempts = 0;
-        self.long_attempts = 0;
+        self.sent = false;
         self.queue
             .pop_front()
             .expect("a node that transmits has a packet")

@@ -3,26 +3,33 @@
 //! bytes, 992 us at 11 Mb/s; of 514 bytes, 592 us.
 
 use lasthop_engine::kernel::time::{Span, Time};
-use lasthop_engine::scenario::{PhyKind, Scenario};
+use lasthop_engine::scenario::{Access, Category, PhyKind, Scenario};
 
 use crate::cells;
 use crate::medium::{self, Arrival, Outcome, Trace};
-use crate::node::{Draws, Packet};
+use crate::node::{Draws, Packet, Who};
 
 /// Draws from a script, per node; channel errors from a script, in order.
+#[derive(Default)]
 struct Script {
     backoff: Vec<Vec<(u32, u32)>>,
+    /// The same for category voice.
+    voice: Vec<Vec<(u32, u32)>>,
     corrupted: Vec<bool>,
 }
 
 impl Draws for Script {
-    fn backoff(&mut self, node: u32, cw: u32) -> u32 {
-        let (expected_cw, slots) = self.backoff[node as usize].remove(0);
-        assert_eq!(cw, expected_cw, "window of node {node}");
+    fn backoff(&mut self, who: Who, cw: u32) -> u32 {
+        let draws = match who.1 {
+            Category::Voice => &mut self.voice,
+            _ => &mut self.backoff,
+        };
+        let (expected_cw, slots) = draws[who.0 as usize].remove(0);
+        assert_eq!(cw, expected_cw, "window of {who:?}");
         slots
     }
 
-    fn corrupted(&mut self, _from: u32, _to: u32) -> bool {
+    fn corrupted(&mut self, _from: Who, _to: u32) -> bool {
         if self.corrupted.is_empty() {
             false
         } else {
@@ -47,7 +54,7 @@ fn arrival(at_us: u64, node: u32, id: u32, ip_bytes: u32) -> Arrival {
     };
     Arrival {
         at: Time(at_us * 1_000),
-        node,
+        who: (node, Category::BestEffort),
         packet,
     }
 }
@@ -60,14 +67,19 @@ fn attempts(
 ) -> (Vec<(u64, u32, u32, Outcome)>, Trace) {
     let trace = medium::play(scenario, arrivals, &mut script);
     assert!(
-        script.backoff.iter().all(Vec::is_empty),
-        "left over: {:?}",
-        script.backoff
+        script
+            .backoff
+            .iter()
+            .chain(&script.voice)
+            .all(Vec::is_empty),
+        "left over: {:?}, voice {:?}",
+        script.backoff,
+        script.voice
     );
     let attempts = trace
         .attempts
         .iter()
-        .map(|a| (a.start.0 / 1_000, a.node, a.packet, a.outcome))
+        .map(|a| (a.start.0 / 1_000, a.who.0, a.packet, a.outcome))
         .collect();
     (attempts, trace)
 }
@@ -78,7 +90,7 @@ fn an_idle_medium_is_used_at_once_and_post_backoff_delays_the_next_packet() {
     let arrivals = [arrival(100, 1, 0, 1064), arrival(1_200, 1, 1, 1064)];
     let script = Script {
         backoff: vec![vec![], vec![(31, 3), (31, 9)], vec![]],
-        corrupted: vec![],
+        ..Script::default()
     };
     let (seen, trace) = attempts(&two_stations(), &arrivals, script);
     assert_eq!(
@@ -106,7 +118,7 @@ fn a_packet_that_finds_the_medium_busy_draws_and_a_frozen_counter_keeps_its_valu
             vec![(31, 30)],
             vec![(31, 5), (31, 20)],
         ],
-        corrupted: vec![],
+        ..Script::default()
     };
     let (seen, _) = attempts(&two_stations(), &arrivals, script);
     assert_eq!(
@@ -133,7 +145,7 @@ fn collision(scenario: &Scenario, second_draws: (u32, u32)) -> Vec<(u64, u32, u3
             vec![(31, 4), (63, second_draws.0), (31, 20)],
             vec![(31, 4), (63, second_draws.1), (31, 20)],
         ],
-        corrupted: vec![],
+        ..Script::default()
     };
     attempts(scenario, &arrivals, script).0
 }
@@ -177,6 +189,7 @@ fn a_corrupted_frame_makes_the_others_wait_eifs() {
     let script = Script {
         backoff: vec![vec![], vec![(63, 5), (31, 9)], vec![(31, 2), (31, 31)]],
         corrupted: vec![true],
+        ..Script::default()
     };
     let (seen, _) = attempts(&two_stations(), &arrivals, script);
     // Node 2: 1496..2746; node 1 has 3 slots left from 2796.
@@ -198,6 +211,7 @@ fn the_attempt_limit_discards_and_resets_the_window() {
     let script = Script {
         backoff: vec![vec![], vec![(63, 0), (31, 1), (31, 8)], vec![]],
         corrupted: vec![true, true],
+        ..Script::default()
     };
     let (seen, trace) = attempts(&scenario, &arrivals, script);
     // 100..1092, again at 1456..2448, given up; the next one at 2448 + 364 + 20.
@@ -209,7 +223,10 @@ fn the_attempt_limit_discards_and_resets_the_window() {
             (2_832, 1, 1, Outcome::Delivered),
         ]
     );
-    assert_eq!(trace.discarded, [(Time(2_448_000), 1, 0)]);
+    assert_eq!(
+        trace.discarded,
+        [(Time(2_448_000), (1, Category::BestEffort), 0)]
+    );
 }
 
 #[test]
@@ -217,7 +234,7 @@ fn an_arrival_at_the_instant_of_a_transmission_finds_the_medium_busy() {
     let arrivals = [arrival(100, 1, 0, 1064), arrival(100, 2, 1, 1064)];
     let script = Script {
         backoff: vec![vec![], vec![(31, 31)], vec![(31, 0), (31, 20)]],
-        corrupted: vec![],
+        ..Script::default()
     };
     let (seen, _) = attempts(&two_stations(), &arrivals, script);
     assert_eq!(
@@ -236,7 +253,7 @@ fn rts_and_cts_go_before_a_long_frame() {
     scenario.cell.rts_threshold_bytes = Some(1_000);
     let script = Script {
         backoff: vec![vec![], vec![(31, 4)], vec![]],
-        corrupted: vec![],
+        ..Script::default()
     };
     let (_, trace) = attempts(&scenario, &[arrival(100, 1, 0, 1064)], script);
     assert!(trace.attempts[0].rts);
@@ -254,7 +271,7 @@ fn a_full_queue_drops_and_has_room_again_after_the_mac_ack() {
     ];
     let script = Script {
         backoff: vec![vec![], vec![(31, 0), (31, 7)], vec![]],
-        corrupted: vec![],
+        ..Script::default()
     };
     let (seen, trace) = attempts(&scenario, &arrivals, script);
     assert_eq!(
@@ -264,7 +281,10 @@ fn a_full_queue_drops_and_has_room_again_after_the_mac_ack() {
             (1_400, 1, 2, Outcome::Delivered)
         ]
     );
-    assert_eq!(trace.dropped, [(Time(1_349_000), 1, 1)]);
+    assert_eq!(
+        trace.dropped,
+        [(Time(1_349_000), (1, Category::BestEffort), 1)]
+    );
 }
 
 #[test]
@@ -276,6 +296,7 @@ fn a_shorter_ack_timeout_gives_the_sender_a_head_start() {
     let script = Script {
         backoff: vec![vec![], vec![(63, 2), (31, 9)], vec![(31, 2), (31, 31)]],
         corrupted: vec![true],
+        ..Script::default()
     };
     let (seen, _) = attempts(&scenario, &arrivals, script);
     // Node 1 at 1482, until 2732; node 2 has counted 1 of its 2 slots: 2782 + 20.
@@ -286,5 +307,118 @@ fn a_shorter_ack_timeout_gives_the_sender_a_head_start() {
             (1_482, 1, 0, Outcome::Delivered),
             (2_802, 2, 1, Outcome::Delivered),
         ]
+    );
+}
+
+/// Two stations, one of which may send `txop_packets` frames in a row.
+fn station_1_may_send(txop_packets: u32) -> Scenario {
+    let mut scenario = two_stations();
+    scenario.stations[0].node.best_effort.txop_packets = Some(txop_packets);
+    scenario
+}
+
+#[test]
+fn a_packet_that_comes_before_the_mac_ack_ends_joins_the_transmission_opportunity() {
+    // Data 100..1092, MAC ACK 1102..1350. The packet of 1349 follows at 1360, until 2610; that of
+    // 2610 comes too late: 4 slots from 2660. Post-backoff is drawn after each frame.
+    let arrivals = [
+        arrival(100, 1, 0, 1064),
+        arrival(1_349, 1, 1, 1064),
+        arrival(2_610, 1, 2, 1064),
+    ];
+    let script = Script {
+        backoff: vec![vec![], vec![(31, 31), (31, 4), (31, 9)], vec![]],
+        ..Script::default()
+    };
+    let (seen, _) = attempts(&station_1_may_send(3), &arrivals, script);
+    assert_eq!(
+        seen,
+        [
+            (100, 1, 0, Outcome::Delivered),
+            (1_360, 1, 1, Outcome::Delivered),
+            (2_740, 1, 2, Outcome::Delivered)
+        ]
+    );
+}
+
+#[test]
+fn a_lost_frame_ends_the_transmission_opportunity() {
+    // The second frame, 1360..2352, is lost: EIFS until 2716, then 2 slots of the doubled window.
+    let arrivals = [arrival(100, 1, 0, 1064), arrival(200, 1, 1, 1064)];
+    let script = Script {
+        backoff: vec![vec![], vec![(31, 31), (63, 2), (31, 9)], vec![]],
+        corrupted: vec![false, true],
+        ..Script::default()
+    };
+    let (seen, _) = attempts(&station_1_may_send(3), &arrivals, script);
+    assert_eq!(
+        seen,
+        [
+            (100, 1, 0, Outcome::Delivered),
+            (1_360, 1, 1, Outcome::Corrupted),
+            (2_756, 1, 1, Outcome::Delivered)
+        ]
+    );
+}
+
+#[test]
+fn only_the_first_frame_of_an_opportunity_has_rts_and_cts() {
+    // RTS 272, CTS 248: data 640..1632, MAC ACK until 1890; the next data frame at 1900 is lost and
+    // counts as short, is tried again with RTS.
+    let mut scenario = station_1_may_send(2);
+    scenario.cell.rts_threshold_bytes = Some(1_000);
+    scenario.stations[0].node.attempts_long = 1;
+    let arrivals = [arrival(100, 1, 0, 1064), arrival(200, 1, 1, 1064)];
+    let script = Script {
+        backoff: vec![vec![], vec![(31, 31), (63, 0), (31, 9)], vec![]],
+        corrupted: vec![false, true],
+        ..Script::default()
+    };
+    let (seen, trace) = attempts(&scenario, &arrivals, script);
+    let starts: Vec<u64> = seen.iter().map(|attempt| attempt.0).collect();
+    assert_eq!(starts, [100, 1_900, 1_900 + 992 + 364]);
+    let rts: Vec<bool> = trace.attempts.iter().map(|attempt| attempt.rts).collect();
+    assert_eq!(rts, [true, false, true]);
+}
+
+#[test]
+fn a_category_that_yields_counts_a_failure_but_is_not_on_the_air() {
+    // Both categories of node 1 come during the AP's frame (100..1350) and are ready at 1440: voice
+    // sends until 2690, best effort doubles its window and has 1 slot from 2740.
+    let voice = |mut arrival: Arrival| {
+        arrival.who.1 = Category::Voice;
+        arrival
+    };
+    let mut scenario = two_stations();
+    scenario.stations[0].node.voice = Access::contention(2, 7, 15);
+    let arrivals = [
+        arrival(100, 0, 0, 1064),
+        arrival(200, 1, 1, 1064),
+        voice(arrival(300, 1, 2, 1064)),
+    ];
+    let script = || Script {
+        backoff: vec![vec![(31, 31)], vec![(31, 2), (63, 1), (31, 9)], vec![]],
+        voice: vec![vec![], vec![(7, 2), (7, 7)], vec![]],
+        ..Script::default()
+    };
+    let (seen, trace) = attempts(&scenario, &arrivals, script());
+    assert_eq!(
+        seen,
+        [
+            (100, 0, 0, Outcome::Delivered),
+            (1_440, 1, 2, Outcome::Delivered),
+            (2_760, 1, 1, Outcome::Delivered)
+        ]
+    );
+    assert!(!trace.attempts[2].retry);
+    // with a single attempt best effort gives its packet up, at the end of the data frame
+    scenario.stations[0].node.attempts_short = 1;
+    let mut given_up = script();
+    given_up.backoff[1] = vec![(31, 2), (31, 1)];
+    let (seen, trace) = attempts(&scenario, &arrivals, given_up);
+    assert_eq!(seen.len(), 2);
+    assert_eq!(
+        trace.discarded,
+        [(Time(2_432_000), (1, Category::BestEffort), 1)]
     );
 }

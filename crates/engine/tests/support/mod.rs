@@ -10,9 +10,10 @@ pub const MS: u64 = 1_000_000;
 pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
     let node = Node {
         control_rate_bps: 2_000_000,
-        aifsn: 2,
-        cwmin: 31,
-        cwmax: 1023,
+        best_effort: Access::contention(2, 31, 1023),
+        background: Access::contention(2, 31, 1023),
+        video: Access::contention(2, 31, 1023),
+        voice: Access::contention(2, 31, 1023),
         attempts_short: 7,
         attempts_long: 4,
         queue_packets: 1000,
@@ -46,6 +47,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             rts_threshold_bytes: None,
             ack_timeout: None,
             ap: node.clone(),
+            ap_queue_order: QueueOrder::Fifo,
         },
         wire: Wire {
             rate_bps: None,
@@ -66,6 +68,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         initial_cwnd_packets: 2,
         delayed_ack: false,
         ack_delay: Span(100 * MS),
+        ack_processing: Span(0),
         mss_bytes: 1460,
         header_bytes: 40,
         min_rto: Span(200 * MS),
@@ -90,6 +93,7 @@ pub fn add_flow(
         name,
         station,
         direction,
+        category: Category::BestEffort,
         start: Span(0),
         stop: None,
         transport,

@@ -2,12 +2,13 @@
 
 use super::super::presets::PHY_NAMES;
 use super::super::units;
+use super::access::ACCESS_KEYS;
 use super::flows::{TCP, UDP};
 use super::station::STATION;
 use super::{Default, Key, Kind, MS, S, Table, US, count, duration, inherited, key, own, size};
 use crate::kernel::time::Span;
 
-fn rate(bps: u64) -> String {
+pub(super) fn rate(bps: u64) -> String {
     units::show_rates(&[bps])
 }
 
@@ -192,46 +193,6 @@ const CELL_KEYS: &[Key] = &[
     ),
 ];
 
-/// Medium access of any node.
-pub(super) const ACCESS_KEYS: &[Key] = &[
-    key(
-        "control_rate",
-        Kind::ControlRate,
-        Default::Preset(|preset| rate(preset.control_rate_bps)),
-        "Rate of MAC ACK, RTS and CTS frames.",
-    ),
-    key(
-        "aifsn",
-        count(1, 15),
-        Default::Count(2),
-        "Arbitration interframe space number; 2 is DIFS, 1 is PIFS.",
-    ),
-    key(
-        "cwmin",
-        count(0, 32_767),
-        Default::Preset(|preset| preset.cwmin.to_string()),
-        "Smallest contention window in slots; backoff is uniform on [0, CW].",
-    ),
-    key(
-        "cwmax",
-        count(0, 32_767),
-        Default::Preset(|preset| preset.cwmax.to_string()),
-        "Largest contention window in slots.",
-    ),
-    key(
-        "attempts_short",
-        count(1, 255),
-        Default::Count(7),
-        "Attempts, the first included, for RTS and for frames up to the RTS threshold.",
-    ),
-    key(
-        "attempts_long",
-        count(1, 255),
-        Default::Count(4),
-        "Attempts, the first included, for frames longer than the RTS threshold.",
-    ),
-];
-
 const AP: Table = Table {
     name: "ap",
     doc: "The access point.",
@@ -248,6 +209,12 @@ const AP: Table = Table {
                 count(1, 1_000_000),
                 Default::Depends("cell.ap_queue"),
                 "Queue limit: packets waiting plus the one in service.",
+            ),
+            key(
+                "queue_order",
+                Kind::Choice(&["fifo", "mixed"]),
+                Default::Text("fifo"),
+                "\"fifo\": first in, first out; \"mixed\": next goes the first packet of the flow of a packet drawn at random, as models with a randomly mixed queue assume.",
             ),
         ]),
         inherited(ACCESS_KEYS, "cell"),

@@ -41,6 +41,12 @@ const TCP_KEYS: &[Key] = &[
         "Delayed-ACK timer.",
     ),
     key(
+        "ack_processing",
+        duration(0, 10 * S),
+        Default::Text("0 s"),
+        "Time the receiver takes to make an ACK.",
+    ),
+    key(
         "mss",
         size(1, 2_304),
         Default::Text("1460 B"),
@@ -95,7 +101,10 @@ pub(super) const STATION_TCP: Table = Table {
     parts: &[inherited(TCP_KEYS, "tcp")],
 };
 
-const LIFETIME_KEYS: &[Key] = &[
+/// Names of the access categories, the default first.
+const CATEGORIES: &[&str] = &["best-effort", "background", "video", "voice"];
+
+const FLOW_KEYS: &[Key] = &[
     key(
         "start",
         duration(0, 1_000_000 * S),
@@ -107,6 +116,12 @@ const LIFETIME_KEYS: &[Key] = &[
         duration(0, 1_000_000 * S),
         Default::Depends("the end of the run"),
         "No new data from then on.",
+    ),
+    key(
+        "category",
+        Kind::Choice(CATEGORIES),
+        Default::Text("best-effort"),
+        "Access category of its packets, TCP ACKs included.",
     ),
 ];
 
@@ -121,7 +136,7 @@ pub(super) const CONNECTIONS: Table = Table {
             Default::Count(1),
             "Number of connections.",
         )]),
-        own(LIFETIME_KEYS),
+        own(FLOW_KEYS),
         own(&[key(
             "segments",
             count(1, 1_000_000_000_000),
@@ -153,7 +168,7 @@ pub(super) const DATAGRAMS: Table = Table {
                 "Equal gaps, exponential gaps, or a datagram whenever the first queue has room.",
             ),
         ]),
-        own(LIFETIME_KEYS),
+        own(FLOW_KEYS),
         inherited(UDP_KEYS, "udp"),
     ],
 };

@@ -1,6 +1,6 @@
 //! Stations.
 
-use super::cell::ACCESS_KEYS;
+use super::access::ACCESS_KEYS;
 use super::flows::{CONNECTIONS, DATAGRAMS, STATION_TCP};
 use super::{Default, Key, Kind, Table, count, inherited, key, own};
 

@@ -6,12 +6,13 @@ use super::{complaints, toml};
 pub(super) const HOTSPOT: &str = include_str!("../../../../../examples/hotspot.toml");
 pub(super) const HOTSPOT_JSON: &str = include_str!("../../../../../examples/hotspot.json");
 pub(super) const SEVEN: &str = include_str!("../../../../../examples/seven-downloads.toml");
+pub(super) const PIFS: &str = include_str!("../../../../../examples/pifs.toml");
 pub(super) const TWO_RATES: &str = include_str!("../../../../../examples/two-rates.toml");
 pub(super) const UDP_BETA: &str = include_str!("../../../../../examples/udp-beta.toml");
 
 #[test]
 fn every_example_is_a_scenario() {
-    for text in [HOTSPOT, SEVEN, TWO_RATES, UDP_BETA] {
+    for text in [HOTSPOT, PIFS, SEVEN, TWO_RATES, UDP_BETA] {
         assert_eq!(complaints(toml(text, &[])), "");
     }
 }
@@ -48,6 +49,15 @@ fn the_hotspot_is_the_cell_of_paper_002() {
     };
     assert_eq!(tcp.congestion, CongestionControl::Reno);
     assert_eq!(tcp.window_packets, 42);
+}
+
+#[test]
+fn the_access_point_with_pifs_never_waits_for_a_backoff() {
+    let scenario = toml(PIFS, &[]).unwrap();
+    assert_eq!(scenario.cell.ap.best_effort, Access::contention(1, 0, 0));
+    for station in &scenario.stations {
+        assert_eq!(station.node.best_effort, Access::contention(2, 31, 1023));
+    }
 }
 
 #[test]

@@ -41,12 +41,13 @@ fn sample(key: &Key) -> Option<&'static str> {
         Kind::Title => "another title",
         Kind::Flag => "false",
         Kind::Count { .. } => match key.name {
-            "aifsn" => "3",
+            "aifsn" | "cwmin" => "3",
             _ => "40",
         },
         Kind::Probability => "0.25",
         Kind::Duration { .. } => match key.name {
             "duration" => "90 s",
+            "txop_limit" => "9 ms",
             _ => "0.7 ms",
         },
         Kind::Rate { .. } => "4 Mbps",
@@ -55,6 +56,8 @@ fn sample(key: &Key) -> Option<&'static str> {
         Kind::Choice(_) => match key.name {
             "phy" => "802.11g-long",
             "congestion" => "tahoe",
+            "queue_order" => "mixed",
+            "category" => "video",
             _ => "poisson",
         },
         Kind::Table(_) | Kind::Shorthand { .. } | Kind::Named(_) => return None,

@@ -1,5 +1,6 @@
 //! Tests of the whole way from text to scenario.
 
+mod access;
 mod examples;
 mod grammar;
 mod properties;

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::{Format, Problem, Scenario, parse_bytes};
-use super::examples::{HOTSPOT, HOTSPOT_JSON, SEVEN, TWO_RATES, UDP_BETA};
+use super::super::{Category, Format, Problem, Scenario, parse_bytes};
+use super::examples::{HOTSPOT, HOTSPOT_JSON, PIFS, SEVEN, TWO_RATES, UDP_BETA};
 
 /// Pieces of scenarios, right and wrong, to put into others.
 const PIECES: &[&str] = &[
@@ -46,6 +46,10 @@ const PIECES: &[&str] = &[
     "\nstagger = \"1 h\"\n",
     "\ncwmin = 32767\n",
     "\nsegments = 1\n",
+    "\naifsn = 1\n",
+    "\ntxop_limit = \"1 ms\"\n",
+    "\nvoice = { cwmin = 9, txop_packets = 3 }\n",
+    "\ndownload.category = \"video\"\n",
     "\"\"\"",
     "'''",
     "\\u0000",
@@ -59,6 +63,9 @@ const PATHS: &[&str] = &[
     "cell.ap",
     "cell.ap.queue",
     "cell.ap.queue.x",
+    "cell.txop_limit",
+    "cell.voice.cwmax",
+    "station.others.video.aifsn",
     "station",
     "station.uploader",
     "station.uploader.upload",
@@ -130,9 +137,17 @@ fn check_scenario(scenario: &Scenario) {
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
     let nodes = scenario.stations.iter().map(|s| &s.node);
     for node in nodes.chain([&scenario.cell.ap]) {
-        assert!(node.cwmin <= node.cwmax);
+        for access in Category::ALL.map(|category| node.access(category)) {
+            assert!(access.cwmin <= access.cwmax && access.aifsn > 0);
+            assert!(access.txop_packets != Some(0));
+            assert!(access.txop_packets.is_some() || access.txop_limit.is_some());
+        }
         assert!(node.queue_packets > 0 && node.attempts_short > 0 && node.attempts_long > 0);
         assert!(node.control_rate_bps > 0);
+    }
+    for station in &scenario.stations {
+        let access = Category::ALL.map(|category| station.node.access(category));
+        assert!(access.iter().all(|access| access.aifsn >= 2));
     }
     for flow in &scenario.flows {
         assert!(flow.start < scenario.duration);
@@ -155,7 +170,7 @@ proptest! {
 
     #[test]
     fn mutated_examples_get_an_answer(
-        example in prop::sample::select(vec![HOTSPOT, HOTSPOT_JSON, SEVEN, TWO_RATES, UDP_BETA]),
+        example in prop::sample::select(vec![HOTSPOT, HOTSPOT_JSON, PIFS, SEVEN, TWO_RATES, UDP_BETA]),
         edits in edits(),
         settings in prop::collection::vec(setting(), 0..3),
     ) {

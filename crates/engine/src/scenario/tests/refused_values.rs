@@ -16,7 +16,7 @@ fn unknown_keys_list_the_known_ones() {
     assert_eq!(
         said_of("[tcp]\nwindwo = 5"),
         "x.toml:6: `tcp.windwo`: unknown key; allowed are congestion, window, initial_window, \
-         delayed_ack, ack_delay, mss, header, min_rto, initial_rto\n\
+         delayed_ack, ack_delay, ack_processing, mss, header, min_rto, initial_rto\n\
          hint: did you mean `window`?"
     );
 }

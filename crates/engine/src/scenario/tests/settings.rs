@@ -34,7 +34,7 @@ fn a_setting_is_read_as_toml_or_else_as_text() {
     .unwrap();
     assert_eq!(scenario.duration.seconds(), 20.0);
     assert_eq!(scenario.warmup.seconds(), 3.0);
-    assert_eq!(scenario.cell.ap.cwmin, 15);
+    assert_eq!(scenario.cell.ap.best_effort.cwmin, 15);
     assert_eq!(scenario.stations[0].rate_bps, 54_000_000);
     assert_eq!(scenario.name, "802");
 }
@@ -83,7 +83,8 @@ fn problems_name_the_setting_as_their_source() {
     assert_eq!(
         said_of(&[("cell.ap.cwmni", "5")]),
         "--set cell.ap.cwmni=5: `cell.ap.cwmni`: unknown key; allowed are rate, queue, \
-         control_rate, aifsn, cwmin, cwmax, attempts_short, attempts_long\n\
+         queue_order, control_rate, aifsn, cwmin, cwmax, txop_packets, txop_limit, attempts_short, \
+         attempts_long, voice, video, background\n\
          hint: did you mean `cwmin`?"
     );
     assert_eq!(

@@ -1,0 +1,188 @@
+//! One access category of one node: its backoff, its retries and the frame it wants to send.
+
+use super::airtime::{ACK_BYTES, RTS_BYTES};
+use super::dcf::{AP, Frame};
+use crate::kernel::streams::{Stream, Streams};
+use crate::kernel::time::Span;
+use crate::scenario::{Category, Node, Phy};
+
+/// What a contender has done on the air since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NodeCounters {
+    /// Transmissions begun (RTS or data frame).
+    pub attempts: u64,
+    /// Attempts that collided.
+    pub collided: u64,
+    /// Attempts lost to channel errors.
+    pub corrupted: u64,
+    /// Times a higher category of the same node was ready in the same slot; not an attempt.
+    pub yielded: u64,
+    /// Frames acknowledged.
+    pub delivered: u64,
+    /// Frames given up at the attempt limit.
+    pub discarded: u64,
+}
+
+/// Where a contender stands in the count of idle slots of its interframe space.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SlotCount {
+    /// Idle slots passed.
+    pub(super) passed: u64,
+    /// Idle periods that lasted its interframe space.
+    pub(super) openings: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Contender {
+    /// Node: 0 is the AP, i + 1 is station i.
+    pub(super) node: u32,
+    pub(super) category: Category,
+    pub(super) stream: Stream,
+    pub(super) errors: Stream,
+    /// Index of the group with its AIFS.
+    pub(super) group: usize,
+    /// Idle slot, in its group's count, in which the backoff ends.
+    pub(super) target: u64,
+    /// The group's `openings` when the backoff was drawn.
+    pub(super) drawn_at: u64,
+    pub(super) backlogged: bool,
+    /// Counting from an instant of its own until the next transmission.
+    pub(super) lone: bool,
+    pub(super) cw: u32,
+    cwmin: u32,
+    cwmax: u32,
+    short_failures: u32,
+    long_failures: u32,
+    attempts_short: u32,
+    attempts_long: u32,
+    /// Frames that may follow the first in a transmission opportunity.
+    pub(super) may_follow: u32,
+    pub(super) txop_limit: Option<Span>,
+    pub(super) frame: Frame,
+    /// Air time of the frame's data part.
+    pub(super) data_air: Span,
+    /// RTS and CTS go first.
+    pub(super) protect: bool,
+    pub(super) rts_air: Span,
+    pub(super) counters: NodeCounters,
+}
+
+impl Contender {
+    pub(super) fn new(
+        (name, number, node): (&str, u32, &Node),
+        category: Category,
+        group: usize,
+        phy: &Phy,
+        streams: &Streams,
+    ) -> Contender {
+        let access = node.access(category);
+        let prefix = match category {
+            Category::BestEffort => name.to_owned(),
+            other => format!("{name}/{}", other.name()),
+        };
+        Contender {
+            node: number,
+            category,
+            stream: streams.stream(&format!("{prefix}/backoff")),
+            errors: streams.stream(&format!("{prefix}/channel")),
+            group,
+            target: 0,
+            drawn_at: 0,
+            backlogged: false,
+            lone: false,
+            cw: access.cwmin,
+            cwmin: access.cwmin,
+            cwmax: access.cwmax.max(access.cwmin),
+            short_failures: 0,
+            long_failures: 0,
+            attempts_short: node.attempts_short,
+            attempts_long: node.attempts_long,
+            may_follow: access.txop_packets.map_or(u32::MAX, |most| most - 1),
+            txop_limit: access.txop_limit,
+            frame: Frame {
+                to: AP,
+                ip_bytes: 0,
+            },
+            data_air: Span::ZERO,
+            protect: false,
+            rts_air: phy.airtime(RTS_BYTES, node.control_rate_bps),
+            counters: NodeCounters::default(),
+        }
+    }
+
+    /// Air time of the frame that opens its exchange.
+    pub(super) fn first_air(&self) -> Span {
+        if self.protect {
+            self.rts_air
+        } else {
+            self.data_air
+        }
+    }
+
+    /// Counts a failure of its frame and draws the next backoff; true if the frame is given up.
+    pub(super) fn fail(&mut self, long: bool, count: SlotCount) -> bool {
+        let (failures, attempts) = if long {
+            (&mut self.long_failures, self.attempts_long)
+        } else {
+            (&mut self.short_failures, self.attempts_short)
+        };
+        *failures += 1;
+        if *failures >= attempts {
+            self.backlogged = false;
+            self.start_afresh(count);
+            return true;
+        }
+        self.cw = (2 * (self.cw + 1) - 1).min(self.cwmax);
+        self.draw(count);
+        false
+    }
+
+    /// The frame is done with: counters and window start afresh, post-backoff begins.
+    pub(super) fn start_afresh(&mut self, count: SlotCount) {
+        self.short_failures = 0;
+        self.long_failures = 0;
+        self.cw = self.cwmin;
+        self.draw(count);
+    }
+
+    pub(super) fn draw(&mut self, count: SlotCount) {
+        self.target = count.passed + u64::from(self.stream.up_to(self.cw));
+        self.drawn_at = count.openings;
+    }
+}
+
+/// Air time of a MAC ACK or CTS of `node`.
+pub(super) fn response_air(node: &Node, phy: &Phy) -> Span {
+    phy.airtime(ACK_BYTES, node.control_rate_bps)
+}
+
+/// Rate and quality of the link between the AP and a station, one direction.
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    pub(super) rate_bps: u64,
+    pub(super) error: f64,
+    /// Air times of the two frame lengths seen last.
+    known: [(u32, Span); 2],
+}
+
+impl Path {
+    pub(super) fn new(rate_bps: u64, error: f64) -> Path {
+        Path {
+            rate_bps,
+            error,
+            known: [(0, Span::ZERO); 2],
+        }
+    }
+
+    #[inline]
+    pub(super) fn airtime(&mut self, bytes: u32, phy: &Phy) -> Span {
+        if self.known[0].0 == bytes {
+            return self.known[0].1;
+        }
+        self.known.swap(0, 1);
+        if self.known[0].0 != bytes {
+            self.known[0] = (bytes, phy.airtime(bytes, self.rate_bps));
+        }
+        self.known[0].1
+    }
+}

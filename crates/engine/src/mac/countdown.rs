@@ -1,0 +1,252 @@
+//! Idle slots: who sends next if the medium stays idle, and what is left of each backoff if not.
+//!
+//! Contenders with the same AIFS count the same idle slots, so they share one [`BackoffRing`]. Only
+//! after a failure, with an ACK timeout of its own, does a contender count from another instant than
+//! its group: a loner, until the next transmission.
+
+use super::backoff::BackoffRing;
+use super::contender::{Contender, SlotCount};
+use crate::kernel::time::{Span, Time};
+use crate::scenario::Phy;
+
+/// All backoffs of a contention domain.
+#[derive(Clone, Debug)]
+pub(super) struct Countdown {
+    slot: Span,
+    groups: Vec<Group>,
+    loners: Vec<Loner>,
+}
+
+/// Contenders with the same AIFS.
+#[derive(Clone, Debug)]
+struct Group {
+    aifs: Span,
+    /// When its contenders begin to count slots in the present idle period.
+    resume: Time,
+    /// Idle periods in which `resume` was reached.
+    openings: u64,
+    ring: BackoffRing,
+    /// Idle slots to its next transmission, as planned.
+    ahead: Option<u64>,
+}
+
+/// A contender that resumes at its own instant, for the present idle period only.
+#[derive(Clone, Copy, Debug)]
+struct Loner {
+    contender: u32,
+    resume: Time,
+    slots: u64,
+}
+
+impl Countdown {
+    /// For `contenders` contenders whose window never exceeds `widest`; group g has `aifsns[g]`.
+    pub(super) fn new(phy: &Phy, aifsns: &[u32], contenders: usize, widest: u32) -> Countdown {
+        let group = |&aifsn: &u32| Group {
+            aifs: phy.aifs(aifsn),
+            resume: Time::ZERO,
+            openings: 1,
+            ring: BackoffRing::new(contenders, widest),
+            ahead: None,
+        };
+        Countdown {
+            slot: phy.slot,
+            groups: aifsns.iter().map(group).collect(),
+            loners: Vec::new(),
+        }
+    }
+
+    /// Where `group` stands in its count of idle slots.
+    #[inline]
+    pub(super) fn count(&self, group: usize) -> SlotCount {
+        self.groups[group].count()
+    }
+
+    /// The medium falls idle at `end`; everyone resumes `wait` and its AIFS later.
+    #[inline]
+    pub(super) fn release(&mut self, end: Time, wait: Span) {
+        for group in &mut self.groups {
+            group.resume = end + wait + group.aifs;
+        }
+    }
+
+    /// Start of the next transmission if nothing changes.
+    #[inline]
+    pub(super) fn next_start(&mut self, contenders: &[Contender]) -> Time {
+        let mut start = Time::NEVER;
+        for group in &mut self.groups {
+            group.ahead = group.ring.slots_ahead();
+            if let Some(ahead) = group.ahead {
+                start = start.min(group.resume + self.slot * ahead);
+            }
+        }
+        for loner in &self.loners {
+            if contenders[loner.contender as usize].backlogged {
+                start = start.min(loner.start(self.slot));
+            }
+        }
+        start
+    }
+
+    /// The next transmitter, where it is plain that there is only one.
+    #[inline]
+    pub(super) fn only_next(&self) -> Option<u32> {
+        match (&self.groups[..], &self.loners[..]) {
+            ([group], []) => group.ahead.and_then(|ahead| group.ring.only_at(ahead)),
+            _ => None,
+        }
+    }
+
+    /// Adds to `ready` who will have counted to the end at `start`, the next start.
+    pub(super) fn ready(&self, start: Time, contenders: &[Contender], ready: &mut Vec<u32>) {
+        for group in &self.groups {
+            if let Some(ahead) = group.ahead
+                && group.resume + self.slot * ahead == start
+            {
+                group
+                    .ring
+                    .visit_at(ahead, |contender| ready.push(contender));
+            }
+        }
+        for loner in &self.loners {
+            let backlogged = contenders[loner.contender as usize].backlogged;
+            if backlogged && loner.start(self.slot) == start {
+                ready.push(loner.contender);
+            }
+        }
+    }
+
+    /// The medium is busy from `start` on: counters stop, and who has counted to the end leaves the
+    /// line for `ready`.
+    #[inline]
+    pub(super) fn freeze(
+        &mut self,
+        start: Time,
+        contenders: &mut [Contender],
+        ready: &mut Vec<u32>,
+    ) {
+        let slot = self.slot;
+        for group in &mut self.groups {
+            if start < group.resume {
+                continue;
+            }
+            group.openings += 1;
+            match group.ahead {
+                Some(ahead) if group.resume + slot * ahead == start => {
+                    group.ring.pass(ahead);
+                    group.ring.take_present(|contender| ready.push(contender));
+                }
+                _ => group.ring.pass(start.since(group.resume).0 / slot.0),
+            }
+        }
+        if !self.loners.is_empty() {
+            self.gather_loners(start, contenders, ready);
+        }
+    }
+
+    /// Loners who have counted to the end are ready, the others fall in with their groups.
+    fn gather_loners(&mut self, start: Time, contenders: &mut [Contender], ready: &mut Vec<u32>) {
+        let slot = self.slot;
+        for loner in self.loners.drain(..) {
+            let state = &mut contenders[loner.contender as usize];
+            state.lone = false;
+            if state.backlogged && loner.start(slot) == start {
+                ready.push(loner.contender);
+                continue;
+            }
+            let elapsed = start.since(loner.resume).0 / slot.0;
+            let group = &mut self.groups[state.group];
+            state.target = group.ring.passed() + loner.slots.saturating_sub(elapsed);
+            state.drawn_at = group.openings - u64::from(start >= loner.resume);
+            if state.backlogged {
+                group.ring.add(loner.contender, state.target);
+            }
+        }
+    }
+
+    /// Puts a backlogged contender in line.
+    #[inline]
+    pub(super) fn contend(&mut self, contender: u32, state: &Contender) {
+        self.groups[state.group].ring.add(contender, state.target);
+    }
+
+    /// After a failure `contender` waits for AIFS from `from` on, or with its group if that is the
+    /// same; it is in line if it has a frame.
+    pub(super) fn resume_after_failure(
+        &mut self,
+        contender: u32,
+        state: &mut Contender,
+        from: Option<Time>,
+    ) {
+        let group = &mut self.groups[state.group];
+        let resume = from.map_or(group.resume, |from| from + group.aifs);
+        if resume != group.resume {
+            let slots = state.target - group.ring.passed();
+            state.lone = true;
+            self.loners.push(Loner {
+                contender,
+                resume,
+                slots,
+            });
+        } else if state.backlogged {
+            group.ring.add(contender, state.target);
+        }
+    }
+
+    /// A frame arrives at `contender`, which had none: true if its post-backoff has run out on an
+    /// idle medium, so that it may send at once; otherwise it is in line.
+    #[inline]
+    pub(super) fn arrive(
+        &mut self,
+        now: Time,
+        busy: bool,
+        contender: u32,
+        state: &mut Contender,
+    ) -> bool {
+        if state.lone {
+            return self.arrive_at_loner(now, contender, state);
+        }
+        let group = &mut self.groups[state.group];
+        let (open, elapsed) = if busy || now < group.resume {
+            (false, 0)
+        } else {
+            (true, now.since(group.resume).0 / self.slot.0)
+        };
+        let ripe = group.openings + u64::from(open) > state.drawn_at;
+        if ripe && state.target <= group.ring.passed() + elapsed {
+            if open {
+                return true;
+            }
+            state.draw(group.count());
+        }
+        group.ring.add(contender, state.target);
+        false
+    }
+
+    fn arrive_at_loner(&mut self, now: Time, contender: u32, state: &mut Contender) -> bool {
+        let slot = self.slot;
+        let run_out = |loner: &Loner| loner.contender == contender && loner.start(slot) <= now;
+        let Some(index) = self.loners.iter().position(run_out) else {
+            return false;
+        };
+        self.loners.swap_remove(index);
+        state.lone = false;
+        true
+    }
+}
+
+impl Group {
+    #[inline]
+    fn count(&self) -> SlotCount {
+        SlotCount {
+            passed: self.ring.passed(),
+            openings: self.openings,
+        }
+    }
+}
+
+impl Loner {
+    /// When it will transmit if the medium stays idle.
+    fn start(&self, slot: Span) -> Time {
+        self.resume + slot * self.slots
+    }
+}

@@ -1,0 +1,105 @@
+//! A transmission opportunity has room for any frame that its node sends.
+
+use std::collections::BTreeMap;
+
+use super::access;
+use super::decode::{Entry, Section};
+use super::model::*;
+use super::problem::Problems;
+use super::units::{self, TIME};
+use crate::kernel::time::Span;
+
+/// A `txop_limit` that is too short, and the longest exchange that must fit.
+struct TooShort<'a> {
+    entry: &'a Entry,
+    needed: Span,
+    flow: &'a str,
+}
+
+/// Reports each `txop_limit` that is shorter than an exchange it is meant for.
+pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
+    let mut found: BTreeMap<&str, TooShort> = BTreeMap::new();
+    for flow in &scenario.flows {
+        for sender in [Direction::Up, Direction::Down] {
+            let Some((entry, limit)) = limit(root, scenario, flow, sender) else {
+                continue;
+            };
+            let needed = exchange(scenario, flow, sender);
+            if needed <= limit || found.get(&*entry.path).is_some_and(|f| f.needed >= needed) {
+                continue;
+            }
+            let flow = &flow.name;
+            found.insert(
+                &entry.path,
+                TooShort {
+                    entry,
+                    needed,
+                    flow,
+                },
+            );
+        }
+    }
+    for TooShort {
+        entry,
+        needed,
+        flow,
+    } in found.into_values()
+    {
+        let message = format!(
+            "{} is shorter than the exchange of one frame of flow `{flow}`; allowed is \"none\" \
+             or at least {}",
+            entry.shown,
+            units::show(needed.0, TIME)
+        );
+        problems.add(entry.origin, &entry.path, message);
+    }
+}
+
+/// The TXOP limit for packets of `flow` that go in `direction`, and where it stands.
+fn limit<'a>(
+    root: &'a Section,
+    scenario: &Scenario,
+    flow: &Flow,
+    direction: Direction,
+) -> Option<(&'a Entry, Span)> {
+    let station = &scenario.stations[flow.station];
+    let node = match direction {
+        Direction::Up => &station.node,
+        Direction::Down => &scenario.cell.ap,
+    };
+    let limit = node.access(flow.category).txop_limit?;
+    let cell = root.table("cell")?;
+    let own = match direction {
+        Direction::Up => {
+            let mut named = root.named.iter();
+            &named.find(|(name, _)| *name == station.group)?.1
+        }
+        Direction::Down => cell.table("ap")?,
+    };
+    let tables = access::tables(&[own, cell], flow.category);
+    let entry = tables.iter().find_map(|table| table.entry("txop_limit"))?;
+    Some((entry, limit))
+}
+
+/// The longest exchange for packets of `flow` that go in `direction`.
+fn exchange(scenario: &Scenario, flow: &Flow, direction: Direction) -> Span {
+    let forward = flow.direction == direction;
+    let ip_bytes = match &flow.transport {
+        Transport::Tcp(tcp) if forward => tcp.mss_bytes + tcp.header_bytes,
+        Transport::Tcp(tcp) => tcp.header_bytes,
+        Transport::Udp(udp) if forward => udp.payload_bytes + udp.header_bytes,
+        Transport::Udp(_) => return Span::ZERO,
+    };
+    let (ap, station) = (&scenario.cell.ap, &scenario.stations[flow.station]);
+    match direction {
+        Direction::Up => {
+            let ends = (&station.node, ap);
+            scenario.cell.exchange(ip_bytes, station.rate_bps, ends)
+        }
+        Direction::Down => {
+            let ends = (ap, &station.node);
+            let rate_bps = station.downlink_rate_bps;
+            scenario.cell.exchange(ip_bytes, rate_bps, ends)
+        }
+    }
+}

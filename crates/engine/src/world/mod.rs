@@ -1,0 +1,478 @@
+//! One replication: the scenario's parts connected and driven by the agenda.
+//!
+//! The only module that knows every other. Order of events at the same instant: the medium, the two
+//! directions of the wire, the schedule (starts, stops, end of warm-up, samples), ACKs whose making
+//! takes time, then each flow's two timers (the sender's, the receiver's delayed-ACK timer). All but
+//! the medium, whose turn it is most of the time, are slots of the agenda in this order.
+
+mod flow;
+mod transport;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+pub(crate) use self::flow::Endpoints;
+use self::flow::FlowState;
+use crate::error::EngineError;
+use crate::kernel::agenda::Agenda;
+use crate::kernel::streams::{Stream, Streams};
+use crate::kernel::time::{Span, Time};
+use crate::link::Link;
+use crate::mac::dcf::{AP, Dcf, Frame, Outcome};
+use crate::measure::{self, Measures, Snapshot};
+use crate::packet::Packet;
+use crate::queue::DropTail;
+use crate::record::{FrameLog, FrameRecord, Series};
+use crate::scenario::{Category, QueueOrder, Scenario, Transport};
+use crate::tcp::Ack;
+
+const DOWNLINK: usize = 0;
+const UPLINK: usize = 1;
+const SCHEDULE: usize = 2;
+const ACKS: usize = 3;
+const FLOWS: usize = 4;
+
+/// Events between two looks at the progress callback.
+const EVENTS_PER_LOOK: u64 = 1 << 16;
+
+/// What one replication yields.
+#[derive(Clone, Debug)]
+pub struct Replication {
+    /// Every measured quantity.
+    pub measures: Measures,
+    /// Time series, if asked for.
+    pub series: Option<Series>,
+    /// Frames on the air, if asked for.
+    pub frames: Vec<FrameRecord>,
+}
+
+/// Runs replication number `replication`. `look` is told the simulated time now and then and may
+/// stop the run.
+///
+/// # Errors
+/// `Interrupted` if `look` breaks, `Conservation` if a conservation law is violated, `TooLong` if
+/// the agenda cannot hold the scenario's duration.
+pub fn run_replication(
+    scenario: &Scenario,
+    replication: u32,
+    look: &mut dyn FnMut(Time) -> ControlFlow<()>,
+) -> Result<Replication, EngineError> {
+    let mut world = World::new(scenario, replication)?;
+    world.run(look)?;
+    world.finish()
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Planned {
+    WarmupEnds,
+    Sample,
+    Start(u32),
+    Stop(u32),
+}
+
+/// All parts of a scenario in motion.
+pub(crate) struct World<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) now: Time,
+    pub(crate) end: Time,
+    agenda: Agenda,
+    pub(crate) cell: Dcf,
+    /// One for each contender of the cell.
+    pub(crate) ports: Vec<Port>,
+    pub(crate) flows: Vec<FlowState>,
+    pub(crate) downlink: Link,
+    pub(crate) uplink: Link,
+    wire_loss: Stream,
+    /// ACKs in the making, by the instant they are sent and their order.
+    acks: BTreeMap<(Time, u64), (u32, Ack)>,
+    acks_made: u64,
+    /// Picks the next packet of an access point that serves in mixed order.
+    mixing: Option<Stream>,
+    schedule: Vec<(Time, Planned)>,
+    planned: usize,
+    warm: Option<Snapshot>,
+    series: Option<Series>,
+    log: Option<FrameLog>,
+    pub(crate) activity: Activity,
+    pub(crate) events: u64,
+}
+
+/// Where packets wait for a contender of the cell.
+pub(crate) struct Port {
+    /// The contender's node: 0 is the AP, i + 1 is station i.
+    node: u32,
+    pub(crate) queue: DropTail,
+    /// Greedy flows that feed the queue.
+    greedy: Vec<u32>,
+}
+
+/// Stations with a frame to send: sum of the ends of their backlogged periods less the beginnings.
+#[derive(Clone, Debug)]
+pub(crate) struct Activity {
+    sum: u64,
+    stations: u64,
+    backlogs: Vec<Backlog>,
+}
+
+/// Backlog of one station.
+#[derive(Clone, Debug, Default)]
+struct Backlog {
+    /// Queues that hold a frame.
+    queues: u32,
+    /// End of the last backlogged period: that of a MAC ACK, which may lie ahead.
+    until: Time,
+}
+
+impl Activity {
+    fn new(stations: usize) -> Activity {
+        Activity {
+            sum: 0,
+            stations: 0,
+            backlogs: vec![Backlog::default(); stations],
+        }
+    }
+
+    /// A queue of `node` holds a frame from `at` on.
+    fn begin(&mut self, node: u32, at: Time) {
+        if node != AP {
+            let backlog = &mut self.backlogs[node as usize - 1];
+            backlog.queues += 1;
+            if backlog.queues == 1 {
+                self.stations += 1;
+                self.sum = self.sum.wrapping_sub(at.max(backlog.until).0);
+            }
+        }
+    }
+
+    /// A queue of `node` is empty from `at` on.
+    fn end(&mut self, node: u32, at: Time) {
+        if node != AP {
+            let backlog = &mut self.backlogs[node as usize - 1];
+            backlog.queues -= 1;
+            if backlog.queues == 0 {
+                backlog.until = at;
+                self.stations -= 1;
+                self.sum = self.sum.wrapping_add(at.0);
+            }
+        }
+    }
+
+    /// Time integral of the number of stations with a frame to send. [ns]
+    pub(crate) fn integral_ns(&self, now: Time) -> u64 {
+        self.sum.wrapping_add(self.stations * now.0)
+    }
+}
+
+impl<'a> World<'a> {
+    fn new(scenario: &'a Scenario, replication: u32) -> Result<World<'a>, EngineError> {
+        let streams = Streams::new(scenario.seed, replication);
+        let agenda = Agenda::new(FLOWS + 2 * scenario.flows.len());
+        let end = Time::ZERO + scenario.duration;
+        // timers reach at most a few minutes past the end; beyond the horizon they count as never
+        if end >= agenda.horizon() {
+            return Err(EngineError::TooLong {
+                horizon: agenda.horizon().since(Time::ZERO),
+            });
+        }
+        let cell = Dcf::new(scenario, &streams);
+        let flows = scenario.flows.iter();
+        let flows = flows
+            .map(|flow| FlowState::new(flow, &cell, &streams))
+            .collect();
+        let port = |contender| {
+            let node = cell.node(contender);
+            let settings = match node {
+                AP => &scenario.cell.ap,
+                station => &scenario.stations[station as usize - 1].node,
+            };
+            Port {
+                node,
+                queue: DropTail::new(settings.queue_packets),
+                greedy: Vec::new(),
+            }
+        };
+        let mixed = scenario.cell.ap_queue_order == QueueOrder::Mixed;
+        let first = replication == 0;
+        let interval = scenario.record.series_interval.filter(|_| first);
+        let mut world = World {
+            scenario,
+            now: Time::ZERO,
+            end,
+            agenda,
+            ports: (0..cell.contenders() as u32).map(port).collect(),
+            cell,
+            flows,
+            downlink: Link::new(&scenario.wire),
+            uplink: Link::new(&scenario.wire),
+            wire_loss: streams.stream("wire/loss"),
+            acks: BTreeMap::new(),
+            acks_made: 0,
+            mixing: mixed.then(|| streams.stream("ap/order")),
+            schedule: plan_of(scenario, interval),
+            planned: 0,
+            warm: None,
+            series: None,
+            log: scenario.record.frames.filter(|_| first).map(FrameLog::new),
+            activity: Activity::new(scenario.stations.len()),
+            events: 0,
+        };
+        world.series = interval.map(|interval| Series::new(&world, interval));
+        world.agenda.set(SCHEDULE, world.schedule[0].0);
+        Ok(world)
+    }
+
+    fn run(&mut self, look: &mut dyn FnMut(Time) -> ControlFlow<()>) -> Result<(), EngineError> {
+        loop {
+            let (pending, slot) = self.agenda.first();
+            let medium = self.cell.deadline();
+            let now = pending.min(medium);
+            if now > self.end {
+                break;
+            }
+            self.now = now;
+            self.events += 1;
+            if medium <= pending {
+                self.medium_event(now);
+            } else {
+                self.agenda_event(now, slot);
+            }
+            if self.events.is_multiple_of(EVENTS_PER_LOOK) && look(now).is_break() {
+                return Err(EngineError::Interrupted);
+            }
+        }
+        self.now = self.end;
+        Ok(())
+    }
+
+    fn agenda_event(&mut self, now: Time, slot: usize) {
+        match slot {
+            DOWNLINK => {
+                if let Some(packet) = self.downlink.arrive() {
+                    let contender = self.flows[packet.flow as usize].at_ap;
+                    self.offer(now, contender, packet);
+                }
+                self.agenda.set(DOWNLINK, self.downlink.deadline());
+            }
+            UPLINK => {
+                if let Some(packet) = self.uplink.arrive() {
+                    self.consume(now, &packet);
+                }
+                self.agenda.set(UPLINK, self.uplink.deadline());
+            }
+            SCHEDULE => self.planned_event(now),
+            ACKS => self.made_ack_event(now),
+            timer => self.timer_event(now, timer),
+        }
+    }
+
+    fn finish(mut self) -> Result<Replication, EngineError> {
+        measure::check_conservation(&self)?;
+        for flow in &mut self.flows {
+            flow.integrate_cwnd(self.end);
+        }
+        let start = self.warm.take().unwrap_or_else(|| Snapshot::take(&self));
+        let frames = self
+            .log
+            .take()
+            .map(FrameLog::into_records)
+            .unwrap_or_default();
+        let measures = measure::between(&start, &self);
+        Ok(Replication {
+            measures,
+            series: self.series,
+            frames,
+        })
+    }
+
+    /// Name of a contender's queue: its node's, with the category if that is not best effort.
+    pub(crate) fn queue_name(&self, contender: usize) -> String {
+        let node = match self.cell.node(contender as u32) {
+            AP => "ap",
+            node => &self.scenario.stations[node as usize - 1].name,
+        };
+        match self.cell.category(contender as u32) {
+            Category::BestEffort => node.to_owned(),
+            other => format!("{node}/{}", other.name()),
+        }
+    }
+
+    /// Payload of one packet of a flow. [bit]
+    pub(crate) fn payload_bits(&self, flow: usize) -> f64 {
+        let bytes = match &self.scenario.flows[flow].transport {
+            Transport::Tcp(tcp) => tcp.mss_bytes,
+            Transport::Udp(udp) => udp.payload_bytes,
+        };
+        f64::from(bytes) * 8.0
+    }
+
+    fn medium_event(&mut self, now: Time) {
+        let outcome = self.cell.advance();
+        if let Some(log) = &mut self.log {
+            log.exchange(self.scenario, &self.cell, outcome, &self.ports);
+        }
+        for index in 0..self.cell.discarded().len() {
+            let contender = self.cell.discarded()[index];
+            if let Some(packet) = self.take_head(contender, now) {
+                self.lose(&packet);
+            }
+        }
+        if let Outcome::Delivered { from, done } = outcome
+            && let Some(packet) = self.take_head(from, done)
+        {
+            if self.ports[from as usize].node == AP {
+                self.consume(now, &packet);
+            } else if self.uplink.is_instant() {
+                if !self.lost_on_wire(&packet) {
+                    self.consume(now, &packet);
+                }
+            } else {
+                self.send_on_wire(now, packet, false);
+            }
+        }
+    }
+
+    /// Removes the frame that `contender` got rid of, its place free from `done` on.
+    fn take_head(&mut self, contender: u32, done: Time) -> Option<Packet> {
+        let port = &mut self.ports[contender as usize];
+        let packet = port.queue.pop(done);
+        if !port.greedy.is_empty() {
+            self.refill(done, contender);
+        }
+        let port = &mut self.ports[contender as usize];
+        if let Some(stream) = &mut self.mixing
+            && port.node == AP
+        {
+            port.queue.mix(stream);
+        }
+        let next = port
+            .queue
+            .head()
+            .map(|next| frame(&self.flows, port.node, next));
+        if next.is_none() {
+            self.activity.end(port.node, done);
+        }
+        self.cell.proceed(contender, next);
+        packet
+    }
+
+    /// A packet enters the queue of `contender`, or is lost there.
+    #[inline]
+    fn offer(&mut self, now: Time, contender: u32, packet: Packet) {
+        let port = &mut self.ports[contender as usize];
+        let was_empty = port.queue.head().is_none();
+        if !port.queue.offer(now, packet) {
+            self.lose(&packet);
+        } else if was_empty {
+            self.serve(now, contender, &packet);
+        }
+    }
+
+    /// The first packet of a queue that was empty.
+    #[inline(always)]
+    fn serve(&mut self, now: Time, contender: u32, packet: &Packet) {
+        let node = self.ports[contender as usize].node;
+        self.activity.begin(node, now);
+        let frame = frame(&self.flows, node, packet);
+        self.cell.backlog(now, contender, frame);
+    }
+
+    fn lose(&mut self, packet: &Packet) {
+        let counters = &mut self.flows[packet.flow as usize].counters;
+        if packet.is_data() {
+            counters.lost += 1;
+        } else {
+            counters.acks_lost += 1;
+        }
+    }
+
+    /// Bernoulli loss on the wire; ACKs are spared.
+    fn lost_on_wire(&mut self, packet: &Packet) -> bool {
+        let lost = packet.is_data() && self.wire_loss.chance(self.scenario.wire.loss);
+        if lost {
+            self.lose(packet);
+        }
+        lost
+    }
+
+    fn send_on_wire(&mut self, now: Time, packet: Packet, down: bool) {
+        if self.lost_on_wire(&packet) {
+            return;
+        }
+        let (link, slot) = if down {
+            (&mut self.downlink, DOWNLINK)
+        } else {
+            (&mut self.uplink, UPLINK)
+        };
+        if link.send(now, packet) {
+            self.agenda.set(slot, link.deadline());
+        } else {
+            self.lose(&packet);
+        }
+    }
+
+    fn planned_event(&mut self, now: Time) {
+        let (_, planned) = self.schedule[self.planned];
+        self.planned += 1;
+        let next = self
+            .schedule
+            .get(self.planned)
+            .map_or(Time::NEVER, |&(at, _)| at);
+        self.agenda.set(SCHEDULE, next);
+        match planned {
+            Planned::WarmupEnds => {
+                for flow in &mut self.flows {
+                    flow.integrate_cwnd(now);
+                }
+                self.warm = Some(Snapshot::take(self));
+            }
+            Planned::Sample => {
+                self.events -= 1; // recording leaves every measured number as it is
+                if let Some(mut series) = self.series.take() {
+                    series.sample(self);
+                    self.series = Some(series);
+                }
+            }
+            Planned::Start(index) => self.start_flow(now, index),
+            Planned::Stop(index) => match &mut self.flows[index as usize].endpoints {
+                Endpoints::Tcp(tcp) => tcp.0.close(),
+                Endpoints::Udp(source) => {
+                    source.close();
+                    let ports = self.ports.iter_mut();
+                    ports.for_each(|port| port.greedy.retain(|&flow| flow != index));
+                }
+            },
+        }
+    }
+}
+
+/// The frame in which `node` sends `packet`.
+#[inline]
+fn frame(flows: &[FlowState], node: u32, packet: &Packet) -> Frame {
+    let to = match node {
+        AP => flows[packet.flow as usize].station,
+        _ => AP,
+    };
+    Frame {
+        to,
+        ip_bytes: u32::from(packet.bytes),
+    }
+}
+
+/// Everything that is known to happen, in order.
+fn plan_of(scenario: &Scenario, sample_interval: Option<Span>) -> Vec<(Time, Planned)> {
+    let at = |span: Span| Time::ZERO + span;
+    let mut plan = vec![(at(scenario.warmup), Planned::WarmupEnds)];
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        plan.push((at(flow.start), Planned::Start(index as u32)));
+        plan.extend(
+            flow.stop
+                .map(|stop| (at(stop), Planned::Stop(index as u32))),
+        );
+    }
+    if let Some(interval) = sample_interval {
+        let samples = scenario.duration.0 / interval.0;
+        plan.extend((1..=samples).map(|k| (at(interval * k), Planned::Sample)));
+    }
+    plan.sort_unstable();
+    plan
+}

@@ -1,0 +1,252 @@
+//! Transport endpoints at work: what they do with packets and timers, what they send.
+
+use super::flow::Endpoints;
+use super::{ACKS, FLOWS, World};
+use crate::kernel::time::{Span, Time};
+use crate::packet::{Packet, PacketKind};
+use crate::scenario::Direction;
+use crate::tcp::Ack;
+
+impl World<'_> {
+    /// A packet leaves a transport endpoint, at the station or at the server.
+    #[inline]
+    fn emit(&mut self, now: Time, at_station: bool, packet: Packet) {
+        let flow = &self.flows[packet.flow as usize];
+        if at_station {
+            self.offer(now, flow.at_station, packet);
+        } else if self.downlink.is_instant() {
+            let contender = flow.at_ap;
+            if !self.lost_on_wire(&packet) {
+                self.offer(now, contender, packet);
+            }
+        } else {
+            self.send_on_wire(now, packet, true);
+        }
+    }
+
+    /// A packet reaches the transport endpoint it is for.
+    pub(super) fn consume(&mut self, now: Time, packet: &Packet) {
+        let index = packet.flow as usize;
+        let flow = &mut self.flows[index];
+        match (&mut flow.endpoints, packet.kind) {
+            (Endpoints::Tcp(tcp), PacketKind::Segment) => {
+                let receiver = &mut tcp.1;
+                let received = receiver.on_segment(now, packet.number, packet.stamp);
+                flow.counters.arrived += 1;
+                flow.counters.delivered += u64::from(received.delivered);
+                let timer = receiver.deadline();
+                let ack = received.ack;
+                self.arm(FLOWS + 2 * index + 1, timer);
+                if let Some(ack) = ack {
+                    self.make_ack(now, packet.flow, ack);
+                }
+            }
+            (Endpoints::Tcp(tcp), PacketKind::Ack) => {
+                flow.counters.acks_arrived += 1;
+                flow.counters.delay_ns += now.since(packet.stamp).0;
+                flow.counters.delay_samples += 1;
+                tcp.0.on_ack(
+                    now,
+                    Ack {
+                        next: packet.number,
+                        echo: packet.stamp,
+                    },
+                );
+                if tcp.0.finished() && flow.finished_at.is_none() {
+                    flow.finished_at = Some(now);
+                }
+                self.pump(now, index);
+            }
+            (Endpoints::Udp(_), _) => {
+                flow.counters.arrived += 1;
+                flow.counters.delivered += 1;
+                flow.counters.delay_ns += now.since(packet.stamp).0;
+                flow.counters.delay_samples += 1;
+            }
+            (Endpoints::Tcp(_), PacketKind::Datagram) => {
+                unreachable!("a TCP flow sends no datagrams")
+            }
+        }
+    }
+
+    /// A segment calls for an ACK, which takes the flow's processing time to make.
+    #[inline(always)]
+    fn make_ack(&mut self, now: Time, index: u32, ack: Ack) {
+        let processing = self.flows[index as usize].ack_processing;
+        if processing == Span::ZERO {
+            self.acknowledge(now, index, ack);
+        } else {
+            self.delay_ack(now + processing, index, ack);
+        }
+    }
+
+    fn delay_ack(&mut self, at: Time, index: u32, ack: Ack) {
+        self.acks.insert((at, self.acks_made), (index, ack));
+        self.acks_made += 1;
+        self.arm(ACKS, at);
+    }
+
+    /// The earliest ACK in the making is made.
+    pub(super) fn made_ack_event(&mut self, now: Time) {
+        let made = self.acks.pop_first();
+        let next = self
+            .acks
+            .first_key_value()
+            .map_or(Time::NEVER, |(&(at, _), _)| at);
+        self.agenda.set(ACKS, next);
+        if let Some((_, (index, ack))) = made {
+            self.acknowledge(now, index, ack);
+        }
+    }
+
+    #[inline(always)]
+    fn acknowledge(&mut self, now: Time, index: u32, ack: Ack) {
+        let flow = &mut self.flows[index as usize];
+        flow.counters.acks_sent += 1;
+        let packet = Packet {
+            flow: index,
+            number: ack.next,
+            stamp: ack.echo,
+            queued: now,
+            bytes: flow.ack_bytes,
+            kind: PacketKind::Ack,
+            retransmission: false,
+        };
+        let at_station = flow.direction == Direction::Down;
+        self.emit(now, at_station, packet);
+    }
+
+    /// Lets a TCP sender send all it may.
+    fn pump(&mut self, now: Time, index: usize) {
+        loop {
+            let flow = &mut self.flows[index];
+            let Endpoints::Tcp(tcp) = &mut flow.endpoints else {
+                return;
+            };
+            let Some(segment) = tcp.0.next_segment(now) else {
+                let (timer, cwnd) = (tcp.0.deadline(), tcp.0.cwnd());
+                if cwnd != flow.cwnd {
+                    flow.integrate_cwnd(now);
+                    flow.cwnd = cwnd;
+                }
+                self.arm(FLOWS + 2 * index, timer);
+                return;
+            };
+            flow.counters.sent += 1;
+            flow.counters.retransmitted += u64::from(segment.retransmission);
+            let packet = Packet {
+                flow: index as u32,
+                number: segment.number,
+                stamp: now,
+                queued: now,
+                bytes: flow.data_bytes,
+                kind: PacketKind::Segment,
+                retransmission: segment.retransmission,
+            };
+            let at_station = flow.direction == Direction::Up;
+            self.emit(now, at_station, packet);
+        }
+    }
+
+    /// Lazy timers: only a deadline earlier than the pending one moves it.
+    #[inline]
+    fn arm(&mut self, slot: usize, deadline: Time) {
+        if deadline < self.agenda.deadline(slot) {
+            self.agenda.set(slot, deadline);
+        }
+    }
+
+    pub(super) fn timer_event(&mut self, now: Time, slot: usize) {
+        let index = (slot - FLOWS) / 2;
+        let flow = &mut self.flows[index];
+        match &mut flow.endpoints {
+            Endpoints::Tcp(tcp) if (slot - FLOWS) % 2 == 1 => {
+                let due = tcp.1.deadline();
+                let ack = if due <= now {
+                    tcp.1.on_timer(now)
+                } else {
+                    None
+                };
+                let next = tcp.1.deadline();
+                self.agenda.set(slot, next);
+                if let Some(ack) = ack {
+                    self.make_ack(now, index as u32, ack);
+                }
+            }
+            Endpoints::Tcp(tcp) => {
+                if tcp.0.deadline() <= now {
+                    tcp.0.on_timer(now);
+                    self.agenda.set(slot, Time::NEVER);
+                    self.pump(now, index);
+                } else {
+                    let next = tcp.0.deadline();
+                    self.agenda.set(slot, next);
+                }
+            }
+            Endpoints::Udp(source) => {
+                let number = source.send();
+                let next = source.deadline();
+                self.agenda.set(slot, next);
+                self.send_datagram(now, index, number);
+            }
+        }
+    }
+
+    fn send_datagram(&mut self, now: Time, index: usize, number: u32) {
+        let flow = &mut self.flows[index];
+        let packet = flow.datagram(now, index as u32, number);
+        let at_station = flow.direction == Direction::Up;
+        self.emit(now, at_station, packet);
+    }
+
+    /// Greedy sources fill the queue of `contender`, in turn, up to its limit.
+    pub(super) fn refill(&mut self, now: Time, contender: u32) {
+        let port = &mut self.ports[contender as usize];
+        while !port.queue.is_full(now) {
+            let Some(&index) = port.greedy.first() else {
+                return;
+            };
+            port.greedy.rotate_left(1);
+            let flow = &mut self.flows[index as usize];
+            let Endpoints::Udp(source) = &mut flow.endpoints else {
+                unreachable!("only datagram sources are greedy")
+            };
+            let number = source.send();
+            let packet = flow.datagram(now, index, number);
+            port.queue.offer(now, packet);
+        }
+    }
+
+    pub(super) fn start_flow(&mut self, now: Time, index: u32) {
+        let flow = &mut self.flows[index as usize];
+        match &mut flow.endpoints {
+            Endpoints::Tcp(tcp) => {
+                tcp.0.open(now);
+                flow.cwnd_since = now;
+                flow.cwnd = tcp.0.cwnd();
+                self.pump(now, index as usize);
+            }
+            Endpoints::Udp(source) => {
+                source.open(now);
+                let due = source.deadline();
+                if source.is_greedy() {
+                    let up = flow.direction == Direction::Up;
+                    let contender = if up { flow.at_station } else { flow.at_ap };
+                    self.ports[contender as usize].greedy.push(index);
+                    self.begin_greedy(now, contender);
+                } else {
+                    self.arm(FLOWS + 2 * index as usize, due);
+                }
+            }
+        }
+    }
+
+    fn begin_greedy(&mut self, now: Time, contender: u32) {
+        let was_empty = self.ports[contender as usize].queue.head().is_none();
+        self.refill(now, contender);
+        let head = self.ports[contender as usize].queue.head().copied();
+        if was_empty && let Some(packet) = head {
+            self.serve(now, contender, &packet);
+        }
+    }
+}
