@@ -1,6 +1,8 @@
 import pytest
+from matplotlib.patches import Rectangle
 
 import lasthop as lh
+from lasthop.digits import plain
 from lasthop.plot.figure import COLUMN_INCHES
 
 from .conftest import SMALL
@@ -8,7 +10,8 @@ from .conftest import SMALL
 
 def labels(figure: object) -> list[str]:
     axes = figure.axes  # type: ignore[attr-defined]
-    return [text for ax in axes for text in (ax.get_xlabel(), ax.get_ylabel()) if text]
+    texts = [text for ax in axes for text in (ax.get_xlabel(), ax.get_ylabel())]
+    return [text for text in (*texts, figure.get_supylabel()) if text]  # type: ignore[attr-defined]
 
 
 def test_every_picture_is_one_column_wide_and_names_its_units(small_result: lh.Result) -> None:
@@ -28,6 +31,36 @@ def test_comparison_shows_three_panels_with_units() -> None:
     figure = lh.compare(SMALL).figure()
     assert len(figure.axes) == 3
     assert all("[" in label for label in labels(figure))
+
+
+def test_comparison_prints_the_models_values_and_covers_no_interval() -> None:
+    comparison = lh.compare(SMALL)
+    figure = comparison.figure()
+    shares = figure.axes[0]
+    assert comparison.prediction is not None
+    near = comparison.prediction.stations.loc["near", "goodput_share"]
+    assert plain(100 * near) in {text.get_text() for text in shares.texts}
+    diamonds = next(line for line in shares.lines if line.get_marker() == "D")
+    bars = [patch for patch in shares.patches if isinstance(patch, Rectangle)]
+    for row, y in enumerate(diamonds.get_ydata()):
+        assert y > bars[row].get_y() + bars[row].get_height()
+
+
+def test_picture_without_a_model_says_why() -> None:
+    refused = lh.compare(SMALL, settings={"wire.loss": 0.1}).figure()
+    title = refused.legends[0].get_title().get_text()
+    assert "breaks assumption a1" in title.replace("\n", " ")
+    assert lh.compare(SMALL).figure().legends[0].get_title().get_text() == ""
+
+
+def test_series_has_a_panel_an_item_of_one_scale(small_result: lh.Result) -> None:
+    figure = small_result.plot.series("goodput_bps")
+    names = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert names == ["near/down/1", "far/up/1", "far/up/2"]
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+    assert figure.get_supylabel() == "goodput [Mb/s]"
+    many = SMALL.replace("upload = 2", "upload = 20")
+    assert len(lh.simulate(many, series="0.5 s").plot.series("goodput_bps").axes) == 12
 
 
 def test_one_replication_is_drawn_without_intervals() -> None:

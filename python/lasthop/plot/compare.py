@@ -1,11 +1,13 @@
 """The picture of a comparison: who gets what share, how much that is, and where packets wait."""
 
 from math import isnan
+from textwrap import fill, shorten
 from typing import Any
 
 from matplotlib.axes import Axes
 
 from lasthop.compare import Comparison
+from lasthop.digits import estimate
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, headline, house_style, title
 from lasthop.plot.rows import bars, diamonds, estimates, label_rows, rows_height
 
@@ -22,7 +24,9 @@ def comparison_figure(comparison: Comparison) -> Figure:
     nodes = [*simulated["aps"], *stations]
     guesses = {what: aligned_guesses(comparison, what) for what in ("aps", "stations")}
     heights = [rows_height(len(rows)) for rows in (stations, stations, nodes)]
-    with house_style(sum(heights) + 12) as figure:
+    excuse = why_no_model(comparison)
+    lines = 0 if excuse is None else 2 + excuse.count("\n")
+    with house_style(sum(heights) + 12 + 3.2 * lines) as figure:
         shares, goodputs, queues = figure.subplots(3, height_ratios=heights)
 
         title(shares, "Who gets what share")
@@ -44,7 +48,16 @@ def comparison_figure(comparison: Comparison) -> Figure:
         order = [name for name in (SIMULATED, "model", EQUAL) if name in legend]
         headline(figure, comparison.scenario["name"])
         handles = [legend[name] for name in order]
-        figure.legend(handles, order, loc="outside lower left", ncols=3, columnspacing=1.2)
+        figure.legend(
+            handles,
+            order,
+            loc="outside lower left",
+            ncols=3,
+            columnspacing=1.2,
+            title=excuse,
+            title_fontsize=6.5,
+            alignment="left",
+        )
     return figure
 
 
@@ -56,12 +69,23 @@ def side_by_side(
     scale: float,
 ) -> None:
     """The simulation's bars with intervals and, where it says something, the model's diamonds."""
-    bars(axes, estimates(simulated, quantity, scale), SIMULATION, SIMULATED)
+    seen = estimates(simulated, quantity, scale)
     guesses = estimates(predicted, quantity, scale)
-    if not all(isnan(value) for value, _ in guesses):
-        diamonds(axes, guesses, MODEL, "model")
+    if all(isnan(value) for value, _ in guesses):
+        bars(axes, seen, SIMULATION, SIMULATED)
+    else:
+        bars(axes, seen, SIMULATION, SIMULATED, guesses)
+        texts = [estimate(value, None if isnan(half) else half) for value, half in seen]
+        diamonds(axes, guesses, MODEL, "model", max(map(len, texts)))
     axes.set_xlim(left=0)
     label_rows(axes, [item["name"] for item in simulated])
+
+
+def why_no_model(comparison: Comparison) -> str | None:
+    """What the picture says where it has no diamonds."""
+    if comparison.refusal is None:
+        return None
+    return fill(shorten(f"No prediction: the scenario {comparison.refusal}", 300), 66)
 
 
 def aligned_guesses(comparison: Comparison, list_name: str) -> list[dict[str, Any]]:

@@ -6,12 +6,18 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from lasthop.digits import estimate
+from lasthop.digits import estimate, plain
 
 __all__ = ["Estimates", "bars", "diamonds", "estimates", "label_rows", "rows_height"]
 
 LABELLED_ROWS = 16
 """More rows than this are drawn with every n-th name."""
+
+NUMBERS = 6.5
+"""Size of the numbers beside the rows. [points]"""
+
+CHARACTER = 0.58 * NUMBERS
+"""Width of a digit among them. [points]"""
 
 LONGEST_NAME = 16
 """Longer names lose their middle."""
@@ -50,10 +56,14 @@ def short(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 6]}…{name[-5:]}"
 
 
-def bars(axes: Axes, values: Estimates, color: str, label: str) -> None:
-    """Bars from zero with error bars in front of everything, and the numbers on the right."""
-    rows = range(len(values))
-    axes.barh(rows, [value for value, _ in values], height=0.62, color=color, label=label)
+def bars(axes: Axes, values: Estimates, color: str, label: str, beside: Estimates = ()) -> None:
+    """Bars from zero with error bars in front of everything, and the numbers on the right.
+
+    Where `beside` has a value, it is drawn below the bar by `diamonds`, and the bar makes room.
+    """
+    height, up = (0.44, 0.14) if beside else (0.62, 0.0)
+    rows = [row - up for row in range(len(values))]
+    axes.barh(rows, [value for value, _ in values], height=height, color=color, label=label)
     axes.errorbar(
         [value for value, _ in values],
         rows,
@@ -64,28 +74,45 @@ def bars(axes: Axes, values: Estimates, color: str, label: str) -> None:
         capthick=0.8,
         zorder=5,
     )
-    if len(values) > LABELLED_ROWS:
-        return
-    for row, (value, half) in enumerate(values):
-        text = estimate(value, None if isnan(half) else half)
-        place = ("axes fraction", "data")
-        axes.annotate(text, (1.02, row), xycoords=place, va="center", fontsize=6.5)
+    texts = [estimate(value, None if isnan(half) else half) for value, half in values]
+    column(axes, texts, 0, "black")
 
 
-def diamonds(axes: Axes, values: Estimates, color: str, label: str) -> None:
-    """A diamond a row, in front of bars."""
+def diamonds(axes: Axes, values: Estimates, color: str, label: str, texts: int) -> None:
+    """A hollow diamond a row, below its bar, and its value right of the bar's.
+
+    `texts` is the number of characters of the longest of the bars' numbers.
+    """
     axes.plot(
         [value for value, _ in values],
-        range(len(values)),
+        [row + 0.24 for row in range(len(values))],
         "D",
         color=color,
-        markeredgecolor="white",
-        markeredgewidth=0.6,
-        markersize=5,
+        markerfacecolor="white",
+        markeredgewidth=1.0,
+        markersize=3.2,
         clip_on=False,
-        zorder=3,
+        zorder=6,
         label=label,
     )
+    column(axes, ["" if isnan(value) else plain(value) for value, _ in values], texts + 2, color)
+
+
+def column(axes: Axes, texts: Sequence[str], indent: int, color: str) -> None:
+    """Write a text beside each row, `indent` characters right of the axes."""
+    if len(texts) > LABELLED_ROWS:
+        return
+    for row, text in enumerate(texts):
+        axes.annotate(
+            text,
+            (1.02, row),
+            xycoords=("axes fraction", "data"),
+            xytext=(indent * CHARACTER, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=NUMBERS,
+            color=color,
+        )
 
 
 def half_widths(values: Estimates) -> list[float]:

@@ -1,18 +1,18 @@
 """Time series of one result."""
 
 from lasthop.errors import UserError
-from lasthop.plot.figure import Figure, house_style, title
+from lasthop.plot.figure import QUIET, Figure, headline, house_style
 from lasthop.result import Result
 from lasthop.saving import registry
 
 __all__ = ["series_figure"]
 
-LARGEST_LEGEND = 14
-"""Lines that can be told apart."""
+MOST_PANELS = 12
+"""Items that are drawn; the title counts the rest."""
 
 
 def series_figure(result: Result, quantity: str) -> Figure:
-    """One quantity over time, a line an item, in the first replication."""
+    """One quantity over time in the first replication, a panel an item, all of one scale."""
     every = result.series
     chosen = every[every["quantity"] == quantity]
     if chosen.empty:
@@ -20,18 +20,27 @@ def series_figure(result: Result, quantity: str) -> Figure:
         raise UserError(f"no series of {quantity}", f"recorded: {recorded}")
     unit = registry()[quantity]["unit"] if quantity in registry() else "-"
     unit, scale = ("Mb/s", 1e-6) if unit == "bit/s" else (unit, 1.0)
-    with house_style(60) as figure:
-        axes = figure.subplots()
-        title(axes, result.summary["scenario"])
-        groups = chosen.groupby("name", sort=False)
-        for name, track in groups:
-            axes.plot(track["time_s"], scale * track["value"], label=str(name))
-        axes.set_xlabel("time [s]")
-        axes.set_ylabel(f"{words(quantity)} [{unit}]")
-        axes.margins(x=0)
-        axes.set_ylim(bottom=0)
-        if len(groups) <= LARGEST_LEGEND:
-            figure.legend(loc="outside lower left", ncols=2)
+    tracks = list(chosen.groupby(["list", "name"], sort=False))
+    shown = tracks[:MOST_PANELS]
+    with house_style(24 + 11 * len(shown)) as figure:
+        rows = figure.subplots(len(shown), sharex=True, sharey=True, squeeze=False)[:, 0]
+        for axes, ((_, name), track) in zip(rows, shown, strict=True):
+            axes.plot(track["time_s"], scale * track["value"], linewidth=0.8)
+            axes.annotate(
+                str(name),
+                (1.02, 0.5),
+                xycoords="axes fraction",
+                va="center",
+                fontsize=6.5,
+            )
+            axes.margins(x=0)
+        rows[0].set_xlim(left=0)
+        rows[0].set_ylim(bottom=0)
+        rows[-1].set_xlabel("time [s]")
+        figure.supylabel(f"{words(quantity)} [{unit}]", fontsize=7.5)
+        headline(figure, result.summary["scenario"])
+        if len(tracks) > len(shown):
+            rows[0].set_title(f"the first {len(shown)} of {len(tracks)}", color=QUIET, fontsize=7)
     return figure
 
 
