@@ -17,11 +17,11 @@ from lasthop.studies.rules import Measured
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
 
-SUBJECTS_STUDIED = ("hotspot",)
+SUBJECTS_STUDIED = ("hotspot", "edca")
 """Subjects with a package of studies, `lasthop.studies.SUBJECT.STUDIES`."""
 
-QUICK_REPLICATIONS = 30
-"""A quick run takes the first replications of the full one, with the same seeds."""
+QUICK_SHARE = 0.3
+"""A quick run takes the first replications of the full one, with the same seeds: so many. [-]"""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Reproduction:
         return findings + [f"model: {warning}" for warning in warnings]
 
     def _provenance(self) -> str:
-        mode = f"quick run, {QUICK_REPLICATIONS} replications" if self.quick else "full run"
+        mode = f"quick run, {QUICK_SHARE:.0%} of the replications" if self.quick else "full run"
         return f"lasthop {__version__}, {mode}."
 
 
@@ -144,6 +144,4 @@ def task(names: Sequence[str], *, quick: bool) -> Task:
         for study in import_module(f"lasthop.studies.{subject}").STUDIES
         if (subject, study.name) in needed
     )
-    return Task(
-        ledger, claims, studies, Plan(studies, QUICK_REPLICATIONS if quick else None), quick
-    )
+    return Task(ledger, claims, studies, Plan(studies, QUICK_SHARE if quick else 1.0), quick)

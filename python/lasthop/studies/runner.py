@@ -30,19 +30,23 @@ class Plan:
     ----------
     studies : sequence of Study
         What to run.
-    replications : int, optional
-        Fewer replications than the studies ask for: a quick run.
+    share : float
+        Part of the replications that the studies ask for; below 1, a quick run takes the first
+        ones, at least two.
     """
 
     studies: Sequence[Study]
-    replications: int | None = None
+    share: float = 1.0
     scenarios: dict[tuple[str, str], Scenario] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        settings = {} if self.replications is None else {"replications": self.replications}
         for study in self.studies:
             for point, tree in study.points.items():
-                self.scenarios[study.key, point] = Scenario(tree, settings)
+                full = Scenario(tree)
+                some = max(2, round(self.share * full["replications"]))
+                self.scenarios[study.key, point] = (
+                    full if self.share == 1.0 else Scenario(tree, {"replications": some})
+                )
 
     def run(self, directory: Path, progress: ProgressCallback | None = None) -> dict[str, Runs]:
         """Simulate what `directory` does not hold yet, predict all; return the runs by study key.
@@ -64,9 +68,12 @@ class Plan:
         tally = _Tally(missing, progress)
         for scenario in missing:
             _keep(directory, scenario, _simulated(scenario, tally))
-        runs = {key: _read(directory, scenario) for key, scenario in distinct.items()}
+        reader = _Reader(directory)
         return {
-            study.key: {point: runs[self.scenarios[study.key, point].key] for point in study.points}
+            study.key: {
+                point: reader.run(self.scenarios[study.key, point], study.model)
+                for point in study.points
+            }
             for study in self.studies
         }
 
@@ -140,13 +147,28 @@ def _keep(directory: Path, scenario: Scenario, samples: Tree) -> None:
     write_atomically(path, text_writer(json.dumps(content, ensure_ascii=False) + "\n"))
 
 
-def _read(directory: Path, scenario: Scenario) -> Run:
-    samples = json.loads(_path(directory, scenario.key).read_text(encoding="utf-8"))["samples"]
-    try:
-        prediction = predict(scenario)
-    except ModelError as error:
-        return Run(samples, remarks=(str(error),))
-    return Run(samples, _means(prediction.summary), tuple(prediction.warnings))
+class _Reader:
+    """Finished points with their predictions, each read and predicted once."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._known: dict[tuple[str, str | None], Run] = {}
+
+    def run(self, scenario: Scenario, model: str | None) -> Run:
+        """Return the point's samples and what `model`, by default a suitable one, predicts."""
+        known = self._known.get((scenario.key, model))
+        if known is None:
+            known = self._known[scenario.key, model] = self._read(scenario, model)
+        return known
+
+    def _read(self, scenario: Scenario, model: str | None) -> Run:
+        path = _path(self._directory, scenario.key)
+        samples = json.loads(path.read_text(encoding="utf-8"))["samples"]
+        try:
+            prediction = predict(scenario, model=model)
+        except ModelError as error:
+            return Run(samples, remarks=(str(error),))
+        return Run(samples, _means(prediction.summary), tuple(prediction.warnings))
 
 
 def _means(summary: Mapping[str, Any]) -> Tree:

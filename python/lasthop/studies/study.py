@@ -86,6 +86,42 @@ def mean_of(quantities: Sequence[Quantity]) -> Quantity:
     return total / float(len(quantities))
 
 
+def along(function: Callable[..., float], *curves: Sequence[Quantity]) -> Quantity:
+    """Return a number taken from whole curves, in each replication and of the predictions.
+
+    Parameters
+    ----------
+    function : callable
+        Takes one array for each curve, its values along the sweep; returns a number.
+    *curves : sequence of Quantity
+        Curves over the same sweep.
+    """
+    tables = [np.column_stack([point.samples for point in curve]) for curve in curves]
+    samples = np.asarray([function(*rows) for rows in zip(*tables, strict=True)])
+    lines = [[point.predicted for point in curve] for curve in curves]
+    if any(value is None for line in lines for value in line):
+        return Quantity(samples)
+    return Quantity(samples, float(function(*(np.asarray(line, np.float64) for line in lines))))
+
+
+def largest(quantities: Sequence[Quantity]) -> Quantity:
+    """Return the quantity with the largest mean, beside the largest prediction."""
+    return _extreme(quantities, 1.0)
+
+
+def smallest(quantities: Sequence[Quantity]) -> Quantity:
+    """Return the quantity with the smallest mean, beside the smallest prediction."""
+    return _extreme(quantities, -1.0)
+
+
+def _extreme(quantities: Sequence[Quantity], sign: float) -> Quantity:
+    chosen = max(quantities, key=lambda one: sign * float(np.mean(one.samples)))
+    predictions = [one.predicted for one in quantities if one.predicted is not None]
+    if len(predictions) < len(quantities):
+        return Quantity(chosen.samples)
+    return Quantity(chosen.samples, sign * max(sign * value for value in predictions))
+
+
 @dataclass(frozen=True)
 class Run:
     """One scenario simulated and, where the model takes it, predicted.
@@ -144,6 +180,8 @@ class Study:
     findings : callable
         What runs of this study isolate, in a sentence with their figures, by the claim it bears
         on; where that claim deviates, the finding is its cause.
+    model : str, optional
+        The model that predicts the points; by default, for each, the one that suits it.
     """
 
     subject: str
@@ -153,6 +191,7 @@ class Study:
     measure: Callable[[Runs], Mapping[str, Quantity]]
     draw: "Callable[[Runs], Figure] | None" = None
     findings: Callable[[Runs], Mapping[str, str]] = _no_findings
+    model: str | None = None
 
     @property
     def key(self) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from lasthop.cli import main
 from lasthop.errors import UserError
-from lasthop.studies.reproduction import task
+from lasthop.studies.reproduction import SUBJECTS_STUDIED, task
 
 
 def test_json_has_every_claim_asked_for_and_open_ones_say_why(tmp_path, capsys):
@@ -57,9 +57,10 @@ def test_claims_choose_only_the_studies_they_rest_on():
 
 
 @pytest.mark.long
-def test_quick_and_full_verdicts_never_contradict(tmp_path):
-    quick = task(["hotspot"], quick=True).run(tmp_path).results
-    full = task(["hotspot"], quick=False).run(tmp_path).results
+@pytest.mark.parametrize("subject", SUBJECTS_STUDIED)
+def test_quick_and_full_verdicts_never_contradict(subject, tmp_path):
+    quick = task([subject], quick=True).run(tmp_path).results
+    full = task([subject], quick=False).run(tmp_path).results
     for one, other in zip(quick, full, strict=True):
         for check, settled in zip(one.checks, other.checks, strict=True):
             assert check.verdict.value in ("open", settled.verdict.value), (one.claim.id, check)

@@ -1,5 +1,6 @@
 """Points are simulated once, kept, found again, and survive an interruption."""
 
+import dataclasses
 import json
 
 import pytest
@@ -57,7 +58,7 @@ def test_a_point_is_simulated_once_for_all_studies_and_never_again(tmp_path, mon
 
 def test_fewer_replications_are_other_runs_with_the_same_first_samples(tmp_path):
     full = Plan([study(one=tree("one"))]).run(tmp_path)
-    quick = Plan([study(one=tree("one"))], replications=2).run(tmp_path)
+    quick = Plan([study(one=tree("one"))], share=0.5).run(tmp_path)
 
     def samples(runs: dict[str, dict[str, Run]]) -> list[float]:
         run = runs["demo-fig01"]["one"]
@@ -113,3 +114,12 @@ def test_a_scenario_that_the_model_refuses_has_no_prediction_but_its_reason(tmp_
     run = Plan([study(udp=udp)]).run(tmp_path)["demo-fig01"]["udp"]
     assert run.prediction == {}
     assert len(run.remarks) == 1
+
+
+def test_a_study_may_name_its_model(tmp_path):
+    downloads = study(one=tree("one"))
+    named = dataclasses.replace(downloads, name="fig02", model="edca")
+    runs = Plan([downloads, named]).run(tmp_path)
+    assert "collision_rate" not in runs["demo-fig01"]["one"].prediction["stations"]["first"]
+    [remark] = runs["demo-fig02"]["one"].remarks
+    assert remark.startswith("breaks assumption a2")  # delayed ACKs

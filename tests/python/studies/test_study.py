@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lasthop.studies.rules import Measured
-from lasthop.studies.study import Quantity, Run, Study, mean_of
+from lasthop.studies.study import Quantity, Run, Study, along, largest, mean_of, smallest
 
 
 def quantity(*samples: float, predicted: float | None = None) -> Quantity:
@@ -48,6 +48,22 @@ def test_mean_of_quantities():
     mean = mean_of([quantity(1.0, 2.0, predicted=3.0), quantity(3.0, 6.0, predicted=5.0)])
     assert list(mean.samples) == [2.0, 4.0]
     assert mean.predicted == 4.0
+
+
+def test_a_number_of_a_whole_curve_is_taken_in_each_replication_and_of_the_predictions():
+    curve = [quantity(1.0, 5.0, predicted=2.0), quantity(3.0, 4.0, predicted=7.0)]
+    spread = along(lambda values: float(np.ptp(values)), curve)
+    assert (list(spread.samples), spread.predicted) == ([2.0, 1.0], 5.0)
+    assert along(lambda values: float(values[0]), [quantity(1.0)]).predicted is None
+    both = along(lambda one, other: float(one @ other), curve, curve)
+    assert (list(both.samples), both.predicted) == ([10.0, 41.0], 53.0)
+
+
+def test_the_largest_and_the_smallest_are_found_among_means_and_among_predictions():
+    curve = [quantity(1.0, 5.0, predicted=9.0), quantity(4.0, 4.0, predicted=7.0)]
+    assert (list(largest(curve).samples), largest(curve).predicted) == ([4.0, 4.0], 9.0)
+    assert (list(smallest(curve).samples), smallest(curve).predicted) == ([1.0, 5.0], 7.0)
+    assert largest([quantity(1.0, predicted=1.0), quantity(2.0)]).predicted is None
 
 
 def test_a_run_pairs_samples_with_predictions():

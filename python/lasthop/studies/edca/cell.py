@@ -1,0 +1,134 @@
+"""The cell of paper 003 (section 6, table 2), and what its figures read from a run of it.
+
+Seven stations with 802.11b cards at 11 Mb/s and MAC ACKs at 2 Mb/s; 30 bytes of MAC overhead and
+8 of SNAP; TCP NewReno with segments of 1460 bytes, immediate ACKs and a receive window of 4
+packets; queues that never overflow; a wire that costs nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lasthop.studies.study import Quantity, Run, Runs, mean_of
+
+CWMINS = (3, 7, 15, 31, 63, 127, 255)
+"""Smallest contention windows of the paper's sweeps. [slots]"""
+
+CWMIN = 31
+"""The window of 802.11b, where the paper varies something else. [slots]"""
+
+STATIONS = 7
+
+WINDOW = 4
+"""Receive window. [packets]"""
+
+DIRECTIONS = ("down", "up")
+
+MIN_RTO = "1 s"
+"""Smallest retransmission timeout; the paper does not give it.
+
+The one of RFC 6298. With the 200 ms of ns-2 and Linux senders time out without a loss where a
+small CWmin makes queues long, against assumption A4; study ``fig05`` shows how little that moves.
+"""
+
+REPLICATIONS = 30
+
+PIFS: Mapping[str, Any] = {"aifsn": 1, "cwmin": 0, "cwmax": 0}
+"""Access parameters of an access point that sends after PIFS without backoff (section 5.1)."""
+
+Tree = Mapping[str, Any]
+
+
+def scenario(
+    direction: str,
+    *,
+    ap: int | Tree = CWMIN,
+    station: int | Tree = CWMIN,
+    stations: int = STATIONS,
+    tcp: Tree | None = None,
+    wire: Tree | None = None,
+) -> dict[str, Any]:
+    """Return the cell with one connection of each station.
+
+    Parameters
+    ----------
+    direction : str
+        ``"down"`` or ``"up"``.
+    ap, station : int or mapping
+        CWmin of the access point and of each station [slots], or a table of access parameters in
+        the grammar of scenario files.
+    stations : int
+        How many there are.
+    tcp, wire : mapping, optional
+        What is different there.
+    """
+    accesses = [{"cwmin": one} if isinstance(one, int) else dict(one) for one in (ap, station)]
+    tables = {"AP": accesses[0], "stations": accesses[1], "TCP": tcp or {}, "wire": wire or {}}
+    words = [f"{where} {_words(table)}" for where, table in tables.items() if table]
+    return {
+        "name": f"{stations} {direction}loads: {', '.join(words)}",
+        "duration": "200 s",
+        "replications": REPLICATIONS,
+        "cell": {
+            "phy": "802.11b",
+            "control_rate": "2 Mbps",
+            "mac_header": "30 B",
+            "llc": "8 B",
+            "ap": {"queue": 1000, **accesses[0]},
+        },
+        "wire": dict(wire or {}),
+        "tcp": {
+            "congestion": "newreno",
+            "window": WINDOW,
+            "delayed_ack": False,
+            "min_rto": MIN_RTO,
+            **(tcp or {}),
+        },
+        "station": {"station": {"count": stations, f"{direction}load": 1, **accesses[1]}},
+    }
+
+
+def _words(table: Tree) -> str:
+    return " ".join(f"{key} {value}" for key, value in table.items())
+
+
+def throughput(run: Run) -> Quantity:
+    """Return the aggregate throughput. [Mb/s]"""
+    return run.quantity("cells", run.items("cells")[0], "goodput_bps") / 1e6
+
+
+def active(run: Run) -> Quantity:
+    """Return the mean number of active stations, without the access point. [-]"""
+    return run.quantity("cells", run.items("cells")[0], "active_stations")
+
+
+def ap_collisions(run: Run) -> Quantity:
+    """Return the collision rate of the access point. [-]"""
+    return run.quantity("aps", run.items("aps")[0], "collision_rate")
+
+
+def station_collisions(run: Run) -> Quantity:
+    """Return the collision rate of a station, the mean over all, which are alike. [-]"""
+    names = run.items("stations")
+    return mean_of([run.quantity("stations", name, "collision_rate") for name in names])
+
+
+def queue(run: Run) -> Quantity:
+    """Return the mean number of packets queued at a station. [packets]"""
+    names = run.items("stations")
+    return mean_of([run.quantity("stations", name, "queue_packets") for name in names])
+
+
+def difference(simulated: Quantity) -> str:
+    """Return how far the simulation is from the model, such as ``-10.6 %``."""
+    assert simulated.predicted is not None
+    return f"{100 * (float(simulated.samples.mean()) / simulated.predicted - 1):+.1f} %"
+
+
+def named(prefix: str, values: Mapping[Any, Quantity]) -> dict[str, Quantity]:
+    """Return quantities under the names ``PREFIX_KEY``."""
+    return {f"{prefix}_{key}": value for key, value in values.items()}
+
+
+def picked(runs: Runs, points: Sequence[str]) -> list[Run]:
+    """Return the runs of some points, in their order."""
+    return [runs[point] for point in points]

@@ -1,0 +1,101 @@
+"""The 802.11e studies yield what the claims read, draw it, and read curves as they say."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from lasthop.scenario import check
+from lasthop.studies import ledger
+from lasthop.studies.edca import STUDIES, cell, fig05, fig06, fig08, fig12
+from lasthop.studies.edca.cell import CWMINS
+from lasthop.studies.runner import Plan
+from lasthop.studies.study import Runs, Study
+
+
+def short(study: Study) -> Study:
+    """Return the study with runs of two seconds, two of each."""
+    points = {
+        name: {**tree, "duration": "2 s", "warmup": "0.5 s", "replications": 2}
+        for name, tree in study.points.items()
+    }
+    return dataclasses.replace(study, points=points)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> dict[str, Runs]:
+    return Plan([short(study) for study in STUDIES]).run(tmp_path_factory.mktemp("studies"))
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
+    values = study.values(runs[study.key])
+    read = {
+        key
+        for claim in ledger.load().select(["edca"])
+        for check in claim.checks
+        for key in check.rule.reads()
+        if key.startswith(f"{study.name}.")
+    }
+    assert read
+    assert read <= set(values)
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_a_study_draws_its_figure_with_labelled_axes(study, runs):
+    figure = study.draw(runs[study.key])
+    assert all(axes.get_ylabel() for axes in figure.axes)
+    assert figure.axes[-1].get_xlabel()
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_findings_are_about_claims_and_have_figures(study, runs):
+    claims = {claim.id for claim in ledger.load().claims}
+    findings = study.findings(runs[study.key])
+    assert set(findings) <= claims
+    assert all(any(letter.isdigit() for letter in text) for text in findings.values())
+
+
+def test_the_model_predicts_every_scenario_but_those_with_a_wire(runs):
+    for study in STUDIES:
+        for name, run in runs[study.key].items():
+            wire = check(study.points[name])["wire"]
+            refused = wire["delay_s"] > 0 or wire["loss"] > 0
+            assert bool(run.prediction) != refused, (study.name, name)
+
+
+def test_the_setting_is_that_of_table_2():
+    tree = check(cell.scenario("down"))
+    access = {"control_rate_bps": 2e6, "cwmin": 31, "cwmax": 1023, "aifsn": 2}
+    assert {key: tree["cell"]["ap"][key] for key in access} == access
+    assert [one["rate_bps"] for one in tree["stations"]] == [11e6] * 7
+    headers = tree["cell"]["mac_header_bytes"] + tree["cell"]["llc_bytes"]
+    [tcp] = {(f["tcp"]["mss_bytes"], f["tcp"]["header_bytes"]) for f in tree["flows"]}
+    assert tcp[0] + tcp[1] + headers == 1538
+    assert tcp[1] + headers == 78
+
+
+def test_equal_settings_of_two_figures_are_one_run():
+    assert check(fig05.STUDY.points["down-31"]).key == check(fig06.STUDY.points["31-31"]).key
+
+
+def test_saturation_is_interpolated_between_the_windows():
+    active = np.array([1.0, 2.0, 6.3, 7.0, 7.0, 7.0, 7.0])
+    # 6.65 is half way from 6.3 at log2(16) to 7 at log2(32)
+    assert fig06.saturation(active) == pytest.approx(2**4.5 - 1)
+    assert np.isnan(fig06.saturation(np.ones(len(CWMINS))))
+
+
+def test_the_knee_is_where_a_curve_has_lost_a_twentieth():
+    flat = np.full(len(fig12.DELAYS), 4.0)
+    assert fig12.knee(flat) == fig12.DELAYS[-1]
+    falling = flat.copy()
+    falling[3:] = 3.6  # 95 % half way between 20 and 30 ms
+    assert fig12.knee(falling) == pytest.approx(25.0)
+
+
+def test_the_optimum_is_the_top_of_the_parabola():
+    exponents = np.log2(np.asarray(fig08.NEAR_OPTIMUM) + 1.0)
+    throughput = 5.0 - (exponents - 5.3) ** 2
+    assert fig08.optimum(throughput) == pytest.approx(2**5.3 - 1)
+    assert fig08.collision_at_optimum(throughput, exponents) == pytest.approx(5.3)
