@@ -90,6 +90,8 @@ def allowed(value: Schema) -> str:
     match value["type"]:
         case "integer":
             return f"A whole number from {value['minimum']} to {value['maximum']}."
+        case "number" if "maximum" in value:
+            return f"A number from {value['minimum']:g} to {value['maximum']:g}."
         case "number":
             return f"A number from {value['minimum']} to below {value['exclusiveMaximum']}."
         case "boolean":

@@ -66,12 +66,25 @@ fn node() -> impl Strategy<Value = Node> {
 
 fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
     let congestion = prop_oneof![
-        Just(CongestionControl::Tahoe),
-        Just(CongestionControl::Reno),
-        Just(CongestionControl::NewReno),
+        3 => Just(CongestionControl::NewReno),
+        4 => prop::sample::select(CongestionControl::ALL.to_vec()),
     ];
+    let compound = (
+        0.0..2.0_f64,
+        0.0..0.9_f64,
+        0.0..1.0_f64,
+        0.0..40.0_f64,
+        0.0..2.0_f64,
+    )
+        .prop_map(|(alpha, beta, k, gamma, zeta)| CompoundSettings {
+            alpha,
+            beta,
+            k,
+            gamma,
+            zeta,
+        });
     (
-        congestion,
+        (congestion, compound, any::<bool>()),
         1..80_u32,
         any::<bool>(),
         0..3_u32,
@@ -79,14 +92,18 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
         prop_oneof![3 => Just(0), 1 => 1..20_000_u64],
     )
         .prop_map(
-            |(congestion, window, delayed_ack, more, segments, processing)| TcpSettings {
-                congestion,
-                delayed_ack,
-                ack_processing: Span(processing * 1000),
-                initial_cwnd_packets: 1 + more,
-                min_rto: Span(20 * MS + u64::from(more) * 200 * MS),
-                segments,
-                ..tcp(window)
+            |((congestion, compound, hystart), window, delayed_ack, more, segments, processing)| {
+                TcpSettings {
+                    congestion,
+                    compound,
+                    hystart,
+                    delayed_ack,
+                    ack_processing: Span(processing * 1000),
+                    initial_cwnd_packets: 1 + more,
+                    min_rto: Span(20 * MS + u64::from(more) * 200 * MS),
+                    segments,
+                    ..tcp(window)
+                }
             },
         )
 }

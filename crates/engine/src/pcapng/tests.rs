@@ -22,6 +22,8 @@ fn node(queue_packets: u32) -> Node {
 /// A TCP upload, a TCP download and a UDP download of one 802.11b station.
 fn scenario() -> Scenario {
     let tcp = Transport::Tcp(TcpSettings {
+        compound: CompoundSettings::PUBLISHED,
+        hystart: false,
         congestion: CongestionControl::NewReno,
         window_packets: 42,
         initial_cwnd_packets: 2,

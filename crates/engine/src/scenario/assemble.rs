@@ -197,11 +197,9 @@ fn category(name: &str) -> Category {
 
 fn tcp(layers: Layers) -> Option<TcpSettings> {
     Some(TcpSettings {
-        congestion: match layers.entry("congestion")?.word()? {
-            "tahoe" => CongestionControl::Tahoe,
-            "reno" => CongestionControl::Reno,
-            _ => CongestionControl::NewReno,
-        },
+        congestion: congestion(layers.entry("congestion")?.word()?),
+        compound: compound(layers),
+        hystart: layers.entry("hystart")?.flag()?,
         window_packets: layers.count("window")?,
         initial_cwnd_packets: layers.count("initial_window")?,
         delayed_ack: layers.entry("delayed_ack")?.flag()?,
@@ -213,6 +211,34 @@ fn tcp(layers: Layers) -> Option<TcpSettings> {
         initial_rto: layers.duration("initial_rto")?,
         segments: layers.entry("segments").and_then(Entry::count),
     })
+}
+
+fn congestion(name: &str) -> CongestionControl {
+    let named = |control: &CongestionControl| control.name() == name;
+    let found = CongestionControl::ALL.into_iter().find(named);
+    found.unwrap_or(CongestionControl::NewReno) // a test proves that the grammar names no other
+}
+
+/// Each parameter from the nearest table that gives it.
+fn compound(layers: Layers) -> CompoundSettings {
+    let tables: Vec<&Section> = layers
+        .0
+        .iter()
+        .filter_map(|s| s.table("compound"))
+        .collect();
+    let number = |key: &str, published: f64| {
+        let entry = Layers(&tables).entry(key);
+        let given = entry.and_then(|entry| entry.number().or(entry.probability()));
+        given.unwrap_or(published)
+    };
+    let published = CompoundSettings::PUBLISHED;
+    CompoundSettings {
+        alpha: number("alpha", published.alpha),
+        beta: number("beta", published.beta),
+        k: number("k", published.k),
+        gamma: number("gamma", published.gamma),
+        zeta: number("zeta", published.zeta),
+    }
 }
 
 fn udp(layers: Layers) -> Option<UdpSettings> {

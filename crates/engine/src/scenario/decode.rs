@@ -263,6 +263,13 @@ impl Entry {
         }
     }
 
+    pub(super) fn number(&self) -> Option<f64> {
+        match self.value {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
     pub(super) fn flag(&self) -> Option<bool> {
         match self.value {
             Value::Flag(flag) => Some(flag),

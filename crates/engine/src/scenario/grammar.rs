@@ -61,6 +61,8 @@ pub(super) enum Kind {
     Count { least: u64, most: u64 },
     /// A number from 0 to below 1.
     Probability,
+    /// A number.
+    Number { least: f64, most: f64 },
     /// A duration in nanoseconds, or a word.
     Duration {
         least: u64,
@@ -146,6 +148,10 @@ const fn duration(least: u64, most: u64) -> Kind {
 const fn size(least: u64, most: u64) -> Kind {
     let word = None;
     Kind::Size { least, most, word }
+}
+
+const fn number(least: f64, most: f64) -> Kind {
+    Kind::Number { least, most }
 }
 
 const fn own(keys: &'static [Key]) -> Part {

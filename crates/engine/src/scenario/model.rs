@@ -258,6 +258,66 @@ pub enum CongestionControl {
     Reno,
     /// Fast recovery with partial ACKs (RFC 6582).
     NewReno,
+    /// Reno's window plus one that follows the queueing delay (Tan et al. 2006).
+    Compound,
+    /// The window as a cubic function of the time since the last loss (RFC 9438).
+    Cubic,
+    /// Reno with an increase and a decrease that depend on the queueing delay (Liu et al. 2008).
+    Illinois,
+    /// HighSpeed TCP while the queue is short, Reno otherwise (King et al. 2005).
+    Africa,
+}
+
+impl CongestionControl {
+    /// All of them.
+    pub const ALL: [CongestionControl; 7] = [
+        CongestionControl::Tahoe,
+        CongestionControl::Reno,
+        CongestionControl::NewReno,
+        CongestionControl::Compound,
+        CongestionControl::Cubic,
+        CongestionControl::Illinois,
+        CongestionControl::Africa,
+    ];
+
+    /// Its name in files and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            CongestionControl::Tahoe => "tahoe",
+            CongestionControl::Reno => "reno",
+            CongestionControl::NewReno => "newreno",
+            CongestionControl::Compound => "compound",
+            CongestionControl::Cubic => "cubic",
+            CongestionControl::Illinois => "illinois",
+            CongestionControl::Africa => "africa",
+        }
+    }
+}
+
+/// Parameters of Compound TCP (Tan et al. 2006; Manjunath & Raina, section II).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompoundSettings {
+    /// Scale of the growth in a round trip without queue, alpha win^k. [-]
+    pub alpha: f64,
+    /// Part of the window that a loss takes. [-]
+    pub beta: f64,
+    /// Exponent of that growth. [-]
+    pub k: f64,
+    /// Packets of the flow in the queue from which the delay window shrinks. [packets]
+    pub gamma: f64,
+    /// What the delay window gives up in a round trip per packet in the queue. [-]
+    pub zeta: f64,
+}
+
+impl CompoundSettings {
+    /// The published values.
+    pub const PUBLISHED: CompoundSettings = CompoundSettings {
+        alpha: 0.125,
+        beta: 0.5,
+        k: 0.75,
+        gamma: 30.0,
+        zeta: 0.5,
+    };
 }
 
 /// Settings of one TCP connection.
@@ -265,6 +325,10 @@ pub enum CongestionControl {
 pub struct TcpSettings {
     /// Congestion control.
     pub congestion: CongestionControl,
+    /// Parameters of Compound TCP, which nothing else reads.
+    pub compound: CompoundSettings,
+    /// The first slow start ends when the round-trip time rises (HyStart++, RFC 9406).
+    pub hystart: bool,
     /// Receive window, at least 1. [packets]
     pub window_packets: u32,
     /// Initial congestion window. [packets]

@@ -127,11 +127,9 @@ fn station(station: &Station) -> Value {
 
 fn tcp(settings: &TcpSettings) -> Value {
     json!({
-        "congestion": match settings.congestion {
-            CongestionControl::Tahoe => "tahoe",
-            CongestionControl::Reno => "reno",
-            CongestionControl::NewReno => "newreno",
-        },
+        "congestion": settings.congestion.name(),
+        "compound": compound(&settings.compound),
+        "hystart": settings.hystart,
         "window_packets": settings.window_packets,
         "initial_cwnd_packets": settings.initial_cwnd_packets,
         "delayed_ack": settings.delayed_ack,
@@ -142,6 +140,16 @@ fn tcp(settings: &TcpSettings) -> Value {
         "min_rto_s": settings.min_rto.seconds(),
         "initial_rto_s": settings.initial_rto.seconds(),
         "segments": settings.segments,
+    })
+}
+
+fn compound(settings: &CompoundSettings) -> Value {
+    json!({
+        "alpha": settings.alpha,
+        "beta": settings.beta,
+        "k": settings.k,
+        "gamma_packets": settings.gamma,
+        "zeta": settings.zeta,
     })
 }
 

@@ -81,6 +81,9 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Map<String, Value>
             json!({"type": "integer", "minimum": least, "maximum": most})
         }
         Kind::Probability => json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
+        Kind::Number { least, most } => {
+            json!({"type": "number", "minimum": least, "maximum": most})
+        }
         Kind::Duration { word, .. } => quantity(units::TIME, *word),
         Kind::Rate { word } => quantity(units::RATE, *word),
         Kind::DataRate | Kind::ControlRate => quantity(units::RATE, None),

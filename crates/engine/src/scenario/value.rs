@@ -14,6 +14,7 @@ pub(super) enum Value {
     Flag(bool),
     Count(u64),
     Probability(f64),
+    Number(f64),
     Duration(Span),
     /// [bit/s]
     Rate(u64),
@@ -50,6 +51,7 @@ pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Va
         },
         Kind::Count { least, most } => whole(node, *least, *most).map(Value::Count),
         Kind::Probability => probability(node),
+        Kind::Number { least, most } => number(node, *least, *most),
         Kind::Duration { least, most, word } => word_or(node, *word, || {
             let ns = quantity(node, units::TIME, "duration")?;
             in_range(ns, *least, *most)?;
@@ -79,6 +81,7 @@ pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
         Kind::Flag => "are true, false".to_owned(),
         Kind::Count { least, most } => format!("is a whole number from {least} to {most}"),
         Kind::Probability => "is a number from 0 to below 1".to_owned(),
+        Kind::Number { least, most } => format!("is a number from {least} to {most}"),
         Kind::Duration { least, most, word } => format!(
             "is {}a duration from {} to {}",
             or_word(word),
@@ -164,6 +167,18 @@ fn probability(node: &Item) -> Result<Value, Refusal> {
     } else {
         // Adding 0 turns -0 into 0.
         Ok(Value::Probability(number.value + 0.0))
+    }
+}
+
+fn number(node: &Item, least: f64, most: f64) -> Result<Value, Refusal> {
+    let number = finite(node)?.value;
+    if number < least {
+        refuse("is too small")
+    } else if number > most {
+        refuse("is too large")
+    } else {
+        // Adding 0 turns -0 into 0.
+        Ok(Value::Number(number + 0.0))
     }
 }
 

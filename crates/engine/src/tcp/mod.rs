@@ -26,6 +26,8 @@ mod congestion;
 mod pipe;
 mod receiver;
 mod recovery;
+#[cfg(test)]
+mod response;
 mod rtt;
 mod sender;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{Ack, Receiver, Segment, Sender};
 use crate::kernel::time::{Span, Time};
-use crate::scenario::{CongestionControl, TcpSettings};
+use crate::scenario::{CompoundSettings, CongestionControl, TcpSettings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -12,6 +12,8 @@ pub(super) const MS: u64 = 1_000_000;
 pub(super) fn settings(congestion: CongestionControl) -> TcpSettings {
     TcpSettings {
         congestion,
+        compound: CompoundSettings::PUBLISHED,
+        hystart: false,
         window_packets: 42,
         initial_cwnd_packets: 2,
         delayed_ack: false,
@@ -42,6 +44,8 @@ pub(super) struct Pipe<'a> {
     pub(super) delivered: u64,
     /// What happened, and when. [ms]
     pub(super) log: Vec<(u64, String)>,
+    /// Off for long runs.
+    pub(super) logs: bool,
     under_way: BinaryHeap<Reverse<(Time, u64, Packet)>>,
     sent: u64,
     fate: Box<Fate<'a>>,
@@ -58,6 +62,7 @@ impl<'a> Pipe<'a> {
             receiver: Receiver::new(settings),
             delivered: 0,
             log: Vec::new(),
+            logs: true,
             under_way: BinaryHeap::new(),
             sent: 0,
             fate: Box::new(fate),
@@ -80,11 +85,11 @@ impl<'a> Pipe<'a> {
             let Reverse((_, _, packet)) = self.under_way.pop().unwrap();
             self.arrive(packet);
         } else if self.receiver.deadline() <= self.sender.deadline() {
-            self.note("ack timer".to_string());
+            self.note(|| "ack timer".to_string());
             let ack = self.receiver.on_timer(self.now);
             self.acknowledge(ack.unwrap());
         } else {
-            self.note("timeout".to_string());
+            self.note(|| "timeout".to_string());
             self.sender.on_timer(self.now);
             self.send();
         }
@@ -100,14 +105,14 @@ impl<'a> Pipe<'a> {
             Packet::Data { number, sent_at } => {
                 let received = self.receiver.on_segment(self.now, number, sent_at);
                 self.delivered += u64::from(received.delivered);
-                self.note(format!("got {number}"));
+                self.note(|| format!("got {number}"));
                 if let Some(ack) = received.ack {
                     self.acknowledge(ack);
                 }
             }
             Packet::Ack { next, echo } => {
                 self.sender.on_ack(self.now, Ack { next, echo });
-                self.note(format!("acked {next}"));
+                self.note(|| format!("acked {next}"));
                 self.send();
             }
         }
@@ -120,14 +125,14 @@ impl<'a> Pipe<'a> {
                 retransmission,
             } = segment;
             let again = if retransmission { " again" } else { "" };
-            self.note(format!("send {number}{again}"));
+            self.note(|| format!("send {number}{again}"));
             let sent_at = self.now;
             self.carry(Packet::Data { number, sent_at });
         }
     }
 
     fn acknowledge(&mut self, Ack { next, echo }: Ack) {
-        self.note(format!("ack {next}"));
+        self.note(|| format!("ack {next}"));
         self.carry(Packet::Ack { next, echo });
     }
 
@@ -139,11 +144,13 @@ impl<'a> Pipe<'a> {
             Some(delay) => self
                 .under_way
                 .push(Reverse((self.now + delay, order, packet))),
-            None => self.note("lost".to_string()),
+            None => self.note(|| "lost".to_string()),
         }
     }
 
-    fn note(&mut self, what: String) {
-        self.log.push((self.now.0 / MS, what));
+    fn note(&mut self, what: impl FnOnce() -> String) {
+        if self.logs {
+            self.log.push((self.now.0 / MS, what()));
+        }
     }
 }

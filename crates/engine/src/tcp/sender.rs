@@ -16,7 +16,7 @@
 //! - Spurious timeouts are neither found nor undone (RFC 5682 and RFC 4015 are not used).
 
 use super::Ack;
-use super::congestion::Congestion;
+use super::congestion::{Congestion, NewAck};
 use super::recovery::{Reaction, Recovery, Repair};
 use super::rtt::RttEstimator;
 use crate::kernel::time::{Span, Time};
@@ -50,6 +50,7 @@ pub struct Sender {
     end: u32,
     /// Segment `snd_una` is to be sent again, whatever the window.
     retransmit: bool,
+    repair: Repair,
     recovery: Recovery,
     congestion: Congestion,
     rtt: RttEstimator,
@@ -62,6 +63,7 @@ impl Sender {
     /// A sender that waits to be opened.
     pub fn new(settings: &TcpSettings) -> Sender {
         let end = settings.segments.unwrap_or(u64::MAX);
+        let congestion = Congestion::new(settings);
         Sender {
             snd_una: 0,
             snd_nxt: 0,
@@ -69,8 +71,9 @@ impl Sender {
             limit: 0,
             end: u32::try_from(end).unwrap_or(u32::MAX),
             retransmit: false,
+            repair: congestion.repair(),
             recovery: Recovery::START,
-            congestion: Congestion::new(settings),
+            congestion,
             rtt: RttEstimator::new(settings.initial_rto, settings.min_rto),
             deadline: Time::NEVER,
             timeouts: 0,
@@ -207,16 +210,21 @@ impl Sender {
         self.snd_nxt = self.snd_nxt.max(ack.next);
         self.retransmit = false;
 
-        let repair = self.congestion.repair();
         let mut restart = true;
-        match self.recovery.on_new_ack(repair, ack.next) {
+        match self.recovery.on_new_ack(self.repair, ack.next) {
             Reaction::Partial { first } => {
                 self.congestion.on_partial_ack(acked);
                 self.retransmit = true;
                 restart = first;
             }
             Reaction::Recovered => self.congestion.on_recovered(),
-            _ => self.congestion.on_ack(),
+            _ => self.congestion.on_ack(NewAck {
+                now,
+                acked,
+                snd_una: self.snd_una,
+                snd_nxt: self.snd_nxt,
+                rtt: &self.rtt,
+            }),
         }
         if self.snd_una == self.snd_max {
             self.deadline = Time::NEVER; // RFC 6298, rule 5.2
@@ -226,11 +234,10 @@ impl Sender {
     }
 
     fn on_dup_ack(&mut self, now: Time) {
-        let repair = self.congestion.repair();
-        match self.recovery.on_dup_ack(repair, self.snd_max) {
+        match self.recovery.on_dup_ack(self.repair, self.snd_max) {
             Reaction::Loss => {
                 self.congestion.on_loss(self.flight());
-                match repair {
+                match self.repair {
                     Repair::GoBackN => self.go_back(),
                     Repair::FirstHole | Repair::EachHole => self.retransmit = true,
                 }

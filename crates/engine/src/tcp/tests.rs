@@ -2,7 +2,7 @@
 
 use super::pipe::{MS, Packet, Pipe, settings};
 use crate::kernel::time::{Span, Time};
-use crate::scenario::CongestionControl::{NewReno, Reno, Tahoe};
+use crate::scenario::CongestionControl::{self, NewReno, Reno};
 use crate::scenario::TcpSettings;
 use proptest::prelude::*;
 
@@ -141,7 +141,10 @@ fn a_single_loss_costs_a_halving() {
 
 fn any_settings() -> impl Strategy<Value = TcpSettings> {
     (
-        prop_oneof![Just(Tahoe), Just(Reno), Just(NewReno)],
+        (
+            prop::sample::select(CongestionControl::ALL.to_vec()),
+            any::<bool>(),
+        ),
         prop_oneof![1..100u32, Just(65_535)],
         1..20u32,
         any::<bool>(),
@@ -149,13 +152,16 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
         1..400u64,
     )
         .prop_map(
-            |(congestion, window, initial, delayed_ack, min_rto, segments)| TcpSettings {
-                window_packets: window,
-                initial_cwnd_packets: initial,
-                delayed_ack,
-                min_rto: Span(min_rto * MS),
-                segments: Some(segments),
-                ..settings(congestion)
+            |((congestion, hystart), window, initial, delayed_ack, min_rto, segments)| {
+                TcpSettings {
+                    hystart,
+                    window_packets: window,
+                    initial_cwnd_packets: initial,
+                    delayed_ack,
+                    min_rto: Span(min_rto * MS),
+                    segments: Some(segments),
+                    ..settings(congestion)
+                }
             },
         )
 }

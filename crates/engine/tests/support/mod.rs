@@ -64,6 +64,8 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
 pub fn tcp(window_packets: u32) -> TcpSettings {
     TcpSettings {
         congestion: CongestionControl::NewReno,
+        compound: CompoundSettings::PUBLISHED,
+        hystart: false,
         window_packets,
         initial_cwnd_packets: 2,
         delayed_ack: false,

@@ -1,6 +1,6 @@
 //! Flows and their transport.
 
-use super::{Default, Key, Kind, S, Table, US, count, duration, inherited, key, own, size};
+use super::{Default, Key, Kind, S, Table, US, count, duration, inherited, key, number, own, size};
 
 /// The scenario's TCP settings.
 pub(super) const TCP: Table = Table {
@@ -12,9 +12,21 @@ pub(super) const TCP: Table = Table {
 const TCP_KEYS: &[Key] = &[
     key(
         "congestion",
-        Kind::Choice(&["tahoe", "reno", "newreno"]),
+        Kind::Choice(CONGESTION_CONTROLS),
         Default::Text("newreno"),
         "Congestion control of the sender.",
+    ),
+    key(
+        "compound",
+        Kind::Table(&COMPOUND),
+        Default::Depends("the published values"),
+        "Parameters of Compound TCP.",
+    ),
+    key(
+        "hystart",
+        Kind::Flag,
+        Default::Flag(false),
+        "HyStart++: the first slow start ends when the round-trip time rises, not with a loss.",
     ),
     key(
         "window",
@@ -71,6 +83,49 @@ const TCP_KEYS: &[Key] = &[
         "Retransmission timeout before the first round-trip sample.",
     ),
 ];
+
+/// Names of the congestion controls.
+const CONGESTION_CONTROLS: &[&str] = &[
+    "tahoe", "reno", "newreno", "compound", "cubic", "illinois", "africa",
+];
+
+/// Parameters of Compound TCP. Absent ones are looked up further out, then published.
+const COMPOUND: Table = Table {
+    name: "compound",
+    doc: "Parameters of Compound TCP (congestion = \"compound\").",
+    parts: &[own(&[
+        key(
+            "alpha",
+            number(0.0, 100.0),
+            Default::Depends("0.125"),
+            "Growth of the window in a round trip without queue is alpha win^k packets.",
+        ),
+        key(
+            "beta",
+            Kind::Probability,
+            Default::Depends("0.5"),
+            "Part of the window that a loss takes.",
+        ),
+        key(
+            "k",
+            number(0.0, 1.0),
+            Default::Depends("0.75"),
+            "Exponent of that growth.",
+        ),
+        key(
+            "gamma",
+            number(0.0, 1_000_000.0),
+            Default::Depends("30"),
+            "Packets of the flow in the queue from which the delay window shrinks.",
+        ),
+        key(
+            "zeta",
+            number(0.0, 1_000.0),
+            Default::Depends("0.5"),
+            "Packets that the delay window gives up in a round trip for each one in the queue.",
+        ),
+    ])],
+};
 
 /// The scenario's UDP settings.
 pub(super) const UDP: Table = Table {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::super::grammar::{Default, Key, Kind, ROOT, Table};
+use super::super::model::CongestionControl;
 use super::super::presets::Preset;
 use super::super::problem::Origin;
 use super::super::schema;
@@ -39,12 +40,15 @@ fn each_key(table: &'static Table, path: &str, visit: &mut dyn FnMut(&str, &'sta
 fn sample(key: &Key) -> Option<&'static str> {
     Some(match key.kind {
         Kind::Title => "another title",
-        Kind::Flag => "false",
+        Kind::Flag => match key.default {
+            Default::Flag(true) => "false",
+            _ => "true",
+        },
         Kind::Count { .. } => match key.name {
             "aifsn" | "cwmin" => "3",
             _ => "40",
         },
-        Kind::Probability => "0.25",
+        Kind::Probability | Kind::Number { .. } => "0.25",
         Kind::Duration { .. } => match key.name {
             "duration" => "90 s",
             "txop_limit" => "9 ms",
@@ -80,6 +84,46 @@ fn every_key_changes_the_scenario() {
         keys += 1;
     });
     assert!(keys > 90, "{keys} keys visited");
+}
+
+#[test]
+fn every_congestion_control_of_the_grammar_has_its_name_in_the_model() {
+    for congestion in CongestionControl::ALL {
+        let name = congestion.name();
+        let scenario = toml(FULL, &[("tcp.congestion", name)]).unwrap();
+        assert_eq!(scenario.to_json()["flows"][0]["tcp"]["congestion"], name);
+    }
+    let Some(Key {
+        kind: Kind::Choice(words),
+        ..
+    }) = super::super::grammar::ROOT
+        .key("tcp")
+        .and_then(|key| match key.kind {
+            Kind::Table(table) => table.key("congestion"),
+            _ => None,
+        })
+    else {
+        panic!("tcp.congestion is a choice");
+    };
+    assert_eq!(words.len(), CongestionControl::ALL.len());
+}
+
+#[test]
+fn parameters_of_compound_come_from_the_nearest_table_that_gives_them() {
+    let settings = [
+        ("tcp.compound.alpha", "0.25"),
+        ("tcp.compound.gamma", "20"),
+        ("station.a.tcp.compound.gamma", "10"),
+        ("station.a.download.compound.gamma", "5"),
+    ];
+    let flows = &toml(FULL, &settings).unwrap().to_json()["flows"];
+    let of = |flow: usize, key: &str| flows[flow]["tcp"]["compound"][key].clone();
+    assert_eq!((of(0, "alpha"), of(1, "alpha")), (0.25.into(), 0.25.into()));
+    assert_eq!(
+        (of(0, "gamma_packets"), of(1, "gamma_packets")),
+        (10.0.into(), 5.0.into())
+    );
+    assert_eq!(of(0, "zeta"), 0.5);
 }
 
 #[test]

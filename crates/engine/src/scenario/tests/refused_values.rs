@@ -15,8 +15,8 @@ fn assert_said(cases: &[(&str, &str)]) {
 fn unknown_keys_list_the_known_ones() {
     assert_eq!(
         said_of("[tcp]\nwindwo = 5"),
-        "x.toml:6: `tcp.windwo`: unknown key; allowed are congestion, window, initial_window, \
-         delayed_ack, ack_delay, ack_processing, mss, header, min_rto, initial_rto\n\
+        "x.toml:6: `tcp.windwo`: unknown key; allowed are congestion, compound, hystart, window, \
+         initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, initial_rto\n\
          hint: did you mean `window`?"
     );
 }
@@ -155,7 +155,8 @@ fn words_and_flags_are_listed() {
     assert_said(&[
         (
             r#"tcp.congestion = "renno""#,
-            "tcp.congestion`: \"renno\" is unknown; allowed are \"tahoe\", \"reno\", \"newreno\"\n\
+            "tcp.congestion`: \"renno\" is unknown; allowed are \"tahoe\", \"reno\", \"newreno\", \
+             \"compound\", \"cubic\", \"illinois\", \"africa\"\n\
              hint: did you mean \"reno\"?",
         ),
         (

@@ -13,29 +13,64 @@
 //!   even then.
 //! - ssthresh after a loss is max(FlightSize/2, 2) as RFC 5681 says; ns-2 halves cwnd.
 //! - ssthresh starts at the receive window, where it has no effect ("arbitrarily high").
+//! - A law with its own decrease applies it to FlightSize as well, not to cwnd.
 
+mod africa;
+mod compound;
+mod cubic;
+mod hystart;
+mod illinois;
 mod newreno;
 mod reno;
+mod rounds;
 mod tahoe;
 
 use super::recovery::Repair;
+use super::rtt::RttEstimator;
+use crate::kernel::time::Time;
 use crate::scenario::{CongestionControl as Choice, TcpSettings};
+use africa::Africa;
+use compound::Compound;
+use cubic::Cubic;
+use hystart::HyStart;
+use illinois::Illinois;
 use newreno::NewReno;
 use reno::Reno;
 use tahoe::Tahoe;
+
+/// An ACK of new data, as far as a law of growth needs to know it.
+#[derive(Clone, Copy)]
+pub(super) struct NewAck<'a> {
+    pub(super) now: Time,
+    /// Segments it acknowledges.
+    pub(super) acked: u32,
+    /// First segment not acknowledged, this ACK counted in.
+    pub(super) snd_una: u32,
+    /// Next segment to send.
+    pub(super) snd_nxt: u32,
+    /// With the sample of this ACK.
+    pub(super) rtt: &'a RttEstimator,
+}
 
 /// The congestion control of one sender: its window and the algorithm that governs it.
 #[derive(Clone, Debug)]
 pub(super) struct Congestion {
     window: Window,
     algorithm: Algorithm,
+    /// Watches over the first slow start, if asked for and until it is over.
+    hystart: Option<Box<HyStart>>,
 }
 
+/// Those with more than a word of state are boxed, so that a NewReno sender stays small.
 #[derive(Clone, Debug)]
 enum Algorithm {
     Tahoe(Tahoe),
     Reno(Reno),
     NewReno(NewReno),
+    Compound(Box<Compound>),
+    Cubic(Box<Cubic>),
+    Illinois(Box<Illinois>),
+    Africa(Box<Africa>),
 }
 
 /// Passes one event on to the algorithm in use.
@@ -45,6 +80,10 @@ macro_rules! dispatch {
             Algorithm::Tahoe(algorithm) => algorithm.$event($($argument),*),
             Algorithm::Reno(algorithm) => algorithm.$event($($argument),*),
             Algorithm::NewReno(algorithm) => algorithm.$event($($argument),*),
+            Algorithm::Compound(algorithm) => algorithm.$event($($argument),*),
+            Algorithm::Cubic(algorithm) => algorithm.$event($($argument),*),
+            Algorithm::Illinois(algorithm) => algorithm.$event($($argument),*),
+            Algorithm::Africa(algorithm) => algorithm.$event($($argument),*),
         }
     };
 }
@@ -57,12 +96,18 @@ impl Congestion {
                 cwnd: f64::from(settings.initial_cwnd_packets).min(receive),
                 ssthresh: receive,
                 receive,
+                slow_start_gain: 1.0,
             },
             algorithm: match settings.congestion {
                 Choice::Tahoe => Algorithm::Tahoe(Tahoe),
                 Choice::Reno => Algorithm::Reno(Reno),
                 Choice::NewReno => Algorithm::NewReno(NewReno),
+                Choice::Compound => Algorithm::Compound(Compound::new(settings.compound).into()),
+                Choice::Cubic => Algorithm::Cubic(Cubic::new().into()),
+                Choice::Illinois => Algorithm::Illinois(Illinois::new().into()),
+                Choice::Africa => Algorithm::Africa(Africa::new().into()),
             },
+            hystart: settings.hystart.then(|| HyStart::new().into()),
         }
     }
 
@@ -84,16 +129,34 @@ impl Congestion {
         match self.algorithm {
             Algorithm::Tahoe(_) => Tahoe::REPAIR,
             Algorithm::Reno(_) => Reno::REPAIR,
-            Algorithm::NewReno(_) => NewReno::REPAIR,
+            _ => Repair::EachHole,
         }
     }
 
     #[inline]
-    pub(super) fn on_ack(&mut self) {
-        dispatch!(self.on_ack(&mut self.window));
+    pub(super) fn on_ack(&mut self, ack: NewAck) {
+        if self.hystart.is_some() {
+            self.watch_slow_start(&ack);
+        }
+        dispatch!(self.on_ack(&mut self.window, ack));
+    }
+
+    #[cold]
+    fn watch_slow_start(&mut self, ack: &NewAck) {
+        if let Some(hystart) = &mut self.hystart
+            && hystart.on_ack(&mut self.window, ack).is_break()
+        {
+            self.leave_first_slow_start();
+        }
+    }
+
+    fn leave_first_slow_start(&mut self) {
+        self.hystart = None;
+        self.window.slow_start_gain = 1.0;
     }
 
     pub(super) fn on_loss(&mut self, flight: u32) {
+        self.leave_first_slow_start();
         dispatch!(self.on_loss(&mut self.window, flight));
     }
 
@@ -110,40 +173,63 @@ impl Congestion {
     }
 
     pub(super) fn on_rto(&mut self, flight: u32, first: bool) {
+        self.leave_first_slow_start();
         dispatch!(self.on_rto(&mut self.window, flight, first));
     }
 }
 
 /// One algorithm. `flight` counts the segments outstanding when the event happened.
-/// The three events of fast recovery reach only those algorithms whose repair has one.
+///
+/// What the defaults do in fast recovery is NewReno's window, see `newreno.rs`: a law of growth
+/// need only say how it grows and what it leaves of the window after a loss.
 trait CongestionControl {
     /// How losses found by duplicate ACKs are repaired.
-    const REPAIR: Repair;
+    const REPAIR: Repair = Repair::EachHole;
 
     /// New data was acknowledged outside fast recovery.
-    fn on_ack(&mut self, window: &mut Window);
+    fn on_ack(&mut self, window: &mut Window, ack: NewAck);
 
-    /// A loss was found by duplicate ACKs.
-    fn on_loss(&mut self, window: &mut Window, flight: u32);
+    /// What a loss among `flight` segments leaves of the window: the new ssthresh, at least 2.
+    fn decrease(&mut self, _window: &Window, flight: u32) -> f64 {
+        half(flight)
+    }
 
-    /// Fast recovery: another duplicate ACK.
-    fn on_dup_ack(&mut self, _window: &mut Window) {}
+    /// A loss was found by duplicate ACKs (RFC 5681, section 3.2, steps 2 and 3).
+    fn on_loss(&mut self, window: &mut Window, flight: u32) {
+        window.ssthresh = self.decrease(window, flight);
+        window.inflate();
+    }
 
-    /// Fast recovery goes on after an ACK of `acked` new segments ([`Repair::EachHole`] only).
-    fn on_partial_ack(&mut self, _window: &mut Window, _acked: u32) {}
+    /// Fast recovery: another duplicate ACK (RFC 5681, section 3.2, step 4).
+    fn on_dup_ack(&mut self, window: &mut Window) {
+        window.cwnd += 1.0;
+    }
 
-    /// Fast recovery is over.
-    fn on_recovered(&mut self, _window: &mut Window) {}
+    /// Fast recovery goes on after an ACK of `acked` new segments: deflate by what was
+    /// acknowledged, then add one segment for the retransmission (RFC 6582, section 3.2, step 3).
+    fn on_partial_ack(&mut self, window: &mut Window, acked: u32) {
+        window.cwnd = (window.cwnd - f64::from(acked)).max(0.0) + 1.0;
+    }
+
+    /// Fast recovery is over (RFC 5681, section 3.2, step 6; RFC 6582, option 2).
+    fn on_recovered(&mut self, window: &mut Window) {
+        window.deflate();
+    }
 
     /// The retransmission timer expired; `first` unless it did so before for the same segment,
     /// in which case ssthresh stays (RFC 5681, section 3.1).
     fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
-        if first {
-            window.halve(flight);
-        }
-        window.collapse();
+        window.on_rto(flight, first);
     }
 }
+
+/// Slow-start threshold after a loss (RFC 5681, equation 4).
+fn half(flight: u32) -> f64 {
+    (f64::from(flight) / 2.0).max(LEAST_SSTHRESH)
+}
+
+/// Least slow-start threshold (RFC 5681, equation 4). [packets]
+const LEAST_SSTHRESH: f64 = 2.0;
 
 /// The numbers that an algorithm governs. [packets]
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -154,6 +240,8 @@ struct Window {
     ssthresh: f64,
     /// Receive window.
     receive: f64,
+    /// Growth per ACK in slow start: 1 unless HyStart++ slows it.
+    slow_start_gain: f64,
 }
 
 impl Window {
@@ -161,20 +249,27 @@ impl Window {
     /// (RFC 5681, section 3.1, equations 2 and 3).
     #[inline]
     fn grow(&mut self) {
-        if self.cwnd >= self.receive {
-            return;
+        if self.cwnd < self.receive && !self.slow_start() {
+            self.add(1.0 / self.cwnd);
         }
-        let increase = if self.cwnd < self.ssthresh {
-            1.0
-        } else {
-            1.0 / self.cwnd
-        };
-        self.cwnd = (self.cwnd + increase).min(self.receive);
     }
 
-    /// Halves the slow-start threshold (RFC 5681, equation 4).
-    fn halve(&mut self, flight: u32) {
-        self.ssthresh = (f64::from(flight) / 2.0).max(2.0);
+    /// Grows in slow start; false, and nothing done, in congestion avoidance.
+    #[inline]
+    fn slow_start(&mut self) -> bool {
+        let below = self.cwnd < self.ssthresh;
+        if below {
+            self.add(self.slow_start_gain);
+        }
+        below
+    }
+
+    /// Grows by `increase`, up to the receive window.
+    #[inline]
+    fn add(&mut self, increase: f64) {
+        if self.cwnd < self.receive {
+            self.cwnd = (self.cwnd + increase).min(self.receive);
+        }
     }
 
     /// Enters fast recovery: the segments that caused the three duplicate ACKs have left the
@@ -193,12 +288,84 @@ impl Window {
     fn collapse(&mut self) {
         self.cwnd = 1.0;
     }
+
+    /// Reno's answer to a timeout; see [`CongestionControl::on_rto`].
+    fn on_rto(&mut self, flight: u32, first: bool) {
+        if first {
+            self.ssthresh = half(flight);
+        }
+        self.collapse();
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::time::Span;
     use crate::tcp::pipe::settings;
+
+    pub(super) use crate::tcp::pipe::MS;
+
+    /// Drives one law in congestion avoidance over a path without loss, a round trip at a time.
+    pub(super) struct Driver<L> {
+        pub(super) law: L,
+        pub(super) window: Window,
+        pub(super) now: Time,
+        rtt: RttEstimator,
+        acked: u32,
+    }
+
+    impl<L: CongestionControl> Driver<L> {
+        pub(super) fn new(law: L, cwnd: f64) -> Driver<L> {
+            Driver {
+                law,
+                window: Window {
+                    cwnd,
+                    ssthresh: 2.0,
+                    receive: 65_535.0,
+                    slow_start_gain: 1.0,
+                },
+                now: Time(1_000 * MS),
+                rtt: RttEstimator::new(Span(1_000 * MS), Span(1)),
+                acked: 0,
+            }
+        }
+
+        /// One ACK for each segment of the window, spread over `rtt` nanoseconds.
+        pub(super) fn round(&mut self, rtt: u64) {
+            let flight = self.window.cwnd as u32;
+            let end = self.acked + flight;
+            for k in 1..=flight {
+                self.now += Span(rtt / u64::from(flight));
+                self.rtt.on_sample(Span(rtt), flight);
+                self.acked += 1;
+                // segments leave as ACKs arrive: a window is always out
+                let snd_nxt = end + k - 1;
+                let ack = NewAck {
+                    now: self.now,
+                    acked: 1,
+                    snd_una: self.acked,
+                    snd_nxt,
+                    rtt: &self.rtt,
+                };
+                self.law.on_ack(&mut self.window, ack);
+            }
+        }
+    }
+
+    impl Congestion {
+        /// An ACK of one segment, of no round-trip time in particular.
+        fn acked(&mut self) {
+            let rtt = RttEstimator::new(Span(1), Span(1));
+            self.on_ack(NewAck {
+                now: Time::ZERO,
+                acked: 1,
+                snd_una: 1,
+                snd_nxt: 1,
+                rtt: &rtt,
+            });
+        }
+    }
 
     fn congestion(choice: Choice) -> Congestion {
         Congestion::new(&settings(choice))
@@ -213,7 +380,7 @@ mod tests {
     fn window_starts_at_the_initial_window_in_slow_start() {
         let mut c = congestion(Choice::NewReno);
         assert_eq!(numbers(&c), (2.0, 42.0));
-        c.on_ack();
+        c.acked();
         assert_eq!(numbers(&c), (3.0, 42.0));
     }
 
@@ -232,11 +399,11 @@ mod tests {
             let mut c = congestion(choice);
             c.on_rto(20, true);
             for _ in 0..9 {
-                c.on_ack(); // slow start, 1 to 10
+                c.acked(); // slow start, 1 to 10
             }
             assert_eq!(numbers(&c), (10.0, 10.0));
             for _ in 0..10 {
-                c.on_ack();
+                c.acked();
             }
             // 10 + 1/10 + 1/10.1 + ...: less than 11, since the window grows meanwhile
             assert!((10.95..11.0).contains(&c.cwnd()), "{}", c.cwnd());
@@ -247,7 +414,7 @@ mod tests {
     fn window_never_grows_beyond_the_receive_window() {
         let mut c = congestion(Choice::NewReno);
         for _ in 0..100 {
-            c.on_ack();
+            c.acked();
         }
         assert_eq!((c.cwnd(), c.usable()), (42.0, 42));
     }
@@ -255,7 +422,6 @@ mod tests {
     #[test]
     fn responses_to_a_loss_among_twenty_segments() {
         for (choice, at_loss, inflated, recovered) in [
-            (Choice::Tahoe, 1.0, 1.0, 1.0),
             (Choice::Reno, 13.0, 14.0, 10.0),
             (Choice::NewReno, 13.0, 14.0, 10.0),
         ] {
@@ -267,6 +433,13 @@ mod tests {
             c.on_recovered();
             assert_eq!(numbers(&c), (recovered, 10.0), "{choice:?}");
         }
+    }
+
+    #[test]
+    fn tahoe_collapses_on_any_loss() {
+        let mut c = congestion(Choice::Tahoe);
+        c.on_loss(20);
+        assert_eq!(numbers(&c), (1.0, 10.0));
     }
 
     #[test]

@@ -14,38 +14,15 @@
 //! Differs from the RFC in: deflation by a partial ACK stops at an empty window, where the RFC
 //! would make cwnd negative after many lost ACKs.
 
-use super::{CongestionControl, Repair, Window};
+use super::{CongestionControl, NewAck, Window};
 
+/// The defaults of [`CongestionControl`] are its fast recovery.
 #[derive(Clone, Debug)]
 pub(super) struct NewReno;
 
 impl CongestionControl for NewReno {
-    const REPAIR: Repair = Repair::EachHole;
-
     #[inline]
-    fn on_ack(&mut self, window: &mut Window) {
+    fn on_ack(&mut self, window: &mut Window, _ack: NewAck) {
         window.grow();
-    }
-
-    /// Step 2, which is steps 2 and 3 of RFC 5681, section 3.2.
-    fn on_loss(&mut self, window: &mut Window, flight: u32) {
-        window.halve(flight);
-        window.inflate();
-    }
-
-    /// Step 2 as well (step 4 of RFC 5681).
-    fn on_dup_ack(&mut self, window: &mut Window) {
-        window.cwnd += 1.0;
-    }
-
-    /// Step 3, partial acknowledgments: deflate by what was acknowledged, then add one segment
-    /// for the retransmission.
-    fn on_partial_ack(&mut self, window: &mut Window, acked: u32) {
-        window.cwnd = (window.cwnd - f64::from(acked)).max(0.0) + 1.0;
-    }
-
-    /// Step 3, full acknowledgments, option 2.
-    fn on_recovered(&mut self, window: &mut Window) {
-        window.deflate();
     }
 }

@@ -5,7 +5,7 @@
 //! Differs from Linux in: Linux's `reno` repairs as NewReno and shrinks the window by
 //! proportional rate reduction (RFC 6937).
 
-use super::{CongestionControl, Repair, Window};
+use super::{CongestionControl, NewAck, Repair, Window};
 
 #[derive(Clone, Debug)]
 pub(super) struct Reno;
@@ -14,23 +14,7 @@ impl CongestionControl for Reno {
     const REPAIR: Repair = Repair::FirstHole;
 
     #[inline]
-    fn on_ack(&mut self, window: &mut Window) {
+    fn on_ack(&mut self, window: &mut Window, _ack: NewAck) {
         window.grow();
-    }
-
-    /// Section 3.2, steps 2 and 3.
-    fn on_loss(&mut self, window: &mut Window, flight: u32) {
-        window.halve(flight);
-        window.inflate();
-    }
-
-    /// Step 4.
-    fn on_dup_ack(&mut self, window: &mut Window) {
-        window.cwnd += 1.0;
-    }
-
-    /// Step 6.
-    fn on_recovered(&mut self, window: &mut Window) {
-        window.deflate();
     }
 }

@@ -5,7 +5,7 @@
 //! Differs from 4.3BSD-Tahoe in: ssthresh is half the flight size (RFC 5681), not half of
 //! min(cwnd, receive window); a timeout repeated for the same segment leaves it.
 
-use super::{CongestionControl, Repair, Window};
+use super::{CongestionControl, NewAck, Repair, Window};
 
 #[derive(Clone, Debug)]
 pub(super) struct Tahoe;
@@ -14,12 +14,13 @@ impl CongestionControl for Tahoe {
     const REPAIR: Repair = Repair::GoBackN;
 
     #[inline]
-    fn on_ack(&mut self, window: &mut Window) {
+    fn on_ack(&mut self, window: &mut Window, _ack: NewAck) {
         window.grow();
     }
 
+    /// There is no fast recovery, so that the events of one do not reach Tahoe.
     fn on_loss(&mut self, window: &mut Window, flight: u32) {
-        window.halve(flight);
+        window.ssthresh = self.decrease(window, flight);
         window.collapse();
     }
 }

@@ -1,0 +1,206 @@
+//! Compound: Reno's window plus one that follows the queueing delay.
+//!
+//! Reference: K. Tan, J. Song, Q. Zhang, M. Sridharan, "A Compound TCP approach for high-speed
+//! and long distance networks", INFOCOM 2006; as restated in Manjunath & Raina, section II.
+//!
+//! ```text
+//! win = min(cwnd + dwnd, receive window)
+//! cwnd + 1/win                     per ACK
+//! diff = win (1 - baseRTT/RTT)     once a round trip: packets of the flow in the queue
+//! dwnd + (alpha win^k - 1)^+       if diff < gamma
+//! (dwnd - zeta diff)^+             if diff >= gamma
+//! (win (1 - beta) - cwnd/2)^+      on a loss, with cwnd/2
+//! ```
+//!
+//! All of it in real numbers. With the default values dwnd begins to grow at win = 16, where
+//! alpha win^k exceeds 1. dwnd is 0 in slow start and after a timeout. RTT is the mean of the
+//! samples of a round, and win the window at its beginning.
+//!
+//! Differs from the paper in: the receive window bounds the growth of dwnd, not only win, so
+//! that dwnd never hides what cannot be used.
+//! Differs from ns-2 (its Linux module `compound`) in: that one computes in integers (a cube-root
+//! like `qroot`, alpha win^k shifted right by 3 bits), takes the least RTT of a round instead of
+//! the mean, and lets dwnd grow from 41 packets only. It is plain Reno there unless
+//! `timestamps_` and `ts_echo_rfc1323_` are on.
+//! Differs from Windows (draft-sridharan-tcpm-ctcp-02) in: gamma stays as it is set (no TUBE).
+
+use super::rounds::{Round, Rounds, Turn};
+use super::{CongestionControl, LEAST_SSTHRESH, NewAck, Window};
+use crate::scenario::CompoundSettings;
+
+#[derive(Clone, Debug)]
+pub(super) struct Compound {
+    settings: CompoundSettings,
+    /// Delay window; the rest of [`Window::cwnd`] is the loss window. [packets]
+    dwnd: f64,
+    rounds: Rounds,
+    /// win at the beginning of the round, if that was in congestion avoidance. [packets]
+    win: Option<f64>,
+}
+
+impl Compound {
+    pub(super) fn new(settings: CompoundSettings) -> Compound {
+        Compound {
+            settings,
+            dwnd: 0.0,
+            rounds: Rounds::new(),
+            win: None,
+        }
+    }
+
+    /// The update of dwnd at the end of a round that began with the window `win`.
+    fn on_round(&mut self, window: &mut Window, win: f64, round: Round) {
+        let CompoundSettings { gamma, zeta, .. } = self.settings;
+        let diff = win * round.delay / round.mean_rtt;
+        let before = self.dwnd;
+        if diff < gamma {
+            let room = (window.receive - window.cwnd).max(0.0);
+            self.dwnd += (increase_per_rtt(&self.settings, win) - 1.0).clamp(0.0, room);
+        } else {
+            self.dwnd = (self.dwnd - zeta * diff).max(0.0);
+        }
+        window.cwnd += self.dwnd - before;
+    }
+
+    fn interrupt(&mut self) {
+        self.rounds.interrupt();
+        self.win = None;
+    }
+}
+
+/// Growth of win in a round trip without queue, alpha win^k. [packets]
+fn increase_per_rtt(settings: &CompoundSettings, win: f64) -> f64 {
+    let power = if settings.k == 0.75 {
+        win.sqrt() * win.sqrt().sqrt()
+    } else {
+        libm::pow(win, settings.k)
+    };
+    settings.alpha * power
+}
+
+impl CongestionControl for Compound {
+    fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
+        let turn = self.rounds.on_ack(&ack);
+        if window.slow_start() {
+            self.win = None;
+            return;
+        }
+        window.add(1.0 / window.cwnd);
+        if let (Turn::Over(round), Some(win)) = (turn, self.win) {
+            self.on_round(window, win, round);
+        }
+        if turn != Turn::Within {
+            self.win = Some(window.cwnd);
+        }
+    }
+
+    fn decrease(&mut self, _window: &Window, flight: u32) -> f64 {
+        self.interrupt();
+        let win = f64::from(flight);
+        let loss_window = (win - self.dwnd).max(0.0) / 2.0;
+        self.dwnd = (win * (1.0 - self.settings.beta) - loss_window).max(0.0);
+        (loss_window + self.dwnd).max(LEAST_SSTHRESH)
+    }
+
+    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+        self.interrupt();
+        self.dwnd = 0.0;
+        window.on_rto(flight, first);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::congestion::tests::{Driver, MS};
+
+    const DEFAULT: CompoundSettings = CompoundSettings::PUBLISHED;
+
+    /// At 256 packets alpha win^k is 1/8 of 64: 8 packets a round trip, 1 of them Reno's.
+    #[test]
+    fn window_grows_by_alpha_win_to_the_k_a_round_trip() {
+        assert_eq!(increase_per_rtt(&DEFAULT, 256.0), 8.0);
+        assert_eq!(increase_per_rtt(&DEFAULT, 16.0), 1.0);
+        let other = CompoundSettings { k: 0.5, ..DEFAULT };
+        assert_eq!(increase_per_rtt(&other, 256.0), 2.0);
+
+        let mut driver = Driver::new(Compound::new(DEFAULT), 256.0);
+        driver.round(100 * MS);
+        let before = driver.window.cwnd;
+        driver.round(100 * MS); // begins with the update of dwnd
+        let grown = driver.window.cwnd - before;
+        assert!((grown - 8.0).abs() < 0.04, "{grown}");
+        let dwnd = driver.law.dwnd;
+        assert!((dwnd - 7.0).abs() < 1e-3, "{dwnd}");
+    }
+
+    #[test]
+    fn below_sixteen_packets_it_is_reno() {
+        let mut driver = Driver::new(Compound::new(DEFAULT), 10.0);
+        for _ in 0..4 {
+            driver.round(100 * MS);
+        }
+        assert_eq!(driver.law.dwnd, 0.0);
+        let cwnd = driver.window.cwnd;
+        assert!((13.6..14.0).contains(&cwnd), "{cwnd}");
+    }
+
+    /// 200 packets, RTT 125 ms against a base of 100 ms: diff = 200 * 25/125 = 40 packets.
+    #[test]
+    fn a_queue_of_gamma_packets_takes_zeta_times_diff_from_dwnd() {
+        let mut compound = Compound::new(DEFAULT);
+        compound.dwnd = 50.0;
+        let mut window = Driver::new(Compound::new(DEFAULT), 200.0).window;
+        let round = |delay| Round {
+            mean_rtt: 0.125,
+            delay,
+            largest_delay: delay,
+        };
+        compound.on_round(&mut window, 200.0, round(0.025));
+        assert_eq!((compound.dwnd, window.cwnd), (30.0, 180.0));
+        compound.on_round(&mut window, 200.0, round(0.025));
+        compound.on_round(&mut window, 200.0, round(0.025));
+        assert_eq!((compound.dwnd, window.cwnd), (0.0, 150.0)); // never below 0
+        // diff = 200 * 0.0125/0.125 = 20 is below gamma: growth by 1/8 200^0.75 - 1
+        compound.on_round(&mut window, 200.0, round(0.0125));
+        assert!((compound.dwnd - 5.648).abs() < 1e-3, "{}", compound.dwnd);
+    }
+
+    /// win 100 of which dwnd 40: cwnd 60 -> 30, dwnd -> 100/2 - 30 = 20.
+    #[test]
+    fn a_loss_halves_win_and_splits_what_is_left() {
+        let mut driver = Driver::new(Compound::new(DEFAULT), 100.0);
+        driver.law.dwnd = 40.0;
+        assert_eq!(driver.law.decrease(&driver.window, 100), 50.0);
+        assert_eq!(driver.law.dwnd, 20.0);
+        // beta = 0.125: what is left of win exceeds half of cwnd by more
+        let gentle = CompoundSettings {
+            beta: 0.125,
+            ..DEFAULT
+        };
+        let mut compound = Compound::new(gentle);
+        compound.dwnd = 40.0;
+        assert_eq!(compound.decrease(&driver.window, 100), 87.5);
+        assert_eq!(compound.dwnd, 57.5);
+    }
+
+    #[test]
+    fn a_timeout_takes_the_delay_window_away() {
+        let mut driver = Driver::new(Compound::new(DEFAULT), 100.0);
+        driver.law.dwnd = 40.0;
+        driver.law.on_rto(&mut driver.window, 100, true);
+        assert_eq!(driver.law.dwnd, 0.0);
+        assert_eq!((driver.window.cwnd, driver.window.ssthresh), (1.0, 50.0));
+    }
+
+    #[test]
+    fn the_delay_window_stays_within_the_receive_window() {
+        let mut driver = Driver::new(Compound::new(DEFAULT), 250.0);
+        driver.window.receive = 260.0;
+        for _ in 0..10 {
+            driver.round(100 * MS);
+        }
+        assert_eq!(driver.window.cwnd, 260.0);
+        assert!(driver.law.dwnd <= 10.0);
+    }
+}

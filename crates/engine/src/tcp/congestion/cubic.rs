@@ -1,0 +1,213 @@
+//! CUBIC: the window as a cubic function of the time since the last loss.
+//!
+//! Reference: RFC 9438.
+//!
+//! ```text
+//! W_cubic(t) = C (t - K)^3 + W_max          K = cbrt((W_max - cwnd_epoch) / C)
+//! ```
+//!
+//! Choices that the RFC offers: fast convergence is on (section 4.7); ssthresh is beta times
+//! FlightSize (section 4.6); RTT in W_cubic(t + RTT) is the smoothed one.
+//!
+//! Differs from the RFC in: in the Reno-friendly region cwnd is max(cwnd, W_est), so that no ACK
+//! shrinks it.
+//! Differs from Linux in: floating point instead of integers in units of 1/1024 s; the window is
+//! moved (target - cwnd)/cwnd per ACK as the RFC says, not per acknowledged segment, so that with
+//! delayed ACKs cwnd follows its target at half the speed.
+
+use super::{CongestionControl, LEAST_SSTHRESH, NewAck, Window};
+use crate::kernel::time::Time;
+
+/// Aggressiveness of growth, section 5. [packets/s^3]
+const C: f64 = 0.4;
+
+/// What a loss leaves of the window, section 4.6. [-]
+const BETA: f64 = 0.7;
+
+/// Growth of W_est per round trip, section 4.3: as much as leads to Reno's average window.
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+#[derive(Clone, Debug)]
+pub(super) struct Cubic {
+    /// Window before the last reduction, less with fast convergence. 0: there was none in this
+    /// slow start. [packets]
+    w_max: f64,
+    /// Window before the last reduction. [packets]
+    cwnd_prior: f64,
+    epoch: Option<Epoch>,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    begun: Time,
+    /// Time until the window is at W_max again. [s]
+    k: f64,
+    w_max: f64,
+    /// Window of a Reno flow in its place. [packets]
+    w_est: f64,
+}
+
+impl Epoch {
+    /// Begins with the window `cwnd`; without a loss before, on the plateau (section 4.8).
+    fn begin(begun: Time, cwnd: f64, w_max: f64) -> Epoch {
+        let w_max = w_max.max(cwnd);
+        Epoch {
+            begun,
+            k: libm::cbrt((w_max - cwnd) / C),
+            w_max,
+            w_est: cwnd,
+        }
+    }
+
+    /// W_cubic(t), section 4.2, equation 1. [packets]
+    fn w_cubic(&self, t: f64) -> f64 {
+        let since_plateau = t - self.k;
+        C * (since_plateau * since_plateau * since_plateau) + self.w_max
+    }
+}
+
+impl Cubic {
+    pub(super) fn new() -> Cubic {
+        Cubic {
+            w_max: 0.0,
+            cwnd_prior: 0.0,
+            epoch: None,
+        }
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
+        if window.slow_start() {
+            return;
+        }
+        let cwnd = window.cwnd;
+        let w_max = self.w_max;
+        let epoch = self
+            .epoch
+            .get_or_insert_with(|| Epoch::begin(ack.now, cwnd, w_max));
+        let t = ack.now.since(epoch.begun).seconds();
+        let rtt = ack.rtt.srtt().map_or(0.0, |srtt| srtt.seconds());
+        // section 4.3, equation 4
+        let alpha = if epoch.w_est < self.cwnd_prior {
+            ALPHA
+        } else {
+            1.0
+        };
+        epoch.w_est += alpha * f64::from(ack.acked) / cwnd;
+        if epoch.w_cubic(t) < epoch.w_est {
+            window.add(epoch.w_est - cwnd); // Reno-friendly region
+        } else {
+            // sections 4.4 and 4.5: concave and convex region
+            let target = epoch.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd);
+            window.add((target - cwnd) / cwnd);
+        }
+    }
+
+    fn decrease(&mut self, window: &Window, flight: u32) -> f64 {
+        self.epoch = None;
+        self.cwnd_prior = window.cwnd;
+        // section 4.7: fast convergence
+        self.w_max = if window.cwnd < self.w_max {
+            window.cwnd * (1.0 + BETA) / 2.0
+        } else {
+            window.cwnd
+        };
+        (f64::from(flight) * BETA).max(LEAST_SSTHRESH)
+    }
+
+    /// Section 4.8: ssthresh by beta; the next stage begins on its plateau.
+    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+        if first {
+            window.ssthresh = self.decrease(window, flight);
+        }
+        self.epoch = None;
+        self.w_max = 0.0;
+        window.collapse();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::congestion::tests::{Driver, MS};
+
+    /// After a loss at 100 packets: cwnd 70, K = cbrt(30 / 0.4) = 4.2172 s.
+    #[test]
+    fn the_window_function_worked_by_hand() {
+        let epoch = Epoch::begin(Time::ZERO, 70.0, 100.0);
+        assert!((epoch.k - 4.217_163).abs() < 1e-6, "{}", epoch.k);
+        assert!((epoch.w_cubic(0.0) - 70.0).abs() < 1e-9);
+        assert_eq!(epoch.w_cubic(epoch.k), 100.0);
+        // concave before the plateau, convex beyond: 0.4 * 1^3 packets to either side
+        assert!((epoch.w_cubic(epoch.k - 1.0) - 99.6).abs() < 1e-9);
+        assert!((epoch.w_cubic(epoch.k + 1.0) - 100.4).abs() < 1e-9);
+        assert!((epoch.w_cubic(2.0 * epoch.k) - 130.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn without_a_loss_before_a_stage_begins_on_the_plateau() {
+        let epoch = Epoch::begin(Time::ZERO, 50.0, 0.0);
+        assert_eq!((epoch.k, epoch.w_max), (0.0, 50.0));
+    }
+
+    #[test]
+    fn losses_leave_seven_tenths_and_converge_fast() {
+        let mut driver = Driver::new(Cubic::new(), 100.0);
+        assert_eq!(driver.law.decrease(&driver.window, 100), 70.0);
+        assert_eq!((driver.law.w_max, driver.law.cwnd_prior), (100.0, 100.0));
+        // a loss below the last W_max: W_max = 80 * 1.7/2
+        driver.window.cwnd = 80.0;
+        assert_eq!(driver.law.decrease(&driver.window, 80), 56.0);
+        assert_eq!((driver.law.w_max, driver.law.cwnd_prior), (68.0, 80.0));
+    }
+
+    /// RTT 1 s and W_max 1000: far from Reno's region, the window follows the cubic.
+    #[test]
+    fn cwnd_follows_the_cubic_function_on_a_long_path() {
+        let mut driver = Driver::new(Cubic::new(), 1000.0);
+        driver.window.ssthresh = driver.law.decrease(&driver.window, 1000);
+        driver.window.deflate();
+        for _ in 0..10 {
+            driver.round(1_000 * MS);
+        }
+        let epoch = driver.law.epoch.unwrap();
+        assert!((epoch.k - 9.0856).abs() < 1e-4); // cbrt(300 / 0.4)
+        let t = driver.now.since(epoch.begun).seconds();
+        // a round's ACKs move cwnd by 1 - 1/e of the way to the target one round ahead, at least
+        let cwnd = driver.window.cwnd;
+        assert!(cwnd <= epoch.w_cubic(t + 1.0), "{cwnd} at {t}");
+        assert!(cwnd >= epoch.w_cubic(t - 1.0), "{cwnd} at {t}");
+    }
+
+    /// RTT 10 ms: the cubic moves 0.4 (0.01 n)^3, W_est 0.529 packets a round trip.
+    #[test]
+    fn on_a_short_path_it_grows_as_reno_would() {
+        let mut driver = Driver::new(Cubic::new(), 20.0);
+        driver.window.ssthresh = driver.law.decrease(&driver.window, 20);
+        driver.window.deflate(); // 14
+        for _ in 0..6 {
+            driver.round(10 * MS);
+        }
+        let grown = driver.window.cwnd - 14.0;
+        assert!((grown / 6.0 - ALPHA).abs() < 0.03, "{grown}");
+        // from the window before the loss on a whole packet
+        for _ in 0..10 {
+            driver.round(10 * MS);
+        }
+        let before = driver.window.cwnd;
+        assert!(before > 20.0);
+        driver.round(10 * MS);
+        let grown = driver.window.cwnd - before;
+        assert!((0.9..=1.0).contains(&grown), "{grown}");
+    }
+
+    #[test]
+    fn a_timeout_keeps_seven_tenths_as_threshold_and_forgets_the_plateau() {
+        let mut driver = Driver::new(Cubic::new(), 100.0);
+        driver.law.on_rto(&mut driver.window, 100, true);
+        assert_eq!((driver.window.cwnd, driver.window.ssthresh), (1.0, 70.0));
+        assert_eq!(driver.law.w_max, 0.0);
+    }
+}

@@ -1,0 +1,180 @@
+//! HyStart++: the first slow start ends when the round-trip time rises, not with a loss.
+//!
+//! Reference: RFC 9406.
+//!
+//! ```text
+//! slow start --least RTT of a round above the last round's by the threshold--> conservative
+//! conservative slow start (a quarter of the growth)
+//!     --least RTT below that of its first round--> slow start
+//!     --5 rounds--> congestion avoidance from here: ssthresh = cwnd
+//! ```
+//!
+//! Differs from the RFC in: growth is counted per ACK, 1 or 1/4, so that L = 8, which bounds
+//! what an ACK of many segments adds, has nothing to bound.
+
+use std::ops::ControlFlow;
+
+use super::{NewAck, Window};
+
+/// Section 4.3. [s]
+const MIN_RTT_THRESH: f64 = 0.004;
+const MAX_RTT_THRESH: f64 = 0.016;
+const MIN_RTT_DIVISOR: f64 = 8.0;
+const N_RTT_SAMPLE: u32 = 8;
+const CSS_GROWTH_DIVISOR: f64 = 4.0;
+const CSS_ROUNDS: u32 = 5;
+
+#[derive(Clone, Debug)]
+pub(super) struct HyStart {
+    /// windowEnd: the round is over once this segment is acknowledged.
+    window_end: Option<u32>,
+    /// [s]
+    last_round_min_rtt: f64,
+    /// [s]
+    current_round_min_rtt: f64,
+    samples: u32,
+    conservative: Option<Conservative>,
+}
+
+/// Conservative slow start (CSS).
+#[derive(Clone, Copy, Debug)]
+struct Conservative {
+    /// cssBaselineMinRtt. [s]
+    baseline_min_rtt: f64,
+    /// Rounds it has lasted, the one in which it began counted in.
+    rounds: u32,
+}
+
+impl HyStart {
+    pub(super) fn new() -> HyStart {
+        HyStart {
+            window_end: None,
+            last_round_min_rtt: f64::INFINITY,
+            current_round_min_rtt: f64::INFINITY,
+            samples: 0,
+            conservative: None,
+        }
+    }
+
+    /// Sets the gain of slow start, and ssthresh once it is over: then `Break`.
+    pub(super) fn on_ack(&mut self, window: &mut Window, ack: &NewAck) -> ControlFlow<()> {
+        if window.cwnd >= window.ssthresh {
+            return ControlFlow::Break(());
+        }
+        let begins = self.window_end.is_none_or(|end| ack.snd_una > end);
+        if begins && self.begin_round(ack.snd_nxt).is_break() {
+            window.ssthresh = window.cwnd;
+            return ControlFlow::Break(());
+        }
+        if let Some(sample) = ack.rtt.last_sample() {
+            self.current_round_min_rtt = self.current_round_min_rtt.min(sample.seconds());
+            self.samples += 1;
+        }
+        if self.samples >= N_RTT_SAMPLE {
+            self.judge();
+        }
+        window.slow_start_gain = match self.conservative {
+            None => 1.0,
+            Some(_) => 1.0 / CSS_GROWTH_DIVISOR,
+        };
+        ControlFlow::Continue(())
+    }
+
+    fn begin_round(&mut self, snd_nxt: u32) -> ControlFlow<()> {
+        self.window_end = Some(snd_nxt);
+        self.last_round_min_rtt = self.current_round_min_rtt;
+        self.current_round_min_rtt = f64::INFINITY;
+        self.samples = 0;
+        if let Some(css) = &mut self.conservative {
+            css.rounds += 1;
+            if css.rounds > CSS_ROUNDS {
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn judge(&mut self) {
+        match self.conservative {
+            None => {
+                let last = self.last_round_min_rtt;
+                let threshold = (last / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
+                if self.current_round_min_rtt >= last + threshold {
+                    self.conservative = Some(Conservative {
+                        baseline_min_rtt: self.current_round_min_rtt,
+                        rounds: 1,
+                    });
+                }
+            }
+            Some(css) if self.current_round_min_rtt < css.baseline_min_rtt => {
+                self.conservative = None;
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::CongestionControl;
+    use super::*;
+    use crate::tcp::congestion::tests::{Driver, MS};
+
+    /// Slow start under the watch of HyStart++.
+    #[derive(Clone, Debug)]
+    struct Watched(Option<HyStart>);
+
+    impl CongestionControl for Watched {
+        fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
+            let over = self.0.as_mut().map(|h| h.on_ack(window, &ack));
+            if over.is_some_and(|over| over.is_break()) {
+                self.0 = None;
+            }
+            window.grow();
+        }
+    }
+
+    fn driver() -> Driver<Watched> {
+        let mut driver = Driver::new(Watched(Some(HyStart::new())), 10.0);
+        driver.window.ssthresh = driver.window.receive;
+        driver
+    }
+
+    /// Base 100 ms: the threshold is 100/8 = 12.5 ms.
+    #[test]
+    fn a_rise_by_an_eighth_slows_growth_to_a_quarter_for_five_rounds() {
+        let mut driver = driver();
+        driver.round(100 * MS);
+        driver.round(112 * MS);
+        assert_eq!(driver.window.cwnd, 40.0); // doubled twice: 12 ms are not enough
+        driver.round(130 * MS);
+        // seven ACKs of 1, then 33 of 1/4
+        assert_eq!(driver.window.cwnd, 40.0 + 7.0 + 33.0 / 4.0);
+        let mut cwnd = driver.window.cwnd;
+        for _ in 0..4 {
+            driver.round(130 * MS);
+            let grown = driver.window.cwnd / cwnd;
+            assert!((1.24..=1.25).contains(&grown), "{grown}");
+            cwnd = driver.window.cwnd;
+        }
+        driver.round(130 * MS); // congestion avoidance
+        assert_eq!(driver.window.ssthresh, cwnd);
+        let grown = driver.window.cwnd - cwnd;
+        assert!((0.9..=1.0).contains(&grown), "{grown}");
+        assert!(driver.law.0.is_none());
+    }
+
+    #[test]
+    fn a_passing_rise_is_forgotten() {
+        let mut driver = driver();
+        driver.round(100 * MS);
+        driver.round(120 * MS);
+        assert!(driver.window.cwnd < 35.0);
+        let before = driver.window.cwnd;
+        driver.round(100 * MS);
+        // the eighth sample of the round ends the conservative stage
+        let acks = before.floor();
+        assert_eq!(driver.window.cwnd, before + 7.0 / 4.0 + (acks - 7.0));
+        assert_eq!(driver.window.ssthresh, driver.window.receive);
+    }
+}
