@@ -4,7 +4,7 @@ use super::airtime::{ACK_BYTES, RTS_BYTES};
 use super::dcf::{AP, Frame};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::Span;
-use crate::scenario::{Category, Node, Phy};
+use crate::scenario::{Category, Node, Phy, Scenario};
 
 /// What a contender has done on the air since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -149,6 +149,34 @@ impl Contender {
         self.target = count.passed + u64::from(self.stream.up_to(self.cw));
         self.drawn_at = count.openings;
     }
+}
+
+/// The contenders of a scenario: best effort at each node, then the other categories that flows use.
+pub(super) fn contenders_of(scenario: &Scenario) -> Vec<(u32, Category)> {
+    let nodes = scenario.stations.len() as u32 + 1;
+    let mut members: Vec<(u32, Category)> = (0..nodes)
+        .map(|node| (node, Category::BestEffort))
+        .collect();
+    let mut others: Vec<(u32, Category)> = Vec::new();
+    for flow in &scenario.flows {
+        if flow.category != Category::BestEffort {
+            others.push((AP, flow.category));
+            others.push((flow.station as u32 + 1, flow.category));
+        }
+    }
+    others.sort_unstable();
+    others.dedup();
+    members.extend(others);
+    members
+}
+
+/// Whether a higher category of the same node is among the `ready`.
+pub(super) fn outranked(contenders: &[Contender], one: u32, ready: &[u32]) -> bool {
+    let own = &contenders[one as usize];
+    ready.iter().any(|&other| {
+        let other = &contenders[other as usize];
+        other.node == own.node && other.category > own.category
+    })
 }
 
 /// Air time of a MAC ACK or CTS of `node`.

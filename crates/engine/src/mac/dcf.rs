@@ -27,7 +27,7 @@
 //! frames are never corrupted; propagation takes no time; a node that sends again before its RTS's
 //! reservation is over (possible only if `ack_timeout` is shorter than a MAC ACK) ends it.
 
-use super::contender::{Contender, Path, response_air};
+use super::contender::{Contender, Path, contenders_of, outranked, response_air};
 use super::countdown::Countdown;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
@@ -136,7 +136,7 @@ impl Dcf {
                     .map(|(n, s)| (s.name.as_str(), n, &s.node)),
             )
             .collect();
-        let members = contenders(scenario);
+        let members = contenders_of(scenario);
         let access = |&(node, category): &(u32, Category)| nodes[node as usize].2.access(category);
         let mut aifsns: Vec<u32> = members.iter().map(|member| access(member).aifsn).collect();
         aifsns.sort_unstable();
@@ -580,32 +580,4 @@ impl Dcf {
             .map(|timeout| (own_end + timeout).max(busy_end));
         self.countdown.resume_after_failure(contender, state, known);
     }
-}
-
-/// The contenders of a scenario: best effort at each node, then the other categories that flows use.
-fn contenders(scenario: &Scenario) -> Vec<(u32, Category)> {
-    let nodes = scenario.stations.len() as u32 + 1;
-    let mut members: Vec<(u32, Category)> = (0..nodes)
-        .map(|node| (node, Category::BestEffort))
-        .collect();
-    let mut others: Vec<(u32, Category)> = Vec::new();
-    for flow in &scenario.flows {
-        if flow.category != Category::BestEffort {
-            others.push((AP, flow.category));
-            others.push((flow.station as u32 + 1, flow.category));
-        }
-    }
-    others.sort_unstable();
-    others.dedup();
-    members.extend(others);
-    members
-}
-
-/// Whether a higher category of the same node is among the `ready`.
-fn outranked(contenders: &[Contender], one: u32, ready: &[u32]) -> bool {
-    let own = &contenders[one as usize];
-    ready.iter().any(|&other| {
-        let other = &contenders[other as usize];
-        other.node == own.node && other.category > own.category
-    })
 }
