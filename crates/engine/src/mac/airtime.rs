@@ -3,7 +3,7 @@
 //! IEEE 802.11-2016, clauses 16 (HR/DSSS) and 18 (ERP).
 
 use crate::kernel::time::Span;
-use crate::scenario::{Cell, Node, Phy, PhyKind};
+use crate::scenario::{Cell, Phy, PhyKind, Rates};
 
 /// MAC ACK and CTS. [bytes]
 pub const ACK_BYTES: u32 = 14;
@@ -49,19 +49,19 @@ impl Cell {
         ip_bytes + self.mac_header_bytes + self.llc_bytes
     }
 
-    /// Undisturbed exchange of an IP packet between two nodes, from the start of the first frame (the
-    /// RTS, if the packet needs one) to the end of the MAC ACK.
-    pub fn exchange(&self, ip_bytes: u32, rate_bps: u64, (from, to): (&Node, &Node)) -> Span {
+    /// Undisturbed exchange of an IP packet, from the start of the first frame (the RTS, if the packet
+    /// needs one) to the end of the MAC ACK.
+    pub fn exchange(&self, ip_bytes: u32, rates: Rates) -> Span {
         let bytes = self.frame_bytes(ip_bytes);
-        let response = self.phy.airtime(ACK_BYTES, to.control_rate_bps);
+        let response = self.phy.airtime(ACK_BYTES, rates.response_bps);
         let protected = self.rts_threshold_bytes.is_some_and(|most| bytes > most);
         let protection = if protected {
-            let rts = self.phy.airtime(RTS_BYTES, from.control_rate_bps);
+            let rts = self.phy.airtime(RTS_BYTES, rates.rts_bps);
             rts + self.phy.sifs + response + self.phy.sifs
         } else {
             Span::ZERO
         };
-        protection + self.phy.airtime(bytes, rate_bps) + self.phy.sifs + response
+        protection + self.phy.airtime(bytes, rates.data_bps) + self.phy.sifs + response
     }
 }
 

@@ -4,7 +4,7 @@ use super::airtime::{ACK_BYTES, RTS_BYTES};
 use super::dcf::{AP, Frame};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::Span;
-use crate::scenario::{Category, Node, Phy, Scenario};
+use crate::scenario::{Category, Node, Phy, Rates, Scenario};
 
 /// What a contender has done on the air since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,7 +63,12 @@ pub(super) struct Contender {
     pub(super) data_air: Span,
     /// RTS and CTS go first.
     pub(super) protect: bool,
+    /// Air time of the RTS that announces the frame.
     pub(super) rts_air: Span,
+    /// Air time of the CTS or MAC ACK that answers it.
+    pub(super) response_air: Span,
+    /// Probability that channel errors destroy the data frame.
+    pub(super) error: f64,
     pub(super) counters: NodeCounters,
 }
 
@@ -72,7 +77,6 @@ impl Contender {
         (name, number, node): (&str, u32, &Node),
         category: Category,
         group: usize,
-        phy: &Phy,
         streams: &Streams,
     ) -> Contender {
         let access = node.access(category);
@@ -105,7 +109,9 @@ impl Contender {
             },
             data_air: Span::ZERO,
             protect: false,
-            rts_air: phy.airtime(RTS_BYTES, node.control_rate_bps),
+            rts_air: Span::ZERO,
+            response_air: Span::ZERO,
+            error: 0.0,
             counters: NodeCounters::default(),
         }
     }
@@ -179,25 +185,24 @@ pub(super) fn outranked(contenders: &[Contender], one: u32, ready: &[u32]) -> bo
     })
 }
 
-/// Air time of a MAC ACK or CTS of `node`.
-pub(super) fn response_air(node: &Node, phy: &Phy) -> Span {
-    phy.airtime(ACK_BYTES, node.control_rate_bps)
-}
-
 /// Rate and quality of the link between the AP and a station, one direction.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    pub(super) rate_bps: u64,
+    data_bps: u64,
     pub(super) error: f64,
+    pub(super) rts_air: Span,
+    pub(super) response_air: Span,
     /// Air times of the two frame lengths seen last.
     known: [(u32, Span); 2],
 }
 
 impl Path {
-    pub(super) fn new(rate_bps: u64, error: f64) -> Path {
+    pub(super) fn new(phy: &Phy, rates: Rates, error: f64) -> Path {
         Path {
-            rate_bps,
+            data_bps: rates.data_bps,
             error,
+            rts_air: phy.airtime(RTS_BYTES, rates.rts_bps),
+            response_air: phy.airtime(ACK_BYTES, rates.response_bps),
             known: [(0, Span::ZERO); 2],
         }
     }
@@ -209,7 +214,7 @@ impl Path {
         }
         self.known.swap(0, 1);
         if self.known[0].0 != bytes {
-            self.known[0] = (bytes, phy.airtime(bytes, self.rate_bps));
+            self.known[0] = (bytes, phy.airtime(bytes, self.data_bps));
         }
         self.known[0].1
     }

@@ -27,7 +27,7 @@
 //! frames are never corrupted; propagation takes no time; a node that sends again before its RTS's
 //! reservation is over (possible only if `ack_timeout` is shorter than a MAC ACK) ends it.
 
-use super::contender::{Contender, Path, contenders_of, outranked, response_air};
+use super::contender::{Contender, Path, contenders_of, outranked};
 use super::countdown::Countdown;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
@@ -96,9 +96,9 @@ pub struct Dcf {
     countdown: Countdown,
     /// Some node has several contenders.
     several_categories: bool,
-    /// Air time of each node's MAC ACK and CTS.
-    response_air: Vec<Span>,
-    /// To station i: `down[i + 1]`; from station i: `up[i + 1]`.
+    /// Number of nodes.
+    nodes: usize,
+    /// To station i: `down[i]`; from station i: `up[i]`.
     down: Vec<Path>,
     up: Vec<Path>,
     /// Start of the transmission planned or on the air.
@@ -147,19 +147,11 @@ impl Dcf {
         let contender = |member: &(u32, Category)| {
             let aifsn = access(member).aifsn;
             let group = aifsns.iter().position(|&one| one == aifsn).unwrap_or(0);
-            Contender::new(
-                nodes[member.0 as usize],
-                member.1,
-                group,
-                &cell.phy,
-                streams,
-            )
+            Contender::new(nodes[member.0 as usize], member.1, group, streams)
         };
-        let unused = std::iter::once(Path::new(1, 0.0));
-        let down = stations
-            .iter()
-            .map(|s| Path::new(s.downlink_rate_bps, s.error_down));
-        let up = stations.iter().map(|s| Path::new(s.rate_bps, s.error_up));
+        let path = |from, to, error| Path::new(&cell.phy, scenario.rates(from, to), error);
+        let down = (1..).zip(stations).map(|(n, s)| path(AP, n, s.error_down));
+        let up = (1..).zip(stations).map(|(n, s)| path(n, AP, s.error_up));
         Dcf {
             phy: cell.phy,
             mac_bytes: cell.frame_bytes(0),
@@ -173,12 +165,9 @@ impl Dcf {
                 windows.max().unwrap_or(0),
             ),
             several_categories: members.len() > nodes.len(),
-            response_air: nodes
-                .iter()
-                .map(|node| response_air(node.2, &cell.phy))
-                .collect(),
-            down: unused.clone().chain(down).collect(),
-            up: unused.chain(up).collect(),
+            nodes: nodes.len(),
+            down: down.collect(),
+            up: up.collect(),
             start: Time::NEVER,
             end: Time::NEVER,
             on_air: false,
@@ -303,16 +292,16 @@ impl Dcf {
     /// The contender for `category` at `node`; best effort if no flow there uses that category.
     pub fn contender(&self, node: u32, category: Category) -> u32 {
         let key = |one: &Contender| (one.node, one.category);
-        let others = &self.contenders[self.response_air.len()..];
+        let others = &self.contenders[self.nodes..];
         match others.binary_search_by_key(&(node, category), key) {
-            Ok(index) => (self.response_air.len() + index) as u32,
+            Ok(index) => (self.nodes + index) as u32,
             Err(_) => node,
         }
     }
 
     /// The contenders of `node`.
     pub fn categories_of(&self, node: u32) -> impl Iterator<Item = u32> {
-        let nodes = self.response_air.len();
+        let nodes = self.nodes;
         let others = &self.contenders[nodes..];
         let from = others.partition_point(|other| other.node < node);
         let own = others[from..]
@@ -335,14 +324,9 @@ impl Dcf {
     /// Air times of RTS and CTS that opened the last exchange of `contender`; `None` without.
     pub fn protection(&self, contender: u32) -> Option<(Span, Span)> {
         let state = &self.contenders[contender as usize];
-        let cts = self.response_air[state.frame.to as usize];
+        let cts = state.response_air;
         let protected = state.protect && !self.exchange.follows;
         protected.then_some((state.rts_air, cts))
-    }
-
-    /// Air time of the MAC ACK of `node`.
-    pub fn ack_air(&self, node: u32) -> Span {
-        self.response_air[node as usize]
     }
 
     /// What `contender` has done so far.
@@ -371,7 +355,7 @@ impl Dcf {
         let state = &self.contenders[holder.contender as usize];
         let start = holder.done + self.phy.sifs;
         let delivery = start + state.data_air;
-        let ack_end = delivery + self.phy.sifs + self.response_air[state.frame.to as usize];
+        let ack_end = delivery + self.phy.sifs + state.response_air;
         let opportunity = ack_end.since(self.opportunity);
         if state.txop_limit.is_some_and(|limit| opportunity > limit) {
             return false;
@@ -391,15 +375,18 @@ impl Dcf {
     fn load(&mut self, contender: u32, frame: Frame) {
         let state = &mut self.contenders[contender as usize];
         let path = if state.node == AP {
-            &mut self.down[frame.to as usize]
+            &mut self.down[frame.to as usize - 1]
         } else {
-            &mut self.up[state.node as usize]
+            &mut self.up[state.node as usize - 1]
         };
         let bytes = frame.ip_bytes + self.mac_bytes;
         state.data_air = path.airtime(bytes, &self.phy);
         state.protect = self
             .rts_threshold
             .is_some_and(|threshold| bytes > threshold);
+        state.rts_air = path.rts_air;
+        state.response_air = path.response_air;
+        state.error = path.error;
         state.frame = frame;
         state.backlogged = true;
     }
@@ -409,7 +396,7 @@ impl Dcf {
     fn span_to_delivery(&self, contender: u32) -> Span {
         let state = &self.contenders[contender as usize];
         if state.protect {
-            let cts = self.response_air[state.frame.to as usize];
+            let cts = state.response_air;
             state.rts_air + self.phy.sifs + cts + self.phy.sifs + state.data_air
         } else {
             state.data_air
@@ -507,15 +494,9 @@ impl Dcf {
 
     fn end_single(&mut self, from: u32) -> Outcome {
         let state = &mut self.contenders[from as usize];
-        let to = state.frame.to;
-        let error = if state.node == AP {
-            self.down[to as usize].error
-        } else {
-            self.up[state.node as usize].error
-        };
-        let corrupted = state.errors.chance(error);
+        let corrupted = state.errors.chance(state.error);
         let protect = state.protect && self.followed == 0;
-        let ack_end = self.end + self.phy.sifs + self.response_air[to as usize];
+        let ack_end = self.end + self.phy.sifs + state.response_air;
         if corrupted {
             // EIFS runs whatever the NAV says, but behind an RTS the NAV may last longer
             let nav = if protect {

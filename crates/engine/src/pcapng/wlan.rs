@@ -4,7 +4,7 @@ use super::ip::Addresses;
 use crate::mac::airtime::ACK_BYTES;
 use crate::packet::Packet;
 use crate::record::{FrameKind, FrameRecord};
-use crate::scenario::{self, Scenario};
+use crate::scenario::{self, Rates, Scenario};
 
 const FCS_BYTES: u32 = 4;
 /// Header of a QoS data frame. [bytes]
@@ -38,10 +38,9 @@ pub(super) struct Cell {
 }
 
 struct NodeState {
-    control_rate_bps: u64,
-    /// Data rates from this node to the access point and back. [bit/s]
-    uplink_rate_bps: u64,
-    downlink_rate_bps: u64,
+    /// Rates from this node to the access point and back; the access point has none.
+    up: Option<Rates>,
+    down: Option<Rates>,
     /// Sequence number of the last data frame, modulo 4096.
     sequence: u16,
     last: Option<(Packet, u32)>,
@@ -49,18 +48,16 @@ struct NodeState {
 
 impl Cell {
     pub(super) fn new(scenario: &Scenario) -> Cell {
-        let node = |node: &scenario::Node, uplink_rate_bps, downlink_rate_bps| NodeState {
-            control_rate_bps: node.control_rate_bps,
-            uplink_rate_bps,
-            downlink_rate_bps,
+        let node = |up, down| NodeState {
+            up,
+            down,
             sequence: 0xFFF,
             last: None,
         };
-        let ap = node(&scenario.cell.ap, 0, 0);
-        let stations = scenario
-            .stations
-            .iter()
-            .map(|s| node(&s.node, s.rate_bps, s.downlink_rate_bps));
+        let ap = node(None, None);
+        let numbers = 1..=scenario.stations.len() as u32;
+        let stations =
+            numbers.map(|n| node(Some(scenario.rates(n, 0)), Some(scenario.rates(0, n))));
         Cell {
             settings: scenario.cell.clone(),
             qos: scenario.cell.mac_header_bytes >= QOS_HEADER_BYTES + FCS_BYTES,
@@ -84,7 +81,7 @@ impl Cell {
     }
 
     fn data(&mut self, out: &mut Vec<u8>, record: &FrameRecord, packet: &Packet, ip: &Addresses) {
-        let duration = self.settings.phy.sifs.0 + self.control_time(record.to);
+        let duration = self.settings.phy.sifs.0 + self.response_time(record.from, record.to);
         let (sequence, retry) = self.sequence(record, packet);
         let (ds, third) = if record.to == 0 {
             (TO_DS, SERVER)
@@ -109,27 +106,35 @@ impl Cell {
         // 3 SIFS + CTS + data + ACK (IEEE 802.11-2020, 9.3.1.2)
         let data = packet.map_or(0, |packet| {
             let bytes = self.settings.frame_bytes(u32::from(packet.bytes));
-            let rate_bps = if record.from == 0 {
-                self.nodes[record.to as usize].downlink_rate_bps
-            } else {
-                self.nodes[record.from as usize].uplink_rate_bps
-            };
-            self.settings.phy.airtime(bytes, rate_bps).0
+            let rates = self.rates(record.from, record.to);
+            rates.map_or(0, |rates| {
+                self.settings.phy.airtime(bytes, rates.data_bps).0
+            })
         });
-        self.announced = 3 * self.settings.phy.sifs.0 + 2 * self.control_time(record.to) + data;
+        let response = self.response_time(record.from, record.to);
+        self.announced = 3 * self.settings.phy.sifs.0 + 2 * response + data;
         control(out, RTS, self.announced, &[record.to, record.from]);
     }
 
     fn cts(&self, out: &mut Vec<u8>, record: &FrameRecord) {
-        let spent = self.settings.phy.sifs.0 + self.control_time(record.from);
+        let spent = self.settings.phy.sifs.0 + self.response_time(record.to, record.from);
         let left = self.announced.saturating_sub(spent);
         control(out, CTS, left, &[record.to]);
     }
 
-    /// Air time of the ACK or CTS that node `from` answers with. [ns]
-    fn control_time(&self, from: u32) -> u64 {
-        let rate_bps = self.nodes[from as usize].control_rate_bps;
-        self.settings.phy.airtime(ACK_BYTES, rate_bps).0
+    fn rates(&self, from: u32, to: u32) -> Option<Rates> {
+        match from {
+            0 => self.nodes[to as usize].down,
+            station => self.nodes[station as usize].up,
+        }
+    }
+
+    /// Air time of the ACK or CTS that answers a frame from node `from` to node `to`. [ns]
+    fn response_time(&self, from: u32, to: u32) -> u64 {
+        let rates = self.rates(from, to);
+        rates.map_or(0, |rates| {
+            self.settings.phy.airtime(ACK_BYTES, rates.response_bps).0
+        })
     }
 
     /// Sequence number, and whether this is a repetition of the transmitter's last data frame:

@@ -137,7 +137,7 @@ impl Exchange<'_> {
         let end = self.cell.exchange().end;
         let mut data_start = start;
         if let Some((rts, cts)) = self.cell.protection(self.contender) {
-            let rate_bps = self.control_rate(data.from);
+            let rate_bps = self.scenario.rates(data.from, data.to).rts_bps;
             let collided = matches!(data.fate, Fate::Collided | Fate::CollidedAndDiscarded);
             let request = Draft {
                 kind: FrameKind::Rts,
@@ -171,20 +171,9 @@ impl Exchange<'_> {
             to: data.from,
             kind,
             bytes: ACK_BYTES,
-            rate_bps: self.control_rate(data.to),
+            rate_bps: self.scenario.rates(data.from, data.to).response_bps,
             retry: false,
             fate: Fate::Delivered,
-        }
-    }
-
-    fn control_rate(&self, node: u32) -> u64 {
-        match node {
-            AP => self.scenario.cell.ap.control_rate_bps,
-            station => {
-                self.scenario.stations[station as usize - 1]
-                    .node
-                    .control_rate_bps
-            }
         }
     }
 }

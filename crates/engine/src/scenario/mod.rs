@@ -18,6 +18,7 @@ mod normalised;
 mod opportunities;
 mod presets;
 mod problem;
+mod rates;
 mod read_json;
 mod read_toml;
 mod schema;
@@ -33,6 +34,7 @@ mod tests;
 
 pub use model::*;
 pub use problem::{Problem, WHOLE_FILE};
+pub use rates::Rates;
 pub use schema::schema;
 
 use problem::{Origin, Problems, one_line};

@@ -10,7 +10,8 @@ impl Scenario {
     /// The scenario as a JSON object that says its units in its keys; what models and results read.
     /// It is not the file's grammar.
     pub fn to_json(&self) -> Value {
-        let stations: Vec<Value> = self.stations.iter().map(station).collect();
+        let stations = (1..).zip(&self.stations);
+        let stations: Vec<Value> = stations.map(|(n, one)| station(one, self, n)).collect();
         let flows: Vec<Value> = self.flows.iter().map(|flow| self.flow(flow)).collect();
         json!({
             "name": self.name,
@@ -112,12 +113,18 @@ fn extend(json: &mut Value, more: Value) {
     }
 }
 
-fn station(station: &Station) -> Value {
+/// A station; `number` is its node's.
+fn station(station: &Station, scenario: &Scenario, number: u32) -> Value {
+    let (up, down) = (scenario.rates(number, 0), scenario.rates(0, number));
     let mut json = json!({
         "name": station.name,
         "group": station.group,
         "rate_bps": station.rate_bps,
         "downlink_rate_bps": station.downlink_rate_bps,
+        "uplink_rts_rate_bps": up.rts_bps,
+        "uplink_response_rate_bps": up.response_bps,
+        "downlink_rts_rate_bps": down.rts_bps,
+        "downlink_response_rate_bps": down.response_bps,
         "error_up": station.error_up,
         "error_down": station.error_down,
     });

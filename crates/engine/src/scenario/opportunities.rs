@@ -90,16 +90,10 @@ fn exchange(scenario: &Scenario, flow: &Flow, direction: Direction) -> Span {
         Transport::Udp(udp) if forward => udp.payload_bytes + udp.header_bytes,
         Transport::Udp(_) => return Span::ZERO,
     };
-    let (ap, station) = (&scenario.cell.ap, &scenario.stations[flow.station]);
-    match direction {
-        Direction::Up => {
-            let ends = (&station.node, ap);
-            scenario.cell.exchange(ip_bytes, station.rate_bps, ends)
-        }
-        Direction::Down => {
-            let ends = (ap, &station.node);
-            let rate_bps = station.downlink_rate_bps;
-            scenario.cell.exchange(ip_bytes, rate_bps, ends)
-        }
-    }
+    let station = flow.station as u32 + 1;
+    let rates = match direction {
+        Direction::Up => scenario.rates(station, 0),
+        Direction::Down => scenario.rates(0, station),
+    };
+    scenario.cell.exchange(ip_bytes, rates)
 }

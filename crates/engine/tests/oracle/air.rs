@@ -34,3 +34,17 @@ pub fn eifs_lead(cell: &Cell) -> Span {
 pub fn aifs(cell: &Cell, access: &Access) -> Span {
     cell.phy.sifs + cell.phy.slot * u64::from(access.aifsn)
 }
+
+/// Rate of a control frame of a node that goes up to `most_bps`, around data at `data_bps`: it is
+/// never faster than the data.
+pub fn control_rate(cell: &Cell, most_bps: u64, data_bps: u64) -> u64 {
+    let rates_mbps: &[f64] = match cell.phy.kind {
+        PhyKind::Dot11b => &[11.0, 5.5, 2.0, 1.0],
+        PhyKind::Dot11g => &[24.0, 12.0, 6.0],
+        PhyKind::Dot11gLong => &[24.0, 12.0, 11.0, 6.0, 5.5, 2.0, 1.0],
+    };
+    let rates_bps = rates_mbps.iter().map(|mbps| (mbps * 1e6) as u64);
+    let slowest = rates_bps.clone().last().unwrap();
+    let mut fitting = rates_bps.filter(|&bps| bps <= most_bps && bps <= data_bps);
+    fitting.next().unwrap_or(slowest)
+}

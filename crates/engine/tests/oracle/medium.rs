@@ -232,25 +232,22 @@ impl Medium<'_> {
     fn frame(&self, now: Time, kind: Kind, owner: usize, packet: Packet) -> Frame {
         let (sender, _) = self.nodes[owner].who;
         let cell = &self.scenario.cell;
-        let control = |node: u32| match node {
-            0 => cell.ap.control_rate_bps,
-            _ => {
-                self.scenario.stations[node as usize - 1]
-                    .node
-                    .control_rate_bps
-            }
+        let station = &self.scenario.stations[sender.max(packet.to) as usize - 1];
+        let (own, other, rate_bps) = if sender == 0 {
+            (&cell.ap, &station.node, station.downlink_rate_bps)
+        } else {
+            (&station.node, &cell.ap, station.rate_bps)
         };
         let duration = match kind {
-            Kind::Rts => air::frame(cell, air::RTS_BYTES, control(sender)),
-            Kind::Cts | Kind::Ack => air::frame(cell, air::ACK_BYTES, control(packet.to)),
-            Kind::Data => {
-                let rate_bps = if sender == 0 {
-                    self.scenario.stations[packet.to as usize - 1].downlink_rate_bps
-                } else {
-                    self.scenario.stations[sender as usize - 1].rate_bps
-                };
-                air::frame(cell, air::data_bytes(cell, packet.ip_bytes), rate_bps)
+            Kind::Rts => {
+                let rate_bps = air::control_rate(cell, own.control_rate_bps, rate_bps);
+                air::frame(cell, air::RTS_BYTES, rate_bps)
             }
+            Kind::Cts | Kind::Ack => {
+                let rate_bps = air::control_rate(cell, other.control_rate_bps, rate_bps);
+                air::frame(cell, air::ACK_BYTES, rate_bps)
+            }
+            Kind::Data => air::frame(cell, air::data_bytes(cell, packet.ip_bytes), rate_bps),
         };
         Frame {
             end: now + duration,

@@ -1,0 +1,80 @@
+//! At which rate each frame of an exchange goes out.
+//!
+//! IEEE 802.11-2016, 10.6.6: a control frame goes at a basic rate, not above that of the data frame it
+//! announces or answers. Here a node's `control_rate` is the highest it uses.
+
+use super::model::{Phy, Scenario};
+use super::presets::Preset;
+
+/// Rates between the access point and a station, one direction. [bit/s]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rates {
+    /// Data frames.
+    pub data_bps: u64,
+    /// RTS in front of them.
+    pub rts_bps: u64,
+    /// CTS and MAC ACKs that come back.
+    pub response_bps: u64,
+}
+
+impl Scenario {
+    /// Rates of the frames from node `from` to node `to`, one of which is the access point (0; i + 1
+    /// is station i).
+    pub fn rates(&self, from: u32, to: u32) -> Rates {
+        let down = from == 0;
+        let station = &self.stations[(if down { to } else { from }) as usize - 1];
+        let (sender, receiver, data_bps) = if down {
+            (&self.cell.ap, &station.node, station.downlink_rate_bps)
+        } else {
+            (&station.node, &self.cell.ap, station.rate_bps)
+        };
+        let control = |limit_bps| self.cell.phy.control_rate(limit_bps, data_bps);
+        Rates {
+            data_bps,
+            rts_bps: control(sender.control_rate_bps),
+            response_bps: control(receiver.control_rate_bps),
+        }
+    }
+}
+
+impl Phy {
+    /// The highest control rate above neither `limit_bps` nor `data_bps`, else the lowest.
+    fn control_rate(&self, limit_bps: u64, data_bps: u64) -> u64 {
+        let rates = Preset::of(self.kind).control_rates;
+        let fitting = rates
+            .iter()
+            .rev()
+            .find(|&&rate| rate <= limit_bps.min(data_bps));
+        fitting.copied().unwrap_or(rates[0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::time::Span;
+    use crate::scenario::PhyKind;
+
+    const MBPS: u64 = 1_000_000;
+
+    #[test]
+    fn answers_are_not_faster_than_the_data() {
+        let control = |kind, limit_mbps, data_mbps| {
+            let (slot, sifs, preamble) = (Span(9_000), Span(10_000), Span(20_000));
+            let phy = Phy {
+                kind,
+                slot,
+                sifs,
+                preamble,
+                eifs_rate_bps: MBPS,
+            };
+            phy.control_rate(limit_mbps * MBPS, data_mbps * MBPS) / MBPS
+        };
+        assert_eq!(control(PhyKind::Dot11b, 2, 11), 2);
+        assert_eq!(control(PhyKind::Dot11b, 2, 1), 1);
+        assert_eq!(control(PhyKind::Dot11g, 24, 54), 24);
+        assert_eq!(control(PhyKind::Dot11g, 24, 18), 12);
+        assert_eq!(control(PhyKind::Dot11g, 24, 9), 6);
+        assert_eq!(control(PhyKind::Dot11gLong, 2, 36), 2);
+    }
+}
