@@ -139,6 +139,10 @@ def scenario(flows):
     station = node | {
         "rate_bps": 11e6,
         "downlink_rate_bps": 5.5e6,
+        "uplink_rts_rate_bps": 2e6,
+        "uplink_response_rate_bps": 2e6,
+        "downlink_rts_rate_bps": 2e6,
+        "downlink_response_rate_bps": 2e6,
         "error_up": 0.0,
         "error_down": 0.1,
     }

@@ -92,9 +92,9 @@ def contenders(scenario: Mapping[str, Any]) -> list[Contender]:
             raise ValueError(f"flow {flow['name']} is not greedy UDP, so the cell is not saturated")
         station = stations[flow["station"]]
         sends_up = flow["direction"] == "up"
-        sender, receiver = (station, cell["ap"]) if sends_up else (cell["ap"], station)
+        sender = station if sends_up else cell["ap"]
         aifsns.add(sender["aifsn"])
-        contender = _contender(cell, sender, receiver, station, sends_up, udp)
+        contender = _contender(cell, sender, station, sends_up, udp)
         if sends_up:
             if up.setdefault(station["name"], contender) != contender:
                 raise ValueError(f"station {station['name']} sends packets of several sizes")
@@ -110,7 +110,6 @@ def contenders(scenario: Mapping[str, Any]) -> list[Contender]:
 def _contender(
     cell: Mapping[str, Any],
     sender: Mapping[str, Any],
-    receiver: Mapping[str, Any],
     station: Mapping[str, Any],
     sends_up: bool,
     udp: Mapping[str, Any],
@@ -120,7 +119,8 @@ def _contender(
     size = udp["payload_bytes"] + udp["header_bytes"]
     if error_prob > 0 and airtime.uses_rts(cell, size):
         raise ValueError("channel errors after RTS/CTS are outside the model")
-    control, reply = sender["control_rate_bps"], receiver["control_rate_bps"]
+    way = "uplink" if sends_up else "downlink"
+    control, reply = station[f"{way}_rts_rate_bps"], station[f"{way}_response_rate_bps"]
     return Contender(
         cwmin=sender["cwmin"],
         cwmax=sender["cwmax"],

@@ -194,7 +194,7 @@ def _txop_packets(
 def _connection(
     cell: Mapping[str, Any], node: Mapping[str, Any], flow: Mapping[str, Any]
 ) -> Connection:
-    tcp, ap = flow["tcp"], cell["ap"]
+    tcp = flow["tcp"]
 
     def packet(payload: int, rate: float, sender: float, receiver: float) -> Packet:
         size = payload + tcp["header_bytes"]
@@ -206,11 +206,12 @@ def _connection(
 
     uploads = flow["direction"] == "up"
     data = int(tcp["mss_bytes"])
-    node_control, ap_control = node["control_rate_bps"], ap["control_rate_bps"]
+    up_control = node["uplink_rts_rate_bps"], node["uplink_response_rate_bps"]
+    down_control = node["downlink_rts_rate_bps"], node["downlink_response_rate_bps"]
     return Connection(
         window=int(tcp["window_packets"]),
-        up=packet(data if uploads else 0, node["rate_bps"], node_control, ap_control),
-        down=packet(0 if uploads else data, node["downlink_rate_bps"], ap_control, node_control),
+        up=packet(data if uploads else 0, node["rate_bps"], *up_control),
+        down=packet(0 if uploads else data, node["downlink_rate_bps"], *down_control),
     )
 
 

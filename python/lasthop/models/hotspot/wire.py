@@ -85,9 +85,10 @@ def traffic(scenario: Mapping[str, Any], stations: Sequence[Station], at: Equili
         ack_bytes = tcp["header_bytes"]
         up_count, down_count = (segments, acks) if upload else (acks, segments)
         up_bytes, down_bytes = (segment_bytes, ack_bytes) if upload else (ack_bytes, segment_bytes)
-        controls = node["control_rate_bps"], ap["control_rate_bps"]
-        up_s = exchange_s(cell, up_bytes, node["rate_bps"], *controls)
-        down_s = exchange_s(cell, down_bytes, node["downlink_rate_bps"], *controls[::-1])
+        up_control = node["uplink_rts_rate_bps"], node["uplink_response_rate_bps"]
+        down_control = node["downlink_rts_rate_bps"], node["downlink_response_rate_bps"]
+        up_s = exchange_s(cell, up_bytes, node["rate_bps"], *up_control)
+        down_s = exchange_s(cell, down_bytes, node["downlink_rate_bps"], *down_control)
         air += up_count * (aifs_s(cell, node["aifsn"]) + up_s)
         air += down_count * (aifs_s(cell, ap["aifsn"]) + down_s)
         from_stations += up_count
