@@ -23,7 +23,11 @@ pub struct Progress {
     pub total_s: f64,
 }
 
-/// Runs all replications of `scenario` on `jobs` threads (at least one). The result does not depend
+/// More threads than this only get in each other's way.
+const MOST_THREADS: usize = 256;
+
+/// Runs all replications of `scenario` on `jobs` threads (at least one; at most one a
+/// replication, and 256). The result does not depend
 /// on `jobs`. `on_progress` is called from the threads now and then; breaking stops the run, and what
 /// is finished is kept.
 ///
@@ -72,6 +76,7 @@ pub fn run(
         Ok(finished)
     };
     let numbers = 0..scenario.replications;
+    let jobs = jobs.min(scenario.replications as usize).min(MOST_THREADS);
     let pool = (jobs > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
     let outcomes: Vec<Result<Replication, EngineError>> = match pool {
         Some(Ok(pool)) => pool.install(|| numbers.into_par_iter().map(one).collect()),

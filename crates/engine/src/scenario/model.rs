@@ -78,7 +78,7 @@ pub struct Cell {
 /// Medium access of one node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Rate of MAC ACK, RTS and CTS frames. [bit/s]
+    /// Highest rate of MAC ACK, RTS and CTS frames ([`Scenario::rates`]). [bit/s]
     pub control_rate_bps: u64,
     /// Access parameters of the category that traffic uses unless it says otherwise (DCF).
     pub best_effort: Access,

@@ -44,7 +44,7 @@ pub fn control_rate(cell: &Cell, most_bps: u64, data_bps: u64) -> u64 {
         PhyKind::Dot11gLong => &[24.0, 12.0, 11.0, 6.0, 5.5, 2.0, 1.0],
     };
     let rates_bps = rates_mbps.iter().map(|mbps| (mbps * 1e6) as u64);
-    let slowest = rates_bps.clone().last().unwrap();
+    let slowest = rates_bps.clone().min().unwrap_or(0);
     let mut fitting = rates_bps.filter(|&bps| bps <= most_bps && bps <= data_bps);
     fitting.next().unwrap_or(slowest)
 }

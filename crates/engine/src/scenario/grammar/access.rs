@@ -9,7 +9,7 @@ pub(super) const ACCESS_KEYS: &[Key] = &[
         "control_rate",
         Kind::ControlRate,
         Default::Preset(|preset| rate(preset.control_rate_bps)),
-        "Rate of MAC ACK, RTS and CTS frames.",
+        "Highest rate of MAC ACK, RTS and CTS frames, which are never faster than the data frame they go with.",
     ),
     key("aifsn", AIFSN, Default::Count(2), AIFSN_DOC),
     key(
