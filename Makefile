@@ -30,13 +30,13 @@ $(VENV)/.created: .ci/bootstrap
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.created requirements.lock
-	@echo "installing packages"
+	@echo "installing packages (the first time this takes a minute or two)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	@touch $@
 
 # Editable: Python sources are used in place, so only Rust sources and metadata need this step.
 $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST)
-	@echo "building the extension"
+	@echo "building the extension (the first time this takes some minutes)"
 	@$(BIN)/maturin develop --release --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@touch $@
 

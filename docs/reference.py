@@ -132,7 +132,7 @@ def cli_page() -> str:
     for name, command in root.commands.items():
         arguments = [p for p in command.params if p.param_type_name == "argument"]
         options = [p for p in command.params if p.param_type_name == "option"]
-        usage = " ".join(["lasthop", name, *(p.metavar or "" for p in arguments)])
+        usage = " ".join(["lasthop", name, *map(usage_of, arguments)])
         lines += [f"## `lasthop {name}`", "", command.help or "", ""]
         lines += ["```text", f"{usage} [OPTIONS]", "```", ""]
         for parameter in arguments:
@@ -140,6 +140,12 @@ def cli_page() -> str:
         for option in options:
             lines += [f"`{spelled(option)}`", f": {option.help}{default_of(option)}", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def usage_of(argument: Any) -> str:
+    """An argument in the usage line: in brackets if it may be left out, with dots if repeated."""
+    name = argument.metavar if argument.required else f"[{argument.metavar}]"
+    return name if argument.nargs == 1 else f"{name}..."
 
 
 def spelled(option: Any) -> str:

@@ -1,8 +1,11 @@
 """All commands under one name."""
 
-from typing import Annotated
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from lasthop import __version__
 from lasthop.cli.check import check
@@ -20,9 +23,31 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Who gets what on a WiFi hot-spot, and why: predicted, and simulated packet by packet.",
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # Plain text: no boxes, no types beside flags.
 )
-for each in (schema, check, predict, simulate, compare, sweep, reproduce):
-    app.command()(each)
+
+
+class Command(TyperCommand):
+    """A command whose help names arguments by their metavar alone."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Help without Python's types (``FILE <str>``) and braces around what is required."""
+        return re.sub(r" <\S+>|[{}]", "", super().get_help(ctx))
+
+
+COMMANDS: dict[Callable[..., None], str] = {
+    schema: "Print the JSON Schema of scenario files.",
+    check: "Check a scenario, say what is in it.",
+    predict: "Predict a scenario by a model.",
+    simulate: "Simulate a scenario packet by packet.",
+    compare: "Predict and simulate: a table, a picture.",
+    sweep: "Simulate a scenario at many settings.",
+    reproduce: "Repeat the papers, judge their claims.",
+}
+"""Every command and its line in the list of them."""
+
+for each, line in COMMANDS.items():
+    app.command(cls=Command, short_help=line)(each)
 
 
 @app.callback(invoke_without_command=True)

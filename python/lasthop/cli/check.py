@@ -10,7 +10,11 @@ __all__ = ["check"]
 
 
 def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
-    """Check a scenario and say what is in it; --json prints it with every default filled in."""
+    """Check a scenario and say what is in it.
+
+    --json prints it in normalised form, every default filled in and every group of stations and
+    connections written out in SI units. This is what models and engine read, not a scenario file.
+    """
     scenario = read_scenario(file, settings)
     if as_json:
         typer.echo(json.dumps(scenario.to_dict(), indent=2, ensure_ascii=False))

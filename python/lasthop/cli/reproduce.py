@@ -17,8 +17,8 @@ def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SUBJECT|CLAIM]...",
-            help="Such as hotspot or hotspot-5; all if none is named.",
+            metavar="SUBJECT|CLAIM",
+            help="Such as hotspot or hotspot-5, several if you like; all if none is named.",
             show_default=False,
         ),
     ] = None,

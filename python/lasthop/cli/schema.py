@@ -11,5 +11,8 @@ __all__ = ["schema"]
 
 
 def schema(as_json: Json = False) -> None:
-    """Print the JSON Schema of scenario files, for editors and checkers; always JSON."""
+    """Print the JSON Schema of scenario files, for editors and checkers.
+
+    It is JSON with or without --json, which every command takes.
+    """
     typer.echo(json.dumps(scenario.schema(), indent=2, ensure_ascii=False))

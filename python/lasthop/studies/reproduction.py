@@ -86,8 +86,12 @@ def select(ledger: Ledger, names: Sequence[str]) -> tuple[Claim, ...]:
     except KeyError as error:
         name = str(error.args[0])
         known = [*ledger.subjects, *(claim.id for claim in ledger.claims)]
-        near = get_close_matches(name.lower(), known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"subjects: {', '.join(ledger.subjects)}"
+        near = get_close_matches(name.lower(), known, n=1, cutoff=0.75)
+        later = [each for each in ledger.subjects if each not in SUBJECTS_STUDIED]
+        hint = f"subjects with studies: {', '.join(SUBJECTS_STUDIED)}" + (
+            f"; claims only, so far: {', '.join(later)}" if later else ""
+        )
+        hint = f"did you mean {near[0]}?" if near else hint
         raise UserError(f'"{name}" is neither a subject nor a claim', hint) from None
 
 

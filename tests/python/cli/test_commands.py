@@ -9,7 +9,7 @@ import lasthop as lh
 
 from ..conftest import SMALL, Lasthop
 
-COMMANDS = ["schema", "check", "predict", "simulate", "compare", "sweep"]
+COMMANDS = ["schema", "check", "predict", "simulate", "compare", "sweep", "reproduce"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -18,6 +18,7 @@ def test_every_command_explains_itself(lasthop: Lasthop, command: str) -> None:
     assert done.returncode == 0
     assert f"lasthop {command}" in done.stdout
     assert "--json" in done.stdout
+    assert not re.search(r"[<>{}]", done.stdout)
 
 
 def test_no_command_prints_the_help(lasthop: Lasthop) -> None:
