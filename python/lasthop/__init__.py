@@ -21,6 +21,7 @@ from lasthop.result import Prediction, Result
 from lasthop.run import simulate
 from lasthop.scenario import Scenario, check, schema
 from lasthop.sweep import Sweep, sweep
+from lasthop.tune import Tuning, tune
 
 __all__ = [
     "Comparison",
@@ -33,6 +34,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Sweep",
+    "Tuning",
     "UserError",
     "__version__",
     "check",
@@ -41,4 +43,5 @@ __all__ = [
     "schema",
     "simulate",
     "sweep",
+    "tune",
 ]

@@ -15,6 +15,7 @@ from lasthop.cli.reproduce import reproduce
 from lasthop.cli.schema import schema
 from lasthop.cli.simulate import simulate
 from lasthop.cli.sweep import sweep
+from lasthop.cli.tune import tune
 
 __all__ = ["app"]
 
@@ -42,6 +43,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     simulate: "Simulate a scenario packet by packet.",
     compare: "Predict and simulate: a table, a picture.",
     sweep: "Simulate a scenario at many settings.",
+    tune: "Find the access parameters that serve an aim best.",
     reproduce: "Repeat the papers, judge their claims.",
 }
 """Every command and its line in the list of them."""

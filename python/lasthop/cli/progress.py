@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lasthop.run import Progress, ProgressCallback
+from lasthop.tuning.search import ProgressCallback as StageCallback
+from lasthop.tuning.search import TuneProgress
 
-__all__ = ["progress_bar"]
+__all__ = ["progress_bar", "stage_bar"]
 
 
 @contextmanager
@@ -37,6 +39,38 @@ def progress_bar(label: str) -> Iterator[ProgressCallback | None]:
                 total=progress["total_s"],
                 done=f"{progress['replications_done']}/{progress['replications']}",
                 rate=rate,
+            )
+
+        yield show
+
+
+@contextmanager
+def stage_bar() -> Iterator[StageCallback | None]:
+    """A callback that draws the stage of a search and its candidates."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description:<10}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(progress: TuneProgress) -> None:
+            if progress["done"] == 0:
+                bar.reset(task)
+            bar.update(
+                task,
+                description=progress["stage"],
+                completed=progress["done"],
+                total=progress["candidates"],
             )
 
         yield show

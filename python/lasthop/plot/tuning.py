@@ -1,0 +1,94 @@
+"""The picture of a search: the confirmed settings, what each gives, and which was chosen."""
+
+from collections.abc import Callable, Sequence
+from math import nan
+
+from matplotlib.axes import Axes
+
+from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, headline, house_style, title
+from lasthop.plot.rows import Estimates, half_widths
+from lasthop.tune import Tuning
+from lasthop.tuning.measures import Estimate, estimated
+from lasthop.tuning.search import Trial
+
+__all__ = ["tuning_figure"]
+
+PANELS = (
+    ("goodput_bps", 1e-6, "Goodput", "goodput of the cell [Mb/s]"),
+    ("sojourn_s", 1e3, "Delay at the access point", "mean time in its queue [ms]"),
+    ("jain", 1.0, "Fairness", "Jain's index of the stations [-]"),
+)
+"""Quantity, factor from the result's unit, title and label of each panel."""
+
+ROW_MM = 4.2
+"""Height of a setting's row. [mm]"""
+
+SIMULATED = "simulation, 95 %"
+CHOSEN_BAND = "#E5F2E9"
+
+
+def tuning_figure(tuning: Tuning) -> Figure:
+    """Three panels, one row a confirmed setting: points with intervals, the model's diamonds."""
+    trials = tuning.confirmed
+    height = 16 + ROW_MM * len(trials)
+    with house_style(len(PANELS) * height + 14) as figure:
+        rows = figure.subplots(len(PANELS), 1)
+        for axes, (quantity, scale, above, label) in zip(rows, PANELS, strict=True):
+            title(axes, above)
+            _points(axes, trials, quantity, scale)
+            _name_rows(axes, tuning)
+            axes.set_xlabel(label)
+        headline(figure, f"{tuning.base['name']}: tuned for {tuning.objective}")
+        lines, names = rows[0].get_legend_handles_labels()
+        legend = dict(zip(names, lines, strict=True))
+        order = [name for name in (SIMULATED, "model", "chosen") if name in legend]
+        handles = [legend[name] for name in order]
+        figure.legend(handles, order, loc="outside lower left", ncols=3, columnspacing=1.2)
+    return figure
+
+
+def _points(axes: Axes, trials: Sequence[Trial], quantity: str, scale: float) -> None:
+    measured = _row_by_row(trials, lambda trial: estimated(trial.samples).get(quantity), scale)
+    axes.errorbar(
+        [value for value, _ in measured],
+        range(len(trials)),
+        xerr=half_widths(measured),
+        fmt="o",
+        color=SIMULATION,
+        ecolor="black",
+        elinewidth=0.8,
+        zorder=4,
+        label=SIMULATED,
+    )
+
+    def guess(trial: Trial) -> Estimate | None:
+        known = trial.predicted or {}
+        return Estimate(known[quantity], None) if quantity in known else None
+
+    guesses = _row_by_row(trials, guess, scale)
+    if any(guess(trial) for trial in trials):
+        axes.plot(
+            [value for value, _ in guesses], range(len(trials)), "D", color=MODEL, label="model"
+        )
+
+
+def _row_by_row(
+    trials: Sequence[Trial], value: Callable[[Trial], Estimate | None], scale: float
+) -> Estimates:
+    found = [value(trial) or Estimate(nan, None) for trial in trials]
+    return [(one.mean * scale, nan if one.ci95 is None else one.ci95 * scale) for one in found]
+
+
+def _name_rows(axes: Axes, tuning: Tuning) -> None:
+    """Names down the left side, the chosen one on a band, the present one in grey."""
+    trials = tuning.confirmed
+    labels = axes.set_yticks(range(len(trials)), [trial.name for trial in trials])
+    chosen = trials.index(tuning.chosen)
+    axes.axhspan(chosen - 0.5, chosen + 0.5, color=CHOSEN_BAND, zorder=0, label="chosen")
+    for trial, tick in zip(trials, labels, strict=True):
+        tick.label1.set_fontweight("bold" if trial is tuning.chosen else "normal")
+        tick.label1.set_color(QUIET if trial is tuning.present else "black")
+    axes.set_ylim(len(trials) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.tick_params(axis="y", length=0, pad=5)
+    axes.margins(x=0.08)

@@ -1,0 +1,278 @@
+"""Which access parameters to set for a scenario, for what gain and at what cost."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import nan
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop import _core
+from lasthop.errors import UserError
+from lasthop.run import replaced, threads_asked
+from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.tuning.candidates import Setting, fewest, toml
+from lasthop.tuning.measures import Estimate, estimated, means, paired
+from lasthop.tuning.objectives import OBJECTIVES, objective_for
+from lasthop.tuning.search import ProgressCallback, Search, Stopped, Trial
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from lasthop.plot.figure import Figure
+
+__all__ = ["TuneInterrupted", "Tuning", "tune"]
+
+GIVE_UP = 0.05
+"""Part of the present goodput and fairness that another aim may cost, unless said otherwise. [-]"""
+
+CONFIRM = 10
+"""Candidates confirmed by simulation, unless said otherwise."""
+
+
+class Tuning:
+    """What a search found: the setting to choose, what it gains and what it costs.
+
+    Attributes
+    ----------
+    base : Scenario
+        The scenario with its present setting.
+    objective : str
+        What it was tuned for.
+    give_up : float
+        Part of the present goodput and of Jain's index that another aim might cost. [-]
+    trials : list
+        The present setting and every candidate, with what became known of it.
+    """
+
+    def __init__(self, search: Search, give_up: float) -> None:
+        self.base = search.present.scenario
+        self.objective = search.objective.name
+        self.give_up = give_up
+        self.trials = search.trials
+        self._search = search
+
+    def __repr__(self) -> str:
+        return f"Tuning({self.base['name']!r} for {self.objective}: {self.chosen.name})"
+
+    @property
+    def present(self) -> Trial:
+        """The scenario's present setting."""
+        return self.trials[0]
+
+    @cached_property
+    def confirmed(self) -> list[Trial]:
+        """Settings that were simulated as the scenario says, the best by their means first."""
+        trials = [trial for trial in self.trials if trial.samples]
+        aim = self._search.objective.aim
+        return sorted(
+            trials, key=lambda trial: -aim.gain(means(trial.samples).get(aim.quantity, nan))
+        )
+
+    @cached_property
+    def chosen(self) -> Trial:
+        """The setting to choose; the present one if none is better."""
+        if not self.present.samples:
+            return self.present
+        objective, now = self._search.objective, means(self.present.samples)
+        return objective.choice(
+            {
+                trial: estimated(trial.samples)
+                for trial in self.trials
+                if trial.samples
+                and (
+                    trial is self.present
+                    or objective.affordable(means(trial.samples), now, self.give_up)
+                )
+            }
+        )
+
+    @cached_property
+    def settings(self) -> dict[str, int]:
+        """What to set, by key path; empty if the present setting is best."""
+        return dict(self.settings_of(self.chosen))
+
+    @property
+    def toml(self) -> str:
+        """What to set, as it stands in a scenario file."""
+        return toml(list(self.settings.items()))
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario with `settings` applied."""
+        return Scenario(self.base, self.settings)
+
+    @cached_property
+    def gains(self) -> dict[str, Estimate]:
+        """Chosen less present setting, by quantity, over replications with the same seeds."""
+        ours, theirs = self.chosen.samples, self.present.samples
+        differences = {name: paired(ours, theirs, name) for name in ours}
+        return {name: found for name, found in differences.items() if found is not None}
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the model could not rank the present setting; None if it could."""
+        if self._search.ranks_by_model:
+            return self.present.refusal
+        return "the model holds that all stations share alike, whatever the setting"
+
+    @cached_property
+    def table(self) -> "pd.DataFrame":
+        """One row a setting: predicted, screened and confirmed values.
+
+        Quantities are those of `docs/nomenclature.md`; ``rtt_s`` is the mean over connections,
+        ``worst_fairness_level`` the best station's goodput over the worst one's. Columns end in
+        ``_predicted`` for the model and ``_screened`` for a short simulation; the others are of
+        the simulation that confirms, ``_ci95`` the half width of its interval.
+        """
+        import pandas as pd
+
+        rows = []
+        for trial in self.trials:
+            row: dict[str, object] = {"name": trial.name, "chosen": trial is self.chosen}
+            for suffix, values in (("predicted", trial.predicted), ("screened", trial.screened)):
+                row |= {f"{name}_{suffix}": value for name, value in (values or {}).items()}
+            for name, value in estimated(trial.samples).items():
+                row |= {name: value.mean, f"{name}_ci95": value.ci95}
+            rows.append(row)
+        return pd.DataFrame(rows).set_index("name")
+
+    def settings_of(self, trial: Trial) -> list[Setting]:
+        """The fewest settings that make the scenario that of `trial`."""
+        return fewest(self.base, trial.scenario, trial.written)
+
+    def figure(self) -> "Figure":
+        """Goodput, delay and fairness of the confirmed settings, the chosen one marked."""
+        from lasthop.plot.tuning import tuning_figure
+
+        return tuning_figure(self)
+
+    def save(self, directory: str | PathLike[str]) -> list[Path]:
+        """Write ``tuning.json``, ``tuning.png`` and the table as Parquet and CSV."""
+        from lasthop.saving import table_writers, text_writer, write_all
+
+        writers = {"tuning.json": text_writer(self.to_json())}
+        writers |= table_writers("tuning", self.table.reset_index(), {})
+        if self.confirmed:
+            writers["tuning.png"] = self.figure().savefig
+        return write_all(Path(directory), writers)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as a tree of dictionaries and lists."""
+        base = self.base
+        return {
+            "kind": "tuning",
+            "scenario": base["name"],
+            "objective": self.objective,
+            "give_up": self.give_up,
+            "seed": base["seed"],
+            "replications": base["replications"],
+            "version": _core.VERSION,
+            "duration_s": base["duration_s"],
+            "warmup_s": base["warmup_s"],
+            "refusal": self.refusal,
+            "candidates": [self._trial(trial) for trial in self.trials],
+            "chosen": {
+                **self._trial(self.chosen),
+                "settings": self.settings,
+                "toml": self.toml,
+            },
+            "gains": {name: value.to_dict() for name, value in self.gains.items()},
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def _trial(self, trial: Trial) -> dict[str, Any]:
+        def without_interval(values: Mapping[str, float] | None) -> dict[str, Any] | None:
+            if values is None:
+                return None
+            return {name: {"mean": value, "ci95": None} for name, value in values.items()}
+
+        simulated = {name: value.to_dict() for name, value in estimated(trial.samples).items()}
+        return {
+            "name": trial.name,
+            "settings": dict(trial.written),
+            "predicted": without_interval(trial.predicted),
+            "screened": without_interval(trial.screened),
+            "simulated": simulated or None,
+        }
+
+
+class TuneInterrupted(KeyboardInterrupt):
+    """A search that was stopped; `finished` holds what it has found."""
+
+    def __init__(self, finished: Tuning) -> None:
+        kept = sum(trial.screened is not None for trial in finished.trials)
+        super().__init__(f"{kept} settings screened, {len(finished.confirmed)} confirmed")
+        self.finished = finished
+
+
+def tune(
+    scenario: ScenarioLike,
+    objective: str = "throughput",
+    *,
+    give_up: float = GIVE_UP,
+    pifs: bool = True,
+    txop: bool = True,
+    confirm: int = CONFIRM,
+    replications: int | None = None,
+    seed: int | None = None,
+    settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
+    jobs: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> Tuning:
+    """Find the access parameters that serve a scenario best.
+
+    Contention windows of the access point and of the stations, TXOP limits and PIFS access are
+    ranked by the 802.11e model, or by short simulations where it does not hold; the best few are
+    simulated as the scenario says, with the same seeds, and one of them is chosen. The same
+    scenario and version give the same choice, whatever `jobs`.
+
+    Parameters
+    ----------
+    scenario : str, path, mapping or Scenario
+        See `Scenario`.
+    objective : str
+        ``"throughput"``: the cell's goodput; ``"delay"``: the mean time in the
+        access point's queue; ``"fairness"``: Jain's index of the stations' goodputs, each
+        direction on its own where a station sends and receives. Settings within 0.5 % of the
+        best, or 1 ms, are told apart by the other two.
+    give_up : float
+        Part of the present goodput, and of Jain's index, that another aim may cost.
+    pifs, txop : bool
+        Whether the access point may use PIFS access, and whether TXOP limits are searched.
+    confirm : int
+        Candidates confirmed by simulation beside the present setting.
+    replications, seed, settings, jobs
+        See `simulate`.
+    progress : callable, optional
+        Called with a `TuneProgress` before each candidate; the search stops if it returns False.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is refused.
+    TuneInterrupted
+        At Ctrl-C, or if `progress` returns False, with what was found.
+    """
+    if objective not in OBJECTIVES:
+        raise UserError(
+            f'there is no objective "{objective}"', f"objectives: {', '.join(OBJECTIVES)}"
+        )
+    if not 0.0 <= give_up < 1.0:
+        raise UserError(f"give_up={give_up:g}: a part from 0 to below 1 is needed")
+    if confirm < 1:
+        raise UserError(f"confirm={confirm}: at least 1 candidate is needed")
+    threads_asked(jobs)
+    base = replaced(scenario, settings, replications=replications, seed=seed)
+    search = Search(
+        base, objective_for(objective, base), give_up=give_up, jobs=jobs, progress=progress
+    )
+    try:
+        search.run(pifs=pifs, txop=txop, confirm=confirm)
+    except Stopped:
+        raise TuneInterrupted(Tuning(search, give_up)) from None
+    return Tuning(search, give_up)

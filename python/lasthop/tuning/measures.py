@@ -1,0 +1,158 @@
+"""What is compared of a setting: as a model predicts it, as a simulation measured it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan, sqrt
+from statistics import fmean, stdev
+from typing import Any, TypeAlias
+
+from lasthop.result import Result
+
+__all__ = ["Estimate", "Samples", "Values", "estimated", "means", "paired", "predicted", "sampled"]
+
+Values: TypeAlias = Mapping[str, float]
+"""One value of each quantity of `Samples`."""
+
+Samples: TypeAlias = Mapping[str, Sequence[float]]
+"""One value a replication of each quantity.
+
+- ``goodput_bps``: of the cell. [bit/s]
+- ``rtt_s``: mean over the TCP connections, each counting alike. [s]
+- ``sojourn_s``: time in the AP's queue, service included, per packet. [s]
+- ``jain``: Jain's index of the stations' goodputs. [-]
+- ``direction_jain``: the same, what a station sends and what it receives counted as two shares;
+  only where a station does both. [-]
+- ``updown_ratio``: of the cell, where there are uploads and downloads. [-]
+- ``worst_fairness_level``: goodput of the station that gets most over that of the one that gets
+  least, of those that have flows. [-]
+"""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean and the half width of its 95 % interval, None with fewer than two values."""
+
+    mean: float
+    ci95: float | None
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Estimate":
+        """Mean of independent values with Student's interval."""
+        if len(values) < 2:
+            return cls(fmean(values), None)
+        from scipy.special import stdtrit
+
+        quantile = float(stdtrit(len(values) - 1, 0.975))
+        return cls(fmean(values), quantile * stdev(values) / sqrt(len(values)))
+
+    def to_dict(self) -> dict[str, float | None]:
+        """As results state it."""
+        return {"mean": self.mean, "ci95": self.ci95}
+
+
+def predicted(prediction: Mapping[str, Any], scenario: Mapping[str, Any]) -> Values:
+    """Quantities of a prediction of the 802.11e model, delays by Little's law.
+
+    A connection's window is outstanding all the time, so its round trip takes the window over
+    its packet rate; a packet waits at the AP for the AP's mean queue over its packet rate.
+    """
+    tcp = {flow["name"]: flow["tcp"] for flow in scenario["flows"]}
+    rates = {
+        flow["name"]: flow["goodput_bps"]["mean"] / (8.0 * tcp[flow["name"]]["mss_bytes"])
+        for flow in prediction["flows"]
+    }
+    cell, ap = prediction["cells"][0], prediction["aps"][0]
+    goodputs = [
+        station["goodput_bps"]["mean"]
+        for station in prediction["stations"]
+        if "goodput_bps" in station
+    ]
+    values = {
+        "goodput_bps": cell["goodput_bps"]["mean"],
+        "rtt_s": fmean(tcp[name]["window_packets"] / rate for name, rate in rates.items()),
+        "sojourn_s": ap["queue_packets"]["mean"] / sum(rates.values()),
+        "jain": cell["jain"]["mean"],
+        "worst_fairness_level": max(goodputs) / min(goodputs),
+    }
+    if "updown_ratio" in cell:
+        values["updown_ratio"] = cell["updown_ratio"]["mean"]
+    return values
+
+
+def sampled(result: Result) -> Samples:
+    """Quantities of each replication of a simulation; NaN where one has no value."""
+    by_name: dict[tuple[str, str], dict[str, list[float]]] = {}
+    samples = result.samples
+    columns = (samples[column].tolist() for column in ("list", "quantity", "name", "value"))
+    for list_name, quantity, name, value in zip(*columns, strict=True):
+        items = by_name.setdefault((list_name, quantity), {})
+        items.setdefault(name, []).append(nan if value is None else value)
+    count = result.replications
+    found = {
+        "goodput_bps": _each(by_name, ("cells", "goodput_bps"), count, fmean),
+        "rtt_s": _each(by_name, ("flows", "rtt_s"), count, fmean),
+        "sojourn_s": by_name[("queues", "sojourn_s")]["ap"],
+        "jain": _each(by_name, ("cells", "jain"), count, fmean),
+        "updown_ratio": _each(by_name, ("cells", "updown_ratio"), count, fmean),
+    }
+    flows = result.scenario["flows"]
+    goodputs = by_name[("flows", "goodput_bps")]
+    stations = _sums(goodputs, {flow["name"]: (flow["station"],) for flow in flows}, count)
+    shares = {flow["name"]: (flow["station"], flow["direction"]) for flow in flows}
+    directions = _sums(goodputs, shares, count)
+    found["worst_fairness_level"] = [
+        max(each) / min(each) if min(each) > 0.0 else nan for each in stations
+    ]
+    if len(directions[0]) > len(stations[0]):
+        found["direction_jain"] = [jain(each) for each in directions]
+    return {name: values for name, values in found.items() if not all(map(isnan, values))}
+
+
+def _each(
+    by_name: Mapping[tuple[str, str], Mapping[str, Sequence[float]]],
+    key: tuple[str, str],
+    count: int,
+    over: Any,
+) -> list[float]:
+    """In each replication, a mean or maximum over the items that have a value."""
+    items = by_name.get(key, {}).values()
+    rows = [[item[index] for item in items if not isnan(item[index])] for index in range(count)]
+    return [float(over(row)) if row else nan for row in rows]
+
+
+def _sums(
+    goodputs: Mapping[str, Sequence[float]], share: Mapping[str, tuple[str, ...]], count: int
+) -> list[list[float]]:
+    """In each replication, goodput by the share to which a flow counts."""
+    rows = []
+    for index in range(count):
+        sums = dict.fromkeys(share.values(), 0.0)
+        for name, owner in share.items():
+            sums[owner] += goodputs[name][index]
+        rows.append(list(sums.values()))
+    return rows
+
+
+def jain(values: Iterable[float]) -> float:
+    """Jain's index: 1 if all are equal, 1/n if one has everything. [-]"""
+    shares = list(values)
+    squares = sum(share**2 for share in shares)
+    return sum(shares) ** 2 / (len(shares) * squares) if squares > 0.0 else nan
+
+
+def estimated(samples: Samples) -> dict[str, Estimate]:
+    """Means with intervals, over the replications that have a value."""
+    found = {name: [v for v in values if not isnan(v)] for name, values in samples.items()}
+    return {name: Estimate.of(values) for name, values in found.items() if values}
+
+
+def means(samples: Samples) -> Values:
+    """Means over the replications that have a value."""
+    return {name: value.mean for name, value in estimated(samples).items()}
+
+
+def paired(ours: Samples, theirs: Samples, quantity: str) -> Estimate | None:
+    """Difference ours - theirs over replications with the same seeds; None if there is none."""
+    pairs = zip(ours.get(quantity, ()), theirs.get(quantity, ()), strict=False)
+    differences = [mine - other for mine, other in pairs if not isnan(mine - other)]
+    return Estimate.of(differences) if differences else None

@@ -1,0 +1,70 @@
+"""Paper 003, sections 6.2 to 6.4: what the tuned access parameters of seven downloads gain."""
+
+from pathlib import Path
+
+import pytest
+
+import lasthop as lh
+from lasthop.tuning.measures import paired
+from lasthop.tuning.search import Trial
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "seven-downloads.toml"
+
+
+@pytest.fixture(scope="module")
+def tuning() -> lh.Tuning:
+    return lh.tune(EXAMPLE)
+
+
+def best(tuning: lh.Tuning, *, pifs: bool, bursts: bool, equal: bool) -> Trial:
+    """The confirmed setting of a kind with the most goodput."""
+    return next(
+        trial
+        for trial in tuning.confirmed
+        if trial.candidate is not None
+        and trial.candidate.pifs is pifs
+        and trial.candidate.bursts is bursts
+        and (trial.candidate.ap_cwmin == trial.candidate.station_cwmin) is equal
+    )
+
+
+def assert_beats(winner: Trial, loser: Trial, margin: float) -> None:
+    """More goodput by at least this part, outside the interval of the paired difference."""
+    lead = paired(winner.samples, loser.samples, "goodput_bps")
+    assert lead is not None
+    assert lead.ci95 is not None
+    assert lead.mean - lead.ci95 > margin * sum(loser.samples["goodput_bps"]) / 5
+
+
+def test_choice_gains_a_sixth_over_the_default(tuning):
+    assert_beats(tuning.chosen, tuning.present, 0.15)
+
+
+def test_unequal_windows_beat_the_best_equal_ones(tuning):
+    equal = best(tuning, pifs=False, bursts=False, equal=True)
+    assert equal.name == "15 / 15"
+    assert_beats(best(tuning, pifs=False, bursts=False, equal=False), equal, 0.03)
+
+
+def test_pifs_beats_every_pair_of_windows(tuning):
+    pair = best(tuning, pifs=False, bursts=False, equal=False)
+    assert_beats(best(tuning, pifs=True, bursts=False, equal=False), pair, 0.03)
+
+
+def test_pifs_with_txop_beats_pifs_alone_and_is_among_the_best(tuning):
+    # The paper has it best of all; windows of 15 and 1 or 3 with bursts of 4 are level with it.
+    both = best(tuning, pifs=True, bursts=True, equal=False)
+    assert_beats(both, best(tuning, pifs=True, bursts=False, equal=False), 0.05)
+    goodputs = [sum(trial.samples["goodput_bps"]) / 5 for trial in (both, tuning.confirmed[0])]
+    assert goodputs[0] == pytest.approx(goodputs[1], rel=0.005)
+
+
+def test_model_is_near_the_simulation_where_it_should_be(tuning):
+    # Windows of 31: within one per cent; PIFS with stations at 63: within two and a half.
+    for trial, tolerance in (
+        (tuning.present, 0.01),
+        (best(tuning, pifs=True, bursts=False, equal=False), 0.025),
+    ):
+        assert trial.predicted is not None
+        measured = sum(trial.samples["goodput_bps"]) / 5
+        assert trial.predicted["goodput_bps"] == pytest.approx(measured, rel=tolerance)
