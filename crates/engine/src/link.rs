@@ -122,7 +122,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::PacketKind;
+    use crate::packet::{Ecn, PacketKind};
 
     fn wire(rate_bps: Option<u64>, queue_packets: u32) -> Wire {
         Wire {
@@ -142,6 +142,7 @@ mod tests {
             bytes,
             kind: PacketKind::Datagram,
             retransmission: false,
+            ecn: Ecn::NotCapable,
         }
     }
 

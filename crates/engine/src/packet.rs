@@ -13,6 +13,18 @@ pub enum PacketKind {
     Datagram,
 }
 
+/// What the IP header says of congestion (RFC 3168, section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not-ECT: its transport would not understand a mark.
+    #[default]
+    NotCapable,
+    /// ECT: a queue may mark it where it would drop it.
+    Capable,
+    /// CE: a queue marked it.
+    Experienced,
+}
+
 /// One IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
@@ -30,11 +42,55 @@ pub struct Packet {
     pub kind: PacketKind,
     /// A TCP segment sent before.
     pub retransmission: bool,
+    /// Whether a queue may mark it, and has done so.
+    pub ecn: Ecn,
 }
 
 impl Packet {
     /// True for packets that travel with the flow's data, false for ACKs.
     pub fn is_data(&self) -> bool {
         self.kind != PacketKind::Ack
+    }
+
+    /// Marks the packet in place of a drop; false if it cannot carry a mark, so that it must be
+    /// dropped. A packet that was marked before stays so (RFC 3168, section 5).
+    pub fn mark(&mut self) -> bool {
+        if self.ecn == Ecn::NotCapable {
+            return false;
+        }
+        self.ecn = Ecn::Experienced;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_ecn_capable_takes_a_mark() {
+        for (before, after, marked) in [
+            (Ecn::NotCapable, Ecn::NotCapable, false),
+            (Ecn::Capable, Ecn::Experienced, true),
+            (Ecn::Experienced, Ecn::Experienced, true),
+        ] {
+            let mut packet = Packet {
+                flow: 0,
+                number: 0,
+                stamp: Time::ZERO,
+                queued: Time::ZERO,
+                bytes: 1500,
+                kind: PacketKind::Segment,
+                retransmission: false,
+                ecn: before,
+            };
+            assert_eq!((packet.mark(), packet.ecn), (marked, after));
+        }
+    }
+
+    /// Queues copy packets: half a cache line each.
+    #[test]
+    fn a_packet_takes_32_bytes() {
+        assert_eq!(size_of::<Packet>(), 32);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::kernel::time::{Span, Time};
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Ecn, Packet, PacketKind};
 use crate::record::FrameKind;
 use crate::scenario::*;
 
@@ -105,6 +105,7 @@ fn packet(flow: u32, kind: PacketKind, number: u32, bytes: u16) -> Option<Packet
         queued: Time::ZERO,
         bytes,
         retransmission: false,
+        ecn: Ecn::NotCapable,
     })
 }
 

@@ -103,7 +103,7 @@ impl DropTail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::PacketKind;
+    use crate::packet::{Ecn, PacketKind};
 
     fn packet(number: u32) -> Packet {
         Packet {
@@ -114,6 +114,7 @@ mod tests {
             bytes: 1500,
             kind: PacketKind::Segment,
             retransmission: false,
+            ecn: Ecn::NotCapable,
         }
     }
 

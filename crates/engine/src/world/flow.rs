@@ -4,7 +4,7 @@ use crate::app::udp::UdpSource;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::{AP, Dcf};
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Ecn, Packet, PacketKind};
 use crate::record::FlowCounters;
 use crate::scenario::{Direction, Flow, Transport};
 use crate::tcp::{Receiver, Sender};
@@ -92,6 +92,7 @@ impl FlowState {
             bytes: self.data_bytes,
             kind: PacketKind::Datagram,
             retransmission: false,
+            ecn: Ecn::NotCapable,
         }
     }
 }

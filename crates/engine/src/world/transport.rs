@@ -3,7 +3,7 @@
 use super::flow::Endpoints;
 use super::{ACKS, FLOWS, World};
 use crate::kernel::time::{Span, Time};
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Ecn, Packet, PacketKind};
 use crate::scenario::Direction;
 use crate::tcp::Ack;
 
@@ -111,6 +111,7 @@ impl World<'_> {
             bytes: flow.ack_bytes,
             kind: PacketKind::Ack,
             retransmission: false,
+            ecn: Ecn::NotCapable,
         };
         let at_station = flow.direction == Direction::Down;
         self.emit(now, at_station, packet);
@@ -142,6 +143,7 @@ impl World<'_> {
                 bytes: flow.data_bytes,
                 kind: PacketKind::Segment,
                 retransmission: segment.retransmission,
+                ecn: Ecn::NotCapable,
             };
             let at_station = flow.direction == Direction::Up;
             self.emit(now, at_station, packet);
