@@ -7,7 +7,7 @@ import pytest
 
 from lasthop.scenario import check
 from lasthop.studies import ledger
-from lasthop.studies.edca import STUDIES, cell, fig05, fig06, fig08, fig12
+from lasthop.studies.edca import STUDIES, cell, fig05, fig06, fig07, fig08, fig09, fig10, fig12
 from lasthop.studies.edca.cell import CWMINS
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
@@ -99,3 +99,30 @@ def test_the_optimum_is_the_top_of_the_parabola():
     throughput = 5.0 - (exponents - 5.3) ** 2
     assert fig08.optimum(throughput) == pytest.approx(2**5.3 - 1)
     assert fig08.collision_at_optimum(throughput, exponents) == pytest.approx(5.3)
+
+
+def test_bursts_stay_whole_where_limits_divide():
+    assert fig07.held_together(4, 2)
+    assert not fig07.held_together(2, 4)  # the AP's burst cuts a station's
+    assert not fig07.held_together(3, 3)  # a window of 4 is not made of threes
+
+
+def test_the_spread_is_relative_to_the_smallest():
+    assert fig09.spread(np.array([5.0, 5.5, 5.25])) == pytest.approx(0.1)
+
+
+def test_the_bump_is_read_with_its_delay_and_height(runs):
+    values = fig10.measure(runs["edca-fig10"])
+    # a second and a half of traffic does not settle single microseconds
+    assert np.all(values["bump_delay"].samples >= fig10.EXCHANGE)
+    assert np.all(values["bump_delay"].samples < fig10.AFTER)
+    assert np.all(values["bump"].samples > values["before_bump"].samples)
+    assert np.all(values["spread"].samples > 0.03)
+
+
+def test_the_edge_of_the_bump_is_the_exchange_that_keeps_the_medium_busy():
+    tree = check(cell.scenario("down"))
+    access = tree["cell"]["ap"]
+    mac_ack_s = tree["cell"]["preamble_s"] + 14 * 8 / access["control_rate_bps"]
+    aifs_s = tree["cell"]["sifs_s"] + access["aifsn"] * tree["cell"]["slot_s"]
+    assert tree["cell"]["sifs_s"] + mac_ack_s + aifs_s == pytest.approx(fig10.EXCHANGE * 1e-6)

@@ -8,6 +8,7 @@ packets; queues that never overflow; a wire that costs nothing.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lasthop.digits import plain
 from lasthop.studies.study import Quantity, Run, Runs, mean_of
 
 CWMINS = (3, 7, 15, 31, 63, 127, 255)
@@ -26,8 +27,9 @@ DIRECTIONS = ("down", "up")
 MIN_RTO = "1 s"
 """Smallest retransmission timeout; the paper does not give it.
 
-The one of RFC 6298. With the 200 ms of ns-2 and Linux senders time out without a loss where a
-small CWmin makes queues long, against assumption A4; study ``fig05`` shows how little that moves.
+The one of RFC 6298. With the 200 ms of ns-2 and Linux senders time out without a loss where many
+stations contend, against assumption A4. Studies ``fig05``, ``fig09`` and ``fig12`` show what that
+changes.
 """
 
 REPLICATIONS = 30
@@ -112,10 +114,15 @@ def station_collisions(run: Run) -> Quantity:
     return mean_of([run.quantity("stations", name, "collision_rate") for name in names])
 
 
-def queue(run: Run) -> Quantity:
-    """Return the mean number of packets queued at a station. [packets]"""
-    names = run.items("stations")
-    return mean_of([run.quantity("stations", name, "queue_packets") for name in names])
+def predicted(quantity: Quantity) -> str:
+    """Return the model's value for a sentence."""
+    return "no value" if quantity.predicted is None else plain(quantity.predicted)
+
+
+def change(run: Run, reference: Run) -> str:
+    """Return how far the throughput of one run is from another's, such as ``-2.1 %``."""
+    ratio = (throughput(run) / throughput(reference)).measured().simulated
+    return "no value" if ratio is None else f"{100 * (ratio - 1):+.1f} %"
 
 
 def difference(simulated: Quantity) -> str:

@@ -49,11 +49,11 @@ def findings(runs: Runs) -> dict[str, str]:
         "exponential backoff remembers: at CWmin 3 who has collided waits with a doubled window, "
         "while the last winner starts again from 3. Packets gather at the losers: "
         f"{cell.active(real)} stations are active, the p-persistent chain has "
-        f"{_predicted(cell.active(real))}, and collisions follow. With windows that do not double "
-        f"it is {cell.active(without)} against {_predicted(cell.active(without))}"
+        f"{cell.predicted(cell.active(real))}, and collisions follow. With windows that do not "
+        f"double it is {cell.active(without)} against {cell.predicted(cell.active(without))}"
     )
     timeouts = ", ".join(
-        f"{_change(runs[f'{way}-{cwmin}-short-rto'], runs[f'{way}-{cwmin}'])} {way} at {cwmin}"
+        f"{cell.change(runs[f'{way}-{cwmin}-short-rto'], runs[f'{way}-{cwmin}'])} {way} at {cwmin}"
         for cwmin in SMALL
         for way in DIRECTIONS
     )
@@ -70,15 +70,6 @@ def findings(runs: Runs) -> dict[str, str]:
         ),
         "edca-6": backoff,
     }
-
-
-def _predicted(quantity: Quantity) -> str:
-    return "no value" if quantity.predicted is None else f"{quantity.predicted:.2f}"
-
-
-def _change(run: Run, reference: Run) -> str:
-    ratio = (cell.throughput(run) / cell.throughput(reference)).measured().simulated
-    return "nothing" if ratio is None else f"{100 * (ratio - 1):+.1f} %"
 
 
 def draw(runs: Runs) -> "Figure":

@@ -84,13 +84,13 @@ def findings(runs: Runs) -> dict[str, str]:
     )
     throughputs = ", ".join(str(cell.throughput(run)) for run in without)
     collisions = ", ".join(str(cell.ap_collisions(run)) for run in without)
+    chain = ", ".join(cell.predicted(cell.active(runs[f"{cw}-{cw}"])) for cw in (15, 31, 63))
     return {
         "edca-7": (
             "with equal parameters the AP and each active station win the channel equally often, "
             "and the AP must win every second time, so the mean of 1/(1 + active) is 1/2 and, "
             "since it is convex, active is at least one on average; the chain itself says so "
-            f"({_predicted(runs['15-15'])}, {_predicted(runs['31-31'])} and "
-            f"{_predicted(runs['63-63'])}). One step to unequal windows and it is below one: "
+            f"({chain}). One step to unequal windows and it is below one: "
             f"{cell.active(runs['31-15'])} at (31, 15)"
         ),
         "edca-10": (
@@ -99,11 +99,6 @@ def findings(runs: Runs) -> dict[str, str]:
         ),
         "edca-18": f"{falls} the AP's collision rate over CWmin 3..255 is {collisions}",
     }
-
-
-def _predicted(run: Run) -> str:
-    predicted = cell.active(run).predicted
-    return "no value" if predicted is None else f"{predicted:.2f}"
 
 
 def draw(runs: Runs) -> "Figure":

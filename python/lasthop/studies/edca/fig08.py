@@ -61,7 +61,7 @@ def findings(runs: Runs) -> dict[str, str]:
         "edca-13": (
             f"downloads are best at CWmin {values['cwmin_at_best']} of the stations, where "
             f"{values['collision_at_best']} of their attempts collide. For uploads, whose "
-            f"collisions last four times as long, it is {largest_up} of the sweep with "
+            f"colliding frames are five times as long, it is {largest_up} of the sweep with "
             f"{cell.station_collisions(runs[f'up-{largest_up}'])}. From CWmin 15 on the simulation "
             f"is {cell.difference(cell.throughput(runs['down-63']))} off the model (at 63): "
             "after a busy medium a frozen backoff has at least one slot left, so the first "

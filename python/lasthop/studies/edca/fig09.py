@@ -1,0 +1,131 @@
+"""Figure 9: PIFS access of the access point with TXOP, CWmin 31 of the stations (section 6.3)."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.studies.edca import cell, fig07
+from lasthop.studies.edca.cell import CWMIN, DIRECTIONS, PIFS
+from lasthop.studies.edca.fig05 import SHORT_RTO
+from lasthop.studies.study import Quantity, Run, Runs, Study, along, largest, mean_of
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+
+AP_LIMITS = (1, 2, 3, 4, 8)
+"""TXOP limits of the access point. [packets]"""
+
+STATION_LIMITS = (1, 2, 3, 4)
+"""TXOP limits of the stations, up to the receive window. [packets]"""
+
+
+HASTY = {"min_rto": SHORT_RTO}
+
+
+def scenario(way: str, ap: int, station: int, tcp: cell.Tree | None = None) -> cell.Tree:
+    """Return PIFS access with TXOP limits. [packets]"""
+    return cell.scenario(
+        way,
+        ap={**PIFS, "txop_packets": ap},
+        station={"cwmin": CWMIN, "txop_packets": station},
+        tcp=tcp,
+    )
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return the best throughput, what either limit changes, by direction."""
+    values: dict[str, Quantity] = {}
+    for way in DIRECTIONS:
+        curves = {limit: curve(runs, way, limit) for limit in STATION_LIMITS}
+        for limit, throughput in curves.items():
+            values[f"station_limit_{limit}_{way}"] = throughput[0]
+        values[f"best_{way}"] = largest(
+            [one for throughput in curves.values() for one in throughput]
+        )
+        spreads = [along(spread, throughput) for throughput in curves.values()]
+        values[f"spread_over_ap_limit_{way}"] = largest(spreads)
+    return values
+
+
+def curve(runs: Runs, way: str, station: int) -> list[Quantity]:
+    """Return the throughput over the access point's limit. [Mb/s]"""
+    return [cell.throughput(runs[f"{way}-{ap}-{station}"]) for ap in AP_LIMITS]
+
+
+def spread(throughput: NDArray[np.float64]) -> float:
+    """Return how much of the smallest value the largest is above it. [-]"""
+    return float(np.ptp(throughput) / np.min(throughput))
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return what the limit of the access point still changes, and what hangs on the timeout."""
+    values = measure(runs)
+    pifs, contended = runs["down-4-4"], runs["contended"]
+    hasty_pifs, hasty_contended = runs["hasty"], runs["hasty-contended"]
+    return {
+        "edca-17": (
+            "this hangs on the minimum RTO, which the paper does not give. Stations that all "
+            f"contend have long round trips now and then: with {SHORT_RTO} instead of "
+            f"{cell.MIN_RTO} {_repeated(hasty_pifs)} instead of {_repeated(pifs)} segments are "
+            f"sent again in a run, and PIFS access with limits (4, 4) yields "
+            f"{cell.throughput(hasty_pifs)} instead of {cell.throughput(pifs)} Mb/s. With backoff "
+            f"of the AP and limits (8, 4) it is {cell.throughput(hasty_contended)} instead of "
+            f"{cell.throughput(contended)}"
+        ),
+        "edca-14": (
+            f"the AP's limit changes throughput by up to {values['spread_over_ap_limit_down']} "
+            f"(down) and {values['spread_over_ap_limit_up']} (up) of itself: each further TXOP "
+            "that answers a station's burst costs PIFS less SIFS, a slot (Eq. 36)"
+        ),
+    }
+
+
+def _repeated(run: Run) -> str:
+    """Return how many segments are sent again, over all connections of a run."""
+    flows = [run.quantity("flows", name, "retransmissions") for name in run.items("flows")]
+    return str(mean_of(flows) * float(len(flows)))
+
+
+def draw(runs: Runs) -> "Figure":
+    """Draw throughput over the access point's limit, a panel a direction."""
+    from lasthop.plot.family import FamilyPanel, Member, family_figure
+
+    return family_figure(
+        "TXOP limit of the AP [packets]",
+        [
+            FamilyPanel(
+                "throughput [Mb/s]",
+                [
+                    Member(f"limit {limit}", AP_LIMITS, curve(runs, way, limit))
+                    for limit in STATION_LIMITS
+                ],
+                f"PIFS access, {way}loads, by limit of the stations",
+                from_zero=False,
+            )
+            for way in DIRECTIONS
+        ],
+        ticks={float(limit): str(limit) for limit in AP_LIMITS},
+    )
+
+
+STUDY = Study(
+    subject="edca",
+    name="fig09",
+    title="Figure 9: PIFS access with TXOP, CWmin 31",
+    points={
+        **{
+            f"{way}-{ap}-{station}": scenario(way, ap, station)
+            for way in DIRECTIONS
+            for ap in AP_LIMITS
+            for station in STATION_LIMITS
+        },
+        "hasty": scenario("down", 4, 4, HASTY),
+        "contended": fig07.scenario("fifo", 8, 4),
+        "hasty-contended": fig07.scenario("fifo", 8, 4, HASTY),
+    },
+    measure=measure,
+    draw=draw,
+    findings=findings,
+)
