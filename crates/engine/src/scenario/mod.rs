@@ -18,6 +18,7 @@ mod normalised;
 mod opportunities;
 mod presets;
 mod problem;
+mod queue;
 mod rates;
 mod read_json;
 mod read_toml;
@@ -34,6 +35,7 @@ mod tests;
 
 pub use model::*;
 pub use problem::{Problem, WHOLE_FILE};
+pub use queue::*;
 pub use rates::Rates;
 pub use schema::schema;
 

@@ -1,0 +1,75 @@
+//! Disciplines that decide on arrival only: what they see, what they answer.
+
+use super::Red;
+use crate::kernel::streams::Stream;
+use crate::kernel::time::{Span, Time};
+use crate::packet::Packet;
+use crate::scenario::{Discipline, QueueSetting};
+
+/// What a discipline decides on an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The packet joins the queue.
+    Enter,
+    /// The packet joins the queue and is to carry a mark; it is ECN-capable.
+    Mark,
+    /// The packet is lost.
+    Drop,
+}
+
+/// The queue as an arriving packet finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets waiting, and the one in service.
+    pub packets: u32,
+    /// Their length. [bytes]
+    pub bytes: u64,
+    /// Length of the packet in service, 0 if there is none. [bytes]
+    pub in_service_bytes: u32,
+    /// Since when there has been no packet; `None` while there is one. A queue that never had one
+    /// is idle since [`Time::ZERO`].
+    pub idle_since: Option<Time>,
+}
+
+/// What serves the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outlet {
+    /// Rate at which packets are served; that of data frames where a cell serves. [bit/s]
+    pub rate_bps: u64,
+    /// The rate is that of every packet, as on a wire; false where service times vary.
+    pub is_fixed: bool,
+    /// Propagation time of the link.
+    pub delay: Span,
+}
+
+/// A discipline that decides when a packet arrives.
+#[derive(Clone, Debug)]
+pub enum Admission {
+    /// Drops what finds this many packets: drop-tail, and the threshold policy.
+    DropTail(u32),
+    /// Random early detection.
+    Red(Box<Red>),
+}
+
+impl Admission {
+    /// The discipline of `setting` for a queue that `outlet` serves; `None` for one that decides
+    /// on departure.
+    pub fn new(setting: &QueueSetting, outlet: Outlet, stream: Stream) -> Option<Admission> {
+        let limit = setting.limit_packets;
+        Some(match setting.discipline {
+            Discipline::DropTail => Admission::DropTail(limit),
+            Discipline::Threshold { packets } => Admission::DropTail(packets.min(limit)),
+            Discipline::Red(red) => Admission::Red(Box::new(Red::new(red, limit, outlet, stream))),
+        })
+    }
+
+    /// Decides on `packet`, which finds `backlog`.
+    #[inline]
+    pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
+        match self {
+            Admission::DropTail(limit) if backlog.packets < *limit => Verdict::Enter,
+            Admission::DropTail(_) => Verdict::Drop,
+            Admission::Red(red) => red.admit(now, backlog, packet),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Random early detection (RED): drops before the queue is full, with a probability that grows with
+//! the average queue.
+//!
+//! Published: S. Floyd, V. Jacobson, "Random early detection gateways for congestion avoidance",
+//! IEEE/ACM Transactions on Networking 1(4), 1993, sections IV and VII. As simulated: ns-2.35,
+//! `queue/red.cc` ([`RedForm::Ns2`]).
+//!
+//! | | published | ns-2 |
+//! |---|---|---|
+//! | queue that is averaged | with the packet in service | only what waits |
+//! | average after an idle time of m packets | (1-w)^m avg, m real | (1-w)^(m+1) avg + w q, m whole |
+//! | count when the average enters [min_th, max_th) | 0 at its first packet | its first packet always passes, the next has count 2 |
+//! | hardly any queue | may drop | never drops while at most one packet waits (in byte mode: none) |
+//! | early drops | uniform on {1, ..., 1/p_b - 1} packets apart | with `wait` (default) on {1/p_b, ..., 2/p_b - 1} |
+//! | average of max_th and above | drops all | with `gentle` (default) p_b rises from max_p to 1 at 2 max_th |
+//! | byte mode | p_b times length / reference before p_a | p_a times length / reference |
+//! | overflow | not said: count as it is | count begins anew |
+//! | automatic weight | none, 0.002 advised | 1 - exp(-1/(10 R C)), R = max(3 (delay + 1/C), 0.1 s) |
+//!
+//! C is the rate in packets of the mean length. With weight 1 there is no averaging.
+//!
+//! Differs from the published algorithm in: a packet that cannot carry a mark is dropped; with ECN,
+//! too, all are dropped where the average calls for it (RFC 3168, section 7); the reference length
+//! of byte mode is the mean, not the maximum.
+//! Differs from ns-2 in: the limit counts the packet in service, and packets even in byte mode;
+//! with ECN packets are marked below max_th, whatever max_p, where ns-2 marks for p_b up to
+//! `mark_p_` = 0.1; no adaptive, cautious or random-victim variants.
+
+use super::{Backlog, Outlet, Verdict};
+use crate::kernel::streams::Stream;
+use crate::kernel::time::Time;
+use crate::packet::{Ecn, Packet};
+use crate::scenario::{RedForm, RedSetting, RedWeight};
+
+/// State of one RED queue. Thresholds and average are in bytes in byte mode, else in packets.
+#[derive(Clone, Debug)]
+pub struct Red {
+    setting: RedSetting,
+    /// Packets, the one in service included.
+    limit: u32,
+    min_th: f64,
+    max_th: f64,
+    /// Part that the queue now has in the average. [-]
+    weight: f64,
+    /// C: packets of the mean length that the outlet sends. [1/s]
+    packets_per_s: f64,
+    average: f64,
+    /// Packets since the last early drop or mark; -1: the average is below min_th (published).
+    count: i64,
+    /// The same in bytes.
+    count_bytes: u64,
+    /// The average was at min_th or above at the last packet (ns-2).
+    above: bool,
+    stream: Stream,
+}
+
+impl Red {
+    /// An empty queue.
+    pub fn new(setting: RedSetting, limit: u32, outlet: Outlet, stream: Stream) -> Red {
+        let mean_bytes = f64::from(setting.mean_packet_bytes);
+        let packets_per_s = outlet.rate_bps as f64 / (8.0 * mean_bytes);
+        let unit = if setting.bytes { mean_bytes } else { 1.0 };
+        Red {
+            limit,
+            min_th: setting.min_th * unit,
+            max_th: setting.max_th * unit,
+            weight: weight(setting.weight, packets_per_s, outlet.delay.seconds()),
+            packets_per_s,
+            average: 0.0,
+            count: if setting.form == RedForm::Published {
+                -1
+            } else {
+                0
+            },
+            count_bytes: 0,
+            above: false,
+            setting,
+            stream,
+        }
+    }
+
+    /// The average queue as of the last arrival. [packets, bytes in byte mode]
+    pub fn average(&self) -> f64 {
+        self.average
+    }
+
+    /// Decides on `packet`, which finds `backlog`.
+    #[inline]
+    pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
+        let verdict = match self.setting.form {
+            RedForm::Ns2 => self.as_ns2(now, backlog, packet),
+            RedForm::Published => self.as_published(now, backlog, packet),
+        };
+        if backlog.packets < self.limit {
+            return verdict;
+        }
+        if self.setting.form == RedForm::Ns2 {
+            self.restart_count();
+        }
+        Verdict::Drop
+    }
+
+    fn as_published(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
+        match backlog.idle_since {
+            None => {
+                let queue = if self.setting.bytes {
+                    backlog.bytes as f64
+                } else {
+                    f64::from(backlog.packets)
+                };
+                self.average += self.weight * (queue - self.average);
+            }
+            Some(since) => {
+                let missed = self.packets_per_s * now.since(since).seconds();
+                self.average *= libm::pow(1.0 - self.weight, missed);
+            }
+        }
+        if self.average < self.min_th {
+            self.count = -1;
+            self.count_bytes = 0;
+            return Verdict::Enter;
+        }
+        if self.is_beyond() {
+            self.count = 0;
+            self.count_bytes = 0;
+            return Verdict::Drop;
+        }
+        self.count += 1;
+        let mut p_b = self.base_probability();
+        if self.setting.bytes {
+            p_b *= f64::from(packet.bytes) / f64::from(self.setting.mean_packet_bytes);
+        }
+        let p_a = self.spread(p_b, self.count as f64);
+        self.early(p_a, packet)
+    }
+
+    fn as_ns2(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
+        let queue = if self.setting.bytes {
+            (backlog.bytes - u64::from(backlog.in_service_bytes)) as f64
+        } else {
+            f64::from(backlog.packets.saturating_sub(1))
+        };
+        let kept = match backlog.idle_since {
+            None => 1.0 - self.weight,
+            Some(since) => {
+                let missed = (self.packets_per_s * now.since(since).seconds()).floor();
+                libm::pow(1.0 - self.weight, missed + 1.0)
+            }
+        };
+        self.average = self.average * kept + self.weight * queue;
+        self.count += 1;
+        self.count_bytes += u64::from(packet.bytes);
+        if self.average < self.min_th || queue <= 1.0 {
+            self.above = false;
+            return Verdict::Enter;
+        }
+        if !self.above {
+            self.above = true;
+            self.count = 1;
+            self.count_bytes = u64::from(packet.bytes);
+            return Verdict::Enter;
+        }
+        let count = if self.setting.bytes {
+            (self.count_bytes / u64::from(self.setting.mean_packet_bytes)) as f64
+        } else {
+            self.count as f64
+        };
+        let mut p_a = self.spread(self.base_probability(), count);
+        if self.setting.bytes && p_a < 1.0 {
+            p_a *= f64::from(packet.bytes) / f64::from(self.setting.mean_packet_bytes);
+        }
+        self.early(p_a, packet)
+    }
+
+    /// p_b of the average alone, on [0, 1]. [-]
+    fn base_probability(&self) -> f64 {
+        let RedSetting { max_p, gentle, .. } = self.setting;
+        if self.average < self.max_th {
+            max_p * (self.average - self.min_th) / (self.max_th - self.min_th)
+        } else if gentle {
+            (max_p + (1.0 - max_p) * (self.average - self.max_th) / self.max_th).min(1.0)
+        } else {
+            1.0
+        }
+    }
+
+    /// p_a: `p_b` made to spread drops evenly, `count` packets after the last. [-]
+    fn spread(&self, p_b: f64, count: f64) -> f64 {
+        let expected = count * p_b;
+        match self.setting.wait {
+            true if expected < 1.0 => 0.0,
+            true if expected < 2.0 => (p_b / (2.0 - expected)).min(1.0),
+            false if expected < 1.0 => (p_b / (1.0 - expected)).min(1.0),
+            _ => 1.0,
+        }
+    }
+
+    /// Drops or marks with probability `p_a`.
+    fn early(&mut self, p_a: f64, packet: &Packet) -> Verdict {
+        if !self.stream.chance(p_a) {
+            return Verdict::Enter;
+        }
+        self.restart_count();
+        if self.setting.ecn && packet.ecn != Ecn::NotCapable && self.average < self.max_th {
+            Verdict::Mark
+        } else {
+            Verdict::Drop
+        }
+    }
+
+    /// The average is where every packet is dropped.
+    fn is_beyond(&self) -> bool {
+        let factor = if self.setting.gentle { 2.0 } else { 1.0 };
+        self.average >= factor * self.max_th
+    }
+
+    fn restart_count(&mut self) {
+        self.count = 0;
+        self.count_bytes = 0;
+    }
+}
+
+/// The weight of the queue now, given C [1/s] and the link's delay [s].
+fn weight(setting: RedWeight, packets_per_s: f64, delay: f64) -> f64 {
+    let after = |seconds: f64| -libm::expm1(-1.0 / (seconds * packets_per_s));
+    match setting {
+        RedWeight::Given(weight) => weight,
+        RedWeight::PerSecond => after(1.0),
+        RedWeight::Auto => after(10.0 * (3.0 * (delay + 1.0 / packets_per_s)).max(0.1)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! What a queue holds and what manages it.
+
+/// A queue: its limit and its discipline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueSetting {
+    /// Most packets, waiting plus the one in service; at least 1.
+    pub limit_packets: u32,
+    /// What decides which packets are lost or marked, and which is next.
+    pub discipline: Discipline,
+}
+
+impl QueueSetting {
+    /// A drop-tail queue of `limit_packets`.
+    pub const fn drop_tail(limit_packets: u32) -> QueueSetting {
+        QueueSetting {
+            limit_packets,
+            discipline: Discipline::DropTail,
+        }
+    }
+}
+
+/// How a queue is managed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Discipline {
+    /// First in, first out; what finds the queue full is lost.
+    DropTail,
+    /// What finds this many packets is lost: drop-tail by another name.
+    Threshold {
+        /// Packets, the one in service included; at least 1.
+        packets: u32,
+    },
+    /// Random early detection.
+    Red(RedSetting),
+}
+
+/// Parameters of RED (Floyd & Jacobson 1993).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedSetting {
+    /// Which reading of the algorithm.
+    pub form: RedForm,
+    /// Average from which packets are dropped. [packets of the mean length]
+    pub min_th: f64,
+    /// Average from which the probability exceeds `max_p`, above `min_th`. [packets of the mean
+    /// length]
+    pub max_th: f64,
+    /// Probability p_b just below `max_th`, on (0, 1]. [-]
+    pub max_p: f64,
+    /// Weight of the queue now in the average.
+    pub weight: RedWeight,
+    /// Above `max_th` p_b rises to 1 at twice that; otherwise all are dropped from there on.
+    pub gentle: bool,
+    /// Early drops are 1/p_b to 2/p_b packets apart; otherwise 1 to 1/p_b.
+    pub wait: bool,
+    /// Average and probability are of bytes, not of packets.
+    pub bytes: bool,
+    /// Marks packets that are ECN-capable.
+    pub ecn: bool,
+    /// Mean length of a packet: what idle time, automatic weight and byte mode reckon with. [bytes]
+    pub mean_packet_bytes: u32,
+}
+
+/// A reading of RED.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedForm {
+    /// As ns-2.35 runs it.
+    Ns2,
+    /// As published.
+    Published,
+}
+
+/// How RED weighs the queue now against the average.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RedWeight {
+    /// The average lasts ten round trips of three link delays, at least 1 s (ns-2's q_weight -1).
+    Auto,
+    /// The average lasts 1 s (ns-2's q_weight 0).
+    PerSecond,
+    /// This, on (0, 1]; 1: no averaging. [-]
+    Given(f64),
+}
