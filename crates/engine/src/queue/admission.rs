@@ -1,6 +1,6 @@
 //! Disciplines that decide on arrival only: what they see, what they answer.
 
-use super::Red;
+use super::{Pie, Proportional, Red};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
@@ -49,6 +49,10 @@ pub enum Admission {
     DropTail(u32),
     /// Random early detection.
     Red(Box<Red>),
+    /// Drops in proportion to the backlog.
+    Proportional(Box<Proportional>),
+    /// Proportional-integral control of the delay.
+    Pie(Box<Pie>),
 }
 
 impl Admission {
@@ -60,7 +64,31 @@ impl Admission {
             Discipline::DropTail => Admission::DropTail(limit),
             Discipline::Threshold { packets } => Admission::DropTail(packets.min(limit)),
             Discipline::Red(red) => Admission::Red(Box::new(Red::new(red, limit, outlet, stream))),
+            Discipline::Proportional(setting) => {
+                Admission::Proportional(Box::new(Proportional::new(setting, limit, stream)))
+            }
+            Discipline::Pie(pie) => Admission::Pie(Box::new(Pie::new(pie, limit, outlet, stream))),
+            Discipline::CoDel(_) | Discipline::FqCoDel(_) => return None,
         })
+    }
+
+    /// To be called before the backlog changes, and so before `admit`: catches up with what the
+    /// discipline does between arrivals, given the backlog [bytes] at an instant that has passed
+    /// or is now.
+    #[inline]
+    pub fn advance(&mut self, now: Time, bytes_at: impl FnMut(Time) -> u64) {
+        if let Admission::Pie(pie) = self {
+            pie.advance(now, bytes_at);
+        }
+    }
+
+    /// To be called when a packet leaves that had been in the queue for `sojourn`, unless the
+    /// outlet's rate is fixed.
+    #[inline]
+    pub fn departed(&mut self, sojourn: Span) {
+        if let Admission::Pie(pie) = self {
+            pie.departed(sojourn);
+        }
     }
 
     /// Decides on `packet`, which finds `backlog`.
@@ -70,6 +98,8 @@ impl Admission {
             Admission::DropTail(limit) if backlog.packets < *limit => Verdict::Enter,
             Admission::DropTail(_) => Verdict::Drop,
             Admission::Red(red) => red.admit(now, backlog, packet),
+            Admission::Proportional(proportional) => proportional.admit(backlog, packet),
+            Admission::Pie(pie) => pie.admit(backlog, packet),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a queue holds and what manages it.
 
+use crate::kernel::time::Span;
+
 /// A queue: its limit and its discipline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueSetting {
@@ -31,6 +33,14 @@ pub enum Discipline {
     },
     /// Random early detection.
     Red(RedSetting),
+    /// Drops with a probability proportional to the backlog.
+    Proportional(ProportionalSetting),
+    /// Controlled delay.
+    CoDel(CoDelSetting),
+    /// Proportional-integral controller, enhanced.
+    Pie(PieSetting),
+    /// A CoDel queue for each flow, served in turn.
+    FqCoDel(FqCoDelSetting),
 }
 
 /// Parameters of RED (Floyd & Jacobson 1993).
@@ -77,4 +87,52 @@ pub enum RedWeight {
     PerSecond,
     /// This, on (0, 1]; 1: no averaging. [-]
     Given(f64),
+}
+
+/// Parameters of drops in proportion to the backlog (paper 001, appendix B).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProportionalSetting {
+    /// Drop probability for each packet found, waiting or in service. [-]
+    pub slope: f64,
+    /// Marks packets that are ECN-capable.
+    pub ecn: bool,
+}
+
+/// Parameters of CoDel (RFC 8289).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoDelSetting {
+    /// Time in the queue that is acceptable.
+    pub target: Span,
+    /// For how long packets must be above target; of the order of a round trip, above zero.
+    pub interval: Span,
+    /// Marks packets that are ECN-capable.
+    pub ecn: bool,
+}
+
+/// Parameters of PIE (RFC 8033).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PieSetting {
+    /// Queueing delay aimed at (QDELAY_REF).
+    pub target: Span,
+    /// Time between updates of the drop probability, above zero (T_UPDATE).
+    pub update: Span,
+    /// Weight of the distance from the target. [1/s]
+    pub alpha: f64,
+    /// Weight of the change of the delay. [1/s]
+    pub beta: f64,
+    /// Time for which a burst passes that follows a quiet time (MAX_BURST).
+    pub max_burst: Span,
+    /// Marks packets that are ECN-capable.
+    pub ecn: bool,
+}
+
+/// Parameters of FQ-CoDel (RFC 8290).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCoDelSetting {
+    /// CoDel in each queue.
+    pub codel: CoDelSetting,
+    /// What a queue may send in its turn, above zero. [bytes]
+    pub quantum_bytes: u32,
+    /// Number of queues that flows are hashed to, at least 1.
+    pub queues: u32,
 }

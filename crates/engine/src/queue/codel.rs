@@ -1,0 +1,154 @@
+//! CoDel: drops at the head, ever more often, while packets have been in the queue for longer than a
+//! target throughout an interval (RFC 8289, section 5).
+//!
+//! Differs from RFC 8289 in: with ECN a packet that can carry a mark is marked and sent where it
+//! would have been dropped, which the RFC leaves open and Linux does so; the largest packet is the
+//! largest seen so far, not the MTU.
+
+use std::collections::VecDeque;
+
+use crate::kernel::time::{Span, Time};
+use crate::packet::Packet;
+use crate::scenario::CoDelSetting;
+
+/// A FIFO that CoDel controls; the packet in service is no longer inside.
+#[derive(Clone, Debug, Default)]
+pub struct CoDel {
+    packets: VecDeque<Packet>,
+    bytes: u64,
+    law: Law,
+}
+
+/// The drop state.
+#[derive(Clone, Copy, Debug, Default)]
+struct Law {
+    /// When packets will have been above target for an interval; `None`: they are not above.
+    first_above: Option<Time>,
+    /// In drop state: when the next packet is dropped.
+    drop_next: Time,
+    /// Packets dropped in this drop state, or taken over from the last.
+    count: u32,
+    /// `count` when this drop state began.
+    last_count: u32,
+    dropping: bool,
+}
+
+/// What happened to the packets that a dequeue passed over.
+pub(super) struct Passed<'a> {
+    /// Packets dropped.
+    pub(super) dropped: &'a mut Vec<Packet>,
+    /// Packets marked so far.
+    pub(super) marked: &'a mut u64,
+}
+
+impl CoDel {
+    /// Appends a packet.
+    pub(super) fn push(&mut self, packet: Packet) {
+        self.bytes += u64::from(packet.bytes);
+        self.packets.push_back(packet);
+    }
+
+    /// Removes the first packet, whatever its age.
+    pub(super) fn pop(&mut self) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.bytes);
+        Some(packet)
+    }
+
+    /// Packets inside.
+    pub(super) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Their length. [bytes]
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Packets inside, in order.
+    pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.packets.iter()
+    }
+
+    /// The next packet to send. `largest` [bytes] is the length of the largest packet: there is
+    /// no delay to control in a backlog of one.
+    pub(super) fn dequeue(
+        &mut self,
+        now: Time,
+        setting: &CoDelSetting,
+        largest: u64,
+        passed: Passed,
+    ) -> Option<Packet> {
+        let (mut packet, mut ok_to_drop) = self.next(now, setting, largest)?;
+        if self.law.dropping {
+            if !ok_to_drop {
+                self.law.dropping = false;
+            }
+            while self.law.dropping && now >= self.law.drop_next {
+                self.law.count += 1;
+                if setting.ecn && packet.mark() {
+                    *passed.marked += 1;
+                    self.law.schedule(self.law.drop_next, setting.interval);
+                    return Some(packet);
+                }
+                passed.dropped.push(packet);
+                let Some(next) = self.next(now, setting, largest) else {
+                    self.law.dropping = false;
+                    return None;
+                };
+                (packet, ok_to_drop) = next;
+                if ok_to_drop {
+                    self.law.schedule(self.law.drop_next, setting.interval);
+                } else {
+                    self.law.dropping = false;
+                }
+            }
+        } else if ok_to_drop {
+            self.law.begin(now, setting.interval);
+            if setting.ecn && packet.mark() {
+                *passed.marked += 1;
+                return Some(packet);
+            }
+            passed.dropped.push(packet);
+            (packet, _) = self.next(now, setting, largest)?;
+        }
+        Some(packet)
+    }
+
+    /// The first packet, and whether packets have been above target for an interval.
+    fn next(&mut self, now: Time, setting: &CoDelSetting, largest: u64) -> Option<(Packet, bool)> {
+        let Some(packet) = self.pop() else {
+            self.law.first_above = None;
+            return None;
+        };
+        if now.since(packet.queued) < setting.target || self.bytes <= largest {
+            self.law.first_above = None;
+            return Some((packet, false));
+        }
+        let first_above = *self.law.first_above.get_or_insert(now + setting.interval);
+        // the packet that starts the interval is not above it yet, an interval being positive
+        Some((packet, now >= first_above))
+    }
+}
+
+impl Law {
+    /// Enters drop state with its first drop.
+    fn begin(&mut self, now: Time, interval: Span) {
+        self.dropping = true;
+        // a rate that controlled the queue a short time ago is a good start
+        let delta = self.count.saturating_sub(self.last_count);
+        let recent = now.since(self.drop_next) < interval * 16;
+        self.count = if delta > 1 && recent { delta } else { 1 };
+        self.last_count = self.count;
+        self.schedule(now, interval);
+    }
+
+    /// The next drop, interval / sqrt(count) after `from`.
+    fn schedule(&mut self, from: Time, interval: Span) {
+        let gap = interval.seconds() / f64::from(self.count).sqrt();
+        self.drop_next = from + Span::from_seconds(gap);
+    }
+}
+
+#[cfg(test)]
+mod tests;

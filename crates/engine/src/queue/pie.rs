@@ -1,0 +1,162 @@
+//! PIE: holds the queueing delay near a target, by a drop probability that a proportional-integral
+//! controller updates at regular instants (RFC 8033).
+//!
+//! Queueing delay: the backlog over the outlet's rate where that is fixed (RFC 8033, section 4.3,
+//! with a rate that needs no estimate), otherwise the time that the last packet to leave had spent
+//! in the queue, and zero while the queue is empty (same section, time stamps).
+//!
+//! Included beside sections 4.1 to 4.5: ECN (5.1), de-randomisation (5.4), the cap on the step of
+//! the probability (5.5).
+//! Differs from RFC 8033 in: the queue includes the packet in service; the controller never sleeps
+//! (5.3); no estimate of the departure rate (5.2); the probability does not depend on the packet's
+//! length; instants of update are multiples of the interval from the start of the run.
+
+use super::{Backlog, Outlet, Verdict};
+use crate::kernel::streams::Stream;
+use crate::kernel::time::{Span, Time};
+use crate::packet::{Ecn, Packet};
+use crate::scenario::PieSetting;
+
+/// Backlog up to which nothing is dropped: two packets (section 4.1). [bytes]
+const SPARED_BYTES: u64 = 2 * 1_500;
+
+/// Packets are marked while the probability is below this, dropped above (section 5.1). [-]
+const MARKED_BELOW: f64 = 0.1;
+
+/// State of one PIE queue.
+#[derive(Clone, Debug)]
+pub struct Pie {
+    setting: PieSetting,
+    /// Packets, the one in service included.
+    limit: u32,
+    /// Rate that turns the backlog into its delay; `None`: the last packet's time counts. [bit/s]
+    rate_bps: Option<u64>,
+    next_update: Time,
+    probability: f64,
+    /// Probabilities added up since the last drop. [-]
+    accumulated: f64,
+    /// Time for which bursts still pass.
+    burst_allowance: Span,
+    /// Queueing delay at the last update. [s]
+    delay: f64,
+    /// Time in the queue of the last packet to leave. [s]
+    last_sojourn: f64,
+    stream: Stream,
+}
+
+impl Pie {
+    /// An empty queue.
+    pub fn new(setting: PieSetting, limit: u32, outlet: Outlet, stream: Stream) -> Pie {
+        Pie {
+            limit,
+            rate_bps: outlet.is_fixed.then_some(outlet.rate_bps),
+            next_update: Time::ZERO + setting.update,
+            probability: 0.0,
+            accumulated: 0.0,
+            burst_allowance: setting.max_burst,
+            delay: 0.0,
+            last_sojourn: 0.0,
+            setting,
+            stream,
+        }
+    }
+
+    /// The drop probability as of the last update. [-]
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// Makes the updates that are due until `now`, given the backlog [bytes] at a past instant.
+    pub fn advance(&mut self, now: Time, mut bytes_at: impl FnMut(Time) -> u64) {
+        while self.next_update <= now {
+            let bytes = bytes_at(self.next_update);
+            self.update(self.delay_of(bytes));
+            self.next_update += self.setting.update;
+        }
+    }
+
+    /// A packet left that had been in the queue for `sojourn`.
+    pub fn departed(&mut self, sojourn: Span) {
+        self.last_sojourn = sojourn.seconds();
+    }
+
+    /// Queueing delay with `bytes` in the queue. [s]
+    fn delay_of(&self, bytes: u64) -> f64 {
+        match self.rate_bps {
+            Some(rate) => bytes as f64 * 8.0 / rate as f64,
+            None if bytes == 0 => 0.0,
+            None => self.last_sojourn,
+        }
+    }
+
+    /// One step of the controller (section 4.2).
+    fn update(&mut self, delay: f64) {
+        let PieSetting { alpha, beta, .. } = self.setting;
+        let target = self.setting.target.seconds();
+        let step = alpha * (delay - target) + beta * (delay - self.delay);
+        let mut step = step * self.gain();
+        if self.probability >= 0.1 {
+            step = step.min(0.02);
+        }
+        self.probability += step;
+        if delay == 0.0 && self.delay == 0.0 {
+            self.probability *= 0.98;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        self.delay = delay;
+        self.burst_allowance = self.burst_allowance - self.setting.update;
+    }
+
+    /// Auto-tuning: a small probability moves in small steps (section 4.2). [-]
+    fn gain(&self) -> f64 {
+        let below = [
+            (0.000_001, 1.0 / 2_048.0),
+            (0.000_01, 1.0 / 512.0),
+            (0.000_1, 1.0 / 128.0),
+            (0.001, 1.0 / 32.0),
+            (0.01, 1.0 / 8.0),
+            (0.1, 1.0 / 2.0),
+        ];
+        let found = below.iter().find(|(bound, _)| self.probability < *bound);
+        found.map_or(1.0, |(_, gain)| *gain)
+    }
+
+    /// Decides on `packet`, which finds `backlog`; `advance` has been called for `now`.
+    pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
+        if backlog.packets >= self.limit {
+            self.accumulated = 0.0;
+            return Verdict::Drop;
+        }
+        let is_quiet = self.delay < self.setting.target.seconds() / 2.0;
+        if self.probability == 0.0 && is_quiet {
+            self.burst_allowance = self.setting.max_burst;
+        }
+        if self.burst_allowance > Span::ZERO || !self.drops_early(backlog, is_quiet) {
+            return Verdict::Enter;
+        }
+        self.accumulated = 0.0;
+        if self.setting.ecn && packet.ecn != Ecn::NotCapable && self.probability < MARKED_BELOW {
+            Verdict::Mark
+        } else {
+            Verdict::Drop
+        }
+    }
+
+    /// Sections 4.1 and 5.4.
+    fn drops_early(&mut self, backlog: &Backlog, is_quiet: bool) -> bool {
+        if (is_quiet && self.probability < 0.2) || backlog.bytes <= SPARED_BYTES {
+            return false;
+        }
+        if self.probability == 0.0 {
+            self.accumulated = 0.0;
+        }
+        self.accumulated += self.probability;
+        if self.accumulated < 0.85 {
+            return false;
+        }
+        self.accumulated >= 8.5 || self.stream.chance(self.probability)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! Drops with a probability proportional to the backlog, as an active queue management whose loss
+//! rate is the link's price: paper 001, appendix B.
+//!
+//! Differs from the paper in: the queue counts the packet in service.
+
+use super::{Backlog, Verdict};
+use crate::kernel::streams::Stream;
+use crate::packet::{Ecn, Packet};
+use crate::scenario::ProportionalSetting;
+
+/// State of one queue.
+#[derive(Clone, Debug)]
+pub struct Proportional {
+    setting: ProportionalSetting,
+    /// Packets, the one in service included.
+    limit: u32,
+    stream: Stream,
+}
+
+impl Proportional {
+    /// An empty queue.
+    pub fn new(setting: ProportionalSetting, limit: u32, stream: Stream) -> Proportional {
+        Proportional {
+            setting,
+            limit,
+            stream,
+        }
+    }
+
+    /// Decides on `packet`, which finds `backlog`.
+    pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
+        if backlog.packets >= self.limit {
+            return Verdict::Drop;
+        }
+        if !(self.stream).chance(self.setting.slope * f64::from(backlog.packets)) {
+            Verdict::Enter
+        } else if self.setting.ecn && packet.ecn != Ecn::NotCapable {
+            Verdict::Mark
+        } else {
+            Verdict::Drop
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::streams::Streams;
+    use crate::kernel::time::Time;
+    use crate::packet::PacketKind;
+
+    #[test]
+    fn drops_are_as_frequent_as_the_backlog_is_long() {
+        let setting = ProportionalSetting {
+            slope: 0.002,
+            ecn: true,
+        };
+        let mut queue = Proportional::new(setting, 300, Streams::new(1, 0).stream("aqm"));
+        let mut share = |packets: u32, ecn: Ecn, verdict: Verdict| {
+            let backlog = Backlog {
+                packets,
+                bytes: u64::from(packets) * 100,
+                in_service_bytes: 100 * packets.min(1),
+                idle_since: (packets == 0).then_some(Time::ZERO),
+            };
+            let packet = Packet {
+                flow: 0,
+                number: 0,
+                stamp: Time::ZERO,
+                queued: Time::ZERO,
+                bytes: 100,
+                kind: PacketKind::Segment,
+                retransmission: false,
+                ecn,
+            };
+            let verdicts = (0..20_000).map(|_| queue.admit(&backlog, &packet));
+            verdicts.filter(|found| *found == verdict).count() as f64 / 20_000.0
+        };
+        assert_eq!(share(0, Ecn::NotCapable, Verdict::Enter), 1.0);
+        assert_eq!(share(300, Ecn::Capable, Verdict::Drop), 1.0);
+        // standard deviation at most 0.0033
+        assert!((share(50, Ecn::NotCapable, Verdict::Drop) - 0.1).abs() < 0.01);
+        assert!((share(200, Ecn::NotCapable, Verdict::Drop) - 0.4).abs() < 0.015);
+        assert!((share(200, Ecn::Capable, Verdict::Mark) - 0.4).abs() < 0.015);
+        assert_eq!(share(200, Ecn::Capable, Verdict::Drop), 0.0);
+    }
+}

@@ -1,0 +1,125 @@
+//! Disciplines that drop, mark or reorder when a packet leaves: they own what waits. The packet in
+//! service is not inside.
+
+use super::codel::{CoDel, Passed};
+use super::fq_codel::FqCoDel;
+use crate::kernel::streams::Stream;
+use crate::kernel::time::Time;
+use crate::packet::Packet;
+use crate::scenario::{CoDelSetting, Discipline, QueueSetting};
+
+/// A discipline with the packets that wait.
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    /// Packets, the one in service included.
+    limit: usize,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    CoDel(Box<Single>),
+    FqCoDel(Box<FqCoDel>),
+}
+
+/// One queue under CoDel.
+#[derive(Clone, Debug)]
+struct Single {
+    setting: CoDelSetting,
+    codel: CoDel,
+    /// Longest packet seen. [bytes]
+    largest: u64,
+    marked: u64,
+}
+
+impl Scheduler {
+    /// The discipline of `setting`; `None` for one that decides on arrival.
+    pub fn new(setting: &QueueSetting, stream: Stream) -> Option<Scheduler> {
+        let kind = match setting.discipline {
+            Discipline::CoDel(setting) => Kind::CoDel(Box::new(Single {
+                setting,
+                codel: CoDel::default(),
+                largest: 0,
+                marked: 0,
+            })),
+            Discipline::FqCoDel(setting) => Kind::FqCoDel(Box::new(FqCoDel::new(setting, stream))),
+            Discipline::DropTail
+            | Discipline::Threshold { .. }
+            | Discipline::Red(_)
+            | Discipline::Proportional(_)
+            | Discipline::Pie(_) => return None,
+        };
+        let limit = setting.limit_packets as usize;
+        Some(Scheduler { limit, kind })
+    }
+
+    /// A packet arrives while the outlet is `busy` with another or idle. What is lost for it,
+    /// itself or another, is appended to `dropped`.
+    pub fn enqueue(&mut self, now: Time, packet: Packet, busy: bool, dropped: &mut Vec<Packet>) {
+        let room = self.limit - usize::from(busy);
+        let packet = Packet {
+            queued: now,
+            ..packet
+        };
+        match &mut self.kind {
+            Kind::CoDel(single) if single.codel.len() >= room => dropped.push(packet),
+            Kind::CoDel(single) => {
+                single.largest = single.largest.max(u64::from(packet.bytes));
+                single.codel.push(packet);
+            }
+            Kind::FqCoDel(fq) => fq.enqueue(packet, room, dropped),
+        }
+    }
+
+    /// The next packet to send, marked if it was its turn; what is lost before it is appended to
+    /// `dropped`.
+    pub fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
+        match &mut self.kind {
+            Kind::CoDel(single) => {
+                let marked = &mut single.marked;
+                let passed = Passed { dropped, marked };
+                let (setting, largest) = (&single.setting, single.largest);
+                single.codel.dequeue(now, setting, largest, passed)
+            }
+            Kind::FqCoDel(fq) => fq.dequeue(now, dropped),
+        }
+    }
+
+    /// Packets waiting.
+    pub fn len(&self) -> usize {
+        match &self.kind {
+            Kind::CoDel(single) => single.codel.len(),
+            Kind::FqCoDel(fq) => fq.len(),
+        }
+    }
+
+    /// True if no packet waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Length of the packets waiting. [bytes]
+    pub fn bytes(&self) -> u64 {
+        match &self.kind {
+            Kind::CoDel(single) => single.codel.bytes(),
+            Kind::FqCoDel(fq) => fq.bytes(),
+        }
+    }
+
+    /// Packets marked since the start.
+    pub fn marked(&self) -> u64 {
+        match &self.kind {
+            Kind::CoDel(single) => single.marked,
+            Kind::FqCoDel(fq) => fq.marked,
+        }
+    }
+
+    /// Packets waiting, in order within each flow.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let (single, fq) = match &self.kind {
+            Kind::CoDel(single) => (Some(single.codel.packets()), None),
+            Kind::FqCoDel(fq) => (None, Some(fq.packets())),
+        };
+        single.into_iter().flatten().chain(fq.into_iter().flatten())
+    }
+}
