@@ -129,17 +129,27 @@ def cli_page() -> str:
         "line; 130 interrupted, what was finished is kept.",
         "",
     ]
-    for name, command in root.commands.items():
+    for name, command in every_command(root.commands):
         arguments = [p for p in command.params if p.param_type_name == "argument"]
         options = [p for p in command.params if p.param_type_name == "option"]
         usage = " ".join(["lasthop", name, *map(usage_of, arguments)])
         lines += [f"## `lasthop {name}`", "", command.help or "", ""]
+        if hasattr(command, "commands"):
+            usage += " COMMAND"
         lines += ["```text", f"{usage} [OPTIONS]", "```", ""]
         for parameter in arguments:
             lines += [f"`{parameter.metavar}`", f": {parameter.help}", ""]
         for option in options:
             lines += [f"`{spelled(option)}`", f": {option.help}{default_of(option)}", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def every_command(commands: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Commands by their names; a group, then what is in it."""
+    for name, command in commands.items():
+        yield name, command
+        for inner, each in getattr(command, "commands", {}).items():
+            yield f"{name} {inner}", each
 
 
 def usage_of(argument: Any) -> str:

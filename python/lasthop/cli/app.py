@@ -14,6 +14,7 @@ from lasthop.cli.predict import predict
 from lasthop.cli.reproduce import reproduce
 from lasthop.cli.schema import schema
 from lasthop.cli.simulate import simulate
+from lasthop.cli.stability import COMMANDS as STABILITY
 from lasthop.cli.sweep import sweep
 from lasthop.cli.tune import tune
 
@@ -50,6 +51,21 @@ COMMANDS: dict[Callable[..., None], str] = {
 
 for each, line in COMMANDS.items():
     app.command(cls=Command, short_help=line)(each)
+
+stability = typer.Typer(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+)
+for command, line in STABILITY.items():
+    stability.command(cls=Command, short_help=line)(command)
+app.add_typer(stability, name="stability", short_help="Will this queue oscillate? By theory.")
+
+
+@stability.callback(invoke_without_command=True)
+def stability_root(context: typer.Context) -> None:
+    """Will this queue oscillate? Fluid models of TCP over RED and small buffers."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @app.callback(invoke_without_command=True)

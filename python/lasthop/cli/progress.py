@@ -1,14 +1,14 @@
 """A progress bar on standard error, where somebody watches."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lasthop.run import Progress, ProgressCallback
 from lasthop.tuning.search import ProgressCallback as StageCallback
 from lasthop.tuning.search import TuneProgress
 
-__all__ = ["progress_bar", "stage_bar"]
+__all__ = ["count_bar", "progress_bar", "stage_bar"]
 
 
 @contextmanager
@@ -72,5 +72,30 @@ def stage_bar() -> Iterator[StageCallback | None]:
                 completed=progress["done"],
                 total=progress["candidates"],
             )
+
+        yield show
+
+
+@contextmanager
+def count_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A callback that draws how many of a number of steps are done."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+
+        def show(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
 
         yield show

@@ -1,0 +1,35 @@
+"""How numbers of the stability commands are shown."""
+
+import json
+from typing import Any
+
+import typer
+
+from lasthop.digits import plain
+
+__all__ = ["UNITS", "number", "print_json", "root_object", "unit_of"]
+
+UNITS = {"window": "packets", "queue": "packets", "average": "packets"}
+"""Unit of each kind of state, by the first word of its name."""
+
+
+def unit_of(state: str) -> str:
+    """Return the unit of a state."""
+    return UNITS[state.partition("_")[0]]
+
+
+def number(value: float | None) -> str:
+    """Return a number for people, small ones in powers of ten."""
+    if value is not None and value != 0.0 and not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.3e}"
+    return plain(value)
+
+
+def root_object(root: complex) -> dict[str, float]:
+    """Return a complex number for JSON."""
+    return {"real": float(root.real), "imag": float(root.imag)}
+
+
+def print_json(answer: Any) -> None:
+    """Print an answer as JSON."""
+    typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))

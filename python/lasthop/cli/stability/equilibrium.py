@@ -1,0 +1,81 @@
+"""`lasthop stability equilibrium`."""
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from lasthop.cli.options import Json
+from lasthop.cli.stability.options import CaseName, Parameters, read_case
+
+if TYPE_CHECKING:
+    from lasthop.stability.case import Case
+
+__all__ = ["equilibrium"]
+
+
+def equilibrium(name: CaseName, settings: Parameters = None, as_json: Json = False) -> None:
+    """Find the point of rest, say whether it is stable, and what the papers' conditions say."""
+    from lasthop.cli.stability.answers import number, print_json, unit_of
+    from lasthop.cli.tables import print_table
+
+    answer = described(read_case(name, settings))
+    if as_json:
+        print_json(answer)
+        return
+    rows = [[state, number(value), unit_of(state)] for state, value in answer["states"].items()]
+    rows += [[f"loss at queue {k + 1}", number(p), "-"] for k, p in enumerate(answer["loss"])]
+    rows += [[f"delay {k + 1}", number(d), "s"] for k, d in enumerate(answer["delays_s"])]
+    print_table(["at rest", "value", "unit"], rows)
+    says = {True: "stable", False: "-"}
+    conditions = [
+        [
+            each["equation"],
+            each["kind"],
+            *map(number, (each["left"], each["right"])),
+            says[each["holds"]],
+        ]
+        for each in answer["conditions"]
+    ]
+    if conditions:
+        print_table(["condition", "kind", "left", "right", "says"], conditions, names=2)
+    typer.echo(verdict(answer))
+
+
+def described(case: "Case") -> dict[str, Any]:
+    """Return point of rest, verdict and conditions as an object."""
+    from lasthop.cli.stability.answers import root_object
+    from lasthop.stability.conditions import conditions
+    from lasthop.stability.spectrum import roots
+
+    rest = [float(value) for value in case.equilibrium]
+    found = roots(case, 2)
+    return {
+        "model": case.model.name,
+        "states": dict(zip(case.model.states, rest, strict=True)),
+        "loss": [float(p) for p in case.model.loss(case.derived, rest)],
+        "delays_s": case.delays,
+        "stable": found.stable,
+        "rightmost_root": root_object(complex(found.values[0])),
+        "period_s": found.period,
+        "conditions": [
+            {
+                "equation": each.equation,
+                "kind": each.kind,
+                "left": each.left,
+                "right": each.right,
+                "holds": each.holds,
+            }
+            for each in conditions(case)
+        ],
+    }
+
+
+def verdict(answer: dict[str, Any]) -> str:
+    """Return in a sentence what a small disturbance does."""
+    from lasthop.cli.stability.answers import number
+
+    rate, period = answer["rightmost_root"]["real"], answer["period_s"]
+    what = "decays" if answer["stable"] else "grows"
+    swing = f", period {number(period)} s" if period else ""
+    state = "stable" if answer["stable"] else "unstable"
+    return f"{state}: a disturbance {what} e-fold in {number(abs(1.0 / rate))} s{swing}"

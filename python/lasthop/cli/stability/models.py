@@ -1,0 +1,69 @@
+"""`lasthop stability models`."""
+
+from typing import Annotated
+
+import typer
+
+from lasthop.cli.options import Json
+
+__all__ = ["models"]
+
+
+def models(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="MODEL", help="List the parameters of one.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List models and cases of papers, or the parameters of one model or case."""
+    if name is None:
+        list_models(as_json)
+    else:
+        list_parameters(name, as_json)
+
+
+def list_models(as_json: bool) -> None:
+    """Print every model and every preset."""
+    from lasthop.cli.stability.answers import print_json
+    from lasthop.cli.tables import print_table
+    from lasthop.stability.models import MODELS
+    from lasthop.stability.presets import PRESETS
+
+    if as_json:
+        cases = {
+            case: {"model": model, "settings": dict(settings), "title": title}
+            for case, (model, settings, title) in PRESETS.items()
+        }
+        print_json({"models": {m.name: m.title for m in MODELS.values()}, "cases": cases})
+        return
+    print_table(["model", "what it is"], [[m.name, m.title] for m in MODELS.values()], names=2)
+    rows = [[case, model, title] for case, (model, _, title) in PRESETS.items()]
+    print_table(["case", "model", "what it is"], rows, names=3)
+
+
+def list_parameters(name: str, as_json: bool) -> None:
+    """Print every parameter of a model with its value in a case."""
+    from lasthop.cli.stability.answers import print_json
+    from lasthop.stability.presets import named
+
+    case = named(name)
+    values = case.values
+    if as_json:
+        described = [
+            {
+                "name": each.name,
+                "value": values[each.name],
+                "unit": each.unit,
+                "allowed": each.range,
+                "meaning": each.meaning,
+            }
+            for each in case.model.parameters
+        ]
+        print_json({"model": case.model.name, "parameters": described})
+        return
+    for each in case.model.parameters:
+        value = values[each.name]
+        shown = value if isinstance(value, str) else f"{value:g}"
+        unit = "" if each.unit == "-" else f" {each.unit}"
+        typer.echo(f"{each.name} = {shown}{unit}\n    {each.meaning}; {each.range}")

@@ -1,0 +1,44 @@
+"""`lasthop stability roots`."""
+
+from typing import Annotated
+
+import typer
+
+from lasthop.cli.options import Json
+from lasthop.cli.stability.options import CaseName, Parameters, read_case
+
+__all__ = ["roots"]
+
+
+def roots(
+    name: CaseName,
+    settings: Parameters = None,
+    count: Annotated[int, typer.Option(metavar="N", min=1, max=40, help="Roots to find.")] = 6,
+    as_json: Json = False,
+) -> None:
+    """Find the rightmost characteristic roots; fewer where those far left cannot be resolved."""
+    from lasthop.cli.stability.answers import number, print_json, root_object
+    from lasthop.cli.tables import print_table
+    from lasthop.stability.spectrum import roots as find
+
+    case = read_case(name, settings)
+    found = find(case, count)
+    if as_json:
+        print_json(
+            {
+                "model": case.model.name,
+                "stable": found.stable,
+                "points": found.points,
+                "roots": [root_object(complex(root)) for root in found.values],
+                "unpolished": [root_object(complex(root)) for root in found.unpolished],
+            }
+        )
+        return
+    rows = []
+    for root, raw in zip(found.values, found.unpolished, strict=True):
+        if root.imag >= 0.0:
+            pair = "pair" if root.imag else "real"
+            rows.append([pair, number(root.real), number(root.imag), f"{abs(root - raw):.1e}"])
+    heads = ["root", "real part\n[1/s]", "imaginary part\n[rad/s]", "moved by\nNewton [1/s]"]
+    print_table(heads, rows)
+    typer.echo("stable" if found.stable else "unstable")

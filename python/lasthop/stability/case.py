@@ -1,0 +1,188 @@
+"""A case: a model with values for its parameters, its point of rest and its linearisation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.errors import NoEquilibriumError, ParameterError
+from lasthop.stability.models import MODELS, Model
+from lasthop.stability.parameters import Number, checked, unknown
+from lasthop.stability.series import Series
+
+__all__ = ["Case", "Linear", "linearised"]
+
+
+@dataclass(frozen=True)
+class Linear:
+    r"""The linearised system :math:`\dot u = A_0 u(t) + \sum_j A_j u(t - \tau_j)`.
+
+    Leading axes may run over many cases.
+
+    Parameters
+    ----------
+    now : array
+        :math:`A_0`. [1/s]
+    lagged : array
+        :math:`A_j`, one a delay, on the third axis from the end. [1/s]
+    delays : array
+        :math:`\tau_j`, on the last axis. [s]
+    """
+
+    now: NDArray[Any]
+    lagged: NDArray[Any]
+    delays: NDArray[np.float64]
+
+    def characteristic(self, root: Any) -> NDArray[np.complex128]:
+        r"""Return :math:`\Delta(\lambda) = \lambda I - A_0 - \sum_j A_j e^{-\lambda\tau_j}`."""
+        root = np.asarray(root, dtype=np.complex128)
+        decay = np.exp(-root[..., None] * self.delays)[..., None, None]
+        eye = root[..., None, None] * np.eye(self.now.shape[-1])
+        return np.asarray(eye - self.now - np.sum(decay * self.lagged, axis=-3))
+
+    def slope(self, root: Any) -> NDArray[np.complex128]:
+        r"""Return :math:`\Delta'(\lambda) = I + \sum_j \tau_j A_j e^{-\lambda\tau_j}`."""
+        root = np.asarray(root, dtype=np.complex128)
+        decay = (self.delays * np.exp(-root[..., None] * self.delays))[..., None, None]
+        return np.asarray(np.eye(self.now.shape[-1]) + np.sum(decay * self.lagged, axis=-3))
+
+    def __getitem__(self, index: Any) -> "Linear":
+        """Return some of the cases."""
+        return Linear(self.now[index], self.lagged[index], self.delays[index])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model with a value for each of its parameters.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    values : mapping
+        Every parameter's value.
+    """
+
+    model: Model
+    values: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls, model: str | Model, settings: Mapping[str, Any] | None = None, **more: Any
+    ) -> "Case":
+        """Return a case of a model, by its name, with some parameters set.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such model or parameter, or a value is not allowed.
+        """
+        if isinstance(model, str):
+            if model not in MODELS:
+                raise ParameterError(f'"{model}" is not a model', f"there are {', '.join(MODELS)}")
+            model = MODELS[model]
+        return cls(model, checked(model.parameters, {**(settings or {}), **more}))
+
+    def with_(self, **changes: Any) -> "Case":
+        """Return this case with some parameters changed."""
+        return Case.of(self.model, {**self.values, **changes})
+
+    def number(self, name: str) -> Number:
+        """Return the parameter of that name, which must be a number.
+
+        Raises
+        ------
+        ParameterError
+            If the model has no such parameter, or it is a word.
+        """
+        numbers = [each for each in self.model.parameters if isinstance(each, Number)]
+        for each in numbers:
+            if each.name == name:
+                return each
+        raise unknown(name, [each.name for each in numbers])
+
+    @cached_property
+    def _solved(self) -> tuple[dict[str, Any], NDArray[np.float64]]:
+        with np.errstate(all="ignore"):
+            p, rest = self.model.solve(self.values)
+        if not np.all(np.isfinite(rest)):
+            raise NoEquilibriumError(
+                f"{self.model.name}: no equilibrium: {self.model.refusal(self.values)}"
+            )
+        return p, rest
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        """Parameters with the constants that follow from them."""
+        return self._solved[0]
+
+    @property
+    def equilibrium(self) -> NDArray[np.float64]:
+        """The point of rest, a value a state.
+
+        Raises
+        ------
+        NoEquilibriumError
+            If there is none; the message says why.
+        """
+        return self._solved[1]
+
+    @cached_property
+    def linear(self) -> Linear:
+        """The linearised system at the point of rest."""
+        return linearised(self.model, *self._solved)
+
+    def over(self, **arrays: Any) -> tuple[NDArray[np.float64], Linear]:
+        """Return points of rest and linearised systems of many cases at once.
+
+        Parameters
+        ----------
+        **arrays : array
+            Values of some parameters, of one shape (P,).
+
+        Returns
+        -------
+        array of shape (states, P), Linear
+            NaN where there is no point of rest.
+        """
+        for name in arrays:
+            self.number(name)
+        with np.errstate(all="ignore"):
+            p, rest = self.model.solve({**self.values, **arrays})
+            return rest, linearised(self.model, p, rest)
+
+    @property
+    def delays(self) -> list[float]:
+        """The delays at the point of rest. [s]"""
+        return [float(each) for each in self.model.delays(self.derived, list(self.equilibrium))]
+
+
+def linearised(model: Model, p: Mapping[str, Any], rest: NDArray[np.float64]) -> Linear:
+    """Return the linearised system at a point of rest, or at many.
+
+    A delay that depends on the state is frozen there: the state does not move at rest, so that a
+    change of the delay has no effect of first order.
+    """
+    states = len(rest)
+    delays = [np.broadcast_to(d, rest.shape[1:]) for d in model.delays(p, list(rest))]
+    columns = states * (1 + len(delays))
+    unit = np.eye(columns).reshape(columns, columns, *[1] * (rest.ndim - 1))
+    lines = [
+        Series(
+            np.stack(
+                [
+                    np.broadcast_to(rest[c % states], (columns, *rest.shape[1:])),
+                    np.broadcast_to(unit[c], (columns, *rest.shape[1:])),
+                ]
+            )
+        )
+        for c in range(columns)
+    ]
+    blocks = [lines[start : start + states] for start in range(0, columns, states)]
+    rates = model.rates(p, blocks[0], blocks[1:])
+    jacobian = np.stack([np.moveaxis(rate.coefficients[1], 0, -1) for rate in rates], axis=-2)
+    parts = np.stack(np.split(jacobian, 1 + len(delays), axis=-1), axis=-3)
+    return Linear(parts[..., 0, :, :], parts[..., 1:, :, :], np.stack(delays, axis=-1))

@@ -1,0 +1,156 @@
+"""The papers' conditions for stability, in closed form, to stand beside the exact answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import acos, atan2, pi, sin, sqrt
+from typing import Any
+
+from lasthop.stability.case import Case
+
+__all__ = ["Condition", "conditions", "crossing_frequency", "loop_coefficients"]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition of a paper: stable if `left` is below `right`.
+
+    Parameters
+    ----------
+    equation : str
+        Paper and number.
+    kind : str
+        ``"exact"`` for necessary and sufficient, ``"sufficient"``, or ``"not sufficient"`` for one
+        that the paper calls sufficient and that is not.
+    left, right : float
+        Both sides. [-]
+    """
+
+    equation: str
+    kind: str
+    left: float
+    right: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the condition is met."""
+        return bool(self.left < self.right)
+
+
+def conditions(case: Case) -> list[Condition]:
+    """Return the papers' conditions for a case; none where its options leave their assumptions."""
+    values = case.values
+    if values["kappa"] != 1.0:
+        return []
+    rule = case.derived["rule"].name
+    name = case.model.name
+    if name in ("threshold", "vbs"):
+        return small_buffer(case, name)
+    of_the_paper = rule == "compound" and values["delay"] == "propagation"
+    if not of_the_paper or values["feedback"] != "loss":
+        return []
+    if name == "red":
+        return averaged(case)
+    return instantaneous(case) if name == "red-instant" else []
+
+
+def small_buffer(case: Case, name: str) -> list[Condition]:
+    r"""Return 004, Eqs. (40) and (41), or 000, Eqs. (26) and (25), with rates from the model.
+
+    .. math:: \tau\sqrt{a_2^2 - a_1^2} < \arccos(-a_1/a_2), \qquad a_2 \tau < \pi/2
+    """
+    a1, a2 = -float(case.linear.now[0, 0]), -float(case.linear.lagged[0, 0, 0])
+    tau = case.values["rtt"]
+    exact, sufficient = (
+        ("004 (40)", "004 (41)") if name == "threshold" else ("000 (26)", "000 (25)")
+    )
+    first = (
+        Condition(exact, "exact", tau * sqrt(a2 * a2 - a1 * a1), acos(-a1 / a2))
+        if a2 > a1
+        else Condition(exact, "exact", 0.0, pi)
+    )
+    return [first, Condition(sufficient, "sufficient", a2 * tau, pi / 2.0)]
+
+
+def loop_coefficients(case: Case) -> tuple[float, float, float, float]:
+    r"""Return the coefficients of the characteristic equation with averaging, a_1 to a_4.
+
+    .. math:: \lambda^3 + a_1 \lambda^2 + a_2 \lambda + a_3 + a_4 e^{-\lambda \tau} = 0
+
+    Notes
+    -----
+    Manjunath & Raina, Eqs. (12), (13), of Compound TCP.
+    """
+    w, loss, p = *_rest(case), case.derived
+    tau, k, gain = p["rtt"], p["k"], p["gamma"] * p["capacity"]
+    grow = p["alpha"] * w ** (k - 1.0)
+    rho = float(p["slope"])
+    ease = (2.0 - k) * grow * (1.0 - loss)
+    return (
+        gain + ease / tau,
+        gain * (rho * w + ease) / tau,
+        rho * gain * p["capacity"] * (2.0 - k) * grow / tau,
+        rho * gain * p["capacity"] * grow / (loss * tau),
+    )
+
+
+def _rest(case: Case) -> tuple[float, float]:
+    """Return window and loss at rest."""
+    rest: Any = case.equilibrium
+    return float(rest[0]), float(case.model.loss(case.derived, list(rest))[0])
+
+
+def crossing_frequency(case: Case) -> float:
+    r"""Return the smallest frequency at which the loop lags by :math:`\pi`, omega_c. [rad/s]
+
+    Notes
+    -----
+    Manjunath & Raina, before Eq. (15), which in its tangent loses the half plane.
+    """
+    a1, a2, a3, _ = loop_coefficients(case)
+    tau = case.values["rtt"]
+
+    def lag(omega: float) -> float:
+        """Lag of the loop beyond pi; the cubic's own lag grows from 0 to 3 pi / 2."""
+        cubic = atan2(a2 * omega - omega**3, a3 - a1 * omega**2)
+        return float(omega * tau + (cubic if cubic >= 0.0 else cubic + 2.0 * pi) - pi)
+
+    return _root(lag, 1e-9, pi / tau)
+
+
+def _root(increasing: Callable[[float], float], low: float, high: float) -> float:
+    """Return where an increasing function passes zero, by halving."""
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if increasing(middle) > 0.0 else (middle, high)
+    return 0.5 * (low + high)
+
+
+def averaged(case: Case) -> list[Condition]:
+    """Return 004, Eq. (16) at the true crossover frequency, and Eq. (18) as printed."""
+    _, a2, _, a4 = loop_coefficients(case)
+    tau, omega = case.values["rtt"], crossing_frequency(case)
+    gain = a4 * abs(sin(omega * tau)) / abs(a2 * omega - omega**3)
+    w, loss, p = *_rest(case), case.derived
+    top = p["slope"] * p["gamma"] * p["alpha"] * w ** p["k"] * p["capacity"] * tau / loss
+    bottom = p["gamma"] * (p["slope"] * w**2 + (2.0 - p["k"]) * p["beta"] * w**2 * loss)
+    return [
+        Condition("004 (16)", "exact", gain, 1.0),
+        Condition(
+            "004 (18)", "not sufficient", top / (bottom - pi**2 / 4.0 * (1.0 - loss)), pi / 2
+        ),
+    ]
+
+
+def instantaneous(case: Case) -> list[Condition]:
+    r"""Return 004, Eq. (33) as a condition on the delay, with the right branch of its arcsine.
+
+    .. math:: \omega_0 \tau < \arg\left(\omega_0^2 - a_2 + j a_1 \omega_0\right)
+    """
+    rho, w = case.derived["slope"], float(case.equilibrium[0])
+    loss, tau, k = _rest(case)[1], case.values["rtt"], case.values["k"]
+    ease, beta = (2.0 - k) * case.values["beta"] * loss, case.values["beta"]
+    root = sqrt((rho**2 - ease**2) ** 2 + 4.0 * rho**2 * beta**2)
+    omega = sqrt((root - rho**2 - ease**2) / 2.0) * w / tau
+    a1, a2 = (rho + ease) * w / tau, rho * ease * (w / tau) ** 2
+    angle = atan2(a1 * omega, omega**2 - a2)
+    return [Condition("004 (33)", "exact", omega * tau, angle)]

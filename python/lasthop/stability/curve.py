@@ -1,0 +1,214 @@
+"""Curves of Hopf points in the plane of two parameters, by pseudo-arclength continuation."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.case import Case
+from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
+from lasthop.stability.hopf import crossing_gap, hopf_points
+from lasthop.stability.spectrum import roots
+
+__all__ = ["Axis", "HopfCurve", "hopf_curves"]
+
+Vector = NDArray[np.float64]
+
+FIRST_STEP = 0.01
+"""First step along a curve, over the length of an axis. [-]"""
+LONGEST_STEP = 0.04
+SHORTEST_STEP = 1e-6
+MOST_POINTS = 2000
+"""Points of one curve, far beyond what a chart needs."""
+STARTS = 5
+"""Lines of each direction across the chart on which curves are looked for."""
+RIGHTMOST = 1e-6
+"""Real part of the rightmost root over omega, up to which the crossing pair is the rightmost."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One parameter of a chart with its range; logarithmic where both ends are a decade apart."""
+
+    name: str
+    low: float
+    high: float
+
+    @cached_property
+    def logarithmic(self) -> bool:
+        """Whether equal ratios are equal lengths."""
+        return self.low > 0.0 and self.high >= 10.0 * self.low
+
+    def value(self, place: Vector | float) -> Vector:
+        """Return the parameter's value at a place from 0 to 1."""
+        if self.logarithmic:
+            return np.asarray(self.low * (self.high / self.low) ** np.asarray(place))
+        return np.asarray(self.low + (self.high - self.low) * np.asarray(place))
+
+    def place(self, value: float) -> float:
+        """Return where between 0 and 1 a value stands."""
+        if self.logarithmic:
+            return float(np.log(value / self.low) / np.log(self.high / self.low))
+        return (value - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class HopfCurve:
+    """A curve on which a pair of roots is imaginary.
+
+    Parameters
+    ----------
+    x, y : array
+        Values of the two parameters.
+    frequency : array
+        Imaginary part of the roots. [rad/s]
+    boundary : array of bool
+        Whether that pair is the rightmost, so that the curve bounds the stable region there.
+    """
+
+    x: Vector
+    y: Vector
+    frequency: Vector
+    boundary: NDArray[np.bool_]
+
+
+def hopf_curves(case: Case, x: Axis, y: Axis) -> list[HopfCurve]:
+    """Return the curves of Hopf points that cross a rectangle of two parameters.
+
+    Curves are looked for on a few lines across the rectangle and followed both ways to its edges.
+
+    Raises
+    ------
+    ConvergenceError
+        If a curve that was found cannot be followed.
+    """
+    tracer = _Tracer(case, x, y)
+    curves: list[Vector] = []
+    for start in tracer.starts():
+        if not any(_passes(curve, start) for curve in curves):
+            back, forth = tracer.follow(start, -1.0), tracer.follow(start, 1.0)
+            curves.append(np.vstack([back[:0:-1], forth]))
+    return [tracer.curve(points) for points in curves]
+
+
+def _passes(curve: Vector, point: Vector) -> bool:
+    """Tell whether a traced curve goes through a point, to a step of the continuation."""
+    return bool(np.min(np.linalg.norm(curve - point, axis=1)) < LONGEST_STEP)
+
+
+@dataclass(frozen=True)
+class _Tracer:
+    """Follows curves in the unknowns log omega, place on x, place on y."""
+
+    case: Case
+    x: Axis
+    y: Axis
+
+    def starts(self) -> list[Vector]:
+        """Return Hopf points on some lines across the rectangle."""
+        found = []
+        for line, other in ((self.x, self.y), (self.y, self.x)):
+            for place in np.linspace(0.03, 0.97, STARTS):
+                value = float(line.value(place))
+                try:
+                    points = hopf_points(
+                        self.case.with_(**{line.name: value}), other.name, other.low, other.high
+                    )
+                except NoEquilibriumError:
+                    continue
+                for point in points:
+                    pair = (place, other.place(point.value))
+                    at = pair if line is self.x else pair[::-1]
+                    found.append(np.array([np.log(point.frequency), *at]))
+        return found
+
+    def gap(self, at: Vector) -> Vector:
+        """Return real and imaginary part of the crossing gap over omega, for rows of unknowns."""
+        arrays = {self.x.name: self.x.value(at[:, 1]), self.y.name: self.y.value(at[:, 2])}
+        rest, linear = self.case.over(**arrays)
+        if not np.all(np.isfinite(rest)):
+            raise ConvergenceError("no equilibrium here")
+        frequency = np.exp(at[:, 0])
+        gap = crossing_gap(linear, frequency) / frequency
+        return np.stack([gap.real, gap.imag], axis=-1)
+
+    def jacobian(self, at: Vector) -> tuple[Vector, Vector]:
+        """Return the gap and its derivatives by central differences."""
+        step = 1e-6
+        shifts = np.vstack([np.zeros(3), step * np.eye(3), -step * np.eye(3)])
+        values = self.gap(at + shifts)
+        return values[0], ((values[1:4] - values[4:7]) / (2.0 * step)).T
+
+    def follow(self, start: Vector, sign: float) -> Vector:
+        """Return points of the curve from `start` to the edge of the rectangle."""
+        points = [start]
+        tangent = _tangent(self.jacobian(start)[1], None) * sign
+        step = FIRST_STEP
+        while len(points) < MOST_POINTS:
+            try:
+                new, steps = self.corrected(points[-1] + step * tangent, tangent)
+            except ConvergenceError:
+                step *= 0.5
+                if step < SHORTEST_STEP:
+                    break  # The equilibrium ends here, or the curve does.
+                continue
+            edge = self._beyond(new)
+            if edge is not None:
+                last = self._at_edge(points[-1], new, edge)
+                points += [] if last is None else [last]
+                break
+            if len(points) > 10 and np.linalg.norm(new - start) < 0.7 * step:
+                points.append(start)  # A closed curve.
+                break
+            points.append(new)
+            tangent = _tangent(self.jacobian(new)[1], tangent)
+            step = min(LONGEST_STEP, step * (1.4 if steps < 4 else 0.7))
+        return np.array(points)
+
+    def corrected(self, guess: Vector, direction: Vector) -> tuple[Vector, int]:
+        """Return the point of the curve on the plane through `guess` across `direction`."""
+        at = guess
+        for steps in range(8):
+            value, jacobian = self.jacobian(at)
+            system = np.vstack([jacobian, direction])
+            change = np.linalg.solve(system, [*value, direction @ (at - guess)])
+            at = at - change
+            if np.max(np.abs(change)) < 1e-10:
+                return at, steps
+        raise ConvergenceError("the correction does not converge")
+
+    def _beyond(self, at: Vector) -> tuple[int, float] | None:
+        """Return the unknown that has left the rectangle, and the edge it crossed."""
+        for k in (1, 2):
+            if not 0.0 <= at[k] <= 1.0:
+                return k, float(np.clip(at[k], 0.0, 1.0))
+        return None
+
+    def _at_edge(self, last: Vector, new: Vector, edge: tuple[int, float]) -> Vector | None:
+        """Return the point at which the curve leaves the rectangle."""
+        k, value = edge
+        part = (value - last[k]) / (new[k] - last[k])
+        guess = last + part * (new - last)
+        try:
+            at, _ = self.corrected(guess, np.eye(3)[k])
+        except ConvergenceError:
+            return None
+        return at if self._beyond(at * (1.0 - 1e-12) + 1e-13) is None else None
+
+    def curve(self, points: Vector) -> HopfCurve:
+        """Return the curve in values of the parameters, with where it bounds the stable region."""
+        x, y = self.x.value(points[:, 1]), self.y.value(points[:, 2])
+        frequency = np.exp(points[:, 0])
+        leading = [
+            roots(self.case.with_(**{self.x.name: a, self.y.name: b}), 2).abscissa
+            for a, b in zip(x, y, strict=True)
+        ]
+        return HopfCurve(x, y, frequency, np.asarray(leading) < RIGHTMOST * frequency)
+
+
+def _tangent(jacobian: Vector, before: Vector | None) -> Vector:
+    """Return the unit tangent of the curve, onwards from the one before."""
+    tangent = np.linalg.svd(jacobian)[2][-1]
+    turned = before is not None and tangent @ before < 0.0
+    return np.asarray(-tangent if turned else tangent)

@@ -1,0 +1,189 @@
+"""Hopf points: where a pair of characteristic roots crosses the imaginary axis."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.case import Case, Linear
+from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
+from lasthop.stability.spectrum import collocated, rightmost
+
+__all__ = ["HopfPoint", "crossing", "crossing_gap", "direct", "hopf_points", "transversality"]
+
+SCAN = 160
+"""Values of a parameter at which the rightmost root is looked at, when a range is scanned."""
+SCAN_POINTS = 12
+"""Chebyshev points in a scan: errors of 1e-6 and less, where only the sign counts."""
+
+
+@dataclass(frozen=True)
+class HopfPoint:
+    """A parameter value at which the rightmost pair of roots is imaginary.
+
+    Parameters
+    ----------
+    case : Case
+        The case, at the Hopf point.
+    parameter : str
+        Which parameter was varied.
+    value : float
+        Its value there.
+    frequency : float
+        Imaginary part of the roots, omega. [rad/s]
+    speed : complex
+        Derivative of the root with respect to the parameter, in which a real part other than 0 is
+        the transversality condition.
+    """
+
+    case: Case
+    parameter: str
+    value: float
+    frequency: float
+    speed: complex
+
+    @property
+    def period(self) -> float:
+        """Period of the oscillation that is born. [s]"""
+        return 2.0 * np.pi / self.frequency
+
+    @property
+    def unstable_above(self) -> bool:
+        """Whether the equilibrium is unstable just above the value, and stable just below."""
+        return self.speed.real > 0.0
+
+
+def grid(low: float, high: float, count: int) -> NDArray[np.float64]:
+    """Return values from low to high, in equal ratios if positive and a decade apart."""
+    if low > 0.0 and high >= 10.0 * low:
+        return np.geomspace(low, high, count)
+    return np.linspace(low, high, count)
+
+
+def hopf_points(case: Case, parameter: str, low: float, high: float) -> list[HopfPoint]:
+    """Return the Hopf points of the rightmost roots between two values of a parameter.
+
+    Parameters
+    ----------
+    case : Case
+        All other parameters.
+    parameter : str
+        Which parameter to vary.
+    low, high : float
+        Between which values.
+
+    Raises
+    ------
+    NoEquilibriumError
+        If there is no point of rest anywhere in the range.
+    ConvergenceError
+        If a crossing that the scan shows cannot be pinned down.
+    """
+    number = case.number(parameter)
+    if not low < high:
+        raise ParameterError(f"`{parameter}`: {low:g} is not below {high:g}")
+    for end in (low, high):
+        number.read(end)
+    values = grid(low, high, SCAN)
+    rest, linear = case.over(**{parameter: values})
+    sound = np.all(np.isfinite(rest), axis=0)
+    if not sound.any():
+        _ = case.with_(**{parameter: low}).equilibrium  # Says why.
+        raise NoEquilibriumError(f"{case.model.name}: no equilibrium for any {parameter}")
+    values, linear = values[sound], linear[sound]
+    leading = collocated(linear, SCAN_POINTS)[:, 0]
+    found = []
+    for k in np.flatnonzero(np.diff(np.sign(leading.real))):
+        if leading[k].imag == 0.0 and leading[k + 1].imag == 0.0:
+            continue  # A real root crosses: not a Hopf point.
+        found.append(crossing(case, parameter, float(values[k]), float(values[k + 1])))
+    return found
+
+
+def crossing(case: Case, parameter: str, low: float, high: float) -> HopfPoint:
+    """Return the Hopf point between two values on either side of it.
+
+    Raises
+    ------
+    ConvergenceError
+        If both values lie on one side.
+    """
+    from scipy.optimize import brentq
+
+    def abscissa(value: float) -> float:
+        return rightmost(case.with_(**{parameter: value})).real
+
+    ends = abscissa(low), abscissa(high)
+    if ends[0] * ends[1] > 0.0:
+        raise ConvergenceError(
+            f"{case.model.name}: the roots do not cross the imaginary axis between "
+            f"{parameter} = {low:g} and {high:g}"
+        )
+    value = float(brentq(abscissa, low, high, xtol=1e-15 * max(abs(low), abs(high)), rtol=1e-14))
+    there = case.with_(**{parameter: value})
+    root = rightmost(there)
+    if abs(root.real) > 1e-9 * abs(root):
+        raise ConvergenceError(
+            f"{case.model.name}: no imaginary root near {parameter} = {value:g}: "
+            "the rightmost root jumps there"
+        )
+    return HopfPoint(there, parameter, value, root.imag, transversality(there, parameter, root))
+
+
+def transversality(case: Case, parameter: str, root: complex) -> complex:
+    r"""Return how fast a root moves with a parameter, :math:`d\lambda/d\mu`.
+
+    The characteristic matrix is differentiated along the parameter with its effect on the point of
+    rest, by a central difference improved by Richardson's extrapolation.
+    """
+    value = case.values[parameter]
+
+    def shift(step: float) -> complex:
+        h = step * abs(value)
+        ends = case.over(**{parameter: np.array([value + h, value - h])})[1]
+        matrices = ends.characteristic(np.full(2, root))
+        change = (matrices[0] - matrices[1]) / (2.0 * h)
+        left, _, right = np.linalg.svd(case.linear.characteristic(root))
+        u, v = left[:, -1].conj(), right[-1].conj()
+        return complex(-(u @ change @ v) / (u @ case.linear.slope(root) @ v))
+
+    return (4.0 * shift(5e-5) - shift(1e-4)) / 3.0
+
+
+def crossing_gap(linear: Linear, frequency: Any) -> Any:
+    r"""Return about how far :math:`i\omega` is from a root, zero at a Hopf point. [1/s]"""
+    root = 1j * np.asarray(frequency)
+    left, sigma, right = np.linalg.svd(linear.characteristic(root))
+    u, v = left[..., :, -1].conj(), right[..., -1, :].conj()
+    return sigma[..., -1] / np.einsum("...i,...ij,...j->...", u, linear.slope(root), v)
+
+
+def direct(
+    case: Case, parameter: str, value: float, frequency: float, tolerance: float = 1e-12
+) -> tuple[float, float]:
+    r"""Solve :math:`\det \Delta(i\omega) = 0` for parameter and frequency by Newton's method.
+
+    Raises
+    ------
+    ConvergenceError
+        If it does not converge from this start.
+    """
+    x = np.array([value, frequency])
+
+    def gap(at: NDArray[np.float64]) -> complex:
+        return complex(crossing_gap(case.with_(**{parameter: float(at[0])}).linear, at[1]))
+
+    for _ in range(30):
+        here = gap(x)
+        columns = []
+        for k in range(2):
+            h = np.zeros(2)
+            h[k] = 1e-6 * x[k]
+            columns.append((gap(x + h) - gap(x - h)) / (2.0 * h[k]))
+        matrix = np.array([[c.real for c in columns], [c.imag for c in columns]])
+        step = np.linalg.solve(matrix, [here.real, here.imag])
+        x = x - step
+        if np.all(np.abs(step) <= tolerance * np.abs(x)):
+            return float(x[0]), float(x[1])
+    raise ConvergenceError(f"{case.model.name}: no Hopf point near {parameter} = {value:g}")

@@ -1,0 +1,25 @@
+"""Fluid models of TCP over queues, by name."""
+
+from collections.abc import Mapping
+
+from lasthop.stability.models.base import Model
+from lasthop.stability.models.parking import ParkingLot
+from lasthop.stability.models.red import Red
+from lasthop.stability.models.threshold import Threshold, Vbs
+
+__all__ = ["MODELS", "Model"]
+
+MODELS: Mapping[str, Model] = {
+    model.name: model
+    for model in (
+        Red(averaged=True),
+        Red(averaged=False),
+        Threshold(),
+        Vbs(),
+        Red(averaged=True, groups=2),
+        Red(averaged=False, groups=2),
+        ParkingLot(averaged=True),
+        ParkingLot(averaged=False),
+    )
+}
+"""Every model that the command line knows."""

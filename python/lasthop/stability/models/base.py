@@ -1,0 +1,80 @@
+"""What a fluid model is: states, parameters, point of rest, delays and rates."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.parameters import Parameter
+from lasthop.stability.windows import RULES, WindowRule
+
+__all__ = ["Derived", "Model", "State", "bisected", "window_rule"]
+
+Derived = Mapping[str, Any]
+"""Parameters with the constants that follow from them; values may be arrays, one a case."""
+
+State = Sequence[Any]
+"""One value for each state: numbers, arrays or series."""
+
+HALVINGS = 64
+"""Halvings of a bracket in the logarithm: to the last bit of a double."""
+
+
+class Model(ABC):
+    """A system of delay differential equations.
+
+    A model's formulas use the ordinary operators only, so that they take numbers (time
+    integration), arrays (charts) and `Series` (derivatives) alike.
+    """
+
+    name: str
+    """What the command line calls it."""
+    title: str
+    """What it is, in a few words."""
+    states: tuple[str, ...]
+    """Names of the states. Windows come first."""
+    parameters: tuple[Parameter, ...]
+    """What may be set."""
+
+    @abstractmethod
+    def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+        """Return derived parameters and the point of rest, one row a state; NaN without one."""
+
+    @abstractmethod
+    def refusal(self, values: Mapping[str, Any]) -> str:
+        """Return why there is no point of rest with these values."""
+
+    @abstractmethod
+    def delays(self, p: Derived, now: State) -> list[Any]:
+        """Return the delays, which may depend on the present state. [s]"""
+
+    @abstractmethod
+    def rates(self, p: Derived, now: State, lagged: Sequence[State]) -> list[Any]:
+        """Return the time derivative of each state, from the state now and at each delay ago."""
+
+    @abstractmethod
+    def loss(self, p: Derived, now: State) -> list[Any]:
+        """Return the drop or marking probability of each queue. [-]"""
+
+
+def window_rule(values: Mapping[str, Any]) -> WindowRule:
+    """Return the rule that the parameter `tcp` names, or is."""
+    chosen = values["tcp"]
+    return chosen if isinstance(chosen, WindowRule) else RULES[chosen]
+
+
+def bisected(increasing: Callable[[Any], Any], low: float, high: float, like: Any) -> Any:
+    """Return where an increasing function passes zero between `low` and `high`; NaN if nowhere.
+
+    Works in the logarithm and on arrays of the shape of `like`.
+    """
+    lows = np.full(np.shape(like), np.log(low))
+    highs = np.full(np.shape(like), np.log(high))
+    inside = (increasing(np.exp(lows)) < 0.0) & (increasing(np.exp(highs)) > 0.0)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (lows + highs)
+        above = increasing(np.exp(middle)) > 0.0
+        lows, highs = np.where(above, lows, middle), np.where(above, middle, highs)
+    return np.where(inside, np.exp(0.5 * (lows + highs)), np.nan)

@@ -1,0 +1,186 @@
+"""Two RED queues in a row, the parking lot of 004's figure 16 as a fluid model."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.models import drop
+from lasthop.stability.models.base import Derived, Model, State, window_rule
+from lasthop.stability.models.red import CAPACITY, GAMMA, RTT, WEIGHT, ewma_gain
+from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
+from lasthop.stability.series import Series
+
+__all__ = ["ParkingLot"]
+
+STEPS = 100
+"""Newton steps allowed for the point of rest."""
+CLOSE = 1e-13
+"""Largest step, in logarithms of windows, of a converged point of rest."""
+
+
+class ParkingLot(Model):
+    r"""Long flows through two RED queues, and local flows through each of them.
+
+    .. math::
+
+        \dot q_1 &= \kappa [(1 - p_1)(w_0/\tau_0 + n w_1/\tau_1) - C_1] \\
+        \dot q_2 &= \kappa [(1 - p_2)((1 - p_1) w_0/\tau_0 + n w_2/\tau_2) - C_2]
+
+    Windows obey (9), long ones with :math:`1 - (1 - p_1)(1 - p_2)` as their loss probability.
+
+    Parameters
+    ----------
+    averaged : bool
+        Whether RED averages the queues.
+
+    Notes
+    -----
+    Beyond the paper. Queues, thresholds and capacities count per long flow; n local flows a long
+    one use each queue. The first queue is taken not to reshape what passes on, and a loss is
+    reported one round-trip time after it, wherever it happened; both are usual in fluid models of
+    networks.
+    """
+
+    def __init__(self, *, averaged: bool) -> None:
+        self.averaged = averaged
+        self.name = "parking-lot" if averaged else "parking-lot-instant"
+        self.title = f"two RED queues in a row, {'with' if averaged else 'without'} averaging"
+        queues = ("queue_1", "queue_2", *(("average_1", "average_2") if averaged else ()))
+        self.states = ("window_long", "window_1", "window_2", *queues)
+        meaning = {"rtt_long": "long flows", "rtt_1": "flows of queue 1", "rtt_2": "of queue 2"}
+        rtts = [renamed(RTT, name, f"{RTT.meaning}, {who}") for name, who in meaning.items()]
+        self.parameters = (
+            *COMPOUND,
+            *rtts,
+            renamed(CAPACITY, "capacity_1", "capacity of queue 1 per long flow", 200.0),
+            renamed(CAPACITY, "capacity_2", "capacity of queue 2 per long flow", 200.0),
+            Number("local_flows", 1.0, "-", "local flows of each queue, per long flow"),
+            *((GAMMA, WEIGHT) if averaged else ()),
+            *(each for each in drop.RED if each.name != "delay"),
+            KAPPA,
+        )
+
+    def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+        """Return derived parameters and the point of rest, by Newton's method."""
+        rule = window_rule(values)
+        p: dict[str, Any] = {**values, **drop.settings(values), "rule": rule}
+        p["rtts"] = [values[name] for name in ("rtt_long", "rtt_1", "rtt_2")]
+        p["served"] = 0.0 if values["feedback"] == "ecn" else 1.0
+        p["capacities"] = [values["capacity_1"], values["capacity_2"]]
+        if self.averaged:
+            weight = np.asarray(values["queue_weight"])
+            gains = [ewma_gain(weight, values["flows"], c) for c in p["capacities"]]
+            gammas = [np.where(weight == 0.0, values["gamma"], gain)[()] for gain in gains]
+            p["gains"] = [gamma * c for gamma, c in zip(gammas, p["capacities"], strict=True)]
+        logs = newton(lambda w: self._balance(w, p), self._guess(p))
+        windows = np.exp(logs)
+        losses = [rule.balance(w, p) for w in windows[1:]]
+        pieces = [drop.line(p, loss) for loss in losses]
+        p["pieces"] = [{**p, **piece} for piece in pieces]
+        queues = [drop.queue_at(p, loss) for loss in losses]
+        rest = [*windows, *queues, *(queues if self.averaged else ())]
+        point = np.stack(np.broadcast_arrays(*rest)).astype(np.float64)
+        sound = np.all(np.isfinite(point), axis=0) & np.all(windows > rule.valid_from, axis=0)
+        return p, np.where(sound, point, np.nan)
+
+    def _guess(self, p: Derived) -> NDArray[np.float64]:
+        """Return logarithms of windows that share each queue equally by rate."""
+        rate = np.minimum(*p["capacities"]) / (1.0 + p["local_flows"])
+        shape = sum(np.asarray(v) for v in p.values() if isinstance(v, (float, np.ndarray)))
+        guess = [
+            np.log(np.broadcast_to(np.maximum(rate * t, 1.5), np.shape(shape))) for t in p["rtts"]
+        ]
+        return np.stack(guess)
+
+    def _balance(self, logs: Sequence[Any], p: Derived) -> list[Any]:
+        """Return what is zero at rest: the long flow's loss and both queues' balance."""
+        rule = p["rule"]
+        long, first, second = (each.exp() for each in logs)
+        loss_1, loss_2 = rule.balance(first, p), rule.balance(second, p)
+        sent, sent_1, sent_2 = (
+            w / t for w, t in zip((long, first, second), p["rtts"], strict=True)
+        )
+        one, two = p["capacities"]
+        n, served = p["local_flows"], p["served"]
+        return [
+            (1.0 - rule.balance(long, p)).log() - (1.0 - loss_1).log() - (1.0 - loss_2).log(),
+            ((sent + n * sent_1) * (1.0 - served * loss_1)).log() - np.log(one),
+            ((sent * (1.0 - served * loss_1) + n * sent_2) * (1.0 - served * loss_2)).log()
+            - np.log(two),
+        ]
+
+    def refusal(self, values: Mapping[str, Any]) -> str:
+        """Return why there is no point of rest."""
+        if values["max_th"] <= values["min_th"]:
+            low, high = values["min_th"], values["max_th"]
+            return f"min_th = {low:g} is not below max_th = {high:g}"
+        return (
+            "no drop probabilities below 1 fill both queues: one of them may be no bottleneck, "
+            "or the window rule not be defined for windows so small"
+        )
+
+    def delays(self, p: Derived, now: State) -> list[Any]:
+        """Return the round-trip time of each kind of flow. [s]"""
+        del now
+        return list(p["rtts"])
+
+    def loss(self, p: Derived, now: State) -> list[Any]:
+        """Return the drop probability of each queue. [-]"""
+        averages = now[-2:]
+        if p.get("constrained"):
+            return [drop.law(p, average) for average in averages]
+        return [drop.law(q, average) for q, average in zip(p["pieces"], averages, strict=True)]
+
+    def rates(self, p: Derived, now: State, lagged: Sequence[State]) -> list[Any]:
+        """Return the right-hand sides."""
+        rule, kappa, served, n = p["rule"], p["kappa"], p["served"], p["local_flows"]
+        rates: list[Any] = []
+        for flow, before in enumerate(lagged):
+            first, second = self.loss(p, before)
+            kept = ((1.0 - first) * (1.0 - second), 1.0 - first, 1.0 - second)[flow]
+            change = rule.increase(now[flow], p) * kept - rule.decrease(now[flow], p) * (1.0 - kept)
+            rates.append(kappa * (change * before[flow] / p["rtts"][flow]))
+        first, second = self.loss(p, now)
+        sent = [now[flow] / p["rtts"][flow] for flow in range(3)]
+        passed = 1.0 - served * first
+        one, two = p["capacities"]
+        rates.append(kappa * ((sent[0] + n * sent[1]) * passed - one))
+        rates.append(kappa * ((sent[0] * passed + n * sent[2]) * (1.0 - served * second) - two))
+        if self.averaged:
+            for k, gain in enumerate(p["gains"]):
+                rates.append(kappa * gain * (now[3 + k] - now[5 + k]))
+        return rates
+
+
+def newton(
+    residual: Callable[[Sequence[Any]], list[Any]], start: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the root of a system of equations near `start`, NaN where it is not found.
+
+    `start` has one row an unknown; derivatives come from series.
+    """
+    x = start
+    size = len(start)
+    with np.errstate(all="ignore"):
+        for _ in range(STEPS):
+            lines = [
+                Series.line(
+                    x[i],
+                    np.ones_like(x[i]) * (np.arange(size) == i).reshape(-1, *[1] * x[i].ndim),
+                    order=1,
+                )
+                for i in range(size)
+            ]
+            found = residual(lines)
+            value = np.stack([f.value[0] for f in found], axis=-1)
+            slope = np.stack([np.moveaxis(f.coefficients[1], 0, -1) for f in found], axis=-2)
+            bad = ~np.all(np.isfinite(slope), axis=(-2, -1)) | ~np.all(np.isfinite(value), axis=-1)
+            slope = np.where(bad[..., None, None], np.eye(size), slope)
+            value = np.where(bad[..., None], np.nan, value)
+            step = np.moveaxis(np.linalg.solve(slope, value[..., None])[..., 0], -1, 0)
+            x = x - np.clip(step, -1.0, 1.0)
+            if not np.any(np.abs(step) > CLOSE):
+                break
+    return np.where(np.all(np.abs(step) < 1e-10, axis=0), x, np.nan)

@@ -1,0 +1,193 @@
+"""Flows of one or several round-trip times through a RED queue (004, eqs. 9, 19 and 26)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.models import drop
+from lasthop.stability.models.base import Derived, Model, State, bisected, window_rule
+from lasthop.stability.parameters import COMPOUND, KAPPA, Number, Parameter, renamed
+
+__all__ = ["Red", "ewma_gain"]
+
+RTT = Number("rtt", 0.1, "s", "round-trip time without queueing, tau")
+CAPACITY = Number("capacity", 100.0, "packets/s", "capacity per flow, C")
+GAMMA = Number("gamma", 1e-4, "-", "gain of the queue average, per packet of one flow")
+WEIGHT = Number(
+    "queue_weight",
+    0.0,
+    "-",
+    "w_q of a packet RED, from which gamma = flows * w_q; -1: ns-2's automatic; 0: use gamma",
+    low=-1.0,
+    high=1.0,
+    closed=True,
+)
+
+WIDEST = 1e12
+"""Largest window looked at. [packets]"""
+NARROWEST = 1e-9
+"""Smallest window looked at. [packets]"""
+
+
+def ewma_gain(weight: Any, flows: Any, capacity: Any) -> Any:
+    r"""Gain of the average in the fluid model, from a packet RED's settings. [-]
+
+    .. math:: \gamma = N w_q
+
+    Parameters
+    ----------
+    weight : float
+        Weight of one arrival, :math:`w_q`; negative for ns-2's automatic
+        :math:`1 - e^{-1/C_{total}}`. [-]
+    flows : float
+        Number of flows, :math:`N`. [-]
+    capacity : float
+        Capacity per flow. [packets/s]
+
+    Notes
+    -----
+    A packet RED averages at every arrival, :math:`N C` times a second, so the average of (5) moves
+    at the rate :math:`w_q N C = \gamma C`.
+    """
+    automatic = -np.expm1(-1.0 / (np.asarray(flows) * capacity))
+    return (flows * np.where(np.asarray(weight) < 0.0, automatic, weight))[()]
+
+
+class Red(Model):
+    r"""Long-lived flows through one RED queue.
+
+    .. math::
+
+        \dot w_g &= \kappa \left[ i(w_g)(1 - p(t - \tau_g)) - d(w_g) p(t - \tau_g) \right]
+            w_g(t - \tau_g) / \tau_g \\
+        \dot q &= \kappa \left[ (1 - p) \sum_g s_g w_g / \tau_g - C \right] \\
+        \dot r &= -\kappa \gamma C (r - q)
+
+    with :math:`p` RED's function of the average :math:`r`, or of :math:`q` itself without average.
+
+    Parameters
+    ----------
+    averaged : bool
+        Whether RED averages the queue: with (9), without (26).
+    groups : int
+        Groups of flows, each with a round-trip time of its own.
+
+    Notes
+    -----
+    Manjunath & Raina, Eqs. (9), (19), (26), with the state r in place of p = rho (r - b). With
+    ``feedback = "ecn"`` every packet is served, so the factor 1 - p of the arrivals is absent. With
+    ``delay = "queueing"`` each round-trip time is tau_g + q/C at the moment of sending.
+    """
+
+    def __init__(self, *, averaged: bool, groups: int = 1) -> None:
+        self.averaged = averaged
+        self.groups = groups
+        many = groups > 1
+        self.name = f"red{'' if averaged else '-instant'}{'-groups' if many else ''}"
+        self.title = (
+            f"RED {'with' if averaged else 'without'} averaging"
+            f"{f', {groups} round-trip times' if many else ''}"
+        )
+        windows = tuple(f"window_{g + 1}" for g in range(groups)) if many else ("window",)
+        self.states = (*windows, "queue", *(("average",) if averaged else ()))
+        self._rtts = [f"rtt_{g + 1}" for g in range(groups)] if many else ["rtt"]
+        self.parameters = (*COMPOUND, *self._own(), *drop.RED, KAPPA)
+
+    def _own(self) -> list[Parameter]:
+        rtts = [renamed(RTT, name, f"{RTT.meaning}, group {name[4:]}") for name in self._rtts]
+        own: list[Parameter] = list(rtts) if self.groups > 1 else [RTT]
+        for g in range(1, self.groups):
+            part = Number(f"share_{g}", 1.0 / self.groups, "-", f"part of flows, group {g}", 0, 1)
+            own.append(part)
+        return [*own, CAPACITY, *((GAMMA, WEIGHT) if self.averaged else ())]
+
+    def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+        """Return derived parameters and the point of rest, Eq. (10)."""
+        rule = window_rule(values)
+        p: dict[str, Any] = {**values, **drop.settings(values), "rule": rule}
+        p["rtts"] = [values[name] for name in self._rtts]
+        first = [values[f"share_{g}"] for g in range(1, self.groups)]
+        p["shares"] = [*first, 1.0 - sum(first)]
+        p["served"] = 0.0 if values["feedback"] == "ecn" else 1.0
+        p["queueing"] = 1.0 if values["delay"] == "queueing" else 0.0
+        if self.averaged:
+            weight = np.asarray(values["queue_weight"])
+            gain = ewma_gain(weight, values["flows"], values["capacity"])
+            p["gamma"] = np.where(weight == 0.0, values["gamma"], gain)[()]
+
+        smooth = {**p, "drop": "gentle"} if values["drop"] == "strict" else p
+
+        def surplus(w: Any) -> Any:
+            """Arrivals over what is served, increasing in the window."""
+            loss = rule.balance(w, p)
+            wait = p["queueing"] * drop.queue_at(smooth, loss) / p["capacity"]
+            turns = sum(s / (rtt + wait) for s, rtt in zip(p["shares"], p["rtts"], strict=True))
+            return w * (1.0 - p["served"] * loss) * turns - p["capacity"]
+
+        shape = sum(np.asarray(v) for v in p.values() if isinstance(v, (float, np.ndarray)))
+        low = max(NARROWEST, rule.valid_from)
+        w = bisected(surplus, low, WIDEST if low == NARROWEST else 83000.0, shape)
+        w = np.where(np.asarray(p["shares"][-1]) < 0.0, np.nan, w)
+        loss = rule.balance(w, p)
+        queue = drop.queue_at(p, loss)
+        p |= drop.line(p, loss)
+        rest = [w] * self.groups + [queue] * (2 if self.averaged else 1)
+        point = np.stack(np.broadcast_arrays(*rest)).astype(np.float64)
+        return p, np.where(np.all(np.isfinite(point), axis=0), point, np.nan)
+
+    def refusal(self, values: Mapping[str, Any]) -> str:
+        """Return why there is no point of rest."""
+        if values["max_th"] <= values["min_th"]:
+            low, high = values["min_th"], values["max_th"]
+            return f"min_th = {low:g} is not below max_th = {high:g}"
+        if sum(values[f"share_{g}"] for g in range(1, self.groups)) > 1.0:
+            return "the shares of the groups add up to more than 1"
+        rule = window_rule(values)
+        _, rest = self.solve({**values, "drop": "gentle"})
+        if not np.isfinite(rest[0]):
+            low = rule.valid_from
+            return (
+                f"the window would settle below {low:g} packets, where {rule.name} is not defined"
+                if low
+                else "no window between 1e-9 and 1e12 packets balances growth and loss"
+            )
+        loss = float(rule.balance(rest[0], values))
+        return (
+            f"{rule.name} needs a drop probability of {loss:.3g}, above max_p = "
+            f"{values['max_p']:g}, where strict RED drops everything"
+        )
+
+    def delays(self, p: Derived, now: State) -> list[Any]:
+        """Return the round-trip time of each group. [s]"""
+        wait = self._wait(p, now)
+        return [rtt + wait for rtt in p["rtts"]]
+
+    def _wait(self, p: Derived, at: State) -> Any:
+        """Queueing delay, where it counts. [s]"""
+        return at[self.groups] / p["capacity"] if p["queueing"] else 0.0
+
+    def loss(self, p: Derived, now: State) -> list[Any]:
+        """Return RED's drop probability. [-]"""
+        return [drop.law(p, now[-1])]
+
+    def rates(self, p: Derived, now: State, lagged: Sequence[State]) -> list[Any]:
+        """Return the right-hand sides of Eq. (19) or (26)."""
+        rule, kappa, queue = p["rule"], p["kappa"], now[self.groups]
+        rates: list[Any] = []
+        for g, before in enumerate(lagged):
+            w, loss = now[g], drop.law(p, before[-1])
+            acks = before[g] / (p["rtts"][g] + self._wait(p, before))
+            change = rule.increase(w, p) * (1.0 - loss) - rule.decrease(w, p) * loss
+            rates.append(kappa * (change * acks))
+        wait = self._wait(p, now)
+        sent = sum(
+            (s / (rtt + wait)) * w
+            for s, rtt, w in zip(p["shares"], p["rtts"], now[: self.groups], strict=True)
+        )
+        accepted = sent * (1.0 - p["served"] * drop.law(p, now[-1]))
+        rates.append(kappa * (accepted - p["capacity"]))
+        if self.averaged:
+            rates.append(kappa * (p["gamma"] * p["capacity"]) * (queue - now[-1]))
+        return rates

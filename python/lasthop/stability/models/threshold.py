@@ -1,0 +1,123 @@
+"""Compound TCP over a small drop-tail buffer: threshold policy and virtual buffer sharing.
+
+The threshold policy (004, section VI) drops what finds `q_th` packets; virtual buffer sharing (000,
+appendix) keeps a device's share of an access point's buffer small. Both are the same equation.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.models.base import Derived, Model, State, bisected, window_rule
+from lasthop.stability.models.red import CAPACITY, NARROWEST, RTT, WIDEST
+from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
+
+__all__ = ["SmallBuffer", "Threshold", "Vbs"]
+
+
+class SmallBuffer(Model):
+    r"""A window whose losses come from a small buffer.
+
+    .. math::
+
+        \dot w = \kappa \left[ i(w)(1 - p(w(t - \tau))) - d(w) p(w(t - \tau)) \right]
+            w(t - \tau) / \tau, \qquad p(w) = (w / C\tau)^m
+    """
+
+    states = ("window",)
+
+    def room(self, values: Mapping[str, Any]) -> Any:
+        """Return the buffer in packets, the exponent m of the drop probability."""
+        raise NotImplementedError
+
+    def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+        """Return derived parameters and the point of rest, 004, Eq. (37)."""
+        rule = window_rule(values)
+        p: dict[str, Any] = {**values, "rule": rule, "room": self.room(values)}
+        p["pipe"] = values["capacity"] * values["rtt"]
+
+        def excess(w: Any) -> Any:
+            """Loss at a window over the loss that balances it, both in the logarithm."""
+            return p["room"] * np.log(w / p["pipe"]) - np.log(rule.balance(w, p))
+
+        shape = sum(np.asarray(v) for v in p.values() if isinstance(v, (float, np.ndarray)))
+        low = max(NARROWEST, rule.valid_from)
+        w = bisected(excess, low, WIDEST if low == NARROWEST else 83000.0, shape)
+        return p, np.asarray(w, dtype=np.float64)[np.newaxis]
+
+    def refusal(self, values: Mapping[str, Any]) -> str:
+        """Return why there is no point of rest."""
+        rule = window_rule(values)
+        if rule.valid_from:
+            return (
+                f"the window would settle below {rule.valid_from:g} packets, "
+                f"where {rule.name} is not defined"
+            )
+        return "no window between 1e-9 and 1e12 packets balances growth and loss"
+
+    def delays(self, p: Derived, now: State) -> list[Any]:
+        """Return the round-trip time. [s]"""
+        del now
+        return [p["rtt"]]
+
+    def loss(self, p: Derived, now: State) -> list[Any]:
+        """Return the drop probability, at most 1 where constraints hold. [-]"""
+        loss = (now[0] / p["pipe"]) ** p["room"]
+        return [min(1.0, loss)] if p.get("constrained") else [loss]
+
+    def rates(self, p: Derived, now: State, lagged: Sequence[State]) -> list[Any]:
+        """Return the right-hand side of 004, Eq. (36)."""
+        rule, w, before = p["rule"], now[0], lagged[0][0]
+        loss = self.loss(p, lagged[0])[0]
+        change = rule.increase(w, p) * (1.0 - loss) - rule.decrease(w, p) * loss
+        return [p["kappa"] * (change * before / p["rtt"])]
+
+
+class Threshold(SmallBuffer):
+    """The threshold policy.
+
+    Notes
+    -----
+    Manjunath & Raina, Eq. (36).
+    """
+
+    name = "threshold"
+    title = "threshold policy: drop what finds q_th packets"
+    parameters = (
+        *COMPOUND,
+        renamed(RTT, "rtt", RTT.meaning, default=1.0),
+        CAPACITY,
+        Number("q_th", 15.0, "packets", "threshold"),
+        KAPPA,
+    )
+
+    def room(self, values: Mapping[str, Any]) -> Any:
+        """Return the threshold."""
+        return values["q_th"]
+
+
+class Vbs(SmallBuffer):
+    """Compound TCP with virtual buffer sharing at an access point.
+
+    Notes
+    -----
+    Paper 000, Eqs. (21) and (23); kappa there is k here.
+    """
+
+    name = "vbs"
+    title = "virtual buffer sharing at an access point"
+    parameters = (
+        *COMPOUND,
+        renamed(RTT, "rtt", RTT.meaning),
+        renamed(CAPACITY, "capacity", "WiFi service rate of the flow, Theta"),
+        Number("buffer", 100.0, "packets", "buffer of the access point, B"),
+        Number("part", 0.6, "-", "part of the buffer that is shared, c", high=1.0),
+        Number("share", 2.0 / 15.0, "-", "device's share of that part, h*", high=1.0),
+        KAPPA,
+    )
+
+    def room(self, values: Mapping[str, Any]) -> Any:
+        """Return the device's room in the buffer, c h* B. [packets]"""
+        return values["part"] * values["share"] * values["buffer"]

@@ -1,0 +1,151 @@
+"""Parameters of the fluid models: name, unit, range, and how a value is read."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+from typing import Any
+
+from lasthop.stability.errors import ParameterError
+from lasthop.stability.windows import RULES, WindowRule
+
+__all__ = ["COMPOUND", "KAPPA", "Choice", "Number", "Parameter", "seconds"]
+
+TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+TIME = re.compile(r"(.*?[\d.])\s*(s|ms|us)")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A parameter that is a number.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    default : float
+        Value where none is given.
+    unit : str
+        Unit, ``"-"`` for none.
+    meaning : str
+        What it is.
+    low, high : float
+        Range, in which `low` itself is not contained unless `closed`.
+    closed : bool
+        Whether `low` is allowed.
+    """
+
+    name: str
+    default: float
+    unit: str
+    meaning: str
+    low: float = 0.0
+    high: float = inf
+    closed: bool = False
+
+    def read(self, value: Any) -> float:
+        """Return the value as a number in the parameter's unit."""
+        try:
+            number = seconds(value) if self.unit == "s" else float(value)
+        except (TypeError, ValueError):
+            raise ParameterError(f"`{self.name}`: {value!r} is not {self.kind}") from None
+        above = number >= self.low if self.closed else number > self.low
+        if not isfinite(number) or not above or number > self.high:
+            raise ParameterError(f"`{self.name}`: {value} is not {self.kind} {self.range}")
+        return number
+
+    @property
+    def kind(self) -> str:
+        """What a value must be."""
+        return 'a time such as 0.2 or "200 ms"' if self.unit == "s" else "a number"
+
+    @property
+    def range(self) -> str:
+        """Where a value must lie."""
+        start = f"from {self.low:g}" if self.closed else f"above {self.low:g}"
+        return start if self.high == inf else f"{start} to {self.high:g}"
+
+    @property
+    def default_text(self) -> str:
+        """The default, for people."""
+        return f"{self.default:g}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A parameter that is one of several words."""
+
+    name: str
+    default: str
+    allowed: tuple[str, ...]
+    meaning: str
+    unit: str = "-"
+
+    def read(self, value: Any) -> Any:
+        """Return the word; a `WindowRule` passes where a rule is chosen."""
+        if self.name == "tcp" and isinstance(value, WindowRule):
+            return value
+        if value not in self.allowed:
+            allowed = ", ".join(self.allowed)
+            raise ParameterError(f"`{self.name}`: {value!r} is not allowed", f"one of {allowed}")
+        return value
+
+    @property
+    def range(self) -> str:
+        """What is allowed."""
+        return ", ".join(self.allowed)
+
+    @property
+    def default_text(self) -> str:
+        """The default, for people."""
+        return self.default
+
+
+Parameter = Number | Choice
+
+
+def seconds(value: Any) -> float:
+    """Return a time given as a number [s] or as text with its unit."""
+    found = TIME.fullmatch(value.strip()) if isinstance(value, str) else None
+    return float(found[1]) * TIME_UNITS[found[2]] if found else float(value)
+
+
+COMPOUND: tuple[Parameter, ...] = (
+    Choice("tcp", "compound", tuple(RULES), "window rule"),
+    Number("alpha", 0.125, "-", "Compound's growth"),
+    Number("k", 0.75, "-", "Compound's exponent", closed=True, high=1.999),
+    Number("beta", 0.5, "-", "Compound's part of the window given up with a loss", high=1.0),
+)
+"""The window rule and Compound's parameters (004, section II-A)."""
+
+KAPPA = Number("kappa", 1.0, "-", "factor of all rates, the bifurcation parameter of eq. (19)")
+
+
+def checked(parameters: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every parameter's value, defaults filled in.
+
+    Raises
+    ------
+    ParameterError
+        If a name is unknown or a value is not allowed.
+    """
+    names = [each.name for each in parameters]
+    for name in given:
+        if name not in names:
+            raise unknown(name, names)
+    return {each.name: each.read(given.get(each.name, each.default)) for each in parameters}
+
+
+def unknown(name: str, names: list[str]) -> ParameterError:
+    """Return the error for a parameter that the model does not have."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, names, n=1, cutoff=0.6)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+    return ParameterError(f"`{name}`: the model has no such parameter", hint)
+
+
+def renamed(parameter: Number, name: str, meaning: str, default: float | None = None) -> Number:
+    """Return a parameter under another name."""
+    value = parameter.default if default is None else default
+    return replace(parameter, name=name, meaning=meaning, default=value)

@@ -1,0 +1,53 @@
+"""The papers' cases by name."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lasthop.stability.case import Case
+from lasthop.stability.errors import ParameterError
+from lasthop.stability.models import MODELS
+
+__all__ = ["PRESETS", "named"]
+
+DUMBBELL: Mapping[str, Any] = {
+    "queue": "total",
+    "flows": 60.0,
+    "capacity": 1e8 / 12000.0 / 60.0,
+    "min_th": 50.0,
+    "max_th": 100.0,
+    "queue_weight": -1.0,
+    "delay": "queueing",
+}
+"""60 flows over 100 Mb/s with packets of 1500 bytes and ns-2's RED (004, section V)."""
+
+PRESETS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
+    "red-fig2a": ("red", {"rtt": 0.0848}, "004, figure 2a: at the Hopf point"),
+    "red-fig3a": ("red", {"gamma": 0.032, "rtt": 0.171}, "004, figure 3a: converges"),
+    "red-fig3b": ("red", {"gamma": 0.028, "rtt": 0.171}, "004, figure 3b: limit cycle"),
+    "red-fig4": ("red-instant", {"rtt": 0.273}, "004, figure 4c: at the Hopf point"),
+    "red-fig14": ("threshold", {"q_th": 39.0}, "004, figure 14: just beyond the Hopf point"),
+    "red-fig20": ("red-instant", {"rtt": 0.7751}, "004, figure 20: the delay of appendix B"),
+    "red-dumbbell": ("red", {**DUMBBELL, "rtt": 0.2}, "004, figure 6b as a fluid"),
+    "vbs-default": ("vbs", {}, "000, appendix, case (iii)"),
+}
+"""Model, settings and what it is, by name."""
+
+
+def named(name: str, settings: Mapping[str, Any] | None = None) -> Case:
+    """Return the case of a preset or a model's name, with some parameters set.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such preset, model or parameter, or a value is not allowed.
+    """
+    if name in PRESETS:
+        model, preset, _ = PRESETS[name]
+        return Case.of(model, {**preset, **(settings or {})})
+    if name not in MODELS:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, [*MODELS, *PRESETS], n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]}?" if near else "lasthop stability models lists them"
+        raise ParameterError(f'"{name}" is neither a model nor a case of a paper', hint)
+    return Case.of(name, settings)

@@ -1,0 +1,117 @@
+"""Truncated Taylor arithmetic: exact derivatives of a formula along a direction.
+
+A `Series` is a polynomial in one small variable s, cut after some power. A formula written with
+the ordinary operators, given ``x + s v`` instead of x, answers with its own Taylor coefficients,
+and the k-th directional derivative is k! times coefficient k. Coefficients may be complex and may
+carry further axes, so that one evaluation serves a whole chart.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Series", "exp", "log"]
+
+
+class Series:
+    """A polynomial in one small variable, cut after its highest power.
+
+    Parameters
+    ----------
+    coefficients : array
+        Coefficient of power k at index k of the first axis.
+    """
+
+    __array_ufunc__ = None  # An array on the left leaves the operation to the series.
+
+    def __init__(self, coefficients: Any) -> None:
+        self.coefficients: NDArray[Any] = np.asarray(coefficients)
+
+    @classmethod
+    def line(cls, *coefficients: Any, order: int) -> "Series":
+        """Return a series from its lowest coefficients, the others zero."""
+        given = np.broadcast_arrays(*map(np.asarray, coefficients))
+        rest = np.zeros((order + 1 - len(given), *given[0].shape))
+        return cls(np.concatenate([np.stack(given), rest]))
+
+    @property
+    def value(self) -> Any:
+        """The value at s = 0."""
+        return self.coefficients[0]
+
+    def __add__(self, other: Any) -> "Series":
+        if isinstance(other, Series):
+            return Series(self.coefficients + other.coefficients)
+        return self._with_first(self.coefficients[0] + other, self.coefficients)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> "Series":
+        return Series(-self.coefficients)
+
+    def __sub__(self, other: Any) -> "Series":
+        return self.__add__(-other)
+
+    def __rsub__(self, other: Any) -> "Series":
+        return (-self).__add__(other)
+
+    def __mul__(self, other: Any) -> "Series":
+        if not isinstance(other, Series):
+            return Series(self.coefficients * other)
+        a, b = self.coefficients, other.coefficients
+        return _stacked([sum(a[j] * b[k - j] for j in range(k + 1)) for k in range(len(a))])
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> "Series":
+        if isinstance(other, Series):
+            return self.__mul__(other.__pow__(-1.0))
+        return Series(self.coefficients / other)
+
+    def __rtruediv__(self, other: Any) -> "Series":
+        return self.__pow__(-1.0).__mul__(other)
+
+    def __pow__(self, exponent: Any) -> "Series":
+        x = self.coefficients
+        y = [x[0] ** exponent]
+        for k in range(1, len(x)):
+            terms = ((j * exponent - (k - j)) * x[j] * y[k - j] for j in range(1, k + 1))
+            y.append(sum(terms) / (k * x[0]))
+        return _stacked(y)
+
+    def log(self) -> "Series":
+        """Return the natural logarithm."""
+        x = self.coefficients
+        y: list[Any] = [np.log(x[0])]
+        for k in range(1, len(x)):
+            inner = sum(j * y[j] * x[k - j] for j in range(1, k))
+            y.append((x[k] - inner / k) / x[0])
+        return _stacked(y)
+
+    def exp(self) -> "Series":
+        """Return the exponential."""
+        x = self.coefficients
+        y: list[Any] = [np.exp(x[0])]
+        for k in range(1, len(x)):
+            y.append(sum(j * x[j] * y[k - j] for j in range(1, k + 1)) / k)
+        return _stacked(y)
+
+    @staticmethod
+    def _with_first(first: Any, rest: NDArray[Any]) -> "Series":
+        return _stacked([first, *rest[1:]])
+
+
+def _stacked(coefficients: Sequence[Any]) -> Series:
+    return Series(np.stack(np.broadcast_arrays(*coefficients)))
+
+
+def log(x: Any) -> Any:
+    """Return the natural logarithm of a number, an array or a series."""
+    return x.log() if isinstance(x, Series) else np.log(x)
+
+
+def exp(x: Any) -> Any:
+    """Return the exponential of a number, an array or a series."""
+    return x.exp() if isinstance(x, Series) else np.exp(x)

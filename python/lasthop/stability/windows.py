@@ -1,0 +1,111 @@
+"""Window rules: how a TCP window grows with each ACK and shrinks with each loss (004, table I).
+
+Every function takes the window [packets] and the parameters of the case, and works on numbers,
+arrays and `Series`. A rule of one's own is a `WindowRule` made of two such functions.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import log as ln
+from typing import Any
+
+from lasthop.stability.series import log
+
+__all__ = ["RULES", "WindowRule"]
+
+Function = Callable[[Any, Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class WindowRule:
+    """Growth and reduction of a congestion window.
+
+    Parameters
+    ----------
+    name : str
+        What to call it.
+    increase : callable
+        Growth with each ACK, :math:`i(w)`, from window and parameters. [packets]
+    decrease : callable
+        Reduction with each loss, :math:`d(w)`, from window and parameters. [packets]
+    valid_from : float
+        Smallest window for which the two formulas hold. [packets]
+    """
+
+    name: str
+    increase: Function
+    decrease: Function
+    valid_from: float = 0.0
+
+    def balance(self, w: Any, p: Mapping[str, Any]) -> Any:
+        r"""Loss probability at which a window neither grows nor shrinks. [-]
+
+        .. math:: p^* = i(w^*) / (i(w^*) + d(w^*))
+
+        Notes
+        -----
+        Manjunath & Raina, Eq. (10), first part.
+        """
+        return self.increase(w, p) / (self.increase(w, p) + self.decrease(w, p))
+
+
+def compound_increase(w: Any, p: Mapping[str, Any]) -> Any:
+    r"""Compound TCP, :math:`i(w) = \alpha w^{k-1}`. [packets]"""
+    return p["alpha"] * w ** (p["k"] - 1.0)
+
+
+def compound_decrease(w: Any, p: Mapping[str, Any]) -> Any:
+    r"""Compound TCP, :math:`d(w) = \beta w`. [packets]"""
+    return p["beta"] * w
+
+
+def reno_increase(w: Any, _: Mapping[str, Any]) -> Any:
+    """TCP Reno, :math:`i(w) = 1/w`. [packets]"""
+    return 1.0 / w
+
+
+def reno_decrease(w: Any, _: Mapping[str, Any]) -> Any:
+    """TCP Reno, :math:`d(w) = w/2`. [packets]"""
+    return 0.5 * w
+
+
+def illinois_increase(w: Any, _: Mapping[str, Any]) -> Any:
+    r"""TCP Illinois without queueing delay, :math:`\alpha_{max} / w`. [packets]"""
+    return 10.0 / w
+
+
+def illinois_decrease(w: Any, _: Mapping[str, Any]) -> Any:
+    r"""TCP Illinois without queueing delay, :math:`\beta_{min} w`. [packets]"""
+    return 0.125 * w
+
+
+def africa_share(w: Any) -> Any:
+    r"""Part of the window that TCP Africa gives up with a loss, :math:`b(w)`. [-]
+
+    .. math:: b(w) = -0.4 \frac{\ln w - \ln 38}{\ln 83000 - \ln 38} + 0.5
+    """
+    return -0.4 * (log(w) - ln(38.0)) / (ln(83000.0) - ln(38.0)) + 0.5
+
+
+def africa_increase(w: Any, _: Mapping[str, Any]) -> Any:
+    r"""TCP Africa, :math:`a(w)/w` with :math:`a(w) = 0.156 w^{0.8} b(w) / (2 - b(w))`. [packets]"""
+    b = africa_share(w)
+    return 0.156 * w**-0.2 * b / (2.0 - b)
+
+
+def africa_decrease(w: Any, _: Mapping[str, Any]) -> Any:
+    """TCP Africa, :math:`w b(w)`. [packets]"""
+    return w * africa_share(w)
+
+
+RULES: Mapping[str, WindowRule] = {
+    rule.name: rule
+    for rule in (
+        WindowRule("compound", compound_increase, compound_decrease),
+        WindowRule("reno", reno_increase, reno_decrease),
+        WindowRule("illinois", illinois_increase, illinois_decrease),
+        # Below 38 packets TCP Africa is Reno.
+        WindowRule("africa", africa_increase, africa_decrease, valid_from=38.0),
+    )
+}
+"""Rules by name."""

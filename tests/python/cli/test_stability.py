@@ -1,0 +1,113 @@
+"""`lasthop stability`: answers, JSON, and one line for what is wrong."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from ..conftest import Lasthop
+
+COMMANDS = ["models", "equilibrium", "roots", "hopf", "chart"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(lasthop: Lasthop, command: str) -> None:
+    done = lasthop("stability", command, "--help")
+    assert done.returncode == 0
+    assert f"lasthop stability {command}" in done.stdout
+    assert "--json" in done.stdout
+    assert not re.search(r"<\w+>|[{}]", done.stdout)
+
+
+def test_no_command_lists_them(lasthop: Lasthop) -> None:
+    done = lasthop("stability")
+    assert done.returncode == 0
+    assert all(command in done.stdout for command in COMMANDS)
+
+
+def test_models_and_their_parameters_are_listed(lasthop: Lasthop) -> None:
+    listed = json.loads(lasthop("stability", "models", "--json").stdout)
+    assert {"red", "threshold", "vbs"} <= set(listed["models"])
+    assert "red-fig2a" in lasthop("stability", "models").stdout
+    text = lasthop("stability", "models", "red-fig3a").stdout
+    assert "gamma = 0.032" in text
+    described = json.loads(lasthop("stability", "models", "red", "--json").stdout)
+    assert described["parameters"][0]["name"] == "tcp"
+
+
+def test_equilibrium_says_whether_it_is_stable(lasthop: Lasthop) -> None:
+    text = lasthop("stability", "equilibrium", "red-fig2a").stdout
+    assert "\nstable: a disturbance decays" in text
+    assert max(map(len, text.splitlines())) <= 80
+    answer = json.loads(
+        lasthop("stability", "equilibrium", "red", "--set", "rtt=200 ms", "--json").stdout
+    )
+    assert answer["stable"] is False
+    assert answer["states"]["window"] == pytest.approx(20.1, abs=0.1)
+    assert {each["equation"]: each["holds"] for each in answer["conditions"]} == {
+        "004 (16)": False,
+        "004 (18)": True,
+    }
+
+
+def test_roots_come_with_what_newton_changed(lasthop: Lasthop) -> None:
+    answer = json.loads(lasthop("stability", "roots", "threshold", "--json").stdout)
+    assert answer["stable"] is True
+    assert len(answer["roots"]) == len(answer["unpolished"]) == 6
+    assert "pair" in lasthop("stability", "roots", "threshold").stdout
+
+
+def test_hopf_finds_the_papers_point(lasthop: Lasthop) -> None:
+    done = lasthop("stability", "hopf", "red", "--over", "rtt=10ms..1s", "--json")
+    [point] = json.loads(done.stdout)["points"]
+    assert round(point["value"], 4) == 0.0848
+    assert point["unstable_above"] is True
+    assert "0.0848341" in lasthop("stability", "hopf", "red", "--over", "rtt=10ms..1s").stdout
+    none = lasthop("stability", "hopf", "red", "--over", "rtt=10ms..50ms").stdout
+    assert none.startswith("no Hopf point: stable")
+
+
+def test_chart_is_drawn_and_told(lasthop: Lasthop, tmp_path: Path) -> None:
+    over = ["--over", "capacity=50..500", "--over", "rtt=10ms..300ms"]
+    picture = tmp_path / "chart.svg"
+    done = lasthop("stability", "chart", "red", *over, "--size", "10", "--out", picture)
+    assert "edge of stability: from capacity" in done.stdout
+    assert picture.read_text().startswith("<?xml")
+    answer = json.loads(lasthop("stability", "chart", "red", *over, "--size", "4", "--json").stdout)
+    assert len(answer["rightmost_root_real"]) == 4
+    assert answer["hopf_curves"][0]["boundary"][0] is True
+
+
+WRONG = {
+    "unknown model": (["roots", "redd"], "neither a model", "did you mean red?"),
+    "unknown parameter": (["roots", "red", "--set", "rt=1"], "`rt`", "did you mean rtt?"),
+    "bad value": (["roots", "red", "--set", "rtt=-1"], "`rtt`: -1 is not", None),
+    "no value": (["roots", "red", "--set", "rtt"], "NAME=VALUE is needed", "--set"),
+    "no equilibrium": (["roots", "red", "--set", "min_th=600"], "not below max_th", None),
+    "no range": (["hopf", "red", "--over", "rtt=1"], "LOW..HIGH is needed", "--over"),
+    "empty range": (["hopf", "red", "--over", "rtt=2..1"], "2 is not below 1", None),
+    "a word over a range": (["hopf", "red", "--over", "tcp=1..2"], "`tcp`", None),
+    "one axis": (["chart", "red", "--over", "rtt=1..2"], "--over is needed twice", None),
+    "unknown command": (["root", "red"], "no such command 'root'", "did you mean roots?"),
+    "unknown picture": (
+        ["chart", "red", "--over", "rtt=1..2", "--over", "alpha=.1..1", "--out", "a.txt"],
+        "must end in .png, .pdf, .svg",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("which", WRONG)
+def test_mistake_is_said_in_one_line(lasthop: Lasthop, which: str) -> None:
+    words, message, hint = WRONG[which]
+    done = lasthop("stability", *words)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert lines[0].startswith("error: ")
+    assert message in lines[0]
+    assert len(lines) <= 2
+    if hint:
+        assert lines[1].startswith("hint: ")
+        assert hint in lines[1]

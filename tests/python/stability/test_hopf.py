@@ -1,0 +1,143 @@
+"""Hopf points: the papers' numbers, the scaling law, and two independent ways to each point."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+
+from lasthop.stability import Case, ConvergenceError, ParameterError, hopf_points, roots
+from lasthop.stability.hopf import crossing, direct, transversality
+from lasthop.stability.spectrum import collocated
+
+POINTS = [
+    ("red", {}, "rtt", 0.01, 1.0),
+    ("red", {"gamma": 0.03}, "rtt", 0.01, 1.0),
+    ("red-instant", {}, "rtt", 0.01, 2.0),
+    ("threshold", {}, "q_th", 5.0, 100.0),
+    ("vbs", {}, "alpha", 0.01, 1.0),
+    ("red-groups", {"gamma": 0.01}, "rtt_1", 0.01, 1.0),
+    ("parking-lot", {}, "rtt_long", 0.01, 2.0),
+    ("red", {"delay": "queueing"}, "rtt", 0.1, 2.0),
+]
+
+
+@pytest.mark.parametrize(("model", "values", "name", "low", "high"), POINTS)
+def test_root_finding_and_spectrum_agree_to_eight_digits(
+    model: str, values: dict[str, object], name: str, low: float, high: float
+) -> None:
+    case = Case.of(model, values)
+    points = hopf_points(case, name, low, high)
+    assert points
+    for point in points:
+
+        def abscissa(value: float) -> float:
+            return float(collocated(case.with_(**{name: value}).linear, 30)[0].real)
+
+        spectral = brentq(abscissa, 0.98 * point.value, 1.02 * point.value, xtol=1e-14)
+        solved, frequency = direct(case, name, 1.003 * point.value, 0.997 * point.frequency)
+        assert spectral == pytest.approx(point.value, rel=1e-8)
+        assert solved == pytest.approx(point.value, rel=1e-8)
+        assert frequency == pytest.approx(point.frequency, rel=1e-8)
+
+
+@pytest.mark.parametrize(("model", "values", "name", "low", "high"), POINTS)
+def test_roots_cross_with_the_speed_of_transversality(
+    model: str, values: dict[str, object], name: str, low: float, high: float
+) -> None:
+    for point in hopf_points(Case.of(model, values), name, low, high):
+        h = 1e-4 * point.value
+        above, below = (
+            roots(point.case.with_(**{name: point.value + s * h}), 2).values[0] for s in (1, -1)
+        )
+        slope = (complex(above.real, abs(above.imag)) - complex(below.real, abs(below.imag))) / (
+            2.0 * h
+        )
+        assert point.speed == pytest.approx(slope, rel=1e-4)
+        assert point.unstable_above == (point.speed.real > 0.0)
+
+
+@pytest.mark.equation("red", 21)
+def test_papers_hopf_points() -> None:
+    """84.8 ms, 171 ms, and 0.273 s, which exactly computed is 0.2718 s."""
+    [averaged] = hopf_points(Case.of("red"), "rtt", 0.01, 1.0)
+    [faster] = hopf_points(Case.of("red", gamma=0.03), "rtt", 0.01, 1.0)
+    [instant] = hopf_points(Case.of("red-instant"), "rtt", 0.01, 2.0)
+    assert round(averaged.value, 4) == 0.0848
+    assert round(faster.value, 3) == 0.171
+    assert round(instant.value, 4) == 0.2718
+
+
+@pytest.mark.equation("red", 40)
+def test_threshold_39_is_the_first_unstable_one() -> None:
+    [point] = hopf_points(Case.of("threshold"), "q_th", 5.0, 100.0)
+    assert point.value == pytest.approx(38.80, abs=0.005)
+    assert roots(Case.of("threshold", q_th=38.0)).stable
+    assert not roots(Case.of("threshold", q_th=39.0)).stable
+
+
+def test_threshold_moves_with_the_pipe() -> None:
+    """The policy's Hopf threshold depends on C tau: 22 at 10 packets, 49 at 250."""
+    for pipe, expected in ((10.0, 22), (250.0, 49)):
+        [point] = hopf_points(Case.of("threshold", rtt=pipe / 100.0), "q_th", 5.0, 200.0)
+        assert round(point.value) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "value"), [("alpha", 1.326), ("capacity", 35.06), ("max_p", 1.81e-5 * 500)]
+)
+def test_delay_of_appendix_b_needs_another_parameter(change: str, value: float) -> None:
+    """0.7751 s is no Hopf point of the default parameters; each of these changes makes it one."""
+    case = Case.of("red-instant", drop="linear")
+    assert not any(abs(p.value - 0.7751) < 0.1 for p in hopf_points(case, "rtt", 0.01, 5.0))
+    [point] = hopf_points(case.with_(**{change: value}), "rtt", 0.1, 3.0)
+    assert point.value == pytest.approx(0.7751, rel=2e-3)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.sampled_from(["red", "red-instant", "threshold"]),
+    st.floats(20.0, 2000.0),
+    st.floats(0.5, 2.0),
+)
+def test_scaling_law(model: str, capacity: float, alpha: float) -> None:
+    """With gamma fixed the critical round-trip time is inversely proportional to capacity."""
+    case = Case.of(model, alpha=0.125 * alpha, **({"q_th": 39.0} if model == "threshold" else {}))
+    pipes = []
+    for c in (100.0, capacity):
+        points = hopf_points(case.with_(capacity=c), "rtt", 0.5 / c, 500.0 / c)
+        pipes.append([c * point.value for point in points])
+    assert np.allclose(*pipes, rtol=1e-9)
+
+
+@pytest.mark.equation("red", 23)
+def test_speed_with_kappa_is_the_papers_formula() -> None:
+    from lasthop.stability.conditions import loop_coefficients
+
+    [point] = hopf_points(Case.of("red", gamma=0.03), "rtt", 0.01, 1.0)
+    a1, a2, a3, a4 = loop_coefficients(point.case)
+    x, tau = 1j * point.frequency, point.value
+    decay = a4 * np.exp(-x * tau)
+    numerator = -a1 * x**2 - 2.0 * a2 * x - 3.0 * a3 - 3.0 * decay
+    printed = numerator / (3.0 * x**2 + 2.0 * a1 * x + a2 - tau * decay)
+    assert transversality(point.case, "kappa", x) == pytest.approx(printed, rel=1e-7)
+    assert printed.real > 0.0
+
+
+def test_two_unequal_delays_are_between_the_equal_ones() -> None:
+    one = hopf_points(Case.of("red"), "rtt", 0.01, 1.0)[0].value
+    same = hopf_points(Case.of("red-groups", rtt_2=one), "rtt_1", 0.01, 1.0)[0].value
+    assert same == pytest.approx(one, rel=1e-9)
+
+
+def test_range_without_a_crossing_has_no_points() -> None:
+    assert hopf_points(Case.of("red"), "rtt", 0.02, 0.05) == []
+    with pytest.raises(ConvergenceError, match="do not cross"):
+        crossing(Case.of("red"), "rtt", 0.02, 0.05)
+
+
+def test_range_must_make_sense() -> None:
+    with pytest.raises(ParameterError, match="not below"):
+        hopf_points(Case.of("red"), "rtt", 1.0, 0.5)
+    with pytest.raises(ParameterError, match="no such parameter"):
+        hopf_points(Case.of("red"), "tcp", 1.0, 2.0)
