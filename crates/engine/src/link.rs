@@ -122,7 +122,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Ecn, PacketKind};
+    use crate::packet::PacketKind;
 
     fn wire(rate_bps: Option<u64>, queue_packets: u32) -> Wire {
         Wire {
@@ -141,8 +141,7 @@ mod tests {
             queued: Time::ZERO,
             bytes,
             kind: PacketKind::Datagram,
-            retransmission: false,
-            ecn: Ecn::NotCapable,
+            ..Packet::SAMPLE
         }
     }
 

@@ -44,6 +44,8 @@ pub struct Packet {
     pub retransmission: bool,
     /// Whether a queue may mark it, and has done so.
     pub ecn: Ecn,
+    /// Number of an ACK's SACK option, modulo 2^16; 0: it has none.
+    pub sack: u16,
 }
 
 impl Packet {
@@ -64,6 +66,22 @@ impl Packet {
 }
 
 #[cfg(test)]
+impl Packet {
+    /// A full segment, for tests that are about something else.
+    pub(crate) const SAMPLE: Packet = Packet {
+        flow: 0,
+        number: 0,
+        stamp: Time::ZERO,
+        queued: Time::ZERO,
+        bytes: 1500,
+        kind: PacketKind::Segment,
+        retransmission: false,
+        ecn: Ecn::NotCapable,
+        sack: 0,
+    };
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -75,14 +93,8 @@ mod tests {
             (Ecn::Experienced, Ecn::Experienced, true),
         ] {
             let mut packet = Packet {
-                flow: 0,
-                number: 0,
-                stamp: Time::ZERO,
-                queued: Time::ZERO,
-                bytes: 1500,
-                kind: PacketKind::Segment,
-                retransmission: false,
                 ecn: before,
+                ..Packet::SAMPLE
             };
             assert_eq!((packet.mark(), packet.ecn), (marked, after));
         }

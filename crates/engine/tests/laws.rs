@@ -84,7 +84,7 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
             zeta,
         });
     (
-        (congestion, compound, any::<bool>()),
+        (congestion, compound, any::<[bool; 3]>()),
         1..80_u32,
         any::<bool>(),
         0..3_u32,
@@ -92,11 +92,20 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
         prop_oneof![3 => Just(0), 1 => 1..20_000_u64],
     )
         .prop_map(
-            |((congestion, compound, hystart), window, delayed_ack, more, segments, processing)| {
+            |(
+                (congestion, compound, [hystart, sack, prr]),
+                window,
+                delayed_ack,
+                more,
+                segments,
+                processing,
+            )| {
                 TcpSettings {
                     congestion,
                     compound,
                     hystart,
+                    sack: sack && congestion != CongestionControl::Tahoe,
+                    prr: sack && prr && congestion != CongestionControl::Tahoe,
                     delayed_ack,
                     ack_processing: Span(processing * 1000),
                     initial_cwnd_packets: 1 + more,

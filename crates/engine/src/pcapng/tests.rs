@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::kernel::time::{Span, Time};
-use crate::packet::{Ecn, Packet, PacketKind};
+use crate::packet::{Packet, PacketKind};
 use crate::record::FrameKind;
 use crate::scenario::*;
 
@@ -24,6 +24,8 @@ fn scenario() -> Scenario {
     let tcp = Transport::Tcp(TcpSettings {
         compound: CompoundSettings::PUBLISHED,
         hystart: false,
+        sack: false,
+        prr: false,
         congestion: CongestionControl::NewReno,
         window_packets: 42,
         initial_cwnd_packets: 2,
@@ -104,8 +106,7 @@ fn packet(flow: u32, kind: PacketKind, number: u32, bytes: u16) -> Option<Packet
         stamp: Time::ZERO,
         queued: Time::ZERO,
         bytes,
-        retransmission: false,
-        ecn: Ecn::NotCapable,
+        ..Packet::SAMPLE
     })
 }
 

@@ -103,7 +103,7 @@ impl DropTail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Ecn, PacketKind};
+    use crate::packet::PacketKind;
 
     fn packet(number: u32) -> Packet {
         Packet {
@@ -113,8 +113,7 @@ mod tests {
             queued: Time::ZERO,
             bytes: 1500,
             kind: PacketKind::Segment,
-            retransmission: false,
-            ecn: Ecn::NotCapable,
+            ..Packet::SAMPLE
         }
     }
 

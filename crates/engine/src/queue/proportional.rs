@@ -70,8 +70,8 @@ mod tests {
                 queued: Time::ZERO,
                 bytes: 100,
                 kind: PacketKind::Segment,
-                retransmission: false,
                 ecn,
+                ..Packet::SAMPLE
             };
             let verdicts = (0..20_000).map(|_| queue.admit(&backlog, &packet));
             verdicts.filter(|found| *found == verdict).count() as f64 / 20_000.0

@@ -200,6 +200,8 @@ fn tcp(layers: Layers) -> Option<TcpSettings> {
         congestion: congestion(layers.entry("congestion")?.word()?),
         compound: compound(layers),
         hystart: layers.entry("hystart")?.flag()?,
+        sack: layers.entry("sack")?.flag()?,
+        prr: layers.entry("prr")?.flag()?,
         window_packets: layers.count("window")?,
         initial_cwnd_packets: layers.count("initial_window")?,
         delayed_ack: layers.entry("delayed_ack")?.flag()?,

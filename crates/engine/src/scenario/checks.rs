@@ -202,6 +202,28 @@ fn check_segment(
     if let (Some(tcp), Some(station_tcp)) = (root.table("tcp"), station.table("tcp")) {
         let layers = Layers(&[connections, station_tcp, tcp]);
         check_msdu(cell, layers, ("mss", "header"), connections, problems);
+        check_recovery(layers, problems);
+    }
+}
+
+/// Tahoe has no recovery to which a scoreboard could say what is missing, and only with one can
+/// proportional rate reduction count. Said once of a value that several flows share.
+fn check_recovery(layers: Layers, problems: &mut Problems) {
+    let on = |key: &str| layers.entry(key).filter(|entry| entry.flag() == Some(true));
+    if let Some(sack) = on("sack")
+        && layers.entry("congestion").and_then(Entry::word) == Some("tahoe")
+        && !problems.concern(&sack.path)
+    {
+        let message = "true contradicts the congestion control \"tahoe\", which sends everything \
+                       again after a loss; allowed is false";
+        problems.add(sack.origin, &sack.path, message.to_owned());
+    }
+    if let Some(prr) = on("prr")
+        && on("sack").is_none()
+        && !problems.concern(&prr.path)
+    {
+        let message = "true needs selective acknowledgements; allowed is false, or sack = true";
+        problems.add(prr.origin, &prr.path, message.to_owned());
     }
 }
 

@@ -329,6 +329,10 @@ pub struct TcpSettings {
     pub compound: CompoundSettings,
     /// The first slow start ends when the round-trip time rises (HyStart++, RFC 9406).
     pub hystart: bool,
+    /// Selective acknowledgements, and recovery by them (RFC 2018, RFC 6675); not for Tahoe.
+    pub sack: bool,
+    /// Proportional rate reduction in recovery (RFC 9937); only with `sack`.
+    pub prr: bool,
     /// Receive window, at least 1. [packets]
     pub window_packets: u32,
     /// Initial congestion window. [packets]

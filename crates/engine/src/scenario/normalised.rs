@@ -137,6 +137,8 @@ fn tcp(settings: &TcpSettings) -> Value {
         "congestion": settings.congestion.name(),
         "compound": compound(&settings.compound),
         "hystart": settings.hystart,
+        "sack": settings.sack,
+        "prr": settings.prr,
         "window_packets": settings.window_packets,
         "initial_cwnd_packets": settings.initial_cwnd_packets,
         "delayed_ack": settings.delayed_ack,

@@ -9,6 +9,9 @@
 //! |---|---|---|
 //! | `sender.rs` | sequence numbers, retransmission timer, what may be sent | RFC 9293, RFC 6298 |
 //! | `recovery.rs` | which ACK starts, continues or ends loss recovery | RFC 5681, RFC 6582 |
+//! | `sack.rs` | which blocks a receiver reports | RFC 2018 |
+//! | `scoreboard.rs` | what the sender concludes from them: pipe, losses, next segment | RFC 6675 |
+//! | `prr.rs` | how many segments leave on each ACK of a recovery | RFC 9937 |
 //! | `congestion/` | the size of the window, one algorithm a file | RFC 5681, RFC 6582 |
 //! | `rtt.rs` | round-trip estimate and timeout | RFC 6298, RFC 7323 |
 //! | `receiver.rs` | in-order delivery, delayed ACKs, timestamp echo | RFC 5681, RFC 7323 |
@@ -24,16 +27,21 @@
 mod congestion;
 #[cfg(test)]
 mod pipe;
+mod prr;
 mod receiver;
 mod recovery;
 #[cfg(test)]
 mod response;
+mod ring;
 mod rtt;
+mod sack;
+mod scoreboard;
 mod sender;
 #[cfg(test)]
 mod tests;
 
 pub use receiver::{Received, Receiver};
+pub use sack::Blocks;
 pub use sender::{Segment, Sender};
 
 use crate::kernel::time::Time;
@@ -45,4 +53,6 @@ pub struct Ack {
     pub next: u32,
     /// Echo of the time at which a segment was sent, chosen by the rules of RFC 7323.
     pub echo: Time,
+    /// Number of its SACK option, for [`Receiver::blocks`]; 0: it has none.
+    pub sack: u16,
 }

@@ -14,6 +14,8 @@ pub(super) fn settings(congestion: CongestionControl) -> TcpSettings {
         congestion,
         compound: CompoundSettings::PUBLISHED,
         hystart: false,
+        sack: false,
+        prr: false,
         window_packets: 42,
         initial_cwnd_packets: 2,
         delayed_ack: false,
@@ -27,11 +29,17 @@ pub(super) fn settings(congestion: CongestionControl) -> TcpSettings {
     }
 }
 
+/// An ACK without options.
+pub(super) fn plain(next: u32, echo: Time) -> Ack {
+    let sack = 0;
+    Ack { next, echo, sack }
+}
+
 /// A packet under way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Packet {
     Data { number: u32, sent_at: Time },
-    Ack { next: u32, echo: Time },
+    Ack { next: u32, echo: Time, sack: u16 },
 }
 
 /// What becomes of a packet: its one-way delay, or `None` if it is lost.
@@ -110,8 +118,14 @@ impl<'a> Pipe<'a> {
                     self.acknowledge(ack);
                 }
             }
-            Packet::Ack { next, echo } => {
-                self.sender.on_ack(self.now, Ack { next, echo });
+            Packet::Ack { next, echo, sack } => {
+                let ack = Ack { next, echo, sack };
+                if self.sender.uses_sack() {
+                    let blocks = self.receiver.blocks(sack);
+                    self.sender.on_sack(self.now, ack, &blocks);
+                } else {
+                    self.sender.on_ack(self.now, ack);
+                }
                 self.note(|| format!("acked {next}"));
                 self.send();
             }
@@ -119,7 +133,14 @@ impl<'a> Pipe<'a> {
     }
 
     fn send(&mut self) {
-        while let Some(segment) = self.sender.next_segment(self.now) {
+        loop {
+            let (in_network, room) = (self.sender.in_network(), self.sender.room());
+            let Some(segment) = self.sender.next_segment(self.now) else {
+                return;
+            };
+            if let Some(cwnd) = room {
+                assert!(in_network < cwnd, "{segment:?}: {in_network} of {cwnd}");
+            }
             let Segment {
                 number,
                 retransmission,
@@ -131,9 +152,9 @@ impl<'a> Pipe<'a> {
         }
     }
 
-    fn acknowledge(&mut self, Ack { next, echo }: Ack) {
+    fn acknowledge(&mut self, Ack { next, echo, sack }: Ack) {
         self.note(|| format!("ack {next}"));
-        self.carry(Packet::Ack { next, echo });
+        self.carry(Packet::Ack { next, echo, sack });
     }
 
     fn carry(&mut self, packet: Packet) {

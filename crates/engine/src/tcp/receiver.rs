@@ -10,6 +10,8 @@
 //! Differs from Linux in: no quick ACKs at the start of a connection, and a fixed delay.
 
 use super::Ack;
+use super::ring::Ring;
+use super::sack::{Blocks, Reporter};
 use crate::kernel::time::{Span, Time};
 use crate::scenario::TcpSettings;
 
@@ -38,6 +40,8 @@ pub struct Receiver {
     window: u32,
     /// Segments that arrived ahead of `rcv_nxt`.
     ahead: Ring,
+    /// Makes SACK options, if the connection uses them.
+    reporter: Option<Box<Reporter>>,
 }
 
 impl Receiver {
@@ -51,6 +55,7 @@ impl Receiver {
             ack_delay: settings.delayed_ack.then_some(settings.ack_delay),
             window: settings.window_packets,
             ahead: Ring::new(settings.window_packets),
+            reporter: settings.sack.then(Box::default),
         }
     }
 
@@ -94,6 +99,9 @@ impl Receiver {
     fn on_other_segment(&mut self, number: u32) -> Received {
         if number > self.rcv_nxt && number - self.rcv_nxt < self.window {
             self.ahead.insert(number);
+            if let Some(reporter) = &mut self.reporter {
+                reporter.on_arrival(number);
+            }
         }
         Received {
             delivered: 0,
@@ -110,6 +118,14 @@ impl Receiver {
         self.rcv_nxt - first
     }
 
+    /// The SACK blocks that the ACK with this option carries; each option arrives at most once.
+    pub fn blocks(&mut self, option: u16) -> Blocks {
+        match &mut self.reporter {
+            Some(reporter) => reporter.take(option),
+            None => Blocks::default(),
+        }
+    }
+
     #[inline]
     fn ack(&mut self) -> Ack {
         self.deadline = Time::NEVER;
@@ -117,47 +133,21 @@ impl Receiver {
         Ack {
             next: self.rcv_nxt,
             echo: self.ts_recent,
-        }
-    }
-}
-
-/// A set of segment numbers that lie less than one window apart: one bit each, in a ring.
-#[derive(Clone, Debug)]
-struct Ring {
-    words: Box<[u64]>,
-    /// Numbers in the set.
-    held: u32,
-}
-
-impl Ring {
-    fn new(window: u32) -> Ring {
-        let words = window.next_power_of_two().div_ceil(u64::BITS);
-        Ring {
-            words: vec![0; words as usize].into_boxed_slice(),
-            held: 0,
+            sack: if self.ahead.held == 0 {
+                0
+            } else {
+                self.report()
+            },
         }
     }
 
-    /// Word and bit of `number`.
-    fn place(&self, number: u32) -> (usize, u64) {
-        let mask = self.words.len() - 1; // the length is a power of two
-        let word = (number / u64::BITS) as usize & mask;
-        (word, 1 << (number % u64::BITS))
-    }
-
-    fn insert(&mut self, number: u32) {
-        let (word, bit) = self.place(number);
-        self.held += u32::from(self.words[word] & bit == 0);
-        self.words[word] |= bit;
-    }
-
-    /// Takes `number` out; whether it was there.
-    fn remove(&mut self, number: u32) -> bool {
-        let (word, bit) = self.place(number);
-        let present = self.words[word] & bit != 0;
-        self.words[word] &= !bit;
-        self.held -= u32::from(present);
-        present
+    /// The number of a SACK option on what is held, if the connection uses them.
+    #[cold]
+    fn report(&mut self) -> u16 {
+        match &mut self.reporter {
+            Some(reporter) => reporter.report(self.rcv_nxt, &self.ahead),
+            None => 0,
+        }
     }
 }
 
@@ -165,7 +155,7 @@ impl Ring {
 mod tests {
     use super::*;
     use crate::scenario::CongestionControl::NewReno;
-    use crate::tcp::pipe::{MS, settings};
+    use crate::tcp::pipe::{MS, plain, settings};
 
     fn receiver(delayed_ack: bool, window_packets: u32) -> Receiver {
         Receiver::new(&TcpSettings {
@@ -216,10 +206,7 @@ mod tests {
         feed(&mut r, &[(0, 1, 51)]);
         assert_eq!(r.deadline(), Time(151 * MS));
         assert_eq!(r.on_timer(Time(150 * MS)), None);
-        let ack = Ack {
-            next: 1,
-            echo: Time(MS),
-        };
+        let ack = plain(1, Time(MS));
         assert_eq!(r.on_timer(Time(151 * MS)), Some(ack));
         assert_eq!(r.deadline(), Time::NEVER);
         assert_eq!(r.on_timer(Time(152 * MS)), None);

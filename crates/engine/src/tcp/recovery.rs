@@ -21,10 +21,10 @@
 //! - Reno leaves fast recovery for good on the first new ACK (RFC 5681, step 6), so that two
 //!   losses in a window may halve it twice; ns-2 (`bugFix_`) waits for a timeout instead.
 //! - Limited transmit (RFC 3042) is not used: the first two duplicate ACKs send nothing. Linux
-//!   uses it, and ns-2 unless `singledup_` is 0.
+//!   uses it, ns-2 unless `singledup_` is 0, and senders with SACK do here (RFC 6675, step 3).
 
 /// Duplicate ACKs that are taken for a loss (RFC 5681, section 3.2).
-const DUPACK_THRESHOLD: u8 = 3;
+pub(super) const DUPACK_THRESHOLD: u8 = 3;
 
 /// How an algorithm repairs losses found by duplicate ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

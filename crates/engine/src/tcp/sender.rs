@@ -19,6 +19,7 @@ use super::Ack;
 use super::congestion::{Congestion, NewAck};
 use super::recovery::{Reaction, Recovery, Repair};
 use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
 use crate::kernel::time::{Span, Time};
 use crate::scenario::TcpSettings;
 
@@ -53,6 +54,8 @@ pub struct Sender {
     repair: Repair,
     recovery: Recovery,
     congestion: Congestion,
+    /// With SACK: what is known to have arrived.
+    scoreboard: Option<Box<Scoreboard>>,
     rtt: RttEstimator,
     deadline: Time,
     timeouts: u64,
@@ -74,6 +77,9 @@ impl Sender {
             repair: congestion.repair(),
             recovery: Recovery::START,
             congestion,
+            scoreboard: settings
+                .sack
+                .then(|| Scoreboard::new(settings.window_packets, settings.prr).into()),
             rtt: RttEstimator::new(settings.initial_rto, settings.min_rto),
             deadline: Time::NEVER,
             timeouts: 0,
@@ -106,6 +112,9 @@ impl Sender {
     /// The next segment to send, which counts as sent from here on; poll until `None`.
     #[inline]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
+        if self.scoreboard.is_some() {
+            return self.next_by_scoreboard(now);
+        }
         let segment = if self.retransmit {
             self.retransmit = false;
             Segment {
@@ -218,13 +227,7 @@ impl Sender {
                 restart = first;
             }
             Reaction::Recovered => self.congestion.on_recovered(),
-            _ => self.congestion.on_ack(NewAck {
-                now,
-                acked,
-                snd_una: self.snd_una,
-                snd_nxt: self.snd_nxt,
-                rtt: &self.rtt,
-            }),
+            _ => self.grow(now, acked),
         }
         if self.snd_una == self.snd_max {
             self.deadline = Time::NEVER; // RFC 6298, rule 5.2
@@ -249,6 +252,18 @@ impl Sender {
         }
     }
 
+    /// New data was acknowledged outside fast recovery.
+    #[inline(always)]
+    fn grow(&mut self, now: Time, acked: u32) {
+        self.congestion.on_ack(NewAck {
+            now,
+            acked,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            rtt: &self.rtt,
+        });
+    }
+
     fn go_back(&mut self) {
         self.snd_nxt = self.snd_una;
         self.retransmit = false;
@@ -260,5 +275,6 @@ impl Sender {
     }
 }
 
+mod selective;
 #[cfg(test)]
 mod tests;

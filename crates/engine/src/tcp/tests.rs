@@ -143,7 +143,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
     (
         (
             prop::sample::select(CongestionControl::ALL.to_vec()),
-            any::<bool>(),
+            any::<[bool; 3]>(),
         ),
         prop_oneof![1..100u32, Just(65_535)],
         1..20u32,
@@ -152,9 +152,18 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
         1..400u64,
     )
         .prop_map(
-            |((congestion, hystart), window, initial, delayed_ack, min_rto, segments)| {
+            |(
+                (congestion, [hystart, sack, prr]),
+                window,
+                initial,
+                delayed_ack,
+                min_rto,
+                segments,
+            )| {
                 TcpSettings {
                     hystart,
+                    sack: sack && congestion != CongestionControl::Tahoe,
+                    prr,
                     window_packets: window,
                     initial_cwnd_packets: initial,
                     delayed_ack,
@@ -208,5 +217,31 @@ proptest! {
         prop_assert_eq!(pipe.sender.timeouts(), 0);
         prop_assert_eq!(pipe.sender.fast_retransmits(), 0);
         prop_assert!(!pipe.log.iter().any(|(_, what)| what.ends_with("again")));
+    }
+
+    /// With SACK and packets in order, what arrived is sent again once a recovery at most (the
+    /// rescue retransmission), however many are lost. The RTO is long enough for all ACKs.
+    #[test]
+    fn sack_repeats_only_what_was_lost(
+        settings in any_settings(),
+        losses in prop::collection::vec(prop::bool::weighted(0.1), 1..300),
+        one_way in 1..90u64,
+    ) {
+        prop_assume!(settings.sack);
+        let patient = TcpSettings { min_rto: Span(1_000 * MS), ..settings };
+        let mut sent = 0;
+        let mut pipe = Pipe::new(&patient, |packet| {
+            let lost = matches!(packet, Packet::Data { .. }) && {
+                sent += 1;
+                losses.get(sent).copied().unwrap_or(false)
+            };
+            (!lost).then(|| Span(one_way * MS))
+        });
+        while pipe.step(Time::NEVER) {}
+        prop_assert!(pipe.sender.finished());
+        let arrivals = pipe.log.iter().filter(|(_, what)| what.starts_with("got")).count() as u64;
+        let needless = arrivals - pipe.delivered;
+
+        prop_assert!(needless <= pipe.sender.fast_retransmits(), "{needless}: {}", story(&pipe.log));
     }
 }

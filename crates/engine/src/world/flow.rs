@@ -93,6 +93,7 @@ impl FlowState {
             kind: PacketKind::Datagram,
             retransmission: false,
             ecn: Ecn::NotCapable,
+            sack: 0,
         }
     }
 }

@@ -45,13 +45,17 @@ impl World<'_> {
                 flow.counters.acks_arrived += 1;
                 flow.counters.delay_ns += now.since(packet.stamp).0;
                 flow.counters.delay_samples += 1;
-                tcp.0.on_ack(
-                    now,
-                    Ack {
-                        next: packet.number,
-                        echo: packet.stamp,
-                    },
-                );
+                let ack = Ack {
+                    next: packet.number,
+                    echo: packet.stamp,
+                    sack: packet.sack,
+                };
+                if tcp.0.uses_sack() {
+                    let blocks = tcp.1.blocks(ack.sack);
+                    tcp.0.on_sack(now, ack, &blocks);
+                } else {
+                    tcp.0.on_ack(now, ack);
+                }
                 if tcp.0.finished() && flow.finished_at.is_none() {
                     flow.finished_at = Some(now);
                 }
@@ -112,6 +116,7 @@ impl World<'_> {
             kind: PacketKind::Ack,
             retransmission: false,
             ecn: Ecn::NotCapable,
+            sack: ack.sack,
         };
         let at_station = flow.direction == Direction::Down;
         self.emit(now, at_station, packet);
@@ -144,6 +149,7 @@ impl World<'_> {
                 kind: PacketKind::Segment,
                 retransmission: segment.retransmission,
                 ecn: Ecn::NotCapable,
+                sack: 0,
             };
             let at_station = flow.direction == Direction::Up;
             self.emit(now, at_station, packet);

@@ -66,6 +66,8 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         congestion: CongestionControl::NewReno,
         compound: CompoundSettings::PUBLISHED,
         hystart: false,
+        sack: false,
+        prr: false,
         window_packets,
         initial_cwnd_packets: 2,
         delayed_ack: false,

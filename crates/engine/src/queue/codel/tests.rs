@@ -21,8 +21,8 @@ fn packet(number: u32, queued: u64, bytes: u16, ecn: Ecn) -> Packet {
         queued: Time(queued),
         bytes,
         kind: PacketKind::Segment,
-        retransmission: false,
         ecn,
+        ..Packet::SAMPLE
     }
 }
 

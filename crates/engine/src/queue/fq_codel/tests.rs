@@ -3,7 +3,7 @@
 use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
-use crate::packet::{Ecn, PacketKind};
+use crate::packet::PacketKind;
 use crate::scenario::CoDelSetting;
 
 const MS: u64 = 1_000_000;
@@ -30,8 +30,7 @@ fn packet(flow: u32, number: u32, bytes: u16) -> Packet {
         queued: Time::ZERO,
         bytes,
         kind: PacketKind::Segment,
-        retransmission: false,
-        ecn: Ecn::NotCapable,
+        ..Packet::SAMPLE
     }
 }
 

@@ -34,8 +34,8 @@ fn packet(ecn: Ecn) -> Packet {
         queued: Time::ZERO,
         bytes: 1_500,
         kind: PacketKind::Segment,
-        retransmission: false,
         ecn,
+        ..Packet::SAMPLE
     }
 }
 

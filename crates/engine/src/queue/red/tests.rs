@@ -44,8 +44,7 @@ fn packet(bytes: u16) -> Packet {
         queued: Time::ZERO,
         bytes,
         kind: PacketKind::Segment,
-        retransmission: false,
-        ecn: Ecn::NotCapable,
+        ..Packet::SAMPLE
     }
 }
 

@@ -29,6 +29,18 @@ const TCP_KEYS: &[Key] = &[
         "HyStart++: the first slow start ends when the round-trip time rises, not with a loss.",
     ),
     key(
+        "sack",
+        Kind::Flag,
+        Default::Flag(false),
+        "Selective acknowledgements and recovery by them (RFC 6675); not with congestion \"tahoe\".",
+    ),
+    key(
+        "prr",
+        Kind::Flag,
+        Default::Flag(false),
+        "Proportional rate reduction in recovery (RFC 9937); needs sack.",
+    ),
+    key(
         "window",
         count(1, 65_535),
         Default::Count(42),

@@ -76,7 +76,13 @@ fn every_key_changes_the_scenario() {
         let Some(value) = sample(key) else {
             return;
         };
-        let after = toml(FULL, &[(path, value)]);
+        // proportional rate reduction goes with SACK only
+        let sack = path.replace("prr", "sack");
+        let after = if key.name == "prr" {
+            toml(FULL, &[(&sack, "true"), (path, value)])
+        } else {
+            toml(FULL, &[(path, value)])
+        };
         match after {
             Ok(after) => assert_ne!(after.to_json(), before, "{path} has no effect"),
             Err(_) => panic!("{}", complaints(after)),

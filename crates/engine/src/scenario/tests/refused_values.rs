@@ -15,8 +15,9 @@ fn assert_said(cases: &[(&str, &str)]) {
 fn unknown_keys_list_the_known_ones() {
     assert_eq!(
         said_of("[tcp]\nwindwo = 5"),
-        "x.toml:6: `tcp.windwo`: unknown key; allowed are congestion, compound, hystart, window, \
-         initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, initial_rto\n\
+        "x.toml:6: `tcp.windwo`: unknown key; allowed are congestion, compound, hystart, sack, prr, \
+         window, initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, \
+         initial_rto\n\
          hint: did you mean `window`?"
     );
 }
@@ -253,4 +254,28 @@ fn all_problems_are_found_at_once_in_order_of_the_file() {
             "seed"
         ]
     );
+}
+
+#[test]
+fn recovery_options_go_with_what_they_need() {
+    assert_said(&[
+        (
+            "tcp.prr = true",
+            "tcp.prr`: true needs selective acknowledgements; allowed is false, or sack = true",
+        ),
+        (
+            "tcp = { sack = true, congestion = \"tahoe\" }",
+            "tcp.sack`: true contradicts the congestion control \"tahoe\", which sends everything \
+             again after a loss; allowed is false",
+        ),
+    ]);
+    // one line, however many flows share the value
+    let shared = "download = 2\n[tcp]\nprr = true";
+    assert_eq!(
+        said_of(shared),
+        "x.toml:7: `tcp.prr`: true needs selective acknowledgements; allowed is false, or sack = \
+         true"
+    );
+    let both = SMALL.to_owned() + "[tcp]\nsack = true\nprr = true\ncongestion = \"cubic\"";
+    assert!(toml(&both, &[]).is_ok());
 }

@@ -133,7 +133,7 @@ impl Congestion {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_ack(&mut self, ack: NewAck) {
         if self.hystart.is_some() {
             self.watch_slow_start(&ack);
@@ -158,6 +158,18 @@ impl Congestion {
     pub(super) fn on_loss(&mut self, flight: u32) {
         self.leave_first_slow_start();
         dispatch!(self.on_loss(&mut self.window, flight));
+    }
+
+    /// A loss was found by scoreboard, whose pipe needs no inflated window (RFC 6675, step 4.2).
+    pub(super) fn begin_recovery(&mut self, flight: u32) {
+        self.leave_first_slow_start();
+        self.window.ssthresh = dispatch!(self.decrease(&self.window, flight));
+        self.window.deflate();
+    }
+
+    /// Receive window. [packets]
+    pub(super) fn receive_window(&self) -> u32 {
+        self.window.receive as u32
     }
 
     pub(super) fn on_dup_ack(&mut self) {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::scenario::CongestionControl::{self, NewReno, Reno, Tahoe};
-use crate::tcp::pipe::{MS, settings};
+use crate::tcp::pipe::{MS, plain, settings};
 
 /// Plays the events of a table and compares each row with what the sender does.
 ///
@@ -26,7 +26,7 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
             ["ack", next] => {
                 let next = next.parse().unwrap();
                 let echo = Time(now.0 - 100 * MS);
-                sender.on_ack(now, Ack { next, echo });
+                sender.on_ack(now, plain(next, echo));
             }
             _ => panic!("no such event: {event}"),
         }
@@ -272,7 +272,7 @@ fn timeouts_back_off_and_the_next_sample_moves_the_deadline_earlier() {
     assert_eq!(sender.deadline(), Time(31_000 * MS));
     // first sample 100 ms: RTO = 100 + 4 * 50 ms
     let echo = Time(15_000 * MS);
-    sender.on_ack(Time(15_100 * MS), Ack { next: 1, echo });
+    sender.on_ack(Time(15_100 * MS), plain(1, echo));
     assert_eq!(sender.deadline(), Time(15_400 * MS));
     assert_eq!(sender.srtt(), Some(Span(100 * MS)));
 }
@@ -284,7 +284,7 @@ fn timer_restarts_on_progress_but_not_on_the_second_partial_ack() {
     let mut deadline_after = |at_ms: u64, next: Option<u32>| {
         let now = Time(at_ms * MS);
         match next {
-            Some(next) => sender.on_ack(now, Ack { next, echo: now }),
+            Some(next) => sender.on_ack(now, plain(next, now)),
             None => sender.open(now),
         }
         while sender.next_segment(now).is_some() {}
@@ -318,10 +318,17 @@ fn old_acks_change_nothing() {
     sender.open(Time::ZERO);
     while sender.next_segment(Time::ZERO).is_some() {}
     let echo = Time::ZERO;
-    sender.on_ack(Time(100 * MS), Ack { next: 5, echo });
+    sender.on_ack(
+        Time(100 * MS),
+        Ack {
+            next: 5,
+            echo,
+            sack: 0,
+        },
+    );
     let before = format!("{sender:?}");
     for next in [1, 4, 3, 2] {
-        sender.on_ack(Time(110 * MS), Ack { next, echo });
+        sender.on_ack(Time(110 * MS), plain(next, echo));
     }
     assert_eq!(format!("{sender:?}"), before);
 }

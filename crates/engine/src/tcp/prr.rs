@@ -1,0 +1,209 @@
+//! Proportional rate reduction: how many segments may leave on each ACK of a recovery.
+//!
+//! Reference: RFC 9937, which obsoletes RFC 6937.
+//!
+//! While more than ssthresh segments are in the network they leave in proportion to what arrives,
+//! so that the window shrinks over a round trip and not by half a round trip of silence. Below
+//! ssthresh as many leave as arrive (conservative reduction bound), and one more if the ACK says
+//! that recovery goes well (slow-start reduction bound).
+//!
+//! The RFC sets cwnd to what is in the network and may leave; here cwnd shows ssthresh from the
+//! beginning of the recovery, which is where it ends.
+
+/// The state of one recovery. [packets]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RateReduction {
+    /// prr_delivered: arrived since the recovery began, the ACK that began it counted in.
+    delivered: u32,
+    /// prr_out: sent since then.
+    out: u32,
+    /// RecoverFS: what could still be delivered when it began.
+    recover_fs: u32,
+    /// SndCnt: how many may leave now.
+    sndcnt: u32,
+}
+
+/// An ACK in recovery.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    /// DeliveredData: segments known to have arrived that were not before. [packets]
+    pub(super) delivered: u32,
+    /// Segments in the network. [packets]
+    pub(super) in_flight: u32,
+    /// SafeACK: it acknowledges new data and tells of no further loss.
+    pub(super) safe: bool,
+}
+
+impl RateReduction {
+    /// A recovery begins with an ACK before which `recover_fs` segments were outstanding and not
+    /// SACKed.
+    ///
+    /// The RFC writes this as FlightSize, less what was SACKed before, plus what this ACK
+    /// acknowledges.
+    pub(super) fn new(recover_fs: u32) -> RateReduction {
+        RateReduction {
+            delivered: 0,
+            out: 0,
+            recover_fs: recover_fs.max(1),
+            sndcnt: 0,
+        }
+    }
+
+    /// Says after an ACK how many segments may leave.
+    pub(super) fn on_ack(&mut self, ack: Progress, ssthresh: u32) {
+        if ack.delivered == 0 {
+            return;
+        }
+        self.delivered += ack.delivered;
+        self.sndcnt = if ack.in_flight > ssthresh {
+            let share = u64::from(self.delivered) * u64::from(ssthresh);
+            let share = share.div_ceil(u64::from(self.recover_fs)) as u32;
+            share.saturating_sub(self.out)
+        } else {
+            let owed = self.delivered.saturating_sub(self.out);
+            let bound = owed.max(ack.delivered) + u32::from(ack.safe);
+            bound.min(ssthresh - ack.in_flight)
+        };
+        if self.out == 0 {
+            self.sndcnt = self.sndcnt.max(1); // the fast retransmit
+        }
+    }
+
+    /// How many segments may leave. [packets]
+    pub(super) fn sndcnt(&self) -> u32 {
+        self.sndcnt
+    }
+
+    /// A segment left.
+    pub(super) fn on_sent(&mut self) {
+        self.out += 1;
+        self.sndcnt = self.sndcnt.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Plays ACKs of one segment each; `in_flight` before each is told by what was sent so far.
+    fn play(
+        prr: &mut RateReduction,
+        ssthresh: u32,
+        acks: u32,
+        in_flight: impl Fn(u32, u32) -> u32,
+    ) -> Vec<u32> {
+        let mut sent = Vec::new();
+        for ack in 1..=acks {
+            let progress = Progress {
+                delivered: 1,
+                in_flight: in_flight(ack, sent.iter().sum()),
+                safe: false,
+            };
+            prr.on_ack(progress, ssthresh);
+            sent.push(prr.sndcnt());
+            while prr.sndcnt() > 0 {
+                prr.on_sent();
+            }
+        }
+        sent
+    }
+
+    /// RFC 6937, section 3.1, first figure, row "sent" of PRR: of segments 0 to 19 the first is
+    /// lost, two more left on the first two duplicate ACKs. This figure counts them in FlightSize:
+    /// ssthresh = 11 and RecoverFS = 22. Retransmission on ACK 3, then one for two; none on ACK 17,
+    /// where 11 are in the network, and one each on 18 and 19.
+    #[test]
+    fn one_leaves_for_two_that_arrive() {
+        let mut prr = RateReduction::new(22);
+        // 22 out, 1 lost, 2 SACKed before
+        let sent = play(&mut prr, 11, 17, |ack, sent| 19 - ack + sent);
+        let expected = [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1];
+        assert_eq!(sent, expected);
+    }
+
+    /// The same with RFC 9937's numbers, ssthresh = 10 and RecoverFS = 20: also one on ACK 17, and
+    /// the next when fewer than 10 are in the network.
+    #[test]
+    fn limited_transmit_is_not_counted() {
+        let mut prr = RateReduction::new(20);
+        let sent = play(&mut prr, 10, 19, |ack, sent| 19 - ack + sent);
+        let expected = [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1];
+        assert_eq!(sent, expected);
+    }
+
+    /// RFC 6937, section 3.1, second figure, row "sent" of PRR-CRB: segments 0 to 14 are lost, 4
+    /// are left in the network, and each of the three ACKs sends one.
+    #[test]
+    fn heavy_loss_sends_what_arrives() {
+        let mut prr = RateReduction::new(22);
+        assert_eq!(play(&mut prr, 11, 3, |_, _| 4), [1, 1, 1]);
+    }
+
+    /// The same figure, row PRR-SSRB: one more on each ACK, here because each is safe.
+    #[test]
+    fn safe_acks_let_the_window_grow_as_in_slow_start_up_to_ssthresh() {
+        let mut prr = RateReduction::new(22);
+        let mut sent = Vec::new();
+        for in_flight in [4, 5, 6, 10] {
+            let safe = Progress {
+                delivered: 1,
+                in_flight,
+                safe: true,
+            };
+            prr.on_ack(safe, 11);
+            sent.push(prr.sndcnt());
+            while prr.sndcnt() > 0 {
+                prr.on_sent();
+            }
+        }
+        assert_eq!(sent, [2, 2, 2, 1]);
+    }
+
+    /// ACKs that deliver nothing change nothing; what was not sent when it could be is made up for.
+    #[test]
+    fn what_was_not_sent_is_banked() {
+        let mut prr = RateReduction::new(20);
+        let ack = |delivered, in_flight| Progress {
+            delivered,
+            in_flight,
+            safe: false,
+        };
+        prr.on_ack(ack(1, 18), 10);
+        prr.on_sent();
+        prr.on_ack(ack(0, 9), 10);
+        assert_eq!(prr.sndcnt(), 0);
+        prr.on_ack(ack(6, 13), 10); // 7 * 10/20 = 3.5: 4, of which 1 left
+        assert_eq!(prr.sndcnt(), 3);
+        prr.on_ack(ack(5, 8), 10); // 12 arrived, 1 left, but 10 - 8
+        assert_eq!(prr.sndcnt(), 2);
+    }
+
+    proptest! {
+        /// Whatever is in the network: no more leave than arrived, but for the fast retransmit and
+        /// one on each safe ACK ("strong packet conservation bound"); and below ssthresh
+        /// no more than lead up to it.
+        #[test]
+        fn packets_are_conserved(
+            recover_fs in 1..200_u32,
+            ssthresh in 1..200_u32,
+            acks in prop::collection::vec((0..4_u32, 0..200_u32, any::<bool>()), 1..100),
+        ) {
+            let ssthresh = ssthresh.min(recover_fs);
+            let mut prr = RateReduction::new(recover_fs);
+            let (mut arrived, mut left, mut safe_acks) = (0, 0, 0);
+            for (delivered, in_flight, safe) in acks {
+                prr.on_ack(Progress { delivered, in_flight, safe }, ssthresh);
+                arrived += delivered;
+                safe_acks += u32::from(safe);
+                let sndcnt = prr.sndcnt();
+                if delivered > 0 && left > 0 && in_flight <= ssthresh {
+                    prop_assert!(in_flight + sndcnt <= ssthresh);
+                }
+                left += sndcnt;
+                (0..sndcnt).for_each(|_| prr.on_sent());
+                prop_assert!(left <= arrived + safe_acks + 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Selective acknowledgements: what a receiver reports.
+//!
+//! Reference: RFC 2018, section 4.
+//!
+//! A packet is a small value that is copied from queue to queue, so it carries only the number of
+//! its SACK option. The blocks wait here, at the connection's receiver, until that packet arrives:
+//! flows without SACK pay for nothing, and no ACK allocates. Options of ACKs that get lost are
+//! forgotten when a later one arrives.
+//!
+//! Differs from the RFC in: three blocks at most, as many as fit beside a timestamp; the bytes of
+//! the option are not counted. Differs from Linux in: no D-SACK (RFC 2883).
+
+use std::collections::VecDeque;
+
+use super::ring::Ring;
+
+/// Most blocks of an option beside a timestamp (RFC 2018, section 3).
+const MOST_BLOCKS: usize = 3;
+
+/// Options are numbered from 1 to this and from 1 again.
+const NUMBERS: u32 = u16::MAX as u32;
+
+/// Most options kept, so that one number never means two: half of them.
+const MOST_KEPT: usize = NUMBERS as usize / 2;
+
+/// The blocks of one ACK: each the first segment and one past the last; (0, 0) for none.
+pub type Blocks = [(u32, u32); MOST_BLOCKS];
+
+/// Makes the SACK options of one receiver and keeps them until they arrive.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reporter {
+    /// A segment of each of the blocks reported last, the latest first, after the one that arrived.
+    recent: [u32; MOST_BLOCKS + 1],
+    /// Number of the option at the front of `under_way`, less 1.
+    front: u32,
+    under_way: VecDeque<Blocks>,
+}
+
+impl Reporter {
+    /// Segment `number` arrived ahead of a gap: its block comes first from now on.
+    pub(super) fn on_arrival(&mut self, number: u32) {
+        self.recent.rotate_right(1);
+        self.recent[0] = number;
+    }
+
+    /// Makes the option of an ACK that expects `rcv_nxt` while `ahead` is held; its number.
+    pub(super) fn report(&mut self, rcv_nxt: u32, ahead: &Ring) -> u16 {
+        let mut blocks = Blocks::default();
+        let mut known = 0;
+        for number in self.recent {
+            let reported = blocks[..known]
+                .iter()
+                .any(|block| (block.0..block.1).contains(&number));
+            if known < MOST_BLOCKS && number > rcv_nxt && !reported && ahead.contains(number) {
+                blocks[known] = ahead.run(number);
+                known += 1;
+            }
+        }
+        self.recent = [blocks[0].0, blocks[1].0, blocks[2].0, 0];
+        if self.under_way.len() == MOST_KEPT {
+            self.forget(1);
+        }
+        let number = (self.front + self.under_way.len() as u32) % NUMBERS + 1;
+        self.under_way.push_back(blocks);
+        number as u16
+    }
+
+    /// The ACK with this option arrived; no blocks if a later one did before.
+    #[inline(never)]
+    pub(super) fn take(&mut self, option: u16) -> Blocks {
+        let Some(number) = u32::from(option).checked_sub(1) else {
+            return Blocks::default();
+        };
+        let later = (number + NUMBERS - self.front) % NUMBERS;
+        let Some(&blocks) = self.under_way.get(later as usize) else {
+            return Blocks::default();
+        };
+        self.forget(later + 1);
+        blocks
+    }
+
+    /// Forgets the oldest options.
+    fn forget(&mut self, options: u32) {
+        self.under_way.drain(..options as usize);
+        self.front = (self.front + options) % NUMBERS;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Side {
+        ring: Ring,
+        reporter: Reporter,
+    }
+
+    impl Side {
+        fn new() -> Side {
+            Side {
+                ring: Ring::new(64),
+                reporter: Reporter::default(),
+            }
+        }
+
+        /// The number of the option that reports `number`, while `rcv_nxt` is expected.
+        fn arrive(&mut self, rcv_nxt: u32, number: u32) -> u16 {
+            self.ring.insert(number);
+            self.reporter.on_arrival(number);
+            self.reporter.report(rcv_nxt, &self.ring)
+        }
+
+        fn blocks(&mut self, rcv_nxt: u32, number: u32) -> Vec<(u32, u32)> {
+            let option = self.arrive(rcv_nxt, number);
+            let blocks = self.reporter.take(option);
+            blocks.into_iter().filter(|&(_, to)| to > 0).collect()
+        }
+    }
+
+    /// RFC 2018, section 7, case 3: of segments 0 to 7 the 2nd, 4th, 6th and 8th are lost.
+    #[test]
+    fn the_block_of_the_latest_segment_comes_first() {
+        let mut side = Side::new();
+        assert_eq!(side.blocks(1, 2), [(2, 3)]);
+        assert_eq!(side.blocks(1, 4), [(4, 5), (2, 3)]);
+        assert_eq!(side.blocks(1, 6), [(6, 7), (4, 5), (2, 3)]);
+        // the segment between two blocks makes them one
+        assert_eq!(side.blocks(1, 3), [(2, 5), (6, 7)]);
+    }
+
+    /// A block that grows is no new one: those reported before keep their places (section 4,
+    /// "repeating the most recently reported SACK blocks").
+    #[test]
+    fn a_block_that_grows_pushes_no_other_out() {
+        let mut side = Side::new();
+        for number in [2, 4, 6] {
+            side.blocks(1, number);
+        }
+        assert_eq!(side.blocks(1, 7), [(6, 8), (4, 5), (2, 3)]);
+        // a fourth one does, the one reported longest ago
+        assert_eq!(side.blocks(1, 10), [(10, 11), (6, 8), (4, 5)]);
+        // once 1 to 5 have arrived only what is ahead of the next gap is reported
+        for number in 2..=5 {
+            side.ring.remove(number);
+        }
+        assert_eq!(side.blocks(5, 12), [(12, 13), (10, 11), (6, 8)]);
+    }
+
+    #[test]
+    fn options_arrive_once_and_lost_ones_are_forgotten() {
+        let mut side = Side::new();
+        let options: Vec<u16> = (2..6).map(|number| side.arrive(1, number)).collect();
+        assert_eq!(options, [1, 2, 3, 4]);
+        assert_eq!(side.reporter.take(3)[0], (2, 5));
+        assert_eq!(side.reporter.take(2), Blocks::default()); // overtaken
+        assert_eq!(side.reporter.take(4)[0], (2, 6));
+        assert_eq!(side.reporter.take(4), Blocks::default());
+        assert_eq!(side.reporter.take(0), Blocks::default());
+        assert_eq!(side.arrive(1, 9), 5);
+    }
+
+    /// Numbers begin again at 1, and options whose ACKs never arrive are not kept for ever.
+    #[test]
+    fn numbers_wrap() {
+        let mut side = Side::new();
+        side.arrive(1, 2);
+        let ring = &side.ring;
+        let reporter = &mut side.reporter;
+        let mut last = 0;
+        for _ in 0..240_000 {
+            last = reporter.report(1, ring);
+            assert!(last > 0 && reporter.under_way.len() <= MOST_KEPT);
+        }
+        assert_eq!(u32::from(last), 240_000 % NUMBERS + 1);
+        let earlier = last - MOST_KEPT as u16 / 2;
+        assert_eq!(reporter.take(earlier), [(2, 3), (0, 0), (0, 0)]);
+        assert_eq!(reporter.take(earlier - 1), Blocks::default());
+        assert_eq!(reporter.take(last), [(2, 3), (0, 0), (0, 0)]);
+        assert!(reporter.under_way.is_empty());
+    }
+}

@@ -1,0 +1,310 @@
+//! The sender's view of what has arrived: which segments are lost, which one to send next.
+//!
+//! Reference: RFC 6675, sections 3 and 4; its names stand in the docstrings.
+//!
+//! With whole segments IsLost() asks for three SACKed segments above: a segment is lost if it lies
+//! below the third highest of them. Sets are bits in a ring, and counts are taken a word at a time
+//! when an ACK needs them, which none does outside a recovery with nothing SACKed.
+//!
+//! Differs from the RFC in:
+//! - What was SACKed is kept through a timeout, as this receiver never takes a report back
+//!   (RFC 2018, section 8, asks to forget it).
+//! - HighRxt outlives its recovery: what was lost and sent again after the recovery began may
+//!   start the next one, but is not sent a third time, which would repeat it for nothing.
+//! - The rescue retransmission is of a tail above all that was SACKed or sent again; the RFC's
+//!   words include a segment that was sent again just before.
+//!
+//! Differs from Linux in: no RACK-TLP (RFC 8985): a retransmission that gets lost is repaired by a
+//! timeout, as in the RFC, and a lost tail likewise.
+
+use super::prr::{Progress, RateReduction};
+use super::ring::Ring;
+use super::sack::Blocks;
+
+/// DupThresh.
+const DUP_THRESH: u32 = 3;
+
+#[derive(Clone, Debug)]
+pub(super) struct Scoreboard {
+    /// SACKed segments above `snd_una`.
+    sacked: Ring,
+    /// One past the highest segment ever SACKed.
+    high_sacked: u32,
+    /// HighRxt + 1: one past the highest segment sent again in a recovery.
+    high_rxt: u32,
+    /// RescueRxt + 1: no rescue before an ACK beyond it.
+    rescue: u32,
+    /// The first retransmission of a recovery leaves whatever the pipe (step 4.3).
+    pub(super) first: bool,
+    /// Segments that left since the first duplicate ACK (limited transmit).
+    pub(super) limited: u32,
+    /// Below this one all that is not SACKed was taken for lost by the last ACK.
+    lost_edge: u32,
+    reduces: bool,
+    prr: Option<RateReduction>,
+}
+
+/// What NextSeg() chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NextSeg {
+    /// This segment again.
+    Again(u32),
+    /// The next one never sent.
+    New,
+}
+
+/// What an ACK told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Update {
+    /// Segments known to have arrived that were not before.
+    pub(super) delivered: u32,
+    /// Those that a block told of.
+    pub(super) news: u32,
+    /// Segments outstanding and not SACKed before.
+    pub(super) outstanding: u32,
+}
+
+impl Scoreboard {
+    /// For a receive window of `window` packets, with proportional rate reduction or without.
+    pub(super) fn new(window: u32, prr: bool) -> Scoreboard {
+        Scoreboard {
+            sacked: Ring::new(window),
+            high_sacked: 0,
+            high_rxt: 0,
+            rescue: 0,
+            first: false,
+            limited: 0,
+            lost_edge: 0,
+            reduces: prr,
+            prr: None,
+        }
+    }
+
+    /// Update(): takes in an ACK that moves `snd_una` from `before` to `now`.
+    pub(super) fn update(
+        &mut self,
+        before: u32,
+        now: u32,
+        snd_max: u32,
+        blocks: &Blocks,
+    ) -> Update {
+        let held = self.sacked.held;
+        for &(from, to) in blocks {
+            let (from, to) = (from.max(now + 1), to.min(snd_max));
+            if from < to {
+                self.sacked.insert_range(from, to);
+                self.high_sacked = self.high_sacked.max(to);
+            }
+        }
+        let news = self.sacked.held - held;
+        if held > 0 {
+            self.sacked.remove_range(before, now + 1);
+        }
+        Update {
+            // those SACKed before are among the acknowledged a second time
+            delivered: now - before + self.sacked.held - held,
+            news,
+            outstanding: snd_max - before - held,
+        }
+    }
+
+    pub(super) fn is_sacked(&self, number: u32) -> bool {
+        self.sacked.contains(number)
+    }
+
+    /// Segments of [from, to) that have not been SACKed.
+    pub(super) fn unsacked(&self, from: u32, to: u32) -> u32 {
+        let length = to.saturating_sub(from);
+        if self.sacked.held == 0 {
+            length
+        } else {
+            length - self.sacked.count(from, to.max(from))
+        }
+    }
+
+    /// IsLost(`snd_una`).
+    pub(super) fn first_is_lost(&self) -> bool {
+        self.sacked.held >= DUP_THRESH
+    }
+
+    /// The ACK that told `update` reveals the loss of `snd_una`.
+    pub(super) fn begin_recovery(&mut self, snd_una: u32, update: Update) {
+        self.first = self.high_rxt <= snd_una;
+        self.high_rxt = self.high_rxt.max(snd_una);
+        self.rescue = snd_una + 1;
+        self.lost_edge = self.lost_below(snd_una);
+        self.prr = self.reduces.then(|| RateReduction::new(update.outstanding));
+    }
+
+    /// SetPipe(): segments taken to be in the network.
+    pub(super) fn pipe(&self, snd_una: u32, snd_max: u32) -> u32 {
+        let lost_below = self.lost_below(snd_una);
+        self.unsacked(lost_below, snd_max) + self.unsacked(snd_una, self.high_rxt)
+    }
+
+    /// An ACK of a recovery down to `cwnd`; `advanced`: it moved `snd_una`.
+    pub(super) fn on_ack_in_recovery(
+        &mut self,
+        snd_una: u32,
+        snd_max: u32,
+        update: Update,
+        advanced: bool,
+        cwnd: u32,
+    ) {
+        if self.prr.is_none() {
+            return;
+        }
+        let lost_below = self.lost_below(snd_una);
+        let further_loss = self.unsacked(self.lost_edge.max(snd_una), lost_below) > 0;
+        self.lost_edge = lost_below;
+        let progress = Progress {
+            delivered: update.delivered,
+            in_flight: self.pipe(snd_una, snd_max),
+            safe: advanced && !further_loss,
+        };
+        if let Some(prr) = &mut self.prr {
+            prr.on_ack(progress, cwnd);
+        }
+    }
+
+    /// Whether a segment may leave in recovery (step C).
+    pub(super) fn has_room(&self, snd_una: u32, snd_max: u32, cwnd: u32) -> bool {
+        self.first
+            || match &self.prr {
+                Some(prr) => prr.sndcnt() > 0,
+                None => self.pipe(snd_una, snd_max) < cwnd,
+            }
+    }
+
+    /// A segment left in recovery.
+    pub(super) fn on_sent(&mut self) {
+        self.first = false;
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent();
+        }
+    }
+
+    /// NextSeg(); `fresh`: there is a segment never sent that may be.
+    pub(super) fn next_seg(
+        &mut self,
+        snd_una: u32,
+        snd_max: u32,
+        recover: u32,
+        fresh: bool,
+    ) -> Option<NextSeg> {
+        let from = self.high_rxt.max(snd_una);
+        // the first retransmission is of the segment that three duplicate ACKs ask for, even if
+        // too few above it are SACKed
+        let lost_below = self
+            .lost_below(snd_una)
+            .max(snd_una + u32::from(self.first));
+        // rule 1
+        if let Some(number) = self.sacked.first_absent(from, lost_below) {
+            self.high_rxt = number + 1;
+            return Some(NextSeg::Again(number));
+        }
+        // rule 2
+        if fresh {
+            return Some(NextSeg::New);
+        }
+        // rule 3
+        if let Some(number) = self.sacked.first_absent(from, self.high_sacked.max(from)) {
+            self.high_rxt = number + 1;
+            return Some(NextSeg::Again(number));
+        }
+        // rule 4: HighRxt stays. All that is left lies above whatever was SACKed or sent again
+        if from < snd_max && self.high_sacked < snd_max && snd_una > self.rescue {
+            self.rescue = recover;
+            return Some(NextSeg::Again(snd_max - 1));
+        }
+        None
+    }
+
+    /// Segments below this one and not SACKed are lost: the third highest SACKed one.
+    fn lost_below(&self, snd_una: u32) -> u32 {
+        if self.sacked.held < DUP_THRESH {
+            return snd_una;
+        }
+        let sacked = (snd_una..self.high_sacked).rev();
+        let mut highest = sacked.filter(|&n| self.sacked.contains(n));
+        highest.nth(DUP_THRESH as usize - 1).unwrap_or(snd_una)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Scoreboard {
+        /// Whether rate reduction counts what may leave.
+        pub(in crate::tcp) fn counts(&self) -> bool {
+            self.prr.is_some()
+        }
+    }
+
+    fn block(from: u32, to: u32) -> Blocks {
+        [(from, to), (0, 0), (0, 0)]
+    }
+
+    /// Segments 0 to 13 are out; 2 and 5 are lost, the others arrive one by one.
+    #[test]
+    fn pipe_and_next_seg_worked_by_hand() {
+        let mut board = Scoreboard::new(42, false);
+        assert_eq!(board.update(0, 2, 14, &Blocks::default()).delivered, 2);
+        board.update(2, 2, 14, &block(3, 5));
+        assert!(!board.first_is_lost());
+        let update = board.update(2, 2, 14, &[(6, 7), (3, 5), (0, 0)]);
+        assert_eq!((update.delivered, update.news), (1, 1));
+        assert_eq!(update.outstanding, 10); // 2, 5 and 6 to 13
+        assert!(board.first_is_lost());
+        board.begin_recovery(2, update);
+        // 3, 4 and 6 SACKed: 2 is lost; 5 and 7 to 13 count
+        assert_eq!(board.pipe(2, 14), 8);
+        assert_eq!(board.next_seg(2, 14, 14, true), Some(NextSeg::Again(2)));
+        board.on_sent();
+        assert_eq!(board.pipe(2, 14), 9);
+        // 7 and 8 as well: three above 5
+        board.update(2, 2, 14, &block(6, 9));
+        assert_eq!(board.pipe(2, 14), 6); // 2 sent again, 9 to 13
+        assert_eq!(board.next_seg(2, 14, 14, true), Some(NextSeg::Again(5)));
+        board.on_sent();
+        assert_eq!(board.next_seg(2, 14, 14, true), Some(NextSeg::New));
+        // without new data nothing below the highest SACKed is left; a rescue once 2 has arrived
+        assert_eq!(board.next_seg(2, 14, 14, false), None);
+        board.update(2, 5, 14, &block(6, 9));
+        assert_eq!(board.next_seg(5, 14, 14, false), Some(NextSeg::Again(13)));
+        assert_eq!(board.next_seg(5, 14, 14, false), None);
+    }
+
+    /// Two SACKed above 3 are too few to call it lost; without new data it is sent again all the
+    /// same (rule 3), and counts twice then.
+    #[test]
+    fn a_hole_with_two_sacked_above_is_sent_again_only_without_new_data() {
+        let mut board = Scoreboard::new(42, false);
+        let update = board.update(0, 0, 8, &[(1, 3), (4, 6), (0, 0)]);
+        board.begin_recovery(0, update);
+        // 0 is lost; 3, 6 and 7 count
+        assert_eq!(board.pipe(0, 8), 3);
+        assert_eq!(board.next_seg(0, 8, 8, true), Some(NextSeg::Again(0)));
+        board.on_sent();
+        assert_eq!(board.next_seg(0, 8, 8, true), Some(NextSeg::New));
+        assert_eq!(board.pipe(0, 8), 4);
+        assert_eq!(board.next_seg(0, 8, 8, false), Some(NextSeg::Again(3)));
+        assert_eq!(board.pipe(0, 8), 5);
+    }
+
+    /// A block that reaches below the ACK or beyond what was sent adds only what lies between;
+    /// an ACK delivers what was not SACKed before.
+    #[test]
+    fn deliveries_are_counted_once() {
+        let mut board = Scoreboard::new(42, false);
+        let delivered = |update: Update| (update.delivered, update.news, update.outstanding);
+        assert_eq!(delivered(board.update(0, 0, 10, &block(2, 5))), (3, 3, 10));
+        assert_eq!(delivered(board.update(0, 0, 10, &block(2, 5))), (0, 0, 7));
+        // 0 and 1 arrive, 2 to 4 are known
+        assert_eq!(delivered(board.update(0, 5, 10, &block(2, 5))), (2, 0, 7));
+        assert_eq!(delivered(board.update(5, 5, 10, &block(7, 99))), (3, 3, 5));
+        assert_eq!(delivered(board.update(5, 10, 10, &block(0, 0))), (2, 0, 2));
+        assert_eq!(board.unsacked(10, 10), 0);
+    }
+}

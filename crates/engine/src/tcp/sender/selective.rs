@@ -1,0 +1,177 @@
+//! The sender with SACK: recovery by scoreboard.
+//!
+//! Reference: RFC 6675, section 5; its steps are named below.
+//!
+//! Outside recovery the window bounds what is outstanding and not SACKed, so that the first two
+//! duplicate ACKs let new segments out (limited transmit, step 3). In recovery it bounds the pipe,
+//! or proportional rate reduction counts what may leave. The retransmission timer is restarted by
+//! each ACK of new data (RFC 6298, rule 5.3), unlike NewReno's.
+//!
+//! Reno and NewReno are the same here: neither says how losses are repaired.
+
+use super::{Segment, Sender};
+use crate::kernel::time::Time;
+use crate::tcp::recovery::{DUPACK_THRESHOLD, Recovery};
+use crate::tcp::scoreboard::{NextSeg, Scoreboard, Update};
+use crate::tcp::{Ack, Blocks};
+
+impl Sender {
+    /// Whether ACKs are to be given to [`on_sack`](Sender::on_sack), with their blocks.
+    #[inline]
+    pub fn uses_sack(&self) -> bool {
+        self.scoreboard.is_some()
+    }
+
+    /// An ACK arrived at a sender with SACK; poll for segments afterwards.
+    #[inline(never)]
+    pub fn on_sack(&mut self, now: Time, ack: Ack, blocks: &Blocks) {
+        let Some(mut board) = self.scoreboard.take() else {
+            return;
+        };
+        if ack.next >= self.snd_una && self.snd_una < self.snd_max {
+            let before = self.snd_una;
+            let recovers = matches!(self.recovery, Recovery::Fast { .. });
+            let update = board.update(before, ack.next, self.snd_max, blocks);
+            if ack.next > before {
+                self.rtt.on_sample(now.since(ack.echo), self.flight());
+                self.snd_una = ack.next;
+                self.snd_nxt = self.snd_nxt.max(ack.next);
+            }
+            let acked = ack.next - before;
+            self.judge(now, acked, update, &mut board);
+            if acked > 0 && !recovers {
+                self.grow(now, acked);
+            }
+            if self.snd_una == self.snd_max {
+                self.deadline = Time::NEVER;
+            } else if ack.next > before {
+                self.restart_timer(now);
+            }
+        }
+        self.scoreboard = Some(board);
+    }
+
+    /// What an ACK of `acked` new segments means to recovery.
+    fn judge(&mut self, now: Time, acked: u32, update: Update, board: &mut Scoreboard) {
+        match self.recovery {
+            Recovery::Fast { recover, .. } => {
+                if self.snd_una >= recover {
+                    self.recovery = Recovery::START; // step A
+                    self.congestion.on_recovered();
+                } else {
+                    self.count_in_recovery(acked, update, board); // steps B and C
+                }
+            }
+            // section 5.1: no recovery until all that was sent before the timeout has arrived
+            Recovery::Careful { recover } => {
+                if self.snd_una >= recover {
+                    self.recovery = Recovery::START;
+                }
+            }
+            Recovery::Open { .. } if acked > 0 => self.recovery = Recovery::START,
+            Recovery::Open { dupacks } if update.news > 0 => {
+                if dupacks == 0 {
+                    board.limited = 0;
+                }
+                let dupacks = dupacks + 1; // steps 1 and 2
+                if dupacks < DUPACK_THRESHOLD && !board.first_is_lost() {
+                    self.recovery = Recovery::Open { dupacks };
+                } else {
+                    self.begin_recovery(now, update, board);
+                }
+            }
+            Recovery::Open { .. } => {}
+        }
+    }
+
+    /// Step 4. FlightSize is without the segments of limited transmit (RFC 5681, section 3.2).
+    fn begin_recovery(&mut self, now: Time, update: Update, board: &mut Scoreboard) {
+        self.recovery = Recovery::Fast {
+            recover: self.snd_max,
+            partial: false,
+        };
+        self.congestion
+            .begin_recovery(self.flight() - board.limited);
+        board.begin_recovery(self.snd_una, update);
+        self.count_in_recovery(0, update, board);
+        self.restart_timer(now);
+        self.fast_retransmits += 1;
+    }
+
+    fn count_in_recovery(&self, acked: u32, update: Update, board: &mut Scoreboard) {
+        let cwnd = self.congestion.usable();
+        board.on_ack_in_recovery(self.snd_una, self.snd_max, update, acked > 0, cwnd);
+    }
+
+    /// The next segment to send.
+    #[inline(never)]
+    pub(super) fn next_by_scoreboard(&mut self, now: Time) -> Option<Segment> {
+        let mut board = self.scoreboard.take()?;
+        let segment = match self.recovery {
+            Recovery::Fast { recover, .. } => self.next_in_recovery(recover, &mut board),
+            Recovery::Open { .. } | Recovery::Careful { .. } => self.next_in_order(&mut board),
+        };
+        self.scoreboard = Some(board);
+        if segment.is_some() && self.deadline == Time::NEVER {
+            self.restart_timer(now); // RFC 6298, rule 5.1
+        }
+        segment
+    }
+
+    /// One past the last segment that the receive window and the flow's length allow.
+    fn right_edge(&self) -> u32 {
+        let edge = self
+            .snd_una
+            .saturating_add(self.congestion.receive_window());
+        edge.min(self.limit)
+    }
+
+    fn next_in_recovery(&mut self, recover: u32, board: &mut Scoreboard) -> Option<Segment> {
+        if !board.has_room(self.snd_una, self.snd_max, self.congestion.usable()) {
+            return None;
+        }
+        let fresh = self.snd_max < self.right_edge();
+        let next = board.next_seg(self.snd_una, self.snd_max, recover, fresh)?;
+        board.on_sent();
+        Some(match next {
+            NextSeg::Again(number) => Segment {
+                number,
+                retransmission: true,
+            },
+            NextSeg::New => {
+                let number = self.snd_max;
+                self.snd_max += 1;
+                self.snd_nxt = self.snd_max;
+                Segment {
+                    number,
+                    retransmission: false,
+                }
+            }
+        })
+    }
+
+    /// Outside recovery: new segments, after a timeout first those sent before and not SACKed.
+    fn next_in_order(&mut self, board: &mut Scoreboard) -> Option<Segment> {
+        while self.snd_nxt < self.snd_max && board.is_sacked(self.snd_nxt) {
+            self.snd_nxt += 1;
+        }
+        let outstanding = board.unsacked(self.snd_una, self.snd_nxt);
+        if outstanding >= self.congestion.usable() || self.snd_nxt >= self.right_edge() {
+            return None;
+        }
+        if let Recovery::Open { dupacks: 1.. } = self.recovery {
+            board.limited += 1; // step 3
+        }
+        let number = self.snd_nxt;
+        self.snd_nxt += 1;
+        let retransmission = number < self.snd_max;
+        self.snd_max = self.snd_max.max(self.snd_nxt);
+        Some(Segment {
+            number,
+            retransmission,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

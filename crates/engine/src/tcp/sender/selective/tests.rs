@@ -1,0 +1,447 @@
+//! Traces worked by hand: one row per event, with what is sent and the window after it.
+
+use super::*;
+use crate::kernel::time::Span;
+use crate::scenario::CongestionControl::{Cubic, NewReno};
+use crate::scenario::TcpSettings;
+use crate::tcp::pipe::{MS, plain, settings};
+
+impl Sender {
+    /// Segments taken to be in the network.
+    pub(in crate::tcp) fn in_network(&self) -> u32 {
+        let Some(board) = &self.scoreboard else {
+            return self.flight();
+        };
+        match self.recovery {
+            Recovery::Fast { .. } => board.pipe(self.snd_una, self.snd_max),
+            _ => board.unsacked(self.snd_una, self.snd_nxt),
+        }
+    }
+
+    /// The bound of what may be in the network when the next segment leaves; none for the first of
+    /// a recovery, for rate reduction and without SACK.
+    pub(in crate::tcp) fn room(&self) -> Option<u32> {
+        let board = self.scoreboard.as_ref()?;
+        let recovers = matches!(self.recovery, Recovery::Fast { .. });
+        let free = recovers && (board.first || board.counts());
+        (!free).then(|| self.congestion.usable())
+    }
+}
+
+/// Plays the events of a table and compares each row with what the sender does.
+///
+/// A row reads `event | segments sent, ' if again | cwnd | ssthresh | pipe  # why`. Events are
+/// 10 ms apart: `open`, `close`, `ack N` (N is expected next; the echo is 100 ms old) with the
+/// segments that its blocks report, first and last, and `timeout`, at the deadline of the timer.
+fn check(settings: &TcpSettings, table: &str) -> Sender {
+    let mut sender = Sender::new(settings);
+    let mut now = Time(1_000 * MS);
+    for row in table.trim().lines() {
+        let row = row.split('#').next().unwrap().trim();
+        let event = row.split('|').next().unwrap();
+        now += Span(10 * MS);
+        match event.split_whitespace().collect::<Vec<_>>()[..] {
+            ["open"] => sender.open(now),
+            ["close"] => sender.close(),
+            ["timeout"] => {
+                now = sender.deadline();
+                sender.on_timer(now);
+            }
+            ["ack", next, ref reported @ ..] => {
+                let mut blocks = Blocks::default();
+                for (block, text) in blocks.iter_mut().zip(reported) {
+                    let (first, last) = text.split_once('-').unwrap_or((text, text));
+                    *block = (first.parse().unwrap(), last.parse::<u32>().unwrap() + 1);
+                }
+                let echo = Time(now.0 - 100 * MS);
+                sender.on_sack(now, plain(next.parse().unwrap(), echo), &blocks);
+            }
+            _ => panic!("no such event: {event}"),
+        }
+        let sent: Vec<String> = std::iter::from_fn(|| sender.next_segment(now))
+            .map(|s| format!("{}{}", s.number, if s.retransmission { "'" } else { "" }))
+            .collect();
+        let played = format!(
+            "{event}|{:<20}|{:>6.3} |{:>5.1} |{:>3}",
+            sent.join(" "),
+            sender.cwnd(),
+            sender.ssthresh(),
+            sender.in_network()
+        );
+        assert_eq!(played, row);
+    }
+    sender
+}
+
+/// Ten segments leave at once.
+fn from_ten() -> TcpSettings {
+    TcpSettings {
+        sack: true,
+        initial_cwnd_packets: 10,
+        ..settings(NewReno)
+    }
+}
+
+/// Both holes are repaired in the round trip after their loss, with one halving.
+#[test]
+fn two_losses_of_a_window_are_repaired_in_one_round_trip() {
+    let sender = check(
+        &from_ten(),
+        "
+        open               |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10  # 2 and 5 get lost
+        ack 1              |10 11               |11.000 | 42.0 | 11  # 0 arrives: slow start
+        ack 2              |12 13               |12.000 | 42.0 | 12  # 1
+        ack 2 3            |14                  |12.000 | 42.0 | 12  # limited transmit
+        ack 2 3-4          |15                  |12.000 | 42.0 | 12
+        ack 2 6 3-4        |2'                  | 6.000 |  6.0 | 11  # third: (14 - 2)/2; 5, 7-15, 2'
+        ack 2 6-7 3-4      |                    | 6.000 |  6.0 | 10
+        ack 2 6-8 3-4      |                    | 6.000 |  6.0 |  8  # three above 5: lost
+        ack 2 6-9 3-4      |                    | 6.000 |  6.0 |  7  # 10-15, 2'
+        ack 2 6-10 3-4     |                    | 6.000 |  6.0 |  6
+        ack 2 6-11 3-4     |5'                  | 6.000 |  6.0 |  6  # 12-15, 2', 5'
+        ack 2 6-12 3-4     |16                  | 6.000 |  6.0 |  6
+        ack 2 6-13 3-4     |17                  | 6.000 |  6.0 |  6
+        ack 2 6-14 3-4     |18                  | 6.000 |  6.0 |  6
+        ack 2 6-15 3-4     |19                  | 6.000 |  6.0 |  6  # 16-19, 2', 5'
+        ack 5 6-15         |20                  | 6.000 |  6.0 |  6  # 2': one new for it
+        ack 16             |21                  | 6.000 |  6.0 |  6  # 5': all sent before; over
+        ack 17             |22                  | 6.167 |  6.0 |  6  # congestion avoidance, + 1/6
+        ",
+    );
+    assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
+}
+
+/// Six of ten are lost: all that IsLost() says leaves at once, within the window.
+#[test]
+fn a_burst_of_losses_is_repaired_in_a_burst_within_the_window() {
+    check(
+        &from_ten(),
+        "
+        open               |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10  # 0 to 5 get lost
+        ack 0 6            |10                  |10.000 | 42.0 | 10
+        ack 0 6-7          |11                  |10.000 | 42.0 | 10
+        ack 0 6-8          |0' 1'               | 5.000 |  5.0 |  5  # pipe 3 before: 9, 10, 11
+        ack 0 6-9          |2'                  | 5.000 |  5.0 |  5
+        ack 0 6-10         |3'                  | 5.000 |  5.0 |  5
+        ack 0 6-11         |4'                  | 5.000 |  5.0 |  5  # 0' to 4'
+        ack 1 6-11         |5'                  | 5.000 |  5.0 |  5
+        ack 2 6-11         |12                  | 5.000 |  5.0 |  5
+        ack 3 6-11         |13                  | 5.000 |  5.0 |  5
+        ack 4 6-11         |14                  | 5.000 |  5.0 |  5
+        ack 5 6-11         |15                  | 5.000 |  5.0 |  5
+        ack 12             |16                  | 5.000 |  5.0 |  5  # 5': over
+        ",
+    );
+}
+
+/// The same losses with proportional rate reduction: one leaves for each that arrives, and two
+/// while the ACKs are safe, up to ssthresh.
+#[test]
+fn a_burst_of_losses_with_rate_reduction() {
+    let prr = TcpSettings {
+        prr: true,
+        ..from_ten()
+    };
+    check(
+        &prr,
+        "
+        open               |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10  # 0 to 5 get lost
+        ack 0 6            |10                  |10.000 | 42.0 | 10
+        ack 0 6-7          |11                  |10.000 | 42.0 | 10
+        ack 0 6-8          |0'                  | 5.000 |  5.0 |  4  # below ssthresh: 1 for 1
+        ack 0 6-9          |1'                  | 5.000 |  5.0 |  4
+        ack 0 6-10         |2'                  | 5.000 |  5.0 |  4
+        ack 0 6-11         |3'                  | 5.000 |  5.0 |  4
+        ack 1 6-11         |4' 5'               | 5.000 |  5.0 |  5  # safe: one more
+        ack 2 6-11         |12                  | 5.000 |  5.0 |  5  # at ssthresh
+        ack 3 6-11         |13                  | 5.000 |  5.0 |  5
+        ",
+    );
+}
+
+/// RFC 6937, section 3.1, first figure: 20 segments, the first is lost. The RFC counts limited
+/// transmit in FlightSize (ssthresh 11) where RFC 5681 forbids it (10).
+#[test]
+fn rate_reduction_spreads_the_silence_of_half_a_window() {
+    let twenty = TcpSettings {
+        initial_cwnd_packets: 20,
+        window_packets: 64,
+        ..from_ten()
+    };
+    let sent_with = |prr| {
+        let mut sender = Sender::new(&TcpSettings { prr, ..twenty });
+        let now = Time(1_000 * MS);
+        sender.open(now);
+        while sender.next_segment(now).is_some() {}
+        let mut sent = String::new();
+        for arrived in 1..=21 {
+            let ack = plain(0, Time(900 * MS));
+            sender.on_sack(now, ack, &[(1, arrived + 1), (0, 0), (0, 0)]);
+            let segments = std::iter::from_fn(|| sender.next_segment(now)).collect::<Vec<_>>();
+            sent.push(match segments[..] {
+                [] => '.',
+                [one] if one.retransmission => 'R',
+                [_] => 'N',
+                _ => panic!("a burst on ACK {arrived}"),
+            });
+        }
+        sent
+    };
+    // cwnd 10: of 18 in the network after the retransmission 9 must arrive before the next leaves
+    assert_eq!(sent_with(false), "NNR.........NNNNNNNNN");
+    // rows of the figure: NNR.........NNNNNNNN (cwnd 11: on ACK 12) and NNR.N.N.N.N.N.N..NN
+    assert_eq!(sent_with(true), "NNR.N.N.N.N.N.N.N..NN");
+}
+
+/// The retransmission gets lost: SACK says nothing of it (RFC 6675 has no such detection), and the
+/// timer repairs it. What was SACKed is not sent again; ACKs mean no further loss until all that
+/// was sent before has arrived.
+#[test]
+fn a_lost_retransmission_is_repaired_by_the_timer() {
+    let sender = check(
+        &from_ten(),
+        "
+        open               |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10  # 0 and 4 get lost
+        ack 0 1            |10                  |10.000 | 42.0 | 10
+        ack 0 1-2          |11                  |10.000 | 42.0 | 10
+        ack 0 1-3          |0'                  | 5.000 |  5.0 |  9  # lost again
+        ack 0 5 1-3        |                    | 5.000 |  5.0 |  8
+        ack 0 5-6 1-3      |                    | 5.000 |  5.0 |  7
+        ack 0 5-7 1-3      |                    | 5.000 |  5.0 |  5  # 4 is lost: 8-11, 0'
+        ack 0 5-8 1-3      |4'                  | 5.000 |  5.0 |  5
+        ack 0 5-9 1-3      |12                  | 5.000 |  5.0 |  5
+        ack 0 5-10 1-3     |13                  | 5.000 |  5.0 |  5
+        ack 0 5-11 1-3     |14                  | 5.000 |  5.0 |  5
+        ack 0 1-11         |15                  | 5.000 |  5.0 |  5  # 4'; 12-15, 0'
+        ack 0 1-12         |16                  | 5.000 |  5.0 |  5
+        timeout            |0'                  | 1.000 |  8.5 |  1  # FlightSize 17
+        ack 0 1-13         |                    | 1.000 |  8.5 |  1
+        ack 0 1-14         |                    | 1.000 |  8.5 |  1  # no loss by duplicate ACKs
+        ack 0 1-15         |                    | 1.000 |  8.5 |  1
+        ack 0 1-16         |                    | 1.000 |  8.5 |  1
+        ack 17             |17 18               | 2.000 |  8.5 |  2  # 0': nothing else again
+        ack 18             |19 20               | 3.000 |  8.5 |  3
+        ",
+    );
+    assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
+}
+
+/// After a timeout the holes are sent again in slow start, what was SACKed is passed over.
+#[test]
+fn a_timeout_sends_only_the_holes_again() {
+    check(
+        &TcpSettings {
+            initial_cwnd_packets: 6,
+            ..from_ten()
+        },
+        "
+        open               |0 1 2 3 4 5         | 6.000 | 42.0 |  6  # 0, 1, 3 and 5 get lost
+        ack 0 2            |6                   | 6.000 | 42.0 |  6  # lost as well
+        ack 0 4 2          |7                   | 6.000 | 42.0 |  6  # lost as well
+        timeout            |0'                  | 1.000 |  4.0 |  1
+        ack 1 4 2          |1' 3'               | 2.000 |  4.0 |  2  # 2 had arrived
+        ack 3 4            |5' 6'               | 3.000 |  4.0 |  3  # 4 had arrived
+        ack 5              |7' 8                | 4.000 |  4.0 |  4
+        ack 6              |9                   | 4.250 |  4.0 |  4
+        ",
+    );
+}
+
+/// Two segments overtake another: fewer than three duplicate ACKs, nothing is sent again.
+#[test]
+fn mild_reordering_is_no_loss() {
+    let sender = check(
+        &from_ten(),
+        "
+        open               |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10  # 1 and 2 overtake 0
+        ack 0 1            |10                  |10.000 | 42.0 | 10
+        ack 0 1-2          |11                  |10.000 | 42.0 | 10
+        ack 3              |12 13               |11.000 | 42.0 | 11  # 0: one ACK, growth by one
+        ack 4              |14 15               |12.000 | 42.0 | 12
+        ack 4 6            |16                  |12.000 | 42.0 | 12  # 6 and 7 overtake 4 and 5:
+        ack 4 6-7          |17                  |12.000 | 42.0 | 12  # counted from 0 again
+        ack 8              |18 19 20            |13.000 | 42.0 | 13
+        ",
+    );
+    assert_eq!(sender.fast_retransmits(), 0);
+}
+
+/// Three segments overtake another: it is sent again for nothing and the window halved. The late
+/// original ends the recovery only when all that was sent before has arrived.
+#[test]
+fn reordering_by_three_halves_the_window_once() {
+    let sender = check(
+        &from_ten(),
+        "
+        open               |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10  # 1, 2 and 3 overtake 0
+        ack 0 1            |10                  |10.000 | 42.0 | 10
+        ack 0 1-2          |11                  |10.000 | 42.0 | 10
+        ack 0 1-3          |0'                  | 5.000 |  5.0 |  9  # 4-11, 0'
+        ack 4              |                    | 5.000 |  5.0 |  8  # the original 0
+        ack 5              |                    | 5.000 |  5.0 |  7
+        ack 6              |                    | 5.000 |  5.0 |  6
+        ack 7              |                    | 5.000 |  5.0 |  5
+        ack 8              |12                  | 5.000 |  5.0 |  5
+        ack 9              |13                  | 5.000 |  5.0 |  5
+        ack 10             |14                  | 5.000 |  5.0 |  5
+        ack 11             |15                  | 5.000 |  5.0 |  5
+        ack 12             |16                  | 5.000 |  5.0 |  5  # recovery is over
+        ack 12             |                    | 5.000 |  5.0 |  5  # 0', no block: means nothing
+        ack 13             |17                  | 5.200 |  5.0 |  5
+        ",
+    );
+    assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
+}
+
+/// The last segments of a flow are lost with one before them: the rescue retransmission (rule 4)
+/// is of the highest, once, and brings the ACK that tells of the rest.
+#[test]
+fn a_lost_tail_is_rescued_once() {
+    let eight = TcpSettings {
+        segments: Some(8),
+        ..from_ten()
+    };
+    let sender = check(
+        &eight,
+        "
+        open               |0 1 2 3 4 5 6 7     |10.000 | 42.0 |  8  # 1, 6 and 7 get lost
+        ack 1              |                    |11.000 | 42.0 |  7
+        ack 1 2            |                    |11.000 | 42.0 |  6
+        ack 1 2-3          |                    |11.000 | 42.0 |  5
+        ack 1 2-4          |1'                  | 3.500 |  3.5 |  4  # 7/2; 5, 6, 7, 1'
+        ack 1 2-5          |                    | 3.500 |  3.5 |  3  # 3 allowed
+        ack 6              |7'                  | 3.500 |  3.5 |  2  # 1'; rescue, not in the pipe
+        ack 6 7            |6'                  | 3.500 |  3.5 |  2  # 7': rule 3; 6 and 6'
+        ack 8              |                    | 3.500 |  3.5 |  0
+        ",
+    );
+    assert!(sender.finished());
+    assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
+    assert_eq!(sender.deadline(), Time::NEVER);
+}
+
+/// 12 and 13 are sent in the recovery from the loss of 0 and get lost: the next one, and a halving.
+#[test]
+fn a_loss_in_recovery_is_another_event() {
+    let sender = check(
+        &from_ten(),
+        "
+        open               |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10  # 0 gets lost
+        ack 0 1            |10                  |10.000 | 42.0 | 10
+        ack 0 1-2          |11                  |10.000 | 42.0 | 10
+        ack 0 1-3          |0'                  | 5.000 |  5.0 |  9
+        ack 0 1-8          |12                  | 5.000 |  5.0 |  5  # 9, 10, 11, 0'; lost
+        ack 0 1-9          |13                  | 5.000 |  5.0 |  5  # lost
+        ack 0 1-10         |14                  | 5.000 |  5.0 |  5
+        ack 0 1-11         |15                  | 5.000 |  5.0 |  5  # 12-15, 0'
+        ack 12             |16                  | 5.000 |  5.0 |  5  # 0': over
+        ack 12 14          |17                  | 5.000 |  5.0 |  5  # limited transmit
+        ack 12 14-15       |18                  | 5.000 |  5.0 |  5
+        ack 12 14-16       |12'                 | 2.500 |  2.5 |  3  # (7 - 2)/2; 17, 18, 12'
+        ack 12 14-17       |                    | 2.500 |  2.5 |  2
+        ack 12 14-18       |13'                 | 2.500 |  2.5 |  2  # 12', 13'
+        ack 13 14-18       |19                  | 2.500 |  2.5 |  2  # lost
+        ack 19             |20                  | 2.500 |  2.5 |  2  # 13': over
+        ack 19 20          |21                  | 2.500 |  2.5 |  2
+        ",
+    );
+    assert_eq!((sender.fast_retransmits(), sender.timeouts()), (2, 0));
+}
+
+/// 12 and 13 are lost and sent again while the recovery from the loss of 0 and 9 lasts. They start
+/// the next one and cost a halving, but are not sent a third time.
+#[test]
+fn a_recovery_that_follows_on_another_repeats_nothing() {
+    let sender = check(
+        &from_ten(),
+        "
+        open               |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10  # 0 and 9 get lost
+        ack 0 1            |10                  |10.000 | 42.0 | 10
+        ack 0 1-2          |11                  |10.000 | 42.0 | 10
+        ack 0 1-3          |0'                  | 5.000 |  5.0 |  9
+        ack 0 1-8          |12                  | 5.000 |  5.0 |  5  # 9, 10, 11, 0'; 12 gets lost
+        ack 0 10 1-8       |13                  | 5.000 |  5.0 |  5  # lost
+        ack 0 10-11 1-8    |14                  | 5.000 |  5.0 |  5
+        ack 9 10-11        |15                  | 5.000 |  5.0 |  5  # 0'; 9 and 12-15
+        ack 9 14 10-11     |9' 16               | 5.000 |  5.0 |  5  # 9 is lost: 12, 13, 15, 9'
+        ack 9 14-15 10-11  |17                  | 5.000 |  5.0 |  5
+        ack 9 14-16 10-11  |12' 13' 18          | 5.000 |  5.0 |  5  # 12 and 13 are: 17, 9'
+        ack 12 14-16       |19                  | 5.000 |  5.0 |  5  # 9': over; 12, 13, 17, 18
+        ack 12 14-17       |                    | 4.000 |  4.0 |  4  # 8/2; 18, 19, 12', 13'
+        ack 13 14-17       |20                  | 4.000 |  4.0 |  4  # 12'
+        ack 18             |21                  | 4.000 |  4.0 |  4  # 13'
+        ack 19             |22                  | 4.000 |  4.0 |  4
+        ack 20             |23                  | 4.000 |  4.0 |  4  # over
+        ",
+    );
+    assert_eq!((sender.fast_retransmits(), sender.timeouts()), (2, 0));
+}
+
+/// An ACK that reports three segments at once starts the recovery without waiting for two more
+/// (step 2): ACKs got lost.
+#[test]
+fn one_ack_with_three_sacked_segments_is_enough() {
+    check(
+        &from_ten(),
+        "
+        open               |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10  # 0 and all ACKs but one
+        ack 0 1-5          |0'                  | 5.000 |  5.0 |  5  # 6-9, 0'
+        ",
+    );
+}
+
+/// The receive window bounds what is outstanding, SACKed or not.
+#[test]
+fn the_receive_window_holds_while_the_pipe_is_short() {
+    check(
+        &TcpSettings {
+            window_packets: 10,
+            ..from_ten()
+        },
+        "
+        open               |0 1 2 3 4 5 6 7 8 9 |10.000 | 10.0 | 10  # 0 gets lost
+        ack 0 1            |                    |10.000 | 10.0 |  9
+        ack 0 1-2          |                    |10.000 | 10.0 |  8
+        ack 0 1-3          |0'                  | 5.000 |  5.0 |  7
+        ack 0 1-9          |                    | 5.000 |  5.0 |  1
+        ack 10             |10 11 12 13 14      | 5.000 |  5.0 |  5
+        ",
+    );
+}
+
+/// A law of its own decrease keeps it: CUBIC leaves 0.7 of FlightSize.
+#[test]
+fn the_law_of_growth_says_what_a_loss_leaves() {
+    let cubic = TcpSettings {
+        congestion: Cubic,
+        ..from_ten()
+    };
+    check(
+        &cubic,
+        "
+        open               |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10
+        ack 0 1            |10                  |10.000 | 42.0 | 10
+        ack 0 1-2          |11                  |10.000 | 42.0 | 10
+        ack 0 1-3          |0'                  | 7.000 |  7.0 |  9
+        ",
+    );
+}
+
+#[test]
+fn old_acks_and_repeated_reports_change_nothing() {
+    let mut sender = check(
+        &from_ten(),
+        "
+        open               |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10
+        ack 3              |10 11 12 13         |11.000 | 42.0 | 11
+        ack 3 5            |14                  |11.000 | 42.0 | 11
+        ",
+    );
+    let before = format!("{sender:?}");
+    for next in [0, 1, 2, 3] {
+        let now = Time(2_000 * MS);
+        let blocks = [(5, 6), (0, 0), (0, 0)];
+        sender.on_sack(now, plain(next, Time(1_900 * MS)), &blocks);
+    }
+    assert_eq!(format!("{sender:?}"), before);
+}
