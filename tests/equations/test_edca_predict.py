@@ -347,6 +347,13 @@ def test_another_ack_timeout_is_flagged(seven):
     assert flagged(scenario, "ack_timeout")
 
 
+def test_cf_end_frames_are_flagged_where_an_opportunity_has_a_limit_in_time(seven):
+    scenario = seven()
+    scenario["cell"]["cf_end"] = True
+    set_stations(scenario, txop_limit_s=1.6e-3)
+    assert flagged(scenario, "CF-End")
+
+
 def test_frames_given_up_now_and_then_are_flagged(seven):
     scenario = seven()
     scenario["cell"]["ap"].update(cwmin=3)

@@ -91,6 +91,35 @@ fn the_limit_in_time_counts_to_the_end_of_the_last_mac_ack() {
 }
 
 #[test]
+fn a_cf_end_goes_sifs_after_the_last_mac_ack_of_an_opportunity_with_time_left() {
+    // CF-End: 20 bytes at 2 Mb/s behind a preamble, 272 us
+    let cf_end_ns = 272_000;
+    let closed_by = |txop_limit_ns| {
+        let mut scenario = without_backoff();
+        scenario.cell.cf_end = true;
+        let access = &mut scenario.stations[0].node.best_effort;
+        access.txop_packets = Some(1);
+        access.txop_limit = Some(Span(txop_limit_ns));
+        add_flow(&mut scenario, 0, Direction::Up, greedy());
+        let frames = result(&scenario).frames;
+        let seen = |frame: &FrameRecord| (frame.at.0, frame.kind, frame.from);
+        frames[2..4].iter().map(seen).collect::<Vec<_>>()
+    };
+    let with_cf_end = EXCHANGE_NS + 10_000 + cf_end_ns;
+    assert_eq!(
+        closed_by(with_cf_end),
+        [
+            (EXCHANGE_NS + 10_000, FrameKind::CfEnd, 1),
+            (with_cf_end + 50_000, FrameKind::Data, 1)
+        ]
+    );
+    assert_eq!(
+        closed_by(with_cf_end - 1)[0],
+        (EXCHANGE_NS + 50_000, FrameKind::Data, 1)
+    );
+}
+
+#[test]
 fn voice_wins_internal_collisions_and_best_effort_is_given_up_at_its_limit() {
     let mut scenario = without_backoff();
     scenario.stations[0].node.attempts_short = 3;

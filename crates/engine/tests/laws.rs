@@ -201,6 +201,8 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         prop::option::of(0..400_u64),
         prop::bool::ANY,
         prop::bool::ANY,
+        prop::sample::select(vec![CountdownRule::Dcf, CountdownRule::Edca]),
+        prop::bool::ANY,
     );
     let stations = prop::collection::vec(station(), 1..5);
     (cell, stations, wire(), any::<u64>(), 50..700_u64)
@@ -209,7 +211,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             (Just((cell, stations, wire, seed, duration)), flows)
         })
         .prop_map(|((cell, stations, wire, seed, duration), flows)| {
-            let (ap, rts_threshold_bytes, ack_timeout, series, mixed) = cell;
+            let (ap, rts_threshold_bytes, ack_timeout, series, mixed, countdown, cf_end) = cell;
             let mut scenario = dot11b(0, 1);
             scenario.duration = Span(duration * MS);
             scenario.warmup = Span(duration * MS / 10);
@@ -219,6 +221,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                 scenario.cell.ap_queue_order = QueueOrder::Mixed;
             }
             scenario.cell.rts_threshold_bytes = rts_threshold_bytes;
+            (scenario.cell.countdown, scenario.cell.cf_end) = (countdown, cf_end);
             scenario.cell.ack_timeout = ack_timeout.map(|us| Span(us * 1000));
             scenario.wire = wire;
             scenario.stations = stations;

@@ -1,7 +1,8 @@
 //! One access category of one node: its backoff, its retries and the frame it wants to send.
 
 use super::airtime::{ACK_BYTES, RTS_BYTES};
-use super::dcf::{AP, Frame};
+use super::dcf::AP;
+use super::exchange::Frame;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::Span;
 use crate::scenario::{Category, Node, Phy, Rates, Scenario};

@@ -3,16 +3,22 @@
 //! Contenders with the same AIFS count the same idle slots, so they share one [`BackoffRing`]. Only
 //! after a failure, with an ACK timeout of its own, does a contender count from another instant than
 //! its group: a loner, until the next transmission.
+//!
+//! A DCF counter falls at the end of each idle slot (IEEE 802.11-2016, 10.3.4.3). An EDCA counter
+//! falls at the beginning of each slot (10.22.2.4), so that the slot in which another node begins
+//! to send counts as well. Undisturbed, both run out at the same instant.
 
 use super::backoff::BackoffRing;
 use super::contender::{Contender, SlotCount};
 use crate::kernel::time::{Span, Time};
-use crate::scenario::Phy;
+use crate::scenario::{CountdownRule, Phy};
 
 /// All backoffs of a contention domain.
 #[derive(Clone, Debug)]
 pub(super) struct Countdown {
     slot: Span,
+    /// What a counter has fallen by when a slot begins, beyond the idle slots before.
+    lead: u64,
     groups: Vec<Group>,
     loners: Vec<Loner>,
 }
@@ -40,7 +46,13 @@ struct Loner {
 
 impl Countdown {
     /// For `contenders` contenders whose window never exceeds `widest`; group g has `aifsns[g]`.
-    pub(super) fn new(phy: &Phy, aifsns: &[u32], contenders: usize, widest: u32) -> Countdown {
+    pub(super) fn new(
+        phy: &Phy,
+        rule: CountdownRule,
+        aifsns: &[u32],
+        contenders: usize,
+        widest: u32,
+    ) -> Countdown {
         let group = |&aifsn: &u32| Group {
             aifs: phy.aifs(aifsn),
             resume: Time::ZERO,
@@ -50,6 +62,10 @@ impl Countdown {
         };
         Countdown {
             slot: phy.slot,
+            lead: match rule {
+                CountdownRule::Dcf => 0,
+                CountdownRule::Edca => 1,
+            },
             groups: aifsns.iter().map(group).collect(),
             loners: Vec::new(),
         }
@@ -137,6 +153,8 @@ impl Countdown {
                 }
                 _ => group.ring.pass(start.since(group.resume).0 / slot.0),
             }
+            // who has not counted to the end has this slot and at least one more before it
+            group.ring.pass(self.lead);
         }
         if !self.loners.is_empty() {
             self.gather_loners(start, contenders, ready);
@@ -153,10 +171,11 @@ impl Countdown {
                 ready.push(loner.contender);
                 continue;
             }
-            let elapsed = start.since(loner.resume).0 / slot.0;
+            let counting = u64::from(start >= loner.resume);
+            let elapsed = start.since(loner.resume).0 / slot.0 + self.lead * counting;
             let group = &mut self.groups[state.group];
             state.target = group.ring.passed() + loner.slots.saturating_sub(elapsed);
-            state.drawn_at = group.openings - u64::from(start >= loner.resume);
+            state.drawn_at = group.openings - counting;
             if state.backlogged {
                 group.ring.add(loner.contender, state.target);
             }

@@ -15,7 +15,8 @@
 //! A contender that wins the medium holds it for a transmission opportunity: its next frame follows
 //! SIFS after the MAC ACK, without RTS, if it is there before the MAC ACK ends and if its own MAC ACK
 //! would end within the TXOP limits. The first frame is always allowed; a failure ends the
-//! opportunity. Post-backoff is drawn after each frame; what follows in the same opportunity draws
+//! opportunity. With `cf_end` whoever has time left in an opportunity but nothing more to send ends
+//! it with a CF-End frame, SIFS after the last MAC ACK (10.22.2.9). Post-backoff is drawn after each frame; what follows in the same opportunity draws
 //! anew.
 //!
 //! The next transmission is planned ahead, up to the end of its data frame, and is revised while it
@@ -23,8 +24,9 @@
 //! transmission begins finds the medium busy.
 //!
 //! Differs from the standard in: the ACK timeout is by default as long as EIFS less AIFS, so that
-//! colliding nodes and the others resume together (`ack_timeout` sets another); MAC ACK, RTS and CTS
-//! frames are never corrupted; propagation takes no time; a node that sends again before its RTS's
+//! colliding nodes and the others resume together (`ack_timeout` sets another); counters fall as in
+//! the DCF unless `countdown` says otherwise, and immediate access waits for no slot boundary; MAC
+//! ACK, RTS, CTS and CF-End frames are never corrupted; propagation takes no time; a node that sends again before its RTS's
 //! reservation is over (possible only if `ack_timeout` is shorter than a MAC ACK) ends it.
 
 use super::contender::{Contender, Path, contenders_of, outranked};
@@ -34,45 +36,10 @@ use crate::kernel::time::{Span, Time};
 use crate::scenario::{Category, Node, Phy, Scenario};
 
 pub use super::contender::NodeCounters;
+pub use super::exchange::{CfEnd, Exchange, Frame, Outcome};
 
 /// The access point's number; station i of the scenario is node i + 1.
 pub const AP: u32 = 0;
-
-/// A data frame handed to the medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// Receiving node.
-    pub to: u32,
-    /// Length of the IP packet inside. [bytes]
-    pub ip_bytes: u32,
-}
-
-/// How the exchange that ended has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The receiver has the frame; its MAC ACK ends at `done`, and then the frame leaves its queue.
-    Delivered {
-        /// Node whose frame it was.
-        from: u32,
-        /// End of the MAC ACK.
-        done: Time,
-    },
-    /// One frame was lost to channel errors.
-    Corrupted,
-    /// Several nodes sent at once.
-    Collided,
-}
-
-/// When an exchange took place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Exchange {
-    /// Start of the first frame.
-    pub start: Time,
-    /// End of the data frame, or of the longest colliding frame.
-    pub end: Time,
-    /// It followed another exchange in the same transmission opportunity.
-    pub follows: bool,
-}
 
 /// The contender that may go on after the MAC ACK without contending again.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +59,7 @@ pub struct Dcf {
     mac_bytes: u32,
     rts_threshold: Option<u32>,
     ack_timeout: Option<Span>,
+    cf_end: bool,
     contenders: Vec<Contender>,
     countdown: Countdown,
     /// Some node has several contenders.
@@ -118,6 +86,10 @@ pub struct Dcf {
     discarded_inside: Vec<u32>,
     discarded: Vec<u32>,
     holder: Option<Holder>,
+    /// Follows the last exchange unless the holder goes on.
+    closing: Option<CfEnd>,
+    /// Went between the exchange that ended last and the one before.
+    closed: Option<CfEnd>,
     exchange: Exchange,
     idle_since: Time,
     idle_ns: u64,
@@ -157,9 +129,11 @@ impl Dcf {
             mac_bytes: cell.frame_bytes(0),
             rts_threshold: cell.rts_threshold_bytes,
             ack_timeout: cell.ack_timeout,
+            cf_end: cell.cf_end,
             contenders: members.iter().map(contender).collect(),
             countdown: Countdown::new(
                 &cell.phy,
+                cell.countdown,
                 &aifsns,
                 members.len(),
                 windows.max().unwrap_or(0),
@@ -179,6 +153,8 @@ impl Dcf {
             discarded_inside: Vec::new(),
             discarded: Vec::with_capacity(8),
             holder: None,
+            closing: None,
+            closed: None,
             exchange: Exchange::default(),
             idle_since: Time::ZERO,
             idle_ns: 0,
@@ -229,6 +205,7 @@ impl Dcf {
         }
         self.on_air = false;
         self.stale = true;
+        self.closed = self.closing.take();
         self.discarded.clear();
         if !self.discarded_inside.is_empty() {
             self.discarded.append(&mut self.discarded_inside);
@@ -282,6 +259,11 @@ impl Dcf {
     /// The exchange that ended last.
     pub fn exchange(&self) -> Exchange {
         self.exchange
+    }
+
+    /// The CF-End frame ahead of the exchange that ended last, if there was one.
+    pub fn cf_end(&self) -> Option<CfEnd> {
+        self.closed
     }
 
     /// Number of contenders.
@@ -361,6 +343,10 @@ impl Dcf {
             return false;
         }
         self.holder = None;
+        if self.closing.take().is_some() {
+            self.busy_ns -= self.idle_since.since(holder.done).0;
+            self.idle_since = holder.done;
+        }
         self.contenders[holder.contender as usize].counters.attempts += 1;
         self.transmitters.clear();
         self.transmitters.push(holder.contender);
@@ -511,7 +497,8 @@ impl Dcf {
             self.fail(from, protect, end, end);
             return Outcome::Corrupted;
         }
-        self.release_medium(ack_end, Span::ZERO);
+        let free = self.close(from, ack_end);
+        self.release_medium(free, Span::ZERO);
         let state = &mut self.contenders[from as usize];
         state.counters.delivered += 1;
         state.start_afresh(self.countdown.count(state.group));
@@ -525,6 +512,24 @@ impl Dcf {
             from,
             done: ack_end,
         }
+    }
+
+    /// When the medium falls idle after the MAC ACK of `holder` if nothing follows: at once, or after
+    /// a CF-End frame, which is as long as an RTS.
+    fn close(&mut self, holder: u32, ack_end: Time) -> Time {
+        let state = &self.contenders[holder as usize];
+        let start = ack_end + self.phy.sifs;
+        let end = start + state.rts_air;
+        let fits = |limit| end.since(self.opportunity) <= limit;
+        if !self.cf_end || !state.txop_limit.is_some_and(fits) {
+            return ack_end;
+        }
+        self.closing = Some(CfEnd {
+            start,
+            from: holder,
+            to: state.frame.to,
+        });
+        end
     }
 
     fn end_collision(&mut self) -> Outcome {

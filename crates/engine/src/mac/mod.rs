@@ -8,3 +8,4 @@ mod backoff;
 mod contender;
 mod countdown;
 pub mod dcf;
+mod exchange;

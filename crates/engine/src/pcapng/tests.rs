@@ -71,6 +71,8 @@ fn scenario() -> Scenario {
             llc_bytes: 8,
             rts_threshold_bytes: None,
             ack_timeout: None,
+            countdown: CountdownRule::Dcf,
+            cf_end: false,
             ap: node(75),
             ap_queue_order: QueueOrder::Fifo,
         },
@@ -128,7 +130,10 @@ fn control(at: u64, from: u32, kind: FrameKind, packet: Option<Packet>) -> Frame
     FrameRecord {
         kind,
         packet,
-        bytes: if kind == FrameKind::Rts { 20 } else { 14 },
+        bytes: match kind {
+            FrameKind::Rts | FrameKind::CfEnd => 20,
+            _ => 14,
+        },
         rate_bps: 2_000_000,
         ..data(at, from, None)
     }
@@ -318,6 +323,16 @@ fn rts_and_cts_reserve_the_whole_exchange() {
     assert_eq!(u16_le(&rts.mac, 2), 30 + 248 + 1310 + 248);
     assert_eq!(u16_le(&cts.mac, 2), 20 + 1310 + 248);
     assert_eq!((rts.mac[0], cts.mac[0]), (0xB4, 0xC4));
+}
+
+#[test]
+fn a_cf_end_is_for_all_and_names_the_access_point() {
+    let [cf_end] = &capture(&[control(0, 1, FrameKind::CfEnd, None)])[..] else {
+        panic!()
+    };
+    assert_eq!((cf_end.mac[0], u16_le(&cf_end.mac, 2)), (0xE4, 0));
+    assert_eq!(cf_end.mac[4..10], [0xFF; 6]);
+    assert_eq!(cf_end.mac[10..16], [2, 0, 0, 0, 0, 0]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::ip::Addresses;
 use crate::mac::airtime::ACK_BYTES;
+use crate::mac::dcf::AP;
 use crate::packet::Packet;
 use crate::record::{FrameKind, FrameRecord};
 use crate::scenario::{self, Rates, Scenario};
@@ -18,11 +19,13 @@ const QOS_DATA: u8 = 0x88;
 const RTS: u8 = 0xB4;
 const CTS: u8 = 0xC4;
 const ACK: u8 = 0xD4;
+const CF_END: u8 = 0xE4;
 // Second byte: flags.
 const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
 const RETRY: u8 = 0x08;
 
+const BROADCAST: [u8; 6] = [0xFF; 6];
 /// Largest duration that a frame can announce. [us]
 const DURATION_MAX: u64 = 32_767;
 /// The wired host that the access point bridges to.
@@ -74,6 +77,12 @@ impl Cell {
             (FrameKind::Rts, packet) => self.rts(out, record, packet.as_ref()),
             (FrameKind::Cts, _) => self.cts(out, record),
             (FrameKind::Ack, _) => control(out, ACK, 0, &[record.to]),
+            // the transmitter's address is that of the access point (IEEE 802.11-2016, 9.3.1.6)
+            (FrameKind::CfEnd, _) => {
+                control(out, CF_END, 0, &[]);
+                out.extend_from_slice(&BROADCAST);
+                out.extend_from_slice(&mac_address(AP));
+            }
             (FrameKind::Data, None) => unreachable!("a data frame carries a packet"),
         }
         let fcs = crc32(&out[start..]);

@@ -3,7 +3,7 @@
 use super::{Fate, FrameKind, FrameRecord};
 use crate::kernel::time::{Span, Time};
 use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
-use crate::mac::dcf::{AP, Dcf, Outcome};
+use crate::mac::dcf::{AP, CfEnd, Dcf, Outcome};
 use crate::scenario::Scenario;
 use crate::world::Port;
 
@@ -44,6 +44,10 @@ impl FrameLog {
             return;
         }
         self.tries.resize(ports.len(), 0);
+        if let Some(closing) = cell.cf_end() {
+            let from = cell.node(closing.from);
+            self.records.push(cf_end(scenario, from, closing));
+        }
         for &contender in cell.transmitters() {
             let Some(packet) = ports[contender as usize].queue.head().copied() else {
                 continue;
@@ -93,6 +97,20 @@ impl FrameLog {
             self.tries[contender as usize] = 0;
         }
     }
+}
+
+/// The frame with which `from` ends its transmission opportunity.
+fn cf_end(scenario: &Scenario, from: u32, closing: CfEnd) -> FrameRecord {
+    let draft = Draft {
+        from,
+        to: AP,
+        kind: FrameKind::CfEnd,
+        bytes: RTS_BYTES,
+        rate_bps: scenario.rates(from, closing.to).rts_bps,
+        retry: false,
+        fate: Fate::Delivered,
+    };
+    draft.at(closing.start, None)
 }
 
 /// A record without its time and packet.

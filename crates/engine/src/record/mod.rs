@@ -20,6 +20,8 @@ pub enum FrameKind {
     Rts,
     /// Clear to send.
     Cts,
+    /// End of a transmission opportunity before its limit.
+    CfEnd,
 }
 
 /// What became of a frame.
@@ -44,9 +46,9 @@ pub struct FrameRecord {
     pub at: Time,
     /// Sender: 0 is the AP, i + 1 is station i.
     pub from: u32,
-    /// Receiver, likewise.
+    /// Receiver, likewise; a CF-End, which is for all, has the AP here.
     pub to: u32,
-    /// Data, ACK, RTS or CTS.
+    /// What it is for.
     pub kind: FrameKind,
     /// The IP packet in a data frame, or announced by an RTS.
     pub packet: Option<Packet>,

@@ -79,6 +79,11 @@ fn cell(cell: &Section, preset: &Preset) -> Option<Cell> {
         llc_bytes: own.size("llc")?,
         rts_threshold_bytes: own.size("rts_threshold"),
         ack_timeout: own.duration("ack_timeout"),
+        countdown: match cell.entry("countdown")?.word()? {
+            "edca" => CountdownRule::Edca,
+            _ => CountdownRule::Dcf,
+        },
+        cf_end: cell.entry("cf_end")?.flag()?,
         ap: node(&[ap, cell], preset, queue)?,
         ap_queue_order: match ap.entry("queue_order")?.word()? {
             "mixed" => QueueOrder::Mixed,

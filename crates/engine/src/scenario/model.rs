@@ -69,10 +69,23 @@ pub struct Cell {
     /// it counts the attempt as failed; `None`: until the others' EIFS leaves
     /// only AIFS, so that all nodes resume together.
     pub ack_timeout: Option<Span>,
+    /// When backoff counters fall.
+    pub countdown: CountdownRule,
+    /// Transmission opportunities with a limit in time end with a CF-End frame if time is left.
+    pub cf_end: bool,
     /// Access point.
     pub ap: Node,
     /// Order of service in the access point's queues.
     pub ap_queue_order: QueueOrder,
+}
+
+/// When a backoff counter falls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountdownRule {
+    /// At the end of each idle slot.
+    Dcf,
+    /// At the beginning of each slot, also of one in which another node begins to send.
+    Edca,
 }
 
 /// Medium access of one node.

@@ -66,6 +66,11 @@ fn cell(cell: &Cell) -> Value {
         "llc_bytes": cell.llc_bytes,
         "rts_threshold_bytes": cell.rts_threshold_bytes,
         "ack_timeout_s": cell.ack_timeout.map(Span::seconds),
+        "countdown": match cell.countdown {
+            CountdownRule::Dcf => "dcf",
+            CountdownRule::Edca => "edca",
+        },
+        "cf_end": cell.cf_end,
         "ap": ap(cell),
     })
 }

@@ -68,6 +68,8 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             llc_bytes: 8,
             rts_threshold_bytes: None,
             ack_timeout: None,
+            countdown: CountdownRule::Dcf,
+            cf_end: false,
             ap,
             ap_queue_order: QueueOrder::Fifo,
         },
@@ -123,9 +125,13 @@ pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
         any_access(),
         prop::collection::vec(any_station(), 1..6),
         (any_categories(), any_packets()),
+        (
+            select(vec![CountdownRule::Dcf, CountdownRule::Edca]),
+            any::<bool>(),
+        ),
     )
         .prop_map(
-            |(kind, rts_threshold_bytes, ack_timeout, ap, stations, traffic)| {
+            |(kind, rts_threshold_bytes, ack_timeout, ap, stations, traffic, rules)| {
                 let (categories, packets) = traffic;
                 let stations = stations
                     .into_iter()
@@ -137,6 +143,7 @@ pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
                 let mut scenario = scenario(phy(kind), ap, stations.collect());
                 scenario.cell.rts_threshold_bytes = rts_threshold_bytes;
                 scenario.cell.ack_timeout = ack_timeout.map(Span);
+                (scenario.cell.countdown, scenario.cell.cf_end) = rules;
                 use_categories(&mut scenario, &categories);
                 let arrivals = arrivals(packets, scenario.stations.len() as u32, &categories);
                 (scenario, arrivals)

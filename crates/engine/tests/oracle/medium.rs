@@ -69,6 +69,7 @@ enum Kind {
     Cts,
     Data,
     Ack,
+    CfEnd,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +110,8 @@ pub fn play(scenario: &Scenario, arrivals: &[Arrival], draws: &mut dyn Draws) ->
     let categories = |(settings, number): (&scenario::Node, u32)| {
         Category::ALL.map(|category| {
             let aifs = air::aifs(&scenario.cell, settings.access(category));
-            Node::new((number, category), settings, aifs, scenario.cell.phy.slot)
+            let (slot, rule) = (scenario.cell.phy.slot, scenario.cell.countdown);
+            Node::new((number, category), settings, aifs, slot, rule)
         })
     };
     let nodes = settings.zip(0..).flat_map(categories).collect();
@@ -239,7 +241,7 @@ impl Medium<'_> {
             (&station.node, &cell.ap, station.rate_bps)
         };
         let duration = match kind {
-            Kind::Rts => {
+            Kind::Rts | Kind::CfEnd => {
                 let rate_bps = air::control_rate(cell, own.control_rate_bps, rate_bps);
                 air::frame(cell, air::RTS_BYTES, rate_bps)
             }
@@ -332,9 +334,12 @@ impl Medium<'_> {
             }
             Kind::Ack => {
                 self.nodes[owner].acknowledged(self.draws);
-                self.go_on(now, owner);
+                if !self.goes_on(now, owner) {
+                    self.close(now, owner, packet);
+                }
                 return;
             }
+            Kind::CfEnd => return,
         };
         let begins = now + self.scenario.cell.phy.sifs;
         self.reply = Some((begins, self.frame(begins, next, owner, packet)));
@@ -355,16 +360,16 @@ impl Medium<'_> {
 
     /// After the MAC ACK: the next packet of `owner` follows SIFS later, without RTS, if there is one
     /// and the transmission opportunity lasts.
-    fn go_on(&mut self, now: Time, owner: usize) {
+    fn goes_on(&mut self, now: Time, owner: usize) -> bool {
         let Some(&packet) = self.nodes[owner].queue.front() else {
-            return;
+            return false;
         };
         let sifs = self.scenario.cell.phy.sifs;
         let data = self.frame(now + sifs, Kind::Data, owner, packet);
         let ack = self.frame(data.end + sifs, Kind::Ack, owner, packet);
         let node = &mut self.nodes[owner];
         if !node.goes_on(ack.end) {
-            return;
+            return false;
         }
         self.following = true;
         self.reply = Some((now + sifs, data));
@@ -376,5 +381,16 @@ impl Medium<'_> {
             retry: node.sends(),
             outcome: Outcome::Delivered,
         });
+        true
+    }
+
+    /// After the MAC ACK for `packet`, the last of its transmission opportunity: a CF-End frame, at
+    /// the rate of an RTS to the same receiver.
+    fn close(&mut self, now: Time, owner: usize, packet: Packet) {
+        let begins = now + self.scenario.cell.phy.sifs;
+        let cf_end = self.frame(begins, Kind::CfEnd, owner, packet);
+        if self.scenario.cell.cf_end && self.nodes[owner].closes(cf_end.end) {
+            self.reply = Some((begins, cf_end));
+        }
     }
 }

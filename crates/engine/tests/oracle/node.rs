@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use lasthop_engine::kernel::time::{Span, Time};
-use lasthop_engine::scenario::{Access, Category, Node as Settings};
+use lasthop_engine::scenario::{Access, Category, CountdownRule, Node as Settings};
 
 /// A node, 0 the access point, and one of its access categories.
 pub type Who = (u32, Category);
@@ -70,6 +70,7 @@ pub struct Node {
     queue_packets: usize,
     aifs: Span,
     slot: Span,
+    rule: CountdownRule,
     cw: u32,
     short_attempts: u32,
     long_attempts: u32,
@@ -86,7 +87,7 @@ pub struct Node {
 }
 
 impl Node {
-    pub fn new(who: Who, settings: &Settings, aifs: Span, slot: Span) -> Node {
+    pub fn new(who: Who, settings: &Settings, aifs: Span, slot: Span, rule: CountdownRule) -> Node {
         let access = *settings.access(who.1);
         Node {
             who,
@@ -96,6 +97,7 @@ impl Node {
             queue_packets: settings.queue_packets as usize,
             aifs,
             slot,
+            rule,
             cw: access.cwmin,
             short_attempts: 0,
             long_attempts: 0,
@@ -141,6 +143,12 @@ impl Node {
         self.may_follow -= 1;
         self.contention = Contention::Transmit;
         true
+    }
+
+    /// After a MAC ACK, with nothing more to send: whether a CF-End frame that would end at `end` ends
+    /// the transmission opportunity.
+    pub fn closes(&self, end: Time) -> bool {
+        self.access.txop_limit.is_some() && end <= self.opportunity_ends
     }
 
     /// A packet arrives; returns whether it found room and whether it is sent at once.
@@ -196,7 +204,14 @@ impl Node {
         self.contention = match self.contention {
             Contention::Idle => Contention::Frozen { slots: None },
             Contention::Defer { slots, .. } => Contention::Frozen { slots },
-            Contention::Backoff { slots, .. } => Contention::Frozen { slots: Some(slots) },
+            Contention::Backoff { slots, .. } => {
+                // `slots` counts slots that have ended; an EDCA counter fell when this one began
+                let begun = u32::from(self.rule == CountdownRule::Edca);
+                let run_out = self.queue.is_empty() && slots == begun;
+                Contention::Frozen {
+                    slots: (!run_out).then(|| slots - begun),
+                }
+            }
             Contention::Transmit => Contention::Transmit,
             state => unreachable!("medium busy again in {state:?}"),
         };

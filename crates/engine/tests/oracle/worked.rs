@@ -3,7 +3,7 @@
 //! bytes, 992 us at 11 Mb/s; of 514 bytes, 592 us.
 
 use lasthop_engine::kernel::time::{Span, Time};
-use lasthop_engine::scenario::{Access, Category, PhyKind, Scenario};
+use lasthop_engine::scenario::{Access, Category, CountdownRule, PhyKind, Scenario};
 
 use crate::cells;
 use crate::medium::{self, Arrival, Outcome, Trace};
@@ -127,6 +127,40 @@ fn a_packet_that_finds_the_medium_busy_draws_and_a_frozen_counter_keeps_its_valu
             (100, 1, 0, Outcome::Delivered),
             (1_440, 0, 1, Outcome::Delivered),
             (2_800, 2, 2, Outcome::Delivered),
+        ]
+    );
+}
+
+#[test]
+fn an_edca_counter_falls_when_a_slot_begins_in_which_another_node_sends() {
+    // As before, but node 2 counts at 1400, 1420 and 1440: 2 left, from 2740: 2780. The AP's
+    // post-backoff of 3 falls at 2740, 2760 and 2780, so that its packet of 2900 draws anew; a DCF
+    // counter would have a slot left.
+    let mut scenario = two_stations();
+    scenario.cell.countdown = CountdownRule::Edca;
+    let arrivals = [
+        arrival(100, 1, 0, 1064),
+        arrival(200, 0, 1, 1064),
+        arrival(300, 2, 2, 1064),
+        arrival(2_900, 0, 3, 1064),
+    ];
+    let script = Script {
+        backoff: vec![
+            vec![(31, 2), (31, 3), (31, 1), (31, 20)],
+            vec![(31, 30)],
+            vec![(31, 5), (31, 20)],
+        ],
+        ..Script::default()
+    };
+    let (seen, _) = attempts(&scenario, &arrivals, script);
+    // Node 2: 2780..4030; the AP's 1 slot from 4080.
+    assert_eq!(
+        seen,
+        [
+            (100, 1, 0, Outcome::Delivered),
+            (1_440, 0, 1, Outcome::Delivered),
+            (2_780, 2, 2, Outcome::Delivered),
+            (4_100, 0, 3, Outcome::Delivered),
         ]
     );
 }
@@ -339,6 +373,27 @@ fn a_packet_that_comes_before_the_mac_ack_ends_joins_the_transmission_opportunit
             (2_740, 1, 2, Outcome::Delivered)
         ]
     );
+}
+
+#[test]
+fn a_cf_end_truncates_an_opportunity_in_which_it_fits() {
+    // Data 100..1092, MAC ACK 1102..1350, CF-End (272 us) 1360..1632, AIFS until 1682. The packet
+    // of 1350 comes too late for the opportunity: 4 slots.
+    let starts = |limit_us: u64| {
+        let mut scenario = two_stations();
+        scenario.cell.cf_end = true;
+        let access = &mut scenario.stations[0].node.best_effort;
+        (access.txop_packets, access.txop_limit) = (None, Some(Span(limit_us * 1_000)));
+        let arrivals = [arrival(100, 1, 0, 1064), arrival(1_350, 1, 1, 1064)];
+        let script = Script {
+            backoff: vec![vec![], vec![(31, 4), (31, 9)], vec![]],
+            ..Script::default()
+        };
+        let (seen, _) = attempts(&scenario, &arrivals, script);
+        [seen[0].0, seen[1].0]
+    };
+    assert_eq!(starts(1_532), [100, 1_762]);
+    assert_eq!(starts(1_531), [100, 1_480]);
 }
 
 #[test]

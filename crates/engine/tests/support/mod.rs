@@ -46,6 +46,8 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             llc_bytes: 8,
             rts_threshold_bytes: None,
             ack_timeout: None,
+            countdown: CountdownRule::Dcf,
+            cf_end: false,
             ap: node.clone(),
             ap_queue_order: QueueOrder::Fifo,
         },

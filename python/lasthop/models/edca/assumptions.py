@@ -84,6 +84,10 @@ def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
         yield f"a4: flows that stop before the end, {early} of {len(flows)}"
     if cell["ack_timeout_s"] is not None:
         yield "section 2.2: colliding nodes are taken to wait for EIFS, not for `cell.ack_timeout`"
+    accesses = [cell["ap"], *scenario["stations"]]
+    limited = any(access.get("txop_limit_s") is not None for access in accesses)
+    if cell.get("cf_end") and limited:
+        yield "section 4: the time that CF-End frames take is left out"
 
 
 def _check_flow(flow: Mapping[str, Any]) -> None:

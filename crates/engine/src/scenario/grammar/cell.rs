@@ -174,6 +174,18 @@ const CELL_KEYS: &[Key] = &[
         "How long a sender waits for the MAC ACK or CTS; \"eifs\": until the others' EIFS leaves only AIFS, so that all nodes resume together.",
     ),
     key(
+        "countdown",
+        Kind::Choice(&["dcf", "edca"]),
+        Default::Text("dcf"),
+        "When a backoff counter falls. \"dcf\": at the end of each idle slot; \"edca\": at the beginning of each slot, so that the slot in which another node begins to send counts too.",
+    ),
+    key(
+        "cf_end",
+        Kind::Flag,
+        Default::Flag(false),
+        "Who has nothing more for a transmission opportunity with txop_limit ends it with a CF-End frame, SIFS after its last MAC ACK, if time is left for it.",
+    ),
+    key(
         "ap_queue",
         count(1, 1_000_000),
         Default::Count(100),

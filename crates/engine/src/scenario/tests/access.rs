@@ -184,8 +184,12 @@ fn normalised_nodes_list_their_categories() {
         ("cell.ap.queue_order", "mixed"),
         ("cell.video.txop_limit", "6 ms"),
         ("tcp.ack_processing", "2 ms"),
+        ("cell.countdown", "edca"),
+        ("cell.cf_end", "true"),
     ];
     let json = toml(SMALL, &settings).unwrap().to_json();
+    assert_eq!(json["cell"]["countdown"], "edca");
+    assert_eq!(json["cell"]["cf_end"], true);
     assert_eq!(json["cell"]["ap"]["queue_order"], "mixed");
     let station = &json["stations"][0];
     assert_eq!(station["txop_packets"], 1);

@@ -61,6 +61,7 @@ fn sample(key: &Key) -> Option<&'static str> {
             "phy" => "802.11g-long",
             "congestion" => "tahoe",
             "queue_order" => "mixed",
+            "countdown" => "edca",
             "category" => "video",
             _ => "poisson",
         },
