@@ -8,6 +8,7 @@ from lasthop.models.dcf import bianchi
 from lasthop.models.dcf.saturation import Contender
 from lasthop.models.edca.cell import Access
 from lasthop.models.edca.contention import (
+    _bisected,
     ap_collision_prob,
     attempt_prob,
     contend,
@@ -114,6 +115,26 @@ def test_attempt_probabilities_are_a_joint_fixed_point():
     assert at.station_attempt_prob == pytest.approx(again, abs=1e-13)
     again = attempt_prob(ap, ap_collision_prob(at), Options())[:-1]
     assert at.ap_attempt_prob[:-1] == pytest.approx(again, abs=1e-13)
+
+
+@pytest.mark.parametrize("stations", [7, 50, 200])
+@pytest.mark.parametrize("ap_aifsn", [1, 2, 5])
+def test_windows_too_small_for_the_iteration_have_a_fixed_point(stations, ap_aifsn):
+    """Without limit of attempts and from CWmin 1 the iteration circles for ever."""
+    station, ap = Access(1), Access(31, aifsn=ap_aifsn)
+    at = contend(stations, station, ap, UNLIMITED)
+    again = attempt_prob(station, station_collision_prob(at), UNLIMITED)
+    assert at.station_attempt_prob == pytest.approx(again, abs=1e-9)
+    again = attempt_prob(ap, ap_collision_prob(at), UNLIMITED)[:-1]
+    assert at.ap_attempt_prob[:-1] == pytest.approx(again, abs=1e-9)
+
+
+def test_bisection_finds_what_the_iteration_finds():
+    station, ap = Access(15), Access(3, aifsn=1)
+    found = contend(20, station, ap, Options())
+    again = _bisected(found.active, found.ap_contends, station, ap, Options())
+    assert again.station_attempt_prob == pytest.approx(found.station_attempt_prob, abs=1e-10)
+    assert again.ap_attempt_prob == pytest.approx(found.ap_attempt_prob, abs=1e-10)
 
 
 @pytest.mark.parametrize("cwmin", [1, 3, 31, 255])

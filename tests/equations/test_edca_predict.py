@@ -219,12 +219,12 @@ def test_two_connections_at_a_station_are_the_hot_spots(seven):
 @pytest.mark.parametrize(
     ("how", "assumption", "words"),
     [
-        ("delayed ACKs", "a2", "flow `sta-1/down/1` delays its ACKs"),
-        ("unequal windows", "a4", "windows of 5 and 4 packets"),
-        ("finite flow", "a4", "ends after 10 segments"),
+        ("delayed ACKs", "a2", "`station.sta-1.download` delays its ACKs"),
+        ("unequal windows", "a4", "windows of 4 and 5 packets"),
+        ("finite flow", "a4", "`station.sta-1.download.segments` = 10"),
         ("small station queue", "a1", "has room for 3 of its 4 packets"),
         ("wire loss", "a3", "wire loses packets"),
-        ("channel errors", "a3", "error_up = 0.1"),
+        ("channel errors", "a3", "`station.sta-1.error_up` = 0.1"),
         ("unequal stations", "section 2.2", "differ in cwmin, 15 and 31"),
     ],
 )
@@ -236,12 +236,41 @@ def test_a_broken_assumption_is_refused(seven, how, assumption, words):
     assert caught.value.assumption == assumption
 
 
+def test_all_broken_assumptions_are_named(seven):
+    scenario = seven()
+    for how in ("delayed ACKs", "finite flow", "wire loss", "channel errors", "unequal stations"):
+        spoil(scenario, how)
+    with pytest.raises(ModelError) as caught:
+        predict(scenario)
+    which = [assumption for assumption, _ in caught.value.reasons]
+    assert which == ["a4", "a2", "a3", "a3", "section 2.2"]
+
+
+def test_all_assumptions_that_the_solution_breaks_are_named(seven):
+    scenario = seven()
+    scenario["cell"]["ap"]["queue_packets"] = 20
+    scenario["wire"].update(delay_s=0.05, rate_bps=5_000_000)
+    with pytest.raises(ModelError) as caught:
+        predict(scenario)
+    assert [assumption for assumption, _ in caught.value.reasons] == ["a1", "a5", "a5"]
+
+
+def test_stations_of_one_table_break_an_assumption_once(seven):
+    scenario = seven()
+    for station in scenario["stations"]:
+        station["group"] = "sta"
+    set_all(scenario, delayed_ack=True)
+    with pytest.raises(ModelError) as caught:
+        predict(scenario)
+    assert len(caught.value.reasons) == 1
+
+
 def test_an_empty_cell_and_datagrams_are_refused(seven):
     with pytest.raises(ModelError, match="no connection"):
         predict(seven((0, 0)))
     scenario = seven()
     scenario["flows"][0]["udp"] = scenario["flows"][0].pop("tcp")
-    with pytest.raises(ModelError, match="is UDP"):
+    with pytest.raises(ModelError, match=r"`station.sta-1.udp_down` is UDP"):
         predict(scenario)
 
 
@@ -275,6 +304,11 @@ def test_bursts_with_rts_and_of_unequal_packets_are_refused(seven):
     scenario = seven((1, 0), (0, 1))
     scenario["cell"]["ap"].update(txop_packets=None, txop_limit_s=0.003)
     with pytest.raises(ModelError, match="packets of unequal length"):
+        predict(scenario)
+    scenario = seven()
+    set_stations(scenario, txop_packets=None, txop_limit_s=0.003)
+    scenario["stations"][0].update(rate_bps=1_000_000)
+    with pytest.raises(ModelError, match="more packets of one station than of another"):
         predict(scenario)
 
 
@@ -324,7 +358,7 @@ def test_an_ap_queue_that_hardly_ever_overflows_is_flagged(seven):
     scenario = seven()
     scenario["cell"]["ap"].update(queue_packets=27, cwmin=3)
     set_stations(scenario, cwmin=255)
-    assert flagged(scenario, "a1", "of 27")
+    assert flagged(scenario, "a1", "`cell.ap_queue` = 27")
 
 
 def test_bursts_that_fifo_cannot_hold_together_are_flagged(seven):
@@ -365,4 +399,6 @@ def test_txop_in_a_large_cell_is_flagged(seven):
     scenario = seven(*((0, 1),) * 12)
     set_all(scenario, window_packets=12)
     scenario["cell"]["ap"]["txop_packets"] = 3
-    assert flagged(scenario, "section 4.1", "0.5 %")
+    assert flagged(scenario, "section 4.1", "0.6 % in goodput")
+    scenario["cell"]["ap"]["txop_packets"] = 100  # more than half of the packets that there are
+    assert flagged(scenario, "section 4.1", "1.6 % in goodput")

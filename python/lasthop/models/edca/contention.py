@@ -9,6 +9,7 @@ slots the others have the medium to themselves. The paper has equal AIFS only; t
 part is empty.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +21,14 @@ from lasthop.models.errors import ConvergenceError
 TOLERANCE = 1e-14
 """Change of an attempt probability from round to round at which it is taken. [-]"""
 
-ROUNDS = 20_000
-"""Limit of the rounds; a few tens are usual, some hundreds for tiny windows."""
+ROUNDS = 400
+"""Limit of the rounds; a few tens are usual."""
+
+BISECTIONS = 55
+"""Halvings of the unit interval; more than the digits of a double."""
+
+ROOT_TOLERANCE = 1e-9
+"""Largest residual of an attempt probability found by bisection. [-]"""
 
 
 @dataclass(frozen=True)
@@ -151,21 +158,58 @@ def contend(stations: int, station: Access, ap: Access, options: Options) -> Con
             return at
         tau_ap = 0.5 * (tau_ap + new_ap)
         tau_station = 0.5 * (tau_station + new_station)
-    raise ConvergenceError(f"attempt probabilities still move by {moved:.1e} after {ROUNDS} rounds")
+    return _bisected(active, ap_contends, station, ap, options)
+
+
+def _bisected(
+    active: np.ndarray, ap_contends: np.ndarray, station: Access, ap: Access, options: Options
+) -> Contention:
+    """The fixed point by bisection, for windows so small that the iteration does not settle."""
+    early = station.aifsn - ap.aifsn
+
+    def of_stations(tau_ap: Floats) -> Floats:
+        def excess(tau: Floats) -> Floats:
+            at = _outcomes(active, ap_contends, tau_ap, tau, early)
+            return attempt_prob(station, station_collision_prob(at), options) - tau
+
+        return _root(excess, len(active))
+
+    def excess_of_ap(tau_ap: Floats) -> Floats:
+        at = _outcomes(active, ap_contends, tau_ap, of_stations(tau_ap), early)
+        return attempt_prob(ap, ap_collision_prob(at), options) - tau_ap
+
+    tau_ap = _root(excess_of_ap, len(active))
+    left = float(np.abs(excess_of_ap(tau_ap)).max())
+    if left > ROOT_TOLERANCE:
+        raise ConvergenceError(f"attempt probabilities are still {left:.1e} off")
+    return _outcomes(active, ap_contends, tau_ap, of_stations(tau_ap), early)
+
+
+def _root(excess: Callable[[Floats], Floats], size: int) -> Floats:
+    """Where functions that are positive at 0 and negative at 1 cross zero, all at once."""
+    low, high = np.zeros(size), np.ones(size)
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        above = excess(middle) > 0.0
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return high
 
 
 def ap_collision_prob(at: Contention) -> Floats:
-    """Collided attempts of the AP per attempt, 0 where it makes none. [-]"""
-    return _ratio(at.ap_collision, at.ap_attempts)
+    """Collided attempts of the AP per attempt; where it never gets to one, if it did. [-]"""
+    if_it_did = 1.0 - (1.0 - at.station_attempt_prob) ** at.active
+    return _ratio(at.ap_collision, at.ap_attempts, if_it_did)
 
 
 def station_collision_prob(at: Contention) -> Floats:
-    """Collided attempts of a station per attempt, 0 where there are none. [-]"""
-    return _ratio(at.station_attempts - at.station_success, at.station_attempts)
+    """Collided attempts of a station per attempt; where none gets to one, if it did. [-]"""
+    others_silent = (1.0 - at.station_attempt_prob) ** np.maximum(at.active - 1, 0)
+    if_it_did = 1.0 - (1.0 - at.ap_attempt_prob) * others_silent
+    return _ratio(at.station_attempts - at.station_success, at.station_attempts, if_it_did)
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0.0)
+def _ratio(part: Floats, whole: Floats, otherwise: Floats) -> Floats:
+    return np.divide(part, whole, out=otherwise, where=whole > 0.0)
 
 
 def _outcomes(
@@ -197,8 +241,8 @@ def _outcomes(
     early_idle = sum((first_silent**i for i in range(1, abs(early) + 1)), np.zeros_like(reach))
     by_ap = 1.0 - reach if early > 0 else np.zeros_like(reach)
     by_stations = 1.0 - reach if early < 0 else np.zeros_like(reach)
-    lone_early = _ratio(by_stations * lone_station, 1.0 - stations_silent)
-    tries_early = _ratio(by_stations * active * tau, 1.0 - stations_silent)
+    lone_early = _ratio(by_stations * lone_station, 1.0 - stations_silent, np.zeros_like(reach))
+    tries_early = _ratio(by_stations * active * tau, 1.0 - stations_silent, np.zeros_like(reach))
     joint = reach / busy
     return Contention(
         active=active,

@@ -23,6 +23,12 @@ TOLERANCE = 1e-13
 ROUNDS = 2_000
 """Limit of the rounds; five to fifty are usual."""
 
+LEAST = 1e-250
+"""Probability of a level below which it counts as 0. [-]"""
+
+LARGE = 1e200
+"""Ratio of probabilities at which they are scaled down; the smaller ones then vanish."""
+
 
 @dataclass(frozen=True)
 class Chain:
@@ -118,27 +124,23 @@ class _Sweep:
         prob = prob.copy()
         lost = prob * (1.0 - chain.ap_wins)
         from_ap = np.zeros_like(prob)
-        under_way: list[Floats] = []  # bursts of the AP by packets sent, longest under way first
+        # Bursts of the AP under way, those that began at level K in column K modulo their length.
+        under_way = np.zeros((len(prob[parts[0]]), chain.ap_packets))
         for level, here in enumerate(parts):
+            column = level % chain.ap_packets
             if level > 0:
-                under_way = [self.up[level - 1] @ burst for burst in under_way]
-                done = under_way if level == chain.levels - 1 else under_way[: self._ends(level)]
-                if done:
-                    from_ap[here] = sum(done)
-                under_way = under_way[len(done) :]
+                under_way = self.up[level - 1] @ under_way
+                ends = level == chain.levels - 1
+                from_ap[here] = under_way.sum(axis=1) if ends else under_way[:, column]
             prob[here] = from_ap[here] + self.down[level] @ lost[self.reach[level]]
             won = prob[here] * chain.ap_wins[here]
             lost[here] = prob[here] - won
-            under_way.append(won)
+            under_way[:, column] = won
         for level in range(chain.levels - 1, -1, -1):
             here = parts[level]
             prob[here] = from_ap[here] + self.down[level] @ lost[self.reach[level]]
             lost[here] = prob[here] * (1.0 - chain.ap_wins[here])
         return prob
-
-    def _ends(self, level: int) -> int:
-        """Bursts that end on reaching a level: that of the level a full burst below."""
-        return 1 if level >= self.chain.ap_packets else 0
 
     def aggregated(self, prob: Floats) -> Floats:
         """Same spread within levels, masses of the levels from their own chain."""
@@ -146,8 +148,11 @@ class _Sweep:
         levels, up, down = chain.levels, chain.ap_packets, chain.station_packets
         band = np.zeros((levels, down + up + 1))  # column d + down: probability of level + d
         masses = np.array([prob[part].sum() for part in self.parts])
-        for level, (here, mass) in enumerate(zip(self.parts, masses, strict=True)):
-            if mass <= 0.0:
+        lowest = int(np.flatnonzero(masses > LEAST)[0])
+        for level in range(lowest, levels):
+            here, mass = self.parts[level], masses[level]
+            if mass <= LEAST:  # as good as never reached; any way out will do
+                band[level, down - 1] = 1.0
                 continue
             spread = prob[here] / mass
             wins = float(spread @ chain.ap_wins[here])
@@ -155,8 +160,10 @@ class _Sweep:
             band[level, down + rise] += wins if rise else 0.0
             falls = (spread * (1.0 - chain.ap_wins[here])) @ self.drops[level]
             band[level, :down] = falls[::-1]
-        new = eliminate(band, down)
-        scale = np.divide(new, masses, out=np.zeros_like(new), where=masses > 0.0)
+        new = np.zeros(levels)
+        new[lowest:] = eliminate(band[lowest:], down)
+        kept = (masses > LEAST) & (new > LEAST)
+        scale = np.divide(new, masses, out=np.zeros(levels), where=kept)
         return np.asarray(prob * np.repeat(scale, np.diff(chain.first)))
 
 
@@ -182,7 +189,7 @@ def eliminate(band: Floats, down: int) -> Floats:
         lowest = max(0, state - down)
         to = band[state, lowest - state + down : down]
         leaving[state] = to.sum()
-        if leaving[state] <= 0.0:
+        if leaving[state] == 0.0:
             continue
         to = to / leaving[state]
         for before in range(max(0, state - up), state):
@@ -190,11 +197,15 @@ def eliminate(band: Floats, down: int) -> Floats:
             if weight > 0.0:
                 at = lowest - before + down
                 band[before, at : at + len(to)] += weight * to
+    # Below the last state that nothing leads down from, all states are transient.
+    base = int(np.flatnonzero(leaving == 0.0)[-1])
     prob = np.zeros(states)
-    prob[0] = 1.0
-    for state in range(1, states):
-        if leaving[state] > 0.0:
-            sources = np.arange(max(0, state - up), state)
-            inflow = prob[sources] @ band[sources, state - sources + down]
-            prob[state] = inflow / leaving[state]
+    prob[base] = 1.0
+    for state in range(base + 1, states):
+        sources = np.arange(max(0, state - up), state)
+        inflow = prob[sources] @ band[sources, state - sources + down]
+        if inflow > LARGE * leaving[state]:
+            prob /= inflow / leaving[state]
+            inflow = leaving[state]
+        prob[state] = inflow / leaving[state]
     return np.asarray(prob / prob.sum())

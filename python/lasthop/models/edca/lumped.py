@@ -7,22 +7,31 @@ product form given :math:`(\eta, K)`, which does not depend on the odds:
 .. math:: P(n = i \mid \eta, K) = \frac{Z(\eta - 1, K - i)}{(W - i)!\, Z(\eta, K)}
 
 So it is exact where the product form holds, and close where the odds depend on :math:`\eta`. Its
-states lie in a plane, where sparse elimination is cheap: they are solved at once.
+states lie in a plane, where sparse elimination is cheap: without long bursts they are solved at
+once, else level by level.
 """
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array, eye_array
+from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import splu
 from scipy.special import gammaln
 
 from lasthop.models.edca.arrangements import log_arrangements
 from lasthop.models.edca.cell import Floats, Integers
 from lasthop.models.edca.contention import Contention
+from lasthop.models.edca.levels import Chain, stationary
 from lasthop.models.edca.occupancy import Occupancy
 from lasthop.models.edca.product import NEGLIGIBLE, level_range, log_weights
 
 SPILL = 1e-12
 """Probability of the highest level considered from which on more levels are taken. [-]"""
+
+MOST_FILL = 3e7
+"""Cube of the states per level times square of the levels that two bursts span, up to which
+elimination is faster than balancing level by level; measured."""
+
+RESIDUAL = 1e-10
+"""Largest total imbalance of a distribution found by elimination. [-]"""
 
 
 def solve_lumped(
@@ -36,8 +45,8 @@ def solve_lumped(
         As for :func:`~lasthop.models.edca.full.solve_full`.
     """
     total = stations * window
-    usual, most = level_range(stations, window, at.odds * ap_packets)
     burst = min(station_packets, window)
+    usual, most = level_range(stations, window, at.odds, ap_packets, burst)
     while True:
         found = _solve(stations, window, usual, most, at, ap_packets, burst)
         spilt = found.prob[found.at_stations > most - ap_packets].sum()
@@ -57,39 +66,76 @@ def _solve(
 ) -> Occupancy:
     """Solve the states with at most `most` packets at the stations, `usual` being likely."""
     weights = log_weights(stations, window, most)
-    likely = weights > weights.max(axis=0) - NEGLIGIBLE
-    k, eta = np.nonzero(likely.T)
+    # Bursts empty stations, so that packets gather at fewer of them than without TXOP.
+    left_out = NEGLIGIBLE if max(ap_packets, station_packets) == 1 else np.inf
+    k, eta = np.nonzero((weights > weights.max(axis=0) - left_out).T)
     index = np.full((stations + 1, most + 1), -1)
     index[eta, k] = np.arange(len(k))
 
     sizes = _queue_sizes(window, station_packets, eta, k, log_arrangements(stations, window, most))
     at_ap = stations * window - k
     wins = at.ap_wins[np.where(at_ap > 0, eta, stations + 1)]
-    by_ap = _ap_burst(_one_packet(at_ap, stations, window, eta, k, index), k == most, ap_packets)
-    by_station = _station_burst(eta, k, index, sizes)
-    steps = diags_array(wins) @ by_ap + diags_array(1.0 - wins) @ by_station
-    prob = _balance(csr_array(steps), index[weights[:, usual].argmax(), usual])
+    chain = Chain(
+        first=np.searchsorted(k, np.arange(most + 2)),
+        ap_wins=np.where(k < most, wins, 0.0),
+        one_packet=_one_packet(at_ap, stations, window, eta, k, index),
+        station_burst=_station_burst(eta, k, index, sizes),
+        ap_packets=min(ap_packets, most),
+        station_packets=station_packets,
+    )
+    span = chain.ap_packets + station_packets
+    prob = None
+    if (len(k) / chain.levels) ** 3 * span**2 <= MOST_FILL:
+        prob = _eliminated(chain, index[weights[:, usual].argmax(), usual])
+    if prob is None:
+        prob = stationary(chain, np.exp((weights - weights.max(axis=0))[eta, k]))
     longer = np.arange(station_packets - 1, -1, -1)
     sent = np.where(eta > 0, station_packets - sizes @ longer, 0.0)
     return Occupancy(eta, k, prob, sent, len(k))
 
 
-def _balance(steps: csr_array, reference: int) -> Floats:
+def _eliminated(chain: Chain, reference: int) -> Floats | None:
     """Stationary distribution by elimination, one state's weight held at 1. [-]
 
-    A state is left with the sum of what leads to other states: what leads out of the states that
-    are considered, or back to the state itself, counts as no step.
+    None if that fails: with long bursts the reference may be a state that is hardly ever reached,
+    or never. A state is left with the sum of what leads to other states: what leads out of the
+    states that are considered, or back to the state itself, counts as no step.
     """
+    steps = csr_array(
+        diags_array(chain.ap_wins) @ _ap_burst(chain)
+        + diags_array(1.0 - chain.ap_wins) @ chain.station_burst
+    )
     steps = csr_array(steps - diags_array(steps.diagonal()))
     balance = (diags_array(steps.sum(axis=1)) - steps).T.tocsc()
     rest = np.delete(np.arange(steps.shape[0]), reference)
     inner = balance[rest][:, rest].tocsc()
     inflow = -balance[rest][:, [reference]].toarray().ravel()
-    factors = splu(
-        inner, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-    )
-    prob = np.insert(np.maximum(factors.solve(inflow), 0.0), reference, 1.0)
-    return np.asarray(prob / prob.sum())
+    try:
+        factors = splu(
+            inner,
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+    except RuntimeError:  # exactly singular
+        return None
+    weights = np.insert(np.maximum(factors.solve(inflow), 0.0), reference, 1.0)
+    total = weights.sum()
+    if not np.isfinite(total) or np.abs(balance @ weights).sum() > RESIDUAL * total:
+        return None
+    return np.asarray(weights / total)
+
+
+def _ap_burst(chain: Chain) -> csr_array:
+    """A burst of the AP: packets one after the other until the queue is empty (eqs. 23, 24)."""
+    burst = chain.one_packet
+    if chain.ap_packets > 1:
+        last = np.zeros(burst.shape[0])
+        last[chain.first[-2] :] = 1.0
+        step = csr_array(burst + diags_array(last))
+        for _ in range(chain.ap_packets - 1):
+            burst = csr_array(burst @ step)
+    return burst
 
 
 def _queue_sizes(
@@ -115,17 +161,6 @@ def _one_packet(
         target = np.minimum(eta[rows] + more, stations)
         parts.append((rows, index[target, k[rows] + 1], prob))
     return _matrix(parts, len(eta))
-
-
-def _ap_burst(one_packet: csr_array, last: np.ndarray, packets: int) -> csr_array:
-    """A burst of the AP: packets one after the other until the queue is empty (eqs. 23, 24)."""
-    if packets == 1:
-        return one_packet
-    step = csr_array(one_packet + diags_array(last.astype(float)))
-    burst = eye_array(len(last), format="csr")
-    for _ in range(packets):
-        burst = csr_array(burst @ step)
-    return burst
 
 
 def _station_burst(eta: Integers, k: Integers, index: Integers, sizes: Floats) -> csr_array:

@@ -24,11 +24,14 @@ CONSTANT = 1e-9
 NEGLIGIBLE = 40.0
 """States are left out whose probability is estimated below exp of minus this of the largest."""
 
+MOST_ODDS = 1e18
+"""Odds that are as good as certainty. [-]"""
+
 
 def constant_odds(at: Contention) -> float | None:
     """Odds of the AP against one station if they are the same in all situations, else None. [-]"""
     odds = at.odds
-    if not np.isfinite(odds).all() or np.ptp(odds) > CONSTANT * odds.max():
+    if not np.isfinite(odds).all() or odds.min() <= 0.0 or np.ptp(odds) > CONSTANT * odds.max():
         return None
     return float(odds.mean())
 
@@ -67,32 +70,37 @@ def log_weights(stations: int, window: int, most: int) -> Floats:
     return np.asarray(which + at_ap + inactive + log_arrangements(stations, window, most))
 
 
-def level_range(stations: int, window: int, odds: Floats) -> tuple[int, int]:
+def level_range(
+    stations: int, window: int, odds: Floats, ap_packets: int = 1, station_packets: int = 1
+) -> tuple[int, int]:
     r"""A likely number of packets at the stations, and one practically never exceeded. [packets]
 
-    From a chain of :math:`K` alone, in which :math:`\eta` is its mean under a randomly mixed AP
-    queue.
+    From a chain of :math:`K` alone, in which queues are as under a randomly mixed AP queue:
+    truncated Poisson numbers at the AP. Bursts are taken as steps that are so much longer.
 
     Parameters
     ----------
     odds : ndarray
         Odds of the AP with 1 to N active stations. [-]
+    ap_packets, station_packets : int
+        TXOP limits. [packets]
     """
-    total = stations * window
-    eta = _mean_active(stations, window, np.arange(total + 1))
-    r = np.interp(eta, np.arange(1, stations + 1), odds)
-    rise, fall = r / (r + eta), eta / (r + eta)
-    log_prob = np.append(0.0, np.cumsum(np.log(rise[:-1]) - np.log(fall[1:])))
-    likely = np.flatnonzero(log_prob > log_prob.max() - NEGLIGIBLE)
-    return int(log_prob.argmax()), min(total, int(likely[-1]) + 2 * window)
-
-
-def _mean_active(stations: int, window: int, level: np.ndarray) -> Floats:
-    """Mean active stations by packets at the stations: truncated Poisson numbers at the AP."""
     waiting = np.arange(window + 1)
     tilt = np.geomspace(1e-3, 1e5 * window, 2000)[:, None]
     log_prob = waiting * np.log(tilt) - gammaln(waiting + 1)
     prob = np.exp(log_prob - np.logaddexp.reduce(log_prob, axis=1, keepdims=True))
-    packets = stations * (window - prob @ waiting)
+    at_stations = stations * (window - prob @ waiting)
     active = stations * (1.0 - prob[:, window])
-    return np.asarray(np.interp(level, packets[::-1], active[::-1]))
+    sent = stations * (prob @ np.minimum(window - waiting, station_packets))
+
+    level = np.arange(stations * window + 1)
+    order = slice(None, None, -1)
+    eta = np.interp(level, at_stations[order], active[order])
+    falls = np.interp(level, at_stations[order], sent[order])
+    r = np.interp(eta, np.arange(1, stations + 1), np.clip(odds, 1.0 / MOST_ODDS, MOST_ODDS))
+    rise = ap_packets * r / (r + eta)
+    fall = falls / (r + eta)
+    steps = np.log(rise[:-1]) - np.log(fall[1:])
+    log_prob_level = np.append(0.0, np.cumsum(steps)) / max(ap_packets, station_packets)
+    likely = np.flatnonzero(log_prob_level > log_prob_level.max() - NEGLIGIBLE)
+    return int(log_prob_level.argmax()), min(stations * window, int(likely[-1]) + 2 * window)
