@@ -24,8 +24,13 @@ ALWAYS_SHOWN = {
     "stations": ("goodput_share", "fairness_level", "goodput_bps", "queue_packets"),
     "aps": ("queue_packets",),
     "cells": ("goodput_bps", "jain", "updown_ratio"),
+    "classes": ("goodput_bps", "goodput_share", "loss_probability"),
+    "links": ("utilisation",),
 }
 """Quantities shown though the model may not give them, by list."""
+
+WITHOUT_CELL = {"queues": ("occupancy_packets",)}
+"""More of them, where no station's or access point's queue shows the same."""
 
 
 PICTURES = (".png", ".pdf", ".svg")
@@ -105,10 +110,16 @@ class Comparison:
 
     def _rows(self) -> Iterator[Row]:
         predicted = {} if self.prediction is None else self.prediction.summary
+        always = dict(ALWAYS_SHOWN)
+        if "stations" not in self.simulation.summary:
+            always |= WITHOUT_CELL
         for list_name in LISTS:
             theirs = items_by_name(predicted.get(list_name, ()))
             ours = items_by_name(self.simulation.summary.get(list_name, ()))
-            for quantity in shown_quantities(list_name, [*theirs.values()], [*ours.values()]):
+            shown = shown_quantities(
+                always.get(list_name, ()), [*theirs.values()], [*ours.values()]
+            )
+            for quantity in shown:
                 for name in ours:
                     guess = theirs.get(name, {}).get(quantity)
                     seen = ours[name].get(quantity)
@@ -165,13 +176,13 @@ def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, 
 
 
 def shown_quantities(
-    list_name: str, predicted: list[Mapping[str, Any]], simulated: list[Mapping[str, Any]]
+    always: Sequence[str],
+    predicted: list[Mapping[str, Any]],
+    simulated: list[Mapping[str, Any]],
 ) -> list[str]:
-    """Quantities of a list to lay side by side: those predicted, and `ALWAYS_SHOWN`."""
+    """Quantities of a list to lay side by side: those predicted, and those shown always."""
     shown = dict.fromkeys(
-        quantity
-        for quantity in ALWAYS_SHOWN.get(list_name, ())
-        if any(quantity in item for item in simulated)
+        quantity for quantity in always if any(quantity in item for item in simulated)
     )
     shown |= dict.fromkeys(
         key for item in predicted for key, value in item.items() if isinstance(value, Mapping)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LISTS", "Answer", "Prediction", "Result"]
 
-LISTS = ("flows", "stations", "aps", "queues", "links", "cells", "totals")
+LISTS = ("flows", "stations", "aps", "queues", "links", "cells", "classes", "totals")
 """Lists of a result, in its order."""
 
 

@@ -38,6 +38,8 @@ pub struct Packet {
     pub queued: Time,
     /// IP length. [bytes]
     pub bytes: u16,
+    /// Wired links of its route that it has entered.
+    pub hop: u8,
     /// Segment, ACK or datagram.
     pub kind: PacketKind,
     /// A TCP segment sent before.
@@ -74,6 +76,7 @@ impl Packet {
         stamp: Time::ZERO,
         queued: Time::ZERO,
         bytes: 1500,
+        hop: 0,
         kind: PacketKind::Segment,
         retransmission: false,
         ecn: Ecn::NotCapable,

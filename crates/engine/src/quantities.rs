@@ -20,14 +20,14 @@ pub const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "goodput_bps",
         unit: "bit/s",
-        lists: &["flows", "stations", "cells"],
+        lists: &["flows", "stations", "cells", "classes"],
         definition: "payload handed to the application in order, per time; the sum over the item's flows",
     },
     Quantity {
         name: "goodput_share",
         unit: "-",
-        lists: &["flows", "stations"],
-        definition: "the item's part of the cell's goodput",
+        lists: &["flows", "stations", "classes"],
+        definition: "the item's part of the goodput of all flows",
     },
     Quantity {
         name: "fairness_level",
@@ -56,7 +56,7 @@ pub const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "loss_probability",
         unit: "-",
-        lists: &["flows"],
+        lists: &["flows", "classes"],
         definition: "segments or datagrams lost (queues, wire, attempt limit) over those sent",
     },
     Quantity {
@@ -68,14 +68,20 @@ pub const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "completion_s",
         unit: "s",
-        lists: &["flows"],
-        definition: "time from the start of a finite flow to the last ACK",
+        lists: &["flows", "classes"],
+        definition: "time from the start of a finite flow to the last ACK; mean over the finished flows of a class",
+    },
+    Quantity {
+        name: "completion_p95_s",
+        unit: "s",
+        lists: &["classes"],
+        definition: "95th percentile of the completion times of the finished flows",
     },
     Quantity {
         name: "unfinished",
         unit: "flows",
-        lists: &["flows"],
-        definition: "1 for a finite flow that was not finished at the end, else 0",
+        lists: &["flows", "classes"],
+        definition: "finite flows that were not finished at the end",
     },
     Quantity {
         name: "collision_rate",
@@ -108,6 +114,12 @@ pub const QUANTITIES: &[Quantity] = &[
         definition: "time average of the packets in the queue, the one in service included",
     },
     Quantity {
+        name: "occupancy_max_packets",
+        unit: "packets",
+        lists: &["queues"],
+        definition: "most packets that a wired link's queue held, the one in service included",
+    },
+    Quantity {
         name: "drop_probability",
         unit: "-",
         lists: &["queues"],
@@ -126,6 +138,12 @@ pub const QUANTITIES: &[Quantity] = &[
         definition: "part of the time the wired link sends",
     },
     Quantity {
+        name: "utilisation_min",
+        unit: "-",
+        lists: &["links"],
+        definition: "least part of a bin of time (record.utilisation_bin) that the wired link sends",
+    },
+    Quantity {
         name: "active_stations",
         unit: "stations",
         lists: &["cells"],
@@ -134,8 +152,14 @@ pub const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "jain",
         unit: "-",
-        lists: &["cells"],
-        definition: "Jain's fairness index of the goodputs of the stations that have flows",
+        lists: &["cells", "classes"],
+        definition: "Jain's fairness index of the goodputs of the stations that have flows, or of the class's flows",
+    },
+    Quantity {
+        name: "starved_flows",
+        unit: "flows",
+        lists: &["classes"],
+        definition: "flows of the class with less than a tenth of its mean goodput",
     },
     Quantity {
         name: "updown_ratio",

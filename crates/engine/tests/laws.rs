@@ -152,13 +152,10 @@ fn flow(stations: usize) -> impl Strategy<Value = Flow> {
     )
         .prop_map(
             |(station, direction, category, start, stop, transport)| Flow {
-                name: String::new(),
-                station,
-                direction,
                 category,
                 start: Span(start * MS),
                 stop: stop.map(|after| Span((start + 1 + after) * MS)),
-                transport,
+                ..Flow::of_station(String::new(), station, direction, transport)
             },
         )
 }
@@ -306,6 +303,7 @@ fn recording_changes_no_measured_number() {
     let plain = downloads(3, 10, 2);
     let mut recorded = plain.clone();
     recorded.record = Record {
+        utilisation_bin: None,
         series_interval: Some(Span(MS)),
         frames: Some(999),
     };

@@ -38,6 +38,9 @@ SHOWN = {
     "jain": ("Jain's index [-]", 1.0),
     "updown_ratio": ("up/down ratio [-]", 1.0),
     "goodput_bps": ("goodput [Mb/s]", 1e-6),
+    "loss_probability": ("loss [%]", 100.0),
+    "utilisation": ("utilisation [%]", 100.0),
+    "occupancy_packets": ("mean queue [packets]", 1.0),
 }
 """What the table shows, in its order: title with unit, and factor from the result's unit."""
 
@@ -88,10 +91,12 @@ def print_comparison(comparison: Comparison) -> None:
     print_runs(comparison.simulation)
     if comparison.refusal is not None:
         typer.echo(f"no prediction: {comparison.refusal}\n")
+    # Queues of a cell's nodes stand with their nodes.
+    elsewhere = {"flows", "queues"} if "stations" in comparison.simulation.summary else {"flows"}
     rows = []
     for quantity, (title, scale) in SHOWN.items():
         chosen = [
-            row for row in comparison.rows if row.quantity == quantity and row.list != "flows"
+            row for row in comparison.rows if row.quantity == quantity and row.list not in elsewhere
         ]
         chosen.sort(key=lambda row: row.list == "stations")  # The cell's and the AP's come first.
         shown = [[row.name, *numbers(row, scale)] for row in chosen[:MOST_ITEMS]]

@@ -101,7 +101,7 @@ def swept(over: list[str]) -> dict[str, list[str]]:
 
 def print_sweep(result: Sweep, paths: list[str]) -> None:
     """One row a point: who gets which share, then what became of the cell."""
-    from lasthop.cli.tables import COLUMNS, print_table
+    from lasthop.cli.tables import COLUMNS, TITLES, print_table
 
     groups = list(dict.fromkeys(group for point in result.points for group in members(point)))
     shown = groups[:MOST_GROUPS]
@@ -114,21 +114,29 @@ def print_sweep(result: Sweep, paths: list[str]) -> None:
     if len(groups) > len(shown):
         typer.echo(f"... and {len(groups) - len(shown)} more stations: see the tables\n")
 
-    columns = COLUMNS["cells"]
-    rows = [
-        [*point.settings.values(), *(column.cell(cell) for column in columns)]
-        for point in result.points
-        for cell in point.summary.get("cells", ())
-    ]
-    headers = [*paths, *(column.header for column in columns)]
-    print_table(headers, rows, names=len(paths))
+    for list_name in ("cells", "classes", "links"):
+        columns = COLUMNS[list_name]
+        many = any(len(point.summary.get(list_name, ())) > 1 for point in result.points)
+        rows = [
+            [
+                *point.settings.values(),
+                *([item["name"]] if many else []),
+                *(column.cell(item) for column in columns),
+            ]
+            for point in result.points
+            for item in point.summary.get(list_name, ())
+        ]
+        titles = [*paths, TITLES[list_name]] if many else paths
+        headers = [*titles, *(column.header for column in columns)]
+        if rows:
+            print_table(headers, rows, names=len(titles))
 
 
 def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:
     """Results of a point's stations by the table that makes them."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     stations = point.scenario["stations"]
-    for station, result in zip(stations, point.summary["stations"], strict=True):
+    for station, result in zip(stations, point.summary.get("stations", ()), strict=True):
         groups.setdefault(station["group"], []).append(result)
     return groups
 

@@ -9,10 +9,13 @@ import typer
 
 from lasthop.digits import estimate
 
-__all__ = ["Column", "print_answer", "print_table"]
+__all__ = ["COLUMNS", "TITLES", "Column", "print_answer", "print_table"]
 
 MOST_ROWS = 40
 """Rows of a table that are printed; the rest is counted."""
+
+MOST_FLOWS = 12
+"""Flows that are printed one by one where classes of flows sum them up."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,26 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("loss_probability", "loss", "%", 100),
         Column("completion_s", "completion", "s"),
     ),
-    "links": (Column("utilisation", "utilisation", "%", 100),),
+    "links": (
+        Column("utilisation", "utilisation", "%", 100),
+        Column("utilisation_min", "least utilisation", "%", 100),
+    ),
+    "queues": (
+        Column("occupancy_packets", "mean queue", "packets"),
+        Column("occupancy_max_packets", "longest queue", "packets"),
+        Column("sojourn_s", "sojourn time", "ms", 1e3),
+        Column("drop_probability", "drops", "%", 100),
+    ),
+    "classes": (
+        GOODPUT,
+        Column("goodput_share", "share", "%", 100),
+        Column("jain", "Jain's index"),
+        Column("starved_flows", "starved", "flows"),
+        Column("loss_probability", "loss", "%", 100),
+        Column("completion_s", "completion", "s"),
+        Column("completion_p95_s", "95th percentile", "s"),
+        Column("unfinished", "unfinished", "flows"),
+    ),
     "cells": (
         GOODPUT,
         Column("jain", "Jain's index"),
@@ -75,13 +97,25 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
 }
 """What is printed of each list; --json and --out have everything."""
 
-TITLES = {"stations": "station", "aps": "AP", "flows": "flow", "links": "link", "cells": "cell"}
+TITLES = {
+    "stations": "station",
+    "aps": "AP",
+    "flows": "flow",
+    "links": "link",
+    "queues": "queue",
+    "classes": "class",
+    "cells": "cell",
+}
 
 
 def print_answer(summary: Mapping[str, Any]) -> None:
     """Every list of a result that has something to show; columns of zeros are left out."""
     for list_name, columns in COLUMNS.items():
         items = summary.get(list_name, ())
+        if list_name == "flows" and "classes" in summary and len(items) > MOST_FLOWS:
+            continue
+        if list_name == "queues":  # Those of a cell's nodes stand with their nodes.
+            items = [item for item in items if "occupancy_max_packets" in item]
         shown = [column for column in columns if any(column.says_something(item) for item in items)]
         if shown:
             headers = [TITLES[list_name], *(column.header for column in shown)]

@@ -29,7 +29,14 @@ def choose(scenario: Mapping[str, Any]) -> str:
     it knows rates and collisions, and the hot-spot model would say only that all share alike.
     Everything else is ``hotspot``'s, which says what in a scenario it cannot answer.
     """
+    if _wired_flows(scenario):
+        return "hotspot"
     return "edca" if edca_applies(scenario) else "hotspot"
+
+
+def _wired_flows(scenario: Mapping[str, Any]) -> list[str]:
+    """Names of the flows that run between wired nodes, which no model of a cell knows."""
+    return [flow["name"] for flow in scenario["flows"] if flow["station"] is None]
 
 
 def predict(scenario: Mapping[str, Any], model: str = "hotspot") -> dict[str, Any]:
@@ -54,4 +61,9 @@ def predict(scenario: Mapping[str, Any], model: str = "hotspot") -> dict[str, An
     KeyError
         There is no such model.
     """
+    if wired := _wired_flows(scenario):
+        message = (
+            f"flow {wired[0]} runs between wired nodes; the model is of the stations of a WLAN cell"
+        )
+        raise ModelError("cell", message)
     return MODELS[model](scenario)

@@ -18,8 +18,13 @@ EQUAL = "equal shares"
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
-    """Three panels, one row a station: share of goodput, goodput, mean queue."""
+    """Three panels, one row a station: share of goodput, goodput, mean queue.
+
+    Without a cell: goodput by class of flows, use of links, mean queue.
+    """
     simulated = comparison.simulation.summary
+    if "stations" not in simulated:
+        return network_figure(comparison)
     stations = simulated["stations"]
     nodes = [*simulated["aps"], *stations]
     guesses = {what: aligned_guesses(comparison, what) for what in ("aps", "stations")}
@@ -55,6 +60,38 @@ def comparison_figure(comparison: Comparison) -> Figure:
             ncols=3,
             columnspacing=1.2,
             title=excuse,
+            title_fontsize=6.5,
+            alignment="left",
+        )
+    return figure
+
+
+def network_figure(comparison: Comparison) -> Figure:
+    """Three panels: goodput of each class of flows, use of each link, its mean queue."""
+    simulated = comparison.simulation.summary
+    panels = (
+        ("Who gets how much", "classes", "goodput_bps", 1e-6, "goodput of the class [Mb/s]"),
+        ("What is used", "links", "utilisation", 100, "utilisation of the link [%]"),
+        ("Where packets wait", "queues", "occupancy_packets", 1, "mean queue [packets]"),
+    )
+    shown = [panel for panel in panels if simulated.get(panel[1])]
+    heights = [rows_height(len(simulated[panel[1]])) for panel in shown]
+    with house_style(sum(heights) + 18) as figure:
+        every = figure.subplots(len(shown), height_ratios=heights, squeeze=False)[:, 0]
+        for axes, (what, list_name, quantity, scale, label) in zip(every, shown, strict=True):
+            items = simulated[list_name]
+            title(axes, what)
+            bars(axes, estimates(items, quantity, scale), SIMULATION, SIMULATED)
+            axes.set_xlim(left=0)
+            axes.set_xlabel(label)
+            label_rows(axes, [item["name"] for item in items])
+        headline(figure, comparison.scenario["name"])
+        handles, names = every[0].get_legend_handles_labels()
+        figure.legend(
+            handles[:1],
+            names[:1],
+            loc="outside lower left",
+            title=why_no_model(comparison),
             title_fontsize=6.5,
             alignment="left",
         )

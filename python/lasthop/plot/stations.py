@@ -1,4 +1,4 @@
-"""Stations of one result: goodput and queue."""
+"""Stations of one result, or classes of wired flows: goodput and queue."""
 
 from lasthop.plot.figure import SIMULATION, Figure, house_style, title
 from lasthop.plot.rows import bars, estimates, label_rows, rows_height
@@ -8,8 +8,8 @@ __all__ = ["goodput_figure", "queue_figure"]
 
 
 def goodput_figure(result: Result) -> Figure:
-    """Goodput of each station, with 95 % intervals."""
-    stations = result.summary["stations"]
+    """Goodput of each station, without a cell of each class of flows, with 95 % intervals."""
+    stations = result.summary.get("stations") or result.summary["classes"]
     with house_style(rows_height(len(stations))) as figure:
         axes = figure.subplots()
         title(axes, result.summary["scenario"])
@@ -20,12 +20,17 @@ def goodput_figure(result: Result) -> Figure:
 
 
 def queue_figure(result: Result) -> Figure:
-    """Mean queue of the access point and each station, with 95 % intervals."""
-    nodes = [*result.summary["aps"], *result.summary["stations"]]
+    """Mean queue of the access point and each station, without a cell of each link, with 95 %
+    intervals.
+    """
+    nodes = [*result.summary.get("aps", ()), *result.summary.get("stations", ())]
+    quantity = "queue_packets"
+    if not nodes:
+        nodes, quantity = result.summary["queues"], "occupancy_packets"
     with house_style(rows_height(len(nodes))) as figure:
         axes = figure.subplots()
         title(axes, result.summary["scenario"])
-        bars(axes, estimates(nodes, "queue_packets"), SIMULATION, "simulation")
+        bars(axes, estimates(nodes, quantity), SIMULATION, "simulation")
         axes.set_xlabel("mean queue [packets], 95 % intervals")
         label_rows(axes, [item["name"] for item in nodes])
     return figure

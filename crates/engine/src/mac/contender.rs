@@ -166,9 +166,11 @@ pub(super) fn contenders_of(scenario: &Scenario) -> Vec<(u32, Category)> {
         .collect();
     let mut others: Vec<(u32, Category)> = Vec::new();
     for flow in &scenario.flows {
-        if flow.category != Category::BestEffort {
+        if let Some(station) = flow.station()
+            && flow.category != Category::BestEffort
+        {
             others.push((AP, flow.category));
-            others.push((flow.station as u32 + 1, flow.category));
+            others.push((station as u32 + 1, flow.category));
         }
     }
     others.sort_unstable();

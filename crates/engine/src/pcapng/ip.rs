@@ -1,7 +1,7 @@
 //! IPv4, TCP and UDP around zeros, with checksums (RFC 1071).
 
 use crate::packet::{Packet, PacketKind};
-use crate::scenario::{Direction, Scenario, Transport};
+use crate::scenario::{Direction, Ends, Scenario, Transport};
 
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
@@ -28,7 +28,8 @@ const PORTS: u32 = 4096;
 
 /// Address, port and sizes of each flow.
 pub(super) struct Addresses {
-    flows: Vec<Flow>,
+    /// Of the scenario's flows, those of stations.
+    flows: Vec<Option<Flow>>,
 }
 
 struct Flow {
@@ -46,15 +47,18 @@ impl Addresses {
             .flows
             .iter()
             .map(|flow| {
-                let index = flows_of[flow.station];
-                flows_of[flow.station] += 1;
-                Flow {
-                    station_ip: STATIONS + flow.station as u32 + 1,
+                let Ends::Station { station, direction } = flow.ends else {
+                    return None;
+                };
+                let index = flows_of[station];
+                flows_of[station] += 1;
+                Some(Flow {
+                    station_ip: STATIONS + station as u32 + 1,
                     station_port: STATION_PORT + (index % PORTS) as u16,
                     server_ip: SERVER + index / PORTS,
-                    direction: flow.direction,
+                    direction,
                     transport: flow.transport,
-                }
+                })
             })
             .collect();
         Addresses { flows }
@@ -62,7 +66,9 @@ impl Addresses {
 
     /// Appends the IP packet that stands for `packet`.
     pub(super) fn packet(&self, out: &mut Vec<u8>, packet: &Packet) {
-        let flow = &self.flows[packet.flow as usize];
+        let Some(flow) = &self.flows[packet.flow as usize] else {
+            return; // never on the air
+        };
         match (flow.transport, packet.kind) {
             (Transport::Tcp(tcp), PacketKind::Segment | PacketKind::Ack) => {
                 let header = tcp.header_bytes as usize;

@@ -44,14 +44,8 @@ fn scenario() -> Scenario {
         payload_bytes: 1471,
         header_bytes: 28,
     });
-    let flow = |name: &str, direction, transport| Flow {
-        name: format!("a/{name}"),
-        station: 0,
-        direction,
-        category: Category::BestEffort,
-        start: Span::ZERO,
-        stop: None,
-        transport,
+    let flow = |name: &str, direction, transport| {
+        Flow::of_station(format!("a/{name}"), 0, direction, transport)
     };
     Scenario {
         name: "a capture".to_owned(),
@@ -91,6 +85,7 @@ fn scenario() -> Scenario {
             error_up: 0.0,
             error_down: 0.0,
         }],
+        links: Vec::new(),
         flows: vec![
             flow("up/1", Direction::Up, tcp),
             flow("down/1", Direction::Down, tcp),

@@ -42,6 +42,12 @@ impl QueueCounters {
         self.dropped += 1;
     }
 
+    /// A packet that had entered is dropped at `at`.
+    pub fn withdraw(&mut self, at: Time) {
+        self.dropped += 1;
+        self.left_sum = self.left_sum.wrapping_add(at.0);
+    }
+
     /// A packet that entered at `entered` left at `at`.
     #[inline]
     pub fn leave(&mut self, entered: Time, at: Time) {

@@ -112,6 +112,7 @@ mod tests {
             stamp: Time::ZERO,
             queued: Time::ZERO,
             bytes: 1500,
+            hop: 0,
             kind: PacketKind::Segment,
             ..Packet::SAMPLE
         }

@@ -69,6 +69,7 @@ mod tests {
                 stamp: Time::ZERO,
                 queued: Time::ZERO,
                 bytes: 100,
+                hop: 0,
                 kind: PacketKind::Segment,
                 ecn,
                 ..Packet::SAMPLE

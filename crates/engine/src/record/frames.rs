@@ -53,7 +53,9 @@ impl FrameLog {
                 continue;
             };
             let from = cell.node(contender);
-            let station = scenario.flows[packet.flow as usize].station;
+            let Some(station) = scenario.flows[packet.flow as usize].station() else {
+                continue; // no packet of a wired flow comes here
+            };
             let to = if from == AP { station as u32 + 1 } else { AP };
             let discarded = cell.discarded().contains(&contender);
             let fate = match (outcome, discarded) {

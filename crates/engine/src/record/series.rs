@@ -26,10 +26,13 @@ pub struct Series {
     pub interval_s: f64,
     /// Sample instants. [s]
     pub time_s: Vec<f64>,
-    /// Queue lengths at the instant, cwnd at the instant, goodput over the interval before it.
+    /// Queue lengths and cwnd at the instant, goodput and utilisation over the interval before it.
     pub tracks: Vec<Track>,
     #[serde(skip)]
     delivered: Vec<u64>,
+    /// Of each link, up to the last sample.
+    #[serde(skip)]
+    busy_ns: Vec<u64>,
 }
 
 impl Series {
@@ -44,6 +47,10 @@ impl Series {
         let mut tracks: Vec<Track> = names
             .map(|name| track("queues", &name, "occupancy_packets"))
             .collect();
+        for wired in world.links.iter().filter(|wired| wired.shown) {
+            tracks.push(track("queues", &wired.name, "occupancy_packets"));
+            tracks.push(track("links", &wired.name, "utilisation"));
+        }
         let scenario = world.scenario;
         let flows = scenario.flows.iter();
         tracks.extend(
@@ -58,6 +65,7 @@ impl Series {
             time_s: Vec::new(),
             tracks,
             delivered: vec![0; scenario.flows.len()],
+            busy_ns: vec![0; world.links.len()],
         }
     }
 
@@ -71,6 +79,17 @@ impl Series {
         };
         for port in &world.ports {
             push(port.queue.length(world.now) as f64);
+        }
+        for (index, wired) in world
+            .links
+            .iter()
+            .enumerate()
+            .filter(|(_, wired)| wired.shown)
+        {
+            push(wired.link.length(world.now) as f64);
+            let busy_ns = wired.link.busy_ns(world.now);
+            push((busy_ns - self.busy_ns[index]) as f64 / 1e9 / self.interval_s);
+            self.busy_ns[index] = busy_ns;
         }
         for (index, flow) in world.flows.iter().enumerate() {
             let packets = flow.counters.delivered - self.delivered[index];

@@ -2,13 +2,16 @@
 
 use super::access;
 use super::checks;
-use super::decode::{Entry, Section};
+use super::decode::{Entry, Section, decode};
+use super::grammar::CELL;
 use super::layers::Layers;
 use super::model::*;
+use super::network;
 use super::opportunities;
 use super::presets::Preset;
-use super::problem::Problems;
+use super::problem::{Origin, Problems};
 use super::stations::member_names;
+use super::tree::{Data, Item};
 use super::units::{self, TIME};
 use crate::kernel::time::Span;
 
@@ -23,7 +26,8 @@ pub(super) fn assemble(
     problems: &mut Problems,
 ) -> Option<Scenario> {
     let top = Layers(&[root]);
-    let cell_section = root.table("cell")?;
+    let idle = idle_cell();
+    let cell_section = root.table("cell").unwrap_or(&idle);
     let preset = checks::preset(cell_section)?;
     let duration = top.duration("duration")?;
     let default_warmup = Span(duration.0 / 10).min(LONGEST_DEFAULT_WARMUP);
@@ -39,17 +43,27 @@ pub(super) fn assemble(
         cell: cell(cell_section, preset)?,
         wire: wire(root.table("wire")?)?,
         stations: Vec::new(),
+        links: Vec::new(),
         flows: Vec::new(),
         record: record(root.table("record")?)?,
     };
-    for (group, section) in &root.named {
+    network::assemble(root, &mut scenario, problems)?;
+    let wired = std::mem::take(&mut scenario.flows);
+    for (group, section) in root.named("station") {
         let pattern = station(section, cell_section, group, preset)?;
         let flows = station_flows(root, section)?;
         for name in member_names(group, section) {
             let index = scenario.stations.len();
             scenario.flows.extend(flows.iter().map(|flow| Flow {
                 name: format!("{name}/{}", flow.name),
-                station: index,
+                class: group.clone(),
+                ends: match flow.ends {
+                    Ends::Station { direction, .. } => Ends::Station {
+                        station: index,
+                        direction,
+                    },
+                    Ends::Wired => Ends::Wired,
+                },
                 ..flow.clone()
             }));
             scenario.stations.push(Station {
@@ -58,9 +72,21 @@ pub(super) fn assemble(
             });
         }
     }
+    scenario.flows.extend(wired);
     stagger(root, &mut scenario, problems)?;
     opportunities::check(root, &scenario, problems);
     Some(scenario)
+}
+
+/// The cell of a file without one: no station is in it.
+fn idle_cell() -> Section {
+    let item = |data| Item {
+        origin: Origin::File,
+        data,
+    };
+    let phy = item(Data::Text("802.11b".to_owned()));
+    let cell = item(Data::Table(vec![("phy".to_owned(), phy)]));
+    decode(&cell, &CELL, &mut Problems::new("", &[]))
 }
 
 fn cell(cell: &Section, preset: &Preset) -> Option<Cell> {
@@ -123,6 +149,7 @@ fn record(record: &Section) -> Option<Record> {
     let frames = record.entry("frames")?.count()?;
     Some(Record {
         series_interval: Layers(&[record]).duration("series_interval"),
+        utilisation_bin: Layers(&[record]).duration("utilisation_bin"),
         frames: (frames > 0).then_some(frames),
     })
 }
@@ -184,13 +211,10 @@ fn station_flows(root: &Section, station: &Section) -> Option<Vec<Flow>> {
 fn flow(name: String, table: &Section, direction: Direction, transport: Transport) -> Option<Flow> {
     let own = Layers(&[table]);
     Some(Flow {
-        name,
-        station: 0,
-        direction,
         category: category(table.entry("category")?.word()?),
         start: own.duration("start")?,
         stop: own.duration("stop"),
-        transport,
+        ..Flow::of_station(name, 0, direction, transport)
     })
 }
 
@@ -200,7 +224,7 @@ fn category(name: &str) -> Category {
     found.unwrap_or(Category::BestEffort) // a test proves that the grammar names no other
 }
 
-fn tcp(layers: Layers) -> Option<TcpSettings> {
+pub(super) fn tcp(layers: Layers) -> Option<TcpSettings> {
     Some(TcpSettings {
         congestion: congestion(layers.entry("congestion")?.word()?),
         compound: compound(layers),
@@ -248,7 +272,7 @@ fn compound(layers: Layers) -> CompoundSettings {
     }
 }
 
-fn udp(layers: Layers) -> Option<UdpSettings> {
+pub(super) fn udp(layers: Layers) -> Option<UdpSettings> {
     let rate = layers.entry("rate");
     let greedy = rate.is_some_and(|entry| entry.word() == Some("greedy"));
     let arrivals = match layers.entry("arrivals").and_then(Entry::word) {
@@ -289,9 +313,7 @@ fn stagger(root: &Section, scenario: &mut Scenario, problems: &mut Problems) -> 
         let blamed = if unstaggered < end {
             stagger
         } else {
-            let group = &scenario.stations[flow.station].group;
-            let (_, station) = root.named.iter().find(|(name, _)| name == group)?;
-            station.table(table_key(flow))?.entry("start")?
+            start_of(root, &scenario.stations, flow)?
         };
         problems.add(blamed.origin, &blamed.path, message);
         return None;
@@ -299,12 +321,25 @@ fn stagger(root: &Section, scenario: &mut Scenario, problems: &mut Problems) -> 
     Some(())
 }
 
-/// The key of the station's table that this flow comes from.
-fn table_key(flow: &Flow) -> &'static str {
-    match (flow.direction, flow.transport) {
+/// The start of a flow in the file.
+fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<&'a Entry> {
+    let Ends::Station { station, direction } = flow.ends else {
+        let (_, own) = root
+            .named("flow")
+            .iter()
+            .find(|(name, _)| *name == flow.class)?;
+        return own.entry("start");
+    };
+    let key = match (direction, flow.transport) {
         (Direction::Up, Transport::Tcp(_)) => "upload",
         (Direction::Down, Transport::Tcp(_)) => "download",
         (Direction::Up, Transport::Udp(_)) => "udp_up",
         (Direction::Down, Transport::Udp(_)) => "udp_down",
-    }
+    };
+    let group = &stations[station].group;
+    let (_, station) = root
+        .named("station")
+        .iter()
+        .find(|(name, _)| name == group)?;
+    station.table(key)?.entry("start")
 }

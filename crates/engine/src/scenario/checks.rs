@@ -2,6 +2,7 @@
 
 use super::access;
 use super::decode::{Entry, Section};
+use super::grammar::FLOW;
 use super::layers::Layers;
 use super::model::{Access, Category};
 use super::presets::Preset;
@@ -22,11 +23,17 @@ const MOST_SAMPLES: u64 = 1_000_000;
 pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_times(root, problems);
     stations::check(root, problems);
+    check_wired_flows(root, problems);
     let Some(cell) = root.table("cell") else {
+        check_cell_is_not_needed(root, problems);
         return;
     };
     check_cell(cell, problems);
-    for (_, station) in &root.named {
+    if !root.lacks("station") && root.named("station").is_empty() {
+        let message = "no station is in it; needed are tables [station.NAME]";
+        problems.add(cell.origin, &cell.path, message.to_owned());
+    }
+    for (_, station) in root.named("station") {
         check_windows(&[station, cell], problems);
         check_aifsns(&[station, cell], problems);
         for key in ["upload", "download"] {
@@ -40,6 +47,38 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
                 check_lifetime(source, problems);
                 check_source(root, cell, source, problems);
             }
+        }
+    }
+}
+
+fn check_cell_is_not_needed(root: &Section, problems: &mut Problems) {
+    if let Some((_, station)) = root.named("station").first()
+        && !root.lacks("cell")
+    {
+        let message = "missing; needed with stations is a table with at least the key phy";
+        problems.add(station.origin, "cell", message.to_owned());
+    }
+}
+
+fn check_wired_flows(root: &Section, problems: &mut Problems) {
+    for (_, flow) in root.named("flow") {
+        check_lifetime(flow, problems);
+        let Some(source) = flow.table("udp") else {
+            continue;
+        };
+        if let Some(udp) = root.table("udp") {
+            check_datagram_rate(source, Layers(&[source, udp]), problems);
+        }
+        if source.entry("rate").is_none() && !source.lacks("rate") {
+            let path = format!("{}.rate", source.path);
+            let message = "missing; needed is a rate such as \"2 Mbps\"".to_owned();
+            problems.add(source.origin, &path, message);
+        }
+        let tcp = FLOW.keys().filter(|(_, from)| *from == Some("tcp"));
+        let tcp = tcp.map(|(key, _)| key.name).chain(["segments"]);
+        for entry in tcp.filter_map(|key| flow.entry(key)) {
+            let message = format!("{} is of TCP; allowed is a flow without udp", entry.shown);
+            problems.add(entry.origin, &entry.path, message);
         }
     }
 }
@@ -277,19 +316,20 @@ fn check_source(root: &Section, cell: &Section, source: &Section, problems: &mut
             );
             problems.add(arrivals.origin, &arrivals.path, message);
         }
-        (Some(rate), _) => {
-            if let (Some(bps), Some(bytes)) = (rate.rate(), layers.size("packet"))
-                && bps > MOST_DATAGRAMS * 8 * u64::from(bytes)
-            {
-                let message = format!(
-                    "{} in datagrams of {bytes} B is {} a second; allowed are at most \
-                     {MOST_DATAGRAMS}",
-                    rate.shown,
-                    bps / (8 * u64::from(bytes))
-                );
-                problems.add(rate.origin, &rate.path, message);
-            }
-        }
-        _ => {}
+        _ => check_datagram_rate(source, layers, problems),
+    }
+}
+
+fn check_datagram_rate(source: &Section, layers: Layers, problems: &mut Problems) {
+    if let Some(rate) = source.entry("rate")
+        && let (Some(bps), Some(bytes)) = (rate.rate(), layers.size("packet"))
+        && bps > MOST_DATAGRAMS * 8 * u64::from(bytes)
+    {
+        let message = format!(
+            "{} in datagrams of {bytes} B is {} a second; allowed are at most {MOST_DATAGRAMS}",
+            rate.shown,
+            bps / (8 * u64::from(bytes))
+        );
+        problems.add(rate.origin, &rate.path, message);
     }
 }

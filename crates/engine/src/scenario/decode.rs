@@ -16,7 +16,7 @@ pub(super) struct Section {
     /// Keys whose value has been refused, or that are needed but missing.
     lacking: Vec<&'static str>,
     /// Tables with free names, in order of the file.
-    pub(super) named: Vec<(String, Section)>,
+    named: Vec<(&'static str, Vec<(String, Section)>)>,
 }
 
 /// A value of a section.
@@ -101,11 +101,12 @@ impl Decoder<'_, '_> {
                     self.problems.add(node.origin, &path, message);
                     section.lacking.push(key.name);
                 }
+                let mut named = Vec::new();
                 for (name, node) in entries {
                     let path = join(&path, name);
                     if let Data::Table(_) = node.data {
                         let inner = self.section(node, table, path);
-                        section.named.push((name.clone(), inner));
+                        named.push((name.clone(), inner));
                     } else {
                         let message = format!(
                             "{} is not a table; allowed is a table with the keys of a {}",
@@ -116,6 +117,7 @@ impl Decoder<'_, '_> {
                         section.lacking.push(key.name);
                     }
                 }
+                section.named.push((key.name, named));
             }
             (kind, _) => match check(node, kind, self.phy) {
                 Ok(value) => section.entries.push((
@@ -172,6 +174,7 @@ impl Decoder<'_, '_> {
                 }
                 return;
             }
+            Default::Absent(_) => return,
             _ if inherited => return,
             Default::Text(text) => {
                 let node = Item {
@@ -217,6 +220,12 @@ impl Section {
     /// Whether there has been a complaint about the value of this key or the lack of one.
     pub(super) fn lacks(&self, key: &str) -> bool {
         self.lacking.contains(&key)
+    }
+
+    /// The tables with free names under this key, in order of the file.
+    pub(super) fn named(&self, key: &str) -> &[(String, Section)] {
+        let found = self.named.iter().find(|(name, _)| *name == key);
+        found.map_or(&[], |(_, sections)| sections)
     }
 
     pub(super) fn table(&self, key: &str) -> Option<&Section> {

@@ -5,10 +5,12 @@
 mod access;
 mod cell;
 mod flows;
+mod network;
 mod station;
 
 use super::presets::Preset;
-pub(super) use cell::ROOT;
+pub(super) use cell::{CELL, ROOT};
+pub(super) use network::FLOW;
 
 /// A table of the file.
 pub(super) struct Table {
@@ -49,12 +51,16 @@ pub(super) enum Default {
     Preset(fn(&Preset) -> String),
     /// Something that depends on other keys, described here.
     Depends(&'static str),
+    /// Nothing, not even a table of defaults.
+    Absent(&'static str),
 }
 
 /// What a value must be.
 pub(super) enum Kind {
     /// A title.
     Title,
+    /// A plain name.
+    Name,
     /// true or false.
     Flag,
     /// A whole number.

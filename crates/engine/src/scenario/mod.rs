@@ -14,6 +14,7 @@ mod decode;
 mod grammar;
 mod layers;
 mod model;
+mod network;
 mod normalised;
 mod opportunities;
 mod presets;
@@ -22,6 +23,7 @@ mod queue;
 mod rates;
 mod read_json;
 mod read_toml;
+mod routes;
 mod schema;
 mod settings;
 mod stations;
@@ -121,7 +123,7 @@ fn text<'t>(bytes: &'t [u8], problems: &mut Problems) -> Option<&'t str> {
 }
 
 fn read(text: &str, format: Format, problems: &mut Problems) -> Option<Item> {
-    const NEEDED: &str = "allowed is a scenario with at least duration, cell.phy and a station";
+    const NEEDED: &str = "allowed is a scenario with at least a duration and flows: stations with a cell, or wired links";
     let comment_only = |line: &str| {
         let line = line.trim();
         line.is_empty() || (format == Format::Toml && line.starts_with('#'))

@@ -1,6 +1,7 @@
 //! The checked scenario: every default filled in, every value in range.
 //! Built only by [`super::parse`]; the rest of the engine trusts it.
 
+use super::queue::QueueSetting;
 use crate::kernel::time::Span;
 
 /// A whole experiment.
@@ -16,13 +17,15 @@ pub struct Scenario {
     pub replications: u32,
     /// Seed of all random streams.
     pub seed: u64,
-    /// The WLAN cell.
+    /// The WLAN cell; without stations it stands idle.
     pub cell: Cell,
     /// The wired link between the access point and the servers, each way.
     pub wire: Wire,
     /// Stations in order of the file, groups expanded.
     pub stations: Vec<Station>,
-    /// Flows, grouped by station in station order.
+    /// Each direction of each wired link of the network, the cell's wire not among them.
+    pub links: Vec<LinkSettings>,
+    /// Flows: those of the stations in station order, then those between wired nodes.
     pub flows: Vec<Flow>,
     /// What to record beside the means.
     pub record: Record,
@@ -225,6 +228,27 @@ pub struct Wire {
     pub loss: f64,
 }
 
+/// One direction of a wired link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSettings {
+    /// Unique name.
+    pub name: String,
+    /// Node at its near end.
+    pub from: String,
+    /// Node at its far end.
+    pub to: String,
+    /// Rate; `None`: no serialisation time. [bit/s]
+    pub rate_bps: Option<u64>,
+    /// Propagation time.
+    pub delay: Span,
+    /// The queue in front of it (only with a rate).
+    pub queue: QueueSetting,
+    /// Probability that a TCP segment or datagram is lost on the way (Bernoulli); ACKs are spared.
+    pub loss: f64,
+    /// It belongs to the host of one flow; results leave it out.
+    pub of_host: bool,
+}
+
 /// Direction of a flow's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
@@ -234,23 +258,84 @@ pub enum Direction {
     Down,
 }
 
-/// One transport flow between a station and its server.
+/// What a flow runs between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// A station and a wired node.
+    Station {
+        /// Index into [`Scenario::stations`].
+        station: usize,
+        /// Where the data goes.
+        direction: Direction,
+    },
+    /// Two wired nodes.
+    Wired,
+}
+
+/// One transport flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Unique name, `STATION/up/K`, `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`.
+    /// Unique name: `STATION/up/K`, `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`;
+    /// between wired nodes that of its table, with its number if the table makes several.
     pub name: String,
-    /// Index into [`Scenario::stations`].
-    pub station: usize,
-    /// Where the data goes.
-    pub direction: Direction,
+    /// The table it comes from, for statistics by class.
+    pub class: String,
+    /// What it runs between.
+    pub ends: Ends,
+    /// The links that its data takes, indices into [`Scenario::links`]; for a station's flow those
+    /// beyond the cell's wire.
+    pub forward: Vec<u32>,
+    /// The links that its ACKs take.
+    pub back: Vec<u32>,
     /// Access category of its packets, both ways.
     pub category: Category,
-    /// First packet.
+    /// First packet, at the earliest.
     pub start: Span,
+    /// The first packet is this much later at most, uniformly at random in each replication.
+    pub start_spread: Span,
     /// No new data from then on; `None`: runs to the end.
     pub stop: Option<Span>,
     /// What sends.
     pub transport: Transport,
+}
+
+impl Flow {
+    /// A station's flow in category best effort, from the start of the run to its end.
+    pub fn of_station(
+        name: String,
+        station: usize,
+        direction: Direction,
+        transport: Transport,
+    ) -> Flow {
+        Flow {
+            class: String::new(),
+            ends: Ends::Station { station, direction },
+            forward: Vec::new(),
+            back: Vec::new(),
+            category: Category::BestEffort,
+            start: Span::ZERO,
+            start_spread: Span::ZERO,
+            stop: None,
+            transport,
+            name,
+        }
+    }
+
+    /// The flow's station, if it has one.
+    pub fn station(&self) -> Option<usize> {
+        match self.ends {
+            Ends::Station { station, .. } => Some(station),
+            Ends::Wired => None,
+        }
+    }
+
+    /// Direction of a station's flow.
+    pub fn direction(&self) -> Option<Direction> {
+        match self.ends {
+            Ends::Station { direction, .. } => Some(direction),
+            Ends::Wired => None,
+        }
+    }
 }
 
 /// Transport of a flow.
@@ -397,6 +482,8 @@ pub struct UdpSettings {
 pub struct Record {
     /// Sampling interval of the time series; `None`: no series.
     pub series_interval: Option<Span>,
+    /// Width of the bins over which the least utilisation of a link is taken; `None`: 100 ms.
+    pub utilisation_bin: Option<Span>,
     /// Keep a log of every frame on the air of replication 0 (for pcapng), at most this many.
     pub frames: Option<u64>,
 }

@@ -13,13 +13,14 @@ impl Scenario {
         let stations = (1..).zip(&self.stations);
         let stations: Vec<Value> = stations.map(|(n, one)| station(one, self, n)).collect();
         let flows: Vec<Value> = self.flows.iter().map(|flow| self.flow(flow)).collect();
+        let links: Vec<Value> = self.links.iter().map(link).collect();
         json!({
             "name": self.name,
             "duration_s": self.duration.seconds(),
             "warmup_s": self.warmup.seconds(),
             "replications": self.replications,
             "seed": self.seed,
-            "cell": cell(&self.cell),
+            "cell": (!self.stations.is_empty()).then(|| cell(&self.cell)),
             "wire": {
                 "rate_bps": self.wire.rate_bps,
                 "delay_s": self.wire.delay.seconds(),
@@ -27,24 +28,34 @@ impl Scenario {
                 "loss": self.wire.loss,
             },
             "stations": stations,
+            "links": links,
             "flows": flows,
             "record": {
                 "series_interval_s": self.record.series_interval.map(Span::seconds),
+                "utilisation_bin_s": self.record.utilisation_bin.map(Span::seconds),
                 "frames": self.record.frames,
             },
         })
     }
 
     fn flow(&self, flow: &Flow) -> Value {
+        let names = |links: &[u32]| -> Vec<&str> {
+            let links = links.iter().map(|&link| &self.links[link as usize]);
+            links.map(|link| link.name.as_str()).collect()
+        };
         let mut json = json!({
             "name": flow.name,
-            "station": self.stations[flow.station].name,
-            "direction": match flow.direction {
+            "class": flow.class,
+            "station": flow.station().map(|station| &self.stations[station].name),
+            "direction": flow.direction().map(|direction| match direction {
                 Direction::Up => "up",
                 Direction::Down => "down",
-            },
+            }),
+            "forward": names(&flow.forward),
+            "back": names(&flow.back),
             "category": flow.category.name(),
             "start_s": flow.start.seconds(),
+            "start_spread_s": flow.start_spread.seconds(),
             "stop_s": flow.stop.map(Span::seconds),
         });
         match &flow.transport {
@@ -53,6 +64,19 @@ impl Scenario {
         }
         json
     }
+}
+
+fn link(link: &LinkSettings) -> Value {
+    json!({
+        "name": link.name,
+        "from": link.from,
+        "to": link.to,
+        "rate_bps": link.rate_bps,
+        "delay_s": link.delay.seconds(),
+        "queue_packets": link.queue.limit_packets,
+        "loss": link.loss,
+        "of_host": link.of_host,
+    })
 }
 
 fn cell(cell: &Cell) -> Value {

@@ -62,7 +62,7 @@ fn limit<'a>(
     flow: &Flow,
     direction: Direction,
 ) -> Option<(&'a Entry, Span)> {
-    let station = &scenario.stations[flow.station];
+    let station = &scenario.stations[flow.station()?];
     let node = match direction {
         Direction::Up => &station.node,
         Direction::Down => &scenario.cell.ap,
@@ -71,7 +71,7 @@ fn limit<'a>(
     let cell = root.table("cell")?;
     let own = match direction {
         Direction::Up => {
-            let mut named = root.named.iter();
+            let mut named = root.named("station").iter();
             &named.find(|(name, _)| *name == station.group)?.1
         }
         Direction::Down => cell.table("ap")?,
@@ -83,14 +83,17 @@ fn limit<'a>(
 
 /// The longest exchange for packets of `flow` that go in `direction`.
 fn exchange(scenario: &Scenario, flow: &Flow, direction: Direction) -> Span {
-    let forward = flow.direction == direction;
+    let forward = flow.direction() == Some(direction);
     let ip_bytes = match &flow.transport {
         Transport::Tcp(tcp) if forward => tcp.mss_bytes + tcp.header_bytes,
         Transport::Tcp(tcp) => tcp.header_bytes,
         Transport::Udp(udp) if forward => udp.payload_bytes + udp.header_bytes,
         Transport::Udp(_) => return Span::ZERO,
     };
-    let station = flow.station as u32 + 1;
+    let Some(station) = flow.station() else {
+        return Span::ZERO;
+    };
+    let station = station as u32 + 1;
     let rates = match direction {
         Direction::Up => scenario.rates(station, 0),
         Direction::Down => scenario.rates(0, station),

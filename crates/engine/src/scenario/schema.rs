@@ -8,6 +8,9 @@ use super::stations::AP_NAME;
 use super::units::{self, Unit};
 use super::value::allowed;
 
+/// A plain name.
+const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
+
 /// JSON Schema (2020-12) of the scenario file, in TOML or JSON, shorthands included.
 pub fn schema() -> Value {
     let mut definitions = Map::new();
@@ -49,7 +52,9 @@ fn property(key: &Key, inherits: Option<&str>, definitions: &mut Map<String, Val
     match (&key.default, inherits) {
         (Default::Required, _) => {}
         (_, Some(from)) => description += &format!(" Default: that of {from}."),
-        (Default::Depends(what), _) => description += &format!(" Default: {what}."),
+        (Default::Depends(what) | Default::Absent(what), _) => {
+            description += &format!(" Default: {what}.")
+        }
         (Default::Preset(of), _) => {
             let values: Vec<String> = Preset::all()
                 .iter()
@@ -76,6 +81,7 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Map<String, Value>
             "maxLength": 200,
             "pattern": r"^(?=.*\S)[^\u0000-\u001f\u007f-\u009f]*$",
         }),
+        Kind::Name => json!({"type": "string", "pattern": NAME}),
         Kind::Flag => json!({"type": "boolean"}),
         Kind::Count { least, most } => {
             json!({"type": "integer", "minimum": least, "maximum": most})
@@ -100,7 +106,7 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Map<String, Value>
             "type": "object",
             "minProperties": 1,
             "propertyNames": {
-                "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$",
+                "pattern": NAME,
                 "not": {"const": AP_NAME},
             },
             "additionalProperties": reference(inner, definitions),

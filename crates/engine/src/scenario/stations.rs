@@ -2,16 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::decode::Section;
+use super::decode::{Entry, Section};
 use super::problem::{Origin, Problems, one_line};
+use super::value::{NAMES, fault_of_name};
 
 /// Most stations in a scenario.
 pub(super) const MOST_STATIONS: u64 = 10_000;
 
 /// Most flows in a scenario.
 pub(super) const MOST_FLOWS: u64 = 100_000;
-
-const LONGEST_NAME: usize = 64;
 
 /// The access point's name in results and random streams.
 pub(super) const AP_NAME: &str = "ap";
@@ -36,10 +35,28 @@ fn flows(station: &Section) -> Option<u64> {
     Some(flows + sources.iter().map(|there| u64::from(*there)).sum::<u64>())
 }
 
+/// Number of flows between wired nodes, as far as numbers were not refused.
+fn wired_flows(root: &Section) -> u64 {
+    let count = |section: &Section, key| section.entry(key).and_then(Entry::count);
+    let own = root.named("flow").iter();
+    let own: u64 = own.map(|(_, flow)| count(flow, "count").unwrap_or(1)).sum();
+    let shapes = ["dumbbell", "parking_lot"]
+        .iter()
+        .filter_map(|key| root.table(key));
+    let of_shape = |shape: &Section| {
+        let hops = count(shape, "hops").unwrap_or(0);
+        count(shape, "flows").unwrap_or(0) + hops * count(shape, "cross").unwrap_or(0)
+    };
+    own + shapes.map(of_shape).sum::<u64>()
+}
+
 /// Checks the stations as a whole.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
-    for (name, station) in &root.named {
+    for (name, station) in root.named("station") {
         check_name(name, station, problems);
+    }
+    for (name, section) in root.named("link").iter().chain(root.named("flow")) {
+        check_name(name, section, problems);
     }
     if root.lacks("station") {
         return;
@@ -48,7 +65,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         Some(entry) => entry.count().unwrap_or(1),
         None => 1,
     };
-    let stations: u64 = root.named.iter().map(|(_, s)| count(s)).sum();
+    let stations: u64 = root.named("station").iter().map(|(_, s)| count(s)).sum();
     if stations > MOST_STATIONS {
         let message = format!("{stations} stations in all; allowed are at most {MOST_STATIONS}");
         problems.add(last_origin(root), "station", message);
@@ -56,11 +73,20 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     }
     check_unique(root, problems);
     let per_table: Option<Vec<u64>> = root
-        .named
+        .named("station")
         .iter()
         .map(|(_, s)| Some(flows(s)?.saturating_mul(count(s))))
         .collect();
-    match per_table.map(|flows| flows.iter().sum::<u64>()) {
+    let wired = wired_flows(root);
+    match per_table.map(|flows| flows.iter().sum::<u64>().saturating_add(wired)) {
+        _ if ["flow", "dumbbell", "parking_lot"]
+            .iter()
+            .any(|key| root.lacks(key)) => {}
+        Some(0) if root.named("station").is_empty() => {
+            let message = "missing; needed are tables [station.NAME] with flows, or flows over \
+                           wired links";
+            problems.add(root.origin, "station", message.to_owned());
+        }
         Some(0) => {
             let message = "no station has a flow; needed is at least one upload, download, \
                            udp_up or udp_down";
@@ -76,33 +102,23 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
 
 /// Where the last station stands: it makes the sum what it is.
 fn last_origin(root: &Section) -> Origin {
-    root.named.last().map_or(root.origin, |(_, s)| s.origin)
+    root.named("station")
+        .last()
+        .map_or(root.origin, |(_, s)| s.origin)
 }
 
 fn check_name(name: &str, station: &Section, problems: &mut Problems) {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let fault = if name.is_empty() {
-        "is empty"
-    } else if name.len() > LONGEST_NAME {
-        "is too long for a name"
-    } else if !name.chars().all(plain) || name.starts_with(['-', '_']) {
-        "is not a plain name"
-    } else if name == AP_NAME {
-        "is the access point's name"
-    } else {
+    let own = (name == AP_NAME).then_some("is the access point's name");
+    let Some(fault) = fault_of_name(name).or(own) else {
         return;
     };
-    let message = format!(
-        "\"{}\" {fault}; allowed are up to {LONGEST_NAME} ASCII letters, digits, `-` and `_`, \
-         the first a letter or digit",
-        one_line(name, 40)
-    );
+    let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
     problems.add(station.origin, &station.path, message);
 }
 
 fn check_unique(root: &Section, problems: &mut Problems) {
     let mut makers: HashMap<String, &str> = HashMap::new();
-    for (group, station) in &root.named {
+    for (group, station) in root.named("station") {
         for name in member_names(group, station) {
             let Some(other) = makers.insert(name.clone(), group) else {
                 continue;

@@ -7,6 +7,8 @@ use super::tree::{Data, Item, Number};
 use super::units::{self, NotAQuantity, Unit};
 use crate::kernel::time::Span;
 
+const LONGEST_NAME: usize = 64;
+
 /// A checked value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
@@ -45,6 +47,7 @@ fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
 pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Value, Refusal> {
     match kind {
         Kind::Title => title(node),
+        Kind::Name => name(node),
         Kind::Flag => match node.data {
             Data::Flag(flag) => Ok(Value::Flag(flag)),
             _ => refuse("is not a truth value"),
@@ -77,6 +80,7 @@ pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
         None => String::new(),
     };
     match kind {
+        Kind::Name => NAMES.to_owned(),
         Kind::Title => "is one line of 1 to 200 characters".to_owned(),
         Kind::Flag => "are true, false".to_owned(),
         Kind::Count { least, most } => format!("is a whole number from {least} to {most}"),
@@ -133,6 +137,34 @@ fn title(node: &Item) -> Result<Value, Refusal> {
         Data::Text(text) if text.chars().count() > 200 => refuse("is too long"),
         Data::Text(text) => Ok(Value::Text(text.clone())),
         _ => refuse("is not text in quotes"),
+    }
+}
+
+/// What a name may be, to follow the word `allowed`.
+pub(super) const NAMES: &str =
+    "are up to 64 ASCII letters, digits, `-` and `_`, the first a letter or digit";
+
+/// What is wrong with `name` as that of a station, link, flow or node.
+pub(super) fn fault_of_name(name: &str) -> Option<&'static str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() {
+        Some("is empty")
+    } else if name.len() > LONGEST_NAME {
+        Some("is too long for a name")
+    } else if !name.chars().all(plain) || name.starts_with(['-', '_']) {
+        Some("is not a plain name")
+    } else {
+        None
+    }
+}
+
+fn name(node: &Item) -> Result<Value, Refusal> {
+    match &node.data {
+        Data::Text(text) => match fault_of_name(text) {
+            Some(fault) => refuse(fault),
+            None => Ok(Value::Text(text.clone())),
+        },
+        _ => refuse("is not a name in quotes"),
     }
 }
 

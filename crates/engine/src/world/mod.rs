@@ -1,11 +1,13 @@
 //! One replication: the scenario's parts connected and driven by the agenda.
 //!
-//! The only module that knows every other. Order of events at the same instant: the medium, the two
-//! directions of the wire, the schedule (starts, stops, end of warm-up, samples), ACKs whose making
-//! takes time, then each flow's two timers (the sender's, the receiver's delayed-ACK timer). All but
-//! the medium, whose turn it is most of the time, are slots of the agenda in this order.
+//! The only module that knows every other. Order of events at the same instant: the medium, the links
+//! by number (the two directions of the cell's wire first), the schedule (starts, stops, end of
+//! warm-up, samples), ACKs whose making takes time, then each flow's two timers (the sender's, the
+//! receiver's delayed-ACK timer). All but the medium, whose turn it is most of the time in a cell, are
+//! slots of the agenda in this order.
 
 mod flow;
+mod network;
 mod transport;
 
 use std::collections::BTreeMap;
@@ -13,11 +15,11 @@ use std::ops::ControlFlow;
 
 pub(crate) use self::flow::Endpoints;
 use self::flow::FlowState;
+pub(crate) use self::network::WiredLink;
 use crate::error::EngineError;
 use crate::kernel::agenda::Agenda;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
-use crate::link::Link;
 use crate::mac::dcf::{AP, Dcf, Frame, Outcome};
 use crate::measure::{self, Measures, Snapshot};
 use crate::packet::Packet;
@@ -26,11 +28,32 @@ use crate::record::{FrameLog, FrameRecord, Series};
 use crate::scenario::{Category, QueueOrder, Scenario, Transport};
 use crate::tcp::Ack;
 
-const DOWNLINK: usize = 0;
-const UPLINK: usize = 1;
-const SCHEDULE: usize = 2;
-const ACKS: usize = 3;
-const FLOWS: usize = 4;
+/// Which slot of the agenda is whose.
+#[derive(Clone, Copy, Debug)]
+struct Slots {
+    links: usize,
+}
+
+impl Slots {
+    fn schedule(self) -> usize {
+        self.links
+    }
+
+    fn acks(self) -> usize {
+        self.links + 1
+    }
+
+    /// The sender's timer of flow `index`; the receiver's is the next slot.
+    fn flow(self, index: usize) -> usize {
+        self.links + 2 + 2 * index
+    }
+
+    /// The flow of a timer, and whether it is the receiver's.
+    fn timer(self, slot: usize) -> (usize, bool) {
+        let timer = slot - self.flow(0);
+        (timer / 2, timer % 2 == 1)
+    }
+}
 
 /// Events between two looks at the progress callback.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
@@ -76,13 +99,12 @@ pub(crate) struct World<'a> {
     pub(crate) now: Time,
     pub(crate) end: Time,
     agenda: Agenda,
+    slots: Slots,
     pub(crate) cell: Dcf,
     /// One for each contender of the cell.
     pub(crate) ports: Vec<Port>,
     pub(crate) flows: Vec<FlowState>,
-    pub(crate) downlink: Link,
-    pub(crate) uplink: Link,
-    wire_loss: Stream,
+    pub(crate) links: Vec<WiredLink>,
     /// ACKs in the making, by the instant they are sent and their order.
     acks: BTreeMap<(Time, u64), (u32, Ack)>,
     acks_made: u64,
@@ -166,7 +188,10 @@ impl Activity {
 impl<'a> World<'a> {
     fn new(scenario: &'a Scenario, replication: u32) -> Result<World<'a>, EngineError> {
         let streams = Streams::new(scenario.seed, replication);
-        let agenda = Agenda::new(FLOWS + 2 * scenario.flows.len());
+        let slots = Slots {
+            links: network::NETWORK as usize + scenario.links.len(),
+        };
+        let agenda = Agenda::new(slots.flow(scenario.flows.len()));
         let end = Time::ZERO + scenario.duration;
         // timers reach at most a few minutes past the end; beyond the horizon they count as never
         if end >= agenda.horizon() {
@@ -176,8 +201,8 @@ impl<'a> World<'a> {
         }
         let cell = Dcf::new(scenario, &streams);
         let flows = scenario.flows.iter();
-        let flows = flows
-            .map(|flow| FlowState::new(flow, &cell, &streams))
+        let flows: Vec<FlowState> = flows
+            .map(|flow| FlowState::new(flow, scenario, &cell, &streams))
             .collect();
         let port = |contender| {
             let node = cell.node(contender);
@@ -199,16 +224,15 @@ impl<'a> World<'a> {
             now: Time::ZERO,
             end,
             agenda,
+            slots,
             ports: (0..cell.contenders() as u32).map(port).collect(),
             cell,
+            links: network::links_of(scenario, &flows, &streams),
             flows,
-            downlink: Link::new(&scenario.wire),
-            uplink: Link::new(&scenario.wire),
-            wire_loss: streams.stream("wire/loss"),
             acks: BTreeMap::new(),
             acks_made: 0,
             mixing: mixed.then(|| streams.stream("ap/order")),
-            schedule: plan_of(scenario, interval),
+            schedule: plan_of(scenario, &streams, interval),
             planned: 0,
             warm: None,
             series: None,
@@ -217,7 +241,7 @@ impl<'a> World<'a> {
             events: 0,
         };
         world.series = interval.map(|interval| Series::new(&world, interval));
-        world.agenda.set(SCHEDULE, world.schedule[0].0);
+        world.agenda.set(slots.schedule(), world.schedule[0].0);
         Ok(world)
     }
 
@@ -245,27 +269,19 @@ impl<'a> World<'a> {
     }
 
     fn agenda_event(&mut self, now: Time, slot: usize) {
-        match slot {
-            DOWNLINK => {
-                if let Some(packet) = self.downlink.arrive() {
-                    let contender = self.flows[packet.flow as usize].at_ap;
-                    self.offer(now, contender, packet);
-                }
-                self.agenda.set(DOWNLINK, self.downlink.deadline());
-            }
-            UPLINK => {
-                if let Some(packet) = self.uplink.arrive() {
-                    self.consume(now, &packet);
-                }
-                self.agenda.set(UPLINK, self.uplink.deadline());
-            }
-            SCHEDULE => self.planned_event(now),
-            ACKS => self.made_ack_event(now),
-            timer => self.timer_event(now, timer),
+        if slot < self.slots.schedule() {
+            self.link_event(now, slot);
+        } else if slot == self.slots.schedule() {
+            self.planned_event(now);
+        } else if slot == self.slots.acks() {
+            self.made_ack_event(now);
+        } else {
+            self.timer_event(now, slot);
         }
     }
 
     fn finish(mut self) -> Result<Replication, EngineError> {
+        self.settle_links(self.end);
         measure::check_conservation(&self)?;
         for flow in &mut self.flows {
             flow.integrate_cwnd(self.end);
@@ -321,12 +337,8 @@ impl<'a> World<'a> {
         {
             if self.ports[from as usize].node == AP {
                 self.consume(now, &packet);
-            } else if self.uplink.is_instant() {
-                if !self.lost_on_wire(&packet) {
-                    self.consume(now, &packet);
-                }
             } else {
-                self.send_on_wire(now, packet, false);
+                self.forward(now, packet);
             }
         }
     }
@@ -385,31 +397,6 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Bernoulli loss on the wire; ACKs are spared.
-    fn lost_on_wire(&mut self, packet: &Packet) -> bool {
-        let lost = packet.is_data() && self.wire_loss.chance(self.scenario.wire.loss);
-        if lost {
-            self.lose(packet);
-        }
-        lost
-    }
-
-    fn send_on_wire(&mut self, now: Time, packet: Packet, down: bool) {
-        if self.lost_on_wire(&packet) {
-            return;
-        }
-        let (link, slot) = if down {
-            (&mut self.downlink, DOWNLINK)
-        } else {
-            (&mut self.uplink, UPLINK)
-        };
-        if link.send(now, packet) {
-            self.agenda.set(slot, link.deadline());
-        } else {
-            self.lose(&packet);
-        }
-    }
-
     fn planned_event(&mut self, now: Time) {
         let (_, planned) = self.schedule[self.planned];
         self.planned += 1;
@@ -417,15 +404,17 @@ impl<'a> World<'a> {
             .schedule
             .get(self.planned)
             .map_or(Time::NEVER, |&(at, _)| at);
-        self.agenda.set(SCHEDULE, next);
+        self.agenda.set(self.slots.schedule(), next);
         match planned {
             Planned::WarmupEnds => {
+                self.settle_links(now);
                 for flow in &mut self.flows {
                     flow.integrate_cwnd(now);
                 }
                 self.warm = Some(Snapshot::take(self));
             }
             Planned::Sample => {
+                self.settle_links(now);
                 self.events -= 1; // recording leaves every measured number as it is
                 if let Some(mut series) = self.series.take() {
                     series.sample(self);
@@ -459,11 +448,20 @@ fn frame(flows: &[FlowState], node: u32, packet: &Packet) -> Frame {
 }
 
 /// Everything that is known to happen, in order.
-fn plan_of(scenario: &Scenario, sample_interval: Option<Span>) -> Vec<(Time, Planned)> {
+fn plan_of(
+    scenario: &Scenario,
+    streams: &Streams,
+    sample_interval: Option<Span>,
+) -> Vec<(Time, Planned)> {
     let at = |span: Span| Time::ZERO + span;
     let mut plan = vec![(at(scenario.warmup), Planned::WarmupEnds)];
     for (index, flow) in scenario.flows.iter().enumerate() {
-        plan.push((at(flow.start), Planned::Start(index as u32)));
+        let mut start = at(flow.start);
+        if flow.start_spread > Span::ZERO {
+            let part = streams.stream(&format!("{}/start", flow.name)).unit();
+            start += Span((part * flow.start_spread.0 as f64) as u64);
+        }
+        plan.push((start, Planned::Start(index as u32)));
         plan.extend(
             flow.stop
                 .map(|stop| (at(stop), Planned::Stop(index as u32))),

@@ -1,26 +1,20 @@
 //! Transport endpoints at work: what they do with packets and timers, what they send.
 
-use super::flow::Endpoints;
-use super::{ACKS, FLOWS, World};
+use super::World;
+use super::flow::{Endpoints, WIRED};
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Ecn, Packet, PacketKind};
-use crate::scenario::Direction;
 use crate::tcp::Ack;
 
 impl World<'_> {
-    /// A packet leaves a transport endpoint, at the station or at the server.
+    /// A packet leaves a transport endpoint.
     #[inline]
-    fn emit(&mut self, now: Time, at_station: bool, packet: Packet) {
-        let flow = &self.flows[packet.flow as usize];
-        if at_station {
-            self.offer(now, flow.at_station, packet);
-        } else if self.downlink.is_instant() {
-            let contender = flow.at_ap;
-            if !self.lost_on_wire(&packet) {
-                self.offer(now, contender, packet);
-            }
+    fn emit(&mut self, now: Time, packet: Packet) {
+        let first = self.flows[packet.flow as usize].route(&packet).first;
+        if first == WIRED {
+            self.forward(now, packet);
         } else {
-            self.send_on_wire(now, packet, true);
+            self.offer(now, first, packet);
         }
     }
 
@@ -36,7 +30,7 @@ impl World<'_> {
                 flow.counters.delivered += u64::from(received.delivered);
                 let timer = receiver.deadline();
                 let ack = received.ack;
-                self.arm(FLOWS + 2 * index + 1, timer);
+                self.arm(self.slots.flow(index) + 1, timer);
                 if let Some(ack) = ack {
                     self.make_ack(now, packet.flow, ack);
                 }
@@ -87,7 +81,7 @@ impl World<'_> {
     fn delay_ack(&mut self, at: Time, index: u32, ack: Ack) {
         self.acks.insert((at, self.acks_made), (index, ack));
         self.acks_made += 1;
-        self.arm(ACKS, at);
+        self.arm(self.slots.acks(), at);
     }
 
     /// The earliest ACK in the making is made.
@@ -97,7 +91,7 @@ impl World<'_> {
             .acks
             .first_key_value()
             .map_or(Time::NEVER, |(&(at, _), _)| at);
-        self.agenda.set(ACKS, next);
+        self.agenda.set(self.slots.acks(), next);
         if let Some((_, (index, ack))) = made {
             self.acknowledge(now, index, ack);
         }
@@ -113,13 +107,13 @@ impl World<'_> {
             stamp: ack.echo,
             queued: now,
             bytes: flow.ack_bytes,
+            hop: 0,
             kind: PacketKind::Ack,
             retransmission: false,
             ecn: Ecn::NotCapable,
             sack: ack.sack,
         };
-        let at_station = flow.direction == Direction::Down;
-        self.emit(now, at_station, packet);
+        self.emit(now, packet);
     }
 
     /// Lets a TCP sender send all it may.
@@ -135,7 +129,7 @@ impl World<'_> {
                     flow.integrate_cwnd(now);
                     flow.cwnd = cwnd;
                 }
-                self.arm(FLOWS + 2 * index, timer);
+                self.arm(self.slots.flow(index), timer);
                 return;
             };
             flow.counters.sent += 1;
@@ -146,13 +140,13 @@ impl World<'_> {
                 stamp: now,
                 queued: now,
                 bytes: flow.data_bytes,
+                hop: 0,
                 kind: PacketKind::Segment,
                 retransmission: segment.retransmission,
                 ecn: Ecn::NotCapable,
                 sack: 0,
             };
-            let at_station = flow.direction == Direction::Up;
-            self.emit(now, at_station, packet);
+            self.emit(now, packet);
         }
     }
 
@@ -165,10 +159,10 @@ impl World<'_> {
     }
 
     pub(super) fn timer_event(&mut self, now: Time, slot: usize) {
-        let index = (slot - FLOWS) / 2;
+        let (index, receiver) = self.slots.timer(slot);
         let flow = &mut self.flows[index];
         match &mut flow.endpoints {
-            Endpoints::Tcp(tcp) if (slot - FLOWS) % 2 == 1 => {
+            Endpoints::Tcp(tcp) if receiver => {
                 let due = tcp.1.deadline();
                 let ack = if due <= now {
                     tcp.1.on_timer(now)
@@ -203,8 +197,7 @@ impl World<'_> {
     fn send_datagram(&mut self, now: Time, index: usize, number: u32) {
         let flow = &mut self.flows[index];
         let packet = flow.datagram(now, index as u32, number);
-        let at_station = flow.direction == Direction::Up;
-        self.emit(now, at_station, packet);
+        self.emit(now, packet);
     }
 
     /// Greedy sources fill the queue of `contender`, in turn, up to its limit.
@@ -227,6 +220,7 @@ impl World<'_> {
 
     pub(super) fn start_flow(&mut self, now: Time, index: u32) {
         let flow = &mut self.flows[index as usize];
+        flow.started_at = now;
         match &mut flow.endpoints {
             Endpoints::Tcp(tcp) => {
                 tcp.0.open(now);
@@ -238,12 +232,12 @@ impl World<'_> {
                 source.open(now);
                 let due = source.deadline();
                 if source.is_greedy() {
-                    let up = flow.direction == Direction::Up;
-                    let contender = if up { flow.at_station } else { flow.at_ap };
+                    let route = &flow.routes[1];
+                    let contender = route.first.min(route.last); // one of them is on air
                     self.ports[contender as usize].greedy.push(index);
                     self.begin_greedy(now, contender);
                 } else {
-                    self.arm(FLOWS + 2 * index as usize, due);
+                    self.arm(self.slots.flow(index as usize), due);
                 }
             }
         }

@@ -80,6 +80,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             loss: 0.0,
         },
         stations,
+        links: Vec::new(),
         flows: Vec::new(),
         record: Record::default(),
     }
@@ -94,17 +95,13 @@ pub fn use_categories(scenario: &mut Scenario, categories: &[Category]) {
         header_bytes: 28,
     });
     for station in 0..scenario.stations.len() {
-        scenario
-            .flows
-            .extend(categories.iter().map(|&category| Flow {
-                name: format!("s{station}/{}", category.name()),
-                station,
-                direction: Direction::Up,
+        scenario.flows.extend(categories.iter().map(|&category| {
+            let name = format!("s{station}/{}", category.name());
+            Flow {
                 category,
-                start: Span::ZERO,
-                stop: None,
-                transport: silence,
-            }));
+                ..Flow::of_station(name, station, Direction::Up, silence)
+            }
+        }));
     }
 }
 

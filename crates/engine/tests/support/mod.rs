@@ -58,6 +58,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             loss: 0.0,
         },
         stations: (0..stations).map(station).collect(),
+        links: Vec::new(),
         flows: Vec::new(),
         record: Record::default(),
     }
@@ -95,15 +96,9 @@ pub fn add_flow(
         scenario.stations[station].name,
         scenario.flows.len() + 1
     );
-    scenario.flows.push(Flow {
-        name,
-        station,
-        direction,
-        category: Category::BestEffort,
-        start: Span(0),
-        stop: None,
-        transport,
-    });
+    scenario
+        .flows
+        .push(Flow::of_station(name, station, direction, transport));
 }
 
 pub fn greedy() -> Transport {

@@ -20,6 +20,7 @@ fn packet(number: u32, queued: u64, bytes: u16, ecn: Ecn) -> Packet {
         stamp: Time::ZERO,
         queued: Time(queued),
         bytes,
+        hop: 0,
         kind: PacketKind::Segment,
         ecn,
         ..Packet::SAMPLE

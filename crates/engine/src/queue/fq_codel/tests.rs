@@ -29,6 +29,7 @@ fn packet(flow: u32, number: u32, bytes: u16) -> Packet {
         stamp: Time::ZERO,
         queued: Time::ZERO,
         bytes,
+        hop: 0,
         kind: PacketKind::Segment,
         ..Packet::SAMPLE
     }

@@ -33,6 +33,7 @@ fn packet(ecn: Ecn) -> Packet {
         stamp: Time::ZERO,
         queued: Time::ZERO,
         bytes: 1_500,
+        hop: 0,
         kind: PacketKind::Segment,
         ecn,
         ..Packet::SAMPLE

@@ -43,6 +43,7 @@ fn packet(bytes: u16) -> Packet {
         stamp: Time::ZERO,
         queued: Time::ZERO,
         bytes,
+        hop: 0,
         kind: PacketKind::Segment,
         ..Packet::SAMPLE
     }

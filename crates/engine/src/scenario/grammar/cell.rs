@@ -4,6 +4,7 @@ use super::super::presets::PHY_NAMES;
 use super::super::units;
 use super::access::ACCESS_KEYS;
 use super::flows::{TCP, UDP};
+use super::network::{DUMBBELL, FLOW, LINK, PARKING_LOT};
 use super::station::STATION;
 use super::{Default, Key, Kind, MS, S, Table, US, count, duration, inherited, key, own, size};
 use crate::kernel::time::Span;
@@ -19,7 +20,7 @@ fn time(span: Span) -> String {
 /// The whole file.
 pub(in super::super) const ROOT: Table = Table {
     name: "scenario",
-    doc: "A WiFi hot-spot: one access point, its stations, their flows to servers behind a wire.",
+    doc: "A WiFi hot-spot (one access point, its stations, their flows to servers behind a wire), a network of wired links with its flows, or both.",
     parts: &[own(ROOT_KEYS)],
 };
 
@@ -63,7 +64,7 @@ const ROOT_KEYS: &[Key] = &[
     key(
         "cell",
         Kind::Table(&CELL),
-        Default::Required,
+        Default::Absent("no cell; needed with stations"),
         "The WLAN cell: physical layer, and medium access of all nodes.",
     ),
     key(
@@ -87,8 +88,38 @@ const ROOT_KEYS: &[Key] = &[
     key(
         "station",
         Kind::Named(&STATION),
-        Default::Required,
+        Default::Absent("no stations"),
         "Stations by name: ASCII letters, digits, `-` and `_`, at most 64, first a letter or digit; not `ap`.",
+    ),
+    key(
+        "link",
+        Kind::Named(&LINK),
+        Default::Absent("no links"),
+        "Wired links by name; names as for stations.",
+    ),
+    key(
+        "dumbbell",
+        Kind::Table(&DUMBBELL),
+        Default::Absent("none"),
+        "Two routers with one bottleneck.",
+    ),
+    key(
+        "parking_lot",
+        Kind::Table(&PARKING_LOT),
+        Default::Absent("none"),
+        "Routers in a row with a bottleneck between each two.",
+    ),
+    key(
+        "queue",
+        count(1, 1_000_000),
+        Default::Count(1_000),
+        "The queue in front of the bottlenecks of a dumbbell or parking_lot, on the way of the data.",
+    ),
+    key(
+        "flow",
+        Kind::Named(&FLOW),
+        Default::Absent("no such flows"),
+        "Flows between wired nodes by name; names as for stations.",
     ),
     key(
         "record",
@@ -98,7 +129,7 @@ const ROOT_KEYS: &[Key] = &[
     ),
 ];
 
-const CELL: Table = Table {
+pub(in super::super) const CELL: Table = Table {
     name: "cell",
     doc: "The WLAN cell. Access keys set here hold for all nodes.",
     parts: &[own(CELL_KEYS), own(ACCESS_KEYS)],
@@ -279,6 +310,12 @@ const RECORD: Table = Table {
             },
             Default::Text("never"),
             "Sampling interval of the time series of queues, windows and goodputs.",
+        ),
+        key(
+            "utilisation_bin",
+            duration(US, 1_000_000 * S),
+            Default::Text("100 ms"),
+            "Width of the bins over which the least utilisation of a link is taken.",
         ),
         key(
             "frames",

@@ -9,7 +9,7 @@ pub(super) const TCP: Table = Table {
     parts: &[own(TCP_KEYS)],
 };
 
-const TCP_KEYS: &[Key] = &[
+pub(super) const TCP_KEYS: &[Key] = &[
     key(
         "congestion",
         Kind::Choice(CONGESTION_CONTROLS),
@@ -146,7 +146,7 @@ pub(super) const UDP: Table = Table {
     parts: &[own(UDP_KEYS)],
 };
 
-const UDP_KEYS: &[Key] = &[
+pub(super) const UDP_KEYS: &[Key] = &[
     key(
         "packet",
         size(1, 2_304),

@@ -3,6 +3,7 @@
 mod access;
 mod examples;
 mod grammar;
+mod networks;
 mod properties;
 mod refused_files;
 mod refused_values;

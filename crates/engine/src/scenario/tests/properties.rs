@@ -152,7 +152,10 @@ fn check_scenario(scenario: &Scenario) {
     for flow in &scenario.flows {
         assert!(flow.start < scenario.duration);
         assert!(flow.stop.is_none_or(|stop| flow.start < stop));
-        assert!(flow.station < scenario.stations.len());
+        assert!(
+            flow.station()
+                .is_none_or(|one| one < scenario.stations.len())
+        );
     }
     assert!(scenario.to_json().is_object());
 }

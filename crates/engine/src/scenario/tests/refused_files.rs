@@ -14,7 +14,7 @@ fn said_of_json(text: &str) -> String {
 #[test]
 fn an_empty_file_says_what_is_needed() {
     let expected = "x.toml: nothing in it; \
-                    allowed is a scenario with at least duration, cell.phy and a station";
+                    allowed is a scenario with at least a duration and flows: stations with a cell, or wired links";
     assert_eq!(said_of_bytes(b""), expected);
     assert_eq!(said_of_bytes(b"\n  # a comment\n"), expected);
 }
@@ -66,7 +66,7 @@ fn syntax_errors_name_the_line() {
     assert_eq!(
         said_of_json("[]"),
         "x.json: a list is not a table; \
-         allowed is a scenario with at least duration, cell.phy and a station"
+         allowed is a scenario with at least a duration and flows: stations with a cell, or wired links"
     );
 }
 
@@ -128,8 +128,8 @@ fn what_is_needed_and_missing_is_named() {
     assert_eq!(
         complaints(toml("replications = 3", &[])),
         "x.toml: `duration`: missing; needed is a duration from 1 ms to 1000000 s\n\
-         x.toml: `cell`: missing; needed is a table with at least the key phy\n\
-         x.toml: `station`: missing; needed are tables [station.NAME]"
+         x.toml: `station`: missing; needed are tables [station.NAME] with flows, or flows over \
+         wired links"
     );
 }
 

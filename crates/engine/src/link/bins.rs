@@ -1,0 +1,71 @@
+//! How busy a link is in its emptiest bin of time.
+
+use std::ops::Range;
+
+use crate::kernel::time::{Span, Time};
+
+/// Busy time by bins of equal width that begin with the run; only the least is kept.
+#[derive(Clone, Debug)]
+pub(super) struct Bins {
+    width_ns: u64,
+    /// Numbers of the bins that lie in the time measured.
+    counted: Range<u64>,
+    /// The bin of the last busy time.
+    current: u64,
+    busy_ns: u64,
+    least_ns: u64,
+}
+
+impl Bins {
+    pub(super) fn new(width: Span, measured: &Range<Time>) -> Bins {
+        let width_ns = width.0;
+        Bins {
+            width_ns,
+            counted: measured.start.0.div_ceil(width_ns)..measured.end.0 / width_ns,
+            current: 0,
+            busy_ns: 0,
+            least_ns: width_ns,
+        }
+    }
+
+    /// The link is busy from `begins` to `ends`, after all times added before.
+    #[inline]
+    pub(super) fn add(&mut self, begins: Time, ends: Time) {
+        let mut begins = begins.0;
+        loop {
+            let border = (self.current + 1) * self.width_ns;
+            if begins >= border {
+                self.turn(begins / self.width_ns);
+                continue;
+            }
+            self.busy_ns += ends.0.min(border) - begins;
+            if ends.0 <= border {
+                return;
+            }
+            begins = border;
+        }
+    }
+
+    /// Closes the current bin and those up to `next`, in which the link was idle.
+    fn turn(&mut self, next: u64) {
+        self.least_ns = self.least_with_current(next);
+        self.current = next;
+        self.busy_ns = 0;
+    }
+
+    /// The least busy time over the bins before `next`.
+    fn least_with_current(&self, next: u64) -> u64 {
+        let mut least = self.least_ns;
+        if self.counted.contains(&self.current) {
+            least = least.min(self.busy_ns);
+        }
+        let idle = (self.current + 1).max(self.counted.start)..next.min(self.counted.end);
+        if idle.is_empty() { least } else { 0 }
+    }
+
+    pub(super) fn least(&self) -> Option<f64> {
+        let next = self.counted.end.max(self.current);
+        let least = self.least_with_current(next) as f64 / self.width_ns as f64;
+        (!self.counted.is_empty()).then_some(least)
+    }
+}

@@ -1,0 +1,170 @@
+//! One direction of a wired link: rate, propagation time, queue; packets arrive in order.
+//!
+//! A [`Pipe`] knows a packet's departure when it enters; where the queue decides or reorders on
+//! departure, a [`Served`] link goes from departure to departure.
+
+mod bins;
+mod pipe;
+mod served;
+
+use std::ops::Range;
+
+pub use self::pipe::Pipe;
+pub use self::served::Served;
+use crate::kernel::streams::Streams;
+use crate::kernel::time::{Span, Time};
+use crate::packet::Packet;
+use crate::queue::{Admission, Outlet, QueueCounters, Scheduler};
+use crate::scenario::LinkSettings;
+
+/// What becomes of a packet that enters a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives at the far end at this instant.
+    Arrives(Time),
+    /// The queue has no place for it.
+    Refused,
+    /// It is lost on the way.
+    Lost,
+    /// The link keeps it and decides later.
+    Kept,
+}
+
+/// One direction of a wired link.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every link is a pipe, and each packet enters several"
+)]
+pub enum Link {
+    /// Its queue decides on arrival.
+    Pipe(Pipe),
+    /// Its queue decides on departure too.
+    Served(Box<Served>),
+}
+
+impl Link {
+    /// An empty link. `measured` is the time from the end of the warm-up to that of the run, `bin`
+    /// the width of the bins over which the least utilisation is taken, if at all.
+    pub fn new(
+        settings: &LinkSettings,
+        streams: &Streams,
+        measured: Range<Time>,
+        bin: Option<Span>,
+    ) -> Link {
+        let losses = streams.stream(&format!("{}/loss", settings.name));
+        let draws = || streams.stream(&format!("{}/queue", settings.name));
+        let outlet = Outlet {
+            rate_bps: settings.rate_bps.unwrap_or(u64::MAX),
+            is_fixed: true,
+            delay: settings.delay,
+        };
+        if let Some(rate_bps) = settings.rate_bps
+            && let Some(scheduler) = Scheduler::new(&settings.queue, draws())
+        {
+            let served = Served::new(settings, rate_bps, scheduler, losses, measured, bin);
+            return Link::Served(Box::new(served));
+        }
+        let limit = settings.queue.limit_packets;
+        let admission = Admission::new(&settings.queue, outlet, draws());
+        let admission = admission.unwrap_or(Admission::DropTail(limit)); // without a rate no queue
+        Link::Pipe(Pipe::new(settings, admission, losses, measured, bin))
+    }
+
+    /// `packet` enters at `at`, which is `now` or, for a pipe, ahead of it ([`Pipe::enter`]).
+    #[inline]
+    pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Fate {
+        match self {
+            Link::Pipe(pipe) => pipe.enter(now, at, packet),
+            Link::Served(served) => served.enter(now, *packet),
+        }
+    }
+
+    /// Carries a packet that has entered a pipe to its arrival `at` the far end.
+    #[inline]
+    pub fn carry(&mut self, at: Time, packet: Packet) {
+        if let Link::Pipe(pipe) = self {
+            pipe.carry(at, packet);
+        }
+    }
+
+    /// Whether it decides on departure, so that its packets cannot enter ahead of time.
+    pub fn is_served(&self) -> bool {
+        matches!(self, Link::Served(_))
+    }
+
+    /// When its next event is due: an arrival at the far end or, where that is one, a departure.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        match self {
+            Link::Pipe(pipe) => pipe.deadline(),
+            Link::Served(served) => served.deadline(),
+        }
+    }
+
+    /// Takes the packet that arrives at the far end at `now`, if one does.
+    #[inline]
+    pub fn arrive(&mut self, now: Time) -> Option<Packet> {
+        match self {
+            Link::Pipe(pipe) => pipe.arrive(),
+            Link::Served(served) => served.arrive(now),
+        }
+    }
+
+    /// The next packet that was to be lost by `now`, or was lost on departure.
+    #[inline]
+    pub fn settle(&mut self, now: Time) -> Option<Packet> {
+        match self {
+            Link::Pipe(pipe) => pipe.settle(now),
+            Link::Served(served) => served.settle(),
+        }
+    }
+
+    /// Calls `visit` for each packet on the link or in its queue.
+    pub fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
+        match self {
+            Link::Pipe(pipe) => pipe.packets().for_each(visit),
+            Link::Served(served) => served.packets().for_each(visit),
+        }
+    }
+
+    /// Packets in the queue at `now`, the one in service included.
+    pub fn length(&self, now: Time) -> usize {
+        match self {
+            Link::Pipe(pipe) => pipe.length(now),
+            Link::Served(served) => served.length(),
+        }
+    }
+
+    /// Totals of the queue at `now`.
+    pub fn counters(&self, now: Time) -> QueueCounters {
+        match self {
+            Link::Pipe(pipe) => pipe.counters(now),
+            Link::Served(served) => served.counters(),
+        }
+    }
+
+    /// Time spent sending up to `now`. [ns]
+    pub fn busy_ns(&self, now: Time) -> u64 {
+        match self {
+            Link::Pipe(pipe) => pipe.busy_ns(now),
+            Link::Served(served) => served.busy_ns(now),
+        }
+    }
+
+    /// Most packets that the queue held in the time measured, seen at arrivals.
+    pub fn longest(&self) -> usize {
+        match self {
+            Link::Pipe(pipe) => pipe.longest(),
+            Link::Served(served) => served.longest(),
+        }
+    }
+
+    /// Least part of a bin that the link was busy, over the bins in the time measured.
+    pub fn least_utilisation(&self) -> Option<f64> {
+        match self {
+            Link::Pipe(pipe) => pipe.least_utilisation(),
+            Link::Served(served) => served.least_utilisation(),
+        }
+    }
+}

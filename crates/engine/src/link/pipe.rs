@@ -1,0 +1,393 @@
+//! A link whose queue decides on arrival only.
+//!
+//! It is a FIFO pipe with one pending event, the arrival of the packet in front. A packet's
+//! departure is known when it enters (nothing behind it reorders), so departures need no events:
+//! the queue in front of the link is the list of departure times still ahead.
+//!
+//! For the same reason a packet may enter *ahead of time*: where packets reach a link in the order in
+//! which their arrivals become known, the link is told of them at once, and the next event is its own
+//! delivery. What it counts is exact at any instant all the same: a packet counts as offered once its
+//! entry has passed, and as gone once its departure has.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::Fate;
+use super::bins::Bins;
+use crate::kernel::streams::Stream;
+use crate::kernel::time::{Span, Time};
+use crate::packet::Packet;
+use crate::queue::{Admission, Backlog, QueueCounters, Verdict};
+use crate::scenario::LinkSettings;
+
+/// A link whose departures are known when packets enter.
+#[derive(Clone, Debug)]
+pub struct Pipe {
+    rate_bps: Option<u64>,
+    propagation: Span,
+    admission: Admission,
+    loss: f64,
+    losses: Stream,
+    /// Stays in the queue by order of departure; some may begin only later.
+    stays: VecDeque<Stay>,
+    /// How many of them are over when the last packet enters.
+    over: usize,
+    /// Length of those that are not. [bytes]
+    bytes: u64,
+    /// Totals over the stays that are over.
+    counters: QueueCounters,
+    last_departure: Time,
+    last_sent: (u16, Span),
+    busy_ns: u64,
+    /// The time that is measured.
+    measured: Range<Time>,
+    longest: usize,
+    bins: Option<Bins>,
+    /// Packets under way to the far end, by arrival.
+    pipe: VecDeque<(Time, Packet)>,
+    /// Packets that entered ahead of time and will be lost, by the instant.
+    doomed: VecDeque<(Time, Packet, Fate)>,
+}
+
+/// A packet's stay in the queue.
+#[derive(Clone, Copy, Debug)]
+struct Stay {
+    entered: Time,
+    departs: Time,
+    bytes: u32,
+}
+
+impl Pipe {
+    /// An empty link with the discipline of its queue; `losses` decides which packets are lost on the
+    /// way. `measured` is the time
+    /// from the end of the warm-up to that of the run, `bin` the width of the bins over which the
+    /// least utilisation is taken, if at all.
+    pub fn new(
+        settings: &LinkSettings,
+        admission: Admission,
+        losses: Stream,
+        measured: Range<Time>,
+        bin: Option<Span>,
+    ) -> Pipe {
+        Pipe {
+            rate_bps: settings.rate_bps,
+            propagation: settings.delay,
+            admission,
+            loss: settings.loss,
+            losses,
+            stays: VecDeque::new(),
+            over: 0,
+            bytes: 0,
+            counters: QueueCounters::default(),
+            last_departure: Time::ZERO,
+            last_sent: (0, Span::ZERO),
+            busy_ns: 0,
+            longest: 0,
+            bins: bin.map(|width| Bins::new(width, &measured)),
+            measured,
+            pipe: VecDeque::new(),
+            doomed: VecDeque::new(),
+        }
+    }
+
+    /// `packet` enters at `at`, which is `now` or ahead of it, and not before the packet in front.
+    /// One that is lost now is the caller's to account for; one that will be lost is kept until then
+    /// ([`Pipe::settle`]). One that arrives is either carried by this link ([`Pipe::carry`]) or
+    /// enters the next one.
+    #[inline]
+    pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Fate {
+        let fate = self.pass(now, at, packet);
+        match fate {
+            Fate::Arrives(_) | Fate::Kept => {}
+            _ if at > now => self.doomed.push_back((at, *packet, fate)),
+            Fate::Refused => self.counters.refuse(),
+            Fate::Lost => {}
+        }
+        fate
+    }
+
+    #[inline]
+    fn pass(&mut self, now: Time, at: Time, packet: &mut Packet) -> Fate {
+        if packet.is_data() && self.losses.chance(self.loss) {
+            return Fate::Lost;
+        }
+        let Some(rate) = self.rate_bps else {
+            return Fate::Arrives(at + self.propagation);
+        };
+        let waiting = self.stays.iter().skip(self.over);
+        self.admission.advance(at, |instant| {
+            let inside = waiting.clone().filter(|stay| stay.departs > instant);
+            inside.map(|stay| u64::from(stay.bytes)).sum()
+        });
+        self.retire(now, at);
+        match self.admit(at, packet) {
+            Verdict::Enter => {}
+            Verdict::Mark if packet.mark() => {}
+            Verdict::Mark | Verdict::Drop => return Fate::Refused,
+        }
+        if self.last_sent.0 != packet.bytes {
+            self.last_sent = (packet.bytes, Span::to_send(u64::from(packet.bytes), rate));
+        }
+        let begins = self.last_departure.max(at);
+        let departs = begins + self.last_sent.1;
+        self.busy_ns += self.last_sent.1.0;
+        self.last_departure = departs;
+        let entered = at;
+        let bytes = u32::from(packet.bytes);
+        self.bytes += u64::from(bytes);
+        self.stays.push_back(Stay {
+            entered,
+            departs,
+            bytes,
+        });
+        if let Some(bins) = &mut self.bins {
+            bins.add(begins, departs);
+            if self.measured.contains(&at) {
+                self.longest = self.longest.max(self.stays.len() - self.over);
+            }
+        }
+        Fate::Arrives(departs + self.propagation)
+    }
+
+    /// Counts the stays that are over `now`, and passes over those that will be `at` a later entry.
+    #[inline]
+    fn retire(&mut self, now: Time, at: Time) {
+        while let Some(stay) = self.stays.get(self.over)
+            && stay.departs <= at
+        {
+            self.bytes -= u64::from(stay.bytes);
+            self.over += 1;
+        }
+        while self.over > 0
+            && let Some(&stay) = self.stays.front()
+            && stay.departs <= now
+        {
+            self.counters.enter(stay.entered);
+            self.counters.leave(stay.entered, stay.departs);
+            self.stays.pop_front();
+            self.over -= 1;
+        }
+    }
+
+    #[inline]
+    fn admit(&mut self, at: Time, packet: &Packet) -> Verdict {
+        let in_service = self.stays.get(self.over);
+        let backlog = Backlog {
+            packets: (self.stays.len() - self.over) as u32,
+            bytes: self.bytes,
+            in_service_bytes: in_service.map_or(0, |stay| stay.bytes),
+            idle_since: in_service.is_none().then_some(self.last_departure),
+        };
+        self.admission.admit(at, &backlog, packet)
+    }
+
+    /// Carries a packet that has entered to its arrival `at` the far end.
+    #[inline]
+    pub fn carry(&mut self, at: Time, packet: Packet) {
+        self.pipe.push_back((at, packet));
+    }
+
+    /// When the next packet arrives at the far end.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.pipe.front().map_or(Time::NEVER, |&(at, _)| at)
+    }
+
+    /// Takes the packet that arrives at the far end.
+    #[inline]
+    pub fn arrive(&mut self) -> Option<Packet> {
+        self.pipe.pop_front().map(|(_, packet)| packet)
+    }
+
+    /// The next packet that entered ahead of time and has been lost by `now`.
+    #[inline]
+    pub fn settle(&mut self, now: Time) -> Option<Packet> {
+        let &(at, packet, fate) = self.doomed.front()?;
+        if at > now {
+            return None;
+        }
+        if fate == Fate::Refused {
+            self.counters.refuse();
+        }
+        self.doomed.pop_front();
+        Some(packet)
+    }
+
+    /// Packets that this link carries or that will be lost on it.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let carried = self.pipe.iter().map(|(_, packet)| packet);
+        carried.chain(self.doomed.iter().map(|(_, packet, _)| packet))
+    }
+
+    /// Packets in the queue at `now`, the one in service included.
+    pub fn length(&self, now: Time) -> usize {
+        let stays = self.stays.iter();
+        stays
+            .filter(|stay| stay.entered <= now && stay.departs > now)
+            .count()
+    }
+
+    /// Totals of the queue at `now`.
+    pub fn counters(&self, now: Time) -> QueueCounters {
+        let mut counters = self.counters;
+        for &Stay {
+            entered, departs, ..
+        } in &self.stays
+        {
+            if entered <= now {
+                counters.enter(entered);
+            }
+            if departs <= now {
+                counters.leave(entered, departs);
+            }
+        }
+        counters
+    }
+
+    /// Time spent sending up to `now`. [ns]
+    pub fn busy_ns(&self, now: Time) -> u64 {
+        let mut ahead = 0;
+        let mut free = Time::ZERO;
+        for &Stay {
+            entered, departs, ..
+        } in &self.stays
+        {
+            ahead += departs.since(free.max(entered).max(now)).0;
+            free = departs;
+        }
+        self.busy_ns - ahead
+    }
+
+    /// Most packets that the queue held in the time measured, seen at arrivals.
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Least part of a bin that the link was busy, over the bins in the time measured.
+    pub fn least_utilisation(&self) -> Option<f64> {
+        self.bins.as_ref().and_then(Bins::least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::streams::Streams;
+    use crate::scenario::QueueSetting;
+
+    const MS: u64 = 1_000_000;
+
+    fn link(rate_bps: Option<u64>, queue_packets: u32) -> Pipe {
+        let settings = LinkSettings {
+            name: "link".to_owned(),
+            from: "a".to_owned(),
+            to: "b".to_owned(),
+            rate_bps,
+            delay: Span(MS),
+            queue: QueueSetting::drop_tail(queue_packets),
+            loss: 0.0,
+            of_host: false,
+        };
+        let admission = Admission::DropTail(queue_packets);
+        let losses = Streams::new(1, 0).stream("loss");
+        let measured = Time(MS)..Time(4 * MS);
+        Pipe::new(&settings, admission, losses, measured, Some(Span(MS)))
+    }
+
+    fn packet(bytes: u16) -> Packet {
+        Packet {
+            bytes,
+            ..Packet::SAMPLE
+        }
+    }
+
+    fn enter(link: &mut Pipe, at: u64, bytes: u16) -> Fate {
+        link.enter(Time(at), Time(at), &mut packet(bytes))
+    }
+
+    #[test]
+    fn packets_are_sent_one_after_the_other() {
+        let mut link = link(Some(8_000_000), 10); // 1 us per byte
+        assert_eq!(enter(&mut link, 0, 1000), Fate::Arrives(Time(2 * MS)));
+        assert_eq!(
+            enter(&mut link, MS / 2, 500),
+            Fate::Arrives(Time(5 * MS / 2))
+        );
+        let counters = link.counters(Time(2 * MS));
+        assert_eq!(counters.sojourn_ns, MS + MS);
+        assert_eq!(link.counters(Time(MS)).occupancy_ns(Time(MS)), MS + MS / 2);
+        assert_eq!(link.busy_ns(Time(6 * MS / 5)), 6 * MS / 5);
+        assert_eq!(link.length(Time(MS - 1)), 2);
+        assert_eq!(link.length(Time(MS)), 1);
+    }
+
+    #[test]
+    fn the_limit_counts_the_packet_in_service() {
+        let mut link = link(Some(8_000_000), 2);
+        assert!(matches!(enter(&mut link, 0, 1000), Fate::Arrives(_)));
+        assert!(matches!(enter(&mut link, 0, 1000), Fate::Arrives(_)));
+        assert_eq!(enter(&mut link, MS - 1, 1000), Fate::Refused);
+        assert!(matches!(enter(&mut link, MS, 1000), Fate::Arrives(_)));
+        assert_eq!(link.counters(Time(MS)).dropped, 1);
+        assert_eq!(link.longest(), 2);
+    }
+
+    #[test]
+    fn without_a_rate_only_propagation_remains() {
+        let mut link = link(None, 1);
+        assert_eq!(enter(&mut link, 5, 1000), Fate::Arrives(Time(MS + 5)));
+        assert_eq!(enter(&mut link, 5, 1000), Fate::Arrives(Time(MS + 5)));
+    }
+
+    #[test]
+    fn what_enters_ahead_of_time_counts_when_its_time_has_come() {
+        let mut link = link(Some(8_000_000), 1);
+        let now = Time(0);
+        assert!(matches!(
+            link.enter(now, Time(MS), &mut packet(1000)),
+            Fate::Arrives(_)
+        ));
+        assert_eq!(
+            link.enter(now, Time(3 * MS / 2), &mut packet(1000)),
+            Fate::Refused
+        );
+        assert_eq!(link.counters(Time(MS - 1)).offered, 0);
+        assert_eq!(link.busy_ns(Time(MS)), 0);
+        assert_eq!(link.busy_ns(Time(3 * MS / 2)), MS / 2);
+        assert_eq!(link.settle(Time(3 * MS / 2 - 1)), None);
+        assert_eq!(link.packets().count(), 1, "the doomed one is on its way");
+        assert!(link.settle(Time(3 * MS / 2)).is_some());
+        let counters = link.counters(Time(3 * MS / 2));
+        assert_eq!((counters.offered, counters.dropped), (2, 1));
+    }
+
+    #[test]
+    fn the_least_utilisation_is_that_of_the_emptiest_bin_measured() {
+        // bins 1, 2 and 3 count: 1 ms to 4 ms
+        let mut link = link(Some(8_000_000), 10);
+        for (at, bytes) in [(MS, 900), (2 * MS, 1000), (3 * MS, 700), (4 * MS, 100)] {
+            enter(&mut link, at, bytes);
+        }
+        assert_eq!(link.least_utilisation(), Some(0.7));
+    }
+
+    #[test]
+    fn a_bin_without_a_packet_is_empty() {
+        let mut idle_at_the_end = link(Some(8_000_000), 10);
+        enter(&mut idle_at_the_end, MS, 2000);
+        assert_eq!(idle_at_the_end.least_utilisation(), Some(0.0));
+        let mut idle_between = link(Some(8_000_000), 10);
+        enter(&mut idle_between, MS, 1000);
+        enter(&mut idle_between, 3 * MS, 1000);
+        assert_eq!(idle_between.least_utilisation(), Some(0.0));
+    }
+
+    #[test]
+    fn a_long_transmission_fills_its_bins() {
+        let mut link = link(Some(8_000_000), 10);
+        for _ in 0..4 {
+            enter(&mut link, 0, 1500);
+        }
+        assert_eq!(link.least_utilisation(), Some(1.0));
+    }
+}

@@ -1,0 +1,176 @@
+//! A link whose queue decides which packet is next, or drops packets, when one departs.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::Fate;
+use super::bins::Bins;
+use crate::kernel::streams::Stream;
+use crate::kernel::time::{Span, Time};
+use crate::packet::Packet;
+use crate::queue::{QueueCounters, Scheduler};
+use crate::scenario::LinkSettings;
+
+/// A link that goes from departure to departure.
+#[derive(Clone, Debug)]
+pub struct Served {
+    rate_bps: u64,
+    propagation: Span,
+    loss: f64,
+    losses: Stream,
+    scheduler: Scheduler,
+    /// The packet in service, and when it departs.
+    in_service: Option<(Time, Packet)>,
+    counters: QueueCounters,
+    busy_ns: u64,
+    measured: Range<Time>,
+    longest: usize,
+    bins: Option<Bins>,
+    /// Packets under way to the far end, by arrival.
+    pipe: VecDeque<(Time, Packet)>,
+    /// Packets that the discipline has dropped and nobody has accounted for.
+    dropped: Vec<Packet>,
+}
+
+impl Served {
+    /// An empty link of `rate_bps`; `losses` decides which packets are lost on the way. For the
+    /// rest see [`super::Link::new`].
+    pub fn new(
+        settings: &LinkSettings,
+        rate_bps: u64,
+        scheduler: Scheduler,
+        losses: Stream,
+        measured: Range<Time>,
+        bin: Option<Span>,
+    ) -> Served {
+        Served {
+            rate_bps,
+            propagation: settings.delay,
+            loss: settings.loss,
+            losses,
+            scheduler,
+            in_service: None,
+            counters: QueueCounters::default(),
+            busy_ns: 0,
+            longest: 0,
+            bins: bin.map(|width| Bins::new(width, &measured)),
+            measured,
+            pipe: VecDeque::new(),
+            dropped: Vec::new(),
+        }
+    }
+
+    /// `packet` enters the queue, which keeps it; what is lost for it, itself or another, is left to
+    /// [`Served::settle`].
+    pub fn enter(&mut self, now: Time, packet: Packet) -> Fate {
+        if packet.is_data() && self.losses.chance(self.loss) {
+            return Fate::Lost;
+        }
+        self.counters.enter(now);
+        let busy = self.in_service.is_some();
+        let known = self.dropped.len();
+        self.scheduler.enqueue(now, packet, busy, &mut self.dropped);
+        self.count_dropped(now, known);
+        if !busy {
+            self.serve(now);
+        }
+        if self.bins.is_some() && self.measured.contains(&now) {
+            self.longest = self.longest.max(self.length());
+        }
+        Fate::Kept
+    }
+
+    /// Takes the packets dropped, except the first `known`, from the queue's totals.
+    fn count_dropped(&mut self, now: Time, known: usize) {
+        for _ in known..self.dropped.len() {
+            self.counters.withdraw(now);
+        }
+    }
+
+    /// Puts the next packet in service.
+    fn serve(&mut self, now: Time) {
+        let known = self.dropped.len();
+        let next = self.scheduler.dequeue(now, &mut self.dropped);
+        self.count_dropped(now, known);
+        self.in_service = next.map(|packet| {
+            let service = Span::to_send(u64::from(packet.bytes), self.rate_bps);
+            let departs = now + service;
+            self.busy_ns += service.0;
+            if let Some(bins) = &mut self.bins {
+                bins.add(now, departs);
+            }
+            (departs, packet)
+        });
+    }
+
+    /// When the packet in service departs or the next one arrives at the far end.
+    pub fn deadline(&self) -> Time {
+        let departs = self.in_service.map_or(Time::NEVER, |(departs, _)| departs);
+        let arrives = self
+            .pipe
+            .front()
+            .map_or(Time::NEVER, |&(arrives, _)| arrives);
+        departs.min(arrives)
+    }
+
+    /// Lets the packet in service depart if it is due, and takes the one that arrives, if one does.
+    pub fn arrive(&mut self, now: Time) -> Option<Packet> {
+        if let Some((departs, packet)) = self.in_service
+            && departs <= now
+        {
+            self.counters.leave(packet.queued, departs);
+            self.pipe.push_back((departs + self.propagation, packet));
+            self.serve(now);
+        }
+        let &(arrives, packet) = self.pipe.front()?;
+        if arrives > now {
+            return None;
+        }
+        self.pipe.pop_front();
+        Some(packet)
+    }
+
+    /// The next packet that the discipline has dropped.
+    pub fn settle(&mut self) -> Option<Packet> {
+        self.dropped.pop()
+    }
+
+    /// Packets on the link, in its queue, or dropped and not yet accounted for.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let carried = self.pipe.iter().map(|(_, packet)| packet);
+        let in_service = self.in_service.iter().map(|(_, packet)| packet);
+        let waiting = self.scheduler.packets();
+        carried
+            .chain(in_service)
+            .chain(waiting)
+            .chain(&self.dropped)
+    }
+
+    /// Packets in the queue, the one in service included.
+    pub fn length(&self) -> usize {
+        self.scheduler.len() + usize::from(self.in_service.is_some())
+    }
+
+    /// Totals of the queue as they stand.
+    pub fn counters(&self) -> QueueCounters {
+        self.counters
+    }
+
+    /// Time spent sending up to `now`. [ns]
+    pub fn busy_ns(&self, now: Time) -> u64 {
+        let ahead = self
+            .in_service
+            .map_or(0, |(departs, _)| departs.since(now).0);
+        self.busy_ns - ahead
+    }
+
+    /// Most packets that the queue held in the time measured, seen at arrivals.
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Least part of a bin that the link was busy, over the bins in the time measured.
+    pub fn least_utilisation(&self) -> Option<f64> {
+        self.bins.as_ref().and_then(Bins::least)
+    }
+}

@@ -1,0 +1,84 @@
+//! The conservation laws that every run must obey.
+
+use crate::error::EngineError;
+use crate::packet::Packet;
+use crate::world::{Endpoints, World};
+
+/// Created = delivered + lost + queued or under way, per flow; offered = dropped + left + inside and
+/// left = acknowledged + given up, per queue; busy + idle = elapsed, for the medium.
+///
+/// # Errors
+/// `EngineError::Conservation` naming the law, the item and both sides.
+pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
+    let violated = |law: String| Err(EngineError::Conservation(law));
+    let mut under_way = vec![[0_u64; 2]; world.flows.len()];
+    let queued = world.ports.iter().flat_map(|port| port.queue.packets());
+    let mut count = |packet: &Packet| {
+        under_way[packet.flow as usize][usize::from(packet.is_data())] += 1;
+    };
+    queued.for_each(&mut count);
+    for wired in &world.links {
+        wired.link.each_packet(&mut count);
+    }
+    for (index, flow) in world.flows.iter().enumerate() {
+        let c = &flow.counters;
+        let name = &world.scenario.flows[index].name;
+        let [acks, data] = under_way[index];
+        if c.sent != c.arrived + c.lost + data {
+            return violated(format!(
+                "{name}: {} sent, {} arrived + {} lost + {data} under way",
+                c.sent, c.arrived, c.lost
+            ));
+        }
+        if c.acks_sent != c.acks_arrived + c.acks_lost + acks {
+            return violated(format!(
+                "{name}: {} ACKs sent, {} arrived + {} lost + {acks} under way",
+                c.acks_sent, c.acks_arrived, c.acks_lost
+            ));
+        }
+        let unique = c.sent - c.retransmitted;
+        if c.delivered > unique {
+            return violated(format!(
+                "{name}: {} delivered of {unique} sent",
+                c.delivered
+            ));
+        }
+        if let Endpoints::Tcp(tcp) = &flow.endpoints
+            && tcp.0.acked() > c.delivered
+        {
+            return violated(format!(
+                "{name}: {} acknowledged of {}",
+                tcp.0.acked(),
+                c.delivered
+            ));
+        }
+    }
+    for (contender, port) in world.ports.iter().enumerate() {
+        let queue = &port.queue;
+        let name = world.queue_name(contender);
+        let inside = queue.packets().count() as u64;
+        if queue.counters().length() != inside {
+            return violated(format!(
+                "queue {name}: {} expected inside, {inside} found",
+                queue.counters().length()
+            ));
+        }
+        let frames = world.cell.counters(contender as u32);
+        let left = queue.counters().left;
+        if left != frames.delivered + frames.discarded {
+            return violated(format!(
+                "queue {name}: {left} left, {} acknowledged + {} given up",
+                frames.delivered, frames.discarded
+            ));
+        }
+    }
+    let elapsed = world.cell.idle_since().0;
+    if world.cell.busy_ns() + world.cell.idle_ns() != elapsed {
+        return violated(format!(
+            "medium: {} ns busy + {} ns idle in {elapsed} ns",
+            world.cell.busy_ns(),
+            world.cell.idle_ns()
+        ));
+    }
+    Ok(())
+}

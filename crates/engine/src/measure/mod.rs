@@ -1,0 +1,253 @@
+//! From counters at the end of the warm-up and at the end of the run to measured quantities,
+//! and the conservation laws that every run must obey.
+
+mod conservation;
+mod network;
+mod wlan;
+
+pub(crate) use conservation::check as check_conservation;
+
+use crate::mac::dcf::NodeCounters;
+use crate::queue::QueueCounters;
+use crate::record::FlowCounters;
+use crate::scenario::{Direction, Ends, Flow, Transport};
+use crate::world::World;
+
+/// A quantity's name and one value; `None` where a replication gives none.
+pub type Value = (&'static str, Option<f64>);
+
+/// One item of a result list.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Name, unique in its list.
+    pub name: String,
+    /// Fixed labels (`station`, `direction`, `class`).
+    pub labels: Vec<(&'static str, String)>,
+    /// What was measured.
+    pub values: Vec<Value>,
+}
+
+/// All lists of one replication, in the order of the result.
+#[derive(Clone, Debug)]
+pub struct Measures {
+    /// List name and items.
+    pub lists: Vec<(&'static str, Vec<Item>)>,
+}
+
+/// Counters at one instant.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    at_ns: u64,
+    flows: Vec<FlowCounters>,
+    queues: Vec<(QueueCounters, u64)>,
+    contenders: Vec<NodeCounters>,
+    /// Of every link: what its queue counts, and the time it was busy. [ns]
+    links: Vec<(QueueCounters, u64)>,
+    busy_ns: u64,
+    activity_ns: u64,
+}
+
+impl Snapshot {
+    pub(crate) fn take(world: &World<'_>) -> Snapshot {
+        let now = world.now;
+        let links = world.links.iter().map(|wired| &wired.link);
+        Snapshot {
+            at_ns: now.0,
+            flows: world.flows.iter().map(|flow| flow.counters).collect(),
+            queues: world
+                .ports
+                .iter()
+                .map(|port| (port.queue.counters(), port.queue.occupancy_ns(now)))
+                .collect(),
+            contenders: (0..world.ports.len() as u32)
+                .map(|contender| world.cell.counters(contender))
+                .collect(),
+            links: links
+                .map(|link| (link.counters(now), link.busy_ns(now)))
+                .collect(),
+            busy_ns: world.cell.busy_ns(),
+            activity_ns: world.activity.integral_ns(now),
+        }
+    }
+}
+
+/// `part / whole`, absent when there is no whole.
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// (sum x)^2 / (n sum x^2) (paper 002, eq. 27), absent if all are 0.
+fn jain(values: &[f64]) -> Option<f64> {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
+}
+
+/// Quantities over the time from `start` to now.
+pub(crate) fn between(start: &Snapshot, world: &World<'_>) -> Measures {
+    Period {
+        start,
+        end: Snapshot::take(world),
+        world,
+    }
+    .measures()
+}
+
+struct Period<'a> {
+    start: &'a Snapshot,
+    end: Snapshot,
+    world: &'a World<'a>,
+}
+
+impl Period<'_> {
+    fn measures(&self) -> Measures {
+        let goodputs: Vec<f64> = (0..self.world.flows.len())
+            .map(|i| self.goodput_bps(i))
+            .collect();
+        let scenario = self.world.scenario;
+        let has_cell = !scenario.stations.is_empty();
+        let mut lists = vec![("flows", self.flows(&goodputs))];
+        if has_cell {
+            lists.push(("stations", self.stations(&goodputs)));
+            lists.push(("aps", vec![self.node_item("ap", 0, Vec::new())]));
+        }
+        lists.push(("queues", self.queues()));
+        if self.world.links.iter().any(|wired| wired.shown) {
+            lists.push(("links", self.links()));
+        }
+        if has_cell {
+            lists.push(("cells", self.cells(&goodputs)));
+        }
+        if scenario.flows.iter().any(|flow| flow.ends == Ends::Wired) {
+            lists.push(("classes", self.classes(&goodputs)));
+        }
+        lists.push(("totals", self.totals()));
+        Measures { lists }
+    }
+
+    fn length_ns(&self) -> u64 {
+        self.end.at_ns - self.start.at_ns
+    }
+
+    fn length_s(&self) -> f64 {
+        self.length_ns() as f64 / 1e9
+    }
+
+    fn goodput_bps(&self, flow: usize) -> f64 {
+        let packets = self.end.flows[flow].delivered - self.start.flows[flow].delivered;
+        packets as f64 * self.world.payload_bits(flow) / self.length_s()
+    }
+
+    fn flows(&self, goodputs: &[f64]) -> Vec<Item> {
+        let total: f64 = goodputs.iter().sum();
+        let scenario = self.world.scenario;
+        (0..goodputs.len())
+            .map(|index| {
+                let flow = &scenario.flows[index];
+                let (from, to) = (&self.start.flows[index], &self.end.flows[index]);
+                let delay = ratio(
+                    to.delay_ns - from.delay_ns,
+                    to.delay_samples - from.delay_samples,
+                )
+                .map(|ns| ns / 1e9);
+                let mut values = vec![
+                    ("goodput_bps", Some(goodputs[index])),
+                    (
+                        "goodput_share",
+                        (total > 0.0).then(|| goodputs[index] / total),
+                    ),
+                ];
+                let loss = ratio(to.lost - from.lost, to.sent - from.sent);
+                if let Transport::Tcp(tcp) = &flow.transport {
+                    let cwnd = (to.cwnd_ns - from.cwnd_ns) / self.length_ns() as f64;
+                    let again = to.retransmitted - from.retransmitted;
+                    values.push(("rtt_s", delay));
+                    values.push(("cwnd_packets", Some(cwnd)));
+                    values.push(("loss_probability", loss));
+                    values.push(("retransmissions", Some(again as f64)));
+                    if tcp.segments.is_some() {
+                        let completion = self.world.flows[index].completion_s();
+                        values.push(("completion_s", completion));
+                        values.push(("unfinished", Some(f64::from(completion.is_none()))));
+                    }
+                } else {
+                    values.push(("one_way_delay_s", delay));
+                    values.push(("loss_probability", loss));
+                }
+                Item {
+                    name: flow.name.clone(),
+                    labels: self.labels(flow),
+                    values,
+                }
+            })
+            .collect()
+    }
+
+    fn labels(&self, flow: &Flow) -> Vec<(&'static str, String)> {
+        let Ends::Station { station, direction } = flow.ends else {
+            return vec![("class", flow.class.clone())];
+        };
+        let station = self.world.scenario.stations[station].name.clone();
+        let direction = match direction {
+            Direction::Up => "up",
+            Direction::Down => "down",
+        };
+        vec![("station", station), ("direction", direction.to_owned())]
+    }
+
+    fn queues(&self) -> Vec<Item> {
+        let ports = (0..if self.world.scenario.stations.is_empty() {
+            0
+        } else {
+            self.world.ports.len()
+        })
+            .map(|contender| self.world.queue_name(contender));
+        let pairs = self.start.queues.iter().zip(&self.end.queues);
+        let mut items: Vec<Item> = ports
+            .zip(pairs)
+            .map(|(name, (from, to))| self.queue_item(&name, (from.0, to.0), (from.1, to.1)))
+            .collect();
+        items.extend(self.link_queues());
+        items
+    }
+
+    fn queue_item(
+        &self,
+        name: &str,
+        (from, to): (QueueCounters, QueueCounters),
+        (area_from, area_to): (u64, u64),
+    ) -> Item {
+        let sojourn = ratio(to.sojourn_ns - from.sojourn_ns, to.left - from.left);
+        let values = vec![
+            (
+                "occupancy_packets",
+                ratio(area_to.wrapping_sub(area_from), self.length_ns()),
+            ),
+            (
+                "drop_probability",
+                ratio(to.dropped - from.dropped, to.offered - from.offered),
+            ),
+            ("sojourn_s", sojourn.map(|ns| ns / 1e9)),
+        ];
+        Item {
+            name: name.to_owned(),
+            labels: Vec::new(),
+            values,
+        }
+    }
+
+    fn totals(&self) -> Vec<Item> {
+        let delivered =
+            |snapshot: &Snapshot| snapshot.flows.iter().map(|f| f.delivered).sum::<u64>();
+        let packets = delivered(&self.end) - delivered(self.start);
+        let values = vec![
+            ("packets_delivered", Some(packets as f64)),
+            ("events", Some(self.world.events as f64)),
+        ];
+        vec![Item {
+            name: "run".to_owned(),
+            labels: Vec::new(),
+            values,
+        }]
+    }
+}

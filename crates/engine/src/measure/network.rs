@@ -1,0 +1,119 @@
+//! What is measured in the wired network: links, their queues, classes of flows.
+
+use super::{Item, Period, Value, jain, ratio};
+use crate::kernel::time::Time;
+use crate::queue::QueueCounters;
+use crate::record::FlowCounters;
+use crate::scenario::Transport;
+
+/// A flow starves below this part of the mean goodput of its class.
+const STARVING: f64 = 0.1;
+
+impl Period<'_> {
+    /// Links that results show, with their number.
+    fn shown(&self) -> impl Iterator<Item = usize> {
+        let links = self.world.links.iter().enumerate();
+        links.filter(|(_, wired)| wired.shown).map(|(k, _)| k)
+    }
+
+    pub(super) fn links(&self) -> Vec<Item> {
+        let item = |index: usize| {
+            let wired = &self.world.links[index];
+            let busy = self.end.links[index].1 - self.start.links[index].1;
+            Item {
+                name: wired.name.clone(),
+                labels: Vec::new(),
+                values: vec![
+                    ("utilisation", ratio(busy, self.length_ns())),
+                    ("utilisation_min", wired.link.least_utilisation()),
+                ],
+            }
+        };
+        self.shown().map(item).collect()
+    }
+
+    pub(super) fn link_queues(&self) -> Vec<Item> {
+        let item = |index: usize| {
+            let wired = &self.world.links[index];
+            let (from, to) = (self.start.links[index].0, self.end.links[index].0);
+            let area = |counters: QueueCounters, at_ns| counters.occupancy_ns(Time(at_ns));
+            let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
+            let mut item = self.queue_item(&wired.name, (from, to), areas);
+            let longest = wired.link.longest() as f64;
+            item.values.push(("occupancy_max_packets", Some(longest)));
+            item
+        };
+        self.shown().map(item).collect()
+    }
+
+    /// Flows by the table they come from.
+    pub(super) fn classes(&self, goodputs: &[f64]) -> Vec<Item> {
+        let flows = &self.world.scenario.flows;
+        let total: f64 = goodputs.iter().sum();
+        let mut names: Vec<&str> = Vec::new();
+        for flow in flows {
+            if !names.contains(&flow.class.as_str()) {
+                names.push(&flow.class);
+            }
+        }
+        let item = |name: &str| {
+            let members: Vec<usize> = (0..flows.len())
+                .filter(|&index| flows[index].class == name)
+                .collect();
+            let own: Vec<f64> = members.iter().map(|&index| goodputs[index]).collect();
+            let sum: f64 = own.iter().sum();
+            let mean = sum / own.len() as f64;
+            let starved = own.iter().filter(|&&x| x < STARVING * mean).count();
+            let over = |count: fn(&FlowCounters) -> u64| -> u64 {
+                let periods = members
+                    .iter()
+                    .map(|&k| (&self.start.flows[k], &self.end.flows[k]));
+                periods.map(|(from, to)| count(to) - count(from)).sum()
+            };
+            let loss = ratio(over(|c| c.lost), over(|c| c.sent));
+            let mut values = vec![
+                ("goodput_bps", Some(sum)),
+                ("goodput_share", (total > 0.0).then(|| sum / total)),
+                ("jain", jain(&own)),
+                ("starved_flows", Some(starved as f64)),
+                ("loss_probability", loss),
+            ];
+            values.extend(self.completions(&members));
+            Item {
+                name: name.to_owned(),
+                labels: Vec::new(),
+                values,
+            }
+        };
+        names.into_iter().map(item).collect()
+    }
+
+    /// Completion times of those of the flows that are finite.
+    fn completions(&self, members: &[usize]) -> Vec<Value> {
+        let finite = |&&index: &&usize| match &self.world.scenario.flows[index].transport {
+            Transport::Tcp(tcp) => tcp.segments.is_some(),
+            Transport::Udp(_) => false,
+        };
+        let finite: Vec<usize> = members.iter().filter(finite).copied().collect();
+        if finite.is_empty() {
+            return Vec::new();
+        }
+        let of = |&index: &usize| self.world.flows[index].completion_s();
+        let mut times: Vec<f64> = finite.iter().filter_map(of).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        let unfinished = (finite.len() - times.len()) as f64;
+        let mean = times.iter().sum::<f64>() / times.len() as f64;
+        let finished = !times.is_empty();
+        vec![
+            ("completion_s", finished.then_some(mean)),
+            ("completion_p95_s", quantile(&times, 0.95)),
+            ("unfinished", Some(unfinished)),
+        ]
+    }
+}
+
+/// The smallest of the `sorted` values that at least the given part does not exceed.
+fn quantile(sorted: &[f64], part: f64) -> Option<f64> {
+    let rank = (part * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied()
+}

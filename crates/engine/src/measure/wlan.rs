@@ -1,0 +1,109 @@
+//! What is measured in the cell: its stations, its access point, the cell as a whole.
+
+use super::{Item, Period, Value, jain, ratio};
+use crate::mac::dcf::NodeCounters;
+use crate::scenario::{Direction, Flow};
+
+impl Period<'_> {
+    fn station_goodputs(&self, goodputs: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.world.scenario.stations.len()];
+        for (flow, goodput) in self.world.scenario.flows.iter().zip(goodputs) {
+            if let Some(station) = flow.station() {
+                sums[station] += goodput;
+            }
+        }
+        sums
+    }
+
+    pub(super) fn stations(&self, goodputs: &[f64]) -> Vec<Item> {
+        let sums = self.station_goodputs(goodputs);
+        let total: f64 = sums.iter().sum();
+        let stations = &self.world.scenario.stations;
+        (0..sums.len())
+            .map(|index| {
+                let own = sums[index];
+                let values = vec![
+                    ("goodput_bps", Some(own)),
+                    ("goodput_share", (total > 0.0).then(|| own / total)),
+                    ("fairness_level", (own > 0.0).then(|| sums[0] / own)),
+                ];
+                self.node_item(&stations[index].name, index as u32 + 1, values)
+            })
+            .collect()
+    }
+
+    /// A node's medium access, its categories together.
+    pub(super) fn node_item(&self, name: &str, node: u32, mut values: Vec<Value>) -> Item {
+        let mut sum = NodeCounters::default();
+        let mut area = 0;
+        for contender in self.world.cell.categories_of(node) {
+            let contender = contender as usize;
+            let (from, to) = (
+                &self.start.contenders[contender],
+                &self.end.contenders[contender],
+            );
+            sum.attempts += to.attempts - from.attempts;
+            sum.collided += to.collided - from.collided;
+            sum.corrupted += to.corrupted - from.corrupted;
+            sum.delivered += to.delivered - from.delivered;
+            sum.discarded += to.discarded - from.discarded;
+            let (from, to) = (&self.start.queues[contender], &self.end.queues[contender]);
+            area += to.1.wrapping_sub(from.1);
+        }
+        let failed = sum.collided + sum.corrupted;
+        let settled = sum.delivered + sum.discarded;
+        values.push(("collision_rate", ratio(sum.collided, sum.attempts)));
+        values.push(("frame_failure_rate", ratio(failed, sum.attempts)));
+        values.push(("discard_probability", ratio(sum.discarded, settled)));
+        values.push(("queue_packets", ratio(area, self.length_ns())));
+        Item {
+            name: name.to_owned(),
+            labels: Vec::new(),
+            values,
+        }
+    }
+
+    pub(super) fn cells(&self, goodputs: &[f64]) -> Vec<Item> {
+        let flows = &self.world.scenario.flows;
+        let towards = |direction| -> f64 {
+            let pairs = flows.iter().zip(goodputs);
+            pairs
+                .filter(|(flow, _)| flow.direction() == Some(direction))
+                .map(|(_, goodput)| goodput)
+                .sum()
+        };
+        let (up, down) = (towards(Direction::Up), towards(Direction::Down));
+        let both = up > 0.0 && down > 0.0;
+        let active = self.end.activity_ns.wrapping_sub(self.start.activity_ns);
+        let values = vec![
+            ("goodput_bps", Some(up + down)),
+            ("active_stations", ratio(active, self.length_ns())),
+            ("jain", self.jain(goodputs)),
+            ("updown_ratio", both.then(|| up / down)),
+            (
+                "busy_fraction",
+                ratio(self.end.busy_ns - self.start.busy_ns, self.length_ns()),
+            ),
+        ];
+        vec![Item {
+            name: "cell".to_owned(),
+            labels: Vec::new(),
+            values,
+        }]
+    }
+
+    /// (sum x)^2 / (n sum x^2) over the stations with flows (paper 002, eq. 27).
+    fn jain(&self, goodputs: &[f64]) -> Option<f64> {
+        let sums = self.station_goodputs(goodputs);
+        let mut uses = vec![false; sums.len()];
+        let stations = self.world.scenario.flows.iter().filter_map(Flow::station);
+        stations.for_each(|station| uses[station] = true);
+        let own: Vec<f64> = sums
+            .iter()
+            .zip(&uses)
+            .filter(|&(_, &uses)| uses)
+            .map(|(&sum, _)| sum)
+            .collect();
+        jain(&own)
+    }
+}

@@ -1,0 +1,224 @@
+//! Wired links, flows between wired nodes, and networks of a known shape.
+
+use super::flows::{TCP_KEYS, UDP_KEYS};
+use super::{Default, Key, Kind, S, Table, count, duration, inherited, key, own};
+
+/// A wired link.
+pub(super) const LINK: Table = Table {
+    name: "link",
+    doc: "A wired link between two nodes, both ways. Nodes are what links name; `servers` is the far end of a cell's wire.",
+    parts: &[own(&[
+        key("from", Kind::Name, Default::Required, "Node at one end."),
+        key(
+            "to",
+            Kind::Name,
+            Default::Required,
+            "Node at the other end.",
+        ),
+        key(
+            "rate",
+            Kind::Rate {
+                word: Some("unlimited"),
+            },
+            Default::Text("unlimited"),
+            "Rate; \"unlimited\": no serialisation time.",
+        ),
+        key(
+            "delay",
+            duration(0, 100 * S),
+            Default::Text("0 ms"),
+            "Propagation time, one way.",
+        ),
+        key(
+            "queue",
+            count(1, 1_000_000),
+            Default::Count(1_000),
+            "The queue in front of the link, from `from` to `to`; used only with a rate.",
+        ),
+        key(
+            "back_queue",
+            count(1, 1_000_000),
+            Default::Count(1_000),
+            "The queue of the other direction.",
+        ),
+        key(
+            "loss",
+            Kind::Probability,
+            Default::Probability(0.0),
+            "Probability that a TCP segment or datagram is lost on the link; ACKs are spared.",
+        ),
+    ])],
+};
+
+/// Flows between wired nodes.
+pub(in super::super) const FLOW: Table = Table {
+    name: "flow",
+    doc: "A class of equal flows between two wired nodes, each with a host of its own at both ends: TCP connections, or with udp datagram sources.",
+    parts: &[
+        own(&[
+            key(
+                "from",
+                Kind::Name,
+                Default::Depends("the left or first node of a dumbbell or parking_lot"),
+                "Node that the sources are attached to.",
+            ),
+            key(
+                "to",
+                Kind::Name,
+                Default::Depends("the right or last node of a dumbbell or parking_lot"),
+                "Node that the sinks are attached to.",
+            ),
+            key(
+                "count",
+                count(1, 100_000),
+                Default::Depends("one flow with the table's own name"),
+                "Makes flows NAME-1 to NAME-count.",
+            ),
+        ]),
+        inherited(HOST_KEYS, "the dumbbell or parking_lot"),
+        own(&[
+            key(
+                "udp",
+                Kind::Shorthand {
+                    table: &SOURCE,
+                    main: "rate",
+                },
+                Default::Depends("TCP"),
+                "The flows are datagram sources of this rate each.",
+            ),
+            key(
+                "start",
+                duration(0, 1_000_000 * S),
+                Default::Text("0 s"),
+                "Time of the first packet, stagger not counted.",
+            ),
+            key(
+                "stop",
+                duration(0, 1_000_000 * S),
+                Default::Depends("the end of the run"),
+                "No new data from then on.",
+            ),
+            key(
+                "segments",
+                count(1, 1_000_000_000_000),
+                Default::Depends("without end"),
+                "Segments each TCP connection sends.",
+            ),
+        ]),
+        inherited(TCP_KEYS, "tcp"),
+    ],
+};
+
+/// A datagram source between wired nodes.
+const SOURCE: Table = Table {
+    name: "source",
+    doc: "A UDP source. A bare value is its rate.",
+    parts: &[
+        own(&[
+            key(
+                "rate",
+                Kind::Rate { word: None },
+                Default::Depends("needed"),
+                "Mean rate of payload.",
+            ),
+            key(
+                "arrivals",
+                Kind::Choice(&["constant", "poisson"]),
+                Default::Text("constant"),
+                "Equal or exponential gaps.",
+            ),
+        ]),
+        inherited(UDP_KEYS, "udp"),
+    ],
+};
+
+/// How the hosts of a flow are attached.
+const HOST_KEYS: &[Key] = &[
+    key(
+        "access",
+        Kind::Rate {
+            word: Some("unlimited"),
+        },
+        Default::Text("unlimited"),
+        "Rate of the link between a source's host and its node; its queue is never full.",
+    ),
+    key(
+        "access_spread",
+        Kind::Probability,
+        Default::Probability(0.0),
+        "The rates of a class's access links lie evenly over this part of the rate, around it.",
+    ),
+    key(
+        "rtt",
+        duration(0, 100 * S),
+        Default::Depends("what the links of the route have"),
+        "Round-trip propagation time of a flow: what the links lack is in its hosts' own links, a quarter each.",
+    ),
+    key(
+        "start_spread",
+        duration(0, 1_000_000 * S),
+        Default::Text("1 s"),
+        "Each flow starts this much later at most, at random in each replication.",
+    ),
+];
+
+/// Two routers.
+pub(super) const DUMBBELL: Table = Table {
+    name: "dumbbell",
+    doc: "Nodes `left` and `right` with a link `bottleneck` from one to the other, and flows across it.",
+    parts: &[
+        own(BOTTLENECK_KEYS),
+        own(&[key(
+            "flows",
+            count(0, 100_000),
+            Default::Count(0),
+            "TCP flows from left to right, a class called `flow`.",
+        )]),
+        own(HOST_KEYS),
+    ],
+};
+
+/// Bottlenecks in a row.
+pub(super) const PARKING_LOT: Table = Table {
+    name: "parking_lot",
+    doc: "Nodes `r0`, `r1`, ... in a row with links `bottleneck-1`, ... from each to the next, flows through all of them and flows across each.",
+    parts: &[
+        own(&[key(
+            "hops",
+            count(1, 64),
+            Default::Count(2),
+            "Number of bottlenecks.",
+        )]),
+        own(BOTTLENECK_KEYS),
+        own(&[
+            key(
+                "flows",
+                count(0, 100_000),
+                Default::Count(0),
+                "TCP flows through all bottlenecks, a class called `through`.",
+            ),
+            key(
+                "cross",
+                count(0, 100_000),
+                Default::Count(0),
+                "TCP flows across each bottleneck alone, classes called `cross-1`, ...",
+            ),
+        ]),
+        own(HOST_KEYS),
+    ],
+};
+
+const BOTTLENECK_KEYS: &[Key] = &[
+    key(
+        "bottleneck",
+        Kind::Rate { word: None },
+        Default::Required,
+        "Rate of a bottleneck, both ways.",
+    ),
+    key(
+        "delay",
+        duration(0, 100 * S),
+        Default::Text("0 ms"),
+        "Propagation time of a bottleneck, one way.",
+    ),
+];

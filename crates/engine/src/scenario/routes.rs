@@ -1,0 +1,111 @@
+//! Static routes: the fewest links from node to node, ties in order of the file.
+
+use std::collections::HashMap;
+
+use super::model::LinkSettings;
+use crate::kernel::time::Span;
+
+/// A way through the network.
+pub(super) struct Route {
+    /// Indices of its links.
+    pub(super) links: Vec<u32>,
+    /// Their propagation time.
+    pub(super) delay: Span,
+    /// Packets take no time at all.
+    pub(super) is_instant: bool,
+}
+
+/// Nodes that links name, in order of appearance.
+pub(super) fn nodes(links: &[LinkSettings]) -> Vec<&str> {
+    let mut nodes = Vec::new();
+    let ends = links.iter().filter(|link| !link.of_host);
+    for node in ends.flat_map(|link| [link.from.as_str(), link.to.as_str()]) {
+        if !nodes.contains(&node) {
+            nodes.push(node);
+        }
+    }
+    nodes
+}
+
+/// The route from node to node, if links lead there; without links if they are the same.
+pub(super) fn route(links: &[LinkSettings], from: &str, to: &str) -> Option<Route> {
+    let mut outgoing: HashMap<&str, Vec<u32>> = HashMap::new();
+    for (index, link) in links.iter().enumerate().filter(|(_, link)| !link.of_host) {
+        outgoing.entry(&link.from).or_default().push(index as u32);
+    }
+    let mut arrived_by: HashMap<&str, u32> = HashMap::new();
+    let mut frontier = vec![from];
+    while !frontier.is_empty() && to != from && !arrived_by.contains_key(to) {
+        let mut next = Vec::new();
+        for &index in frontier
+            .iter()
+            .filter_map(|node| outgoing.get(node))
+            .flatten()
+        {
+            let node = links[index as usize].to.as_str();
+            if node != from && !arrived_by.contains_key(node) {
+                arrived_by.insert(node, index);
+                next.push(node);
+            }
+        }
+        frontier = next;
+    }
+    let mut back = Vec::new();
+    let mut node = to;
+    while node != from {
+        let index = *arrived_by.get(node)?;
+        back.push(index);
+        node = &links[index as usize].from;
+    }
+    back.reverse();
+    let taken = || back.iter().map(|&index| &links[index as usize]);
+    Some(Route {
+        delay: taken().fold(Span::ZERO, |sum, link| sum + link.delay),
+        is_instant: taken().all(|link| link.rate_bps.is_none() && link.delay == Span::ZERO),
+        links: back,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::QueueSetting;
+
+    fn links(ends: &[(&str, &str)]) -> Vec<LinkSettings> {
+        let link = |&(from, to): &(&str, &str)| LinkSettings {
+            name: format!("{from}{to}"),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            rate_bps: None,
+            delay: Span(1),
+            queue: QueueSetting::drop_tail(1),
+            loss: 0.0,
+            of_host: false,
+        };
+        ends.iter().map(link).collect()
+    }
+
+    fn taken(links: &[LinkSettings], from: &str, to: &str) -> Option<Vec<u32>> {
+        route(links, from, to).map(|route| route.links)
+    }
+
+    #[test]
+    fn the_fewest_links_win_and_then_the_file() {
+        let links = links(&[
+            ("a", "b"),
+            ("b", "c"),
+            ("c", "d"),
+            ("a", "c"),
+            ("a", "e"),
+            ("e", "d"),
+        ]);
+        assert_eq!(taken(&links, "a", "d"), Some(vec![3, 2]));
+        assert_eq!(taken(&links, "b", "d"), Some(vec![1, 2]));
+        assert_eq!(taken(&links, "d", "a"), None);
+        assert_eq!(taken(&links, "a", "a"), Some(vec![]));
+        assert_eq!(
+            route(&links, "a", "d").map(|route| route.delay),
+            Some(Span(2))
+        );
+    }
+}

@@ -1,0 +1,179 @@
+//! Wired networks: what a file means, and what is refused.
+
+use super::{complaints, toml};
+use crate::kernel::time::Span;
+use crate::scenario::*;
+
+const MS: u64 = 1_000_000;
+
+const DUMBBELL: &str = r#"
+duration = "10 s"
+dumbbell = { flows = 3, access = "2 Mbps", access_spread = 0.01, bottleneck = "100 Mbps", rtt = "200 ms" }
+"#;
+
+fn refused(text: &str) -> String {
+    complaints(toml(&format!("duration = \"10 s\"\n{text}"), &[]))
+}
+
+fn names(scenario: &Scenario, links: &[u32]) -> Vec<String> {
+    let links = links.iter().map(|&link| &scenario.links[link as usize]);
+    links.map(|link| link.name.clone()).collect()
+}
+
+#[test]
+fn a_dumbbell_is_a_bottleneck_and_hosts() {
+    let scenario = toml(DUMBBELL, &[]).unwrap();
+    assert!(scenario.stations.is_empty());
+    let flow = &scenario.flows[2];
+    assert_eq!(
+        (flow.name.as_str(), flow.class.as_str()),
+        ("flow-3", "flow")
+    );
+    assert_eq!(
+        names(&scenario, &flow.forward),
+        ["flow-3/access", "bottleneck", "flow-3/exit"]
+    );
+    assert_eq!(
+        names(&scenario, &flow.back),
+        ["flow-3/exit/back", "bottleneck/back", "flow-3/access/back"]
+    );
+    let access = |k: usize| &scenario.links[scenario.flows[k].forward[0] as usize];
+    let rates = [0, 1, 2].map(|k| access(k).rate_bps.unwrap());
+    assert_eq!(rates, [1_990_000, 2_000_000, 2_010_000]);
+    assert_eq!(access(0).delay, Span(50 * MS));
+    assert_eq!(scenario.links[0].queue, QueueSetting::drop_tail(1_000));
+}
+
+#[test]
+fn a_parking_lot_has_flows_through_all_and_across_each() {
+    let text = "duration = \"1 s\"\nparking_lot = { hops = 2, bottleneck = \"9 Mbps\", delay = \"3 ms\", flows = 1, cross = 2 }";
+    let scenario = toml(text, &[]).unwrap();
+    let made: Vec<&str> = scenario
+        .flows
+        .iter()
+        .map(|flow| flow.name.as_str())
+        .collect();
+    assert_eq!(
+        made,
+        [
+            "through-1",
+            "cross-1-1",
+            "cross-1-2",
+            "cross-2-1",
+            "cross-2-2"
+        ]
+    );
+    assert_eq!(
+        names(&scenario, &scenario.flows[0].forward),
+        ["bottleneck-1", "bottleneck-2"]
+    );
+    assert_eq!(
+        names(&scenario, &scenario.flows[3].back),
+        ["bottleneck-2/back"]
+    );
+}
+
+#[test]
+fn links_make_a_network_of_any_shape() {
+    let text = r#"
+duration = "1 s"
+[link.ab]
+from = "a"
+to = "b"
+delay = "10 ms"
+[link.bc]
+from = "b"
+to = "c"
+rate = "5 Mbps"
+queue = 7
+back_queue = 8
+[flow.x]
+from = "c"
+to = "a"
+rtt = "28 ms"
+congestion = "cubic"
+start_spread = "9 ms"
+"#;
+    let scenario = toml(text, &[]).unwrap();
+    let flow = &scenario.flows[0];
+    assert_eq!(
+        names(&scenario, &flow.forward),
+        ["x/access", "bc/back", "ab/back", "x/exit"]
+    );
+    assert_eq!(flow.start_spread, Span(9 * MS));
+    let queue = |k: usize| scenario.links[k].queue.limit_packets;
+    assert_eq!((queue(2), queue(3)), (7, 8));
+    let access = &scenario.links[flow.forward[0] as usize];
+    assert_eq!((access.delay, access.rate_bps), (Span(2 * MS), None));
+    let Transport::Tcp(tcp) = flow.transport else {
+        panic!("a TCP flow");
+    };
+    assert_eq!(tcp.congestion, CongestionControl::Cubic);
+}
+
+#[test]
+fn what_a_network_lacks_is_named() {
+    let dumbbell = "dumbbell = { bottleneck = \"1 Mbps\", delay = \"5 ms\" }\n";
+    assert_eq!(
+        refused(&format!("{dumbbell}[flow.a]\nrtt = \"9 ms\"")),
+        "x.toml:4: `flow.a.rtt`: \"9 ms\" is less than the links from left to right and back take; \
+         allowed is at least 10 ms"
+    );
+    assert_eq!(
+        refused(&format!("{dumbbell}[flow.a]\nfrom = \"lfet\"")),
+        "x.toml:4: `flow.a.from`: no link has a node lfet; allowed are left, right\n\
+         hint: did you mean `left`?"
+    );
+    assert_eq!(
+        refused(&format!("{dumbbell}[flow.a]\nto = \"left\"")),
+        "x.toml:4: `flow.a.to`: the flow would end at left, where it begins; allowed is another node"
+    );
+    assert_eq!(
+        refused(&format!("{dumbbell}[flow.a]\nudp = \"1 Mbps\"\nwindow = 3")),
+        "x.toml:5: `flow.a.window`: 3 is of TCP; allowed is a flow without udp"
+    );
+    assert_eq!(
+        refused(&format!(
+            "{dumbbell}[flow.a]\nudp = {{ packet = \"100 B\" }}"
+        )),
+        "x.toml:4: `flow.a.udp.rate`: missing; needed is a rate such as \"2 Mbps\""
+    );
+    assert_eq!(
+        refused(
+            &format!("{dumbbell}[flow.a]\n[flow.a-1]\n[flow.a-2]\n")
+                .replace("[flow.a]", "[flow.a]\ncount = 2")
+        ),
+        "x.toml:5: `flow.a-1`: flow name `a-1` is made twice; allowed are unique names"
+    );
+    assert_eq!(
+        refused("flow.a = { from = \"x\", to = \"y\" }"),
+        "x.toml:2: `flow.a.from`: no link has a node x; needed are links or a dumbbell"
+    );
+    assert_eq!(
+        refused("flow.a = {}"),
+        "x.toml:2: `flow.a`: `from` and `to` are needed without a dumbbell or parking_lot"
+    );
+    assert_eq!(
+        refused("[link.l]\nfrom = \"x\"\nto = \"x\"\n[flow.a]\nfrom = \"x\"\nto = \"x\""),
+        "x.toml:4: `link.l.to`: \"x\" is its other end too; allowed is another node"
+    );
+    assert_eq!(
+        refused("[link.l]\nfrom = \"x\"\nto = \"y\"\n[flow.a]\nfrom = \"x\"\nto = \"y\""),
+        "x.toml:7: `flow.a.to`: packets from x to y and back take no time; needed is a rate or a \
+         delay on the way, or an rtt"
+    );
+    assert_eq!(
+        refused(&format!(
+            "{dumbbell}parking_lot = {{ bottleneck = \"1 Mbps\" }}\n[flow.a]"
+        )),
+        "x.toml:3: `parking_lot`: a second shape beside `dumbbell`; allowed is one of the two"
+    );
+    assert_eq!(
+        refused("cell.phy = \"802.11b\"\ndumbbell = { bottleneck = \"1 Mbps\", flows = 1 }"),
+        "x.toml:2: `cell`: no station is in it; needed are tables [station.NAME]"
+    );
+    assert_eq!(
+        refused("station.a.upload = 1"),
+        "x.toml:2: `cell`: missing; needed with stations is a table with at least the key phy"
+    );
+}

@@ -1,0 +1,209 @@
+//! The wired network at work: packets go from link to link along their routes.
+//!
+//! A packet costs one event at each place where the order of arrivals is open: where several links
+//! meet, and at its end. Between them it enters the links *ahead of time*, all at once (see
+//! [`Link`]). That is exact where a link learns of its packets in the order in which they
+//! reach it: if all come through one other link, or all from hosts at the same distance.
+
+use super::World;
+use super::flow::{FlowState, WIRED};
+use crate::kernel::streams::Streams;
+use crate::kernel::time::{Span, Time};
+use crate::link::{Fate, Link};
+use crate::packet::Packet;
+use crate::scenario::{LinkSettings, QueueSetting, Scenario, Wire};
+
+/// The cell's wire: the links numbered 0 and 1.
+pub(super) const WIRE_DOWN: u32 = 0;
+pub(super) const WIRE_UP: u32 = 1;
+/// Number of the first link of the network.
+pub(super) const NETWORK: u32 = 2;
+
+/// Width of the bins of the least utilisation, unless the scenario says otherwise.
+const UTILISATION_BIN: Span = Span(100_000_000);
+
+/// A link of the network.
+pub(crate) struct WiredLink {
+    /// Its name in results.
+    pub(crate) name: String,
+    /// Results show it.
+    pub(crate) shown: bool,
+    pub(crate) link: Link,
+    /// Packets enter it ahead of time.
+    ahead: bool,
+}
+
+/// The links of a scenario, at rest, the wire of its cell first.
+pub(super) fn links_of(
+    scenario: &Scenario,
+    flows: &[FlowState],
+    streams: &Streams,
+) -> Vec<WiredLink> {
+    let measured = Time::ZERO + scenario.warmup..Time::ZERO + scenario.duration;
+    let bin = scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN);
+    let wires = [("wire/down", "servers", "ap"), ("wire/up", "ap", "servers")];
+    let wires = wires.map(|(name, from, to)| wire(&scenario.wire, name, from, to));
+    let settings: Vec<&LinkSettings> = wires.iter().chain(&scenario.links).collect();
+    let ahead = entered_ahead(&settings, flows);
+    let links = settings.iter().zip(ahead).map(|(settings, ahead)| {
+        let shown = !settings.of_host && settings.rate_bps.is_some();
+        let bin = shown.then_some(bin);
+        let link = Link::new(settings, streams, measured.clone(), bin);
+        WiredLink {
+            name: settings.name.clone(),
+            shown,
+            ahead: ahead && !link.is_served(),
+            link,
+        }
+    });
+    links.collect()
+}
+
+fn wire(wire: &Wire, name: &str, from: &str, to: &str) -> LinkSettings {
+    LinkSettings {
+        name: name.to_owned(),
+        from: from.to_owned(),
+        to: to.to_owned(),
+        rate_bps: wire.rate_bps,
+        delay: wire.delay,
+        queue: QueueSetting::drop_tail(wire.queue_packets),
+        loss: wire.loss,
+        of_host: false,
+    }
+}
+
+/// Where the packets of a link come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Feeders {
+    Nobody,
+    /// Hosts or stations, whose packets are known when they arrive; perhaps links too.
+    Endpoints,
+    Links(Vec<usize>),
+}
+
+impl Feeders {
+    fn add(&mut self, link: Option<usize>) {
+        match (&mut *self, link) {
+            (Feeders::Endpoints, _) => {}
+            (_, None) => *self = Feeders::Endpoints,
+            (Feeders::Nobody, Some(link)) => *self = Feeders::Links(vec![link]),
+            (Feeders::Links(links), Some(link)) if !links.contains(&link) => links.push(link),
+            (Feeders::Links(_), Some(_)) => {}
+        }
+    }
+}
+
+/// For each link whether its packets reach it in the order in which their arrivals become known.
+fn entered_ahead(settings: &[&LinkSettings], flows: &[FlowState]) -> Vec<bool> {
+    let mut feeders = vec![Feeders::Nobody; settings.len()];
+    for route in flows.iter().flat_map(|flow| &flow.routes) {
+        let mut before = None;
+        for &link in &route.links {
+            feeders[link as usize].add(before);
+            before = Some(link as usize);
+        }
+    }
+    // what a served link delivers is known when it arrives, as if it came from an endpoint;
+    // to mark what it feeds as entered ahead of time does no harm
+    let from_afar = |link: &usize, delay: Span| {
+        let settings = settings[*link];
+        let mere_delay = settings.rate_bps.is_none() && settings.delay == delay;
+        mere_delay && feeders[*link] == Feeders::Endpoints
+    };
+    let ahead = |feeders: &Feeders| match feeders {
+        Feeders::Links(links) if links.len() == 1 => true,
+        Feeders::Links(links) => {
+            let delay = settings[links[0]].delay;
+            links.iter().all(|link| from_afar(link, delay))
+        }
+        _ => false,
+    };
+    feeders.iter().map(ahead).collect()
+}
+
+impl World<'_> {
+    /// A packet that has reached the next link of its route, or the end of it, at this instant.
+    #[inline]
+    pub(super) fn forward(&mut self, now: Time, mut packet: Packet) {
+        let mut at = now;
+        let mut carrier = usize::MAX; // no link yet; set before `at` moves
+        loop {
+            let route = self.flows[packet.flow as usize].route(&packet);
+            let Some(&next) = route.links.get(usize::from(packet.hop)) else {
+                if at == now {
+                    let last = route.last;
+                    return self.reach(now, last, packet);
+                }
+                break;
+            };
+            let next = next as usize;
+            let link = &mut self.links[next];
+            if at > now && !link.ahead {
+                break;
+            }
+            packet.hop += 1;
+            match link.link.enter(now, at, &mut packet) {
+                Fate::Arrives(arrival) => (at, carrier) = (arrival, next),
+                Fate::Kept => return self.attend(now, next),
+                Fate::Refused | Fate::Lost if at == now => return self.lose(&packet),
+                Fate::Refused | Fate::Lost => return self.settle(now, next),
+            }
+        }
+        let link = &mut self.links[carrier].link;
+        link.carry(at, packet);
+        let deadline = link.deadline();
+        self.agenda.set(carrier, deadline);
+    }
+
+    /// A packet has passed the links of its route.
+    #[inline]
+    fn reach(&mut self, now: Time, last: u32, packet: Packet) {
+        if last == WIRED {
+            self.consume(now, &packet);
+        } else {
+            self.offer(now, last, packet);
+        }
+    }
+
+    /// The packet in front of link number `link` arrives at its far end.
+    pub(super) fn link_event(&mut self, now: Time, link: usize) {
+        let arrived = self.links[link].link.arrive(now);
+        if self.links[link].link.is_served() {
+            self.attend(now, link);
+        } else {
+            let deadline = self.links[link].link.deadline();
+            self.agenda.set(link, deadline);
+        }
+        if let Some(packet) = arrived {
+            self.forward(now, packet);
+        }
+    }
+
+    /// After a packet came to a served link or left it.
+    fn attend(&mut self, now: Time, link: usize) {
+        self.settle(now, link);
+        let deadline = self.links[link].link.deadline();
+        self.agenda.set(link, deadline);
+    }
+
+    /// Accounts for packets that were to be lost on a link by now.
+    fn settle(&mut self, now: Time, link: usize) {
+        while let Some(packet) = self.links[link].link.settle(now) {
+            self.lose(&packet);
+        }
+    }
+
+    /// The same for all links: what is counted holds at this instant.
+    pub(super) fn settle_links(&mut self, now: Time) {
+        (0..self.links.len()).for_each(|link| self.settle(now, link));
+    }
+
+    /// Every packet goes hop by hop, an event at each: what the shortcut must equal.
+    #[cfg(test)]
+    fn hop_by_hop(&mut self) {
+        self.links.iter_mut().for_each(|link| link.ahead = false);
+    }
+}
+
+#[cfg(test)]
+mod tests;

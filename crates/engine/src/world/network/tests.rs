@@ -1,0 +1,225 @@
+//! The shortcut against the plain network, and what a network must deliver.
+
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+
+use super::super::World;
+use crate::kernel::time::Span;
+use crate::measure::Measures;
+use crate::scenario::{
+    CoDelSetting, Discipline, Format, FqCoDelSetting, PieSetting, QueueSetting, RedForm,
+    RedSetting, RedWeight, Scenario, parse,
+};
+
+fn scenario(text: &str) -> Scenario {
+    match parse(text, Format::Toml, "test.toml", &[]) {
+        Ok(scenario) => scenario,
+        Err(problems) => panic!("{problems:?} in {text}"),
+    }
+}
+
+/// What is measured, and the number of events.
+fn measured(scenario: &Scenario, plain: bool) -> (String, u64) {
+    let mut world = match World::new(scenario, 0) {
+        Ok(world) => world,
+        Err(error) => panic!("{error}"),
+    };
+    if plain {
+        world.hop_by_hop();
+    }
+    if let Err(error) = world.run(&mut |_| ControlFlow::Continue(())) {
+        panic!("{error}");
+    }
+    let events = world.events;
+    let replication = match world.finish() {
+        Ok(replication) => replication,
+        Err(error) => panic!("{error} in {scenario:?}"),
+    };
+    let mut measures = replication.measures;
+    measures.lists.retain(|(list, _)| *list != "totals");
+    let series = replication.series.map(|series| series.tracks);
+    (format!("{measures:?} {series:?}"), events)
+}
+
+fn value(measures: &Measures, list: &str, item: &str, quantity: &str) -> f64 {
+    let list = measures.lists.iter().find(|(name, _)| *name == list);
+    let item = list.and_then(|(_, items)| items.iter().find(|one| one.name == item));
+    let value = item.and_then(|item| item.values.iter().find(|(name, _)| *name == quantity));
+    match value.and_then(|(_, value)| *value) {
+        Some(value) => value,
+        None => panic!("no {quantity} of {item:?}"),
+    }
+}
+
+fn run(text: &str) -> Measures {
+    let scenario = scenario(text);
+    let run = crate::world::run_replication(&scenario, 0, &mut |_| ControlFlow::Continue(()));
+    match run {
+        Ok(replication) => replication.measures,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+const DUMBBELL: &str = r#"
+duration = "20 s"
+warmup = "5 s"
+queue = 40
+dumbbell = { flows = 12, access = "2 Mbps", access_spread = 0.01, bottleneck = "20 Mbps", rtt = "40 ms" }
+tcp = { congestion = "compound", window = 1000 }
+record.series_interval = "10 ms"
+"#;
+
+#[test]
+fn entering_ahead_of_time_saves_events_and_changes_nothing() {
+    let scenario = scenario(DUMBBELL);
+    let (ahead, fewer) = measured(&scenario, false);
+    let (plain, more) = measured(&scenario, true);
+    assert_eq!(ahead, plain);
+    assert!(fewer * 10 < more * 7, "{fewer} events against {more}");
+}
+
+#[test]
+fn a_full_bottleneck_delivers_its_rate() {
+    let measures = run(DUMBBELL);
+    let goodput = value(&measures, "classes", "flow", "goodput_bps");
+    let payload_rate = 20e6 * 1460.0 / 1500.0;
+    assert!(goodput > 0.97 * payload_rate, "{goodput}");
+    let utilisation = value(&measures, "links", "bottleneck", "utilisation");
+    // what is delivered in the time measured may have left the bottleneck before, up to 20 ms or
+    // as long as a gap in the sequence kept it from the application
+    let difference = goodput / payload_rate - utilisation;
+    assert!(difference.abs() < 5e-3, "{difference}");
+    assert!(value(&measures, "queues", "bottleneck", "occupancy_max_packets") <= 40.0);
+}
+
+#[test]
+fn a_lone_segment_takes_the_round_trip_of_the_links() {
+    // access 1500 B at 2 Mbps, bottleneck at 20 Mbps, 40 ms; an ACK of 40 B back over both
+    let measures = run(r#"
+duration = "10 s"
+warmup = "0 s"
+dumbbell = { flows = 1, access = "2 Mbps", bottleneck = "20 Mbps", rtt = "40 ms" }
+tcp = { window = 1, delayed_ack = false }
+"#);
+    let rtt = value(&measures, "flows", "flow-1", "rtt_s");
+    let bits = 8.0 * 1500.0;
+    let back = 8.0 * 40.0;
+    let expected = 0.04 + (bits + back) / 2e6 + (bits + back) / 20e6;
+    assert!((rtt - expected).abs() < 1e-9, "{rtt} against {expected}");
+}
+
+#[test]
+fn the_threshold_policy_is_a_small_drop_tail_queue() {
+    let with = |setting: QueueSetting| {
+        let mut scenario = scenario(DUMBBELL);
+        scenario.links[0].queue = setting;
+        measured(&scenario, false)
+    };
+    let threshold = QueueSetting {
+        limit_packets: 1_000,
+        discipline: Discipline::Threshold { packets: 15 },
+    };
+    assert_eq!(with(QueueSetting::drop_tail(15)), with(threshold));
+}
+
+/// A queue of any discipline that decides on arrival.
+fn queue() -> impl Strategy<Value = QueueSetting> {
+    let red = (2..20_u32, 1..40_u32, any::<bool>(), any::<bool>());
+    let red = red.prop_map(|(min_th, more, gentle, bytes)| {
+        Discipline::Red(RedSetting {
+            form: RedForm::Ns2,
+            min_th: f64::from(min_th),
+            max_th: f64::from(min_th + more),
+            max_p: 0.1,
+            weight: RedWeight::Given(0.2),
+            gentle,
+            wait: true,
+            bytes,
+            ecn: false,
+            mean_packet_bytes: 500,
+        })
+    });
+    let pie = (1..30_u64).prop_map(|ms| {
+        Discipline::Pie(PieSetting {
+            target: Span(ms * 1_000_000),
+            update: Span(15_000_000),
+            alpha: 0.125,
+            beta: 1.25,
+            max_burst: Span(150_000_000),
+            ecn: false,
+        })
+    });
+    let codel = CoDelSetting {
+        target: Span(5_000_000),
+        interval: Span(50_000_000),
+        ecn: false,
+    };
+    let fq_codel = FqCoDelSetting {
+        codel,
+        quantum_bytes: 1500,
+        queues: 8,
+    };
+    let discipline = prop_oneof![
+        Just(Discipline::DropTail),
+        red,
+        pie,
+        Just(Discipline::CoDel(codel)),
+        Just(Discipline::FqCoDel(fq_codel)),
+    ];
+    (1..60_u32, discipline).prop_map(|(limit_packets, discipline)| QueueSetting {
+        limit_packets,
+        discipline,
+    })
+}
+
+/// A random network: two or three routers in a row, classes of any kind across it.
+fn network() -> impl Strategy<Value = Scenario> {
+    let rate = prop_oneof![Just(1_u32), Just(2), 3..20_u32];
+    let shape = (rate, 0..5_u32, 1..4_usize).prop_map(|(rate, delay, hops)| {
+        format!("parking_lot = {{ hops = {hops}, bottleneck = \"{rate} Mbps\", delay = \"{delay} ms\", flows = 1 }}")
+    });
+    let access = prop_oneof![
+        Just("unlimited".to_owned()),
+        (1..9_u32).prop_map(|x| format!("{x} Mbps"))
+    ];
+    let rtt = prop_oneof![Just(40_u32), 50..200_u32];
+    let kind = prop_oneof![
+        3 => Just("congestion = \"cubic\"".to_owned()),
+        1 => Just("congestion = \"compound\"\nsegments = 60".to_owned()),
+        1 => (1..4_u32).prop_map(|x| format!("udp = {{ rate = \"{x} Mbps\", arrivals = \"poisson\" }}")),
+    ];
+    let class = (1..4_u32, access, prop::option::of(rtt), kind, 0..300_u32);
+    let classes = prop::collection::vec(class, 1..4);
+    (queue(), shape, classes, any::<u32>(), 300..1500_u32).prop_map(
+        |(queue, shape, classes, seed, duration)| {
+            let mut text = format!(
+                "duration = \"{duration} ms\"\nwarmup = \"100 ms\"\nseed = {seed}\n{shape}\n\
+                 record.series_interval = \"7 ms\"\n"
+            );
+            for (index, (count, access, rtt, kind, start)) in classes.into_iter().enumerate() {
+                text += &format!(
+                    "[flow.c{index}]\ncount = {count}\naccess = \"{access}\"\nstart = \"{start} us\"\n\
+                     start_spread = \"10 ms\"\n"
+                );
+                if let Some(rtt) = rtt {
+                    text += &format!("rtt = \"{rtt} ms\"\n");
+                }
+                text += &format!("{kind}\n");
+            }
+            let mut scenario = scenario(&text);
+            let shared = scenario.links.iter_mut().filter(|link| !link.of_host);
+            shared.for_each(|link| link.queue = queue);
+            scenario
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn entering_ahead_of_time_is_exact_in_any_network(scenario in network()) {
+        prop_assert_eq!(measured(&scenario, false).0, measured(&scenario, true).0);
+    }
+}

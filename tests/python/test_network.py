@@ -1,0 +1,69 @@
+"""Wired networks from the outside: results, comparison, sweep, pictures."""
+
+from pathlib import Path
+
+import pytest
+
+import lasthop as lh
+from lasthop.errors import ModelError
+
+DUMBBELL = """\
+duration = "6 s"
+warmup = "2 s"
+replications = 2
+queue = 30
+dumbbell = { flows = 4, access = "4 Mbps", bottleneck = "10 Mbps", rtt = "20 ms" }
+[flow.voice]
+udp = "64 kbps"
+[flow.file]
+segments = 400
+"""
+
+
+@pytest.fixture(scope="module")
+def result() -> lh.Result:
+    return lh.simulate(DUMBBELL)
+
+
+def test_classes_sum_up_their_flows(result: lh.Result) -> None:
+    classes, flows = result.table("classes"), result.table("flows")
+    assert list(classes.index) == ["flow", "voice", "file"]
+    of_class = flows[flows["class"] == "flow"]
+    assert len(of_class) == 4
+    total = of_class["goodput_bps"].sum()
+    assert classes.loc["flow", "goodput_bps"] == pytest.approx(total)
+    assert classes.loc["file", "completion_s"] == flows.loc["file", "completion_s"]
+    assert classes.loc["file", "unfinished"] == 0
+
+
+def test_link_is_as_busy_as_what_it_delivers(result: lh.Result) -> None:
+    links, queues = result.table("links"), result.table("queues")
+    assert list(links.index) == ["bottleneck", "bottleneck/back"]
+    assert 0.9 < links.loc["bottleneck", "utilisation"] <= 1
+    assert links.loc["bottleneck", "utilisation_min"] <= links.loc["bottleneck", "utilisation"]
+    assert queues.loc["bottleneck", "occupancy_max_packets"] <= 30
+
+
+def test_no_model_of_a_cell_takes_a_network(result: lh.Result) -> None:
+    with pytest.raises(ModelError, match="runs between wired nodes"):
+        lh.predict(DUMBBELL)
+    comparison = lh.compare(DUMBBELL)
+    assert comparison.refusal is not None
+    assert comparison.simulation.to_json() == result.to_json()
+    assert {row.list for row in comparison.rows} == {"classes", "links", "queues"}
+
+
+def test_pictures_show_classes_and_links(result: lh.Result, tmp_path: Path) -> None:
+    comparison = lh.compare(DUMBBELL)
+    comparison.save_figure(tmp_path / "network.png")
+    titles = [axes.get_title(loc="left") for axes in comparison.figure().axes]
+    assert titles == ["Who gets how much", "What is used", "Where packets wait"]
+    assert result.plot.goodput().axes[0].get_xlabel().startswith("goodput")
+    assert result.plot.queues().axes[0].get_xlabel().startswith("mean queue")
+
+
+def test_sweep_over_the_queue() -> None:
+    swept = lh.sweep(DUMBBELL, {"queue": [5, 60]})
+    queues = swept.table("queues")
+    drops = queues[queues["name"] == "bottleneck"].set_index("queue")["drop_probability"]
+    assert drops["5"] > drops["60"]
