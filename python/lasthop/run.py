@@ -10,7 +10,10 @@ from lasthop.errors import UserError
 from lasthop.result import Result
 from lasthop.scenario import Scenario, ScenarioLike, blaming
 
-__all__ = ["Progress", "ProgressCallback", "replaced", "simulate", "threads_asked"]
+__all__ = ["MOST_JOBS", "Progress", "ProgressCallback", "replaced", "simulate", "threads_asked"]
+
+MOST_JOBS = 1024
+"""Threads that can be asked for; a run takes fewer."""
 
 
 class Progress(TypedDict):
@@ -116,6 +119,8 @@ def threads_asked(jobs: int | None) -> int:
     """Threads to run on; by default one for each available processor."""
     if jobs is not None and jobs < 1:
         raise UserError(f"jobs={jobs}: at least 1 thread is needed")
+    if jobs is not None and jobs > MOST_JOBS:
+        raise UserError(f"jobs={jobs}: at most {MOST_JOBS} threads can be asked for")
     return available_jobs() if jobs is None else jobs
 
 

@@ -10,6 +10,7 @@ import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -167,9 +168,27 @@ def blaming(names: Mapping[str, str]) -> Iterator[None]:
 
 def as_setting(value: object) -> str:
     """A value as ``--set`` takes it."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value)
+    return value if isinstance(value, str) else as_json(value)
+
+
+def as_json(tree: object) -> str:
+    """A tree as JSON, NumPy's numbers too; NaN and infinity as text, to be refused by their key."""
+    return json.dumps(_writable(tree))
+
+
+def numpy_scalars() -> Any:
+    """The class of NumPy's numbers; no class where NumPy, a heavy import, was not imported."""
+    return getattr(sys.modules.get("numpy"), "generic", ())
+
+
+def _writable(tree: Any) -> Any:
+    if isinstance(tree, Mapping):
+        return {key: _writable(value) for key, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [_writable(value) for value in tree]
+    if isinstance(tree, numpy_scalars()):
+        tree = tree.item()
+    return str(tree) if isinstance(tree, float) and not isfinite(tree) else tree
 
 
 def looks_like_json(content: bytes) -> bool:
@@ -180,7 +199,7 @@ def looks_like_json(content: bytes) -> bool:
 def _read(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, str]:
     """Content of a scenario and the name it goes by in messages."""
     if isinstance(source, Mapping):
-        return json.dumps(source).encode(), DICTIONARY
+        return as_json(source).encode(), DICTIONARY
     if isinstance(source, str):
         if "\n" in source or source.lstrip().startswith("{"):
             return source.encode(), "<text>"

@@ -1,6 +1,5 @@
 """A scenario at many settings: each point simulated once, kept, and never again."""
 
-import hashlib
 import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +14,9 @@ from lasthop import _core
 from lasthop.errors import UserError
 from lasthop.result import LISTS, flat_row
 from lasthop.run import Progress, ProgressCallback, replaced, threads_asked
-from lasthop.saving import save_table, text_writer, write_atomically
+from lasthop.saving import save_table
 from lasthop.scenario import Scenario, ScenarioLike, as_setting
+from lasthop.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,34 +139,45 @@ def sweep(
     ScenarioError
         If the scenario is refused at one of the points.
     UserError
-        If a path has no values, or one of them twice.
+        If a path has no values, one of them twice, or is given one value as well.
     SweepInterrupted
         At Ctrl-C, or if `progress` returns False, with the points that are done.
     """
+    alone = dict(settings) | {
+        path: value
+        for path, value in (("replications", replications), ("seed", seed))
+        if value is not None
+    }
+    both = next((path for path in over if path in alone), None)
+    if both is not None:
+        raise UserError(f"over {both}: the same path is given the value {alone[both]} as well")
     base = replaced(scenario, settings, replications=replications, seed=seed)
     texts = [texts_of(path, values) for path, values in over.items()]
     combinations = [dict(zip(over, values, strict=True)) for values in product(*texts)]
     scenarios = [Scenario(base, settings) for settings in combinations]
     store = None if directory is None else Store(Path(directory))
-    summaries = [None if store is None else store.find(each) for each in scenarios]
-    todo = [index for index, summary in enumerate(summaries) if summary is None]
-    tally = Tally([scenarios[index] for index in todo], progress)
+    # Settings that mean the same are one scenario, and simulated once.
+    distinct = {each.key: each for each in scenarios}
+    summaries = {key: None if store is None else store.find(key) for key in distinct}
+    todo = [each for key, each in distinct.items() if summaries[key] is None]
+    tally = Tally(todo, progress)
     threads = threads_asked(jobs)
 
-    def simulate_point(index: int) -> None:
-        text = tally.simulate(scenarios[index], max(1, threads // len(todo)))
+    def simulate_point(scenario: Scenario) -> None:
+        text = tally.simulate(scenario, max(1, threads // len(todo)))
         if text is not None:
-            summaries[index] = json.loads(text)
+            summaries[scenario.key] = json.loads(text)
             if store is not None:
-                store.keep(scenarios[index], text)
+                store.keep(scenario.key, text)
 
     def finished() -> Sweep:
-        points = zip(combinations, summaries, scenarios, strict=True)
-        done = [Point(at, found, each) for at, found, each in points if found is not None]
+        points = zip(combinations, scenarios, strict=True)
+        found = ((at, summaries[each.key], each) for at, each in points)
+        done = [Point(at, summary, each) for at, summary, each in found if summary is not None]
         return Sweep(base, done)
 
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(simulate_point, index) for index in todo]
+        futures = [pool.submit(simulate_point, scenario) for scenario in todo]
         try:
             wait_for_all(futures)
         except BaseException as error:
@@ -175,7 +186,7 @@ def sweep(
             if isinstance(error, KeyboardInterrupt):
                 raise SweepInterrupted(finished(), len(scenarios)) from None
             raise
-    if tally.stop.is_set() and None in summaries:
+    if tally.stop.is_set() and None in summaries.values():
         raise SweepInterrupted(finished(), len(scenarios))
     return finished()
 
@@ -191,29 +202,6 @@ def texts_of(path: str, values: object) -> list[str]:
     if twice is not None:
         raise UserError(f"over {path}: the value {twice} is given twice")
     return texts
-
-
-class Store:
-    """Results on disk, one file a point, named by a fingerprint of scenario and version."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory / "points"
-
-    def find(self, scenario: Scenario) -> Any:
-        """The result of a scenario; None if it is not there."""
-        try:
-            return json.loads(self._path(scenario).read_bytes())
-        except FileNotFoundError:
-            return None
-
-    def keep(self, scenario: Scenario, text: str) -> None:
-        """Write the result of a scenario."""
-        self.directory.mkdir(parents=True, exist_ok=True)
-        write_atomically(self._path(scenario), text_writer(text))
-
-    def _path(self, scenario: Scenario) -> Path:
-        fingerprint = hashlib.sha256(f"{_core.VERSION} {scenario.key}".encode()).hexdigest()
-        return self.directory / f"{fingerprint[:24]}.json"
 
 
 class Tally:

@@ -79,3 +79,9 @@ def test_series_not_recorded_is_refused_with_those_that_are(small_result: lh.Res
     with pytest.raises(lh.UserError, match="no series of mood") as caught:
         small_result.plot.series("mood")
     assert "occupancy_packets" in (caught.value.hint or "")
+
+
+def test_cell_without_traffic_is_drawn_without_shares() -> None:
+    idle = lh.compare(SMALL, settings={"duration": "1 ms", "warmup": "0 s"})
+    assert "goodput_share" not in idle.simulation.summary["stations"][0]
+    assert len(idle.figure().axes) == 3

@@ -35,6 +35,8 @@ def test_series_and_frames_do_not_change_the_result() -> None:
 def test_threads_must_be_at_least_one() -> None:
     with pytest.raises(lh.UserError, match="jobs=0"):
         lh.simulate(SMALL, jobs=0)
+    with pytest.raises(lh.UserError, match="at most 1024 threads"):
+        lh.simulate(SMALL, jobs=10**30)
 
 
 def test_progress_counts_replications_and_simulated_time() -> None:

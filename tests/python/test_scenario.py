@@ -3,6 +3,7 @@ import pickle
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
 import lasthop as lh
@@ -96,3 +97,18 @@ def test_examples_satisfy_the_schema(example: Path) -> None:
 
     jsonschema.validate(tomllib.loads(example.read_text()), lh.schema())
     assert lh.check(example)["name"]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), np.float64("nan")])
+def test_number_that_is_none_is_refused_by_its_key(value: float) -> None:
+    tree = {"duration": "4 s", "cell": {"phy": "802.11b"}, "station": {"a": {"error": value}}}
+    with pytest.raises(lh.ScenarioError, match=r"`station\.a\.error`: \"(nan|inf)\""):
+        lh.check(tree)
+    with pytest.raises(lh.ScenarioError, match=r"`station\.far\.error`"):
+        lh.Scenario(SMALL).with_("station.far.error", value)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert lh.Scenario(SMALL).with_("seed", np.int64(7))["seed"] == 7
+    tree = {"duration": "4 s", "cell": {"phy": "802.11b"}, "station": {"a": {"upload": np.int8(2)}}}
+    assert len(lh.check(tree)["flows"]) == 2

@@ -1,6 +1,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -35,6 +36,46 @@ def test_finished_points_are_not_simulated_again(tmp_path: Path) -> None:
     again = lh.sweep(SMALL, OVER, directory=tmp_path, progress=never)
     assert again.to_json() == first.to_json()
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json")} == kept
+
+
+@pytest.mark.parametrize("content", ["", '{"kind": "simul', "null", "[]"])
+def test_point_that_is_not_whole_is_simulated_again(tmp_path: Path, content: str) -> None:
+    first = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path)
+    kept = min(tmp_path.rglob("*.json"))
+    whole = kept.read_bytes()
+    kept.write_text(content)
+    assert lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path).to_json() == first.to_json()
+    assert kept.read_bytes() == whole
+
+
+def test_point_of_another_engine_is_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path)
+    monkeypatch.setattr("lasthop.store.engine", lambda: "another")
+    lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path)
+    assert len(list(tmp_path.rglob("*.json"))) == 2
+
+
+def test_values_that_mean_the_same_are_simulated_once() -> None:
+    asked: list[int] = []
+    over = {"duration": ["2 s", "2000 ms"]}
+    swept = lh.sweep(SMALL, over, progress=lambda seen: asked.append(seen["replications"]))
+    assert [point.settings["duration"] for point in swept.points] == ["2 s", "2000 ms"]
+    assert swept.points[0].summary == swept.points[1].summary
+    assert set(asked) == {3}
+
+
+def test_path_with_values_and_a_value_is_refused() -> None:
+    with pytest.raises(lh.UserError, match="over seed: the same path is given the value 3"):
+        lh.sweep(SMALL, {"seed": [1, 2]}, seed=3)
+    with pytest.raises(lh.UserError, match=r"over cell\.ap_queue: .* 5 as well"):
+        lh.sweep(SMALL, {"cell.ap_queue": [1, 2]}, settings={"cell.ap_queue": 5})
+
+
+def test_values_may_be_an_array() -> None:
+    swept = lh.sweep(SMALL, {"seed": np.array([20, 30])}, replications=2)
+    assert [point.scenario["seed"] for point in swept.points] == [20, 30]
 
 
 def test_result_does_not_depend_on_threads() -> None:

@@ -7,7 +7,8 @@ Exit codes: 0 all is well; 1 a defect of lasthop; 2 something the user can put r
 import os
 import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,7 +16,7 @@ import typer
 
 from lasthop.errors import ScenarioError, UserError
 
-__all__ = ["Interrupted", "print_error", "run_command"]
+__all__ = ["Interrupted", "keeping_nothing", "print_error", "run_command"]
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -34,12 +35,26 @@ class Interrupted(UserError):
     """A command that Ctrl-C ended; the message says what is kept."""
 
 
+@contextmanager
+def keeping_nothing() -> Iterator[None]:
+    """Say at Ctrl-C that nothing is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted("nothing kept") from None
+
+
 def run_command(app: typer.Typer, args: list[str]) -> int:
     """Run a command; say in one line what went wrong, if anything did."""
+    closed = open_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
+        if closed:
+            raise UserError("standard output: it is closed")
+        for arg in args:
+            check_text(arg)
         code = app(args=args, prog_name="lasthop", standalone_mode=False)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):
@@ -53,9 +68,30 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
     except Exception as error:
         code = report(error, [word for word in args if word in commands(app)][:1])
         flush_output()
-    if code == INTERRUPTED:  # What Typer makes of Ctrl-C.
-        print_error("interrupted: nothing kept")
+    if code == INTERRUPTED:  # What Typer makes of Ctrl-C where no command says what is kept.
+        print_error("interrupted")
     return code if isinstance(code, int) else 0
+
+
+def open_streams() -> bool:
+    """Put /dev/null in the place of standard streams that are closed; whether output was.
+
+    Files opened later would get their numbers, and be written into by who means the streams.
+    """
+    lost = sys.stdout is None
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 stays open
+    return lost
+
+
+def check_text(arg: str) -> None:
+    """Refuse bytes that are not text: no name in a scenario or result could hold them."""
+    try:
+        arg.encode()
+    except UnicodeEncodeError:
+        shown = arg.encode(errors="backslashreplace").decode()
+        raise UserError(f'argument "{shown}": not text in UTF-8') from None
 
 
 def commands(app: typer.Typer) -> Collection[str]:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lasthop.cli.boundary import keeping_nothing
 from lasthop.cli.options import (
     File,
     Jobs,
@@ -64,7 +65,7 @@ def compare(
     """Predict and simulate a scenario: one table, one picture."""
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     writable(out)
-    with progress_bar("simulating") as progress, warnings.catch_warnings():
+    with keeping_nothing(), progress_bar("simulating") as progress, warnings.catch_warnings():
         # An interruption is reported below, in the command line's own words.
         warnings.simplefilter("ignore", RuntimeWarning)
         comparison = lay_side_by_side(scenario, model=model, jobs=jobs, progress=progress)

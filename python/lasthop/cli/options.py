@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from lasthop.errors import UserError
+from lasthop.run import MOST_JOBS
 from lasthop.scenario import Scenario, blaming
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "pairs",
     "read_scenario",
     "stem",
+    "whole_number",
     "writable",
     "writable_file",
 ]
@@ -52,9 +54,16 @@ Seed = Annotated[
 
 def thread_count(text: str) -> int:
     """The value of --jobs."""
-    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:4]) <= 1024:
-        raise typer.BadParameter(f'"{text}" is not a number of threads from 1 to 1024')
-    return int(text)
+    return whole_number(text, 1, MOST_JOBS, "a number of threads")
+
+
+def whole_number(text: str, least: int, most: int, what: str) -> int:
+    """The value of an option that counts something."""
+    digits = text.lstrip("0") or "0"
+    plain = text.isascii() and text.isdecimal() and len(digits) <= len(str(most))
+    if not plain or not least <= int(digits) <= most:
+        raise typer.BadParameter(f'"{text}" is not {what} from {least} to {most}')
+    return int(digits)
 
 
 Jobs = Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lasthop.cli.boundary import Interrupted
+from lasthop.cli.boundary import Interrupted, keeping_nothing
 from lasthop.cli.options import (
     File,
     Jobs,
@@ -77,7 +77,7 @@ def simulate(
         writable_file(pcapng, "--pcapng")
         frames = scenario["record"]["frames"] or MOST_FRAMES
     wall, cpu = time.perf_counter(), time.process_time()
-    with progress_bar("simulating") as progress, warnings.catch_warnings():
+    with keeping_nothing(), progress_bar("simulating") as progress, warnings.catch_warnings():
         # An interruption is reported below, in the command line's own words.
         warnings.simplefilter("ignore", RuntimeWarning)
         result = run(scenario, frames=frames, jobs=jobs, progress=progress)

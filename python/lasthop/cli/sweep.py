@@ -32,6 +32,9 @@ __all__ = ["sweep"]
 
 EXAMPLE = "cell.ap.cwmin=15,31"
 
+GO_ON = "the same command goes on from there"
+"""What to do after Ctrl-C."""
+
 MOST_GROUPS = 5
 """Groups of stations whose shares are printed."""
 
@@ -63,7 +66,10 @@ def sweep(
 ) -> None:
     """Simulate a scenario at every combination of values; what is done is not done again."""
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
-    values = swept(over)
+    given = {"replications": replications, "seed": seed}
+    alone = {path: f"--{path}" for path, value in given.items() if value is not None}
+    alone |= {path: f"--set {path}" for path, _ in scenario.settings if path not in alone}
+    values = swept(over, alone)
     directory = writable(Path("out") / f"{stem(scenario)}-sweep" if out is None else out)
     interrupted = None
     with progress_bar("sweeping") as progress:
@@ -76,6 +82,8 @@ def sweep(
             interrupted, result = stop, stop.finished
     try:
         result.save(directory)
+    except KeyboardInterrupt:
+        raise Interrupted(f"{len(result.points)} points kept, not all tables", GO_ON) from None
     finally:  # A full disk must not cost the result.
         if as_json:
             sys.stdout.write(result.to_json())
@@ -84,18 +92,22 @@ def sweep(
     if not as_json:
         typer.echo(f"tables: {directory}")
     if interrupted is not None:
-        raise Interrupted(str(interrupted), "the same command goes on from there")
+        raise Interrupted(str(interrupted), GO_ON)
 
 
-def swept(over: list[str]) -> dict[str, list[str]]:
-    """Values by path."""
+def swept(over: list[str], alone: Mapping[str, str]) -> dict[str, list[str]]:
+    """Values by path; `alone` names the options that give a path one value."""
     values: dict[str, list[str]] = {}
     for path, text in pairs(over, "--over", "PATH=V1,V2,...", EXAMPLE):
         if path in values:
             raise UserError(f"--over {path}: given twice", f"--over {path}=V1,V2 takes all values")
+        if path in alone:
+            raise UserError(f"--over {path}: {alone[path]} gives it one value; needed is either")
         values[path] = [value.strip() for value in text.split(",")]
         if not all(values[path]):
             raise UserError(f'--over {path}: an empty value in "{text}"', f"--over {EXAMPLE}")
+        if twice := [value for value in values[path] if values[path].count(value) > 1]:
+            raise UserError(f"--over {path}: the value {twice[0]} is given twice")
     return values
 
 

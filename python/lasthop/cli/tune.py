@@ -16,6 +16,7 @@ from lasthop.cli.options import (
     Settings,
     file_name,
     read_scenario,
+    whole_number,
     writable,
 )
 from lasthop.cli.progress import stage_bar
@@ -54,6 +55,11 @@ def per_cent(text: str | float) -> float:
     return value
 
 
+def candidates(text: str | int) -> int:
+    """The value of --confirm; the default comes as a number."""
+    return whole_number(str(text), 1, 1000, "a number of candidates")
+
+
 def tune(
     file: File,
     objective: Annotated[
@@ -74,7 +80,10 @@ def tune(
         bool, typer.Option("--txop/--no-txop", help="Whether to search TXOP limits.")
     ] = True,
     confirm: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Candidates to confirm by whole simulations.")
+        int,
+        typer.Option(
+            metavar="N", parser=candidates, help="Candidates to confirm by whole simulations."
+        ),
     ] = CONFIRM,
     replications: Replications = None,
     seed: Seed = None,

@@ -7,9 +7,8 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from lasthop.compare import Comparison
-from lasthop.digits import estimate
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, headline, house_style, title
-from lasthop.plot.rows import bars, diamonds, estimates, label_rows, rows_height
+from lasthop.plot.rows import bars, diamonds, estimates, label_rows, numbers, rows_height
 
 __all__ = ["comparison_figure"]
 
@@ -112,8 +111,7 @@ def side_by_side(
         bars(axes, seen, SIMULATION, SIMULATED)
     else:
         bars(axes, seen, SIMULATION, SIMULATED, guesses)
-        texts = [estimate(value, None if isnan(half) else half) for value, half in seen]
-        diamonds(axes, guesses, MODEL, "model", max(map(len, texts)))
+        diamonds(axes, guesses, MODEL, "model", max(map(len, numbers(seen))))
     axes.set_xlim(left=0)
     label_rows(axes, [item["name"] for item in simulated])
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from lasthop.digits import estimate, plain
 
-__all__ = ["Estimates", "bars", "diamonds", "estimates", "label_rows", "rows_height"]
+__all__ = ["Estimates", "bars", "diamonds", "estimates", "label_rows", "numbers", "rows_height"]
 
 LABELLED_ROWS = 16
 """More rows than this are drawn with every n-th name."""
@@ -74,8 +74,15 @@ def bars(axes: Axes, values: Estimates, color: str, label: str, beside: Estimate
         capthick=0.8,
         zorder=5,
     )
-    texts = [estimate(value, None if isnan(half) else half) for value, half in values]
-    column(axes, texts, 0, "black")
+    column(axes, numbers(values), 0, "black")
+
+
+def numbers(values: Estimates) -> list[str]:
+    """Each value with its interval as text, empty where there is none."""
+    return [
+        "" if isnan(value) else estimate(value, None if isnan(half) else half)
+        for value, half in values
+    ]
 
 
 def diamonds(axes: Axes, values: Estimates, color: str, label: str, texts: int) -> None:

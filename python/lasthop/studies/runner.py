@@ -1,24 +1,20 @@
 """Run the scenarios of studies once each, keep what is finished, and go on from there.
 
-The file of a point is named by a fingerprint of its scenario and of the compiled engine, so that
-a result is found again if and only if it would come out the same.
+Points are kept in a `Store`, each with its scenario and the samples of every replication.
 """
 
-import hashlib
 import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lasthop import _core
 from lasthop.models import ModelError
 from lasthop.predict import predict
 from lasthop.run import Progress, ProgressCallback, simulate
-from lasthop.saving import text_writer, write_atomically
 from lasthop.scenario import Scenario
+from lasthop.store import Store
 from lasthop.studies.study import Run, Runs, Study, Tree
 
 
@@ -64,11 +60,12 @@ class Plan:
             At Ctrl-C; the points finished by then are kept.
         """
         distinct = {scenario.key: scenario for scenario in self.scenarios.values()}
-        missing = [each for key, each in distinct.items() if not _path(directory, key).exists()]
+        store = Store(directory)
+        missing = [each for key, each in distinct.items() if store.find(key) is None]
         tally = _Tally(missing, progress)
         for scenario in missing:
-            _keep(directory, scenario, _simulated(scenario, tally))
-        reader = _Reader(directory)
+            _keep(store, scenario, _simulated(scenario, tally))
+        reader = _Reader(store)
         return {
             study.key: {
                 point: reader.run(self.scenarios[study.key, point], study.model)
@@ -80,7 +77,8 @@ class Plan:
     def finished(self, directory: Path) -> tuple[int, int]:
         """Return how many of the points `directory` holds, and how many there are."""
         keys = {scenario.key for scenario in self.scenarios.values()}
-        return sum(_path(directory, key).exists() for key in keys), len(keys)
+        store = Store(directory)
+        return sum(store.find(key) is not None for key in keys), len(keys)
 
 
 class _Tally:
@@ -113,17 +111,6 @@ class _Tally:
         self._before = (replications + more, simulated + more * scenario["duration_s"])
 
 
-@cache
-def _engine() -> str:
-    """Return a fingerprint of the compiled engine."""
-    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()
-
-
-def _path(directory: Path, key: str) -> Path:
-    name = hashlib.sha256(f"{_engine()} {key}".encode()).hexdigest()
-    return directory / "points" / f"{name[:24]}.json"
-
-
 def _simulated(scenario: Scenario, tally: _Tally) -> Tree:
     """Return the samples of a whole run; an interrupted one raises KeyboardInterrupt."""
     with warnings.catch_warnings():
@@ -140,18 +127,16 @@ def _simulated(scenario: Scenario, tally: _Tally) -> Tree:
     return tree
 
 
-def _keep(directory: Path, scenario: Scenario, samples: Tree) -> None:
-    path = _path(directory, scenario.key)
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _keep(store: Store, scenario: Scenario, samples: Tree) -> None:
     content = {"scenario": scenario.to_dict(), "samples": samples}
-    write_atomically(path, text_writer(json.dumps(content, ensure_ascii=False) + "\n"))
+    store.keep(scenario.key, json.dumps(content, ensure_ascii=False) + "\n")
 
 
 class _Reader:
     """Finished points with their predictions, each read and predicted once."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._known: dict[tuple[str, str | None], Run] = {}
 
     def run(self, scenario: Scenario, model: str | None) -> Run:
@@ -162,8 +147,7 @@ class _Reader:
         return known
 
     def _read(self, scenario: Scenario, model: str | None) -> Run:
-        path = _path(self._directory, scenario.key)
-        samples = json.loads(path.read_text(encoding="utf-8"))["samples"]
+        samples = self._store.find(scenario.key)["samples"]
         try:
             prediction = predict(scenario, model=model)
         except ModelError as error:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import lasthop as lh
+
 from ..conftest import SMALL, Lasthop
 
 BAD_SCENARIOS = {
@@ -121,7 +123,46 @@ USAGE = {
         "--over seed: given twice",
         "--over seed=V1,V2",
     ),
-    "value swept twice": (["sweep", "FILE", "--over", "seed=1,2,1"], "1 is given twice", None),
+    "value swept twice": (
+        ["sweep", "FILE", "--over", "seed=1,2,1"],
+        "--over seed: the value 1 is given twice",
+        None,
+    ),
+    "swept and set": (
+        ["sweep", "FILE", "--over", "cell.ap_queue=20,30", "--set", "cell.ap_queue=40"],
+        "--over cell.ap_queue: --set cell.ap_queue gives it one value",
+        None,
+    ),
+    "seed swept and given": (
+        ["sweep", "FILE", "--over", "seed=1,2", "--seed", "3"],
+        "--over seed: --seed gives it one value",
+        None,
+    ),
+    "too many threads": (
+        ["simulate", "FILE", "--jobs", "10240"],
+        '--jobs: "10240" is not a number of threads from 1 to 1024',
+        "--help",
+    ),
+    "more threads than can be counted": (
+        ["simulate", "FILE", "--jobs", "1" + 30 * "0"],
+        "is not a number of threads",
+        "--help",
+    ),
+    "nothing to confirm": (
+        ["tune", "FILE", "--for", "delay", "--confirm", "0"],
+        '--confirm: "0" is not a number of candidates from 1 to 1000',
+        "--help",
+    ),
+    "words to confirm": (
+        ["tune", "FILE", "--for", "delay", "--confirm", "all"],
+        '--confirm: "all" is not a number of candidates',
+        "--help",
+    ),
+    "bytes that are no text": (
+        ["check", "FILE", "--set", "name=\udcff"],
+        'argument "name=\\udcff": not text in UTF-8',
+        None,
+    ),
     "no name": (["simulate", ""], "the name is empty", None),
     "empty model": (["predict", "FILE", "--model", ""], 'no model ""', "hotspot"),
     "out without name": (["simulate", "FILE", "--out", ""], "--out: the name is empty", None),
@@ -205,3 +246,25 @@ def test_model_refusal_names_every_assumption(lasthop: Lasthop, small: Path) -> 
     assert done.returncode == 2
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert [line.split("breaks assumption ")[1][:2] for line in errors] == ["a1", "a7", "a7"]
+
+
+def stop(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_after_the_last_run_does_not_say_that_nothing_is_kept(
+    lasthop: Lasthop, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lh.Result, "save", stop)
+    done = lasthop("simulate", small, "--out", "out")
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
+    assert "two downloaders" in done.stdout
+
+
+def test_ctrl_c_after_the_last_point_says_what_is_kept(
+    lasthop: Lasthop, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lh.Sweep, "save", stop)
+    done = lasthop("sweep", small, "--over", "seed=1,2")
+    assert done.returncode == 130
+    assert done.stderr.splitlines()[0] == "error: interrupted: 2 points kept, not all tables"

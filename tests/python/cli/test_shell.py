@@ -35,6 +35,34 @@ def test_full_disk_is_one_line(small: Path) -> None:
     assert done.stderr == b"error: standard output: No space left on device\n"
 
 
+def in_shell(small: Path, command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-c", f'"$@" {command}', "sh", *LASTHOP],
+        cwd=small.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_closed_output_is_refused_before_anything_runs(small: Path) -> None:
+    done = in_shell(small, f"simulate {small} --out out >&-")
+    assert (done.returncode, done.stderr) == (2, "error: standard output: it is closed\n")
+    assert not (small.parent / "out").exists()
+
+
+def test_closed_errors_do_not_reach_the_output(small: Path) -> None:
+    done = in_shell(small, "check nofile 2>&-")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert in_shell(small, f"simulate {small} --json 2>&-").returncode == 0
+
+
+def test_closed_input_is_an_empty_scenario(small: Path) -> None:
+    done = in_shell(small, "check - <&-")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: <stdin>: nothing in it")
+
+
 def test_result_is_printed_though_a_file_cannot_be_written(small: Path) -> None:
     done = subprocess.run(
         [*LASTHOP, "simulate", str(small), "--json", "--pcapng", "/dev/full"],

@@ -95,6 +95,19 @@ def test_a_point_cut_short_is_not_kept(tmp_path):
     assert plan.finished(tmp_path) == (0, 1)
 
 
+def test_a_point_that_is_not_whole_is_run_again(tmp_path, monkeypatch):
+    plan = Plan([study(a=tree("one"))])
+    plan.run(tmp_path)
+    [file] = (tmp_path / "points").iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[:100])
+    assert plan.finished(tmp_path) == (0, 1)
+    names = count_simulations(monkeypatch)
+    plan.run(tmp_path)
+    assert names == ["one"]
+    assert file.read_bytes() == whole
+
+
 def test_progress_runs_over_all_points(tmp_path):
     seen: list[Progress] = []
     plan = Plan([study(a=tree("one"), b=tree("two", 2))])

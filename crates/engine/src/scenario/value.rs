@@ -2,7 +2,7 @@
 
 use super::grammar::{Kind, LARGEST_RATE};
 use super::presets::Preset;
-use super::problem::nearest;
+use super::problem::{nearest, one_line};
 use super::tree::{Data, Item, Number};
 use super::units::{self, NotAQuantity, Unit};
 use crate::kernel::time::Span;
@@ -263,6 +263,7 @@ fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
                 "rate" => ("Mbps", "kbps"),
                 _ => ("B", "kB"),
             };
+            let number = one_line(number, 40);
             refuse(format!(
                 "has no unit, write \"{number} {a}\" or \"{number} {b}\""
             ))
@@ -270,7 +271,7 @@ fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
         NotAQuantity::UnknownUnit(number, unit) => Err(Refusal {
             fault: format!("has none of the units {}", names.join(", ")),
             hint: units::meant(&unit, units)
-                .map(|unit| format!("did you mean \"{number} {unit}\"?")),
+                .map(|unit| format!("did you mean \"{} {unit}\"?", one_line(&number, 40))),
         }),
     })
 }

@@ -98,6 +98,19 @@ fn a_rate_in_the_thousands_is_taken_for_bits_a_second() {
 }
 
 #[test]
+fn a_long_number_is_cut_in_message_and_hint() {
+    let nines = "9".repeat(100_000);
+    for value in [
+        nines.clone(),
+        format!("\"{nines}\""),
+        format!("\"{nines} sec\""),
+    ] {
+        let said = said_of(&format!("tcp.min_rto = {value}"));
+        assert!(said.len() < 400, "{} characters", said.len());
+    }
+}
+
+#[test]
 fn counts_are_whole_and_bounded() {
     assert_said(&[
         (

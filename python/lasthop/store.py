@@ -1,0 +1,46 @@
+"""Finished runs on disk, so that what is interrupted goes on and nothing is simulated twice."""
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lasthop import _core
+from lasthop.saving import text_writer, write_atomically
+
+__all__ = ["Store"]
+
+
+class Store:
+    """One JSON object a run, named by a fingerprint of its scenario and of the compiled engine.
+
+    A run is found again if and only if it would come out the same. A file that does not hold a
+    whole object (cut short, emptied) counts as not there, and is written again.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory / "points"
+
+    def find(self, key: str) -> Any:
+        """What was kept of the scenario with this `Scenario.key`; None if there is nothing."""
+        try:
+            tree = json.loads(self._path(key).read_bytes())
+        except (FileNotFoundError, ValueError):
+            return None
+        return tree if isinstance(tree, dict) else None
+
+    def keep(self, key: str, text: str) -> None:
+        """Write the JSON object of a scenario."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        write_atomically(self._path(key), text_writer(text))
+
+    def _path(self, key: str) -> Path:
+        fingerprint = hashlib.sha256(f"{engine()} {key}".encode()).hexdigest()
+        return self.directory / f"{fingerprint[:24]}.json"
+
+
+@cache
+def engine() -> str:
+    """Fingerprint of the compiled engine."""
+    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()
