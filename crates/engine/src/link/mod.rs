@@ -1,14 +1,17 @@
 //! One direction of a wired link: rate, propagation time, queue; packets arrive in order.
 //!
 //! A [`Pipe`] knows a packet's departure when it enters; where the queue decides or reorders on
-//! departure, a [`Served`] link goes from departure to departure.
+//! departure, a [`Served`] link goes from departure to departure. The links of a flow's own hosts
+//! ([`Host`]) only delay.
 
 mod bins;
+mod host;
 mod pipe;
 mod served;
 
 use std::ops::Range;
 
+pub use self::host::Host;
 pub use self::pipe::Pipe;
 pub use self::served::Served;
 use crate::kernel::streams::Streams;
@@ -32,13 +35,11 @@ pub enum Fate {
 
 /// One direction of a wired link.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly every link is a pipe, and each packet enters several"
-)]
 pub enum Link {
+    /// It only delays.
+    Host(Host),
     /// Its queue decides on arrival.
-    Pipe(Pipe),
+    Pipe(Box<Pipe>),
     /// Its queue decides on departure too.
     Served(Box<Served>),
 }
@@ -52,6 +53,9 @@ impl Link {
         measured: Range<Time>,
         bin: Option<Span>,
     ) -> Link {
+        if settings.of_host {
+            return Link::Host(Host::new(settings));
+        }
         let losses = streams.stream(&format!("{}/loss", settings.name));
         let draws = || streams.stream(&format!("{}/queue", settings.name));
         let outlet = Outlet {
@@ -68,13 +72,15 @@ impl Link {
         let limit = settings.queue.limit_packets;
         let admission = Admission::new(&settings.queue, outlet, draws());
         let admission = admission.unwrap_or(Admission::DropTail(limit)); // without a rate no queue
-        Link::Pipe(Pipe::new(settings, admission, losses, measured, bin))
+        let pipe = Pipe::new(settings, admission, losses, measured, bin);
+        Link::Pipe(Box::new(pipe))
     }
 
     /// `packet` enters at `at`, which is `now` or, for a pipe, ahead of it ([`Pipe::enter`]).
     #[inline]
     pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Fate {
         match self {
+            Link::Host(host) => Fate::Arrives(host.enter(at, packet)),
             Link::Pipe(pipe) => pipe.enter(now, at, packet),
             Link::Served(served) => served.enter(now, *packet),
         }
@@ -83,8 +89,10 @@ impl Link {
     /// Carries a packet that has entered a pipe to its arrival `at` the far end.
     #[inline]
     pub fn carry(&mut self, at: Time, packet: Packet) {
-        if let Link::Pipe(pipe) = self {
-            pipe.carry(at, packet);
+        match self {
+            Link::Host(host) => host.carry(at, packet),
+            Link::Pipe(pipe) => pipe.carry(at, packet),
+            Link::Served(_) => unreachable!("a served link keeps what enters"),
         }
     }
 
@@ -97,6 +105,7 @@ impl Link {
     #[inline]
     pub fn deadline(&self) -> Time {
         match self {
+            Link::Host(host) => host.deadline(),
             Link::Pipe(pipe) => pipe.deadline(),
             Link::Served(served) => served.deadline(),
         }
@@ -106,6 +115,7 @@ impl Link {
     #[inline]
     pub fn arrive(&mut self, now: Time) -> Option<Packet> {
         match self {
+            Link::Host(host) => host.arrive(),
             Link::Pipe(pipe) => pipe.arrive(),
             Link::Served(served) => served.arrive(now),
         }
@@ -115,6 +125,7 @@ impl Link {
     #[inline]
     pub fn settle(&mut self, now: Time) -> Option<Packet> {
         match self {
+            Link::Host(_) => None,
             Link::Pipe(pipe) => pipe.settle(now),
             Link::Served(served) => served.settle(),
         }
@@ -123,6 +134,7 @@ impl Link {
     /// Calls `visit` for each packet on the link or in its queue.
     pub fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
         match self {
+            Link::Host(host) => host.packets().for_each(visit),
             Link::Pipe(pipe) => pipe.packets().for_each(visit),
             Link::Served(served) => served.packets().for_each(visit),
         }
@@ -131,6 +143,7 @@ impl Link {
     /// Packets in the queue at `now`, the one in service included.
     pub fn length(&self, now: Time) -> usize {
         match self {
+            Link::Host(_) => 0,
             Link::Pipe(pipe) => pipe.length(now),
             Link::Served(served) => served.length(),
         }
@@ -139,6 +152,7 @@ impl Link {
     /// Totals of the queue at `now`.
     pub fn counters(&self, now: Time) -> QueueCounters {
         match self {
+            Link::Host(_) => QueueCounters::default(),
             Link::Pipe(pipe) => pipe.counters(now),
             Link::Served(served) => served.counters(),
         }
@@ -147,6 +161,7 @@ impl Link {
     /// Time spent sending up to `now`. [ns]
     pub fn busy_ns(&self, now: Time) -> u64 {
         match self {
+            Link::Host(_) => 0,
             Link::Pipe(pipe) => pipe.busy_ns(now),
             Link::Served(served) => served.busy_ns(now),
         }
@@ -155,6 +170,7 @@ impl Link {
     /// Most packets that the queue held in the time measured, seen at arrivals.
     pub fn longest(&self) -> usize {
         match self {
+            Link::Host(_) => 0,
             Link::Pipe(pipe) => pipe.longest(),
             Link::Served(served) => served.longest(),
         }
@@ -163,6 +179,7 @@ impl Link {
     /// Least part of a bin that the link was busy, over the bins in the time measured.
     pub fn least_utilisation(&self) -> Option<f64> {
         match self {
+            Link::Host(_) => None,
             Link::Pipe(pipe) => pipe.least_utilisation(),
             Link::Served(served) => served.least_utilisation(),
         }

@@ -43,8 +43,8 @@ pub struct Pipe {
     measured: Range<Time>,
     longest: usize,
     bins: Option<Bins>,
-    /// Packets under way to the far end, by arrival.
-    pipe: VecDeque<(Time, Packet)>,
+    /// Packets under way to the far end; each is `queued` until it arrives.
+    pipe: VecDeque<Packet>,
     /// Packets that entered ahead of time and will be lost, by the instant.
     doomed: VecDeque<(Time, Packet, Fate)>,
 }
@@ -184,19 +184,24 @@ impl Pipe {
     /// Carries a packet that has entered to its arrival `at` the far end.
     #[inline]
     pub fn carry(&mut self, at: Time, packet: Packet) {
-        self.pipe.push_back((at, packet));
+        self.pipe.push_back(Packet {
+            queued: at,
+            ..packet
+        });
     }
 
     /// When the next packet arrives at the far end.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.pipe.front().map_or(Time::NEVER, |&(at, _)| at)
+        self.pipe
+            .front()
+            .map_or(Time::NEVER, |packet| packet.queued)
     }
 
     /// Takes the packet that arrives at the far end.
     #[inline]
     pub fn arrive(&mut self) -> Option<Packet> {
-        self.pipe.pop_front().map(|(_, packet)| packet)
+        self.pipe.pop_front()
     }
 
     /// The next packet that entered ahead of time and has been lost by `now`.
@@ -215,8 +220,9 @@ impl Pipe {
 
     /// Packets that this link carries or that will be lost on it.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let carried = self.pipe.iter().map(|(_, packet)| packet);
-        carried.chain(self.doomed.iter().map(|(_, packet, _)| packet))
+        self.pipe
+            .iter()
+            .chain(self.doomed.iter().map(|(_, packet, _)| packet))
     }
 
     /// Packets in the queue at `now`, the one in service included.

@@ -21,7 +21,7 @@ impl Period<'_> {
             let wired = &self.world.links[index];
             let busy = self.end.links[index].1 - self.start.links[index].1;
             Item {
-                name: wired.name.clone(),
+                name: wired.name.to_string(),
                 labels: Vec::new(),
                 values: vec![
                     ("utilisation", ratio(busy, self.length_ns())),

@@ -61,9 +61,18 @@ fn check_cell_is_not_needed(root: &Section, problems: &mut Problems) {
 }
 
 fn check_wired_flows(root: &Section, problems: &mut Problems) {
+    let shapes = ["dumbbell", "parking_lot"];
+    if let Some(tcp) = root.table("tcp")
+        && shapes.iter().any(|shape| root.table(shape).is_some())
+    {
+        check_recovery(Layers(&[tcp]), problems);
+    }
     for (_, flow) in root.named("flow") {
         check_lifetime(flow, problems);
         let Some(source) = flow.table("udp") else {
+            if let Some(tcp) = root.table("tcp") {
+                check_recovery(Layers(&[flow, tcp]), problems);
+            }
             continue;
         };
         if let Some(udp) = root.table("udp") {

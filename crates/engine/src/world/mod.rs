@@ -8,6 +8,7 @@
 
 mod flow;
 mod network;
+mod routes;
 mod transport;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use std::ops::ControlFlow;
 pub(crate) use self::flow::Endpoints;
 use self::flow::FlowState;
 pub(crate) use self::network::WiredLink;
+use self::routes::Routes;
 use crate::error::EngineError;
 use crate::kernel::agenda::Agenda;
 use crate::kernel::streams::{Stream, Streams};
@@ -105,6 +107,7 @@ pub(crate) struct World<'a> {
     pub(crate) ports: Vec<Port>,
     pub(crate) flows: Vec<FlowState>,
     pub(crate) links: Vec<WiredLink>,
+    routes: Routes,
     /// ACKs in the making, by the instant they are sent and their order.
     acks: BTreeMap<(Time, u64), (u32, Ack)>,
     acks_made: u64,
@@ -201,9 +204,8 @@ impl<'a> World<'a> {
         }
         let cell = Dcf::new(scenario, &streams);
         let flows = scenario.flows.iter();
-        let flows: Vec<FlowState> = flows
-            .map(|flow| FlowState::new(flow, scenario, &cell, &streams))
-            .collect();
+        let flows: Vec<FlowState> = flows.map(|flow| FlowState::new(flow, &streams)).collect();
+        let routes = Routes::new(scenario, &cell);
         let port = |contender| {
             let node = cell.node(contender);
             let settings = match node {
@@ -227,7 +229,8 @@ impl<'a> World<'a> {
             slots,
             ports: (0..cell.contenders() as u32).map(port).collect(),
             cell,
-            links: network::links_of(scenario, &flows, &streams),
+            links: network::links_of(scenario, &routes, &streams),
+            routes,
             flows,
             acks: BTreeMap::new(),
             acks_made: 0,

@@ -6,7 +6,7 @@
 //! reach it: if all come through one other link, or all from hosts at the same distance.
 
 use super::World;
-use super::flow::{FlowState, WIRED};
+use super::routes::{Routes, WIRED};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::link::{Fate, Link};
@@ -24,33 +24,29 @@ const UTILISATION_BIN: Span = Span(100_000_000);
 
 /// A link of the network.
 pub(crate) struct WiredLink {
-    /// Its name in results.
-    pub(crate) name: String,
-    /// Results show it.
-    pub(crate) shown: bool,
     pub(crate) link: Link,
     /// Packets enter it ahead of time.
     ahead: bool,
+    /// Results show it.
+    pub(crate) shown: bool,
+    /// Its name in results.
+    pub(crate) name: Box<str>,
 }
 
 /// The links of a scenario, at rest, the wire of its cell first.
-pub(super) fn links_of(
-    scenario: &Scenario,
-    flows: &[FlowState],
-    streams: &Streams,
-) -> Vec<WiredLink> {
+pub(super) fn links_of(scenario: &Scenario, routes: &Routes, streams: &Streams) -> Vec<WiredLink> {
     let measured = Time::ZERO + scenario.warmup..Time::ZERO + scenario.duration;
     let bin = scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN);
     let wires = [("wire/down", "servers", "ap"), ("wire/up", "ap", "servers")];
     let wires = wires.map(|(name, from, to)| wire(&scenario.wire, name, from, to));
     let settings: Vec<&LinkSettings> = wires.iter().chain(&scenario.links).collect();
-    let ahead = entered_ahead(&settings, flows);
+    let ahead = entered_ahead(&settings, routes);
     let links = settings.iter().zip(ahead).map(|(settings, ahead)| {
         let shown = !settings.of_host && settings.rate_bps.is_some();
         let bin = shown.then_some(bin);
         let link = Link::new(settings, streams, measured.clone(), bin);
         WiredLink {
-            name: settings.name.clone(),
+            name: settings.name.as_str().into(),
             shown,
             ahead: ahead && !link.is_served(),
             link,
@@ -94,11 +90,11 @@ impl Feeders {
 }
 
 /// For each link whether its packets reach it in the order in which their arrivals become known.
-fn entered_ahead(settings: &[&LinkSettings], flows: &[FlowState]) -> Vec<bool> {
+fn entered_ahead(settings: &[&LinkSettings], routes: &Routes) -> Vec<bool> {
     let mut feeders = vec![Feeders::Nobody; settings.len()];
-    for route in flows.iter().flat_map(|flow| &flow.routes) {
+    for way in routes.each() {
         let mut before = None;
-        for &link in &route.links {
+        for &link in way {
             feeders[link as usize].add(before);
             before = Some(link as usize);
         }
@@ -125,18 +121,16 @@ impl World<'_> {
     /// A packet that has reached the next link of its route, or the end of it, at this instant.
     #[inline]
     pub(super) fn forward(&mut self, now: Time, mut packet: Packet) {
+        let way = self.routes.way(&packet);
         let mut at = now;
         let mut carrier = usize::MAX; // no link yet; set before `at` moves
         loop {
-            let route = self.flows[packet.flow as usize].route(&packet);
-            let Some(&next) = route.links.get(usize::from(packet.hop)) else {
+            let Some(next) = self.routes.next(way, &packet) else {
                 if at == now {
-                    let last = route.last;
-                    return self.reach(now, last, packet);
+                    return self.reach(now, way.last, packet);
                 }
                 break;
             };
-            let next = next as usize;
             let link = &mut self.links[next];
             if at > now && !link.ahead {
                 break;

@@ -1,7 +1,8 @@
 //! Transport endpoints at work: what they do with packets and timers, what they send.
 
 use super::World;
-use super::flow::{Endpoints, WIRED};
+use super::flow::Endpoints;
+use super::routes::WIRED;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Ecn, Packet, PacketKind};
 use crate::tcp::Ack;
@@ -10,7 +11,7 @@ impl World<'_> {
     /// A packet leaves a transport endpoint.
     #[inline]
     fn emit(&mut self, now: Time, packet: Packet) {
-        let first = self.flows[packet.flow as usize].route(&packet).first;
+        let first = self.routes.way(&packet).first;
         if first == WIRED {
             self.forward(now, packet);
         } else {
@@ -232,8 +233,7 @@ impl World<'_> {
                 source.open(now);
                 let due = source.deadline();
                 if source.is_greedy() {
-                    let route = &flow.routes[1];
-                    let contender = route.first.min(route.last); // one of them is on air
+                    let contender = self.routes.on_air(index);
                     self.ports[contender as usize].greedy.push(index);
                     self.begin_greedy(now, contender);
                 } else {

@@ -149,6 +149,12 @@ fn what_a_network_lacks_is_named() {
         refused("flow.a = { from = \"x\", to = \"y\" }"),
         "x.toml:2: `flow.a.from`: no link has a node x; needed are links or a dumbbell"
     );
+    let twice = "sack = true\ncongestion = \"tahoe\"";
+    assert_eq!(
+        refused(&format!("{dumbbell}[flow.a]\n{twice}")),
+        "x.toml:4: `flow.a.sack`: true contradicts the congestion control \"tahoe\", which sends \
+         everything again after a loss; allowed is false"
+    );
     assert_eq!(
         refused("flow.a = {}"),
         "x.toml:2: `flow.a`: `from` and `to` are needed without a dumbbell or parking_lot"

@@ -1,0 +1,110 @@
+//! The way of every packet from end to end, in two small arrays: each hop of each packet looks here.
+
+use super::network::{NETWORK, WIRE_DOWN, WIRE_UP};
+use crate::kernel::time::Span;
+use crate::mac::dcf::{AP, Dcf};
+use crate::packet::Packet;
+use crate::scenario::{Direction, Ends, Flow, Scenario};
+
+/// No contender: a packet does not come off the air, or does not go on air.
+pub(super) const WIRED: u32 = u32::MAX;
+
+/// The way of a flow's packets in one direction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    /// The contender that sends them on air first, or [`WIRED`].
+    pub(super) first: u32,
+    /// The contender that sends them on air at last, or [`WIRED`].
+    pub(super) last: u32,
+    /// Between them they take these links, a range of [`Routes::links`].
+    start: u32,
+    end: u32,
+}
+
+/// Ways of all flows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Routes {
+    /// Of each flow that of its ACKs and that of its data.
+    ways: Vec<[Way; 2]>,
+    /// Numbers of links, way after way.
+    links: Vec<u32>,
+}
+
+impl Routes {
+    /// The ways of the scenario's flows. Links that take no time and lose nothing are left out.
+    pub(super) fn new(scenario: &Scenario, cell: &Dcf) -> Routes {
+        let mut routes = Routes::default();
+        for flow in &scenario.flows {
+            let ways = [false, true].map(|data| routes.lay(flow, data, scenario, cell));
+            routes.ways.push(ways);
+        }
+        routes
+    }
+
+    /// The way that `packet` takes.
+    #[inline]
+    pub(super) fn way(&self, packet: &Packet) -> Way {
+        self.ways[packet.flow as usize][usize::from(packet.is_data())]
+    }
+
+    /// The contender that sends the data of a station's flow.
+    pub(super) fn on_air(&self, flow: u32) -> u32 {
+        let [_, data] = self.ways[flow as usize];
+        data.first.min(data.last) // the other one is WIRED
+    }
+
+    /// The link that `packet` enters next on its way, if it has not passed all of them.
+    #[inline]
+    pub(super) fn next(&self, way: Way, packet: &Packet) -> Option<usize> {
+        let place = way.start + u32::from(packet.hop);
+        (place < way.end).then(|| self.links[place as usize] as usize)
+    }
+
+    /// The links of each way, in order.
+    pub(super) fn each(&self) -> impl Iterator<Item = &[u32]> {
+        let ways = self.ways.iter().flatten();
+        ways.map(|way| &self.links[way.start as usize..way.end as usize])
+    }
+
+    fn lay(&mut self, flow: &Flow, data: bool, scenario: &Scenario, cell: &Dcf) -> Way {
+        let network = if data { &flow.forward } else { &flow.back };
+        let network = network.iter().map(|link| link + NETWORK);
+        let (first, last, links) = match flow.ends {
+            Ends::Wired => (WIRED, WIRED, network.collect()),
+            Ends::Station { station, direction } if (direction == Direction::Up) == data => {
+                let contender = cell.contender(station as u32 + 1, flow.category);
+                let links = [WIRE_UP].into_iter().chain(network);
+                (contender, WIRED, links.collect::<Vec<u32>>())
+            }
+            Ends::Station { .. } => {
+                let links = network.chain([WIRE_DOWN]);
+                (WIRED, cell.contender(AP, flow.category), links.collect())
+            }
+        };
+        let start = self.links.len() as u32;
+        let matter = links.into_iter().filter(|&link| matters(link, scenario));
+        self.links.extend(matter);
+        let end = self.links.len() as u32;
+        Way {
+            first,
+            last,
+            start,
+            end,
+        }
+    }
+}
+
+/// Whether a link takes time or loses packets.
+fn matters(link: u32, scenario: &Scenario) -> bool {
+    let (rate_bps, delay, loss) = match link {
+        WIRE_DOWN | WIRE_UP => {
+            let wire = &scenario.wire;
+            (wire.rate_bps, wire.delay, wire.loss)
+        }
+        other => {
+            let link = &scenario.links[(other - NETWORK) as usize];
+            (link.rate_bps, link.delay, link.loss)
+        }
+    };
+    rate_bps.is_some() || delay > Span::ZERO || loss > 0.0
+}
