@@ -9,6 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
+# Before numpy: matrices here are small, and on a busy machine threads would wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 
 @pytest.fixture(scope="session")
 def debian_program() -> Callable[[str, str], str]:

@@ -57,7 +57,7 @@ stability = typer.Typer(
     rich_markup_mode=None,
 )
 for command, line in STABILITY.items():
-    stability.command(cls=Command, short_help=line)(command)
+    stability.command(command.__name__.replace("_", "-"), cls=Command, short_help=line)(command)
 app.add_typer(stability, name="stability", short_help="Will this queue oscillate? By theory.")
 
 

@@ -1,15 +1,27 @@
 """Pictures of the stability workbench."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from lasthop.plot.figure import MODEL, Figure, house_style, title
+from lasthop.plot.figure import MODEL, QUIET, Figure, house_style, title
+from lasthop.stability.branch import Branch
 from lasthop.stability.chart import Chart
+from lasthop.stability.integrate import Trajectory
 
-__all__ = ["axis_label", "chart_figure", "draw_chart"]
+__all__ = [
+    "axis_label",
+    "branch_figure",
+    "chart_figure",
+    "draw_branch",
+    "draw_chart",
+    "draw_portrait",
+    "motion_figure",
+]
 
 STABLE = "#D5ECE3"
 """Shade of the stable region: the palette's green, pale."""
@@ -71,3 +83,72 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
         label(axis_label(axis.name, chart.case.number(axis.name).unit))
     axes.set_xlim(chart.x.low, chart.x.high)
     axes.set_ylim(chart.y.low, chart.y.high)
+
+
+def branch_figure(branches: Sequence[Branch]) -> Figure:
+    """Draw swing and period of cycles over the parameter, unstable cycles dotted."""
+    with house_style(92.0) as figure:
+        swing, period = figure.subplots(2, 1, sharex=True)
+        for branch in branches:
+            draw_branch(swing, branch, [cycle.amplitude for cycle in branch.cycles])
+            draw_branch(period, branch, [cycle.period for cycle in branch.cycles])
+            values = np.linspace(branch.values.min(), branch.values.max(), 200)
+            near = [branch.form.amplitude(float(value)) for value in values]
+            curve = [np.nan if height is None else height for height in near]
+            swing.plot(values, curve, color=QUIET, linewidth=0.8, linestyle="--")
+        case = branches[0].form.point.case
+        name = branches[0].parameter
+        swing.set_ylabel("swing of the window [packets]")
+        swing.set_ylim(bottom=0.0)
+        period.set_ylabel("period [s]")
+        period.set_xlabel(axis_label(name, case.number(name).unit))
+        title(swing, case.model.title)
+        keys = [
+            Line2D([], [], color=MODEL, label="stable cycle"),
+            Line2D([], [], color=MODEL, linestyle=":", label="unstable cycle"),
+            Line2D([], [], color=QUIET, linestyle="--", linewidth=0.8, label="normal form"),
+        ]
+        figure.legend(handles=keys, loc="outside lower center", ncols=3)
+        return figure
+
+
+def draw_branch(axes: Axes, branch: Branch, heights: Sequence[float]) -> None:
+    """Draw one quantity along a branch."""
+    stable = np.array([cycle.stable for cycle in branch.cycles])
+    for k in range(len(heights) - 1):
+        line = "-" if stable[k] and stable[k + 1] else ":"
+        axes.plot(branch.values[k : k + 2], heights[k : k + 2], color=MODEL, linestyle=line)
+
+
+def motion_figure(motion: Trajectory, late: float = 0.0) -> Figure:
+    """Draw window and queue over time, and the window's phase portrait."""
+    end = float(motion.starts[-1])
+    times = np.linspace(late * end, end, 4001)
+    states = motion.at(times)
+    names = motion.case.model.states
+    with house_style(100.0) as figure:
+        grid = figure.add_gridspec(2, 1, height_ratios=(1.0, 1.2))
+        axes, portrait = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
+        for name, row in zip(names, states, strict=True):
+            axes.plot(times, row, label=name.replace("_", " "), linewidth=0.9)
+        axes.set_xlabel("time [s]")
+        axes.set_ylabel("packets")
+        draw_portrait(portrait, motion)
+        title(axes, motion.case.model.title)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        return figure
+
+
+def draw_portrait(axes: Axes, motion: Trajectory, **look: Any) -> None:
+    """Draw the window against itself one delay earlier, as the papers' phase portraits do."""
+    delay = motion.case.delays[0]
+    times = np.linspace(delay, float(motion.starts[-1]), 8001)
+    axes.plot(
+        motion.at(times)[0],
+        motion.at(times - delay)[0],
+        **{"linewidth": 0.6, "color": MODEL, **look},
+    )
+    rest = float(motion.case.equilibrium[0])
+    axes.plot(rest, rest, "+", color="black", markersize=7)
+    axes.set_xlabel("window [packets]")
+    axes.set_ylabel("window a delay earlier [packets]")

@@ -8,13 +8,17 @@ True
 [0.1709]
 """
 
+from lasthop.stability.branch import Branch, branch
 from lasthop.stability.case import Case, Linear
 from lasthop.stability.chart import Chart, chart
 from lasthop.stability.conditions import Condition, conditions
 from lasthop.stability.curve import Axis, HopfCurve, hopf_curves
+from lasthop.stability.cycle import Cycle
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
 from lasthop.stability.hopf import HopfPoint, hopf_points
+from lasthop.stability.integrate import Trajectory, integrate, mode
 from lasthop.stability.models import MODELS, Model
+from lasthop.stability.normal_form import NormalForm, normal_form
 from lasthop.stability.presets import PRESETS, named
 from lasthop.stability.spectrum import Roots, roots
 from lasthop.stability.windows import RULES, WindowRule
@@ -24,22 +28,30 @@ __all__ = [
     "PRESETS",
     "RULES",
     "Axis",
+    "Branch",
     "Case",
     "Chart",
     "Condition",
     "ConvergenceError",
+    "Cycle",
     "HopfCurve",
     "HopfPoint",
     "Linear",
     "Model",
     "NoEquilibriumError",
+    "NormalForm",
     "ParameterError",
     "Roots",
+    "Trajectory",
     "WindowRule",
+    "branch",
     "chart",
     "conditions",
     "hopf_curves",
     "hopf_points",
+    "integrate",
+    "mode",
     "named",
+    "normal_form",
     "roots",
 ]

@@ -8,7 +8,7 @@ import pytest
 
 from ..conftest import Lasthop
 
-COMMANDS = ["models", "equilibrium", "roots", "hopf", "chart"]
+COMMANDS = ["models", "equilibrium", "roots", "hopf", "chart", "normal-form", "cycle", "integrate"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -79,7 +79,47 @@ def test_chart_is_drawn_and_told(lasthop: Lasthop, tmp_path: Path) -> None:
     assert answer["hopf_curves"][0]["boundary"][0] is True
 
 
+def test_normal_form_tells_the_kind(lasthop: Lasthop) -> None:
+    over = ["--over", "rtt=10ms..1s"]
+    [point] = json.loads(lasthop("stability", "normal-form", "red", *over, "--json").stdout)[
+        "points"
+    ]
+    assert point["supercritical"] is False
+    assert point["mu2"] < 0.0 < point["beta2"]
+    assert " sub" in lasthop("stability", "normal-form", "red", *over).stdout
+    assert (
+        "no Hopf point"
+        in lasthop("stability", "normal-form", "red", "--over", "k=0.7..0.71").stdout
+    )
+
+
+def test_cycles_are_listed_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
+    words = ["stability", "cycle", "threshold", "--over", "q_th=30..60", "--count", "3"]
+    picture = tmp_path / "cycles.svg"
+    text = lasthop(*words, "--out", picture).stdout
+    assert text.startswith("super-critical at q_th = 38.8")
+    assert "the branch ends: 3 cycles traced" in text
+    assert picture.exists()
+    [found] = json.loads(lasthop(*words, "--json").stdout)["branches"]
+    assert len(found["cycles"]) == 3
+    assert all(cycle["stable"] for cycle in found["cycles"])
+
+
+def test_motion_is_summed_up_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
+    words = ["stability", "integrate", "threshold", "--until", "40 s", "--start", "window=70"]
+    picture = tmp_path / "motion.svg"
+    text = lasthop(*words, "--out", picture).stdout
+    assert re.search(r"from 28 s on: the window swings by ±", text)
+    assert picture.exists()
+    answer = json.loads(lasthop(*words, "--json").stdout)
+    assert len(answer["time_s"]) == len(answer["states"]["window"])
+    assert answer["states"]["window"][0] == 70.0
+
+
 WRONG = {
+    "unknown state": (["integrate", "red", "--start", "speed=1"], "`speed`: no such state", None),
+    "no number": (["integrate", "red", "--start", "queue=x"], "x is not a number", None),
+    "no time": (["integrate", "red", "--until", "soon"], "is not a time", None),
     "unknown model": (["roots", "redd"], "neither a model", "did you mean red?"),
     "unknown parameter": (["roots", "red", "--set", "rt=1"], "`rt`", "did you mean rtt?"),
     "bad value": (["roots", "red", "--set", "rtt=-1"], "`rtt`: -1 is not", None),

@@ -3,9 +3,12 @@
 from collections.abc import Callable
 
 from lasthop.cli.stability.chart import chart
+from lasthop.cli.stability.cycle import cycle
 from lasthop.cli.stability.equilibrium import equilibrium
 from lasthop.cli.stability.hopf import hopf
+from lasthop.cli.stability.integrate import integrate
 from lasthop.cli.stability.models import models
+from lasthop.cli.stability.normal_form import normal_form
 from lasthop.cli.stability.roots import roots
 
 __all__ = ["COMMANDS"]
@@ -15,6 +18,9 @@ COMMANDS: dict[Callable[..., None], str] = {
     equilibrium: "Find the point of rest and whether it is stable.",
     roots: "Find the rightmost characteristic roots.",
     hopf: "Find where stability is lost.",
+    normal_form: "Tell small and sudden oscillations apart.",
+    cycle: "Follow the oscillation that is born.",
+    integrate: "Follow the motion in time.",
     chart: "Draw where it is stable over two parameters.",
 }
 """Every command and its line in the list of them."""

@@ -1,17 +1,14 @@
 """`lasthop stability chart`."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from lasthop.cli.options import Json, file_name, writable_file
+from lasthop.cli.options import Json
 from lasthop.cli.progress import count_bar
-from lasthop.cli.stability.options import CaseName, Over, Parameters, axes, read_case
+from lasthop.cli.stability.options import CaseName, Over, Parameters, Picture, axes, read_case, save
 
 __all__ = ["chart"]
-
-PICTURES = (".png", ".pdf", ".svg")
 
 
 def chart(
@@ -21,38 +18,30 @@ def chart(
     size: Annotated[
         int, typer.Option(metavar="N", min=2, max=2000, help="Values of each parameter.")
     ] = 100,
-    out: Annotated[
-        Path,
-        typer.Option(metavar="FILE", parser=file_name, help="The picture, PNG, PDF or SVG."),
-    ] = Path("stability.png"),
+    out: Picture = None,
     as_json: Json = False,
 ) -> None:
     """Draw where the point of rest is stable over two parameters; --over is given twice."""
     from lasthop.cli.stability.answers import print_json
-    from lasthop.saving import write_atomically
     from lasthop.stability.chart import chart as draw
 
     case = read_case(name, settings)
     x, y = axes(case, over, 2)
-    if out.suffix not in PICTURES:
-        raise typer.BadParameter(f"--out {out}: the name must end in {', '.join(PICTURES)}")
-    writable_file(out, "--out")
     with count_bar("chart") as progress:
         found = draw(case, x, y, size, progress)
     if as_json:
         print_json(described(found))
         return
-    from lasthop.plot.stability import chart_figure
-
-    figure = chart_figure(found)
-    write_atomically(out, lambda file: figure.savefig(file, format=out.suffix[1:]))
     part = found.stable.mean()
     typer.echo(f"{case.model.name}: stable on {part:.1%} of the chart")
     for curve in found.curves:
         ends = [f"{x.name} {curve.x[k]:.4g}, {y.name} {curve.y[k]:.4g}" for k in (0, -1)]
         kind = "edge of stability" if curve.boundary.all() else "Hopf curve"
         typer.echo(f"{kind}: from {ends[0]} to {ends[1]}")
-    typer.echo(f"picture: {out}")
+    if out is not None:
+        from lasthop.plot.stability import chart_figure
+
+        save(chart_figure(found), out)
 
 
 def described(found: Any) -> dict[str, Any]:

@@ -1,0 +1,106 @@
+"""`lasthop stability integrate`."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from lasthop.cli.options import Json, pairs
+from lasthop.cli.progress import count_bar
+from lasthop.cli.stability.options import CaseName, Parameters, Picture, read_case, save
+from lasthop.errors import UserError
+
+__all__ = ["integrate"]
+
+POINTS = 1001
+"""Times of the JSON answer."""
+
+
+def integrate(
+    name: CaseName,
+    settings: Parameters = None,
+    until: Annotated[str, typer.Option(metavar="TIME", help="End of the motion.")] = "100 s",
+    start: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STATE=VALUE", help="A state of the past, such as window=20; others at rest."
+        ),
+    ] = None,
+    free: Annotated[
+        bool,
+        typer.Option(
+            "--free", help="Let queues and probabilities leave their range, as in theory."
+        ),
+    ] = False,
+    out: Picture = None,
+    as_json: Json = False,
+) -> None:
+    """Follow the motion from a constant past, by default with windows 5 % above rest."""
+    import numpy as np
+
+    from lasthop.cli.stability.answers import number, print_json, unit_of
+    from lasthop.cli.tables import print_table
+    from lasthop.stability.integrate import integrate as run
+
+    case = read_case(name, settings)
+    given = pairs(start or [], "--start", "STATE=VALUE", "window=20")
+    past = {state: as_number(value, f"--start {state}") for state, value in given}
+    with time_bar() as progress:
+        motion = run(
+            case,
+            as_time(until),
+            start=past or None,
+            constrained=not free,
+            progress=progress,
+        )
+    end = float(motion.starts[-1])
+    if as_json:
+        times = np.linspace(0.0, end, POINTS)
+        states = dict(zip(case.model.states, motion.at(times).tolist(), strict=True))
+        print_json({"model": case.model.name, "time_s": times.tolist(), "states": states})
+        return
+    late = motion.at(np.linspace(0.7 * end, end, 20001))
+    rows = [
+        [
+            state,
+            number(float(rest)),
+            *map(number, (row.min(), row.mean(), row.max())),
+            unit_of(state),
+        ]
+        for state, rest, row in zip(case.model.states, case.equilibrium, late, strict=True)
+    ]
+    print_table(["state", "at rest", "least", "mean", "most", "unit"], rows)
+    period = motion.period()
+    said = "" if period is None else f", period {number(period)} s"
+    typer.echo(f"from {0.7 * end:g} s on: the window swings by ±{number(motion.swing())}{said}")
+    if out is not None:
+        from lasthop.plot.stability import motion_figure
+
+        save(motion_figure(motion), out)
+
+
+def as_number(text: str, what: str) -> float:
+    """Return a number that was typed."""
+    try:
+        return float(text)
+    except ValueError:
+        raise UserError(f"{what}: {text} is not a number") from None
+
+
+def as_time(text: str) -> float:
+    """Return a time that was typed. [s]"""
+    from lasthop.stability.parameters import Number
+
+    return Number("--until", 100.0, "s", "end of the motion").read(text)
+
+
+@contextmanager
+def time_bar() -> Iterator[Callable[[float, float], None] | None]:
+    """A callback that draws the part of the motion that is done."""
+    with count_bar("integrating") as bar:
+        if bar is None:
+            yield None
+        else:
+            counted = bar
+            yield lambda time, until: counted(int(100.0 * time / until), 100)

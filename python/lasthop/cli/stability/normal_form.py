@@ -1,0 +1,57 @@
+"""`lasthop stability normal-form`."""
+
+import typer
+
+from lasthop.cli.options import Json
+from lasthop.cli.stability.options import CaseName, Over, Parameters, axes, read_case
+
+__all__ = ["normal_form"]
+
+
+def normal_form(
+    name: CaseName, over: Over, settings: Parameters = None, as_json: Json = False
+) -> None:
+    """Tell whether the oscillation born at a Hopf point is small and stable, or large and sudden.
+
+    Super-critical: beyond the point a small stable cycle grows with the root of the distance.
+    Sub-critical: before the point an unstable cycle bounds what disturbance dies out, and beyond it
+    the motion jumps to something large.
+    """
+    from lasthop.cli.stability.answers import number, print_json, root_object
+    from lasthop.cli.tables import print_table
+    from lasthop.stability.hopf import hopf_points
+    from lasthop.stability.normal_form import normal_form as find
+
+    case = read_case(name, settings)
+    [axis] = axes(case, over, 1)
+    forms = [find(point) for point in hopf_points(case, axis.name, axis.low, axis.high)]
+    if as_json:
+        found = [
+            {
+                "value": form.point.value,
+                "period_s": form.point.period,
+                "c1": root_object(form.c1),
+                "lyapunov": form.lyapunov,
+                "mu2": form.mu2,
+                "mu2_kappa": form.mu2_of("kappa"),
+                "beta2": form.beta2,
+                "supercritical": form.supercritical,
+            }
+            for form in forms
+        ]
+        print_json({"model": case.model.name, "parameter": axis.name, "points": found})
+        return
+    if not forms:
+        typer.echo("no Hopf point in the range")
+        return
+    rows = [
+        [
+            f"{form.point.value:.6g}",
+            number(form.mu2),
+            number(form.mu2_of("kappa")),
+            number(form.beta2),
+            "super" if form.supercritical else "sub",
+        ]
+        for form in forms
+    ]
+    print_table([axis.name, "mu2", "mu2 of\nkappa", "beta2", "critical"], rows)

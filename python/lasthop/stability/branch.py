@@ -1,0 +1,256 @@
+"""Branches of limit cycles: continuation in a parameter from a Hopf point, folds included."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.case import Case
+from lasthop.stability.cycle import TOLERANCE, Cycle, Mesh, multipliers, residual, system
+from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
+from lasthop.stability.hopf import HopfPoint
+from lasthop.stability.normal_form import NormalForm, normal_form
+
+__all__ = ["Branch", "branch"]
+
+Array = NDArray[np.float64]
+
+INTERVALS = 24
+SMALL = 0.02
+"""Swing of the window on the first cycle, over the window at rest. [-]"""
+SLOWEST, FASTEST = 1e-4, 0.3
+"""Shortest and longest step of the continuation, over the length of what has been traced. [-]"""
+NEWTON_STEPS = 8
+EDGE = 1e-3
+"""Window over its point of rest below which a cycle is taken to reach the floor. [-]"""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Cycles that begin at a Hopf point, in the order of continuation.
+
+    Parameters
+    ----------
+    form : NormalForm
+        Where it begins.
+    parameter : str
+        What changes along it.
+    values : array
+        Values of the parameter.
+    cycles : list of Cycle
+        The cycles.
+    ended : str
+        Why it ends where it does.
+    """
+
+    form: NormalForm
+    parameter: str
+    values: Array
+    cycles: Sequence[Cycle]
+    ended: str
+
+    @property
+    def folds(self) -> list[int]:
+        """Places at which the parameter turns round."""
+        turns = np.sign(np.diff(self.values))
+        return [int(k) + 1 for k in np.flatnonzero(turns[1:] * turns[:-1] < 0.0)]
+
+
+def branch(
+    point: HopfPoint,
+    low: float,
+    high: float,
+    *,
+    cycles: int = 40,
+    intervals: int = INTERVALS,
+    swing: float = SMALL,
+    progress: Progress | None = None,
+) -> Branch:
+    """Follow the cycles that begin at a Hopf point while the parameter stays in a range.
+
+    Parameters
+    ----------
+    point : HopfPoint
+        Where to begin, and in which parameter.
+    low, high : float
+        Range of the parameter.
+    cycles : int
+        Most cycles. [-]
+    intervals : int
+        Intervals of the mesh. [-]
+    swing : float
+        Swing of the window on the first cycle, over the window at rest. [-]
+    progress : callable, optional
+        Told how many cycles are done, of how many.
+
+    Raises
+    ------
+    ConvergenceError
+        If not even the first cycles are found.
+    """
+    if not low <= point.value <= high:
+        raise ParameterError(
+            f"`{point.parameter}`: the Hopf point {point.value:g} is not in {low:g}..{high:g}"
+        )
+    return _Continuation(point, low, high, intervals).run(cycles, swing, progress)
+
+
+class _Continuation:
+    """Pseudo-arclength continuation of a periodic problem."""
+
+    def __init__(self, point: HopfPoint, low: float, high: float, intervals: int) -> None:
+        self.form = normal_form(point)
+        self.point, self.low, self.high = point, low, high
+        self.mesh = Mesh.even(intervals)
+        self.rest = point.case.equilibrium
+        # Unknowns are compared in their own size: states at rest, period, parameter.
+        self.scale = np.array([*self.rest, point.period, abs(point.value)])
+
+    def case(self, value: float) -> Case:
+        """Return the case at a value of the parameter."""
+        return self.point.case.with_(**{self.point.parameter: value})
+
+    def run(self, most: int, swing: float, progress: Progress | None) -> Branch:
+        """Trace the branch."""
+        first, second = self.near(0.5 * swing), self.near(swing)
+        found, values = [], []
+        before, last = first, second
+        ended = f"{most} cycles traced"
+        step = self.length(second - first)
+        for count in range(most):
+            value = float(last[-1])
+            if not self.low <= value <= self.high:
+                ended = f"{self.point.parameter} leaves its range"
+                break
+            cycle = self.cycle(last)
+            found.append(cycle)
+            values.append(value)
+            if progress is not None:
+                progress(count + 1, most)
+            if cycle.values[0].min() < EDGE * self.rest[0]:
+                ended = "the window falls to 0"
+                break
+            before, last = self.remeshed(before, last, cycle)
+            onwards = self.onwards(before, last, step)
+            if onwards is None:
+                ended = "the cycle cannot be followed further: it is about to reach a limit"
+                break
+            before, (last, step) = last, onwards
+        return Branch(self.form, self.point.parameter, np.array(values), found, ended)
+
+    def near(self, swing: float) -> Array:
+        """Return a cycle of a small swing, from the normal form."""
+        point, form = self.point, self.form
+        phase = 2.0 * np.pi * self.mesh.points[:-1]
+        wave = (form.vector[:, None] * np.exp(1j * phase)).real
+        values = self.rest[:, None] + swing * self.rest[0] * wave
+        value = point.value + form.mu2 * (0.5 * swing * self.rest[0]) ** 2
+        guess = np.concatenate([values.ravel(), [point.period, value]])
+        direction = np.concatenate([wave.ravel() * self.rest[0], [0.0, 0.0]])
+        found = self.corrected(guess, direction)
+        if found is None:
+            raise ConvergenceError(
+                f"{point.case.model.name}: no limit cycle found near the Hopf point"
+            )
+        return found
+
+    def split(self, unknowns: Array) -> tuple[Array, float, float]:
+        """Return values, period and parameter."""
+        return unknowns[:-2].reshape(len(self.rest), -1), float(unknowns[-2]), float(unknowns[-1])
+
+    def weights(self) -> Array:
+        """Return the squared size of each unknown's unit, the cycle counting as one."""
+        points = self.mesh.size
+        states = np.repeat(1.0 / (self.rest**2 * points), points)
+        return np.concatenate([states, 1.0 / self.scale[-2:] ** 2])
+
+    def length(self, change: Array) -> float:
+        """Return the length of a change."""
+        return float(np.sqrt(np.sum(self.weights() * change**2)))
+
+    def onwards(self, before: Array, last: Array, step: float) -> tuple[Array, float] | None:
+        """Return the next cycle and the next step; None where there is none."""
+        secant = last - before
+        secant = secant / self.length(secant)
+        while step > SLOWEST * self.length(last - np.concatenate([self.flat(), last[-2:]])):
+            found = self.corrected(last + step * secant, secant * self.weights())
+            if found is not None and (found - last) @ (secant * self.weights()) > 0.5 * step:
+                return found, min(1.4 * step, FASTEST)
+            step *= 0.5
+        return None
+
+    def flat(self) -> Array:
+        """Return the point of rest as a cycle."""
+        return np.repeat(self.rest, self.mesh.size)
+
+    def corrected(self, guess: Array, direction: Array) -> Array | None:
+        """Return the cycle on the plane through a guess across a direction; None without one."""
+        unknowns = guess.copy()
+        values, _, _ = self.split(guess)
+        flow = values @ self.mesh.matrix(self.mesh.points[:-1], derivative=True).T
+        for _ in range(NEWTON_STEPS):
+            values, period, value = self.split(unknowns)
+            try:
+                step = self.newton_step(values, period, value, flow, direction, unknowns - guess)
+            except (NoEquilibriumError, ParameterError, np.linalg.LinAlgError):
+                return None
+            unknowns = unknowns + step
+            values, period, value = self.split(unknowns)
+            if not np.all(np.isfinite(unknowns)) or period <= 0.0 or np.any(values[0] <= 0.0):
+                return None
+            change = np.abs(step[:-2].reshape(values.shape)).max(axis=1)
+            if np.all(change <= TOLERANCE * np.abs(values).max(axis=1)) and np.all(
+                np.abs(step[-2:]) <= TOLERANCE * self.scale[-2:]
+            ):
+                return unknowns
+        return None
+
+    def newton_step(
+        self,
+        values: Array,
+        period: float,
+        value: float,
+        flow: Array,
+        direction: Array,
+        moved: Array,
+    ) -> Array:
+        """Return a Newton step of cycle, period and parameter together."""
+        h = 1e-6 * abs(self.point.value)
+        with np.errstate(all="ignore"):
+            found = system(self.case(value), self.mesh, values, period)
+            ends = [
+                residual(self.case(value + s * h), self.mesh, values, period) for s in (1.0, -1.0)
+            ]
+        size = values.size
+        matrix = np.zeros((size + 2, size + 2))
+        matrix[:size, :size] = found.by_values.reshape(size, size)
+        matrix[:size, size] = found.by_period.ravel()
+        matrix[:size, size + 1] = (ends[0] - ends[1]).ravel() / (2.0 * h)
+        matrix[size, :size] = flow.ravel()
+        matrix[size + 1] = direction
+        phase = flow.ravel() @ moved[:size]
+        target = -np.concatenate([found.residual.ravel(), [phase, direction @ moved]])
+        if not np.all(np.isfinite(matrix)):
+            return np.full(size + 2, np.nan)
+        return np.asarray(np.linalg.solve(matrix, target))
+
+    def cycle(self, unknowns: Array) -> Cycle:
+        """Return a cycle with its multipliers."""
+        values, period, value = self.split(unknowns)
+        case = self.case(value)
+        found = multipliers(case, self.mesh, values, period)
+        return Cycle(case, self.mesh, values.copy(), period, found)
+
+    def remeshed(self, before: Array, last: Array, cycle: Cycle) -> tuple[Array, Array]:
+        """Return both cycles on a mesh that suits the last one."""
+        mesh = self.mesh.adapted(cycle.values)
+        matrix = self.mesh.matrix(mesh.points[:-1])
+        moved = []
+        for unknowns in (before, last):
+            values, _, _ = self.split(unknowns)
+            moved.append(np.concatenate([(values @ matrix.T).ravel(), unknowns[-2:]]))
+        self.mesh = mesh
+        return moved[0], moved[1]

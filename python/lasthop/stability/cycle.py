@@ -1,0 +1,354 @@
+r"""Limit cycles: collocation of the periodic problem, and Floquet multipliers.
+
+Time is scaled by the period. On each interval of a mesh a cycle is a polynomial that obeys the
+equations at Gauss points, with what lies a delay back taken from the same cycle; the unknowns are
+its values and the period (Engelborghs, Luzyanina, in 't Hout, Roose 2000). Multipliers are the
+eigenvalues of the map that the linearised equations make, over a period, of the history on the
+same mesh.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.case import Case
+from lasthop.stability.errors import ConvergenceError
+from lasthop.stability.series import Series
+
+__all__ = ["Cycle", "Mesh", "corrected", "multipliers", "system"]
+
+Array = NDArray[np.float64]
+
+DEGREE = 4
+"""Degree of the polynomial on each interval."""
+MONOMIALS = np.linalg.inv((np.arange(DEGREE + 1) / DEGREE)[:, None] ** np.arange(DEGREE + 1))
+"""Coefficients of Lagrange's polynomials on equal nodes: power, polynomial."""
+NEWTON_STEPS = 12
+TOLERANCE = 1e-9
+"""Largest change of the last Newton step, over the size of each unknown. [-]"""
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Intervals of a scaled period, from 0 to 1.
+
+    Parameters
+    ----------
+    edges : array
+        Their ends, first 0 and last 1.
+    """
+
+    edges: Array
+
+    @classmethod
+    def even(cls, count: int) -> "Mesh":
+        """Return a mesh of equal intervals."""
+        return cls(np.linspace(0.0, 1.0, count + 1))
+
+    @property
+    def size(self) -> int:
+        """Number of points that represent a cycle, its end not counted: it is its start."""
+        return DEGREE * (len(self.edges) - 1)
+
+    @property
+    def points(self) -> Array:
+        """Return the places of these points, and of the end."""
+        inner = self.edges[:-1, None] + np.diff(self.edges)[:, None] * np.arange(DEGREE) / DEGREE
+        return np.append(inner.ravel(), 1.0)
+
+    @property
+    def gauss(self) -> Array:
+        """Return the places at which the equations are to hold."""
+        nodes = 0.5 * (1.0 + np.polynomial.legendre.leggauss(DEGREE)[0])
+        return np.asarray((self.edges[:-1, None] + np.diff(self.edges)[:, None] * nodes).ravel())
+
+    def weights(self, places: Array, derivative: bool = False) -> tuple[NDArray[np.int_], Array]:
+        """Return which points a value at some places in [0, 1] is made of, and their weights."""
+        k = np.clip(np.searchsorted(self.edges, places, side="right") - 1, 0, len(self.edges) - 2)
+        length = np.diff(self.edges)[k]
+        x = (places - self.edges[k]) / length
+        weights = _lagrange(x, derivative)
+        if derivative:
+            weights = weights / length[:, None]
+        return DEGREE * k[:, None] + np.arange(DEGREE + 1), weights
+
+    def matrix(self, places: Array, derivative: bool = False) -> Array:
+        """Return the matrix from the points of a periodic function to its values at places."""
+        index, weights = self.weights(places - np.floor(places), derivative)
+        matrix = np.zeros((len(places), self.size))
+        np.add.at(matrix, (np.arange(len(places))[:, None], index % self.size), weights)
+        return matrix
+
+    def adapted(self, values: Array) -> "Mesh":
+        """Return a mesh of as many intervals that shares the roughness of a cycle equally."""
+        index = (
+            DEGREE * np.arange(len(self.edges) - 1)[:, None] + np.arange(DEGREE + 1)
+        ) % self.size
+        scale = np.ptp(values, axis=1)[:, None, None] + 1e-12
+        rough = np.abs(np.diff(values[:, index] / scale, n=DEGREE, axis=-1)[..., 0])
+        length = np.diff(self.edges)
+        high = (rough.max(axis=0) / length**DEGREE) ** (1.0 / (DEGREE + 1))
+        density = high + 0.3 * np.sum(high * length)  # No interval is left without points.
+        reached = np.append(0.0, np.cumsum(density * length))
+        edges = np.interp(np.linspace(0.0, reached[-1], len(self.edges)), reached, self.edges)
+        return Mesh(edges)
+
+
+def _lagrange(x: Array, derivative: bool) -> Array:
+    """Return Lagrange's polynomials on equal nodes of [0, 1], or their derivatives."""
+    powers = x[:, None] ** np.arange(DEGREE + 1)
+    if derivative:
+        powers = np.arange(DEGREE + 1) * np.roll(powers, 1, axis=1)
+        powers[:, 0] = 0.0
+    return np.asarray(powers @ MONOMIALS)
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A periodic solution.
+
+    Parameters
+    ----------
+    case : Case
+        The case it is a solution of.
+    mesh : Mesh
+        Where its values stand.
+    values : array
+        State at the points of the mesh, a row a state.
+    period : float
+        Period. [s]
+    multipliers : array
+        Floquet multipliers, largest first; one of them is 1. [-]
+    """
+
+    case: Case
+    mesh: Mesh
+    values: Array
+    period: float
+    multipliers: NDArray[np.complex128]
+
+    @property
+    def amplitude(self) -> float:
+        """Half the peak-to-peak swing of the first window. [packets]"""
+        return float(np.ptp(self.at(np.linspace(0.0, 1.0, 801))[0])) / 2.0
+
+    @property
+    def stable(self) -> bool:
+        """Whether all multipliers but the trivial one lie within the unit circle."""
+        return bool(np.all(np.abs(self.others) < 1.0))
+
+    @property
+    def others(self) -> NDArray[np.complex128]:
+        """Multipliers without the trivial one."""
+        trivial = int(np.argmin(np.abs(self.multipliers - 1.0)))
+        return np.delete(self.multipliers, trivial)
+
+    @property
+    def trivial_error(self) -> float:
+        """Distance of the trivial multiplier from 1, a measure of accuracy. [-]"""
+        return float(np.min(np.abs(self.multipliers - 1.0)))
+
+    def at(self, phase: Any) -> Array:
+        """Return the state at phases of the period, a row a state."""
+        phase = np.asarray(phase, dtype=np.float64)
+        return np.asarray((self.mesh.matrix(phase) @ self.values.T).T)
+
+
+@dataclass(frozen=True)
+class System:
+    """Residual of the periodic problem and its derivatives.
+
+    Parameters
+    ----------
+    residual : array
+        At each Gauss point, for each state. [1/s]
+    by_values : array
+        Derivative with respect to the values: (states, points, states, mesh points).
+    by_period : array
+        Derivative with respect to the period.
+    now, lagged : array
+        Jacobians at the Gauss points: (points, states, states), and (delays, ...).
+    delays : array
+        Delays at the Gauss points: (delays, points). [s]
+    """
+
+    residual: Array
+    by_values: Array
+    by_period: Array
+    now: Array
+    lagged: Array
+    delays: Array
+
+
+def system(case: Case, mesh: Mesh, values: Array, period: float) -> System:
+    """Return the residual :math:`\\dot x - f` of a periodic function at Gauss points."""
+    model, p = case.model, case.derived
+    states, gauss = len(values), mesh.gauss
+    here, slope = mesh.matrix(gauss), mesh.matrix(gauss, derivative=True)
+    now = values @ here.T
+    delays = np.stack([np.broadcast_to(d, gauss.shape) for d in model.delays(p, list(now))])
+    back = [mesh.matrix(gauss - d / period) for d in delays]
+    back_slope = [mesh.matrix(gauss - d / period, derivative=True) for d in delays]
+    lagged = [values @ m.T for m in back]
+    moving = [values @ m.T / period for m in back_slope]
+    rates, jacobians = _jacobians(case, now, lagged)
+    by_delay = _delay_slopes(case, now)
+    residual = values @ slope.T / period - rates
+    derivative = np.zeros((states, len(gauss), states, mesh.size))
+    for i in range(states):
+        derivative[i, :, i, :] += slope / period
+        for j in range(states):
+            derivative[i, :, j, :] -= jacobians[0][:, i, j, None] * here
+            for k, matrix in enumerate(back):
+                derivative[i, :, j, :] -= jacobians[k + 1][:, i, j, None] * matrix
+    by_period = -(values @ slope.T) / period**2
+    for k, velocity in enumerate(moving):
+        drag = np.einsum("gij,jg->ig", jacobians[k + 1], velocity)
+        by_period -= drag * delays[k] / period
+        for j in range(states):  # A delay that depends on the state.
+            derivative[:, :, j, :] += (drag * by_delay[k][j])[:, :, None] * here
+    return System(residual, derivative, by_period, jacobians[0], np.stack(jacobians[1:]), delays)
+
+
+def residual(case: Case, mesh: Mesh, values: Array, period: float) -> Array:
+    """Return the residual of `system` alone."""
+    model, p, gauss = case.model, case.derived, mesh.gauss
+    now = values @ mesh.matrix(gauss).T
+    delays = [np.broadcast_to(d, gauss.shape) for d in model.delays(p, list(now))]
+    lagged = [list(values @ mesh.matrix(gauss - d / period).T) for d in delays]
+    rates = np.stack(model.rates(p, list(now), lagged))
+    return np.asarray(values @ mesh.matrix(gauss, derivative=True).T / period - rates)
+
+
+def _jacobians(case: Case, now: Array, lagged: list[Array]) -> tuple[Array, list[Array]]:
+    """Return rates and Jacobians with respect to the present and each past state."""
+    states = len(now)
+    columns = states * (1 + len(lagged))
+    base = np.concatenate([now, *lagged])
+    unit = np.eye(columns)[:, :, None]
+    shape = (columns, now.shape[1])
+    lines = [
+        Series(np.stack([np.broadcast_to(base[c], shape), np.broadcast_to(unit[c], shape)]))
+        for c in range(columns)
+    ]
+    blocks = [lines[start : start + states] for start in range(0, columns, states)]
+    rates = case.model.rates(case.derived, blocks[0], blocks[1:])
+    values = np.stack([rate.value[0] for rate in rates])
+    slopes = np.stack([rate.coefficients[1] for rate in rates])  # state, column, point
+    parts = np.split(slopes, 1 + len(lagged), axis=1)
+    return values, [np.moveaxis(part, -1, 0) for part in parts]
+
+
+def _delay_slopes(case: Case, now: Array) -> list[list[Array]]:
+    """Return the derivative of each delay with respect to each state."""
+    states, count = now.shape
+    unit = np.eye(states)[:, :, None]
+    lines = [
+        Series(
+            np.stack(
+                [
+                    np.broadcast_to(now[c], (states, count)),
+                    np.broadcast_to(unit[c], (states, count)),
+                ]
+            )
+        )
+        for c in range(states)
+    ]
+    delays = case.model.delays(case.derived, lines)
+    return [
+        [d.coefficients[1][j] if isinstance(d, Series) else np.zeros(count) for j in range(states)]
+        for d in delays
+    ]
+
+
+def corrected(case: Case, mesh: Mesh, values: Array, period: float) -> Cycle:
+    """Return the cycle near a guess.
+
+    Raises
+    ------
+    ConvergenceError
+        If Newton's method finds none, or falls onto the point of rest.
+    """
+    values = values.copy()
+    flow = values @ mesh.matrix(mesh.points[:-1], derivative=True).T  # Keeps the phase.
+    swing = np.ptp(values, axis=1)
+    for _ in range(NEWTON_STEPS):
+        found = system(case, mesh, values, period)
+        size = values.size
+        matrix = np.zeros((size + 1, size + 1))
+        matrix[:size, :size] = found.by_values.reshape(size, size)
+        matrix[:size, size] = found.by_period.ravel()
+        matrix[size, :size] = flow.ravel()
+        step = np.linalg.solve(matrix, -np.append(found.residual.ravel(), 0.0))
+        if not np.all(np.isfinite(step)):
+            break
+        change = step[:-1].reshape(values.shape)
+        values += change
+        period += float(step[-1])
+        if period <= 0.0 or np.any(values[0] <= 0.0):
+            break
+        still = np.all(np.abs(change) <= TOLERANCE * np.abs(values).max(axis=1)[:, None])
+        if still and abs(step[-1]) <= TOLERANCE * period:
+            if np.any(np.ptp(values, axis=1) < 1e-3 * swing):
+                break
+            return Cycle(case, mesh, values, period, multipliers(case, mesh, values, period))
+    raise ConvergenceError(f"{case.model.name}: no limit cycle found near the guess")
+
+
+def multipliers(case: Case, mesh: Mesh, values: Array, period: float) -> NDArray[np.complex128]:
+    """Return the Floquet multipliers of a cycle, largest first."""
+    found = system(case, mesh, values, period)
+    states, count = len(values), len(mesh.edges) - 1
+    reach = float(found.delays.max()) / period
+    whole = ceil(reach)
+    first = int(np.searchsorted(mesh.edges, whole - reach, side="right")) - 1
+    old = DEGREE * (whole * count - max(first, 0))
+    total = old + mesh.size + 1  # Points from the oldest past to the end of the period.
+    gauss = mesh.gauss
+    matrix = np.zeros((states, len(gauss), states, total))
+
+    def place(places: Array, derivative: bool = False) -> Array:
+        turns = np.floor(places)
+        index, weights = mesh.weights(places - turns, derivative)
+        index = index + (turns[:, None] * mesh.size).astype(int) + old
+        dense = np.zeros((len(places), total))
+        inside = (index >= 0) & (index < total)
+        rows = np.broadcast_to(np.arange(len(places))[:, None], index.shape)
+        np.add.at(dense, (rows[inside], index[inside]), weights[inside])
+        return dense
+
+    slope, here = place(gauss, derivative=True), place(gauss)
+    backs = [place(gauss - d / period) for d in found.delays]
+    drags = _drags(case, mesh, values, period, found)
+    for i in range(states):
+        matrix[i, :, i, :] += slope / period
+        for j in range(states):
+            matrix[i, :, j, :] += (drags[i, j] - found.now[:, i, j])[:, None] * here
+            for k, back in enumerate(backs):
+                matrix[i, :, j, :] -= found.lagged[k, :, i, j, None] * back
+    flat = matrix.reshape(states * len(gauss), states, total)
+    known = flat[:, :, : old + 1].reshape(len(flat), -1)
+    unknown = flat[:, :, old + 1 :].reshape(len(flat), -1)
+    onwards = -np.linalg.solve(unknown, known)
+    onwards = onwards.reshape(states, mesh.size, states * (old + 1))
+    everything = np.concatenate(
+        [np.eye(states * (old + 1)).reshape(states, old + 1, -1), onwards], 1
+    )
+    period_map = everything[:, -(old + 1) :].reshape(states * (old + 1), -1)
+    values_found = np.linalg.eigvals(period_map).astype(np.complex128)
+    return np.asarray(values_found[np.argsort(-np.abs(values_found))][:12])
+
+
+def _drags(case: Case, mesh: Mesh, values: Array, period: float, found: System) -> Array:
+    """Return what a delay's dependence on the state adds to the linearised equations."""
+    gauss = mesh.gauss
+    by_delay = _delay_slopes(case, values @ mesh.matrix(gauss).T)
+    total = np.zeros((len(values), len(values), len(gauss)))
+    for k, delay in enumerate(found.delays):
+        velocity = values @ mesh.matrix(gauss - delay / period, derivative=True).T / period
+        drag = np.einsum("gij,jg->ig", found.lagged[k], velocity)
+        total += drag[:, None, :] * np.stack(by_delay[k])[None]
+    return total

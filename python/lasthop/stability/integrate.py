@@ -1,0 +1,404 @@
+"""Time integration of the delay equations, with dense output and a controlled error.
+
+The embedded pair of Dormand and Prince (1980), orders 5 and 4, with its interpolant of order 4 for
+the history, in the method of steps: no step is longer than the shortest delay, so that the past is
+always known. Steps end at the first breaking points, where the start of the motion comes back after
+one delay, two, and so on. The floor of a queue is a change of equations, found to rounding.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.case import Case
+from lasthop.stability.errors import ConvergenceError, ParameterError
+
+__all__ = ["History", "Trajectory", "integrate", "mode"]
+
+History = Callable[[float], Sequence[float]]
+"""State at times up to 0, from the time. [s]"""
+
+# Dormand and Prince's coefficients; the last row is the solution, so the last stage is reused.
+A: tuple[tuple[float, ...], ...] = (
+    (1 / 5,),
+    (3 / 40, 9 / 40),
+    (44 / 45, -56 / 15, 32 / 9),
+    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+)
+C = (1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
+ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
+# Shampine's interpolant: weight of each stage on theta, theta^2, theta^3, theta^4.
+DENSE: tuple[tuple[float, ...], ...] = (
+    (
+        1.0,
+        -8048581381 / 2820520608,
+        8663915743 / 2820520608,
+        -12715105075 / 11282082432,
+    ),
+    (0.0, 0.0, 0.0, 0.0),
+    (0.0, 131558114200 / 32700410799, -68118460800 / 10900136933, 87487479700 / 32700410799),
+    (0.0, -1754552775 / 470086768, 14199869525 / 1410260304, -10690763975 / 1880347072),
+    (0.0, 127303824393 / 49829197408, -318862633887 / 49829197408, 701980252875 / 199316789632),
+    (0.0, -282668133 / 205662961, 2019193451 / 616988883, -1453857185 / 822651844),
+    (0.0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423),
+)
+
+BREAKING_ORDER = 5
+"""Delays after which the jump of the start is too smooth to matter to a method of order 5."""
+MOST_STEPS = 500_000
+SMALLEST_WINDOW = 1e-6
+"""Window over its point of rest below which it counts as 0: growth by ACK has a pole there. [-]"""
+LARGEST_WINDOW = 1e5
+"""Window over its point of rest beyond which the solution counts as unbounded. [-]"""
+SAFETY, SHRINK, GROW = 0.9, 0.2, 4.0
+BISECTIONS = 60
+
+Progress = Callable[[float, float], None]
+"""Told the time reached, of what time. [s]"""
+
+
+class _OutsideError(Exception):
+    """A stage at which the equations are not defined."""
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A solution in time, known everywhere by its interpolant.
+
+    Parameters
+    ----------
+    case : Case
+        The case.
+    starts : array
+        Start of each step; the end of the last at the end. [s]
+    values : array
+        State there, a row a state.
+    polynomials : array
+        Coefficients of each step's interpolant: step, state, power 1 to 4. [1/s]
+    constrained : bool
+        Whether queues and probabilities were kept in their range.
+    """
+
+    case: Case
+    starts: NDArray[np.float64]
+    values: NDArray[np.float64]
+    polynomials: NDArray[np.float64]
+    constrained: bool
+
+    def at(self, times: Any) -> NDArray[np.float64]:
+        """Return the state at some times, a row a state."""
+        times = np.asarray(times, dtype=np.float64)
+        step = np.clip(np.searchsorted(self.starts, times, side="right") - 1, 0, None)
+        step = np.minimum(step, len(self.polynomials) - 1)
+        length = np.diff(self.starts)[step]
+        theta = (times - self.starts[step]) / length
+        powers = np.stack([theta**k for k in range(1, 5)])
+        return np.asarray(
+            self.values[:, step] + length * np.einsum("kt,tsk->st", powers, self.polynomials[step])
+        )
+
+    def swing(self, part: float = 0.3) -> float:
+        """Return half the peak-to-peak swing of the first window in the last part. [packets]"""
+        times = self._late(part)
+        window = self.at(times)[0]
+        return float(window.max() - window.min()) / 2.0
+
+    def period(self, part: float = 0.3) -> float | None:
+        """Return the mean time between upward passages of the first window; None without. [s]"""
+        times = self._late(part)
+        window = self.at(times)[0]
+        middle = 0.5 * (window.max() + window.min())
+        rising = np.flatnonzero((window[:-1] < middle) & (window[1:] >= middle))
+        if len(rising) < 2:
+            return None
+        here, there = window[rising], window[rising + 1]
+        passed = times[rising] + (middle - here) / (there - here) * (times[1] - times[0])
+        return float(np.diff(passed).mean())
+
+    def _late(self, part: float) -> NDArray[np.float64]:
+        end = self.starts[-1]
+        return np.linspace(end * (1.0 - part), end, 20001)
+
+
+def mode(case: Case, root: complex, size: float) -> History:
+    """Return the history in which a root's mode swings the first window by `size`. [packets]
+
+    At time 0 the window stands `size` above its point of rest.
+    """
+    right = np.linalg.svd(case.linear.characteristic(root))[2]
+    vector = right[-1].conj() / right[-1, 0].conj()
+    rest = case.equilibrium
+
+    def history(time: float) -> list[float]:
+        return [float(x) for x in rest + size * (vector * np.exp(root * time)).real]
+
+    return history
+
+
+def integrate(
+    case: Case,
+    until: float,
+    *,
+    start: Mapping[str, float] | History | None = None,
+    constrained: bool = True,
+    tolerance: float = 1e-7,
+    progress: Progress | None = None,
+) -> Trajectory:
+    """Return the motion of a case from time 0.
+
+    Parameters
+    ----------
+    case : Case
+        The case.
+    until : float
+        End. [s]
+    start : mapping or callable, optional
+        Some states of a constant history, the others at rest, or the history as a function of
+        time; by default windows 5 % above rest.
+    constrained : bool
+        Whether queues stop at 0 and probabilities stay between 0 and 1, 004, Eqs. (4) and (6);
+        otherwise the equations of the analysis hold everywhere.
+    tolerance : float
+        Error allowed in a step, over the size of each state. [-]
+    progress : callable, optional
+        Told the time reached, of what time.
+
+    Raises
+    ------
+    ConvergenceError
+        If the solution leaves the range in which the equations are defined; nothing is returned.
+    """
+    if not until > 0.0:
+        raise ParameterError(f"until {until:g} s is not after the start")
+    return _Integration(case, until, start, constrained, tolerance).run(progress)
+
+
+class _Integration:
+    """One run of the integrator."""
+
+    def __init__(
+        self,
+        case: Case,
+        until: float,
+        start: Mapping[str, float] | History | None,
+        constrained: bool,
+        tolerance: float,
+    ) -> None:
+        self.case, self.until, self.tolerance = case, until, tolerance
+        self.constrained = constrained
+        self.model = case.model
+        self.p = _plain({**case.derived, "constrained": constrained})
+        rest = [float(x) for x in case.equilibrium]
+        self.scale = [max(abs(x), 1e-3) for x in rest]
+        self.history = start if callable(start) else _constant(case, rest, start)
+        names = self.model.states
+        self.windows = [i for i, name in enumerate(names) if name.startswith("window")]
+        self.queues = [i for i, name in enumerate(names) if name.startswith("queue")]
+        self.empty: set[int] = set()
+        self.times = [0.0]
+        self.states = [[float(x) for x in self.history(0.0)]]
+        self.polynomials: list[list[list[float]]] = []
+
+    def run(self, progress: Progress | None) -> Trajectory:
+        """Integrate to the end."""
+        breaks = iter([*self._breaking_points(), self.until])
+        goal = next(breaks)
+        step = 0.01 * min(self.case.delays)
+        shortest = 1e-13 * self.until
+        slope = self._slope(0.0, self.states[0])
+        for count in range(MOST_STEPS):
+            time = self.times[-1]
+            if time >= self.until:
+                break
+            ends = time + step >= goal * (1.0 - 1e-14)
+            length = goal - time if ends else min(step, 0.5 * (goal - time))
+            shortest_delay = min(self.model.delays(self.p, self.states[-1]))
+            if length > shortest_delay * (1.0 + 1e-9):
+                ends, length = False, shortest_delay
+            try:
+                new, stages, error = self._attempt(time, length, slope)
+            except _OutsideError:
+                error = np.inf
+            if error > 1.0:
+                step = length * (max(SHRINK, SAFETY * error**-0.2) if error < np.inf else 0.5)
+                if step < shortest:
+                    raise self._left(time)
+                continue
+            event = self._keep(time, length, new, stages)
+            if ends and not event:
+                self.times[-1] = goal
+                goal = next(breaks, self.until)
+            slope = self._slope(self.times[-1], self.states[-1]) if event else stages[-1]
+            step = length * min(GROW, SAFETY * max(error, 1e-10) ** -0.2)
+            if progress is not None and count % 200 == 0:
+                progress(self.times[-1], self.until)
+        else:
+            raise ConvergenceError(f"{self.model.name}: {MOST_STEPS} steps are not enough")
+        return Trajectory(
+            self.case,
+            np.array(self.times),
+            np.array(self.states).T,
+            np.array(self.polynomials),
+            self.constrained,
+        )
+
+    def _left(self, time: float) -> ConvergenceError:
+        window = min(self.states[-1][i] for i in self.windows)
+        where = "a window falls to 0" if window < 1.0 else "the solution grows without bound"
+        hint = None if self.constrained else "constraints keep queues and probabilities in range"
+        return ConvergenceError(f"{self.model.name}: {where} at {time:.4g} s", hint)
+
+    def _breaking_points(self) -> Iterator[float]:
+        """Yield times at which the start comes back, up to `BREAKING_ORDER` delays later."""
+        delays = sorted(set(self.case.delays))
+        sums = {
+            sum(some)
+            for order in range(1, BREAKING_ORDER + 1)
+            for some in combinations_with_replacement(delays, order)
+        }
+        last = 0.0
+        for time in sorted(sums):
+            if time - last > 1e-6 * delays[0] and time < self.until:
+                last = time
+                yield time
+
+    def _attempt(
+        self, time: float, length: float, slope: list[float]
+    ) -> tuple[list[float], list[list[float]], float]:
+        """Return the new state, the stages, and the error over the tolerance."""
+        state = self.states[-1]
+        size = range(len(state))
+        stages = [slope]
+        new = state
+        for row, place in zip(A, C, strict=True):
+            new = [
+                state[i] + length * sum(a * k[i] for a, k in zip(row, stages, strict=True))
+                for i in size
+            ]
+            stages.append(self._slope(time + place * length, new))
+        error = 0.0
+        for i in size:
+            wrong = length * sum(e * k[i] for e, k in zip(ERROR, stages, strict=True))
+            allowed = self.tolerance * max(abs(state[i]), abs(new[i]), self.scale[i])
+            error = max(error, abs(wrong) / allowed)
+        return new, stages, error
+
+    def _slope(self, time: float, state: list[float]) -> list[float]:
+        """Return the rates, zero for queues that stand at their floor."""
+        rates = self._rates(time, state)
+        for i in self.empty:
+            rates[i] = 0.0
+        return rates
+
+    def _rates(self, time: float, state: list[float]) -> list[float]:
+        """Return the model's rates."""
+        for i in self.windows:
+            if not SMALLEST_WINDOW < state[i] / self.scale[i] < LARGEST_WINDOW:
+                raise _OutsideError
+        lagged = [self._past(time - delay) for delay in self.model.delays(self.p, state)]
+        return self.model.rates(self.p, state, lagged)
+
+    def _past(self, time: float) -> Sequence[float]:
+        """Return the state at an earlier time."""
+        if time <= 0.0:
+            return self.history(time)
+        times = self.times
+        k = bisect_right(times, time) - 1
+        if k >= len(self.polynomials):
+            if time > times[-1] * (1.0 + 1e-14) + 1e-300:
+                raise _OutsideError  # The step is longer than the delay.
+            return self.states[-1]
+        return self._within(k, time)
+
+    def _within(self, k: int, time: float) -> list[float]:
+        """Return the state within a step."""
+        length = self.times[k + 1] - self.times[k]
+        x = (time - self.times[k]) / length
+        factor = x * length
+        return [
+            y + factor * (q[0] + x * (q[1] + x * (q[2] + x * q[3])))
+            for y, q in zip(self.states[k], self.polynomials[k], strict=True)
+        ]
+
+    def _keep(
+        self, time: float, length: float, new: list[float], stages: list[list[float]]
+    ) -> bool:
+        """Store a step, cut short where a queue meets or leaves its floor; tell whether it did."""
+        polynomial = [
+            [sum(k[i] * d[j] for k, d in zip(stages, DENSE, strict=True)) for j in range(4)]
+            for i in range(len(new))
+        ]
+        self.polynomials.append(polynomial)
+        self.times.append(time + length)
+        self.states.append(new)
+        if not self.constrained or not self.queues:
+            return False
+        for i in self.queues:
+            outside = self._leaves if i in self.empty else self._arrives
+            if outside(i, time + length):
+                self._cut(i, outside)
+                return True
+        return False
+
+    def _arrives(self, i: int, time: float) -> bool:
+        """Tell whether a queue lies below its floor."""
+        return self._within(len(self.polynomials) - 1, time)[i] < 0.0
+
+    def _leaves(self, i: int, time: float) -> bool:
+        """Tell whether a queue that stands at its floor would grow."""
+        return self._rates(time, self._within(len(self.polynomials) - 1, time))[i] > 0.0
+
+    def _cut(self, i: int, outside: Callable[[int, float], bool]) -> None:
+        """End the last step where a queue meets or leaves its floor, and switch."""
+        k = len(self.polynomials) - 1
+        low, high = self.times[k], self.times[k + 1]
+        end = high
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if outside(i, middle) else (middle, high)
+        state = self._within(k, high)
+        if i in self.empty:
+            self.empty.discard(i)
+        else:
+            self.empty.add(i)
+        state[i] = 0.0
+        part = (high - self.times[k]) / (end - self.times[k])
+        self.polynomials[k] = [
+            [c * part**j for j, c in enumerate(row)] for row in self.polynomials[k]
+        ]
+        self.times[k + 1], self.states[k + 1] = high, state
+
+
+def _plain(p: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters as plain numbers, with which arithmetic is fastest."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, list):
+            return [_plain(v) if isinstance(v, dict) else plain(v) for v in value]
+        return float(value) if isinstance(value, (np.ndarray, np.floating)) else value
+
+    plained = {name: plain(value) for name, value in p.items()}
+    for piece in plained.get("pieces", ()):
+        piece["constrained"] = p["constrained"]
+    return plained
+
+
+def _constant(case: Case, rest: list[float], start: Mapping[str, float] | None) -> History:
+    """Return a constant history."""
+    names = case.model.states
+    if start is None:
+        start = {n: 1.05 * x for n, x in zip(names, rest, strict=True) if n.startswith("window")}
+    for name, value in start.items():
+        if name not in names:
+            raise ParameterError(f"`{name}`: no such state", f"there are {', '.join(names)}")
+        if value < 0.0 or (value == 0.0 and name.startswith("window")):
+            raise ParameterError(f"`{name}`: {value:g} is not above 0")
+    state = [float(start.get(name, x)) for name, x in zip(names, rest, strict=True)]
+    return lambda time: state

@@ -1,0 +1,150 @@
+r"""Hopf normal form: is the oscillation that is born small and stable, or large and sudden?
+
+Near a Hopf point the system moves on a surface as
+:math:`\dot z = \lambda(\mu) z + c_1 z |z|^2 + \dots`. The coefficient follows from second and third
+derivatives of the right-hand side along exponentials, the multilinear route (Kuznetsov 2004,
+section 5.4; Janssens 2010 for delays). The right-hand side is taken as it acts on a history,
+delays included, so that a delay that depends on the state needs nothing further.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.case import Case
+from lasthop.stability.hopf import HopfPoint, transversality
+from lasthop.stability.series import Series, exp
+
+__all__ = ["NormalForm", "normal_form"]
+
+Vector = NDArray[np.complexfloating[Any, Any]]
+
+
+@dataclass(frozen=True)
+class Mode:
+    r"""A history :math:`c e^{\lambda\theta}`."""
+
+    vector: Vector
+    rate: complex
+
+    def conjugate(self) -> "Mode":
+        """Return the conjugate history."""
+        return Mode(self.vector.conj(), complex(self.rate).conjugate())
+
+
+@dataclass(frozen=True)
+class NormalForm:
+    """What kind of Hopf bifurcation a point is.
+
+    Parameters
+    ----------
+    point : HopfPoint
+        The point.
+    vector : array
+        Critical eigenvector, its first component, that of the (first) window, 1. [-]
+    c1 : complex
+        Coefficient of :math:`z|z|^2`, Hassard's :math:`c_1(0)`. [1/s per packet squared]
+    mu2 : float
+        Parameter over amplitude squared, :math:`-\\Re c_1 / \\alpha'(0)`: positive where the cycle
+        exists on the unstable side, if roots cross to the right. [parameter per packet squared]
+    beta2 : float
+        :math:`2 \\Re c_1`; negative for a stable cycle. [1/s per packet squared]
+    """
+
+    point: HopfPoint
+    vector: Vector
+    c1: complex
+    mu2: float
+    beta2: float
+
+    @property
+    def supercritical(self) -> bool:
+        """Whether a small stable cycle stands on the unstable side of the point."""
+        return self.beta2 < 0.0
+
+    @property
+    def lyapunov(self) -> float:
+        r"""First Lyapunov coefficient, :math:`\Re c_1 / \omega_0`. [1 / packets squared]"""
+        return self.c1.real / self.point.frequency
+
+    def amplitude(self, value: float) -> float | None:
+        r"""Return half the peak-to-peak swing of the window, to leading order. [packets]
+
+        .. math:: 2 \sqrt{(\mu - \mu_c) / \mu_2}
+
+        None where the parameter lies on the side without the cycle.
+        """
+        ratio = (value - self.point.value) / self.mu2
+        return 2.0 * float(np.sqrt(ratio)) if ratio >= 0.0 else None
+
+    def mu2_of(self, parameter: str) -> float:
+        """Return mu2 with respect to another parameter of the same point, such as ``"kappa"``."""
+        speed = transversality(self.point.case, parameter, 1j * self.point.frequency)
+        return -self.c1.real / speed.real
+
+
+def normal_form(point: HopfPoint) -> NormalForm:
+    """Return the normal form at a Hopf point.
+
+    Notes
+    -----
+    Manjunath & Raina, Eqs. (67), (68); there for the bifurcation parameter kappa and two states.
+    """
+    case, omega = point.case, point.frequency
+    linear = case.linear
+    left, _, right = np.linalg.svd(linear.characteristic(1j * omega))
+    q = right[-1].conj()
+    q = q / q[0]
+    p = left[:, -1].conj()
+    p = p / (p @ linear.slope(1j * omega) @ q)
+    wave = Mode(q, 1j * omega)
+    back = wave.conjugate()
+    derivatives = _Derivatives(case)
+    twice = linear.characteristic(2j * omega)
+    still = linear.characteristic(0.0)
+    h20 = Mode(np.linalg.solve(twice, derivatives.second(wave, wave)), 2j * omega)
+    h11 = Mode(np.linalg.solve(still, derivatives.second(wave, back)), 0.0)
+    forced = (
+        derivatives.third(wave, wave, back)
+        + derivatives.second(back, h20)
+        + 2.0 * derivatives.second(wave, h11)
+    )
+    c1 = complex(0.5 * (p @ forced))
+    return NormalForm(point, q, c1, -c1.real / point.speed.real, 2.0 * c1.real)
+
+
+@dataclass(frozen=True)
+class _Derivatives:
+    """Second and third derivatives of the right-hand side, along histories."""
+
+    case: Case
+
+    def along(self, modes: Sequence[Mode], weights: Sequence[complex]) -> NDArray[np.complex128]:
+        """Return Taylor coefficients 0 to 3 of the rates along a sum of weighted modes."""
+        case = self.case
+        rest = case.equilibrium
+        step = Series.line(0.0, 1.0, order=3)
+        vectors = [weight * mode.vector for weight, mode in zip(weights, modes, strict=True)]
+        now = [rest[i] + step * sum(v[i] for v in vectors) for i in range(len(rest))]
+        lagged = []
+        for delay in case.model.delays(case.derived, now):
+            decays = [exp(mode.rate * delay * -1.0) for mode in modes]
+            pairs = list(zip(vectors, decays, strict=True))
+            shifts = [step * sum((v[i] * d for v, d in pairs), 0.0) for i in range(len(rest))]
+            lagged.append([x + shift for x, shift in zip(rest, shifts, strict=True)])
+        rates: list[Any] = case.model.rates(case.derived, now, lagged)
+        return np.stack([rate.coefficients for rate in rates], axis=1)
+
+    def second(self, a: Mode, b: Mode) -> Vector:
+        """Return the bilinear form, by polarisation."""
+        plus, minus = self.along([a, b], [1.0, 1.0]), self.along([a, b], [1.0, -1.0])
+        return np.asarray(2.0 * (plus[2] - minus[2]) / 4.0)
+
+    def third(self, a: Mode, b: Mode, c: Mode) -> Vector:
+        """Return the trilinear form, by polarisation."""
+        signs = [(1.0, s, t) for s in (1.0, -1.0) for t in (1.0, -1.0)]
+        terms = [s * t * self.along([a, b, c], sign)[3] for sign in signs for _, s, t in [sign]]
+        return np.asarray(6.0 * sum(terms) / 24.0)

@@ -1,0 +1,96 @@
+"""Limit cycles: against time integration, their multipliers, folds and sub-critical branches."""
+
+import numpy as np
+import pytest
+
+from lasthop.stability import Case, ConvergenceError, ParameterError, branch, hopf_points, integrate
+from lasthop.stability.branch import Branch
+from lasthop.stability.cycle import Mesh, corrected
+
+
+def traced(model: str, name: str, low: float, high: float, cycles: int, **values: object) -> Branch:
+    [point] = hopf_points(Case.of(model, values), name, low, high)
+    return branch(point, low, high, cycles=cycles, intervals=16)
+
+
+def test_cycles_of_the_threshold_policy_are_those_of_integration() -> None:
+    found = traced("threshold", "q_th", 30.0, 60.0, 6)
+    assert all(cycle.stable for cycle in found.cycles)
+    value, cycle = float(found.values[-1]), found.cycles[-1]
+    motion = integrate(Case.of("threshold", q_th=value), 400.0, constrained=False, tolerance=1e-9)
+    assert motion.swing(0.1) == pytest.approx(cycle.amplitude, rel=1e-4)
+    assert motion.period(0.1) == pytest.approx(cycle.period, rel=1e-4)
+
+
+def test_swing_grows_beyond_the_hopf_point() -> None:
+    found = traced("threshold", "q_th", 30.0, 60.0, 6)
+    assert np.all(np.diff(found.values) > 0.0)
+    assert np.all(np.diff([cycle.amplitude for cycle in found.cycles]) > 0.0)
+
+
+def test_one_multiplier_is_one() -> None:
+    found = traced("red", "rtt", 0.01, 1.0, 4, gamma=0.03)
+    assert all(cycle.trivial_error < 1e-5 for cycle in found.cycles)
+
+
+def test_branch_without_averaging_folds_back() -> None:
+    """Super-critical at 0.27175 s, it turns round just beyond: after that the motion jumps."""
+    found = traced("red-instant", "rtt", 0.2, 0.4, 12)
+    assert found.form.supercritical
+    assert found.folds
+    fold = found.folds[0]
+    assert 0.27178 < found.values[fold] < 0.27183
+    assert found.cycles[fold - 1].stable
+    assert not found.cycles[-1].stable
+    assert found.values[-1] < found.form.point.value
+
+
+def test_subcritical_cycle_stands_before_the_point_and_bounds_what_decays() -> None:
+    found = traced("red", "rtt", 0.05, 0.2, 5, gamma=0.002)
+    assert not found.form.supercritical
+    assert np.all(found.values < found.form.point.value)
+    assert not any(cycle.stable for cycle in found.cycles)
+    cycle = found.cycles[-1]
+    rest = cycle.case.equilibrium
+    phase = np.linspace(-1.0, 0.0, 4001)
+
+    def scaled(factor: float):
+        def history(time: float) -> list[float]:
+            state = cycle.at(np.array([time / cycle.period]))[:, 0]
+            return list(rest + factor * (state - rest))
+
+        return history
+
+    swings = []
+    for factor in (0.9, 1.1):
+        motion = integrate(
+            cycle.case, 6.0 * cycle.period, start=scaled(factor), constrained=False, tolerance=1e-8
+        )
+        late = motion.at(motion.starts[-1] + phase * cycle.period)[0]
+        swings.append(float(np.ptp(late)) / 2.0 / cycle.amplitude)
+    assert swings[0] < 0.9
+    assert swings[1] > 1.1
+
+
+def test_mesh_differentiates_polynomials_exactly() -> None:
+    mesh = Mesh(np.array([0.0, 0.1, 0.4, 1.0]))
+    values = np.sin(2 * np.pi * mesh.points[:-1])
+    fine = Mesh.even(40)
+    smooth = fine.matrix(fine.gauss, derivative=True) @ np.sin(2 * np.pi * fine.points[:-1])
+    assert np.allclose(smooth, 2 * np.pi * np.cos(2 * np.pi * fine.gauss), atol=1e-4)
+    assert np.allclose(mesh.matrix(mesh.points[:-1]), np.eye(len(values)), atol=1e-12)
+    assert np.allclose(mesh.matrix(mesh.gauss).sum(axis=1), 1.0)
+
+
+def test_no_cycle_is_returned_where_there_is_none() -> None:
+    case = Case.of("threshold", q_th=30.0)  # Stable, and the bifurcation is super-critical.
+    mesh = Mesh.even(12)
+    wave = np.sin(2 * np.pi * mesh.points[:-1])
+    with pytest.raises(ConvergenceError, match="no limit cycle"):
+        corrected(case, mesh, (case.equilibrium[0] + 0.3 * wave)[None], 4.0)
+
+
+def test_range_must_hold_the_hopf_point() -> None:
+    [point] = hopf_points(Case.of("threshold"), "q_th", 5.0, 100.0)
+    with pytest.raises(ParameterError, match="is not in 50"):
+        branch(point, 50.0, 60.0)
