@@ -175,6 +175,8 @@ def spoil(scenario, how):
             cell["ap"]["queue_packets"] = 27
         case "small station queue":
             station["queue_packets"] = 3
+        case "managed queue":
+            cell["ap"]["queue"] = {"discipline": "codel"}
         case "wire loss":
             scenario["wire"]["loss"] = 0.01
         case "wire delay":
@@ -196,6 +198,7 @@ def spoil(scenario, how):
         "late start",
         "small AP queue",
         "small station queue",
+        "managed queue",
         "wire loss",
         "wire delay",
         "ACK processing",
@@ -223,6 +226,7 @@ def test_two_connections_at_a_station_are_the_hot_spots(seven):
         ("unequal windows", "a4", "windows of 4 and 5 packets"),
         ("finite flow", "a4", "`station.sta-1.download.segments` = 10"),
         ("small station queue", "a1", "has room for 3 of its 4 packets"),
+        ("managed queue", "a1", "`cell.ap.queue.codel` manages the queue"),
         ("wire loss", "a3", "wire loses packets"),
         ("channel errors", "a3", "`station.sta-1.error_up` = 0.1"),
         ("unequal stations", "section 2.2", "differ in cwmin, 15 and 31"),

@@ -191,6 +191,20 @@ def test_a_small_station_buffer_is_refused(hotspot, refused):
     refused(scenario, "a2", "would queue 177 packets in room for 100")
 
 
+@pytest.mark.parametrize("discipline", ["red", "codel"])
+def test_a_managed_queue_is_refused(hotspot, refused, discipline):
+    scenario = hotspot((1, 0), (0, 1))
+    scenario["cell"]["ap"]["queue"] = {"discipline": discipline}
+    refused(scenario, "a5", f"`cell.ap.queue.{discipline}` manages the queue")
+
+
+def test_a_threshold_is_a_drop_tail_queue(hotspot):
+    scenario = hotspot((1, 0), (0, 1))
+    expected = predict(scenario)
+    scenario["cell"]["ap"]["queue"] = {"discipline": "threshold"}
+    assert predict(scenario) == expected
+
+
 def test_tahoe_is_refused(hotspot, refused):
     scenario = hotspot((1, 0), (0, 1))
     set_all(scenario, congestion="tahoe")

@@ -7,14 +7,14 @@ use std::ops::ControlFlow;
 
 use lasthop_engine::pcapng;
 use lasthop_engine::record::{Fate, FrameKind, FrameRecord};
-use lasthop_engine::scenario::{Direction, Scenario, Transport};
+use lasthop_engine::scenario::{Direction, QueueSetting, Scenario, Transport};
 
 /// Downloads, an upload and a greedy source, with RTS for data frames, channel errors and a
 /// small queue: every kind of frame and fate.
 fn busy_cell(frames: u64) -> Scenario {
     let mut scenario = support::downloads(3, 42, 4);
     scenario.cell.rts_threshold_bytes = Some(500);
-    scenario.cell.ap.queue_packets = 30;
+    scenario.cell.ap.queue = QueueSetting::drop_tail(30);
     for station in &mut scenario.stations {
         station.error_up = 0.4;
         station.error_down = 0.1;

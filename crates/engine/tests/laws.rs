@@ -43,14 +43,69 @@ fn access() -> impl Strategy<Value = Access> {
     )
 }
 
+/// Drop-tail half of the time, with thresholds and targets so low that the others have to act.
+fn discipline() -> impl Strategy<Value = Discipline> {
+    let codel = |ecn| CoDelSetting {
+        target: Span(2 * MS),
+        interval: Span(20 * MS),
+        ecn,
+    };
+    let red = |(form, min_th, weight, gentle, wait, bytes, ecn)| {
+        Discipline::Red(RedSetting {
+            form,
+            min_th,
+            max_th: min_th + 3.0,
+            max_p: 0.2,
+            weight,
+            gentle,
+            wait,
+            bytes,
+            ecn,
+            mean_packet_bytes: 500,
+        })
+    };
+    let flag = any::<bool>;
+    let form = prop_oneof![Just(RedForm::Ns2), Just(RedForm::Published)];
+    let weight = prop_oneof![
+        Just(RedWeight::Auto),
+        (0.01..=1.0).prop_map(RedWeight::Given)
+    ];
+    prop_oneof![
+        6 => Just(Discipline::DropTail),
+        1 => (1..20_u32).prop_map(|packets| Discipline::Threshold { packets }),
+        1 => (form, 0.0..5.0, weight, flag(), flag(), flag(), flag()).prop_map(red),
+        1 => (0.01..0.2, flag())
+            .prop_map(|(slope, ecn)| Discipline::Proportional(ProportionalSetting { slope, ecn })),
+        1 => flag().prop_map(move |ecn| Discipline::CoDel(codel(ecn))),
+        1 => flag().prop_map(|ecn| Discipline::Pie(PieSetting {
+            target: Span(2 * MS),
+            update: Span(5 * MS),
+            alpha: 0.125,
+            beta: 1.25,
+            max_burst: Span(10 * MS),
+            ecn,
+        })),
+        1 => (flag(), 100..2_000_u32, 1..64_u32).prop_map(move |(ecn, quantum_bytes, queues)| {
+            Discipline::FqCoDel(FqCoDelSetting { codel: codel(ecn), quantum_bytes, queues })
+        }),
+    ]
+}
+
+fn queue() -> impl Strategy<Value = QueueSetting> {
+    let limit = prop_oneof![1..4_u32, 5..120_u32];
+    (limit, discipline()).prop_map(|(limit_packets, discipline)| QueueSetting {
+        limit_packets,
+        discipline,
+    })
+}
+
 fn node() -> impl Strategy<Value = Node> {
-    let queue = prop_oneof![1..4_u32, 5..120_u32];
     (
         [access(), access(), access(), access()],
-        (1..9_u32, 1..9_u32, queue),
+        (1..9_u32, 1..9_u32, queue()),
     )
         .prop_map(|([best_effort, background, video, voice], others)| {
-            let (attempts_short, attempts_long, queue_packets) = others;
+            let (attempts_short, attempts_long, queue) = others;
             Node {
                 control_rate_bps: 2_000_000,
                 best_effort,
@@ -59,7 +114,7 @@ fn node() -> impl Strategy<Value = Node> {
                 voice,
                 attempts_short,
                 attempts_long,
-                queue_packets,
+                queue,
             }
         })
 }
@@ -183,10 +238,10 @@ fn wire() -> impl Strategy<Value = Wire> {
         100_000_000,
     ]));
     let loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.3_f64];
-    (rate, 0..40_u64, 1..50_u32, loss).prop_map(|(rate_bps, delay, queue_packets, loss)| Wire {
+    (rate, 0..40_u64, queue(), loss).prop_map(|(rate_bps, delay, queue, loss)| Wire {
         rate_bps,
         delay: Span(delay * MS / 2),
-        queue_packets,
+        queue,
         loss,
     })
 }
@@ -252,7 +307,7 @@ proptest! {
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let mut scenario = downloads(5, 42, 4);
-    scenario.cell.ap.queue_packets = 30;
+    scenario.cell.ap.queue = QueueSetting::drop_tail(30);
     scenario.replications = 7;
     let alone = result(&scenario, 1);
     for jobs in [2, 3, 8] {

@@ -15,7 +15,7 @@ fn node(queue_packets: u32) -> Node {
         voice: Access::contention(2, 31, 1023),
         attempts_short: 7,
         attempts_long: 4,
-        queue_packets,
+        queue: QueueSetting::drop_tail(queue_packets),
     }
 }
 
@@ -73,7 +73,7 @@ fn scenario() -> Scenario {
         wire: Wire {
             rate_bps: None,
             delay: Span::ZERO,
-            queue_packets: 1000,
+            queue: QueueSetting::drop_tail(1000),
             loss: 0.0,
         },
         stations: vec![Station {

@@ -82,15 +82,6 @@ impl Admission {
         }
     }
 
-    /// To be called when a packet leaves that had been in the queue for `sojourn`, unless the
-    /// outlet's rate is fixed.
-    #[inline]
-    pub fn departed(&mut self, sojourn: Span) {
-        if let Admission::Pie(pie) = self {
-            pie.departed(sojourn);
-        }
-    }
-
     /// Decides on `packet`, which finds `backlog`.
     #[inline]
     pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {

@@ -11,8 +11,10 @@ use crate::kernel::time::Time;
 pub struct QueueCounters {
     /// Packets offered.
     pub offered: u64,
-    /// Packets refused because the queue was full.
+    /// Packets lost here: refused, or dropped after they had waited.
     pub dropped: u64,
+    /// Packets that were marked.
+    pub marked: u64,
     /// Packets that left at the head.
     pub left: u64,
     /// Sum of sojourn times of those that left. [ns]
@@ -46,6 +48,12 @@ impl QueueCounters {
     pub fn withdraw(&mut self, at: Time) {
         self.dropped += 1;
         self.left_sum = self.left_sum.wrapping_add(at.0);
+    }
+
+    /// A packet was marked.
+    #[inline]
+    pub fn mark(&mut self) {
+        self.marked += 1;
     }
 
     /// A packet that entered at `entered` left at `at`.

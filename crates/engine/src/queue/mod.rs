@@ -2,22 +2,27 @@
 //!
 //! An [`Admission`] decides when a packet arrives and never again, so that a link of fixed rate can
 //! compute departures ahead. A [`Scheduler`] decides or reorders when a packet leaves, and owns the
-//! packets that wait.
+//! packets that wait. A [`HeadQueue`] has either of them, for a server that tries to send its head
+//! until it has been sent.
 
 mod admission;
 mod codel;
 mod counters;
-mod drop_tail;
+mod fifo;
 mod fq_codel;
+mod head;
 mod pie;
 mod proportional;
 mod red;
+mod scheduled;
 mod scheduler;
 
 pub use admission::{Admission, Backlog, Outlet, Verdict};
 pub use counters::QueueCounters;
-pub use drop_tail::DropTail;
+pub use fifo::Fifo;
+pub use head::HeadQueue;
 pub use pie::Pie;
 pub use proportional::Proportional;
 pub use red::Red;
+pub use scheduled::Scheduled;
 pub use scheduler::Scheduler;

@@ -10,6 +10,7 @@ use super::network;
 use super::opportunities;
 use super::presets::Preset;
 use super::problem::{Origin, Problems};
+use super::queue::{self, QueueSetting};
 use super::stations::member_names;
 use super::tree::{Data, Item};
 use super::units::{self, TIME};
@@ -75,6 +76,7 @@ pub(super) fn assemble(
     scenario.flows.extend(wired);
     stagger(root, &mut scenario, problems)?;
     opportunities::check(root, &scenario, problems);
+    queue::check_sources(root, &scenario, problems);
     Some(scenario)
 }
 
@@ -92,7 +94,7 @@ fn idle_cell() -> Section {
 fn cell(cell: &Section, preset: &Preset) -> Option<Cell> {
     let ap = cell.table("ap")?;
     let own = Layers(&[cell]);
-    let queue = Layers(&[ap]).count("queue").or(own.count("ap_queue"))?;
+    let queue = queue::at(&[(ap, "queue"), (cell, "ap_queue")])?;
     Some(Cell {
         phy: Phy {
             kind: preset.kind,
@@ -118,7 +120,7 @@ fn cell(cell: &Section, preset: &Preset) -> Option<Cell> {
     })
 }
 
-fn node(tables: &[&Section], preset: &Preset, queue_packets: u32) -> Option<Node> {
+fn node(tables: &[&Section], preset: &Preset, queue: QueueSetting) -> Option<Node> {
     let layers = Layers(tables);
     let access = |category| access::access(tables, preset, category);
     Some(Node {
@@ -131,7 +133,7 @@ fn node(tables: &[&Section], preset: &Preset, queue_packets: u32) -> Option<Node
         voice: access(Category::Voice),
         attempts_short: layers.count("attempts_short")?,
         attempts_long: layers.count("attempts_long")?,
-        queue_packets,
+        queue,
     })
 }
 
@@ -140,7 +142,7 @@ fn wire(wire: &Section) -> Option<Wire> {
     Some(Wire {
         rate_bps: own.rate("rate"),
         delay: own.duration("delay")?,
-        queue_packets: own.count("queue")?,
+        queue: queue::at(&[(wire, "queue")])?,
         loss: wire.entry("loss")?.probability()?,
     })
 }
@@ -160,6 +162,7 @@ fn station(station: &Section, cell: &Section, group: &str, preset: &Preset) -> O
     let layers = Layers(&tables);
     let rate_bps = layers.rate("rate").unwrap_or(preset.rate_bps);
     let downlink = Layers(&[station]).rate("downlink_rate");
+    let queue = queue::at(&[(station, "queue"), (cell, "queue")])?;
     let error = |key: &str| {
         let entry = station.entry(key).or_else(|| station.entry("error"));
         entry.and_then(Entry::probability)
@@ -169,7 +172,7 @@ fn station(station: &Section, cell: &Section, group: &str, preset: &Preset) -> O
         group: group.to_owned(),
         rate_bps,
         downlink_rate_bps: downlink.or(Layers(&[ap]).rate("rate")).unwrap_or(rate_bps),
-        node: node(&tables, preset, layers.count("queue")?)?,
+        node: node(&tables, preset, queue)?,
         error_up: error("error_up")?,
         error_down: error("error_down")?,
     })

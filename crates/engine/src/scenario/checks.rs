@@ -7,6 +7,7 @@ use super::layers::Layers;
 use super::model::{Access, Category};
 use super::presets::Preset;
 use super::problem::Problems;
+use super::queue;
 use super::stations;
 use super::units::{self, TIME};
 
@@ -24,6 +25,14 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_times(root, problems);
     stations::check(root, problems);
     check_wired_flows(root, problems);
+    queue::check(root, "queue", problems);
+    for (_, link) in root.named("link") {
+        queue::check(link, "queue", problems);
+        queue::check(link, "back_queue", problems);
+    }
+    if let Some(wire) = root.table("wire") {
+        queue::check(wire, "queue", problems);
+    }
     let Some(cell) = root.table("cell") else {
         check_cell_is_not_needed(root, problems);
         return;
@@ -34,6 +43,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         problems.add(cell.origin, &cell.path, message.to_owned());
     }
     for (_, station) in root.named("station") {
+        queue::check(station, "queue", problems);
         check_windows(&[station, cell], problems);
         check_aifsns(&[station, cell], problems);
         for key in ["upload", "download"] {
@@ -138,14 +148,12 @@ fn check_cell(cell: &Section, problems: &mut Problems) {
     };
     check_windows(&[cell], problems);
     check_windows(&[ap, cell], problems);
-    if let (Some(short), Some(long)) = (cell.entry("ap_queue"), ap.entry("queue"))
-        && short.given
-    {
-        let message = format!(
-            "{} repeats `cell.ap_queue`; allowed is one of the two",
-            long.shown
-        );
+    if let (Some(_), Some(long)) = (cell.table("ap_queue"), ap.table("queue")) {
+        let message = "repeats `cell.ap_queue`; allowed is one of the two".to_owned();
         problems.add(long.origin, &long.path, message);
+    }
+    for (table, key) in [(cell, "ap_queue"), (cell, "queue"), (ap, "queue")] {
+        queue::check(table, key, problems);
     }
     let Some(preset) = preset(cell) else {
         return;

@@ -26,8 +26,6 @@ pub(super) struct Entry {
     pub(super) value: Value,
     /// As written.
     pub(super) shown: String,
-    /// False for a default.
-    pub(super) given: bool,
 }
 
 /// Decodes `root`, reporting every problem.
@@ -127,7 +125,6 @@ impl Decoder<'_, '_> {
                         path,
                         value,
                         shown: node.show(),
-                        given: true,
                     },
                 )),
                 Err(refusal) => {
@@ -189,6 +186,7 @@ impl Decoder<'_, '_> {
             }
             Default::Count(count) => (Value::Count(*count), count.to_string()),
             Default::Probability(p) => (Value::Probability(*p), p.to_string()),
+            Default::Number(number) => (Value::Number(*number), number.to_string()),
             Default::Flag(flag) => (Value::Flag(*flag), flag.to_string()),
         };
         let entry = Entry {
@@ -196,7 +194,6 @@ impl Decoder<'_, '_> {
             path,
             value,
             shown,
-            given: false,
         };
         section.entries.push((key.name, entry));
     }

@@ -6,11 +6,13 @@ mod access;
 mod cell;
 mod flows;
 mod network;
+mod queue;
 mod station;
 
 use super::presets::Preset;
 pub(super) use cell::{CELL, ROOT};
 pub(super) use network::FLOW;
+pub(super) use queue::DISCIPLINES;
 
 /// A table of the file.
 pub(super) struct Table {
@@ -46,6 +48,8 @@ pub(super) enum Default {
     /// This value.
     Probability(f64),
     /// This value.
+    Number(f64),
+    /// This value.
     Flag(bool),
     /// This value of the PHY preset.
     Preset(fn(&Preset) -> String),
@@ -67,8 +71,12 @@ pub(super) enum Kind {
     Count { least: u64, most: u64 },
     /// A number from 0 to below 1.
     Probability,
-    /// A number.
-    Number { least: f64, most: f64 },
+    /// A number, or a word.
+    Number {
+        least: f64,
+        most: f64,
+        word: Option<&'static str>,
+    },
     /// A duration in nanoseconds, or a word.
     Duration {
         least: u64,
@@ -157,7 +165,13 @@ const fn size(least: u64, most: u64) -> Kind {
 }
 
 const fn number(least: f64, most: f64) -> Kind {
-    Kind::Number { least, most }
+    let word = None;
+    Kind::Number { least, most, word }
+}
+
+const fn number_or(word: &'static str, least: f64, most: f64) -> Kind {
+    let word = Some(word);
+    Kind::Number { least, most, word }
 }
 
 const fn own(keys: &'static [Key]) -> Part {

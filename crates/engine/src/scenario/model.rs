@@ -108,8 +108,8 @@ pub struct Node {
     pub attempts_short: u32,
     /// Attempts (first one included) for frames longer than the RTS threshold.
     pub attempts_long: u32,
-    /// Limit of each category's queue: packets waiting plus the one in service.
-    pub queue_packets: u32,
+    /// Each category's queue.
+    pub queue: QueueSetting,
 }
 
 impl Node {
@@ -222,8 +222,8 @@ pub struct Wire {
     pub rate_bps: Option<u64>,
     /// Propagation time, one way.
     pub delay: Span,
-    /// Queue limit at each end, packets waiting plus the one in service (only with a rate).
-    pub queue_packets: u32,
+    /// The queue at each end (only with a rate).
+    pub queue: QueueSetting,
     /// Probability that a TCP segment or datagram is lost on the wire (Bernoulli); ACKs are spared.
     pub loss: f64,
 }

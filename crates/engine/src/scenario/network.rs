@@ -7,7 +7,7 @@ use super::decode::{Entry, Section};
 use super::layers::Layers;
 use super::model::*;
 use super::problem::{Origin, Problems, did_you_mean, one_line};
-use super::queue::QueueSetting;
+use super::queue::{self, QueueSetting};
 use super::routes::{Route, nodes, route};
 use super::units::{self, TIME};
 use crate::kernel::time::Span;
@@ -109,7 +109,7 @@ fn shape<'a>(root: &'a Section, problems: &mut Problems) -> Option<Option<Shape<
 /// Both directions of each bottleneck.
 fn shape_links(root: &Section, shape: &Shape) -> Option<Vec<LinkSettings>> {
     let mut links = Vec::new();
-    let queue = QueueSetting::drop_tail(Layers(&[root]).count("queue")?);
+    let queue = queue::at(&[(root, "queue")])?;
     for (k, name) in shape.links.iter().enumerate() {
         let there = LinkSettings {
             name: name.clone(),
@@ -148,11 +148,11 @@ fn link(name: &str, section: &Section) -> Option<[LinkSettings; 2]> {
         to: section.entry("to")?.text()?.to_owned(),
         rate_bps: own.rate("rate"),
         delay: own.duration("delay")?,
-        queue: QueueSetting::drop_tail(own.count("queue")?),
+        queue: queue::at(&[(section, "queue")])?,
         loss: section.entry("loss")?.probability()?,
         of_host: false,
     };
-    let back = back(&there, QueueSetting::drop_tail(own.count("back_queue")?));
+    let back = back(&there, queue::at(&[(section, "back_queue")])?);
     Some([there, back])
 }
 

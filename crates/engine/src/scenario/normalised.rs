@@ -24,7 +24,8 @@ impl Scenario {
             "wire": {
                 "rate_bps": self.wire.rate_bps,
                 "delay_s": self.wire.delay.seconds(),
-                "queue_packets": self.wire.queue_packets,
+                "queue_packets": self.wire.queue.most_packets(),
+                "queue": self.wire.queue.to_json(),
                 "loss": self.wire.loss,
             },
             "stations": stations,
@@ -73,7 +74,8 @@ fn link(link: &LinkSettings) -> Value {
         "to": link.to,
         "rate_bps": link.rate_bps,
         "delay_s": link.delay.seconds(),
-        "queue_packets": link.queue.limit_packets,
+        "queue_packets": link.queue.most_packets(),
+        "queue": link.queue.to_json(),
         "loss": link.loss,
         "of_host": link.of_host,
     })
@@ -116,7 +118,8 @@ fn node(node: &Node) -> Value {
         json!({
             "attempts_short": node.attempts_short,
             "attempts_long": node.attempts_long,
-            "queue_packets": node.queue_packets,
+            "queue_packets": node.queue.most_packets(),
+            "queue": node.queue.to_json(),
             "voice": access(&node.voice),
             "video": access(&node.video),
             "background": access(&node.background),

@@ -118,6 +118,14 @@ impl<'a> Problems<'a> {
         self.found.iter().any(|(_, problem)| problem.path == path)
     }
 
+    /// Whether one of the problems listed is about a key of the table `path`.
+    pub(super) fn concern_inside(&self, path: &str) -> bool {
+        self.found.iter().any(|(_, problem)| {
+            let rest = problem.path.strip_prefix(path);
+            rest.is_some_and(|rest| rest.starts_with('.'))
+        })
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.found.is_empty()
     }

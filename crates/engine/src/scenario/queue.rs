@@ -1,4 +1,9 @@
-//! What a queue holds and what manages it.
+//! Queue settings: what a queue holds and what manages it.
+
+mod json;
+mod read;
+
+pub(super) use read::{at, check, check_sources};
 
 use crate::kernel::time::Span;
 
@@ -18,6 +23,22 @@ impl QueueSetting {
             limit_packets,
             discipline: Discipline::DropTail,
         }
+    }
+
+    /// Most packets that the queue ever holds.
+    pub fn most_packets(&self) -> u32 {
+        match self.discipline {
+            Discipline::Threshold { packets } => packets.min(self.limit_packets),
+            _ => self.limit_packets,
+        }
+    }
+
+    /// Nothing but the number of packets decides what is lost.
+    pub fn is_plain(&self) -> bool {
+        matches!(
+            self.discipline,
+            Discipline::DropTail | Discipline::Threshold { .. }
+        )
     }
 }
 

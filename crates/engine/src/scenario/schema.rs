@@ -65,6 +65,7 @@ fn property(key: &Key, inherits: Option<&str>, definitions: &mut Map<String, Val
         (Default::Text(text), _) => default = Some(json!(text)),
         (Default::Count(count), _) => default = Some(json!(count)),
         (Default::Probability(p), _) => default = Some(json!(p)),
+        (Default::Number(number), _) => default = Some(json!(number)),
         (Default::Flag(flag), _) => default = Some(json!(flag)),
     }
     schema.insert("description".to_owned(), json!(description));
@@ -87,8 +88,12 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Map<String, Value>
             json!({"type": "integer", "minimum": least, "maximum": most})
         }
         Kind::Probability => json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
-        Kind::Number { least, most } => {
-            json!({"type": "number", "minimum": least, "maximum": most})
+        Kind::Number { least, most, word } => {
+            let number = json!({"type": "number", "minimum": least, "maximum": most});
+            match word {
+                Some(word) => json!({"oneOf": [number, {"enum": [word]}]}),
+                None => number,
+            }
         }
         Kind::Duration { word, .. } => quantity(units::TIME, *word),
         Kind::Rate { word } => quantity(units::RATE, *word),

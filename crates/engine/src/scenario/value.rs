@@ -54,7 +54,7 @@ pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Va
         },
         Kind::Count { least, most } => whole(node, *least, *most).map(Value::Count),
         Kind::Probability => probability(node),
-        Kind::Number { least, most } => number(node, *least, *most),
+        Kind::Number { least, most, word } => word_or(node, *word, || number(node, *least, *most)),
         Kind::Duration { least, most, word } => word_or(node, *word, || {
             let ns = quantity(node, units::TIME, "duration")?;
             in_range(ns, *least, *most)?;
@@ -85,7 +85,9 @@ pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
         Kind::Flag => "are true, false".to_owned(),
         Kind::Count { least, most } => format!("is a whole number from {least} to {most}"),
         Kind::Probability => "is a number from 0 to below 1".to_owned(),
-        Kind::Number { least, most } => format!("is a number from {least} to {most}"),
+        Kind::Number { least, most, word } => {
+            format!("is {}a number from {least} to {most}", or_word(word))
+        }
         Kind::Duration { least, most, word } => format!(
             "is {}a duration from {} to {}",
             or_word(word),

@@ -25,7 +25,7 @@ use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::{AP, Dcf, Frame, Outcome};
 use crate::measure::{self, Measures, Snapshot};
 use crate::packet::Packet;
-use crate::queue::DropTail;
+use crate::queue::{HeadQueue, Outlet};
 use crate::record::{FrameLog, FrameRecord, Series};
 use crate::scenario::{Category, QueueOrder, Scenario, Transport};
 use crate::tcp::Ack;
@@ -126,7 +126,7 @@ pub(crate) struct World<'a> {
 pub(crate) struct Port {
     /// The contender's node: 0 is the AP, i + 1 is station i.
     node: u32,
-    pub(crate) queue: DropTail,
+    pub(crate) queue: HeadQueue,
     /// Greedy flows that feed the queue.
     greedy: Vec<u32>,
 }
@@ -212,9 +212,11 @@ impl<'a> World<'a> {
                 AP => &scenario.cell.ap,
                 station => &scenario.stations[station as usize - 1].node,
             };
+            let draws =
+                streams.stream(&format!("{}/queue", queue_name(scenario, &cell, contender)));
             Port {
                 node,
-                queue: DropTail::new(settings.queue_packets),
+                queue: HeadQueue::new(&settings.queue, outlet(scenario, node), draws),
                 greedy: Vec::new(),
             }
         };
@@ -305,14 +307,7 @@ impl<'a> World<'a> {
 
     /// Name of a contender's queue: its node's, with the category if that is not best effort.
     pub(crate) fn queue_name(&self, contender: usize) -> String {
-        let node = match self.cell.node(contender as u32) {
-            AP => "ap",
-            node => &self.scenario.stations[node as usize - 1].name,
-        };
-        match self.cell.category(contender as u32) {
-            Category::BestEffort => node.to_owned(),
-            other => format!("{node}/{}", other.name()),
-        }
+        queue_name(self.scenario, &self.cell, contender as u32)
     }
 
     /// Payload of one packet of a flow. [bit]
@@ -367,7 +362,16 @@ impl<'a> World<'a> {
             self.activity.end(port.node, done);
         }
         self.cell.proceed(contender, next);
+        self.lose_dropped(contender);
         packet
+    }
+
+    /// Counts what a queue has dropped after taking it.
+    #[inline]
+    fn lose_dropped(&mut self, contender: u32) {
+        while let Some(packet) = self.ports[contender as usize].queue.take_dropped() {
+            self.lose(&packet);
+        }
     }
 
     /// A packet enters the queue of `contender`, or is lost there.
@@ -377,9 +381,10 @@ impl<'a> World<'a> {
         let was_empty = port.queue.head().is_none();
         if !port.queue.offer(now, packet) {
             self.lose(&packet);
-        } else if was_empty {
+        } else if was_empty && port.queue.head().is_some() {
             self.serve(now, contender, &packet);
         }
+        self.lose_dropped(contender);
     }
 
     /// The first packet of a queue that was empty.
@@ -434,6 +439,30 @@ impl<'a> World<'a> {
                 }
             },
         }
+    }
+}
+
+fn queue_name(scenario: &Scenario, cell: &Dcf, contender: u32) -> String {
+    let node = match cell.node(contender) {
+        AP => "ap",
+        node => &scenario.stations[node as usize - 1].name,
+    };
+    match cell.category(contender) {
+        Category::BestEffort => node.to_owned(),
+        other => format!("{node}/{}", other.name()),
+    }
+}
+
+/// What a discipline knows of the cell that serves the queues of `node`: its fastest data rate.
+fn outlet(scenario: &Scenario, node: u32) -> Outlet {
+    let rate_bps = match node {
+        AP => scenario.stations.iter().map(|s| s.downlink_rate_bps).max(),
+        station => Some(scenario.stations[station as usize - 1].rate_bps),
+    };
+    Outlet {
+        rate_bps: rate_bps.unwrap_or(0),
+        is_fixed: false,
+        delay: Span::ZERO,
     }
 }
 

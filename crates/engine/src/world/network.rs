@@ -11,7 +11,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::link::{Fate, Link};
 use crate::packet::Packet;
-use crate::scenario::{LinkSettings, QueueSetting, Scenario, Wire};
+use crate::scenario::{LinkSettings, Scenario, Wire};
 
 /// The cell's wire: the links numbered 0 and 1.
 pub(super) const WIRE_DOWN: u32 = 0;
@@ -62,7 +62,7 @@ fn wire(wire: &Wire, name: &str, from: &str, to: &str) -> LinkSettings {
         to: to.to_owned(),
         rate_bps: wire.rate_bps,
         delay: wire.delay,
-        queue: QueueSetting::drop_tail(wire.queue_packets),
+        queue: wire.queue,
         loss: wire.loss,
         of_host: false,
     }

@@ -37,7 +37,7 @@ pub fn access(cwmin: u32) -> Node {
         voice: Access::contention(2, cwmin, 1023),
         attempts_short: 7,
         attempts_long: 4,
-        queue_packets: 1_000,
+        queue: QueueSetting::drop_tail(1_000),
     }
 }
 
@@ -76,7 +76,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
         wire: Wire {
             rate_bps: None,
             delay: Span::ZERO,
-            queue_packets: 1,
+            queue: QueueSetting::drop_tail(1),
             loss: 0.0,
         },
         stations,
@@ -171,7 +171,7 @@ fn any_access() -> impl Strategy<Value = Node> {
                 voice,
                 attempts_short,
                 attempts_long,
-                queue_packets,
+                queue: QueueSetting::drop_tail(queue_packets),
             }
         })
 }

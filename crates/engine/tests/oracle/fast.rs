@@ -42,7 +42,7 @@ pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Tra
             station => &scenario.stations[station as usize - 1].node,
         };
         Queue {
-            limit: node.queue_packets as usize,
+            limit: node.queue.limit_packets as usize,
             waiting: VecDeque::new(),
             leaves: Time::ZERO,
             failures: 0,

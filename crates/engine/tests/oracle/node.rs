@@ -94,7 +94,7 @@ impl Node {
             access,
             attempts_short: settings.attempts_short,
             attempts_long: settings.attempts_long,
-            queue_packets: settings.queue_packets as usize,
+            queue_packets: settings.queue.limit_packets as usize,
             aifs,
             slot,
             rule,

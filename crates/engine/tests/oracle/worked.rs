@@ -3,7 +3,7 @@
 //! bytes, 992 us at 11 Mb/s; of 514 bytes, 592 us.
 
 use lasthop_engine::kernel::time::{Span, Time};
-use lasthop_engine::scenario::{Access, Category, CountdownRule, PhyKind, Scenario};
+use lasthop_engine::scenario::{Access, Category, CountdownRule, PhyKind, QueueSetting, Scenario};
 
 use crate::cells;
 use crate::medium::{self, Arrival, Outcome, Trace};
@@ -297,7 +297,7 @@ fn rts_and_cts_go_before_a_long_frame() {
 #[test]
 fn a_full_queue_drops_and_has_room_again_after_the_mac_ack() {
     let mut scenario = two_stations();
-    scenario.stations[0].node.queue_packets = 1;
+    scenario.stations[0].node.queue = QueueSetting::drop_tail(1);
     let arrivals = [
         arrival(100, 1, 0, 1064),
         arrival(1_349, 1, 1, 1064),

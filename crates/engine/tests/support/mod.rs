@@ -16,7 +16,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
         voice: Access::contention(2, 31, 1023),
         attempts_short: 7,
         attempts_long: 4,
-        queue_packets: 1000,
+        queue: QueueSetting::drop_tail(1000),
     };
     let phy = Phy {
         kind: PhyKind::Dot11b,
@@ -54,7 +54,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
         wire: Wire {
             rate_bps: None,
             delay: Span(0),
-            queue_packets: 1000,
+            queue: QueueSetting::drop_tail(1000),
             loss: 0.0,
         },
         stations: (0..stations).map(station).collect(),

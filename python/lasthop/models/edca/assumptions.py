@@ -14,6 +14,7 @@ from lasthop.models.edca.cell import Cell
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import Performance, packets_held_together
 from lasthop.models.errors import ModelError
+from lasthop.models.queues import managed, nodes_of
 
 ASSUMPTIONS = (
     "a1: queues overflow neither at the AP nor at a station",
@@ -94,7 +95,7 @@ def check_scenario(scenario: Mapping[str, Any]) -> list[str]:
         raise ModelError("a4", "the scenario has no connection")
     return settled(
         finding
-        for check in (_flows, _channel, _windows, _access, _bursts, _times)
+        for check in (_flows, _channel, _queues, _windows, _access, _bursts, _times)
         for finding in check(scenario)
     )
 
@@ -125,6 +126,11 @@ def _channel(scenario: Mapping[str, Any]) -> Iterator[Finding]:
             if station[key] > 0.0:
                 where = f"`station.{station['group']}.{key}` = {station[key]:g}"
                 yield Finding("a3", f"the channel loses frames, {where}")
+
+
+def _queues(scenario: Mapping[str, Any]) -> Iterator[Finding]:
+    for what in managed(nodes_of(scenario)):
+        yield Finding("a1", f"{what}, and may lose packets that there is room for")
 
 
 def _windows(scenario: Mapping[str, Any]) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from lasthop.models.errors import ModelError
 from lasthop.models.hotspot.station import Equilibrium, Station
+from lasthop.models.queues import managed, nodes_of
 
 ASSUMPTIONS = (
     "a1: the wired part loses nothing and is not the bottleneck",
@@ -58,7 +59,13 @@ def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
     if not flows:
         raise ModelError("section 3", "the scenario has no connection")
     # Once a table of stations: its members break the same assumptions.
-    broken = dict.fromkeys((*_broken_by_channel(scenario), *_broken_by_flows(scenario)))
+    broken = dict.fromkeys(
+        (
+            *_broken_by_channel(scenario),
+            *_broken_by_queues(scenario),
+            *_broken_by_flows(scenario),
+        )
+    )
     if broken:
         (assumption, message), *more = broken
         raise ModelError(assumption, message, more)
@@ -92,6 +99,12 @@ def _broken_by_channel(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]
             if station[key] > 0.0:
                 where = f"`station.{station['group']}.{key}` = {station[key]:g}"
                 yield "a7", f"the channel loses frames, {where}"
+
+
+def _broken_by_queues(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Queues that lose packets before they are full, which breaks a5."""
+    for what in managed(nodes_of(scenario)):
+        yield "a5", f"{what}; the model knows drop-tail only"
 
 
 def _broken_by_flows(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

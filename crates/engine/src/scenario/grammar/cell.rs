@@ -5,6 +5,7 @@ use super::super::units;
 use super::access::ACCESS_KEYS;
 use super::flows::{TCP, UDP};
 use super::network::{DUMBBELL, FLOW, LINK, PARKING_LOT};
+use super::queue::queue;
 use super::station::STATION;
 use super::{Default, Key, Kind, MS, S, Table, US, count, duration, inherited, key, own, size};
 use crate::kernel::time::Span;
@@ -111,7 +112,7 @@ const ROOT_KEYS: &[Key] = &[
     ),
     key(
         "queue",
-        count(1, 1_000_000),
+        queue(),
         Default::Count(1_000),
         "The queue in front of the bottlenecks of a dumbbell or parking_lot, on the way of the data.",
     ),
@@ -218,15 +219,15 @@ const CELL_KEYS: &[Key] = &[
     ),
     key(
         "ap_queue",
-        count(1, 1_000_000),
+        queue(),
         Default::Count(100),
-        "Queue limit of the access point, a short form of ap.queue.",
+        "Queue of the access point, a short form of ap.queue.",
     ),
     key(
         "queue",
-        count(1, 1_000_000),
+        queue(),
         Default::Count(1_000),
-        "Queue limit of a station: packets waiting plus the one in service.",
+        "Queue of each station.",
     ),
     key(
         "ap",
@@ -249,9 +250,9 @@ const AP: Table = Table {
             ),
             key(
                 "queue",
-                count(1, 1_000_000),
+                queue(),
                 Default::Depends("cell.ap_queue"),
-                "Queue limit: packets waiting plus the one in service.",
+                "Queue of each category: its limit, or a table with limit and discipline.",
             ),
             key(
                 "queue_order",
@@ -284,9 +285,9 @@ const WIRE: Table = Table {
         ),
         key(
             "queue",
-            count(1, 1_000_000),
+            queue(),
             Default::Count(1_000),
-            "Queue limit at each end, used only with a rate: packets waiting plus the one in service.",
+            "The queue at each end, used only with a rate.",
         ),
         key(
             "loss",

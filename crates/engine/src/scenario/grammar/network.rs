@@ -1,6 +1,7 @@
 //! Wired links, flows between wired nodes, and networks of a known shape.
 
 use super::flows::{TCP_KEYS, UDP_KEYS};
+use super::queue::queue;
 use super::{Default, Key, Kind, S, Table, count, duration, inherited, key, own};
 
 /// A wired link.
@@ -31,13 +32,13 @@ pub(super) const LINK: Table = Table {
         ),
         key(
             "queue",
-            count(1, 1_000_000),
+            queue(),
             Default::Count(1_000),
             "The queue in front of the link, from `from` to `to`; used only with a rate.",
         ),
         key(
             "back_queue",
-            count(1, 1_000_000),
+            queue(),
             Default::Count(1_000),
             "The queue of the other direction.",
         ),

@@ -2,6 +2,7 @@
 
 use super::access::ACCESS_KEYS;
 use super::flows::{CONNECTIONS, DATAGRAMS, STATION_TCP};
+use super::queue::queue;
 use super::{Default, Key, Kind, Table, count, inherited, key, own};
 
 /// A station, or a group of them.
@@ -32,9 +33,9 @@ const STATION_KEYS: &[Key] = &[
     ),
     key(
         "queue",
-        count(1, 1_000_000),
+        queue(),
         Default::Depends("cell.queue"),
-        "Queue limit: packets waiting plus the one in service.",
+        "Queue of each category: its limit, or a table with limit and discipline.",
     ),
     key(
         "error",

@@ -42,7 +42,7 @@ fn groups_expand_in_order_and_flows_follow_their_stations() {
 #[test]
 fn the_hotspot_is_the_cell_of_paper_002() {
     let scenario = toml(HOTSPOT, &[]).unwrap();
-    assert_eq!(scenario.cell.ap.queue_packets, 75);
+    assert_eq!(scenario.cell.ap.queue, QueueSetting::drop_tail(75));
     assert_eq!(scenario.warmup, crate::kernel::time::Span(18_000_000_000));
     let Transport::Tcp(tcp) = scenario.flows[0].transport else {
         panic!("an upload is a TCP flow");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::grammar::{Default, Key, Kind, ROOT, Table};
+use super::super::grammar::{DISCIPLINES, Default, Key, Kind, ROOT, Table};
 use super::super::model::CongestionControl;
 use super::super::presets::Preset;
 use super::super::problem::Origin;
@@ -80,6 +80,7 @@ fn sample(key: &Key) -> Option<&'static str> {
         Kind::Name => "b",
         Kind::Flag => match key.default {
             Default::Flag(true) => "false",
+            Default::Depends(_) => "false", // as ns-2 they are true
             _ => "true",
         },
         Kind::Count { .. } => match key.name {
@@ -89,7 +90,7 @@ fn sample(key: &Key) -> Option<&'static str> {
         Kind::Probability | Kind::Number { .. } => "0.25",
         Kind::Duration { .. } => match key.name {
             "duration" => "90 s",
-            "txop_limit" => "9 ms",
+            "txop_limit" | "update" => "9 ms",
             _ => "0.7 ms",
         },
         Kind::Rate { .. } => "4 Mbps",
@@ -100,6 +101,7 @@ fn sample(key: &Key) -> Option<&'static str> {
             "congestion" => "tahoe",
             "queue_order" => "mixed",
             "countdown" => "edca",
+            "form" => "published",
             "category" => "video",
             _ => "poisson",
         },
@@ -107,24 +109,40 @@ fn sample(key: &Key) -> Option<&'static str> {
     })
 }
 
+/// What the key at `path` has an effect only with: a path and its value.
+fn needed(path: &str, key: &Key) -> Option<(String, &'static str)> {
+    if key.name == "prr" {
+        return Some((path.replace("prr", "sack"), "true"));
+    }
+    DISCIPLINES.iter().find_map(|name| {
+        let (queue, _) = path.split_once(&format!("queue.{name}."))?;
+        let given = match *name {
+            "red" => "{ min_th = 0.1, max_th = 100 }",
+            "proportional" => "{ slope = 0.001 }",
+            _ => "{}",
+        };
+        Some((format!("{queue}queue.{name}"), given))
+    })
+}
+
 #[test]
 fn every_key_changes_the_scenario() {
-    let bases = [FULL].into_iter().chain(NETWORKS);
-    let before = |base| toml(base, &[]).unwrap().to_json();
-    let bases: Vec<(&str, Value)> = bases.map(|base| (base, before(base))).collect();
+    let bases: Vec<&str> = [FULL].into_iter().chain(NETWORKS).collect();
     let mut keys = 0;
     each_key(&ROOT, "", &mut |path, key| {
         let Some(value) = sample(key) else {
             return;
         };
-        let changes = bases.iter().any(|(base, before)| {
-            // proportional rate reduction goes with SACK only
-            let sack = path.replace("prr", "sack");
-            let after = match key.name {
-                "prr" => toml(base, &[(&sack, "true"), (path, value)]),
-                _ => toml(base, &[(path, value)]),
+        let changes = bases.iter().any(|base| {
+            let setting = (path, value);
+            let (before, after) = match needed(path, key) {
+                Some((at, given)) => {
+                    let there = (at.as_str(), given);
+                    (toml(base, &[there]), toml(base, &[there, setting]))
+                }
+                None => (toml(base, &[]), toml(base, &[setting])),
             };
-            after.is_ok_and(|after| after.to_json() != *before)
+            matches!((before, after), (Ok(before), Ok(after)) if before.to_json() != after.to_json())
         });
         assert!(changes, "{path} = {value} has no effect");
         keys += 1;
@@ -182,6 +200,13 @@ fn every_default_is_a_value_of_its_kind() {
                     assert!((least..=most).contains(count), "{path}");
                     return;
                 }
+                Kind::Shorthand { table, main } => match table.key(main).map(|key| &key.kind) {
+                    Some(Kind::Count { least, most }) => {
+                        assert!((least..=most).contains(&count), "{path}");
+                        return;
+                    }
+                    _ => panic!("{path} does not stand for a count"),
+                },
                 _ => panic!("{path} is not a count"),
             },
             Default::Flag(flag) => Data::Flag(*flag),
@@ -194,6 +219,13 @@ fn every_default_is_a_value_of_its_kind() {
                 assert!(texts.iter().all(|text| !text.is_empty()), "{path}");
                 return;
             }
+            Default::Number(number) => match key.kind {
+                Kind::Number { least, most, .. } => {
+                    assert!((least..=most).contains(number), "{path}");
+                    return;
+                }
+                _ => panic!("{path} is not a number"),
+            },
             Default::Required | Default::Depends(_) | Default::Absent(_) => return,
         };
         let origin = Origin::File;

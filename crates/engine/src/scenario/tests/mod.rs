@@ -5,6 +5,7 @@ mod examples;
 mod grammar;
 mod networks;
 mod properties;
+mod queues;
 mod refused_files;
 mod refused_values;
 mod settings;

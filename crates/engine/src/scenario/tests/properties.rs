@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{Category, Format, Problem, Scenario, parse_bytes};
+use super::super::{Category, Discipline, Format, Problem, Scenario, parse_bytes};
 use super::examples::{HOTSPOT, HOTSPOT_JSON, PIFS, SEVEN, TWO_RATES, UDP_BETA};
 
 /// Pieces of scenarios, right and wrong, to put into others.
@@ -49,6 +49,8 @@ const PIECES: &[&str] = &[
     "\naifsn = 1\n",
     "\ntxop_limit = \"1 ms\"\n",
     "\nvoice = { cwmin = 9, txop_packets = 3 }\n",
+    "\nqueue.red = { min_th = 5, max_th = 15, weight = 1 }\n",
+    "\nqueue = { limit = 9, fq_codel = {} }\n",
     "\ndownload.category = \"video\"\n",
     "\"\"\"",
     "'''",
@@ -63,6 +65,9 @@ const PATHS: &[&str] = &[
     "cell.ap",
     "cell.ap.queue",
     "cell.ap.queue.x",
+    "cell.ap.queue.limit",
+    "cell.ap.queue.codel",
+    "cell.ap.queue.red.min_th",
     "cell.txop_limit",
     "cell.voice.cwmax",
     "station.others.video.aifsn",
@@ -142,8 +147,18 @@ fn check_scenario(scenario: &Scenario) {
             assert!(access.txop_packets != Some(0));
             assert!(access.txop_packets.is_some() || access.txop_limit.is_some());
         }
-        assert!(node.queue_packets > 0 && node.attempts_short > 0 && node.attempts_long > 0);
+        assert!(node.queue.most_packets() > 0 && node.attempts_short > 0 && node.attempts_long > 0);
         assert!(node.control_rate_bps > 0);
+    }
+    for queue in scenario
+        .stations
+        .iter()
+        .map(|s| s.node.queue)
+        .chain([scenario.cell.ap.queue])
+    {
+        if let Discipline::Red(red) = queue.discipline {
+            assert!(red.min_th < red.max_th && red.max_p > 0.0 && red.max_p <= 1.0);
+        }
     }
     for station in &scenario.stations {
         let access = Category::ALL.map(|category| station.node.access(category));

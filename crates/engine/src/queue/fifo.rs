@@ -1,44 +1,85 @@
-//! Drop-tail FIFO: a packet that finds the queue full is lost.
+//! A FIFO under a discipline that decides on arrival; its head stays inside while it is served.
 
 use std::collections::VecDeque;
 
-use super::QueueCounters;
+use super::{Admission, Backlog, QueueCounters, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// A FIFO of at most `limit` packets, the one in service included.
+/// Packets in order of arrival, the one in service included.
 #[derive(Clone, Debug)]
-pub struct DropTail {
+pub struct Fifo {
     packets: VecDeque<Packet>,
-    limit: usize,
+    admission: Admission,
     /// Until then the last packet removed still occupies its place (its MAC ACK is on the air).
     released: Time,
+    /// Length of that packet. [bytes]
+    released_bytes: u16,
+    /// Length of the packets inside. [bytes]
+    bytes: u64,
     counters: QueueCounters,
 }
 
-impl DropTail {
-    /// An empty queue; `limit` is at least 1. [packets]
-    pub fn new(limit: u32) -> DropTail {
-        DropTail {
+impl Fifo {
+    /// An empty queue.
+    pub fn new(admission: Admission) -> Fifo {
+        Fifo {
             packets: VecDeque::new(),
-            limit: limit as usize,
+            admission,
             released: Time::ZERO,
+            released_bytes: 0,
+            bytes: 0,
             counters: QueueCounters::default(),
         }
     }
 
-    /// Appends `packet`, or refuses it when the queue is full. Returns whether it was taken.
+    /// Appends `packet`, marked or not, or refuses it. Returns whether it was taken.
     #[inline]
     pub fn offer(&mut self, now: Time, mut packet: Packet) -> bool {
-        if self.is_full(now) {
+        let verdict = match self.admission {
+            Admission::DropTail(limit) if self.length(now) < limit as usize => Verdict::Enter,
+            Admission::DropTail(_) => Verdict::Drop,
+            _ => self.judge(now, &packet),
+        };
+        if verdict == Verdict::Drop {
             self.counters.refuse();
             return false;
         }
+        if verdict == Verdict::Mark && packet.mark() {
+            self.counters.mark();
+        }
         packet.queued = now;
         self.counters.enter(now);
+        self.bytes += u64::from(packet.bytes);
         self.packets.push_back(packet);
         true
+    }
+
+    #[inline(never)]
+    fn judge(&mut self, now: Time, packet: &Packet) -> Verdict {
+        let backlog = self.backlog(now);
+        self.admission.advance(now, |_| backlog.bytes);
+        self.admission.admit(now, &backlog, packet)
+    }
+
+    /// What a packet that arrives at `now` finds.
+    fn backlog(&self, now: Time) -> Backlog {
+        let packets = self.length(now) as u32;
+        let released_bytes = match now < self.released {
+            true => self.released_bytes,
+            false => 0,
+        };
+        let in_service = match self.head() {
+            Some(head) if released_bytes == 0 => head.bytes,
+            _ => released_bytes,
+        };
+        Backlog {
+            packets,
+            bytes: self.bytes + u64::from(released_bytes),
+            in_service_bytes: u32::from(in_service),
+            idle_since: (packets == 0).then_some(self.released),
+        }
     }
 
     /// The packet in service.
@@ -51,8 +92,14 @@ impl DropTail {
     #[inline]
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
+        if let Admission::Pie(pie) = &mut self.admission {
+            pie.advance(at, |_| self.bytes);
+            pie.departed(at.since(packet.queued));
+        }
+        self.bytes -= u64::from(packet.bytes);
         self.counters.leave(packet.queued, at);
         self.released = at;
+        self.released_bytes = packet.bytes;
         Some(packet)
     }
 
@@ -75,10 +122,14 @@ impl DropTail {
         self.packets.len() + usize::from(now < self.released)
     }
 
-    /// True if a packet offered at `now` would be refused.
+    /// True unless there is room in a drop-tail queue at `now`: under another discipline there is
+    /// none that a source could count on.
     #[inline]
     pub fn is_full(&self, now: Time) -> bool {
-        self.length(now) >= self.limit
+        match self.admission {
+            Admission::DropTail(limit) => self.length(now) >= limit as usize,
+            _ => true,
+        }
     }
 
     /// Packets inside, in order.
@@ -105,6 +156,10 @@ mod tests {
     use super::*;
     use crate::packet::PacketKind;
 
+    fn drop_tail(limit: u32) -> Fifo {
+        Fifo::new(Admission::DropTail(limit))
+    }
+
     fn packet(number: u32) -> Packet {
         Packet {
             flow: 0,
@@ -120,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_limit_counts_the_packet_in_service_until_its_release() {
-        let mut queue = DropTail::new(2);
+        let mut queue = drop_tail(2);
         assert!(queue.offer(Time(0), packet(0)));
         assert!(queue.offer(Time(10), packet(1)));
         assert!(!queue.offer(Time(20), packet(2)));
@@ -141,7 +196,7 @@ mod tests {
     #[test]
     fn mixing_serves_flows_by_their_share_and_keeps_each_in_order() {
         let mut stream = crate::kernel::streams::Streams::new(1, 0).stream("mix");
-        let mut queue = DropTail::new(400);
+        let mut queue = drop_tail(400);
         for number in 0..300 {
             // two packets of flow 0 for one of flow 1
             let flow = u32::from(number % 3 == 2);
@@ -171,7 +226,7 @@ mod tests {
 
     #[test]
     fn occupancy_is_the_area_under_the_queue_length() {
-        let mut queue = DropTail::new(9);
+        let mut queue = drop_tail(9);
         queue.offer(Time(0), packet(0));
         queue.offer(Time(10), packet(1));
         assert_eq!(queue.occupancy_ns(Time(20)), 20 + 10);

@@ -1,0 +1,123 @@
+//! A queue whose head stays inside until it has been sent, under any discipline.
+
+use super::{Admission, Fifo, Outlet, QueueCounters, Scheduled, Scheduler};
+use crate::kernel::streams::Stream;
+use crate::kernel::time::Time;
+use crate::packet::Packet;
+use crate::scenario::QueueSetting;
+
+/// A queue in front of a server that works on its first packet.
+#[derive(Clone, Debug)]
+pub enum HeadQueue {
+    /// Packets are judged when they arrive.
+    Fifo(Fifo),
+    /// Packets are judged when they leave.
+    Scheduled(Box<Scheduled>),
+}
+
+impl HeadQueue {
+    /// An empty queue of `setting`, served by `outlet`.
+    pub fn new(setting: &QueueSetting, outlet: Outlet, stream: Stream) -> HeadQueue {
+        if let Some(scheduler) = Scheduler::new(setting, stream.clone()) {
+            return HeadQueue::Scheduled(Box::new(Scheduled::new(scheduler)));
+        }
+        // each discipline that is no scheduler is an admission
+        let admission = Admission::new(setting, outlet, stream);
+        let admission = admission.unwrap_or(Admission::DropTail(setting.limit_packets));
+        HeadQueue::Fifo(Fifo::new(admission))
+    }
+
+    /// Offers `packet`; returns false if it was refused. What else is lost is to be fetched with
+    /// `take_dropped`.
+    #[inline]
+    pub fn offer(&mut self, now: Time, packet: Packet) -> bool {
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.offer(now, packet),
+            HeadQueue::Scheduled(scheduled) => {
+                scheduled.offer(now, packet);
+                true
+            }
+        }
+    }
+
+    /// The packet in service.
+    #[inline]
+    pub fn head(&self) -> Option<&Packet> {
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.head(),
+            HeadQueue::Scheduled(scheduled) => scheduled.head(),
+        }
+    }
+
+    /// Removes the head, whose place becomes free at `at` (not before now).
+    #[inline]
+    pub fn pop(&mut self, at: Time) -> Option<Packet> {
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.pop(at),
+            HeadQueue::Scheduled(scheduled) => scheduled.pop(at),
+        }
+    }
+
+    /// A packet lost after it had been taken, if there is one to be told of.
+    #[inline]
+    pub fn take_dropped(&mut self) -> Option<Packet> {
+        match self {
+            HeadQueue::Fifo(_) => None,
+            HeadQueue::Scheduled(scheduled) => scheduled.take_dropped(),
+        }
+    }
+
+    /// Brings to the front the first packet of the flow of a packet drawn at random, if the
+    /// discipline leaves the order open.
+    #[inline]
+    pub fn mix(&mut self, stream: &mut Stream) {
+        if let HeadQueue::Fifo(fifo) = self {
+            fifo.mix(stream);
+        }
+    }
+
+    /// True unless a source could fill the queue further.
+    #[inline]
+    pub fn is_full(&self, now: Time) -> bool {
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.is_full(now),
+            HeadQueue::Scheduled(_) => true,
+        }
+    }
+
+    /// Packets that occupy a place at `now`.
+    #[inline]
+    pub fn length(&self, now: Time) -> usize {
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.length(now),
+            HeadQueue::Scheduled(scheduled) => scheduled.length(now),
+        }
+    }
+
+    /// Packets inside, the one in service first.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let (fifo, scheduled) = match self {
+            HeadQueue::Fifo(fifo) => (Some(fifo.packets()), None),
+            HeadQueue::Scheduled(scheduled) => (None, Some(scheduled.packets())),
+        };
+        fifo.into_iter()
+            .flatten()
+            .chain(scheduled.into_iter().flatten())
+    }
+
+    /// Totals as they stand now.
+    pub fn counters(&self) -> QueueCounters {
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.counters(),
+            HeadQueue::Scheduled(scheduled) => scheduled.counters(),
+        }
+    }
+
+    /// Time integral of the queue length up to `now`. [packets ns]
+    pub fn occupancy_ns(&self, now: Time) -> u64 {
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.occupancy_ns(now),
+            HeadQueue::Scheduled(scheduled) => scheduled.occupancy_ns(now),
+        }
+    }
+}

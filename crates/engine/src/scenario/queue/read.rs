@@ -1,0 +1,203 @@
+//! A queue's table of the file, checked and read; the same wherever there is a queue.
+
+use super::super::decode::{Entry, Section};
+use super::super::grammar::DISCIPLINES;
+use super::super::layers::Layers;
+use super::super::model::{Arrivals, Direction, Ends, QueueOrder, Scenario, Transport};
+use super::super::problem::Problems;
+use super::*;
+
+/// Default limit of a queue with a discipline.
+const LIMIT: u32 = 1_000;
+
+/// The same of FQ-CoDel (RFC 8290, section 5.2.3).
+const FQ_CODEL_LIMIT: u32 = 10_240;
+
+/// Weight of the queue now that the authors of RED advise (Floyd & Jacobson 1993, section VI).
+const PUBLISHED_WEIGHT: f64 = 0.002;
+
+/// The queue at the first of the `places` (table and key) that says something of it.
+pub(in super::super) fn at(places: &[(&Section, &str)]) -> Option<QueueSetting> {
+    places.iter().find_map(|(table, key)| {
+        let by_default = || {
+            let limit = Layers(&[*table]).count(key);
+            limit.map(QueueSetting::drop_tail)
+        };
+        table.table(key).map_or_else(by_default, read)
+    })
+}
+
+/// The disciplines that a queue's table names, in order of the grammar.
+fn named(queue: &Section) -> Vec<&'static str> {
+    let is_named = |key: &&str| queue.table(key).is_some() || queue.entry(key).is_some();
+    DISCIPLINES.iter().copied().filter(is_named).collect()
+}
+
+/// Checks the queue under `key` of `table`, if it is given.
+pub(in super::super) fn check(table: &Section, key: &str, problems: &mut Problems) {
+    let Some(queue) = table.table(key) else {
+        return;
+    };
+    let named = named(queue);
+    let is_empty = named.is_empty() && queue.entry("limit").is_none();
+    if is_empty && !problems.concern_inside(&queue.path) {
+        let message = format!("empty; needed limit or one of {}", DISCIPLINES.join(", "));
+        problems.add(queue.origin, &queue.path, message);
+    }
+    if let [first, second, ..] = named[..] {
+        let message = format!(
+            "a second discipline, after {first}; allowed is one of {}",
+            DISCIPLINES.join(", ")
+        );
+        let origin = queue.table(second).map(|table| table.origin);
+        let origin = origin.or(queue.entry(second).map(|entry| entry.origin));
+        let path = format!("{}.{second}", queue.path);
+        problems.add(origin.unwrap_or(queue.origin), &path, message);
+    }
+    if let Some(red) = queue.table("red")
+        && let (Some(min), Some(max)) = (red.entry("min_th"), red.entry("max_th"))
+        && let (Some(min_th), Some(max_th)) = (min.number(), max.number())
+        && min_th >= max_th
+    {
+        let message = format!(
+            "{} is not below max_th; allowed is less than {}",
+            min.shown, max.shown
+        );
+        problems.add(min.origin, &min.path, message);
+    }
+}
+
+fn read(queue: &Section) -> Option<QueueSetting> {
+    let limit = Layers(&[queue]).count("limit");
+    let discipline = match named(queue).first() {
+        None => Discipline::DropTail,
+        Some(&"threshold") => Discipline::Threshold {
+            packets: Layers(&[queue]).count("threshold")?,
+        },
+        Some(&key) => {
+            let table = queue.table(key)?;
+            match key {
+                "red" => Discipline::Red(red(table)?),
+                "proportional" => Discipline::Proportional(ProportionalSetting {
+                    slope: table.entry("slope")?.number()?,
+                    ecn: table.entry("ecn")?.flag()?,
+                }),
+                "pie" => Discipline::Pie(pie(table)?),
+                "codel" => Discipline::CoDel(codel(table)?),
+                _ => Discipline::FqCoDel(FqCoDelSetting {
+                    codel: codel(table)?,
+                    quantum_bytes: table.entry("quantum")?.size()?,
+                    queues: Layers(&[table]).count("queues")?,
+                }),
+            }
+        }
+    };
+    let default_limit = match discipline {
+        Discipline::Threshold { packets } => packets,
+        Discipline::FqCoDel(_) => FQ_CODEL_LIMIT,
+        _ => LIMIT,
+    };
+    Some(QueueSetting {
+        limit_packets: limit.unwrap_or(default_limit),
+        discipline,
+    })
+}
+
+fn red(table: &Section) -> Option<RedSetting> {
+    let is_ns2 = table.entry("form")?.word()? == "ns-2";
+    let flag = |key: &str| table.entry(key).and_then(Entry::flag);
+    Some(RedSetting {
+        form: if is_ns2 {
+            RedForm::Ns2
+        } else {
+            RedForm::Published
+        },
+        min_th: table.entry("min_th")?.number()?,
+        max_th: table.entry("max_th")?.number()?,
+        max_p: table.entry("max_p")?.number()?,
+        weight: match table.entry("weight").map(|entry| entry.number()) {
+            Some(Some(0.0)) => RedWeight::PerSecond,
+            Some(Some(weight)) => RedWeight::Given(weight),
+            Some(None) => RedWeight::Auto,
+            None if is_ns2 => RedWeight::Auto,
+            None => RedWeight::Given(PUBLISHED_WEIGHT),
+        },
+        gentle: flag("gentle").unwrap_or(is_ns2),
+        wait: flag("wait").unwrap_or(is_ns2),
+        bytes: flag("bytes")?,
+        ecn: flag("ecn")?,
+        mean_packet_bytes: table.entry("mean_packet")?.size()?,
+    })
+}
+
+fn codel(table: &Section) -> Option<CoDelSetting> {
+    let own = Layers(&[table]);
+    Some(CoDelSetting {
+        target: own.duration("target")?,
+        interval: own.duration("interval")?,
+        ecn: own.entry("ecn")?.flag()?,
+    })
+}
+
+fn pie(table: &Section) -> Option<PieSetting> {
+    let own = Layers(&[table]);
+    Some(PieSetting {
+        target: own.duration("target")?,
+        update: own.duration("update")?,
+        alpha: own.entry("alpha")?.number()?,
+        beta: own.entry("beta")?.number()?,
+        max_burst: own.duration("max_burst")?,
+        ecn: own.entry("ecn")?.flag()?,
+    })
+}
+
+/// What cannot go with a discipline: a greedy source, which fills a queue up to its limit, and an
+/// order of service where the discipline has its own.
+pub(in super::super) fn check_sources(
+    root: &Section,
+    scenario: &Scenario,
+    problems: &mut Problems,
+) {
+    let ap = &scenario.cell.ap.queue;
+    if scenario.cell.ap_queue_order == QueueOrder::Mixed
+        && matches!(ap.discipline, Discipline::CoDel(_) | Discipline::FqCoDel(_))
+        && let Some(order) = root
+            .table("cell")
+            .and_then(|cell| cell.table("ap")?.entry("queue_order"))
+    {
+        let message = format!(
+            "{} contradicts the queue's discipline, which chooses the next packet; allowed is \
+             \"fifo\"",
+            order.shown
+        );
+        problems.add(order.origin, &order.path, message);
+    }
+    for flow in &scenario.flows {
+        let (Transport::Udp(udp), Ends::Station { station, direction }) =
+            (&flow.transport, flow.ends)
+        else {
+            continue;
+        };
+        let station = &scenario.stations[station];
+        let (queue, key) = match direction {
+            Direction::Up => (&station.node.queue, "udp_up"),
+            Direction::Down => (ap, "udp_down"),
+        };
+        if udp.arrivals != Arrivals::Greedy || queue.is_plain() {
+            continue;
+        }
+        let group = root
+            .named("station")
+            .iter()
+            .find(|(name, _)| *name == station.group);
+        let Some(source) = group.and_then(|(_, group)| group.table(key)) else {
+            continue;
+        };
+        if !problems.concern(&source.path) {
+            let message = "greedy, so that it fills its queue to the limit, which the queue's \
+                           discipline would not let it; allowed is a source with a rate, or a \
+                           queue with a limit or a threshold alone";
+            problems.add(source.origin, &source.path, message.to_owned());
+        }
+    }
+}

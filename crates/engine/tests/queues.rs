@@ -1,0 +1,126 @@
+//! Disciplines at work in a cell and on a link: what a threshold is, what a sparse flow waits, what
+//! delay and loss come out.
+
+use std::ops::ControlFlow;
+
+use lasthop_engine::RunResult;
+use lasthop_engine::scenario::{Format, parse};
+
+/// Two uploads and two downloads beside a trickle of datagrams to a station of its own.
+const CELL: &str = r#"
+duration = "20 s"
+warmup = "5 s"
+replications = 1
+cell = { phy = "802.11b", ap_queue = 60 }
+station.up.upload = 2
+station.down.download = 2
+station.phone.udp_down = { rate = "64 kbps", packet = "160 B" }
+"#;
+
+/// Twenty flows through 10 Mb/s and 40 ms.
+const DUMBBELL: &str = r#"
+duration = "40 s"
+warmup = "10 s"
+replications = 1
+dumbbell = { flows = 20, bottleneck = "10 Mbps", rtt = "40 ms" }
+tcp.window = 1000
+"#;
+
+fn simulate(text: &str, settings: &[(&str, &str)]) -> RunResult {
+    let settings: Vec<(String, String)> = settings
+        .iter()
+        .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()))
+        .collect();
+    let scenario = match parse(text, Format::Toml, "test.toml", &settings) {
+        Ok(scenario) => scenario,
+        Err(problems) => panic!("{}", problems[0]),
+    };
+    match lasthop_engine::run(&scenario, 1, &|_| ControlFlow::Continue(())) {
+        Ok(result) => result,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The mean of `quantity` of the item `name` of `list`.
+fn mean(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
+    let items = result.summary[list].as_array();
+    let item = items.and_then(|items| items.iter().find(|item| item["name"] == name));
+    let found = item.and_then(|item| item[quantity]["mean"].as_f64());
+    found.unwrap_or_else(|| panic!("no {quantity} of {name} in {list}"))
+}
+
+#[test]
+fn a_threshold_of_q_packets_is_a_drop_tail_queue_of_q_packets_to_the_byte() {
+    for (text, path) in [(CELL, "cell.ap_queue"), (DUMBBELL, "queue")] {
+        let threshold = format!("{path}.threshold");
+        let wide = format!("{path}.limit");
+        for q in ["1", "8", "39"] {
+            let plain = simulate(text, &[(path, q)]).summary;
+            assert_eq!(
+                plain,
+                simulate(text, &[(&threshold, q), (&wide, "500")]).summary
+            );
+        }
+    }
+}
+
+#[test]
+fn a_trickle_does_not_wait_behind_bulk_transfers_under_fq_codel() {
+    let delay = |settings: &[(&str, &str)]| {
+        let result = simulate(CELL, settings);
+        mean(&result, "flows", "phone/udp-down/1", "one_way_delay_s")
+    };
+    let behind_all = delay(&[]);
+    let first = delay(&[("cell.ap_queue.fq_codel", "{}")]);
+    // at most the frame on the air, its contention and one packet of another flow
+    assert!(first < 0.02 && behind_all > 0.1, "{first} {behind_all}");
+}
+
+#[test]
+fn pie_holds_the_delay_of_a_link_at_its_target() {
+    let sojourn = |target: &str| {
+        let pie = format!("{{ target = \"{target}\" }}");
+        let result = simulate(DUMBBELL, &[("queue", "500"), ("queue.pie", &pie)]);
+        mean(&result, "queues", "bottleneck", "sojourn_s")
+    };
+    // twenty windows in sawteeth: the mean is held, the integral part leaves no offset
+    for (target, seconds) in [("15 ms", 0.015), ("40 ms", 0.040)] {
+        let found = sojourn(target);
+        assert!(
+            (found / seconds - 1.0).abs() < 0.15,
+            "{found} for {seconds}"
+        );
+    }
+}
+
+#[test]
+fn codel_keeps_a_link_busy_with_a_short_queue() {
+    let full = simulate(DUMBBELL, &[("queue", "500")]);
+    let short = simulate(DUMBBELL, &[("queue", "500"), ("queue.codel", "{}")]);
+    let sojourn = |result| mean(result, "queues", "bottleneck", "sojourn_s");
+    assert!(sojourn(&short) < 0.025 && sojourn(&full) > 0.2);
+    assert!(mean(&short, "links", "bottleneck", "utilisation") > 0.97);
+}
+
+#[test]
+fn red_keeps_the_average_between_its_thresholds() {
+    for form in ["ns-2", "published"] {
+        let red = format!("{{ min_th = 10, max_th = 30, max_p = 0.1, form = \"{form}\" }}");
+        let result = simulate(DUMBBELL, &[("queue", "500"), ("queue.red", &red)]);
+        let packets = mean(&result, "queues", "bottleneck", "occupancy_packets");
+        assert!((10.0..30.0).contains(&packets), "{form}: {packets}");
+        assert!(mean(&result, "links", "bottleneck", "utilisation") > 0.97);
+    }
+}
+
+#[test]
+fn proportional_drops_lose_the_slope_times_the_queue() {
+    let slope = 0.001;
+    let table = [("queue", "500"), ("queue.proportional.slope", "0.001")];
+    let result = simulate(DUMBBELL, &table);
+    let found = |quantity| mean(&result, "queues", "bottleneck", quantity);
+    let expected = slope * found("occupancy_packets");
+    // arrivals come in bursts, and so find more than the mean over time
+    let ratio = found("drop_probability") / expected;
+    assert!((0.9..1.25).contains(&ratio), "{ratio}");
+}
