@@ -50,8 +50,8 @@ pub const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "cwnd_packets",
         unit: "packets",
-        lists: &["flows"],
-        definition: "time average of the congestion window of a TCP flow",
+        lists: &["flows", "classes"],
+        definition: "time average of the congestion window of a TCP flow; mean over the flows of a class",
     },
     Quantity {
         name: "loss_probability",
@@ -120,6 +120,12 @@ pub const QUANTITIES: &[Quantity] = &[
         definition: "most packets that a wired link's queue held, the one in service included",
     },
     Quantity {
+        name: "occupancy_sd_packets",
+        unit: "packets",
+        lists: &["queues"],
+        definition: "standard deviation of a wired link's queue, read once a bin (record.utilisation_bin)",
+    },
+    Quantity {
         name: "drop_probability",
         unit: "-",
         lists: &["queues"],
@@ -154,6 +160,12 @@ pub const QUANTITIES: &[Quantity] = &[
         unit: "-",
         lists: &["cells", "classes"],
         definition: "Jain's fairness index of the goodputs of the stations that have flows, or of the class's flows",
+    },
+    Quantity {
+        name: "synchronisation",
+        unit: "-",
+        lists: &["classes"],
+        definition: "correlation of the windows of a class's TCP flows, read once a bin: covariances of all pairs over the products of their standard deviations; 1: they swing together, 0: each for itself",
     },
     Quantity {
         name: "starved_flows",

@@ -74,6 +74,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     ),
     "queues": (
         Column("occupancy_packets", "mean queue", "packets"),
+        Column("occupancy_sd_packets", "standard deviation", "packets"),
         Column("occupancy_max_packets", "longest queue", "packets"),
         Column("sojourn_s", "sojourn time", "ms", 1e3),
         Column("drop_probability", "drops", "%", 100),
@@ -82,6 +83,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         GOODPUT,
         Column("goodput_share", "share", "%", 100),
         Column("jain", "Jain's index"),
+        Column("synchronisation", "window correlation"),
         Column("starved_flows", "starved", "flows"),
         Column("loss_probability", "loss", "%", 100),
         Column("completion_s", "completion", "s"),

@@ -41,6 +41,9 @@ impl Period<'_> {
             let mut item = self.queue_item(&wired.name, (from, to), areas);
             let longest = wired.link.longest() as f64;
             item.values.push(("occupancy_max_packets", Some(longest)));
+            let gauge = self.world.gauge.as_ref();
+            let deviation = gauge.and_then(|gauge| gauge.queue_deviation(index));
+            item.values.push(("occupancy_sd_packets", deviation));
             item
         };
         self.shown().map(item).collect()
@@ -50,15 +53,12 @@ impl Period<'_> {
     pub(super) fn classes(&self, goodputs: &[f64]) -> Vec<Item> {
         let flows = &self.world.scenario.flows;
         let total: f64 = goodputs.iter().sum();
-        let mut names: Vec<&str> = Vec::new();
-        for flow in flows {
-            if !names.contains(&flow.class.as_str()) {
-                names.push(&flow.class);
-            }
-        }
-        let item = |name: &str| {
+        let Some(gauge) = &self.world.gauge else {
+            return Vec::new();
+        };
+        let item = |(class, name): (usize, &String)| {
             let members: Vec<usize> = (0..flows.len())
-                .filter(|&index| flows[index].class == name)
+                .filter(|&index| gauge.class_of(index) == class)
                 .collect();
             let own: Vec<f64> = members.iter().map(|&index| goodputs[index]).collect();
             let sum: f64 = own.iter().sum();
@@ -78,14 +78,30 @@ impl Period<'_> {
                 ("starved_flows", Some(starved as f64)),
                 ("loss_probability", loss),
             ];
+            if let Some(cwnd) = self.mean_cwnd(&members) {
+                values.push(("cwnd_packets", Some(cwnd)));
+                values.push(("synchronisation", gauge.synchronisation(class)));
+            }
             values.extend(self.completions(&members));
             Item {
-                name: name.to_owned(),
+                name: name.clone(),
                 labels: Vec::new(),
                 values,
             }
         };
-        names.into_iter().map(item).collect()
+        gauge.classes.iter().enumerate().map(item).collect()
+    }
+
+    /// Time average of the windows of the TCP flows among `members`. [packets]
+    fn mean_cwnd(&self, members: &[usize]) -> Option<f64> {
+        let tcp = |&&index: &&usize| {
+            let transport = &self.world.scenario.flows[index].transport;
+            matches!(transport, Transport::Tcp(_))
+        };
+        let tcp: Vec<usize> = members.iter().filter(tcp).copied().collect();
+        let area = |&k: &usize| self.end.flows[k].cwnd_ns - self.start.flows[k].cwnd_ns;
+        let sum: f64 = tcp.iter().map(area).sum();
+        (!tcp.is_empty()).then(|| sum / self.length_ns() as f64 / tcp.len() as f64)
     }
 
     /// Completion times of those of the flows that are finite.

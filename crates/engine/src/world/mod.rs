@@ -2,11 +2,12 @@
 //!
 //! The only module that knows every other. Order of events at the same instant: the medium, the links
 //! by number (the two directions of the cell's wire first), the schedule (starts, stops, end of
-//! warm-up, samples), ACKs whose making takes time, then each flow's two timers (the sender's, the
+//! warm-up, samples), readings of windows and queues, ACKs whose making takes time, then each flow's two timers (the sender's, the
 //! receiver's delayed-ACK timer). All but the medium, whose turn it is most of the time in a cell, are
 //! slots of the agenda in this order.
 
 mod flow;
+mod gauge;
 mod network;
 mod routes;
 mod transport;
@@ -16,6 +17,7 @@ use std::ops::ControlFlow;
 
 pub(crate) use self::flow::Endpoints;
 use self::flow::FlowState;
+use self::gauge::Gauge;
 pub(crate) use self::network::WiredLink;
 use self::routes::Routes;
 use crate::error::EngineError;
@@ -41,13 +43,17 @@ impl Slots {
         self.links
     }
 
-    fn acks(self) -> usize {
+    fn gauge(self) -> usize {
         self.links + 1
+    }
+
+    fn acks(self) -> usize {
+        self.links + 2
     }
 
     /// The sender's timer of flow `index`; the receiver's is the next slot.
     fn flow(self, index: usize) -> usize {
-        self.links + 2 + 2 * index
+        self.links + 3 + 2 * index
     }
 
     /// The flow of a timer, and whether it is the receiver's.
@@ -113,6 +119,7 @@ pub(crate) struct World<'a> {
     acks_made: u64,
     /// Picks the next packet of an access point that serves in mixed order.
     mixing: Option<Stream>,
+    pub(crate) gauge: Option<Gauge>,
     schedule: Vec<(Time, Planned)>,
     planned: usize,
     warm: Option<Snapshot>,
@@ -237,6 +244,7 @@ impl<'a> World<'a> {
             acks: BTreeMap::new(),
             acks_made: 0,
             mixing: mixed.then(|| streams.stream("ap/order")),
+            gauge: Gauge::new(scenario, slots.links, network::bin_of(scenario)),
             schedule: plan_of(scenario, &streams, interval),
             planned: 0,
             warm: None,
@@ -278,6 +286,10 @@ impl<'a> World<'a> {
             self.link_event(now, slot);
         } else if slot == self.slots.schedule() {
             self.planned_event(now);
+        } else if slot == self.slots.gauge() {
+            self.events -= 1; // as if nobody looked
+            let next = self.read_gauge(now);
+            self.agenda.set(slot, next);
         } else if slot == self.slots.acks() {
             self.made_ack_event(now);
         } else {
@@ -420,6 +432,8 @@ impl<'a> World<'a> {
                     flow.integrate_cwnd(now);
                 }
                 self.warm = Some(Snapshot::take(self));
+                let first = self.read_gauge(now);
+                self.agenda.set(self.slots.gauge(), first);
             }
             Planned::Sample => {
                 self.settle_links(now);

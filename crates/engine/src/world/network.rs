@@ -33,10 +33,15 @@ pub(crate) struct WiredLink {
     pub(crate) name: Box<str>,
 }
 
+/// Width of the scenario's bins.
+pub(super) fn bin_of(scenario: &Scenario) -> Span {
+    scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN)
+}
+
 /// The links of a scenario, at rest, the wire of its cell first.
 pub(super) fn links_of(scenario: &Scenario, routes: &Routes, streams: &Streams) -> Vec<WiredLink> {
     let measured = Time::ZERO + scenario.warmup..Time::ZERO + scenario.duration;
-    let bin = scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN);
+    let bin = bin_of(scenario);
     let wires = [("wire/down", "servers", "ap"), ("wire/up", "ap", "servers")];
     let wires = wires.map(|(name, from, to)| wire(&scenario.wire, name, from, to));
     let settings: Vec<&LinkSettings> = wires.iter().chain(&scenario.links).collect();

@@ -1,0 +1,184 @@
+//! Readings of windows and queues at equal intervals, for what no counter says: how much they vary,
+//! and whether the windows of a class vary together.
+
+use super::World;
+use super::flow::{Endpoints, FlowState};
+use crate::kernel::time::{Span, Time};
+use crate::scenario::{Ends, Scenario};
+
+/// Moments of one reading.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moments {
+    sum: f64,
+    squares: f64,
+}
+
+impl Moments {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.squares += value * value;
+    }
+
+    fn variance(&self, count: f64) -> f64 {
+        let mean = self.sum / count;
+        (self.squares / count - mean * mean).max(0.0)
+    }
+}
+
+/// What has been read since the end of the warm-up.
+#[derive(Clone, Debug)]
+pub(crate) struct Gauge {
+    interval: Span,
+    count: u64,
+    /// Of each link its queue.
+    queues: Vec<Moments>,
+    /// Of each flow its window; not of those without.
+    windows: Vec<Moments>,
+    /// Of each class the sum of its windows.
+    sums: Vec<Moments>,
+    /// The class of each flow.
+    class_of: Vec<usize>,
+    /// Classes by name, in order of the flows.
+    pub(crate) classes: Vec<String>,
+}
+
+impl Gauge {
+    /// For a scenario with flows between wired nodes; others are not read.
+    pub(super) fn new(scenario: &Scenario, links: usize, interval: Span) -> Option<Gauge> {
+        let flows = &scenario.flows;
+        if !flows.iter().any(|flow| flow.ends == Ends::Wired) {
+            return None;
+        }
+        let mut classes: Vec<String> = Vec::new();
+        let class_of = flows.iter().map(|flow| {
+            let known = classes.iter().position(|name| *name == flow.class);
+            known.unwrap_or_else(|| {
+                classes.push(flow.class.clone());
+                classes.len() - 1
+            })
+        });
+        let class_of = class_of.collect();
+        Some(Gauge {
+            interval,
+            count: 0,
+            queues: vec![Moments::default(); links],
+            windows: vec![Moments::default(); flows.len()],
+            sums: vec![Moments::default(); classes.len()],
+            class_of,
+            classes,
+        })
+    }
+
+    /// Reads the windows of all flows.
+    fn read_windows(&mut self, windows: impl Iterator<Item = Option<f64>>) {
+        let mut sums = vec![0.0; self.sums.len()];
+        let readings = self.windows.iter_mut().zip(&self.class_of);
+        for ((moments, &class), window) in readings.zip(windows) {
+            if let Some(cwnd) = window {
+                moments.add(cwnd);
+                sums[class] += cwnd;
+            }
+        }
+        for (moments, sum) in self.sums.iter_mut().zip(sums) {
+            moments.add(sum);
+        }
+    }
+
+    /// The class of flow `index`, by its place in `classes`.
+    pub(crate) fn class_of(&self, index: usize) -> usize {
+        self.class_of[index]
+    }
+
+    /// Standard deviation of the queue of link number `link`. [packets]
+    pub(crate) fn queue_deviation(&self, link: usize) -> Option<f64> {
+        let count = self.count as f64;
+        (self.count > 1).then(|| self.queues[link].variance(count).sqrt())
+    }
+
+    /// Correlation of the windows of a class: the sum of the covariances of all pairs over the sum
+    /// of the products of their standard deviations. `None` with fewer than two windows that vary.
+    pub(crate) fn synchronisation(&self, class: usize) -> Option<f64> {
+        let count = self.count as f64;
+        let members = self.windows.iter().zip(&self.class_of);
+        let own = members.filter(|&(_, &of)| of == class);
+        let (mut variances, mut deviations) = (0.0, 0.0);
+        for (window, _) in own {
+            let variance = window.variance(count);
+            variances += variance;
+            deviations += variance.sqrt();
+        }
+        let pairs = deviations * deviations - variances;
+        let together = self.sums[class].variance(count) - variances;
+        (self.count > 1 && pairs > 1e-9 * variances).then(|| together / pairs)
+    }
+}
+
+impl World<'_> {
+    /// Reads all windows and queues; returns when the next reading is due.
+    pub(super) fn read_gauge(&mut self, now: Time) -> Time {
+        let Some(gauge) = &mut self.gauge else {
+            return Time::NEVER;
+        };
+        gauge.count += 1;
+        for (moments, wired) in gauge.queues.iter_mut().zip(&self.links) {
+            if wired.shown {
+                moments.add(wired.link.length(now) as f64);
+            }
+        }
+        let window = |flow: &FlowState| match &flow.endpoints {
+            Endpoints::Tcp(tcp) => Some(tcp.0.cwnd()),
+            Endpoints::Udp(_) => None,
+        };
+        gauge.read_windows(self.flows.iter().map(window));
+        now + gauge.interval
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Format, parse};
+
+    /// Synchronisation of three windows over time, computed in one pass and pair by pair.
+    fn both(windows: &[[f64; 3]]) -> (f64, f64) {
+        let text = "duration = \"1 s\"\ndumbbell = { bottleneck = \"1 Mbps\", flows = 3 }";
+        let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {
+            panic!("a dumbbell");
+        };
+        let Some(mut gauge) = Gauge::new(&scenario, 4, Span(1)) else {
+            panic!("wired flows");
+        };
+        for reading in windows {
+            gauge.count += 1;
+            gauge.read_windows(reading.iter().copied().map(Some));
+        }
+        let count = windows.len() as f64;
+        let mean = |k: usize| windows.iter().map(|w| w[k]).sum::<f64>() / count;
+        let covariance = |a: usize, b: usize| {
+            let products = windows.iter().map(|w| (w[a] - mean(a)) * (w[b] - mean(b)));
+            products.sum::<f64>() / count
+        };
+        let pairs = [(0, 1), (0, 2), (1, 2)];
+        let scale = |a: usize, b: usize| (covariance(a, a) * covariance(b, b)).sqrt();
+        let above: f64 = pairs.iter().map(|&(a, b)| covariance(a, b)).sum();
+        let below: f64 = pairs.iter().map(|&(a, b)| scale(a, b)).sum();
+        let Some(synchronisation) = gauge.synchronisation(0) else {
+            panic!("windows vary");
+        };
+        (synchronisation, above / below)
+    }
+
+    #[test]
+    fn synchronisation_is_the_correlation_over_all_pairs() {
+        let (together, expected) = both(&[[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [5.0, 10.0, 15.0]]);
+        assert!((together - 1.0).abs() < 1e-12 && (expected - 1.0).abs() < 1e-12);
+        let mixed = both(&[
+            [1.0, 9.0, 3.0],
+            [4.0, 2.0, 3.5],
+            [2.0, 7.0, 8.0],
+            [6.0, 1.0, 2.0],
+        ]);
+        assert!((mixed.0 - mixed.1).abs() < 1e-12, "{mixed:?}");
+        assert!(mixed.0 < 0.0);
+    }
+}
