@@ -164,3 +164,13 @@ def test_contenders_refuse_a_cell_that_is_not_saturated():
     flow["udp"]["arrivals"] = "poisson"
     with pytest.raises(ValueError, match="a/up is not greedy"):
         contenders(scenario([flow]))
+
+
+def test_contenders_refuse_categories_and_opportunities():
+    flow = greedy("a/up", "a") | {"category": "video"}
+    with pytest.raises(ValueError, match="see zones"):
+        contenders(scenario([flow]))
+    cell = scenario([greedy("a/up", "a")])
+    cell["stations"][0]["txop_packets"] = 3
+    with pytest.raises(ValueError, match="see zones"):
+        contenders(cell)

@@ -79,7 +79,8 @@ def contenders(scenario: Mapping[str, Any]) -> list[Contender]:
     ------
     ValueError
         If a flow is not greedy UDP, the nodes' AIFSN differ, the AP sends at several rates or
-        sizes, or a frame both follows an RTS and may meet channel errors.
+        sizes, a frame both follows an RTS and may meet channel errors, or the scenario has
+        categories or opportunities of several packets, which `zones` knows.
     """
     cell = scenario["cell"]
     stations = {station["name"]: station for station in scenario["stations"]}
@@ -93,6 +94,9 @@ def contenders(scenario: Mapping[str, Any]) -> list[Contender]:
         station = stations[flow["station"]]
         sends_up = flow["direction"] == "up"
         sender = station if sends_up else cell["ap"]
+        bursts = sender.get("txop_packets", 1) != 1 or sender.get("txop_limit_s") is not None
+        if bursts or flow.get("category", "best-effort") != "best-effort":
+            raise ValueError(f"flow {flow['name']} has a category or opportunities: see zones")
         aifsns.add(sender["aifsn"])
         contender = _contender(cell, sender, station, sends_up, udp)
         if sends_up:
