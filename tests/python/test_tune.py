@@ -1,7 +1,7 @@
 import json
 import tomllib
 from collections.abc import Callable
-from itertools import product
+from itertools import pairwise, product
 from math import nan
 from pathlib import Path
 
@@ -320,6 +320,19 @@ def test_picture_marks_the_chosen_setting(tuning: lh.Tuning) -> None:
     assert len(figure.axes) == 3
     bold = [label.get_text() for label in figure.axes[0].get_yticklabels() if is_bold(label)]
     assert bold == [tuning.chosen.name]
+
+
+def test_numbers_under_a_panel_do_not_run_into_each_other(tuning: lh.Tuning) -> None:
+    figure = tuning.figure()
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        low, high = axes.get_xlim()
+        boxes = [
+            tick.label1.get_window_extent()
+            for tick in axes.xaxis.get_major_ticks()
+            if low <= tick.get_loc() <= high
+        ]
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 def is_bold(label: object) -> bool:

@@ -23,6 +23,9 @@ PANELS = (
 ROW_MM = 4.2
 """Height of a setting's row. [mm]"""
 
+MOST_TICKS = 5
+"""Intervals of an axis: Jain's indices of six digits must not run into each other."""
+
 SIMULATED = "simulation, 95 %"
 CHOSEN_BAND = "#E5F2E9"
 
@@ -92,3 +95,4 @@ def _name_rows(axes: Axes, tuning: Tuning) -> None:
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0, pad=5)
     axes.margins(x=0.08)
+    axes.locator_params(axis="x", nbins=MOST_TICKS)
