@@ -20,7 +20,7 @@ help:
 	@echo "make test       everything CI runs: make check, the documentation, the longer suites"
 	@echo "make check      format, lints, types, unit tests (under two minutes when warm)"
 	@echo "make test-long  hours of random scenarios in minutes of machine time"
-	@echo "make bench      cost per packet beside ns-2 and ns-3 (installs them)"
+	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them)"
 	@echo "make docs       the documentation site, in site/"
 	@echo "make docs-pages writes the generated pages and the outputs shown in README and guides"
 	@echo "make build      the virtual environment with lasthop in it; make clean removes everything built"

@@ -2,7 +2,9 @@
 
 Run as a program it is that process, and prints a JSON list of runs:
 
-    ours.py FILE DURATION_S ...     simulates FILE for each duration in turn
+    ours.py FILE SETTINGS DURATION_S ...    simulates FILE for each duration in turn
+
+SETTINGS is a JSON object of values by key path.
 """
 
 import json
@@ -10,8 +12,10 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from measure import Cost, Run, high_water_mark_kb, process, slope
@@ -33,18 +37,25 @@ class ColdStart:
     heavy: list[str]
 
 
-def cost(file: Path, short_s: float, long_s: float, repeats: int) -> Cost:
+def cost(
+    file: Path,
+    short_s: float,
+    long_s: float,
+    repeats: int,
+    settings: Mapping[str, object] = MappingProxyType({}),
+) -> Cost:
     """Slope in one warm process; memory of one long run in a fresh one."""
-    [fresh] = worker(file, [long_s])
-    warm = iter(worker(file, [short_s, *[short_s, long_s] * repeats]))
+    [fresh] = worker(file, settings, [long_s])
+    warm = iter(worker(file, settings, [short_s, *[short_s, long_s] * repeats]))
     next(warm)
     measured = slope(lambda _: next(warm), short_s, long_s, repeats)
     return replace(measured, peak_rss_mb=fresh.peak_rss_mb)
 
 
-def worker(file: Path, durations: list[float]) -> list[Run]:
+def worker(file: Path, settings: Mapping[str, object], durations: list[float]) -> list[Run]:
     """Runs this file as a program."""
-    ended = process([sys.executable, __file__, str(file), *map(str, durations)])
+    words = [str(file), json.dumps(dict(settings)), *map(str, durations)]
+    ended = process([sys.executable, __file__, *words])
     return [Run(**run) for run in json.loads(ended.output)]
 
 
@@ -78,12 +89,12 @@ def imported(argv: list[str]) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-def main(file: str, durations: list[float]) -> None:
+def main(file: str, settings: str, durations: list[float]) -> None:
     """Simulates `file` for each duration; memory is the growth over the idle interpreter."""
     idle_kb = high_water_mark_kb("self")
     import lasthop
 
-    scenario = lasthop.Scenario(Path(file))
+    scenario = lasthop.Scenario(Path(file), json.loads(settings))
     runs = []
     for duration_s in durations:
         timed = scenario.with_("duration", f"{duration_s:g} s")
@@ -105,4 +116,4 @@ def segments(result: "lasthop.Result", measured_s: float) -> int:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], [float(duration) for duration in sys.argv[2:]])
+    main(sys.argv[1], sys.argv[2], [float(duration) for duration in sys.argv[3:]])

@@ -26,7 +26,6 @@ NS3_LIBRARIES = (
 )
 
 WARMUP_S = 10.0
-SEED = "1"
 
 
 class Simulator(Protocol):
@@ -74,20 +73,24 @@ class Ns2:
     how: str
 
     def __call__(self, duration_s: float) -> Run:
-        return delivered(["ns", str(HERE / "peers" / "cell.tcl")], duration_s, self.how)
+        return delivered(["ns", str(HERE / "peers" / "cell.tcl")], duration_s, 1, self.how)
 
 
 @dataclass(frozen=True)
 class Ns3:
     """The Python wheel `ns3`, for its release build and headers, and a C++ program."""
 
+    options: tuple[str, ...] = ()
+    #: Number of the replication: another one draws other random numbers.
+    replication: int = 1
+
     def __call__(self, duration_s: float) -> Run:
-        return delivered([str(NS3_PROGRAM)], duration_s)
+        return delivered([str(NS3_PROGRAM)], duration_s, self.replication, *self.options)
 
 
-def delivered(program: list[str], duration_s: float, *more: str) -> Run:
+def delivered(program: list[str], duration_s: float, seed: int, *more: str) -> Run:
     """Runs a peer and reads its line `delivered IN_ALL AFTER_WARMUP`."""
-    argv = [*program, str(duration_s), str(WARMUP_S), SEED, *more]
+    argv = [*program, str(duration_s), str(WARMUP_S), str(seed), *more]
     ended = process(argv)
     for line in ended.output.splitlines():
         if line.startswith("delivered "):

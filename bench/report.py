@@ -1,5 +1,6 @@
 """The tables that `make bench` prints."""
 
+from edca import Compared, Estimate
 from measure import Cost
 from ours import ColdStart
 
@@ -54,3 +55,28 @@ def start_row(start: ColdStart) -> None:
     """One command."""
     loads = f"no: {', '.join(start.heavy)}" if start.heavy else "yes"
     print(f"{start.command:24}{start.wall_s * 1e3:11.0f}{start.cpu_s * 1e3:8.0f}  {loads}")
+
+
+def edca(compared: list[Compared]) -> None:
+    """Goodput and cost with access parameters of 802.11e."""
+    print("\nseven downloads, window 4, access parameters AP / stations (paper 003)")
+    print("  [Mb/s], ± half of the 95 % interval; in brackets how far ns-3 is from it")
+    print(
+        f"{'':14}{'ns-3':>15}{'lasthop':>24}{'one switch':>24}{'rules of ns-3':>24}"
+        f"{'us/segment':>11}{'ns-3':>6}{'ratio':>7}  verdict"
+    )
+    for one in compared:
+        columns = [
+            f"{mbps(ours)} ({one.peer.over(ours):+6.2%})"
+            for ours in (one.ours, one.switched, one.all_rules)
+        ]
+        print(
+            f"{one.case.name:14}{mbps(one.peer):>15}{''.join(f'{text:>24}' for text in columns)}"
+            f"{one.our_cost.us_per_segment:11.3f}{one.peer_cost.us_per_segment:6.0f}"
+            f"{one.ratio:7.0f}  {one.verdict}"
+        )
+
+
+def mbps(goodput: Estimate) -> str:
+    """A goodput and its interval."""
+    return f"{goodput.mean / 1e6:.3f} ± {goodput.ci95 / 1e6:.3f}"

@@ -1,10 +1,11 @@
 """What a delivered segment costs: lasthop beside ns-2 and ns-3, in one run on one machine.
 
-    make bench                              everything, a few minutes
-    .venv/bin/python bench/run.py --quick   shorter runs, rougher figures
+    make bench                                  everything, about ten minutes
+    .venv/bin/python bench/run.py --quick       shorter runs, rougher figures
+    .venv/bin/python bench/run.py --only edca   access parameters of 802.11e beside ns-3 alone
 
-Writes bench/out/results.json. If a goal is missed it says by how much, shows where our time
-goes and exits with 1.
+Writes bench/out/results.json and bench/out/goodput.json. If a goal is missed it says by how much,
+shows where our time goes and exits with 1.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import edca
 import hot_spots
 import ours
 import report
@@ -53,20 +55,22 @@ def main() -> int:
     """Runs all cases, prints the tables, writes the records, judges the goals."""
     parser = argparse.ArgumentParser(description="cost per delivered segment beside ns-2 and ns-3")
     parser.add_argument("--quick", action="store_true", help="shorter runs, fewer repetitions")
-    quick: bool = parser.parse_args().quick
+    parser.add_argument("--only", choices=("cost", "edca"), help="a part of it")
+    options = parser.parse_args()
+    quick: bool = options.quick
     records: list[Record] = []
     missed: list[str] = []
     try:
-        beside_peers(records, missed, quick=quick)
-        by_ourselves(records, missed, repeats=1 if quick else 3)
-        cold_start(missed)
+        if options.only != "edca":
+            beside_peers(records, missed, quick=quick)
+            by_ourselves(records, missed, repeats=1 if quick else 3)
+            cold_start(missed)
+        if options.only != "cost":
+            access_parameters(records, missed, quick=quick)
     except BenchError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    results = HERE / "out" / "results.json"
-    results.parent.mkdir(exist_ok=True)
-    results.write_text(json.dumps([asdict(record) for record in records], indent=2) + "\n")
-    print(f"\nrecords: {results.relative_to(HERE.parent)}")
+    write("results.json", [asdict(record) for record in records])
     if not missed:
         print("all goals met")
         return 0
@@ -74,6 +78,33 @@ def main() -> int:
         print(f"missed: {line}")
     print(f"\n{hot_spots.table()}")
     return 1
+
+
+def write(name: str, content: object) -> None:
+    """Writes what was measured."""
+    file = HERE / "out" / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(content, indent=2) + "\n")
+    print(f"\nrecords: {file.relative_to(HERE.parent)}")
+
+
+def access_parameters(records: list[Record], missed: list[str], *, quick: bool) -> None:
+    """The seven-station cell with the access parameters of 802.11e, beside ns-3."""
+    compared = edca.compare(quick=quick)
+    report.edca(compared)
+    for one in compared:
+        missed.extend(one.missed())
+        records.append(
+            Record(
+                case=f"cell 802.11e, {one.case.name}, ns-3",
+                peer="ns-3",
+                ours_us_per_packet=one.our_cost.us_per_segment,
+                peer_us_per_packet=one.peer_cost.us_per_segment,
+                ratio=one.ratio,
+                peak_rss_mb=one.our_cost.peak_rss_mb,
+            )
+        )
+    write("goodput.json", [one.record() for one in compared])
 
 
 def beside_peers(records: list[Record], missed: list[str], *, quick: bool) -> None:

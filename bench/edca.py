@@ -1,0 +1,193 @@
+"""Access parameters of 802.11e: goodput and cost beside ns-3.
+
+Both simulate the cell of paper 003 with the same parameters. Where they differ, the rule that they
+differ by is named: it is a switch of ours, and with it the difference goes away.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean, stdev
+
+import ours
+from measure import Cost, Run, slope
+from peers import Ns3, install_ns3
+from scipy.stats import t
+
+import lasthop
+
+FILE = Path(__file__).parent / "cases" / "edca.toml"
+SEGMENT_BITS = 8 * 1460
+#: The same goodput: as we are, or with the one switch that is named.
+SAME = 0.02
+#: The same with all rules that ns-3 has.
+SAME_RULES = 0.005
+#: How many times less CPU time per delivered segment than ns-3.
+RATIO_GOAL = 1000.0
+
+Settings = Mapping[str, object]
+
+COUNTDOWN: Settings = {"cell.countdown": "edca"}
+CF_END: Settings = {"cell.cf_end": True}
+#: Senders wait for SIFS, a slot and the preamble of the MAC ACK.
+ACK_TIMEOUT: Settings = {"cell.ack_timeout": "222 us"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Access parameters, in our words and in those of peers/cell.cc."""
+
+    name: str
+    settings: Settings
+    peer_options: tuple[str, ...]
+    #: Makes most of the difference.
+    switch: Settings = field(default_factory=lambda: COUNTDOWN)
+
+    @property
+    def rules(self) -> Settings:
+        """All that ns-3 does in another way."""
+        return {**COUNTDOWN, **ACK_TIMEOUT, **self.switch}
+
+
+def windows(ap: int, station: int) -> Case:
+    """Smallest contention windows of access point and stations."""
+    return Case(
+        f"CWmin {ap} / {station}",
+        {"cell.ap.cwmin": ap, "cell.cwmin": station},
+        (f"--apCwmin={ap}", f"--stationCwmin={station}"),
+    )
+
+
+CASES = (
+    windows(15, 15),
+    windows(31, 31),
+    windows(63, 63),
+    windows(31, 7),
+    Case(
+        "PIFS / 31",
+        {"cell.ap.aifsn": 1, "cell.ap.cwmin": 0, "cell.ap.cwmax": 0},
+        ("--apAifsn=1", "--apCwmin=0", "--apCwmax=0"),
+    ),
+    # three data frames or three TCP ACKs with their MAC ACKs; ns-3 knows limits in time only
+    Case(
+        "TXOP 3 / 3",
+        {"cell.ap.txop_limit": "4736 us", "cell.txop_limit": "1568 us"},
+        ("--apTxop=4736", "--stationTxop=1568"),
+        switch=CF_END,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Mean over independent replications and half width of its 95 % interval. [bit/s]"""
+
+    mean: float
+    ci95: float
+
+    def over(self, other: "Estimate") -> float:
+        """How far this is above the other, as a fraction of it."""
+        return self.mean / other.mean - 1
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One case in both simulators."""
+
+    case: Case
+    ours: Estimate
+    switched: Estimate
+    all_rules: Estimate
+    peer: Estimate
+    our_cost: Cost
+    peer_cost: Cost
+
+    @property
+    def ratio(self) -> float:
+        """How many times cheaper a delivered segment is here."""
+        return self.peer_cost.us_per_segment / self.our_cost.us_per_segment
+
+    @property
+    def verdict(self) -> str:
+        """How the goodputs come to agree."""
+        if abs(self.peer.over(self.ours)) <= SAME:
+            return "same"
+        if abs(self.peer.over(self.switched)) <= SAME:
+            return f"same with {written(self.case.switch)}"
+        return "different"
+
+    def missed(self) -> Iterator[str]:
+        """Goals that this case misses."""
+        if self.verdict == "different":
+            apart = f"{self.peer.over(self.ours):+.1%} and {self.peer.over(self.switched):+.1%}"
+            yield f"{self.case.name}: ns-3 is {apart} with {written(self.case.switch)}"
+        if abs(self.peer.over(self.all_rules)) > SAME_RULES:
+            apart = f"{self.peer.over(self.all_rules):+.2%}"
+            yield f"{self.case.name}: ns-3 is {apart} off though all rules are the same"
+        if self.ratio < RATIO_GOAL:
+            yield f"{self.case.name}: {self.ratio:.0f} times less than ns-3, aim {RATIO_GOAL:.0f}"
+
+    def record(self) -> dict[str, object]:
+        """What is written of the goodputs."""
+
+        def estimate(one: Estimate) -> dict[str, float]:
+            return {"mean": one.mean, "ci95": one.ci95}
+
+        return {
+            "case": f"cell 802.11e, {self.case.name}",
+            "peer": "ns-3",
+            "peer_bps": estimate(self.peer),
+            "ours_bps": estimate(self.ours),
+            "switch": dict(self.case.switch),
+            "switched_bps": estimate(self.switched),
+            "all_rules": dict(self.case.rules),
+            "all_rules_bps": estimate(self.all_rules),
+            "verdict": self.verdict,
+        }
+
+
+def written(settings: Settings) -> str:
+    """Settings as in a scenario file."""
+    return ", ".join(
+        f"{key.rpartition('.')[2]} = {'true' if value is True else value}"
+        for key, value in settings.items()
+    )
+
+
+def compare(*, quick: bool) -> list[Compared]:
+    """All cases, one process at a time."""
+    install_ns3()
+    replications, long_s = (3, 40.0) if quick else (5, 60.0)
+    return [one(case, replications, long_s) for case in CASES]
+
+
+def one(case: Case, replications: int, long_s: float) -> Compared:
+    """One case; the peer's first replication is also the long run of its slope."""
+    numbers = range(1, replications + 1)
+    runs = [Ns3(("--edca", *case.peer_options), number)(long_s) for number in numbers]
+    known = {long_s: runs[0]}
+    first = Ns3(("--edca", *case.peer_options))
+    peer_cost = slope(lambda s: known[s] if s in known else first(s), long_s / 4, long_s, repeats=1)
+    return Compared(
+        case=case,
+        ours=goodput(case.settings),
+        switched=goodput({**case.settings, **case.switch}),
+        all_rules=goodput({**case.settings, **case.rules}),
+        peer=estimate(runs),
+        our_cost=ours.cost(FILE, 200.0, 2000.0, 3, case.settings),
+        peer_cost=peer_cost,
+    )
+
+
+def goodput(settings: Settings) -> Estimate:
+    """Our goodput."""
+    result = lasthop.simulate(lasthop.Scenario(FILE, settings), jobs=1)
+    [cell] = result.summary["cells"]
+    return Estimate(**cell["goodput_bps"])
+
+
+def estimate(runs: Sequence[Run]) -> Estimate:
+    """Goodput of independent runs, with a Student interval."""
+    rates = [run.segments * SEGMENT_BITS / run.measured_s for run in runs]
+    quantile = float(t.ppf(0.975, len(rates) - 1))
+    return Estimate(mean(rates), quantile * stdev(rates) / len(rates) ** 0.5)
