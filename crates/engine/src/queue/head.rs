@@ -121,3 +121,6 @@ impl HeadQueue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! What holds of every discipline: the limit, marks, the sums, the order within a flow, the same
+//! again.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::kernel::streams::Streams;
+use crate::kernel::time::Span;
+use crate::packet::{Ecn, PacketKind};
+use crate::scenario::{
+    CoDelSetting, Discipline, FqCoDelSetting, PieSetting, ProportionalSetting, RedForm, RedSetting,
+    RedWeight,
+};
+
+const MS: u64 = 1_000_000;
+
+const OUTLET: Outlet = Outlet {
+    rate_bps: 10_000_000,
+    is_fixed: false,
+    delay: Span(0),
+};
+
+/// Every discipline, so eager that short random traffic sets it off.
+fn discipline(ecn: bool) -> impl Strategy<Value = Discipline> {
+    let codel = CoDelSetting {
+        target: Span(2 * MS),
+        interval: Span(10 * MS),
+        ecn,
+    };
+    let red = move |form| RedSetting {
+        form,
+        min_th: 2.0,
+        max_th: 6.0,
+        max_p: 0.5,
+        weight: RedWeight::Given(0.5),
+        gentle: true,
+        wait: false,
+        bytes: false,
+        ecn,
+        mean_packet_bytes: 500,
+    };
+    prop_oneof![
+        Just(Discipline::DropTail),
+        (1..9_u32).prop_map(|packets| Discipline::Threshold { packets }),
+        Just(Discipline::Red(red(RedForm::Ns2))),
+        Just(Discipline::Red(red(RedForm::Published))),
+        Just(Discipline::Proportional(ProportionalSetting {
+            slope: 0.05,
+            ecn
+        })),
+        Just(Discipline::CoDel(codel)),
+        Just(Discipline::Pie(PieSetting {
+            target: Span(2 * MS),
+            update: Span(MS),
+            alpha: 0.125,
+            beta: 12.5,
+            max_burst: Span(2 * MS),
+            ecn,
+        })),
+        (1..40_u32).prop_map(move |queues| Discipline::FqCoDel(FqCoDelSetting {
+            codel,
+            quantum_bytes: 700,
+            queues,
+        })),
+    ]
+}
+
+/// An arrival or a departure: time since the last step [ns], and the packet that arrives.
+type Step = (u64, Option<(u32, u16, bool)>);
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let arrival = (0..5_u32, 40..1_500_u16, any::<bool>());
+    let what = prop_oneof![3 => arrival.prop_map(Some), 2 => Just(None)];
+    prop::collection::vec((0..2 * MS, what), 1..600)
+}
+
+/// What left and what was lost, each with the step; the queue at the end.
+struct Run {
+    left: Vec<(usize, Packet)>,
+    lost: Vec<(usize, Packet)>,
+    queue: HeadQueue,
+}
+
+fn run(setting: &QueueSetting, steps: &[Step]) -> Run {
+    let draws = Streams::new(1, 0).stream("ap/queue");
+    let mut run = Run {
+        left: Vec::new(),
+        lost: Vec::new(),
+        queue: HeadQueue::new(setting, OUTLET, draws),
+    };
+    let mut now = Time::ZERO;
+    for (step, (gap, arrival)) in steps.iter().enumerate() {
+        now += Span(*gap);
+        if let Some((flow, bytes, capable)) = *arrival {
+            let packet = Packet {
+                flow,
+                number: step as u32,
+                stamp: now,
+                queued: now,
+                bytes,
+                hop: 0,
+                sack: 0,
+                kind: PacketKind::Datagram,
+                retransmission: false,
+                ecn: if capable {
+                    Ecn::Capable
+                } else {
+                    Ecn::NotCapable
+                },
+            };
+            if !run.queue.offer(now, packet) {
+                run.lost.push((step, packet));
+            }
+        } else {
+            run.left
+                .extend(run.queue.pop(now).map(|packet| (step, packet)));
+        }
+        while let Some(packet) = run.queue.take_dropped() {
+            run.lost.push((step, packet));
+        }
+        assert!(run.queue.length(now) <= setting.most_packets() as usize);
+        assert_eq!(run.queue.length(now) == 0, run.queue.head().is_none());
+    }
+    run
+}
+
+proptest! {
+    #[test]
+    fn every_discipline_keeps_the_laws(
+        (discipline, ecn) in any::<bool>().prop_flat_map(|ecn| (discipline(ecn), Just(ecn))),
+        limit_packets in 1..30_u32,
+        steps in steps(),
+    ) {
+        let setting = QueueSetting { limit_packets, discipline };
+        let found = run(&setting, &steps);
+        let counters = found.queue.counters();
+        let inside = found.queue.packets().count();
+        let offered = steps.iter().filter(|(_, arrival)| arrival.is_some()).count();
+        prop_assert_eq!(offered, found.left.len() + found.lost.len() + inside);
+        prop_assert_eq!(counters.offered, offered as u64);
+        prop_assert_eq!(counters.dropped, found.lost.len() as u64);
+        prop_assert_eq!(counters.left, found.left.len() as u64);
+        prop_assert_eq!(counters.length(), inside as u64);
+
+        // marks: only with ecn, only on packets that can carry them, each counted
+        let packets = found.left.iter().map(|(_, packet)| packet).chain(found.queue.packets());
+        let marked: Vec<&Packet> = packets.filter(|p| p.ecn == Ecn::Experienced).collect();
+        let capable = |p: &&Packet| matches!(steps[p.number as usize].1, Some((_, _, true)));
+        prop_assert!(ecn || marked.is_empty());
+        prop_assert!(marked.iter().all(capable));
+        prop_assert!(found.lost.iter().all(|(_, p)| p.ecn != Ecn::Experienced));
+        prop_assert_eq!(counters.marked, marked.len() as u64);
+
+        // each flow in order
+        let mut last = [None; 5];
+        for (_, packet) in &found.left {
+            let flow = packet.flow as usize;
+            prop_assert!(last[flow] < Some(packet.number));
+            last[flow] = Some(packet.number);
+        }
+
+        // the same again
+        let again = run(&setting, &steps);
+        prop_assert_eq!((&found.left, &found.lost), (&again.left, &again.lost));
+    }
+
+    #[test]
+    fn the_time_integral_is_the_sum_of_the_stays(
+        discipline in discipline(false),
+        limit_packets in 1..30_u32,
+        steps in steps(),
+    ) {
+        let setting = QueueSetting { limit_packets, discipline };
+        let found = run(&setting, &steps);
+        let mut times = Vec::new();
+        let mut now = 0;
+        for (gap, _) in &steps {
+            now += gap;
+            times.push(now);
+        }
+        let stay = |(step, packet): &(usize, Packet)| times[*step] - times[packet.number as usize];
+        let left: u64 = found.left.iter().map(stay).sum();
+        let lost: u64 = found.lost.iter().map(stay).sum();
+        let inside = found.queue.packets().map(|p| now - times[p.number as usize]);
+        let inside: u64 = inside.sum();
+        prop_assert_eq!(found.queue.occupancy_ns(Time(now)), left + lost + inside);
+        prop_assert_eq!(found.queue.counters().sojourn_ns, left);
+    }
+}
