@@ -23,7 +23,7 @@ def test_json_has_every_claim_asked_for_and_open_ones_say_why(tmp_path, capsys):
     [
         ("hotspt", "did you mean hotspot?"),
         ("hotspot-21", "did you mean hotspot-2?"),
-        ("xyzzy", "subjects with studies: hotspot, edca; claims only, so far: vbs, acsma, red"),
+        ("xyzzy", "subjects with studies: hotspot, edca, red; claims only, so far: vbs, acsma"),
     ],
 )
 def test_an_unknown_name_is_one_error_line_with_the_nearest_name(name, hint, tmp_path, capsys):

@@ -1,0 +1,239 @@
+"""The routers of paper 004 (sections V and VI), and what its figures read from a run of them.
+
+Sixty hosts with access links of 2 Mb/s share a link of 100 Mb/s with room for 2084 packets of
+1500 bytes, under RED with ns-2's defaults or the threshold policy. Runs last 500 s, of which the
+last 25 s are read. The access rates are spread over 1 %: with equal rates packets of all flows
+arrive in lock step, and the order of arrival instead of chance decides who loses one.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from lasthop.studies.study import Quantity, Run, mean_of
+
+RTTS = (10, 25, 50, 75, 100, 150, 200)
+"""Round-trip propagation times of the paper's sweeps. [ms]"""
+
+BUFFER = 2084
+"""Room in front of the bottleneck. [packets]"""
+
+FLOWS = 60
+REPLICATIONS = 5
+DURATION_S, READ_S = 500, 25
+
+BOTTLENECK = "bottleneck"
+"""Name of the shared link and its queue."""
+
+HOST: Mapping[str, Any] = {"access": "2 Mbps", "access_spread": 0.01, "start_spread": "10 s"}
+"""How a source is attached, and that it starts at random within the first 10 s."""
+
+TCP: Mapping[str, Any] = {"congestion": "compound", "window": 10_000, "delayed_ack": False}
+"""Compound with its published parameters; a receive window that never limits; immediate ACKs, as
+ns-2's sinks send them."""
+
+Tree = Mapping[str, Any]
+
+
+def red(low: float, high: float, *, averaging: bool = True) -> dict[str, Any]:
+    """Return RED with ns-2's defaults and these thresholds [packets], perhaps without averaging."""
+    setting: dict[str, Any] = {"min_th": low, "max_th": high}
+    if not averaging:
+        setting["weight"] = 1
+    return {"limit": BUFFER, "red": setting}
+
+
+def threshold(packets: int) -> dict[str, Any]:
+    """Return the threshold policy: what finds so many packets is lost."""
+    return {"limit": BUFFER, "threshold": packets}
+
+
+POLICIES: Mapping[str, Mapping[str, Any]] = {"red": red(8, 15), "threshold": threshold(15)}
+"""The two that sections VI-B and C compare."""
+
+
+def dumbbell(
+    rtt_ms: float | Sequence[float],
+    queue: Tree,
+    *,
+    mixed: bool = False,
+    segments: int | None = None,
+    bin_s: float = 0.1,
+) -> dict[str, Any]:
+    """Return the single bottleneck.
+
+    Parameters
+    ----------
+    rtt_ms : float or two floats
+        Round-trip propagation time; two make two halves of the flows. [ms]
+    queue : mapping
+        The queue in front of the bottleneck.
+    mixed : bool
+        Section V-B: 27 Compound and 28 CUBIC flows, 8 UDP flows of 1 Mb/s, and 50 web connections
+        a second on Tahoe.
+    segments : int, optional
+        Each bulk flow ends after so many, and the run after the last.
+    bin_s : float
+        Width of the bins over which the least utilisation is taken. [s]
+    """
+    rtts = [rtt_ms] if isinstance(rtt_ms, int | float) else list(rtt_ms)
+    flows: dict[str, Any] = {}
+    for rtt in rtts:
+        suffix = "" if len(rtts) == 1 else f"-{rtt:g}ms"
+        own = {"rtt": f"{rtt:g} ms"}
+        for name, table in _traffic(mixed, len(rtts), segments).items():
+            flows[name + suffix] = {**table, **own}
+    shape = {"dumbbell": {"bottleneck": "100 Mbps", **HOST}}
+    words = f"RTT {' and '.join(f'{rtt:g}' for rtt in rtts)} ms"
+    return _scenario(f"{words}, {_words(queue)}", shape, queue, flows, segments, bin_s)
+
+
+def parking_lot(
+    rtt_ms: float, queue: Tree, *, mixed: bool = False, segments: int | None = None
+) -> dict[str, Any]:
+    """Return two bottlenecks in a row (figure 16): half the sources of the first one go on through
+    the second, where as many others join.
+    """
+    own = {"rtt": f"{rtt_ms:g} ms"}
+    flows: dict[str, Any] = {}
+    for name, ends in {
+        "through": ("r0", "r2"),
+        "first": ("r0", "r1"),
+        "second": ("r1", "r2"),
+    }.items():
+        place = {"from": ends[0], "to": ends[1], **own}
+        if not mixed:
+            flows[name] = {"count": FLOWS // 2, **_finite(segments), **place}
+            continue
+        through = name == "through"
+        compound = {"count": 13 if through else 14, **_finite(segments)}
+        flows[f"{name}-compound"] = {**compound, **place}
+        flows[f"{name}-cubic"] = {**CUBIC, "count": 14, **_finite(segments), **place}
+        if through:
+            flows["through-udp"] = {"count": 8, "udp": "1 Mbps", **place}
+            flows["through-web"] = {**WEB, **place}
+    shape = {"parking_lot": {"hops": 2, "bottleneck": "100 Mbps", **HOST}}
+    name = f"parking lot, RTT {rtt_ms:g} ms, {_words(queue)}"
+    return _scenario(name, shape, queue, flows, segments, 0.1)
+
+
+CUBIC: Mapping[str, Any] = {"congestion": "cubic"}
+WEB: Mapping[str, Any] = {"web": 50, "congestion": "tahoe"}
+
+
+def _traffic(mixed: bool, groups: int, segments: int | None) -> dict[str, dict[str, Any]]:
+    """Return classes of flows of one of so many groups."""
+    if not mixed:
+        return {"flow": {"count": FLOWS // groups, **_finite(segments)}}
+    return {
+        "compound": {"count": 27 // groups, **_finite(segments)},
+        "cubic": {**CUBIC, "count": 28 // groups, **_finite(segments)},
+        "udp": {"count": 8 // groups, "udp": "1 Mbps"},
+        "web": {**WEB, "web": 50 / groups},
+    }
+
+
+def _finite(segments: int | None) -> dict[str, Any]:
+    return {} if segments is None else {"segments": segments}
+
+
+def _scenario(
+    name: str, shape: Tree, queue: Tree, flows: Tree, segments: int | None, bin_s: float
+) -> dict[str, Any]:
+    length = {"duration": f"{DURATION_S} s", "warmup": f"{DURATION_S - READ_S} s"}
+    if segments is not None:
+        length = {"duration": f"{FINITE_S} s", "warmup": "0 s"}
+    return {
+        "name": name,
+        **length,
+        "replications": REPLICATIONS,
+        "record": {"utilisation_bin": f"{bin_s:g} s"},
+        "tcp": dict(TCP),
+        "queue": dict(queue),
+        **shape,
+        "flow": flows,
+    }
+
+
+FINITE_S = 6_000
+"""Enough for the last of sixty transfers of 500 MB, which take 2,500 s at full utilisation. [s]"""
+
+
+def _words(queue: Tree) -> str:
+    if "threshold" in queue:
+        return f"threshold {queue['threshold']}"
+    setting = queue["red"]
+    words = f"RED {setting['min_th']:g}/{setting['max_th']:g}"
+    return words + (" without averaging" if "weight" in setting else "")
+
+
+# what figures read
+
+
+def utilisation(run: Run, link: str = BOTTLENECK) -> Quantity:
+    """Return the part of the time that the link sends. [-]"""
+    return run.quantity("links", link, "utilisation")
+
+
+def least_utilisation(run: Run, link: str = BOTTLENECK) -> Quantity:
+    """Return the least part of a bin. [-]"""
+    return run.quantity("links", link, "utilisation_min")
+
+
+def queue_mean(run: Run, link: str = BOTTLENECK) -> Quantity:
+    """Return the mean queue. [packets]"""
+    return run.quantity("queues", link, "occupancy_packets")
+
+
+def oscillation(run: Run, link: str = BOTTLENECK) -> Quantity:
+    """Return how far the queue swings: its standard deviation over time. [packets]"""
+    return run.quantity("queues", link, "occupancy_sd_packets")
+
+
+def queue_max(run: Run, link: str = BOTTLENECK) -> Quantity:
+    """Return the longest queue. [packets]"""
+    return run.quantity("queues", link, "occupancy_max_packets")
+
+
+def delay_ms(run: Run, links: Sequence[str] = (BOTTLENECK,)) -> Quantity:
+    """Return the mean sojourn time, summed over queues. [ms]"""
+    each = [run.quantity("queues", link, "sojourn_s") for link in links]
+    return mean_of(each) * (1e3 * len(links))
+
+
+def loss(run: Run, links: Sequence[str] = (BOTTLENECK,)) -> Quantity:
+    """Return the probability that a packet is dropped at one of the queues. [-]"""
+    passes = Quantity(np.ones(1), None)
+    for link in links:
+        drops = run.quantity("queues", link, "drop_probability")
+        passes = passes * (drops * -1.0 + 1.0)
+    return passes * -1.0 + 1.0
+
+
+def bulk(run: Run) -> list[str]:
+    """Return the classes of TCP flows that last."""
+    others = ("udp", "web")
+    return [name for name in run.items("classes") if not any(part in name for part in others)]
+
+
+def goodput(run: Run) -> Quantity:
+    """Return the goodput of all classes. [Mb/s]"""
+    each = [run.quantity("classes", name, "goodput_bps") for name in run.items("classes")]
+    return mean_of(each) * (len(each) / 1e6)
+
+
+def window(run: Run) -> Quantity:
+    """Return the mean window of the long flows, each class with the same weight. [packets]"""
+    return mean_of([run.quantity("classes", name, "cwnd_packets") for name in bulk(run)])
+
+
+def synchrony(run: Run) -> Quantity:
+    """Return the correlation of the windows within a class, the mean over classes. [-]"""
+    return mean_of([run.quantity("classes", name, "synchronisation") for name in bulk(run)])
+
+
+def completion(run: Run) -> Quantity:
+    """Return the mean completion time of the finite flows, each class with its number. [s]"""
+    flows = [name for name in run.items("flows") if "completion_s" in run.samples["flows"][name]]
+    return mean_of([run.quantity("flows", name, "completion_s") for name in flows])

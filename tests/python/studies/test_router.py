@@ -1,0 +1,91 @@
+"""The packet-level studies of paper 004 measure what claims read, draw it, set up its routers."""
+
+import dataclasses
+
+import pytest
+
+from lasthop.scenario import check
+from lasthop.studies import ledger
+from lasthop.studies.red import PACKETS, router
+from lasthop.studies.runner import Plan
+from lasthop.studies.study import Runs, Study
+
+
+def short(study: Study) -> Study:
+    """Return the study with runs of three seconds, two of each, and transfers that end in them."""
+    points = {}
+    for name, tree in study.points.items():
+        brief = {**tree, "duration": "3 s", "warmup": "1 s", "replications": 2}
+        for shape in {"dumbbell", "parking_lot"} & set(tree):
+            brief[shape] = {**tree[shape], "start_spread": "0.2 s"}
+        brief["flow"] = {
+            key: {**flow, "segments": 20} if "segments" in flow else flow
+            for key, flow in tree["flow"].items()
+        }
+        points[name] = brief
+    return dataclasses.replace(study, points=points)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> dict[str, Runs]:
+    return Plan([short(study) for study in PACKETS]).run(tmp_path_factory.mktemp("studies"))
+
+
+@pytest.mark.parametrize("study", PACKETS, ids=lambda study: study.name)
+def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
+    values = study.values(runs[study.key])
+    read = {
+        key
+        for claim in ledger.load().select(["red"])
+        for check in claim.checks
+        for key in check.rule.reads()
+        if key.startswith(f"{study.name}.")
+    }
+    assert read
+    assert read <= set(values)
+    assert all(values[key].simulated is not None for key in read)
+
+
+@pytest.mark.parametrize("study", PACKETS, ids=lambda study: study.name)
+def test_a_study_draws_its_figure_with_labelled_axes(study, runs):
+    figure = study.draw(runs[study.key])
+    assert all(axes.get_ylabel() for axes in figure.axes)
+    assert figure.axes[-1].get_xlabel()
+    findings = study.findings(runs[study.key])
+    assert all(any(letter.isdigit() for letter in text) for text in findings.values())
+
+
+def test_the_router_is_that_of_section_5():
+    tree = check(router.dumbbell(200, router.red(50, 100)))
+    assert (tree["duration_s"], tree["warmup_s"]) == (500, 475)
+    [bottleneck] = [link for link in tree["links"] if link["name"] == "bottleneck"]
+    assert bottleneck["rate_bps"] == 100e6
+    assert bottleneck["queue_packets"] == 2084
+    rates = sorted(link["rate_bps"] for link in tree["links"] if link["name"].endswith("/access"))
+    assert len(rates) == 60
+    assert rates[0] == 1.99e6
+    assert rates[-1] == 2.01e6
+    by_name = {link["name"]: link for link in tree["links"]}
+    for flow in tree["flows"]:
+        round_trip = sum(by_name[name]["delay_s"] for name in flow["forward"] + flow["back"])
+        assert round_trip == pytest.approx(0.2)
+        assert flow["tcp"]["congestion"] == "compound"
+        assert flow["tcp"]["mss_bytes"] + flow["tcp"]["header_bytes"] == 1500
+
+
+def test_the_parking_lot_is_that_of_figure_16():
+    tree = check(router.parking_lot(10, router.threshold(15)))
+    routes = {
+        tuple(name for name in flow["forward"] if name.startswith("bottleneck"))
+        for flow in tree["flows"]
+    }
+    first, second = "bottleneck-1", "bottleneck-2"
+    assert routes == {(first, second), (first,), (second,)}
+    assert len(tree["flows"]) == 90
+
+
+def test_loss_at_two_queues_is_that_of_one_or_the_other(runs):
+    run = runs["red-fig19"]["red-10"]
+    one, other = (router.loss(run, (link,)) for link in ("bottleneck-1", "bottleneck-2"))
+    both = router.loss(run, ("bottleneck-1", "bottleneck-2"))
+    assert both.samples == pytest.approx(1 - (1 - one.samples) * (1 - other.samples))
