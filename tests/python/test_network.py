@@ -67,3 +67,25 @@ def test_sweep_over_the_queue() -> None:
     queues = swept.table("queues")
     drops = queues[queues["name"] == "bottleneck"].set_index("queue")["drop_probability"]
     assert drops["5"] > drops["60"]
+
+
+CELL = """\
+duration = "6 s"
+replications = 2
+tcp = { window = 1, delayed_ack = false }
+cell = { phy = "802.11b", node = "house" }
+[link.core]
+from = "house"
+to = "far"
+delay = "40 ms"
+[station.a]
+upload = { server = "far" }
+"""
+
+
+def test_cell_on_a_network_reaches_servers_over_its_links() -> None:
+    far = lh.simulate(CELL).table("flows").loc["a/up/1", "rtt_s"]
+    near = lh.simulate(CELL, settings={"link.core.delay": "10 ms"}).table("flows")
+    assert far - near.loc["a/up/1", "rtt_s"] == pytest.approx(0.060, abs=1e-4)
+    with pytest.raises(ModelError, match="over links"):
+        lh.predict(CELL)

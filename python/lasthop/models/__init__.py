@@ -29,14 +29,19 @@ def choose(scenario: Mapping[str, Any]) -> str:
     it knows rates and collisions, and the hot-spot model would say only that all share alike.
     Everything else is ``hotspot``'s, which says what in a scenario it cannot answer.
     """
-    if _wired_flows(scenario):
+    if _beyond_a_cell(scenario):
         return "hotspot"
     return "edca" if edca_applies(scenario) else "hotspot"
 
 
-def _wired_flows(scenario: Mapping[str, Any]) -> list[str]:
-    """Names of the flows that run between wired nodes, which no model of a cell knows."""
-    return [flow["name"] for flow in scenario["flows"] if flow["station"] is None]
+def _beyond_a_cell(scenario: Mapping[str, Any]) -> str | None:
+    """What of a scenario no model of a cell and its wire knows, if anything."""
+    for flow in scenario["flows"]:
+        if flow["station"] is None:
+            return f"flow {flow['name']} runs between wired nodes"
+        if flow["forward"] or flow["back"]:
+            return f"flow {flow['name']} runs over links beyond the cell's wire"
+    return None
 
 
 def predict(scenario: Mapping[str, Any], model: str = "hotspot") -> dict[str, Any]:
@@ -61,9 +66,6 @@ def predict(scenario: Mapping[str, Any], model: str = "hotspot") -> dict[str, An
     KeyError
         There is no such model.
     """
-    if wired := _wired_flows(scenario):
-        message = (
-            f"flow {wired[0]} runs between wired nodes; the model is of the stations of a WLAN cell"
-        )
-        raise ModelError("cell", message)
+    if beyond := _beyond_a_cell(scenario):
+        raise ModelError("cell", f"{beyond}; the model is of a WLAN cell and its wire alone")
     return MODELS[model](scenario)

@@ -52,7 +52,7 @@ pub(super) fn assemble(
     let wired = std::mem::take(&mut scenario.flows);
     for (group, section) in root.named("station") {
         let pattern = station(section, cell_section, group, preset)?;
-        let flows = station_flows(root, section)?;
+        let flows = station_flows(root, section, &scenario.links, problems)?;
         for name in member_names(group, section) {
             let index = scenario.stations.len();
             scenario.flows.extend(flows.iter().map(|flow| Flow {
@@ -179,8 +179,26 @@ fn station(station: &Section, cell: &Section, group: &str, preset: &Preset) -> O
 }
 
 /// The flows of one station of a table, named without the station, stagger not applied.
-fn station_flows(root: &Section, station: &Section) -> Option<Vec<Flow>> {
+fn station_flows(
+    root: &Section,
+    station: &Section,
+    links: &[LinkSettings],
+    problems: &mut Problems,
+) -> Option<Vec<Flow>> {
     let mut flows = Vec::new();
+    let mut flow = |name, table, direction, transport| {
+        let cell = root.table("cell")?;
+        let (out, home) = network::beyond_the_wire(cell, table, links, problems)?;
+        let (forward, back) = match direction {
+            Direction::Up => (out, home),
+            Direction::Down => (home, out),
+        };
+        Some(Flow {
+            forward,
+            back,
+            ..flow(name, table, direction, transport)?
+        })
+    };
     for (key, direction) in [("upload", Direction::Up), ("download", Direction::Down)] {
         let Some(table) = station.table(key) else {
             continue;

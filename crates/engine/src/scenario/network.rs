@@ -323,6 +323,61 @@ fn flows(
     Some(())
 }
 
+/// The links from the node of a cell to the server of a station's flows, and back.
+pub(super) fn beyond_the_wire(
+    cell: &Section,
+    flows: &Section,
+    links: &[LinkSettings],
+    problems: &mut Problems,
+) -> Option<(Vec<u32>, Vec<u32>)> {
+    let hangs_on = cell.entry("node");
+    let node = hangs_on.and_then(Entry::text);
+    let known = nodes(links);
+    let server = flows.entry("server");
+    for entry in [hangs_on, server].into_iter().flatten() {
+        if !known.contains(&entry.text()?) {
+            if !problems.concern(&entry.path) {
+                let hint = did_you_mean(entry.text()?, known.iter().copied());
+                let message = match known.len() {
+                    0 => format!("no link has a node {}; needed are links", entry.shown),
+                    _ => format!(
+                        "no link has a node {}; allowed are {}",
+                        entry.shown,
+                        known.join(", ")
+                    ),
+                };
+                problems.add_with_hint(entry.origin, &entry.path, message, hint);
+            }
+            return None;
+        }
+    }
+    let Some(server) = server else {
+        return Some((Vec::new(), Vec::new()));
+    };
+    let there = server.text()?;
+    let (out, home) = match node {
+        Some(node) => (route(links, node, there), route(links, there, node)),
+        None => (None, None),
+    };
+    match (out, home) {
+        (Some(out), Some(home)) if out.links.len() + home.links.len() <= LONGEST_ROUTE => {
+            Some((out.links, home.links))
+        }
+        _ => {
+            let message = format!(
+                "no links lead from the cell to {}; allowed is a node that they lead to",
+                server.shown
+            );
+            let hint = match node {
+                None => Some("`cell.node` says on which node the cell hangs".to_owned()),
+                Some(_) => None,
+            };
+            problems.add_with_hint(server.origin, &server.path, message, hint);
+            None
+        }
+    }
+}
+
 /// The route of a class one way.
 fn way(
     class: &Class,

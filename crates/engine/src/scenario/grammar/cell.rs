@@ -230,6 +230,12 @@ const CELL_KEYS: &[Key] = &[
         "Queue of each station.",
     ),
     key(
+        "node",
+        Kind::Name,
+        Default::Depends("a node of its own"),
+        "Node of the wired network at which the cell's wire ends.",
+    ),
+    key(
         "ap",
         Kind::Table(&AP),
         Default::Depends("the cell's values"),

@@ -185,6 +185,12 @@ const FLOW_KEYS: &[Key] = &[
         "No new data from then on.",
     ),
     key(
+        "server",
+        Kind::Name,
+        Default::Depends("cell.node"),
+        "Node of the wired network that the server is attached to.",
+    ),
+    key(
         "category",
         Kind::Choice(CATEGORIES),
         Default::Text("best-effort"),

@@ -14,9 +14,10 @@ use super::toml;
 /// All four kinds of flow, and long enough for the sample values.
 const FULL: &str = r#"
 duration = "100 s"
-cell = { phy = "802.11b" }
+cell = { phy = "802.11b", node = "a" }
+link = { near = { from = "a", to = "c", delay = "1 ms" }, far = { from = "c", to = "b" } }
 [station.a]
-upload = 1
+upload = { server = "c" }
 download = 1
 udp_up = "2 Mbps"
 udp_down = "3 Mbps"

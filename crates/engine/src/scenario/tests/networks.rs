@@ -111,6 +111,71 @@ start_spread = "9 ms"
     assert_eq!(tcp.congestion, CongestionControl::Cubic);
 }
 
+const CELL_ON_A_NETWORK: &str = r#"
+duration = "1 s"
+cell = { phy = "802.11b", node = "home" }
+[link.street]
+from = "home"
+to = "exchange"
+rate = "20 Mbps"
+[link.core]
+from = "exchange"
+to = "far"
+delay = "20 ms"
+[station.a]
+upload = { server = "far" }
+download = { server = "exchange" }
+udp_up = "1 Mbps"
+[flow.other]
+from = "far"
+to = "home"
+"#;
+
+#[test]
+fn a_cell_hangs_on_a_node_and_servers_on_others() {
+    let scenario = toml(CELL_ON_A_NETWORK, &[]).unwrap();
+    let ways = |k: usize| {
+        let flow: &Flow = &scenario.flows[k];
+        (
+            names(&scenario, &flow.forward),
+            names(&scenario, &flow.back),
+        )
+    };
+    let list = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(
+        ways(0),
+        (
+            list(&["street", "core"]),
+            list(&["core/back", "street/back"])
+        )
+    );
+    assert_eq!(ways(1), (list(&["street/back"]), list(&["street"])));
+    assert_eq!(ways(2), (list(&[]), list(&[])));
+}
+
+#[test]
+fn a_cell_hangs_on_a_node_there_is() {
+    let at = |setting: (&str, &str)| complaints(toml(CELL_ON_A_NETWORK, &[setting]));
+    assert_eq!(
+        at(("cell.node", "hoem")),
+        "--set cell.node=hoem: `cell.node`: no link has a node \"hoem\"; allowed are home, exchange, \
+         far\nhint: did you mean `home`?"
+    );
+    assert_eq!(
+        complaints(toml(
+            &CELL_ON_A_NETWORK.replace(", node = \"home\"", ""),
+            &[]
+        )),
+        "x.toml:13: `station.a.upload.server`: no links lead from the cell to \"far\"; allowed is a \
+         node that they lead to\nhint: `cell.node` says on which node the cell hangs"
+    );
+    assert_eq!(
+        at(("station.a.upload.server", "moon")),
+        "--set station.a.upload.server=moon: `station.a.upload.server`: no link has a node \"moon\"; \
+         allowed are home, exchange, far"
+    );
+}
+
 #[test]
 fn what_a_network_lacks_is_named() {
     let dumbbell = "dumbbell = { bottleneck = \"1 Mbps\", delay = \"5 ms\" }\n";
