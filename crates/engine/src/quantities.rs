@@ -129,7 +129,13 @@ pub const QUANTITIES: &[Quantity] = &[
         name: "drop_probability",
         unit: "-",
         lists: &["queues"],
-        definition: "packets refused by the full queue over packets offered",
+        definition: "packets that the queue refused or dropped over packets offered",
+    },
+    Quantity {
+        name: "mark_probability",
+        unit: "-",
+        lists: &["queues"],
+        definition: "packets marked over packets offered, of a queue that may mark",
     },
     Quantity {
         name: "sojourn_s",

@@ -114,6 +114,21 @@ fn red_keeps_the_average_between_its_thresholds() {
 }
 
 #[test]
+fn a_queue_that_may_mark_says_how_many_it_did() {
+    let marks = |ecn: &str| {
+        let codel = format!("{{ ecn = {ecn} }}");
+        let result = simulate(DUMBBELL, &[("queue.codel", &codel)]);
+        let queues = result.summary["queues"].as_array().cloned();
+        let mut queues = queues.unwrap_or_default().into_iter();
+        let bottleneck = queues.find(|queue| queue["name"] == "bottleneck");
+        bottleneck.map(|queue| queue["mark_probability"]["mean"].clone())
+    };
+    assert_eq!(marks("false"), Some(serde_json::Value::Null));
+    // these flows are not ECN-capable: they lose packets instead
+    assert_eq!(marks("true"), Some(0.0.into()));
+}
+
+#[test]
 fn proportional_drops_lose_the_slope_times_the_queue() {
     let slope = 0.001;
     let table = [("queue", "500"), ("queue.proportional.slope", "0.001")];

@@ -78,6 +78,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("occupancy_max_packets", "longest queue", "packets"),
         Column("sojourn_s", "sojourn time", "ms", 1e3),
         Column("drop_probability", "drops", "%", 100),
+        Column("mark_probability", "marks", "%", 100),
     ),
     "classes": (
         GOODPUT,

@@ -55,6 +55,7 @@ struct Stay {
     entered: Time,
     departs: Time,
     bytes: u32,
+    marked: bool,
 }
 
 impl Pipe {
@@ -120,11 +121,11 @@ impl Pipe {
             inside.map(|stay| u64::from(stay.bytes)).sum()
         });
         self.retire(now, at);
-        match self.admit(at, packet) {
-            Verdict::Enter => {}
-            Verdict::Mark if packet.mark() => {}
+        let marked = match self.admit(at, packet) {
+            Verdict::Enter => false,
+            Verdict::Mark if packet.mark() => true,
             Verdict::Mark | Verdict::Drop => return Fate::Refused,
-        }
+        };
         if self.last_sent.0 != packet.bytes {
             self.last_sent = (packet.bytes, Span::to_send(u64::from(packet.bytes), rate));
         }
@@ -139,6 +140,7 @@ impl Pipe {
             entered,
             departs,
             bytes,
+            marked,
         });
         if let Some(bins) = &mut self.bins {
             bins.add(begins, departs);
@@ -163,6 +165,9 @@ impl Pipe {
             && stay.departs <= now
         {
             self.counters.enter(stay.entered);
+            if stay.marked {
+                self.counters.mark();
+            }
             self.counters.leave(stay.entered, stay.departs);
             self.stays.pop_front();
             self.over -= 1;
@@ -236,15 +241,13 @@ impl Pipe {
     /// Totals of the queue at `now`.
     pub fn counters(&self, now: Time) -> QueueCounters {
         let mut counters = self.counters;
-        for &Stay {
-            entered, departs, ..
-        } in &self.stays
-        {
-            if entered <= now {
-                counters.enter(entered);
+        for stay in &self.stays {
+            if stay.entered <= now {
+                counters.enter(stay.entered);
+                counters.marked += u64::from(stay.marked);
             }
-            if departs <= now {
-                counters.leave(entered, departs);
+            if stay.departs <= now {
+                counters.leave(stay.entered, stay.departs);
             }
         }
         counters

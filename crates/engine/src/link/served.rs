@@ -153,7 +153,9 @@ impl Served {
 
     /// Totals of the queue as they stand.
     pub fn counters(&self) -> QueueCounters {
-        self.counters
+        let mut counters = self.counters;
+        counters.marked = self.scheduler.marked();
+        counters
     }
 
     /// Time spent sending up to `now`. [ns]

@@ -205,7 +205,10 @@ impl Period<'_> {
         let pairs = self.start.queues.iter().zip(&self.end.queues);
         let mut items: Vec<Item> = ports
             .zip(pairs)
-            .map(|(name, (from, to))| self.queue_item(&name, (from.0, to.0), (from.1, to.1)))
+            .zip(&self.world.ports)
+            .map(|((name, (from, to)), port)| {
+                self.queue_item(&name, port.marks, (from.0, to.0), (from.1, to.1))
+            })
             .collect();
         items.extend(self.link_queues());
         items
@@ -214,11 +217,12 @@ impl Period<'_> {
     fn queue_item(
         &self,
         name: &str,
+        marks: bool,
         (from, to): (QueueCounters, QueueCounters),
         (area_from, area_to): (u64, u64),
     ) -> Item {
         let sojourn = ratio(to.sojourn_ns - from.sojourn_ns, to.left - from.left);
-        let values = vec![
+        let mut values = vec![
             (
                 "occupancy_packets",
                 ratio(area_to.wrapping_sub(area_from), self.length_ns()),
@@ -229,6 +233,10 @@ impl Period<'_> {
             ),
             ("sojourn_s", sojourn.map(|ns| ns / 1e9)),
         ];
+        if marks {
+            let marked = ratio(to.marked - from.marked, to.offered - from.offered);
+            values.push(("mark_probability", marked));
+        }
         Item {
             name: name.to_owned(),
             labels: Vec::new(),

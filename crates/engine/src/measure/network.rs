@@ -38,7 +38,7 @@ impl Period<'_> {
             let (from, to) = (self.start.links[index].0, self.end.links[index].0);
             let area = |counters: QueueCounters, at_ns| counters.occupancy_ns(Time(at_ns));
             let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
-            let mut item = self.queue_item(&wired.name, (from, to), areas);
+            let mut item = self.queue_item(&wired.name, wired.marks, (from, to), areas);
             let longest = wired.link.longest() as f64;
             item.values.push(("occupancy_max_packets", Some(longest)));
             let gauge = self.world.gauge.as_ref();

@@ -50,7 +50,7 @@ impl QueueCounters {
         self.left_sum = self.left_sum.wrapping_add(at.0);
     }
 
-    /// A packet was marked.
+    /// A packet that enters is marked.
     #[inline]
     pub fn mark(&mut self) {
         self.marked += 1;

@@ -33,6 +33,18 @@ impl QueueSetting {
         }
     }
 
+    /// Packets may be marked.
+    pub fn marks(&self) -> bool {
+        match self.discipline {
+            Discipline::DropTail | Discipline::Threshold { .. } => false,
+            Discipline::Red(red) => red.ecn,
+            Discipline::Proportional(proportional) => proportional.ecn,
+            Discipline::CoDel(codel) => codel.ecn,
+            Discipline::Pie(pie) => pie.ecn,
+            Discipline::FqCoDel(fq) => fq.codel.ecn,
+        }
+    }
+
     /// Nothing but the number of packets decides what is lost.
     pub fn is_plain(&self) -> bool {
         matches!(

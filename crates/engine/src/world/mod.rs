@@ -134,6 +134,8 @@ pub(crate) struct Port {
     /// The contender's node: 0 is the AP, i + 1 is station i.
     node: u32,
     pub(crate) queue: HeadQueue,
+    /// The queue may mark packets.
+    pub(crate) marks: bool,
     /// Greedy flows that feed the queue.
     greedy: Vec<u32>,
 }
@@ -224,6 +226,7 @@ impl<'a> World<'a> {
             Port {
                 node,
                 queue: HeadQueue::new(&settings.queue, outlet(scenario, node), draws),
+                marks: settings.queue.marks(),
                 greedy: Vec::new(),
             }
         };

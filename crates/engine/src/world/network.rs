@@ -29,6 +29,8 @@ pub(crate) struct WiredLink {
     ahead: bool,
     /// Results show it.
     pub(crate) shown: bool,
+    /// Its queue may mark packets.
+    pub(crate) marks: bool,
     /// Its name in results.
     pub(crate) name: Box<str>,
 }
@@ -53,6 +55,7 @@ pub(super) fn links_of(scenario: &Scenario, routes: &Routes, streams: &Streams) 
         WiredLink {
             name: settings.name.as_str().into(),
             shown,
+            marks: settings.queue.marks(),
             ahead: ahead && !link.is_served(),
             link,
         }
