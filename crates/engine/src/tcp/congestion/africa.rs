@@ -5,8 +5,8 @@
 //! Manjunath & Raina, Table I.
 //!
 //! ```text
-//! fast mode, fewer than 1.641 packets of the flow in the queue:  w + a(w)/w per ACK
-//! slow mode:                                                     w + 1/w per ACK
+//! fast mode, fewer packets of the flow in the queue than a threshold:  w + a(w)/w per ACK
+//! slow mode:                                                           w + 1/w per ACK
 //! w (1 - b(w)) on a loss, in either mode
 //! ```
 //!
@@ -14,13 +14,16 @@
 //! decides the mode of the next; a connection begins in slow mode. a and b are the formulas of the
 //! RFC, not its table rounded to whole packets; they hold above 38 packets and are Reno's 1 and
 //! 1/2 below, and a is never less than 1 (the formula gives 0.955 at 38 packets).
-//! The threshold is the value known from the authors' simulations; the reference asks only for a
-//! constant above 1.
+//!
+//! The threshold is a parameter of the algorithm. 1.641 packets is this program's choice, made from
+//! recollection: neither the paper's text nor an implementation of it was at hand to confirm which
+//! value its simulations used. It decides how many packets a connection keeps in the queue before it
+//! is as slow as Reno, and nothing on a path where losses come without a queue.
 
 use super::rounds::{Round, Rounds, Turn};
 use super::{CongestionControl, LEAST_SSTHRESH, NewAck, Window};
 
-/// Packets in the queue from which the slow mode is on.
+/// Packets in the queue from which the slow mode is on; see above for where it comes from.
 const MODE_THRESHOLD: f64 = 1.641;
 
 /// Low_Window and High_Window of RFC 3649, and b at the latter.

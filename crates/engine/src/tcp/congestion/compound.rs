@@ -18,10 +18,16 @@
 //!
 //! Differs from the paper in: the receive window bounds the growth of dwnd, not only win, so
 //! that dwnd never hides what cannot be used.
-//! Differs from ns-2 (its Linux module `compound`) in: that one computes in integers (a cube-root
-//! like `qroot`, alpha win^k shifted right by 3 bits), takes the least RTT of a round instead of
-//! the mean, and lets dwnd grow from 41 packets only. It is plain Reno there unless
-//! `timestamps_` and `ts_echo_rfc1323_` are on.
+//! Differs from ns-2, which runs the Linux module `tcp_compound.c` by A. Castellani and
+//! S. Hemminger, in that this one
+//! - computes in integers: win^k is a whole fourth root of win^3 found by Newton's method, alpha a
+//!   shift right by 3 bits, and dwnd grows by what is left less 1 only if that is at least 2: from
+//!   41 packets on (41^0.75 = 16.2), and in steps;
+//! - takes the least RTT of a round instead of the mean, and needs three samples of it;
+//! - takes zeta = 1 and leaves dwnd on a loss as it is, so that cwnd bears the whole halving, unless
+//!   dwnd alone exceeds what is left;
+//! - is plain Reno there unless `timestamps_` and `ts_echo_rfc1323_` are on.
+//!
 //! Differs from Windows (draft-sridharan-tcpm-ctcp-02) in: gamma stays as it is set (no TUBE).
 
 use super::rounds::{Round, Rounds, Turn};
