@@ -42,10 +42,11 @@ pub struct Packet {
     pub hop: u8,
     /// Segment, ACK or datagram.
     pub kind: PacketKind,
-    /// A TCP segment sent before.
-    pub retransmission: bool,
     /// Whether a queue may mark it, and has done so.
     pub ecn: Ecn,
+    /// What the TCP header says of congestion (RFC 3168, section 6.1): of an ACK ECE, a mark has
+    /// arrived; of a segment CWR, the window was reduced.
+    pub echo: bool,
     /// Number of an ACK's SACK option, modulo 2^16; 0: it has none.
     pub sack: u16,
 }
@@ -78,8 +79,8 @@ impl Packet {
         bytes: 1500,
         hop: 0,
         kind: PacketKind::Segment,
-        retransmission: false,
         ecn: Ecn::NotCapable,
+        echo: false,
         sack: 0,
     };
 }

@@ -139,7 +139,7 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
             zeta,
         });
     (
-        (congestion, compound, any::<[bool; 3]>()),
+        (congestion, compound, any::<[bool; 4]>()),
         1..80_u32,
         any::<bool>(),
         0..3_u32,
@@ -148,7 +148,7 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
     )
         .prop_map(
             |(
-                (congestion, compound, [hystart, sack, prr]),
+                (congestion, compound, [hystart, ecn, sack, prr]),
                 window,
                 delayed_ack,
                 more,
@@ -159,6 +159,7 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
                     congestion,
                     compound,
                     hystart,
+                    ecn,
                     sack: sack && congestion != CongestionControl::Tahoe,
                     prr: sack && prr && congestion != CongestionControl::Tahoe,
                     delayed_ack,

@@ -1,6 +1,6 @@
 //! IPv4, TCP and UDP around zeros, with checksums (RFC 1071).
 
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Ecn, Packet, PacketKind};
 use crate::scenario::{Direction, Ends, Scenario, Transport};
 
 const PROTOCOL_TCP: u8 = 6;
@@ -13,6 +13,9 @@ const OPTIONS_MAX: usize = 40;
 /// An option that does nothing, in IPv4 and TCP alike.
 const OPTION_NOP: u8 = 1;
 const TCP_ACK_FLAG: u8 = 0x10;
+/// RFC 3168, section 6.1.
+const TCP_ECE_FLAG: u8 = 0x40;
+const TCP_CWR_FLAG: u8 = 0x80;
 const DONT_FRAGMENT: u16 = 0x4000;
 const TIME_TO_LIVE: u8 = 64;
 
@@ -86,7 +89,7 @@ impl Addresses {
                     options: options(header, IP_HEADER + TCP_HEADER),
                     payload: usize::from(packet.bytes).saturating_sub(header),
                 };
-                flow.tcp(out, packet.kind, &segment);
+                flow.tcp(out, packet, &segment);
             }
             (Transport::Udp(udp), _) => {
                 let header = udp.header_bytes as usize;
@@ -129,17 +132,22 @@ impl Flow {
         }
     }
 
-    fn tcp(&self, out: &mut Vec<u8>, kind: PacketKind, segment: &Segment) {
-        let [from, to] = self.ends(kind == PacketKind::Segment);
+    fn tcp(&self, out: &mut Vec<u8>, packet: &Packet, segment: &Segment) {
+        let [from, to] = self.ends(packet.is_data());
+        let echo = match packet.kind {
+            _ if !packet.echo => 0,
+            PacketKind::Segment => TCP_CWR_FLAG,
+            PacketKind::Ack | PacketKind::Datagram => TCP_ECE_FLAG,
+        };
         let length = TCP_HEADER + segment.options + segment.payload;
-        ip_header(out, PROTOCOL_TCP, from.0, to.0, length, 0);
+        ip_header(out, PROTOCOL_TCP, from.0, to.0, length, 0, packet.ecn);
         let start = out.len();
         out.extend_from_slice(&from.1.to_be_bytes());
         out.extend_from_slice(&to.1.to_be_bytes());
         out.extend_from_slice(&segment.seq.to_be_bytes());
         out.extend_from_slice(&segment.ack.to_be_bytes());
         let words = (TCP_HEADER + segment.options) / 4;
-        out.extend_from_slice(&[(words as u8) << 4, TCP_ACK_FLAG]);
+        out.extend_from_slice(&[(words as u8) << 4, TCP_ACK_FLAG | echo]);
         out.extend_from_slice(&segment.window.to_be_bytes());
         out.extend_from_slice(&[0; 4]); // checksum, urgent pointer
         out.resize(out.len() + segment.options, OPTION_NOP);
@@ -151,7 +159,15 @@ impl Flow {
     fn udp(&self, out: &mut Vec<u8>, options: usize, payload: usize) {
         let [from, to] = self.ends(true);
         let length = UDP_HEADER + payload;
-        ip_header(out, PROTOCOL_UDP, from.0, to.0, length, options);
+        ip_header(
+            out,
+            PROTOCOL_UDP,
+            from.0,
+            to.0,
+            length,
+            options,
+            Ecn::NotCapable,
+        );
         let start = out.len();
         out.extend_from_slice(&from.1.to_be_bytes());
         out.extend_from_slice(&to.1.to_be_bytes());
@@ -167,10 +183,24 @@ impl Flow {
 }
 
 /// An IPv4 header; never fragmented, so that its identification may be 0 (RFC 6864).
-fn ip_header(out: &mut Vec<u8>, protocol: u8, from: u32, to: u32, payload: usize, options: usize) {
+fn ip_header(
+    out: &mut Vec<u8>,
+    protocol: u8,
+    from: u32,
+    to: u32,
+    payload: usize,
+    options: usize,
+    ecn: Ecn,
+) {
     let start = out.len();
     let length = IP_HEADER + options;
-    out.extend_from_slice(&[0x40 | (length / 4) as u8, 0]);
+    // RFC 3168, section 5; ECT(0) for all that may be marked
+    let traffic_class = match ecn {
+        Ecn::NotCapable => 0b00,
+        Ecn::Capable => 0b10,
+        Ecn::Experienced => 0b11,
+    };
+    out.extend_from_slice(&[0x40 | (length / 4) as u8, traffic_class]);
     out.extend_from_slice(&((length + payload) as u16).to_be_bytes());
     out.extend_from_slice(&[0; 2]);
     out.extend_from_slice(&DONT_FRAGMENT.to_be_bytes());

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::kernel::time::{Span, Time};
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Ecn, Packet, PacketKind};
 use crate::record::FrameKind;
 use crate::scenario::*;
 
@@ -24,6 +24,7 @@ fn scenario() -> Scenario {
     let tcp = Transport::Tcp(TcpSettings {
         compound: CompoundSettings::PUBLISHED,
         hystart: false,
+        ecn: false,
         sack: false,
         prr: false,
         congestion: CongestionControl::NewReno,
@@ -371,6 +372,31 @@ fn segments_and_acks_speak_of_the_same_bytes() {
     assert!(segment[40..].iter().all(|&byte| byte == 0));
     assert_ip_checksums(segment, 20);
     assert_ip_checksums(ack, 20);
+}
+
+/// RFC 3168: ECT(0) or CE in the IP header, CWR (0x80) of a segment and ECE (0x40) of an ACK in the
+/// TCP header.
+#[test]
+fn marks_and_their_echoes_stand_in_the_headers() {
+    let marked = |kind, ecn, echo| {
+        packet(0, kind, 0, 1500).map(|packet| Packet {
+            ecn,
+            echo,
+            ..packet
+        })
+    };
+    let cases = [
+        (PacketKind::Segment, Ecn::NotCapable, false, 0b00, 0x10),
+        (PacketKind::Segment, Ecn::Capable, true, 0b10, 0x90),
+        (PacketKind::Segment, Ecn::Experienced, false, 0b11, 0x10),
+        (PacketKind::Ack, Ecn::NotCapable, true, 0b00, 0x50),
+    ];
+    for (kind, ecn, echo, traffic_class, flags) in cases {
+        let frame = &capture(&[data(0, 0, marked(kind, ecn, echo))])[0];
+        let packet = ip(frame);
+        assert_eq!((packet[1], packet[33]), (traffic_class, flags), "{kind:?}");
+        assert_ip_checksums(packet, 20);
+    }
 }
 
 #[test]

@@ -250,6 +250,7 @@ pub(super) fn tcp(layers: Layers) -> Option<TcpSettings> {
         congestion: congestion(layers.entry("congestion")?.word()?),
         compound: compound(layers),
         hystart: layers.entry("hystart")?.flag()?,
+        ecn: layers.entry("ecn")?.flag()?,
         sack: layers.entry("sack")?.flag()?,
         prr: layers.entry("prr")?.flag()?,
         window_packets: layers.count("window")?,

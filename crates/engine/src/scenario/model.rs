@@ -427,6 +427,8 @@ pub struct TcpSettings {
     pub compound: CompoundSettings,
     /// The first slow start ends when the round-trip time rises (HyStart++, RFC 9406).
     pub hystart: bool,
+    /// Explicit congestion notification (RFC 3168).
+    pub ecn: bool,
     /// Selective acknowledgements, and recovery by them (RFC 2018, RFC 6675); not for Tahoe.
     pub sack: bool,
     /// Proportional rate reduction in recovery (RFC 9937); only with `sack`.

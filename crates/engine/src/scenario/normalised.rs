@@ -169,6 +169,7 @@ fn tcp(settings: &TcpSettings) -> Value {
         "congestion": settings.congestion.name(),
         "compound": compound(&settings.compound),
         "hystart": settings.hystart,
+        "ecn": settings.ecn,
         "sack": settings.sack,
         "prr": settings.prr,
         "window_packets": settings.window_packets,

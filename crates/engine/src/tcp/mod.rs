@@ -11,6 +11,7 @@
 //! | `recovery.rs` | which ACK starts, continues or ends loss recovery | RFC 5681, RFC 6582 |
 //! | `sack.rs` | which blocks a receiver reports | RFC 2018 |
 //! | `scoreboard.rs` | what the sender concludes from them: pipe, losses, next segment | RFC 6675 |
+//! | `sender/ecn.rs` | what the echo of a mark means to the sender | RFC 3168 |
 //! | `prr.rs` | how many segments leave on each ACK of a recovery | RFC 9937 |
 //! | `congestion/` | the size of the window, one algorithm a file | RFC 5681, RFC 6582 |
 //! | `rtt.rs` | round-trip estimate and timeout | RFC 6298, RFC 7323 |
@@ -47,7 +48,7 @@ pub use sender::{Segment, Sender};
 use crate::kernel::time::Time;
 
 /// A pure acknowledgement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ack {
     /// The segment expected next: all before it have arrived (cumulative).
     pub next: u32,
@@ -55,4 +56,6 @@ pub struct Ack {
     pub echo: Time,
     /// Number of its SACK option, for [`Receiver::blocks`]; 0: it has none.
     pub sack: u16,
+    /// ECE: a marked segment has arrived, and since then none that tells of a reduced window.
+    pub ece: bool,
 }

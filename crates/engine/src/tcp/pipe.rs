@@ -2,6 +2,7 @@
 
 use super::{Ack, Receiver, Segment, Sender};
 use crate::kernel::time::{Span, Time};
+use crate::packet::Ecn;
 use crate::scenario::{CompoundSettings, CongestionControl, TcpSettings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,6 +15,7 @@ pub(super) fn settings(congestion: CongestionControl) -> TcpSettings {
         congestion,
         compound: CompoundSettings::PUBLISHED,
         hystart: false,
+        ecn: false,
         sack: false,
         prr: false,
         window_packets: 42,
@@ -31,19 +33,31 @@ pub(super) fn settings(congestion: CongestionControl) -> TcpSettings {
 
 /// An ACK without options.
 pub(super) fn plain(next: u32, echo: Time) -> Ack {
-    let sack = 0;
-    Ack { next, echo, sack }
+    Ack {
+        next,
+        echo,
+        sack: 0,
+        ece: false,
+    }
 }
 
 /// A packet under way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Packet {
-    Data { number: u32, sent_at: Time },
-    Ack { next: u32, echo: Time, sack: u16 },
+    Data {
+        number: u32,
+        sent_at: Time,
+        /// CWR and CE.
+        marks: (bool, bool),
+    },
+    Ack(Ack),
 }
 
 /// What becomes of a packet: its one-way delay, or `None` if it is lost.
 type Fate<'a> = dyn FnMut(Packet) -> Option<Span> + 'a;
+
+/// Whether a segment is marked on its way, if it may be.
+type Marking<'a> = dyn FnMut(u32) -> bool + 'a;
 
 pub(super) struct Pipe<'a> {
     pub(super) now: Time,
@@ -57,6 +71,8 @@ pub(super) struct Pipe<'a> {
     under_way: BinaryHeap<Reverse<(Time, u64, Packet)>>,
     sent: u64,
     fate: Box<Fate<'a>>,
+    /// Nothing is marked unless a test says so.
+    pub(super) marking: Box<Marking<'a>>,
 }
 
 impl<'a> Pipe<'a> {
@@ -74,6 +90,7 @@ impl<'a> Pipe<'a> {
             under_way: BinaryHeap::new(),
             sent: 0,
             fate: Box::new(fate),
+            marking: Box::new(|_| false),
         };
         pipe.sender.open(Time::ZERO);
         pipe.send();
@@ -110,7 +127,12 @@ impl<'a> Pipe<'a> {
 
     fn arrive(&mut self, packet: Packet) {
         match packet {
-            Packet::Data { number, sent_at } => {
+            Packet::Data {
+                number,
+                sent_at,
+                marks: (cwr, ce),
+            } => {
+                self.receiver.on_marks(cwr, ce);
                 let received = self.receiver.on_segment(self.now, number, sent_at);
                 self.delivered += u64::from(received.delivered);
                 self.note(|| format!("got {number}"));
@@ -118,15 +140,14 @@ impl<'a> Pipe<'a> {
                     self.acknowledge(ack);
                 }
             }
-            Packet::Ack { next, echo, sack } => {
-                let ack = Ack { next, echo, sack };
+            Packet::Ack(ack) => {
                 if self.sender.uses_sack() {
-                    let blocks = self.receiver.blocks(sack);
+                    let blocks = self.receiver.blocks(ack.sack);
                     self.sender.on_sack(self.now, ack, &blocks);
                 } else {
                     self.sender.on_ack(self.now, ack);
                 }
-                self.note(|| format!("acked {next}"));
+                self.note(|| format!("acked {}", ack.next));
                 self.send();
             }
         }
@@ -144,17 +165,26 @@ impl<'a> Pipe<'a> {
             let Segment {
                 number,
                 retransmission,
+                ecn,
+                cwr,
             } = segment;
+            assert!(!(retransmission && ecn == Ecn::Capable), "{segment:?}");
+            let ce = ecn == Ecn::Capable && (self.marking)(number);
             let again = if retransmission { " again" } else { "" };
             self.note(|| format!("send {number}{again}"));
             let sent_at = self.now;
-            self.carry(Packet::Data { number, sent_at });
+            let marks = (cwr, ce);
+            self.carry(Packet::Data {
+                number,
+                sent_at,
+                marks,
+            });
         }
     }
 
-    fn acknowledge(&mut self, Ack { next, echo, sack }: Ack) {
-        self.note(|| format!("ack {next}"));
-        self.carry(Packet::Ack { next, echo, sack });
+    fn acknowledge(&mut self, ack: Ack) {
+        self.note(|| format!("ack {}", ack.next));
+        self.carry(Packet::Ack(ack));
     }
 
     fn carry(&mut self, packet: Packet) {

@@ -1,7 +1,7 @@
 //! The receiving half of a connection: in-order delivery, ACKs, timestamp echo.
 //!
 //! References: RFC 5681, section 4.2 (when to acknowledge); RFC 7323, section 4.3 (which
-//! timestamp to echo).
+//! timestamp to echo); RFC 3168, section 6.1.3 (how long to echo a mark).
 //!
 //! ACKs leave at once for a segment out of order, for one that fills a gap, for one that
 //! arrived before, and for every second segment in order; a single segment in order waits for
@@ -38,6 +38,8 @@ pub struct Receiver {
     /// How long an ACK may wait; none: not at all.
     ack_delay: Option<Span>,
     window: u32,
+    /// Marks are echoed: until a segment tells that the window was reduced.
+    ece: bool,
     /// Segments that arrived ahead of `rcv_nxt`.
     ahead: Ring,
     /// Makes SACK options, if the connection uses them.
@@ -54,6 +56,7 @@ impl Receiver {
             deadline: Time::NEVER,
             ack_delay: settings.delayed_ack.then_some(settings.ack_delay),
             window: settings.window_packets,
+            ece: false,
             ahead: Ring::new(settings.window_packets),
             reporter: settings.sack.then(Box::default),
         }
@@ -82,6 +85,13 @@ impl Receiver {
             _ => Some(self.ack()),
         };
         Received { delivered, ack }
+    }
+
+    /// The segment about to be told to [`on_segment`](Receiver::on_segment) says that the window was
+    /// reduced (CWR), or was marked on its way (CE), or both.
+    #[cold]
+    pub fn on_marks(&mut self, cwr: bool, ce: bool) {
+        self.ece = ce || self.ece && !cwr;
     }
 
     /// When the delayed ACK is due; [`Time::NEVER`] when none waits.
@@ -138,6 +148,7 @@ impl Receiver {
             } else {
                 self.report()
             },
+            ece: self.ece,
         }
     }
 
@@ -284,6 +295,30 @@ mod tests {
             let filled = r.on_segment(Time(MS), first, Time::ZERO);
             assert_eq!(filled.delivered, WINDOW);
             assert_eq!(filled.ack.unwrap().next, first + WINDOW);
+        }
+    }
+
+    /// RFC 3168, section 6.1.3: all ACKs echo a mark until CWR arrives; a segment with both begins
+    /// anew.
+    #[test]
+    fn marks_are_echoed_until_the_window_was_reduced() {
+        let mut r = receiver(false, 42);
+        let arrivals = [
+            // (CWR, CE), ECE of the ACK
+            ((false, false), false),
+            ((false, true), true),
+            ((false, false), true),
+            ((false, true), true),
+            ((true, false), false),
+            ((false, false), false),
+            ((true, true), true),
+            ((false, false), true),
+            ((true, false), false),
+        ];
+        for (number, ((cwr, ce), ece)) in (0..).zip(arrivals) {
+            r.on_marks(cwr, ce);
+            let ack = r.on_segment(Time(MS), number, Time(0)).ack;
+            assert_eq!(ack.unwrap().ece, ece, "segment {number}");
         }
     }
 }

@@ -224,3 +224,44 @@ fn independent_losses_lead_to_the_window_of_the_fluid_law() {
         near(found, losses(law, law.pause), 0.08);
     }
 }
+
+/// Marks in place of losses: the same laws with nothing to repair and no timeouts, also where losses
+/// would cause many (p = 0.03).
+#[test]
+fn independent_marks_lead_to_the_window_of_the_fluid_law() {
+    for (law, p) in [
+        (&RENO, 1e-3),
+        (&RENO, 1e-2),
+        (&RENO, 3e-2),
+        (&COMPOUND, 1e-3),
+    ] {
+        let mut stream = Streams::new(7, 0).stream("fluid");
+        let expected = fluid(law, law.pause, 4_000, || stream.exponential() / p);
+        near(marked(law, 150_000, p), expected, 0.08);
+    }
+}
+
+/// Mean window of the sender over `segments` segments, after a third of them as warm-up, when each is
+/// marked with probability `p`. [packets]
+fn marked(law: &Law, segments: u64, p: f64) -> f64 {
+    let rtt = Span(law.rtt * MS);
+    let capable = TcpSettings {
+        ecn: true,
+        window_packets: 65_535,
+        ..settings(law.congestion)
+    };
+    let mut pipe = Pipe::new(&capable, |_| Some(Span(rtt.0 / 2)));
+    let mut stream = Streams::new(1, 0).stream("marks");
+    pipe.marking = Box::new(move |_| stream.chance(p));
+    pipe.logs = false;
+    while pipe.delivered < segments / 3 {
+        pipe.step(Time::NEVER);
+    }
+    let (begun, before) = (pipe.now, pipe.delivered);
+    while pipe.delivered < segments * 4 / 3 {
+        pipe.step(Time::NEVER);
+    }
+    assert_eq!(pipe.sender.fast_retransmits() + pipe.sender.timeouts(), 0);
+    let rounds = pipe.now.since(begun).seconds() / rtt.seconds();
+    (pipe.delivered - before) as f64 / rounds
+}

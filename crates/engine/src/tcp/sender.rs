@@ -15,12 +15,18 @@
 //! - A bulk flow is never idle, so cwnd is not reset after idle time (RFC 5681, section 4.1).
 //! - Spurious timeouts are neither found nor undone (RFC 5682 and RFC 4015 are not used).
 
+mod ecn;
+mod selective;
+
+use ecn::Marks;
+
 use super::Ack;
 use super::congestion::{Congestion, NewAck};
 use super::recovery::{Reaction, Recovery, Repair};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use crate::kernel::time::{Span, Time};
+use crate::packet::Ecn;
 use crate::scenario::TcpSettings;
 
 /// A data segment to be sent.
@@ -30,6 +36,10 @@ pub struct Segment {
     pub number: u32,
     /// It was sent before.
     pub retransmission: bool,
+    /// Whether queues may mark it.
+    pub ecn: Ecn,
+    /// CWR: it is the first new one since the window was reduced.
+    pub cwr: bool,
 }
 
 /// The sending half of one connection.
@@ -56,6 +66,7 @@ pub struct Sender {
     congestion: Congestion,
     /// With SACK: what is known to have arrived.
     scoreboard: Option<Box<Scoreboard>>,
+    marks: Marks,
     rtt: RttEstimator,
     deadline: Time,
     timeouts: u64,
@@ -80,6 +91,7 @@ impl Sender {
             scoreboard: settings
                 .sack
                 .then(|| Scoreboard::new(settings.window_packets, settings.prr).into()),
+            marks: Marks::new(settings.ecn),
             rtt: RttEstimator::new(settings.initial_rto, settings.min_rto),
             deadline: Time::NEVER,
             timeouts: 0,
@@ -101,6 +113,9 @@ impl Sender {
     /// An ACK arrived; poll for segments afterwards.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: Ack) {
+        if ack.ece {
+            self.on_echo(ack.next);
+        }
         if ack.next > self.snd_una {
             self.on_new_ack(now, ack);
         } else if ack.next == self.snd_una && self.snd_una < self.snd_max {
@@ -115,12 +130,9 @@ impl Sender {
         if self.scoreboard.is_some() {
             return self.next_by_scoreboard(now);
         }
-        let segment = if self.retransmit {
+        let (number, retransmission) = if self.retransmit {
             self.retransmit = false;
-            Segment {
-                number: self.snd_una,
-                retransmission: true,
-            }
+            (self.snd_una, true)
         } else {
             let right_edge = self.snd_una.saturating_add(self.congestion.usable());
             if self.snd_nxt >= right_edge.min(self.limit) {
@@ -130,16 +142,13 @@ impl Sender {
             self.snd_nxt += 1;
             let retransmission = number < self.snd_max;
             self.snd_max = self.snd_max.max(self.snd_nxt);
-            Segment {
-                number,
-                retransmission,
-            }
+            (number, retransmission)
         };
         // RFC 6298, rule 5.1
         if self.deadline == Time::NEVER {
             self.restart_timer(now);
         }
-        Some(segment)
+        Some(self.segment(number, retransmission))
     }
 
     /// Expiry of the retransmission timer; [`Time::NEVER`] when it is off.
@@ -155,6 +164,7 @@ impl Sender {
         let first = self.rtt.backoffs() == 0;
         self.congestion.on_rto(self.flight(), first);
         self.recovery.on_timeout(self.snd_max);
+        self.reduced();
         self.go_back();
         self.rtt.back_off();
         self.restart_timer(now);
@@ -227,6 +237,7 @@ impl Sender {
                 restart = first;
             }
             Reaction::Recovered => self.congestion.on_recovered(),
+            _ if ack.ece => {} // RFC 3168, section 6.1.2
             _ => self.grow(now, acked),
         }
         if self.snd_una == self.snd_max {
@@ -239,7 +250,12 @@ impl Sender {
     fn on_dup_ack(&mut self, now: Time) {
         match self.recovery.on_dup_ack(self.repair, self.snd_max) {
             Reaction::Loss => {
-                self.congestion.on_loss(self.flight());
+                if self.reduced_in_this_window() {
+                    self.congestion.on_loss_after_mark();
+                } else {
+                    self.congestion.on_loss(self.flight());
+                    self.reduced();
+                }
                 match self.repair {
                     Repair::GoBackN => self.go_back(),
                     Repair::FirstHole | Repair::EachHole => self.retransmit = true,
@@ -275,6 +291,5 @@ impl Sender {
     }
 }
 
-mod selective;
 #[cfg(test)]
 mod tests;

@@ -143,7 +143,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
     (
         (
             prop::sample::select(CongestionControl::ALL.to_vec()),
-            any::<[bool; 3]>(),
+            any::<[bool; 4]>(),
         ),
         prop_oneof![1..100u32, Just(65_535)],
         1..20u32,
@@ -153,7 +153,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
     )
         .prop_map(
             |(
-                (congestion, [hystart, sack, prr]),
+                (congestion, [hystart, ecn, sack, prr]),
                 window,
                 initial,
                 delayed_ack,
@@ -162,6 +162,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
             )| {
                 TcpSettings {
                     hystart,
+                    ecn,
                     sack: sack && congestion != CongestionControl::Tahoe,
                     prr,
                     window_packets: window,
@@ -178,13 +179,14 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Whatever is lost, delayed or overtaken, each segment is delivered once and in order
+    /// Whatever is lost, marked, delayed or overtaken, each segment is delivered once and in order
     /// (the receiver counts), the flow ends, and the receiver's window is never exceeded.
     #[test]
     fn everything_arrives_once_and_flight_stays_within_the_window(
         settings in any_settings(),
         // per packet: lost or not, and a delay in ms; repeated until the flow ends
         losses in prop::collection::vec(prop::bool::weighted(0.15), 1..300),
+        every in 1..40u32,
         delays in prop::collection::vec(1..200u64, 1..50),
     ) {
         let mut packets = 0;
@@ -194,6 +196,7 @@ proptest! {
             let lost = losses.get(packets).copied().unwrap_or(false);
             (!lost).then(|| Span(delays[packets % delays.len()] * MS))
         });
+        pipe.marking = Box::new(move |number| number % every == 0);
         let segments = settings.segments.unwrap();
         while pipe.step(Time::NEVER) {
             prop_assert!(pipe.sender.flight() <= settings.window_packets);

@@ -91,8 +91,8 @@ impl FlowState {
             bytes: self.data_bytes,
             hop: 0,
             kind: PacketKind::Datagram,
-            retransmission: false,
             ecn: Ecn::NotCapable,
+            echo: false,
             sack: 0,
         }
     }

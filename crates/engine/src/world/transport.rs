@@ -26,6 +26,10 @@ impl World<'_> {
         match (&mut flow.endpoints, packet.kind) {
             (Endpoints::Tcp(tcp), PacketKind::Segment) => {
                 let receiver = &mut tcp.1;
+                let marked = packet.ecn == Ecn::Experienced;
+                if marked || packet.echo {
+                    receiver.on_marks(packet.echo, marked);
+                }
                 let received = receiver.on_segment(now, packet.number, packet.stamp);
                 flow.counters.arrived += 1;
                 flow.counters.delivered += u64::from(received.delivered);
@@ -44,6 +48,7 @@ impl World<'_> {
                     next: packet.number,
                     echo: packet.stamp,
                     sack: packet.sack,
+                    ece: packet.echo,
                 };
                 if tcp.0.uses_sack() {
                     let blocks = tcp.1.blocks(ack.sack);
@@ -110,8 +115,8 @@ impl World<'_> {
             bytes: flow.ack_bytes,
             hop: 0,
             kind: PacketKind::Ack,
-            retransmission: false,
             ecn: Ecn::NotCapable,
+            echo: ack.ece,
             sack: ack.sack,
         };
         self.emit(now, packet);
@@ -143,8 +148,8 @@ impl World<'_> {
                 bytes: flow.data_bytes,
                 hop: 0,
                 kind: PacketKind::Segment,
-                retransmission: segment.retransmission,
-                ecn: Ecn::NotCapable,
+                ecn: segment.ecn,
+                echo: segment.cwr,
                 sack: 0,
             };
             self.emit(now, packet);

@@ -69,6 +69,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         congestion: CongestionControl::NewReno,
         compound: CompoundSettings::PUBLISHED,
         hystart: false,
+        ecn: false,
         sack: false,
         prr: false,
         window_packets,

@@ -98,15 +98,13 @@ fn run(setting: &QueueSetting, steps: &[Step]) -> Run {
                 stamp: now,
                 queued: now,
                 bytes,
-                hop: 0,
-                sack: 0,
                 kind: PacketKind::Datagram,
-                retransmission: false,
                 ecn: if capable {
                     Ecn::Capable
                 } else {
                     Ecn::NotCapable
                 },
+                ..Packet::SAMPLE
             };
             if !run.queue.offer(now, packet) {
                 run.lost.push((step, packet));

@@ -29,6 +29,12 @@ pub(super) const TCP_KEYS: &[Key] = &[
         "HyStart++: the first slow start ends when the round-trip time rises, not with a loss.",
     ),
     key(
+        "ecn",
+        Kind::Flag,
+        Default::Flag(false),
+        "Explicit congestion notification (RFC 3168): queues that can mark do so in place of drops.",
+    ),
+    key(
         "sack",
         Kind::Flag,
         Default::Flag(false),

@@ -160,11 +160,20 @@ impl Congestion {
         dispatch!(self.on_loss(&mut self.window, flight));
     }
 
-    /// A loss was found by scoreboard, whose pipe needs no inflated window (RFC 6675, step 4.2).
-    pub(super) fn begin_recovery(&mut self, flight: u32) {
+    /// A loss was found by scoreboard, whose pipe needs no inflated window (RFC 6675, step 4.2), or
+    /// a mark was echoed: decrease alone (RFC 3168, section 6.1.2).
+    pub(super) fn decrease(&mut self, flight: u32) {
         self.leave_first_slow_start();
         self.window.ssthresh = dispatch!(self.decrease(&self.window, flight));
         self.window.deflate();
+    }
+
+    /// A loss was found by duplicate ACKs in a window whose mark has been answered: ssthresh stays.
+    pub(super) fn on_loss_after_mark(&mut self) {
+        match self.repair() {
+            Repair::GoBackN => self.window.collapse(),
+            Repair::FirstHole | Repair::EachHole => self.window.inflate(),
+        }
     }
 
     /// Receive window. [packets]

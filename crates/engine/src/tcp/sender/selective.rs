@@ -25,6 +25,9 @@ impl Sender {
     /// An ACK arrived at a sender with SACK; poll for segments afterwards.
     #[inline(never)]
     pub fn on_sack(&mut self, now: Time, ack: Ack, blocks: &Blocks) {
+        if ack.ece {
+            self.on_echo(ack.next);
+        }
         let Some(mut board) = self.scoreboard.take() else {
             return;
         };
@@ -39,7 +42,7 @@ impl Sender {
             }
             let acked = ack.next - before;
             self.judge(now, acked, update, &mut board);
-            if acked > 0 && !recovers {
+            if acked > 0 && !recovers && !ack.ece {
                 self.grow(now, acked);
             }
             if self.snd_una == self.snd_max {
@@ -90,8 +93,10 @@ impl Sender {
             recover: self.snd_max,
             partial: false,
         };
-        self.congestion
-            .begin_recovery(self.flight() - board.limited);
+        if !self.reduced_in_this_window() {
+            self.congestion.decrease(self.flight() - board.limited);
+            self.reduced();
+        }
         board.begin_recovery(self.snd_una, update);
         self.count_in_recovery(0, update, board);
         self.restart_timer(now);
@@ -107,15 +112,16 @@ impl Sender {
     #[inline(never)]
     pub(super) fn next_by_scoreboard(&mut self, now: Time) -> Option<Segment> {
         let mut board = self.scoreboard.take()?;
-        let segment = match self.recovery {
+        let next = match self.recovery {
             Recovery::Fast { recover, .. } => self.next_in_recovery(recover, &mut board),
             Recovery::Open { .. } | Recovery::Careful { .. } => self.next_in_order(&mut board),
         };
         self.scoreboard = Some(board);
-        if segment.is_some() && self.deadline == Time::NEVER {
+        let (number, retransmission) = next?;
+        if self.deadline == Time::NEVER {
             self.restart_timer(now); // RFC 6298, rule 5.1
         }
-        segment
+        Some(self.segment(number, retransmission))
     }
 
     /// One past the last segment that the receive window and the flow's length allow.
@@ -126,7 +132,8 @@ impl Sender {
         edge.min(self.limit)
     }
 
-    fn next_in_recovery(&mut self, recover: u32, board: &mut Scoreboard) -> Option<Segment> {
+    /// Number of the next segment, and whether it was sent before.
+    fn next_in_recovery(&mut self, recover: u32, board: &mut Scoreboard) -> Option<(u32, bool)> {
         if !board.has_room(self.snd_una, self.snd_max, self.congestion.usable()) {
             return None;
         }
@@ -134,24 +141,18 @@ impl Sender {
         let next = board.next_seg(self.snd_una, self.snd_max, recover, fresh)?;
         board.on_sent();
         Some(match next {
-            NextSeg::Again(number) => Segment {
-                number,
-                retransmission: true,
-            },
+            NextSeg::Again(number) => (number, true),
             NextSeg::New => {
                 let number = self.snd_max;
                 self.snd_max += 1;
                 self.snd_nxt = self.snd_max;
-                Segment {
-                    number,
-                    retransmission: false,
-                }
+                (number, false)
             }
         })
     }
 
     /// Outside recovery: new segments, after a timeout first those sent before and not SACKed.
-    fn next_in_order(&mut self, board: &mut Scoreboard) -> Option<Segment> {
+    fn next_in_order(&mut self, board: &mut Scoreboard) -> Option<(u32, bool)> {
         while self.snd_nxt < self.snd_max && board.is_sacked(self.snd_nxt) {
             self.snd_nxt += 1;
         }
@@ -166,10 +167,7 @@ impl Sender {
         self.snd_nxt += 1;
         let retransmission = number < self.snd_max;
         self.snd_max = self.snd_max.max(self.snd_nxt);
-        Some(Segment {
-            number,
-            retransmission,
-        })
+        Some((number, retransmission))
     }
 }
 

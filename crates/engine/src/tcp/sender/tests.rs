@@ -6,10 +6,11 @@ use crate::tcp::pipe::{MS, plain, settings};
 
 /// Plays the events of a table and compares each row with what the sender does.
 ///
-/// A row reads `event | segments sent, ' if again | cwnd | ssthresh | flight  # why`. Events are
-/// 10 ms apart: `open`, `close`, `ack N` (N is expected next; the echo is 100 ms old), and
-/// `timeout`, at the deadline of the timer.
-fn check(settings: &TcpSettings, table: &str) -> Sender {
+/// A row reads `event | segments sent | cwnd | ssthresh | flight  # why`; `'` behind a segment: it was
+/// sent before, `*`: it says that the window was reduced (CWR). Events are 10 ms apart: `open`,
+/// `close`, `ack N` (N is expected next; the echo is 100 ms old), `ack N ece` with the echo of a
+/// mark, and `timeout`, at the deadline of the timer.
+pub(super) fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
     let mut now = Time(1_000 * MS);
     for row in table.trim().lines() {
@@ -23,15 +24,18 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
                 now = sender.deadline();
                 sender.on_timer(now);
             }
-            ["ack", next] => {
+            ["ack", next, ref options @ ..] => {
                 let next = next.parse().unwrap();
                 let echo = Time(now.0 - 100 * MS);
-                sender.on_ack(now, plain(next, echo));
+                let ece = options == ["ece"];
+                assert!(ece || options.is_empty(), "{row}");
+                let ack = plain(next, echo);
+                sender.on_ack(now, Ack { ece, ..ack });
             }
             _ => panic!("no such event: {event}"),
         }
         let sent: Vec<String> = std::iter::from_fn(|| sender.next_segment(now))
-            .map(|s| format!("{}{}", s.number, if s.retransmission { "'" } else { "" }))
+            .map(|s| format!("{}{}{}", s.number, again(&s), if s.cwr { "*" } else { "" }))
             .collect();
         let played = format!(
             "{event}|{:<20}|{:>6.3} |{:>5.1} |{:>3}",
@@ -43,6 +47,10 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
         assert_eq!(played, row);
     }
     sender
+}
+
+fn again(segment: &Segment) -> &str {
+    if segment.retransmission { "'" } else { "" }
 }
 
 /// Ten segments leave at once, so that losses fall into a window of about ten.
@@ -318,14 +326,7 @@ fn old_acks_change_nothing() {
     sender.open(Time::ZERO);
     while sender.next_segment(Time::ZERO).is_some() {}
     let echo = Time::ZERO;
-    sender.on_ack(
-        Time(100 * MS),
-        Ack {
-            next: 5,
-            echo,
-            sack: 0,
-        },
-    );
+    sender.on_ack(Time(100 * MS), plain(5, echo));
     let before = format!("{sender:?}");
     for next in [1, 4, 3, 2] {
         sender.on_ack(Time(110 * MS), plain(next, echo));

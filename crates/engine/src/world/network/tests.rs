@@ -53,8 +53,11 @@ fn value(measures: &Measures, list: &str, item: &str, quantity: &str) -> f64 {
 }
 
 fn run(text: &str) -> Measures {
-    let scenario = scenario(text);
-    let run = crate::world::run_replication(&scenario, 0, &mut |_| ControlFlow::Continue(()));
+    measures(&scenario(text))
+}
+
+fn measures(scenario: &Scenario) -> Measures {
+    let run = crate::world::run_replication(scenario, 0, &mut |_| ControlFlow::Continue(()));
     match run {
         Ok(replication) => replication.measures,
         Err(error) => panic!("{error}"),
@@ -222,4 +225,63 @@ proptest! {
     fn entering_ahead_of_time_is_exact_in_any_network(scenario in network()) {
         prop_assert_eq!(measured(&scenario, false).0, measured(&scenario, true).0);
     }
+}
+
+/// RED marks the segments of flows with ECN, and drops those of others as often: the former lose
+/// nothing and send nothing again, hold the queue as well and fill the link.
+#[test]
+fn flows_with_ecn_are_slowed_by_marks_alone() {
+    let text = r#"
+duration = "60 s"
+warmup = "10 s"
+dumbbell = { flows = 10, access = "20 Mbps", access_spread = 0.01, bottleneck = "20 Mbps", rtt = "50 ms" }
+tcp = { window = 1000, ecn = ECN }
+"#;
+    let red = Discipline::Red(RedSetting {
+        form: RedForm::Ns2,
+        min_th: 20.0,
+        max_th: 60.0,
+        max_p: 0.1,
+        weight: RedWeight::Auto,
+        gentle: true,
+        wait: true,
+        bytes: false,
+        ecn: true,
+        mean_packet_bytes: 1500,
+    });
+    let with = |ecn: &str| {
+        let mut scenario = scenario(&text.replace("ECN", ecn));
+        for link in scenario
+            .links
+            .iter_mut()
+            .filter(|link| link.name == "bottleneck")
+        {
+            link.queue = QueueSetting {
+                limit_packets: 1000,
+                discipline: red,
+            };
+        }
+        let measures = measures(&scenario);
+        let of = |list, item, quantity| value(&measures, list, item, quantity);
+        let again: f64 = (1..=10)
+            .map(|k| value(&measures, "flows", &format!("flow-{k}"), "retransmissions"))
+            .sum();
+        let lost = of("classes", "flow", "loss_probability");
+        let queue = of("queues", "bottleneck", "occupancy_packets");
+        let busy = of("links", "bottleneck", "utilisation");
+        (lost, again, queue, busy)
+    };
+    let (lost, again, queue, busy) = with("true");
+    assert_eq!((lost, again), (0.0, 0.0));
+    assert!(
+        (15.0..60.0).contains(&queue) && busy > 0.97,
+        "{queue}, {busy}"
+    );
+    let (lost, again, plain_queue, plain_busy) = with("false");
+    assert!(lost > 1e-3 && again > 50.0, "{lost}, {again}");
+    assert!(busy >= plain_busy - 0.01, "{busy}, {plain_busy}");
+    assert!(
+        (queue / plain_queue - 1.0).abs() < 0.3,
+        "{queue}, {plain_queue}"
+    );
 }

@@ -32,7 +32,8 @@ impl Sender {
 ///
 /// A row reads `event | segments sent, ' if again | cwnd | ssthresh | pipe  # why`. Events are
 /// 10 ms apart: `open`, `close`, `ack N` (N is expected next; the echo is 100 ms old) with the
-/// segments that its blocks report, first and last, and `timeout`, at the deadline of the timer.
+/// segments that its blocks report, first and last, and `ece` for the echo of a mark, and `timeout`,
+/// at the deadline of the timer.
 fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
     let mut now = Time(1_000 * MS);
@@ -49,12 +50,15 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
             }
             ["ack", next, ref reported @ ..] => {
                 let mut blocks = Blocks::default();
+                let ece = reported.contains(&"ece");
+                let reported = reported.iter().filter(|&&text| text != "ece");
                 for (block, text) in blocks.iter_mut().zip(reported) {
                     let (first, last) = text.split_once('-').unwrap_or((text, text));
                     *block = (first.parse().unwrap(), last.parse::<u32>().unwrap() + 1);
                 }
                 let echo = Time(now.0 - 100 * MS);
-                sender.on_sack(now, plain(next.parse().unwrap(), echo), &blocks);
+                let ack = plain(next.parse().unwrap(), echo);
+                sender.on_sack(now, Ack { ece, ..ack }, &blocks);
             }
             _ => panic!("no such event: {event}"),
         }
@@ -444,4 +448,32 @@ fn old_acks_and_repeated_reports_change_nothing() {
         sender.on_sack(now, plain(next, Time(1_900 * MS)), &blocks);
     }
     assert_eq!(format!("{sender:?}"), before);
+}
+
+/// A mark and a loss in one window cost one reduction; the loss is repaired as ever, and the ACKs
+/// that echo the mark start no other.
+#[test]
+fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
+    let sender = check(
+        &TcpSettings {
+            ecn: true,
+            ..from_ten()
+        },
+        "
+        open               |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10  # 0 is marked, 3 gets lost
+        ack 1 ece          |                    | 5.000 |  5.0 |  9  # no growth either
+        ack 2 ece          |                    | 5.000 |  5.0 |  8
+        ack 3 ece          |                    | 5.000 |  5.0 |  7
+        ack 3 4 ece        |                    | 5.000 |  5.0 |  6
+        ack 3 4-5 ece      |                    | 5.000 |  5.0 |  5
+        ack 3 4-6 ece      |3' 10               | 5.000 |  5.0 |  5  # 7, 8, 9, 3' and 10, with CWR
+        ack 3 4-7 ece      |11                  | 5.000 |  5.0 |  5
+        ack 3 4-8 ece      |12                  | 5.000 |  5.0 |  5
+        ack 3 4-9 ece      |13                  | 5.000 |  5.0 |  5
+        ack 10 ece         |14                  | 5.000 |  5.0 |  5  # 3': over
+        ack 11             |15                  | 5.200 |  5.0 |  5  # CWR has arrived
+        ack 12 ece         |                    | 2.500 |  2.5 |  4  # 11 was marked, sent since
+        ",
+    );
+    assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }

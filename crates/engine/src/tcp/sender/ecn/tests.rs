@@ -1,0 +1,105 @@
+//! Traces worked by hand; see `sender/tests.rs` for how to read them.
+
+use crate::scenario::CongestionControl::{NewReno, Tahoe};
+use crate::scenario::TcpSettings;
+use crate::tcp::pipe::settings;
+use crate::tcp::sender::tests::check;
+
+fn from_ten() -> TcpSettings {
+    TcpSettings {
+        ecn: true,
+        initial_cwnd_packets: 10,
+        ..settings(NewReno)
+    }
+}
+
+/// The receiver echoes until it sees CWR, a window later: one halving. The next one is for a mark on
+/// a segment sent after that.
+#[test]
+fn a_mark_halves_the_window_once_and_nothing_is_sent_again() {
+    let sender = check(
+        &from_ten(),
+        "
+        open     |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10  # 1 is marked
+        ack 1    |10 11               |11.000 | 42.0 | 11  # slow start
+        ack 2 ece|                    | 5.500 |  5.5 | 10  # half of 11
+        ack 3 ece|                    | 5.500 |  5.5 |  9
+        ack 4 ece|                    | 5.500 |  5.5 |  8
+        ack 5 ece|                    | 5.500 |  5.5 |  7
+        ack 6 ece|                    | 5.500 |  5.5 |  6
+        ack 7 ece|                    | 5.500 |  5.5 |  5
+        ack 8 ece|12*                 | 5.500 |  5.5 |  5
+        ack 9 ece|13                  | 5.500 |  5.5 |  5
+        ack 10 ece|14                  | 5.500 |  5.5 |  5
+        ack 11 ece|15                  | 5.500 |  5.5 |  5
+        ack 12 ece|16                  | 5.500 |  5.5 |  5
+        ack 13   |17                  | 5.682 |  5.5 |  5  # CWR has arrived: growth, + 1/5.5
+        ack 14 ece|                    | 2.500 |  2.5 |  4  # 13 was marked: half of 5
+        ",
+    );
+    assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 0));
+}
+
+/// 2 is marked and 7, of the same window, gets lost: repaired with the window as it is.
+#[test]
+fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
+    check(
+        &from_ten(),
+        "
+        open     |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10
+        ack 1    |10 11               |11.000 | 42.0 | 11
+        ack 2    |12 13               |12.000 | 42.0 | 12
+        ack 3 ece|                    | 6.000 |  6.0 | 11
+        ack 7 ece|                    | 6.000 |  6.0 |  7  # 3 to 6
+        ack 7 ece|                    | 6.000 |  6.0 |  7  # 8
+        ack 7 ece|                    | 6.000 |  6.0 |  7  # 9
+        ack 7 ece|7' 14* 15           | 9.000 |  6.0 |  9  # 10: inflated by 3, not halved
+        ack 7 ece|16                  |10.000 |  6.0 | 10  # 11
+        ack 7 ece|17                  |11.000 |  6.0 | 11  # 12
+        ack 7 ece|18                  |12.000 |  6.0 | 12  # 13
+        ack 14 ece|19                  | 6.000 |  6.0 |  6  # 7': recovered
+        ack 15   |20                  | 6.167 |  6.0 |  6  # 14: CWR has arrived
+        ",
+    );
+}
+
+/// Whatever reduces the window is told by the next new segment; a mark on a segment sent before a
+/// loss was found reduces it no further.
+#[test]
+fn losses_and_timeouts_are_told_as_well() {
+    check(
+        &from_ten(),
+        "
+        open     |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10  # 0 gets lost, 9 is marked
+        ack 0    |                    |10.000 | 42.0 | 10
+        ack 0    |                    |10.000 | 42.0 | 10
+        ack 0    |0'                  | 8.000 |  5.0 | 10
+        ack 0    |                    | 9.000 |  5.0 | 10
+        ack 0    |                    |10.000 |  5.0 | 10
+        ack 0    |10*                 |11.000 |  5.0 | 11
+        ack 0    |11                  |12.000 |  5.0 | 12
+        ack 0    |12                  |13.000 |  5.0 | 13
+        ack 0 ece|13                  |14.000 |  5.0 | 14  # 9
+        ack 10 ece|14                  | 5.000 |  5.0 |  5  # 0'
+        ack 11   |15                  | 5.200 |  5.0 |  5
+        timeout  |11'                 | 1.000 |  2.5 |  1
+        ack 16   |16* 17              | 2.000 |  2.5 |  2  # all had arrived, the ACKs got lost
+        ",
+    );
+}
+
+/// A mark costs Tahoe half a window; it has lost nothing, so that there is no slow start.
+#[test]
+fn tahoe_does_not_start_slowly_for_a_mark() {
+    check(
+        &TcpSettings {
+            congestion: Tahoe,
+            ..from_ten()
+        },
+        "
+        open     |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10
+        ack 1 ece|                    | 5.000 |  5.0 |  9
+        ack 6 ece|10*                 | 5.000 |  5.0 |  5
+        ",
+    );
+}
