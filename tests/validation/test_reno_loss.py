@@ -1,4 +1,4 @@
-"""One Reno download over a wire that loses segments at random, against Padhye and against Ott.
+"""One download over a wire that loses segments at random, against Padhye and against Ott.
 
 54 Mb/s station alone, 50 ms of wire each way, receive window 1000 packets: only the losses hold
 the flow back. Eight replications of 1,500 s. The round-trip time in the formulas is the one that
@@ -8,7 +8,13 @@ Padhye et al. take the mean of a ratio for the ratio of means and assume that a 
 rest of its round with it. For independent losses and small p the exact stationary mean window is
 1.3098 / sqrt(b p) packets (T. Ott, J. Kemperman, M. Mathis, "The stationary behavior of ideal TCP
 congestion avoidance", 1996), 7 % above the sqrt(3 / (2 b p)) to which Padhye's formula tends.
-The simulation stays above Padhye for that reason.
+At small loss the simulation is above Padhye for that reason, by 4 to 5 %.
+
+At 2 to 3 % Reno falls below: independent losses of one window halve it twice or end in a timeout,
+where Padhye takes them for one indication. With recovery by SACK, which does so too, the
+simulation is within 2 % of Padhye from 1 to 3 % of loss (immediate ACKs). With delayed ACKs SACK is
+8 to 14 % above: a lone segment's sample has the wait of its ACK in it (mean 122 ms at 3 %), while
+the ACKs of the others return after 101 ms and keep the window moving.
 """
 
 import functools
@@ -26,11 +32,11 @@ OTT = 1.3098
 
 
 @functools.cache
-def download(loss, delayed_ack):
-    """The flow, with goodput and mean window known to 2.5 %."""
+def download(loss, delayed_ack, congestion="reno", sack=False, prr=False):
+    """The flow, with goodput and mean window known to 3 %."""
     result = lh.simulate(
         {
-            "name": "Reno under random loss",
+            "name": "TCP under random loss",
             "duration": "1500 s",
             "warmup": "20 s",
             "replications": 8,
@@ -38,7 +44,9 @@ def download(loss, delayed_ack):
             "cell": {"phy": "802.11g", "ap_queue": 2000},
             "wire": {"delay": "50 ms", "loss": loss},
             "tcp": {
-                "congestion": "reno",
+                "congestion": congestion,
+                "sack": sack,
+                "prr": prr,
                 "window": WINDOW,
                 "min_rto": f"{MIN_RTO_S} s",
                 "delayed_ack": delayed_ack,
@@ -51,13 +59,49 @@ def download(loss, delayed_ack):
     return flow
 
 
+def over_padhye(flow, loss, acked=1):
+    """Send rate over the one that Padhye's formula gives for the round-trip time measured."""
+    sent = flow.goodput_bps / (8 * 1460) / (1 - flow.loss_probability)
+    return sent / padhye.send_rate(loss, WINDOW, flow.rtt_s, MIN_RTO_S, acked)
+
+
 @pytest.mark.parametrize("delayed_ack", [False, True])
 @pytest.mark.parametrize("loss", [0.001, 0.002, 0.005, 0.01, 0.02, 0.03])
 def test_send_rate_is_padhyes_within_ten_per_cent(loss, delayed_ack):
     flow = download(loss, delayed_ack)
+    assert over_padhye(flow, loss, 1 + delayed_ack) == pytest.approx(1, rel=0.10)
+
+
+@pytest.mark.parametrize("prr", [False, True])
+@pytest.mark.parametrize("loss", [0.01, 0.02, 0.03])
+def test_send_rate_with_sack_is_padhyes_within_three_per_cent(loss, prr):
+    # Goodput is known to 1.4 %.
+    flow = download(loss, delayed_ack=False, congestion="newreno", sack=True, prr=prr)
+    assert over_padhye(flow, loss) == pytest.approx(1, rel=0.03)
+
+
+@pytest.mark.parametrize("prr", [False, True])
+def test_send_rate_with_sack_at_small_loss_follows_the_square_root_law(prr):
+    # Ott's constant is of a window that grows in recovery too, a round trip in 47 here (-2 %), and
+    # of real windows, not of whole segments (-1 %); goodput is known to 2.2 %.
+    loss = 0.001
+    flow = download(loss, delayed_ack=False, congestion="newreno", sack=True, prr=prr)
     sent = flow.goodput_bps / (8 * 1460) / (1 - flow.loss_probability)
-    theory = padhye.send_rate(loss, WINDOW, flow.rtt_s, MIN_RTO_S, 1 + delayed_ack)
-    assert sent == pytest.approx(theory, rel=0.10)
+    assert sent * flow.rtt_s == pytest.approx(OTT / math.sqrt(loss), rel=0.05)
+
+
+def test_the_better_the_recovery_the_higher_the_goodput():
+    # At 3 %: Reno, NewReno (+ 7 %), SACK (+ 2 %), rate reduction (+ 1 %), each known to 1 %.
+    flows = [
+        download(0.03, delayed_ack=False),
+        download(0.03, delayed_ack=False, congestion="newreno"),
+        download(0.03, delayed_ack=False, congestion="newreno", sack=True),
+        download(0.03, delayed_ack=False, congestion="newreno", sack=True, prr=True),
+    ]
+    reno, newreno, sack, reduced = (flow.goodput_bps for flow in flows)
+    assert newreno / reno == pytest.approx(1.07, abs=0.02)
+    assert sack / newreno == pytest.approx(1.022, abs=0.015)
+    assert reduced / sack == pytest.approx(1.01, abs=0.015)
 
 
 @pytest.mark.parametrize("delayed_ack", [False, True])

@@ -39,7 +39,7 @@ pub const QUANTITIES: &[Quantity] = &[
         name: "rtt_s",
         unit: "s",
         lists: &["flows"],
-        definition: "mean of the round-trip samples of a TCP flow, one an ACK",
+        definition: "mean of the round-trip samples of a TCP flow, one an ACK of new data",
     },
     Quantity {
         name: "one_way_delay_s",

@@ -42,8 +42,11 @@ impl World<'_> {
             }
             (Endpoints::Tcp(tcp), PacketKind::Ack) => {
                 flow.counters.acks_arrived += 1;
-                flow.counters.delay_ns += now.since(packet.stamp).0;
-                flow.counters.delay_samples += 1;
+                // a duplicate ACK repeats the time of a segment that was acknowledged before
+                if u64::from(packet.number) > tcp.0.acked() {
+                    flow.counters.delay_ns += now.since(packet.stamp).0;
+                    flow.counters.delay_samples += 1;
+                }
                 let ack = Ack {
                     next: packet.number,
                     echo: packet.stamp,
