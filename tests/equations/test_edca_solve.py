@@ -90,6 +90,16 @@ def test_lumped_chain_with_bursts_of_all_packets(
     assert lumped.goodput_bps == pytest.approx(full.goodput_bps, rel=accuracy)
 
 
+@pytest.mark.parametrize(("ap", "station"), [(1, 63), (1, 1023), (3, 255), (15, 31)])
+def test_levels_left_out_at_either_end_do_not_matter(cell, ap, station):
+    """Saturated stations hold nearly all packets, so that few levels of the chain are needed."""
+    here = cell(9, 8, ap, station)
+    everything = solve(here, Options(solver="full"))
+    found = solve(here, Options(solver="lumped"))
+    assert found.goodput_bps == pytest.approx(everything.goodput_bps, rel=1e-5)
+    assert found.active_stations == pytest.approx(everything.active_stations, rel=3e-5)
+
+
 def test_lumped_chain_keeps_all_states_that_bursts_reach(cell):
     """Bursts of the whole window leave few stations with full queues, unlikely without TXOP."""
     here = cell(60, 4, ap_txop=240, station_txop=4)
@@ -198,7 +208,12 @@ def test_mixture_lies_between_upload_and_download(cell):
 
 @pytest.mark.parametrize(
     ("ap", "station", "uploads", "solver"),
-    [(31, 31, 0, "product"), (7, 31, 0, "lumped"), (3, 255, 0, "lumped"), (PIFS, 31, 0, "pifs")],
+    [
+        (31, 31, 0, "product"),
+        (7, 31, 0, "lumped"),
+        (3, 255, 0, "lumped"),
+        (PIFS, 31, 0, "pifs"),
+    ],
 )
 def test_two_hundred_stations_with_windows_of_42_in_under_a_second(
     cell, ap, station, uploads, solver

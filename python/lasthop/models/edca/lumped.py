@@ -24,7 +24,7 @@ from lasthop.models.edca.occupancy import Occupancy
 from lasthop.models.edca.product import NEGLIGIBLE, level_range, log_weights
 
 SPILL = 1e-12
-"""Probability of the highest level considered from which on more levels are taken. [-]"""
+"""Probability of the outermost levels considered from which on more levels are taken. [-]"""
 
 MOST_FILL = 3e7
 """Cube of the states per level times square of the levels that two bursts span, up to which
@@ -46,41 +46,50 @@ def solve_lumped(
     """
     total = stations * window
     burst = min(station_packets, window)
-    usual, most = level_range(stations, window, at.odds, ap_packets, burst)
+    least, usual, most = level_range(stations, window, at.odds, ap_packets, burst)
     while True:
-        found = _solve(stations, window, usual, most, at, ap_packets, burst)
-        spilt = found.prob[found.at_stations > most - ap_packets].sum()
-        if most == total or spilt <= SPILL:
+        found = _solve(stations, window, (least, usual, most), at, ap_packets, burst)
+        above = found.prob[found.at_stations > most - ap_packets].sum()
+        below = found.prob[found.at_stations < least + burst].sum()
+        if (most == total or above <= SPILL) and (least == 0 or below <= SPILL):
             return found
-        most = min(total, 2 * most)
+        width = most - least
+        most = min(total, most + width) if above > SPILL else most
+        least = max(0, least - width) if below > SPILL else least
 
 
 def _solve(
     stations: int,
     window: int,
-    usual: int,
-    most: int,
+    levels: tuple[int, int, int],
     at: Contention,
     ap_packets: int,
     station_packets: int,
 ) -> Occupancy:
-    """Solve the states with at most `most` packets at the stations, `usual` being likely."""
+    """Solve the states between a least and a most number of packets at the stations.
+
+    At the highest level the AP does not win, at the lowest ones from which a burst would lead
+    beyond no station does.
+    """
+    least, usual, most = levels
     weights = log_weights(stations, window, most)
     # Bursts empty stations, so that packets gather at fewer of them than without TXOP.
     left_out = NEGLIGIBLE if max(ap_packets, station_packets) == 1 else np.inf
-    k, eta = np.nonzero((weights > weights.max(axis=0) - left_out).T)
+    k, eta = np.nonzero((weights > weights.max(axis=0) - left_out)[:, least:].T)
+    k = k + least
     index = np.full((stations + 1, most + 1), -1)
     index[eta, k] = np.arange(len(k))
 
     sizes = _queue_sizes(window, station_packets, eta, k, log_arrangements(stations, window, most))
     at_ap = stations * window - k
     wins = at.ap_wins[np.where(at_ap > 0, eta, stations + 1)]
+    lowest = (k < least + station_packets) & (least > 0)
     chain = Chain(
-        first=np.searchsorted(k, np.arange(most + 2)),
-        ap_wins=np.where(k < most, wins, 0.0),
+        first=np.searchsorted(k, np.arange(least, most + 2)),
+        ap_wins=np.where(k < most, np.where(lowest, 1.0, wins), 0.0),
         one_packet=_one_packet(at_ap, stations, window, eta, k, index),
         station_burst=_station_burst(eta, k, index, sizes),
-        ap_packets=min(ap_packets, most),
+        ap_packets=min(ap_packets, most - least),
         station_packets=station_packets,
     )
     span = chain.ap_packets + station_packets

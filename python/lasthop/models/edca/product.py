@@ -46,7 +46,7 @@ def solve_product(stations: int, window: int, odds: float) -> Occupancy:
     odds : float
         Odds of the AP against one active station, :math:`r`. [-]
     """
-    _, most = level_range(stations, window, np.full(stations, odds))
+    *_, most = level_range(stations, window, np.full(stations, odds))
     weights = log_weights(stations, window, most) + np.arange(most + 1) * np.log(odds)
     eta, k = np.nonzero(np.isfinite(weights))
     contends = np.where(k < stations * window, odds, 0.0)
@@ -72,8 +72,8 @@ def log_weights(stations: int, window: int, most: int) -> Floats:
 
 def level_range(
     stations: int, window: int, odds: Floats, ap_packets: int = 1, station_packets: int = 1
-) -> tuple[int, int]:
-    r"""A likely number of packets at the stations, and one practically never exceeded. [packets]
+) -> tuple[int, int, int]:
+    r"""Packets at the stations: practically never less, likely, practically never more. [packets]
 
     From a chain of :math:`K` alone, in which queues are as under a randomly mixed AP queue:
     truncated Poisson numbers at the AP. Bursts are taken as steps that are so much longer.
@@ -103,4 +103,6 @@ def level_range(
     steps = np.log(rise[:-1]) - np.log(fall[1:])
     log_prob_level = np.append(0.0, np.cumsum(steps)) / max(ap_packets, station_packets)
     likely = np.flatnonzero(log_prob_level > log_prob_level.max() - NEGLIGIBLE)
-    return int(log_prob_level.argmax()), min(stations * window, int(likely[-1]) + 2 * window)
+    least = max(0, int(likely[0]) - 2 * window)
+    most = min(stations * window, int(likely[-1]) + 2 * window)
+    return least, int(log_prob_level.argmax()), most
