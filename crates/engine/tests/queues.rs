@@ -129,6 +129,30 @@ fn a_queue_that_may_mark_says_how_many_it_did() {
 }
 
 #[test]
+fn ecn_capable_flows_are_marked_and_hardly_lose_anything() {
+    for discipline in [
+        "red = { min_th = 10, max_th = 30, ecn = true }",
+        "codel = { ecn = true }",
+        "pie = { ecn = true }",
+        "fq_codel = {}",
+    ] {
+        let queue = format!("{{ limit = 500, {discipline} }}");
+        let result = simulate(DUMBBELL, &[("queue", &queue), ("tcp.ecn", "true")]);
+        let found = |quantity| mean(&result, "queues", "bottleneck", quantity);
+        let (marks, drops) = (found("mark_probability"), found("drop_probability"));
+        assert!(marks > 0.02, "{discipline}: {marks} marked");
+        // PIE drops from a probability of 0.1 on, which it reaches now and then
+        let most = if discipline.starts_with("pie") {
+            0.04
+        } else {
+            0.0
+        };
+        assert!(drops <= most, "{discipline}: {drops} dropped");
+        assert!(mean(&result, "links", "bottleneck", "utilisation") > 0.97);
+    }
+}
+
+#[test]
 fn proportional_drops_lose_the_slope_times_the_queue() {
     let slope = 0.001;
     let table = [("queue", "500"), ("queue.proportional.slope", "0.001")];
