@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from lasthop.plot.figure import MODEL, QUIET, Figure, house_style, title
+from lasthop.plot.family import PAPER
+from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
 from lasthop.stability.branch import Branch
 from lasthop.stability.chart import Chart
 from lasthop.stability.integrate import Trajectory
@@ -17,10 +18,14 @@ __all__ = [
     "axis_label",
     "branch_figure",
     "chart_figure",
+    "chart_panels",
     "draw_branch",
     "draw_chart",
     "draw_portrait",
+    "kind_figure",
     "motion_figure",
+    "portraits",
+    "threshold_figure",
 ]
 
 STABLE = "#D5ECE3"
@@ -139,16 +144,101 @@ def motion_figure(motion: Trajectory, late: float = 0.0) -> Figure:
         return figure
 
 
-def draw_portrait(axes: Axes, motion: Trajectory, **look: Any) -> None:
+def draw_portrait(axes: Axes, motion: Trajectory, until: float | None = None) -> None:
     """Draw the window against itself one delay earlier, as the papers' phase portraits do."""
     delay = motion.case.delays[0]
-    times = np.linspace(delay, float(motion.starts[-1]), 8001)
+    end = float(motion.starts[-1]) if until is None else until
+    times = np.linspace(delay, end, 8001)
     axes.plot(
         motion.at(times)[0],
         motion.at(times - delay)[0],
-        **{"linewidth": 0.6, "color": MODEL, **look},
+        linewidth=0.6,
+        color=MODEL,
     )
     rest = float(motion.case.equilibrium[0])
     axes.plot(rest, rest, "+", color="black", markersize=7)
     axes.set_xlabel("window [packets]")
     axes.set_ylabel("window a delay earlier [packets]")
+
+
+def chart_panels(
+    charts: Sequence[Chart],
+    names: Sequence[str],
+    stated: Sequence[Sequence[tuple[float, float]]],
+) -> Figure:
+    """Draw charts over one another, with what the paper states as crosses."""
+    with house_style(56.0 * len(charts) + 8.0) as figure:
+        column = figure.subplots(len(charts), 1, squeeze=False)[:, 0]
+        for axes, chart, name, points in zip(column, charts, names, stated, strict=True):
+            draw_chart(axes, chart)
+            axes.plot([x for x, _ in points], [y for _, y in points], **PAPER, clip_on=False)
+            title(axes, name)
+        keys = [
+            Patch(color=STABLE, label="stable"),
+            Line2D([], [], color=MODEL, label="Hopf condition"),
+            Line2D([], [], label="paper", **PAPER),
+        ]
+        figure.legend(handles=keys, loc="outside lower center", ncols=3)
+        return figure
+
+
+def portraits(motions: Sequence[Trajectory], names: Sequence[str], until: float) -> Figure:
+    """Draw phase portraits of the window over one another, up to a time [s]."""
+    with house_style(62.0 * len(motions)) as figure:
+        column = figure.subplots(len(motions), 1, squeeze=False, sharex=True)[:, 0]
+        for axes, motion, name in zip(column, motions, names, strict=True):
+            draw_portrait(axes, motion, until)
+            title(axes, name)
+        return figure
+
+
+def threshold_figure(
+    chart: Chart, places: Sequence[float], sufficient: Sequence[float], branch: Branch
+) -> Figure:
+    """Draw the threshold policy's chart with condition (43), and window over threshold."""
+    with house_style(120.0) as figure:
+        upper, lower = figure.subplots(2, 1)
+        draw_chart(upper, chart)
+        upper.plot(places, sufficient, color=SIMULATION, linewidth=1.1)
+        upper.plot([39.0], [0.125], **PAPER)
+        title(upper, "a")
+        quiet = np.linspace(chart.x.low, branch.form.point.value, 100)
+        rest, _ = chart.case.over(**{chart.x.name: quiet})
+        lower.plot(quiet, rest[0], color=QUIET)
+        phase = np.linspace(0.0, 1.0, 801)
+        swings = [cycle.at(phase)[0] for cycle in branch.cycles]
+        start = float(branch.form.point.case.equilibrium[0])
+        values = [branch.form.point.value, *branch.values]
+        lower.plot(values, [start, *(w.max() for w in swings)], color=MODEL)
+        lower.plot(values, [start, *(w.min() for w in swings)], color=MODEL)
+        lower.set_xlabel(axis_label(branch.parameter, "packets"))
+        lower.set_ylabel("window [packets]")
+        title(lower, "b")
+        keys = [
+            Patch(color=STABLE, label="stable"),
+            Line2D([], [], color=MODEL, label="Hopf condition; ends of the cycle"),
+            Line2D([], [], color=SIMULATION, label="condition (43)"),
+            Line2D([], [], color=QUIET, label="at rest"),
+            Line2D([], [], label="paper", **PAPER),
+        ]
+        figure.legend(handles=keys, loc="outside lower center", ncols=2)
+        return figure
+
+
+def kind_figure(alphas: Sequence[float], mu2: Sequence[float], branch: Branch) -> Figure:
+    """Draw mu2 along the Hopf curve, and the swing of the cycles at the default parameters."""
+    with house_style(116.0) as figure:
+        upper, lower = figure.subplots(2, 1)
+        upper.axhline(0.0, color=QUIET, linewidth=0.8)
+        upper.plot(alphas, mu2, "o-", color=MODEL, markersize=3)
+        upper.set_xscale("log")
+        upper.set_yscale("symlog", linthresh=1e-5)
+        upper.set_xlabel("α, at its critical round-trip time")
+        upper.set_ylabel("μ₂ with respect to κ")
+        title(upper, "super-critical above 0, sub-critical below")
+        draw_branch(lower, branch, [cycle.amplitude for cycle in branch.cycles])
+        lower.set_yscale("log")
+        lower.set_xlabel(axis_label(branch.parameter, "s"))
+        lower.set_ylabel("swing of the window [packets]")
+        title(lower, "cycles at the default parameters: stable solid, unstable dotted")
+        return figure

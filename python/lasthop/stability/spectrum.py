@@ -171,9 +171,7 @@ def roots(case: Case, count: int = 6) -> Roots:
     for points in POINTS:
         raw = collocated(linear, points)[: count + 1]
         fine = polished(one, raw)
-        apart = np.abs(fine[:, None] - fine[None, :]) + np.diag(np.full(len(fine), np.inf))
         sure = np.abs(fine - raw) <= AGREEMENT * (np.abs(fine) + scale)
-        sure &= ~np.any(apart <= 1e-7 * scale, axis=1)
         known = len(raw) if sure.all() else int(np.argmin(sure))
         known -= pair_is_cut(fine[:known])
         best = max(best, Roots(fine[:known], raw[:known], points), key=lambda r: len(r.values))

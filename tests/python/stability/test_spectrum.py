@@ -33,6 +33,12 @@ def test_polishing_moves_no_root_in_its_eighth_digit(name: str) -> None:
     assert np.all(np.abs(found.values - found.unpolished) < 1e-8 * scale)
 
 
+def test_spurious_eigenvalue_that_newton_moves_to_a_root_hides_none() -> None:
+    found = roots(Case.of("red-instant", rtt=0.15762871744515752), 2)
+    assert len(found.values) == 2
+    assert found.stable
+
+
 def test_no_root_to_the_right_is_missed() -> None:
     # The argument of det along a contour counts the roots inside it.
     case = Case.of("red", gamma=0.03, rtt=0.3)

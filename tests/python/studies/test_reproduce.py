@@ -10,9 +10,9 @@ from lasthop.studies.reproduction import SUBJECTS_STUDIED, task
 
 
 def test_json_has_every_claim_asked_for_and_open_ones_say_why(tmp_path, capsys):
-    assert main(["reproduce", "acsma", "red-3", "--json", "--out", str(tmp_path)]) == 0
+    assert main(["reproduce", "acsma", "vbs-17", "--json", "--out", str(tmp_path)]) == 0
     claims = json.loads(capsys.readouterr().out)["claims"]
-    assert [claim["id"] for claim in claims] == [f"acsma-{n}" for n in range(1, 22)] + ["red-3"]
+    assert [claim["id"] for claim in claims] == ["vbs-17", *(f"acsma-{n}" for n in range(1, 22))]
     assert {(claim["verdict"], claim["why"]) for claim in claims} == {
         ("open", "no study runs it yet")
     }
@@ -23,7 +23,7 @@ def test_json_has_every_claim_asked_for_and_open_ones_say_why(tmp_path, capsys):
     [
         ("hotspt", "did you mean hotspot?"),
         ("hotspot-21", "did you mean hotspot-2?"),
-        ("xyzzy", "subjects with studies: hotspot, edca, red; claims only, so far: vbs, acsma"),
+        ("xyzzy", "subjects with studies: hotspot, edca, red, vbs; claims only, so far: acsma"),
     ],
 )
 def test_an_unknown_name_is_one_error_line_with_the_nearest_name(name, hint, tmp_path, capsys):
@@ -51,7 +51,7 @@ def test_a_quick_run_settles_beta_and_writes_its_report(tmp_path, capsys):
 
 def test_claims_choose_only_the_studies_they_rest_on():
     assert {study.name for study in task(["hotspot-6"], quick=True).studies} == {"fig07", "fig10"}
-    assert task(["vbs"], quick=True).studies == ()
+    assert task(["acsma"], quick=True).studies == ()
     with pytest.raises(UserError, match="neither a subject nor a claim"):
         task(["hotspot", "nonsense"], quick=True)
 

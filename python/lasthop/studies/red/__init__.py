@@ -1,7 +1,26 @@
-"""Studies of paper 004, Compound TCP with RED: the packet-level figures 6 to 9, 15, 18 and 19."""
+"""Studies of paper 004, Compound TCP with RED: the analysis, and the packet-level figures."""
 
-from lasthop.studies.red import policies, swings
+from lasthop.studies.red import (
+    fig02,
+    fig03,
+    fig04,
+    fig14,
+    fig20,
+    policies,
+    swings,
+    threshold,
+)
 from lasthop.studies.study import Study
+
+THEORY: tuple[Study, ...] = (
+    fig02.STUDY,
+    fig03.STUDY,
+    fig04.STUDY,
+    fig14.STUDY,
+    fig20.STUDY,
+    threshold.STUDY,
+)
+"""Those of the fluid models."""
 
 PACKETS: tuple[Study, ...] = (
     swings.over_rtt(mixed=False),
@@ -14,4 +33,4 @@ PACKETS: tuple[Study, ...] = (
 )
 """Those of simulated packets."""
 
-STUDIES: tuple[Study, ...] = PACKETS
+STUDIES: tuple[Study, ...] = THEORY + PACKETS

@@ -1,0 +1,50 @@
+"""What the figures of the analysis share: cases, Hopf points, and points on the Hopf condition."""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lasthop.stability import HopfPoint
+
+CAPACITIES = (50, 100, 200)
+"""Capacities per flow at which the claims are read. [packets/s]"""
+
+LOW_TH, HIGH_TH = 50.0, 150.0
+"""Ends of the range of the lower threshold, figures 2c, 4b and 4c. [packets]"""
+
+
+@cache
+def critical(model: str, parameter: str, low: float, high: float, **values: float) -> "HopfPoint":
+    """Return the one Hopf point of a model in a range."""
+    from lasthop.stability import Case, hopf_points
+
+    [point] = hopf_points(Case.of(model, values), parameter, low, high)
+    return point
+
+
+def critical_delay(model: str, **values: float) -> "HopfPoint":
+    """Return the Hopf point over the round-trip time."""
+    capacity = values.get("capacity", 100.0)
+    return critical(model, "rtt", 2.0 / capacity, 200.0 / capacity, **values)
+
+
+def critical_alpha(model: str, **values: float) -> float:
+    """Return Compound's growth at the Hopf condition."""
+    return critical(model, "alpha", 0.01, 1.0, **values).value
+
+
+def alpha_side(model: str, **values: float) -> str:
+    """Return on which side of the Hopf condition in alpha the system is stable."""
+    point = critical(model, "alpha", 0.01, 1.0, **values)
+    return "below" if point.unstable_above else "above"
+
+
+def trade_off(model: str, rtt: float) -> str:
+    """Return how alpha and the lower threshold trade off on the Hopf condition, in words."""
+    low, high = (critical_alpha(model, rtt=rtt, min_th=b) for b in (LOW_TH, HIGH_TH))
+    side = alpha_side(model, rtt=rtt, min_th=LOW_TH)
+    verb = "rises" if high > low else "falls"
+    return (
+        f"alpha on the Hopf condition {verb} from {low:.4f} to {high:.4f} as the lower threshold "
+        f"goes from {LOW_TH:g} to {HIGH_TH:g}; stable {side} the curve"
+    )

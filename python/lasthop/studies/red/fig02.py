@@ -1,0 +1,83 @@
+"""Figure 2: Hopf condition with averaging, over capacity, gain of the average, and thresholds."""
+
+from typing import TYPE_CHECKING
+
+from lasthop.studies.red.curves import (
+    CAPACITIES,
+    HIGH_TH,
+    LOW_TH,
+    critical_alpha,
+    critical_delay,
+    trade_off,
+)
+from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.theory import theory
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+GAMMA = 0.03
+"""Gain of the average of figure 3. [-]"""
+
+DELAY = 0.0848
+"""Round-trip time of figure 2c, of the point of figure 2a at C = 100. [s]"""
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return critical round-trip times and the ends of the curve in alpha and threshold."""
+    del runs
+    delays = {f"hopf_delay_{c}": critical_delay("red", capacity=float(c)) for c in CAPACITIES}
+    point = critical_delay("red", gamma=GAMMA)
+    low, high = (critical_alpha("red", rtt=DELAY, min_th=b) for b in (LOW_TH, HIGH_TH))
+    return {name: theory(each.value) for name, each in delays.items()} | {
+        "hopf_delay_gamma": theory(point.value),
+        "window_gamma": theory(point.case.equilibrium[0]),
+        "alpha_threshold_low": theory(low),
+        "alpha_threshold_high": theory(high),
+        "alpha_change": theory(abs(high / low - 1.0)),
+    }
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return what the charts do not show: kind of the bifurcation, direction of the trade-off."""
+    del runs
+    from lasthop.stability import normal_form
+
+    forms = {g: normal_form(critical_delay("red", gamma=g)) for g in (1e-4, GAMMA)}
+    kinds = [
+        f"gamma {g:g}: {'super' if form.supercritical else 'sub'}-critical, mu2 of kappa "
+        f"{form.mu2_of('kappa'):.3g}"
+        for g, form in forms.items()
+    ]
+    pipe = 100.0 * critical_delay("red").value
+    return {
+        "red-1": f"C tau at the Hopf point is {pipe:.4f} packets at every C; {kinds[0]}",
+        "red-2": kinds[1],
+        "red-3": f"figure 2c: {trade_off('red', DELAY)}",
+    }
+
+
+def draw(runs: Runs) -> "Figure":
+    """Draw the three charts."""
+    del runs
+    from lasthop.plot.stability import chart_panels
+    from lasthop.stability import Axis, Case, chart
+
+    charts = [
+        chart(Case.of("red"), Axis("capacity", 100.0, 500.0), Axis("rtt", 0.01, 0.099)),
+        chart(Case.of("red"), Axis("gamma", 1e-4, 0.05), Axis("rtt", 0.05, 0.25)),
+        chart(Case.of("red", rtt=DELAY), Axis("min_th", LOW_TH, HIGH_TH), Axis("alpha", 0.08, 0.2)),
+    ]
+    marks = [[(100.0, 0.0848)], [(GAMMA, 0.171)], [(50.0, 0.125)]]
+    return chart_panels(charts, ["a", "b", "c"], marks)
+
+
+STUDY = Study(
+    subject="red",
+    name="fig02",
+    title="Figure 2: where RED with averaging is stable",
+    points={},
+    measure=measure,
+    draw=draw,
+    findings=findings,
+)

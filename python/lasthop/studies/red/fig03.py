@@ -1,0 +1,66 @@
+"""Figure 3: phase portraits with averaging on either side of the Hopf point at gamma = 0.03."""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.theory import theory
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+    from lasthop.stability import Trajectory
+
+DELAY = 0.171
+"""Round-trip time. [s]"""
+
+GAMMAS = (0.032, 0.028)
+"""Gains of the average. [-]"""
+
+UNTIL = 1500.0
+"""End of the motion, long after the slowest transient. [s]"""
+
+LATE = 0.1
+"""Last part of the motion in which the swing is read. [-]"""
+
+
+@cache
+def motion(gamma: float) -> "Trajectory":
+    """Return the motion from windows 5 % above rest, queue and probability kept in range."""
+    from lasthop.stability import Case, integrate
+
+    return integrate(Case.of("red", gamma=gamma, rtt=DELAY), UNTIL)
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return half the swing of the window late in the motion."""
+    del runs
+    return {f"amplitude_{g}".replace(".", "_"): theory(motion(g).swing(LATE)) for g in GAMMAS}
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return the period of the cycle."""
+    del runs
+    cycling = motion(GAMMAS[1])
+    return {
+        "red-2": f"gamma {GAMMAS[1]}: window ± {cycling.swing(LATE):.2f} packets, "
+        f"period {cycling.period(LATE):.2f} s"
+    }
+
+
+def draw(runs: Runs) -> "Figure":
+    """Draw the window against itself a round-trip time earlier."""
+    del runs
+    from lasthop.plot.stability import portraits
+
+    return portraits([motion(g) for g in GAMMAS], [f"γ = {g}" for g in GAMMAS], until=300.0)
+
+
+STUDY = Study(
+    subject="red",
+    name="fig03",
+    title="Figure 3: converging and cycling, τ = 171 ms",
+    points={},
+    measure=measure,
+    draw=draw,
+    findings=findings,
+)

@@ -1,0 +1,111 @@
+"""Figure 14: threshold policy, Hopf condition, sufficient condition (43), and cycles."""
+
+from functools import cache
+from math import ceil, pi
+from typing import TYPE_CHECKING
+
+from lasthop.studies.red.curves import critical, critical_alpha
+from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.theory import theory
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+    from lasthop.stability import Branch
+
+LOW, HIGH = 10.0, 100.0
+"""Range of the threshold in the figure. [packets]"""
+
+READ = (20, 40, 60)
+"""Thresholds at which the two curves are compared. [packets]"""
+
+CYCLES = (40, 42, 44)
+"""Thresholds at which the cycle is integrated. [packets]"""
+
+UNTIL = 600.0
+"""End of the motion, a hundred and fifty periods. [s]"""
+
+CLOSE = 1e-13
+"""Width, over the value, at which halving for alpha ends. [-]"""
+
+
+@cache
+def sufficient_alpha(q_th: float) -> float:
+    r"""Return the growth at which (43) ends, :math:`\alpha q_{th} w^{k-1} = \pi/2`."""
+    from lasthop.stability import Case
+
+    low, high = 1e-3, 1.0
+    while high - low > CLOSE * high:
+        alpha = 0.5 * (low + high)
+        [w] = Case.of("threshold", q_th=q_th, alpha=alpha).equilibrium
+        low, high = (low, alpha) if alpha * q_th * w**-0.25 > pi / 2.0 else (alpha, high)
+    return low
+
+
+@cache
+def swing(q_th: float) -> float:
+    """Return half the swing of the window late in the motion. [packets]"""
+    from lasthop.stability import Case, integrate
+
+    return integrate(Case.of("threshold", q_th=q_th), UNTIL).swing(0.1)
+
+
+@cache
+def cycles() -> "Branch":
+    """Return the cycles beyond the Hopf point."""
+    from lasthop.stability import branch
+
+    return branch(critical("threshold", "q_th", 5.0, 100.0), LOW, HIGH, cycles=20)
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return the first unstable threshold, cycles beyond it, and both conditions."""
+    del runs
+    from lasthop.stability import Case
+
+    point = critical("threshold", "q_th", 5.0, 100.0)
+    values = {"hopf_threshold": theory(ceil(point.value))}
+    for q in READ:
+        exact, enough = critical_alpha("threshold", q_th=float(q)), sufficient_alpha(float(q))
+        values[f"alpha_{q}"] = theory(enough)
+        values[f"sufficient_ratio_{q}"] = theory(enough / exact)
+        values[f"window_{q}"] = theory(Case.of("threshold", q_th=float(q)).equilibrium[0])
+    return values | {f"amplitude_{q}": theory(swing(float(q))) for q in CYCLES}
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return the exact Hopf value, and what the bifurcation is."""
+    del runs
+    from lasthop.stability import normal_form
+
+    point = critical("threshold", "q_th", 5.0, 100.0)
+    kind = "super" if normal_form(point).supercritical else "sub"
+    return {
+        "red-7": f"the Hopf point is at q_th = {point.value:.3f}, so {ceil(point.value)} is the "
+        f"first unstable integer; {kind}-critical; period there {point.period:.2f} s"
+    }
+
+
+def draw(runs: Runs) -> "Figure":
+    """Draw the chart with condition (43), and the bifurcation diagram."""
+    del runs
+    import numpy as np
+
+    from lasthop.plot.stability import threshold_figure
+    from lasthop.stability import Axis, Case, chart
+
+    found = chart(Case.of("threshold"), Axis("q_th", LOW, HIGH), Axis("alpha", 0.02, 0.5))
+    places = np.geomspace(LOW, HIGH, 40)
+    return threshold_figure(
+        found, places.tolist(), [sufficient_alpha(float(q)) for q in places], cycles()
+    )
+
+
+STUDY = Study(
+    subject="red",
+    name="fig14",
+    title="Figure 14: threshold policy, stability and cycles",
+    points={},
+    measure=measure,
+    draw=draw,
+    findings=findings,
+)

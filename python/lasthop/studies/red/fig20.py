@@ -1,0 +1,96 @@
+"""Figure 20: kind of the bifurcation without averaging, and along the curves of figure 4."""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from lasthop.studies.red.curves import critical, critical_delay
+from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.theory import theory
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+    from lasthop.stability import Branch, NormalForm
+
+THRESHOLDS = tuple(float(b) for b in range(50, 151, 10))
+"""Lower thresholds along figures 4b and 4c. [packets]"""
+
+ALPHAS = (0.05, 0.07, 0.1, 0.125, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.326)
+"""Compound's growth, from a stealthy to the value that makes 0.7751 s critical. [-]"""
+
+DELAY = 0.273
+"""Round-trip time of figure 4c. [s]"""
+
+
+@cache
+def form(**values: float) -> "NormalForm":
+    """Return the normal form at the critical round-trip time."""
+    from lasthop.stability import normal_form
+
+    return normal_form(critical_delay("red-instant", **values))
+
+
+@cache
+def form_in_alpha(min_th: float) -> "NormalForm":
+    """Return the normal form at the critical alpha of figure 4c."""
+    from lasthop.stability import normal_form
+
+    return normal_form(critical("red-instant", "alpha", 0.01, 1.0, rtt=DELAY, min_th=min_th))
+
+
+@cache
+def cycles() -> "Branch":
+    """Return the cycles beyond the Hopf point at the default parameters."""
+    from lasthop.stability import branch
+
+    return branch(critical_delay("red-instant"), 0.2, 0.4, cycles=30)
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return mu2 and beta2 at kappa_c, and the smallest mu2 along the curves of figure 4."""
+    del runs
+    here = form()
+    along = [form(min_th=b).mu2_of("kappa") for b in THRESHOLDS]
+    along += [form_in_alpha(b).mu2_of("kappa") for b in THRESHOLDS]
+    return {
+        "mu2": theory(here.mu2_of("kappa")),
+        "beta2": theory(here.beta2),
+        "mu2_min": theory(min(along)),
+    }
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return where the statement ends."""
+    del runs
+    large = form(alpha=ALPHAS[-1])
+    branch = cycles()
+    kind = "super" if large.supercritical else "sub"
+    turns = [a for a in ALPHAS if not form(alpha=a).supercritical]
+    turned = f"{branch.values[branch.folds[0]]:.5f}" if branch.folds else "no value traced"
+    return {
+        "red-6": (
+            f"at the default parameters the Hopf point is {branch.form.point.value:.5f} s, not the "
+            f"0.7751 s of appendix B, which alpha = {ALPHAS[-1]} makes critical, there "
+            f"{kind}-critical (mu2 of kappa {large.mu2_of('kappa'):.3g}); at its own tau it is "
+            f"sub-critical for alpha from {min(turns):g} on; the branch of stable "
+            f"cycles turns back at tau = {turned} s, so beyond it the motion jumps"
+        )
+    }
+
+
+def draw(runs: Runs) -> "Figure":
+    """Draw mu2 along the Hopf curve over alpha, and the folding branch of cycles."""
+    del runs
+    from lasthop.plot.stability import kind_figure
+
+    return kind_figure(ALPHAS, [form(alpha=a).mu2_of("kappa") for a in ALPHAS], cycles())
+
+
+STUDY = Study(
+    subject="red",
+    name="fig20",
+    title="Figure 20: kind of the bifurcation without averaging",
+    points={},
+    measure=measure,
+    draw=draw,
+    findings=findings,
+)

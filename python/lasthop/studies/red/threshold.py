@@ -1,0 +1,46 @@
+"""Section VI: what the round-trip time does to the threshold policy, Compound TCP and Reno."""
+
+from lasthop.studies.red.curves import critical
+from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.theory import theory
+
+RULES = ("compound", "reno")
+"""Window rules."""
+
+DELAYS = (0.1, 1.0)
+"""Round-trip times compared. [s]"""
+
+PIPE = 100.0
+"""Packets in flight, the same at both delays so that the window at rest is. [packets]"""
+
+
+def critical_threshold(tcp: str, rtt: float, pipe: float) -> float:
+    """Return the threshold at the Hopf condition. [packets]"""
+    return critical("threshold", "q_th", 2.0, 500.0, tcp=tcp, rtt=rtt, capacity=pipe / rtt).value
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return the critical threshold at the shorter delay over that at the longer one."""
+    del runs
+    ratios = {tcp: [critical_threshold(tcp, rtt, PIPE) for rtt in DELAYS] for tcp in RULES}
+    return {f"hopf_ratio_{tcp}": theory(short / long) for tcp, (short, long) in ratios.items()}
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return what the delay does where capacity is held instead of the window."""
+    del runs
+    far = [critical_threshold("compound", 1.0, pipe) for pipe in (10.0, 250.0)]
+    return {
+        "red-8": f"with capacity held, the delay acts through the window: the critical threshold "
+        f"of Compound is {far[0]:.1f} at C tau = 10 and {far[1]:.1f} at 250 packets"
+    }
+
+
+STUDY = Study(
+    subject="red",
+    name="threshold",
+    title="Section VI: the threshold policy at two round-trip times",
+    points={},
+    measure=measure,
+    findings=findings,
+)

@@ -1,0 +1,106 @@
+"""The appendix: stability of Compound TCP with virtual buffer sharing."""
+
+from functools import cache
+from math import acos, pi
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.theory import theory
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+    from lasthop.stability import HopfPoint
+
+RATES = np.geomspace(1e-2, 1e5, 200)
+"""Service rates, from a thousandth of a packet in flight to ten thousand packets. [packets/s]"""
+
+BEYOND = 1.005
+"""Growth of the window over its critical value at which the cycle is integrated. [-]"""
+
+
+@cache
+def smallest() -> "HopfPoint":
+    """Return the Hopf point over the service rate with k = 0.75, alpha = 0.125, c h* B = 8."""
+    from lasthop.stability import hopf_points, named
+
+    [point] = hopf_points(named("vbs-default"), "capacity", 0.01, 1000.0)
+    return point
+
+
+@cache
+def in_alpha() -> "HopfPoint":
+    """Return the Hopf point over Compound's growth."""
+    from lasthop.stability import hopf_points, named
+
+    [point] = hopf_points(named("vbs-default"), "alpha", 0.01, 1.0)
+    return point
+
+
+def rightmost_kappa_1() -> float:
+    """Return the largest growth rate over windows with k = 1, alpha = 1/B. [1/s]"""
+    from lasthop.stability import named, roots
+
+    case = named("vbs-default", {"k": 1.0, "alpha": 0.01})
+    return max(roots(case.with_(capacity=float(rate)), 2).abscissa for rate in RATES)
+
+
+def period_ratio() -> float:
+    r"""Return the printed period, :math:`2 \pi RTT / \arccos(-a/b)`, over that of the motion."""
+    from lasthop.stability import integrate
+
+    point = in_alpha()
+    a, b = -point.case.linear.now[0, 0], -point.case.linear.lagged[0, 0, 0]
+    rtt = point.case.values["rtt"]
+    printed = 2.0 * pi * rtt / acos(-a / b)
+    motion = integrate(point.case.with_(alpha=BEYOND * point.value), 2000.0 * rtt)
+    found = motion.period(0.1)
+    return printed / found if found else np.nan
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return growth rate, smallest stable window, and ratio of periods."""
+    del runs
+    return {
+        "rightmost_kappa_1": theory(rightmost_kappa_1()),
+        "smallest_window": theory(smallest().case.equilibrium[0]),
+        "period_ratio": theory(period_ratio()),
+    }
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return where 0.164 comes from."""
+    del runs
+    sufficient = (8.0 * 0.125 / (pi / 2.0)) ** 4
+    point = smallest()
+    [w] = point.case.equilibrium
+    loss = point.case.model.loss(point.case.derived, [w])[0]
+    return {
+        "vbs-16": (
+            f"{sufficient:.4f} packets is where the sufficient condition (29) ends; the exact "
+            f"condition (30) holds down to {w:.4f}, where the loss probability is {loss:.2f}"
+        )
+    }
+
+
+def draw(runs: Runs) -> "Figure":
+    """Draw where the defaults are stable over growth and service rate."""
+    del runs
+    from lasthop.plot.stability import chart_figure
+    from lasthop.stability import Axis, chart, named
+
+    return chart_figure(
+        chart(named("vbs-default"), Axis("capacity", 1.0, 1000.0), Axis("alpha", 0.02, 2.0))
+    )
+
+
+STUDY = Study(
+    subject="vbs",
+    name="stability",
+    title="Appendix: where Compound TCP with virtual buffer sharing is stable",
+    points={},
+    measure=measure,
+    draw=draw,
+    findings=findings,
+)

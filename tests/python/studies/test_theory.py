@@ -1,0 +1,46 @@
+"""Claims on the stability analyses: judged by the models alone."""
+
+from functools import cache
+
+import pytest
+
+from lasthop.studies.ledger import load
+from lasthop.studies.reproduction import task
+from lasthop.studies.rules import Measured, Verdict
+
+ANALYSIS = [*(f"red-{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 18)), "vbs-16"]
+
+DEVIATES = {"vbs-16"}
+"""0.164 is where the sufficient condition ends, not the exact one."""
+
+
+@cache
+def measured() -> dict[str, dict[str, Measured]]:
+    values: dict[str, dict[str, Measured]] = {}
+    for study in task(ANALYSIS, quick=False).studies:
+        assert not study.points
+        values.setdefault(study.subject, {}).update(study.values({}))
+    return values
+
+
+@pytest.mark.parametrize("name", ANALYSIS)
+def test_verdict_is_computed_from_the_model(name: str) -> None:
+    ledger = load()
+    [claim] = ledger.select([name])
+    result = claim.result(measured()[claim.subject], ledger.rules)
+    expected = Verdict.DEVIATES if name in DEVIATES else Verdict.REPRODUCED
+    assert result.verdict is expected, result.why
+    assert all(check.predicted is not None for check in result.checks)
+    assert all(check.simulated is None for check in result.checks)
+
+
+def test_deviation_has_its_cause() -> None:
+    [study] = task(["vbs-16"], quick=True).studies
+    assert "sufficient condition (29) ends" in study.findings({})["vbs-16"]
+
+
+@pytest.mark.parametrize("name", ["red-2", "red-5", "red-7", "vbs-16"])
+def test_figure_is_drawn(name: str) -> None:
+    for study in task([name], quick=True).studies:
+        assert study.draw is not None
+        assert study.draw({}).axes
