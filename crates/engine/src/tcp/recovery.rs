@@ -69,6 +69,11 @@ pub(super) enum Reaction {
 impl Recovery {
     pub(super) const START: Recovery = Recovery::Open { dupacks: 0 };
 
+    /// Whether losses found by duplicate ACKs are being repaired.
+    pub(super) fn is_fast(self) -> bool {
+        matches!(self, Recovery::Fast { .. })
+    }
+
     /// An ACK moved the first unacknowledged segment to `snd_una`.
     #[inline]
     pub(super) fn on_new_ack(&mut self, repair: Repair, snd_una: u32) -> Reaction {

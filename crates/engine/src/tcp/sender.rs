@@ -162,7 +162,8 @@ impl Sender {
     pub fn on_timer(&mut self, now: Time) {
         debug_assert!(now >= self.deadline, "timer called before its deadline");
         let first = self.rtt.backoffs() == 0;
-        self.congestion.on_rto(self.flight(), first);
+        let recovering = self.recovery.is_fast();
+        self.congestion.on_rto(self.flight(), first, recovering);
         self.recovery.on_timeout(self.snd_max);
         self.reduced();
         self.go_back();

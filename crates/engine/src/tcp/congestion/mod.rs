@@ -193,9 +193,15 @@ impl Congestion {
         dispatch!(self.on_recovered(&mut self.window));
     }
 
-    pub(super) fn on_rto(&mut self, flight: u32, first: bool) {
+    /// A timeout in fast recovery (`recovering`) is of the loss that ssthresh was reduced for: it may
+    /// come down further, but not go up by the segments sent since, which pile up behind the hole.
+    pub(super) fn on_rto(&mut self, flight: u32, first: bool, recovering: bool) {
+        let reduced = self.window.ssthresh;
         self.leave_first_slow_start();
         dispatch!(self.on_rto(&mut self.window, flight, first));
+        if recovering {
+            self.window.ssthresh = self.window.ssthresh.min(reduced);
+        }
     }
 }
 
@@ -418,7 +424,7 @@ mod tests {
     fn congestion_avoidance_adds_one_packet_per_window_of_acks() {
         for choice in [Choice::Tahoe, Choice::Reno, Choice::NewReno] {
             let mut c = congestion(choice);
-            c.on_rto(20, true);
+            c.on_rto(20, true, false);
             for _ in 0..9 {
                 c.acked(); // slow start, 1 to 10
             }
@@ -477,12 +483,25 @@ mod tests {
     fn repeated_timeout_keeps_ssthresh_and_the_least_ssthresh_is_two() {
         for choice in [Choice::Tahoe, Choice::Reno, Choice::NewReno] {
             let mut c = congestion(choice);
-            c.on_rto(21, true);
+            c.on_rto(21, true, false);
             assert_eq!(numbers(&c), (1.0, 10.5));
-            c.on_rto(1, false);
+            c.on_rto(1, false, false);
             assert_eq!(numbers(&c), (1.0, 10.5));
-            c.on_rto(1, true);
+            c.on_rto(1, true, false);
             assert_eq!(numbers(&c), (1.0, 2.0));
+        }
+    }
+
+    #[test]
+    fn a_timeout_in_fast_recovery_does_not_raise_ssthresh() {
+        for choice in Choice::ALL {
+            let mut c = congestion(choice);
+            c.on_loss(40);
+            let reduced = c.ssthresh();
+            c.on_rto(200, true, true); // segments sent in recovery piled up behind the hole
+            assert_eq!(c.ssthresh(), reduced, "{choice:?}");
+            c.on_rto(3, true, true);
+            assert!(c.ssthresh() < reduced, "{choice:?}");
         }
     }
 

@@ -218,13 +218,13 @@ fn a_lost_retransmission_is_repaired_by_the_timer() {
         ack 0 5-11 1-3     |14                  | 5.000 |  5.0 |  5
         ack 0 1-11         |15                  | 5.000 |  5.0 |  5  # 4'; 12-15, 0'
         ack 0 1-12         |16                  | 5.000 |  5.0 |  5
-        timeout            |0'                  | 1.000 |  8.5 |  1  # FlightSize 17
-        ack 0 1-13         |                    | 1.000 |  8.5 |  1
-        ack 0 1-14         |                    | 1.000 |  8.5 |  1  # no loss by duplicate ACKs
-        ack 0 1-15         |                    | 1.000 |  8.5 |  1
-        ack 0 1-16         |                    | 1.000 |  8.5 |  1
-        ack 17             |17 18               | 2.000 |  8.5 |  2  # 0': nothing else again
-        ack 18             |19 20               | 3.000 |  8.5 |  3
+        timeout            |0'                  | 1.000 |  5.0 |  1  # FlightSize 17, yet the same loss
+        ack 0 1-13         |                    | 1.000 |  5.0 |  1
+        ack 0 1-14         |                    | 1.000 |  5.0 |  1  # no loss by duplicate ACKs
+        ack 0 1-15         |                    | 1.000 |  5.0 |  1
+        ack 0 1-16         |                    | 1.000 |  5.0 |  1
+        ack 17             |17 18               | 2.000 |  5.0 |  2  # 0': nothing else again
+        ack 18             |19 20               | 3.000 |  5.0 |  3
         ",
     );
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
