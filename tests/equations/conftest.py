@@ -39,6 +39,8 @@ def _flow(station: str, direction: str, number: int) -> Scenario:
         "direction": direction,
         "start_s": 0.0,
         "stop_s": None,
+        "forward": [],
+        "back": [],
         "tcp": dict(TCP),
     }
 
