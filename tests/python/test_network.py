@@ -89,3 +89,16 @@ def test_cell_on_a_network_reaches_servers_over_its_links() -> None:
     assert far - near.loc["a/up/1", "rtt_s"] == pytest.approx(0.060, abs=1e-4)
     with pytest.raises(ModelError, match="over links"):
         lh.predict(CELL)
+
+
+def test_web_connections_appear_as_a_class_only() -> None:
+    site = '[flow.site]\nweb = { connections = 20, response = "5 kB" }\n'
+    result = lh.simulate(DUMBBELL + site)
+    assert "site" not in result.flows.index
+    classes = result.table("classes")
+    site_row = classes.loc["site"]
+    # 80 connections in 4 s; PackMime's arrivals come in waves
+    assert 20 < site_row["connections_finished"] < 240
+    assert site_row["connections_refused"] == 0
+    assert 0.02 < site_row["completion_s"] < site_row["completion_p95_s"] < 6
+    assert classes["connections_finished"].notna().sum() == 1

@@ -66,22 +66,34 @@ pub const QUANTITIES: &[Quantity] = &[
         definition: "segments sent again",
     },
     Quantity {
+        name: "connections_finished",
+        unit: "connections",
+        lists: &["classes"],
+        definition: "web connections whose response has arrived in full",
+    },
+    Quantity {
+        name: "connections_refused",
+        unit: "connections",
+        lists: &["classes"],
+        definition: "web connections that did not begin since 10000 of the class were open",
+    },
+    Quantity {
         name: "completion_s",
         unit: "s",
         lists: &["flows", "classes"],
-        definition: "time from the start of a finite flow to the last ACK; mean over the finished flows of a class",
+        definition: "time from the start of a finite flow to the last ACK, of a web connection from the request to the end of the response; mean over those of a class that were finished",
     },
     Quantity {
         name: "completion_p95_s",
         unit: "s",
         lists: &["classes"],
-        definition: "95th percentile of the completion times of the finished flows",
+        definition: "95th percentile of those completion times; of web connections within 0.2 %",
     },
     Quantity {
         name: "unfinished",
         unit: "flows",
         lists: &["flows", "classes"],
-        definition: "finite flows that were not finished at the end",
+        definition: "finite flows, or web connections, that were not finished at the end",
     },
     Quantity {
         name: "collision_rate",

@@ -87,6 +87,8 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("synchronisation", "window correlation"),
         Column("starved_flows", "starved", "flows"),
         Column("loss_probability", "loss", "%", 100),
+        Column("connections_finished", "finished", "connections"),
+        Column("connections_refused", "refused", "connections"),
         Column("completion_s", "completion", "s"),
         Column("completion_p95_s", "95th percentile", "s"),
         Column("unfinished", "unfinished", "flows"),

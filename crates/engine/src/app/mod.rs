@@ -1,3 +1,4 @@
 //! Traffic sources beside bulk TCP.
 
 pub mod udp;
+pub mod web;

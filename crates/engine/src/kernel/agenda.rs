@@ -8,7 +8,7 @@
 
 use super::time::Time;
 
-/// Deadlines of a fixed number of slots.
+/// Deadlines of a number of slots.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     /// `tree[1]` is the root, leaves begin at `leaves`; a key is time << slot_bits | slot.
@@ -26,6 +26,23 @@ impl Agenda {
             leaves,
             slot_bits: leaves.trailing_zeros(),
         }
+    }
+
+    /// Makes room for `slots` slots; what is pending stays. False if the agenda could then not hold
+    /// `end`, and it is left as it is.
+    pub fn grow(&mut self, slots: usize, end: Time) -> bool {
+        if slots <= self.leaves {
+            return true;
+        }
+        let mut larger = Agenda::new(slots);
+        if end >= larger.horizon() {
+            return false;
+        }
+        for slot in 0..self.leaves {
+            larger.set(slot, self.deadline(slot));
+        }
+        *self = larger;
+        true
     }
 
     /// The latest instant this agenda can hold; later ones count as never.
@@ -97,6 +114,22 @@ mod tests {
             agenda.set(slot, Time::NEVER);
         }
         assert_eq!(order, [2, 3, 4]);
+    }
+
+    #[test]
+    fn growing_keeps_what_is_pending() {
+        let mut agenda = Agenda::new(3);
+        agenda.set(1, Time(9));
+        agenda.set(2, Time(4));
+        assert!(agenda.grow(100, Time(1_000)));
+        agenda.set(99, Time(4));
+        assert_eq!(agenda.first(), (Time(4), 2));
+        agenda.set(2, Time::NEVER);
+        assert_eq!(agenda.first(), (Time(4), 99));
+        assert_eq!(agenda.deadline(1), Time(9));
+        // 128 leaves take 7 bits of a key
+        assert!(!agenda.grow(200, Time(1 << 56)));
+        assert_eq!(agenda.first(), (Time(4), 99));
     }
 
     proptest! {

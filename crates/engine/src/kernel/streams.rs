@@ -78,6 +78,12 @@ impl Stream {
     pub fn exponential(&mut self) -> f64 {
         -libm::log(1.0 - self.unit())
     }
+
+    /// Gaussian with mean 0 and variance 1 (Box and Muller's first number of two).
+    pub fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(2.0 * self.exponential());
+        radius * libm::cos(std::f64::consts::TAU * self.unit())
+    }
 }
 
 #[cfg(test)]
@@ -119,6 +125,17 @@ mod tests {
     #[test]
     fn a_window_of_zero_draws_zero() {
         assert_eq!(Streams::new(1, 0).stream("pifs").up_to(0), 0);
+    }
+
+    #[test]
+    fn normal_has_mean_zero_and_variance_one() {
+        // 100,000 draws: standard errors 0.0032 and 0.0045
+        let mut stream = Streams::new(3, 0).stream("noise");
+        let draws: Vec<f64> = (0..100_000).map(|_| stream.normal()).collect();
+        let mean = draws.iter().sum::<f64>() / 1e5;
+        let squares = draws.iter().map(|x| x * x).sum::<f64>() / 1e5;
+        assert!(mean.abs() < 3.0 * 0.0032, "{mean}");
+        assert!((squares - 1.0).abs() < 3.0 * 0.0045, "{squares}");
     }
 
     #[test]

@@ -4,7 +4,8 @@ use crate::error::EngineError;
 use crate::packet::Packet;
 use crate::world::{Endpoints, World};
 
-/// Created = delivered + lost + queued or under way, per flow; offered = dropped + left + inside and
+/// Created = delivered + lost + queued or under way, per flow; begun = finished + open, per web
+/// source; offered = dropped + left + inside and
 /// left = acknowledged + given up, per queue; busy + idle = elapsed, for the medium.
 ///
 /// # Errors
@@ -22,7 +23,7 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
     }
     for (index, flow) in world.flows.iter().enumerate() {
         let c = &flow.counters;
-        let name = &world.scenario.flows[index].name;
+        let name = world.flow_name(index);
         let [acks, data] = under_way[index];
         if c.sent != c.arrived + c.lost + data {
             return violated(format!(
@@ -44,12 +45,21 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
             ));
         }
         if let Endpoints::Tcp(tcp) = &flow.endpoints
-            && tcp.0.acked() > c.delivered
+            && tcp.0.acked() > c.delivered - world.delivered_before(index)
         {
             return violated(format!(
                 "{name}: {} acknowledged of {}",
                 tcp.0.acked(),
-                c.delivered
+                c.delivered - world.delivered_before(index)
+            ));
+        }
+    }
+    for web in &world.webs {
+        let (begun, finished) = web.totals();
+        let unfinished = web.unfinished();
+        if begun != finished + unfinished {
+            return violated(format!(
+                "web: {begun} connections begun, {finished} finished + {unfinished} open"
             ));
         }
     }

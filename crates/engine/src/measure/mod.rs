@@ -3,6 +3,7 @@
 
 mod conservation;
 mod network;
+mod web;
 mod wlan;
 
 pub(crate) use conservation::check as check_conservation;
@@ -11,7 +12,7 @@ use crate::mac::dcf::NodeCounters;
 use crate::queue::QueueCounters;
 use crate::record::FlowCounters;
 use crate::scenario::{Direction, Ends, Flow, Transport};
-use crate::world::World;
+use crate::world::{Endpoints, World};
 
 /// A quantity's name and one value; `None` where a replication gives none.
 pub type Value = (&'static str, Option<f64>);
@@ -101,7 +102,7 @@ struct Period<'a> {
 
 impl Period<'_> {
     fn measures(&self) -> Measures {
-        let goodputs: Vec<f64> = (0..self.world.flows.len())
+        let goodputs: Vec<f64> = (0..self.world.scenario.flows.len())
             .map(|i| self.goodput_bps(i))
             .collect();
         let scenario = self.world.scenario;
@@ -134,6 +135,9 @@ impl Period<'_> {
     }
 
     fn goodput_bps(&self, flow: usize) -> f64 {
+        if let Endpoints::Web(web) = self.world.flows[flow].endpoints {
+            return self.web_goodput_bps(flow, web);
+        }
         let packets = self.end.flows[flow].delivered - self.start.flows[flow].delivered;
         packets as f64 * self.world.payload_bits(flow) / self.length_s()
     }
@@ -141,7 +145,9 @@ impl Period<'_> {
     fn flows(&self, goodputs: &[f64]) -> Vec<Item> {
         let total: f64 = goodputs.iter().sum();
         let scenario = self.world.scenario;
+        let is_web = |index: &usize| matches!(scenario.flows[*index].transport, Transport::Web(_));
         (0..goodputs.len())
+            .filter(|index| !is_web(index))
             .map(|index| {
                 let flow = &scenario.flows[index];
                 let (from, to) = (&self.start.flows[index], &self.end.flows[index]);

@@ -5,6 +5,7 @@ use crate::kernel::time::Time;
 use crate::queue::QueueCounters;
 use crate::record::FlowCounters;
 use crate::scenario::Transport;
+use crate::world::Endpoints;
 
 /// A flow starves below this part of the mean goodput of its class.
 const STARVING: f64 = 0.1;
@@ -60,6 +61,11 @@ impl Period<'_> {
             let members: Vec<usize> = (0..flows.len())
                 .filter(|&index| gauge.class_of(index) == class)
                 .collect();
+            if let [only] = members[..]
+                && let Endpoints::Web(web) = self.world.flows[only].endpoints
+            {
+                return self.web_item(name, web, goodputs[only], total);
+            }
             let own: Vec<f64> = members.iter().map(|&index| goodputs[index]).collect();
             let sum: f64 = own.iter().sum();
             let mean = sum / own.len() as f64;
@@ -108,7 +114,7 @@ impl Period<'_> {
     fn completions(&self, members: &[usize]) -> Vec<Value> {
         let finite = |&&index: &&usize| match &self.world.scenario.flows[index].transport {
             Transport::Tcp(tcp) => tcp.segments.is_some(),
-            Transport::Udp(_) => false,
+            Transport::Udp(_) | Transport::Web(_) => false,
         };
         let finite: Vec<usize> = members.iter().filter(finite).copied().collect();
         if finite.is_empty() {

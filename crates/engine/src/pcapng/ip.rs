@@ -99,6 +99,7 @@ impl Addresses {
             (Transport::Tcp(_), PacketKind::Datagram) => {
                 unreachable!("a TCP flow sends segments and ACKs only")
             }
+            (Transport::Web(_), _) => unreachable!("web traffic is between wired nodes"),
         }
     }
 }

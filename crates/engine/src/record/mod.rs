@@ -1,12 +1,14 @@
 //! What a replication leaves behind: counters, time series, frames on the air.
 
 mod frames;
+mod histogram;
 mod series;
 
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 pub use frames::FrameLog;
+pub(crate) use histogram::Histogram;
 pub use series::{Series, Track};
 
 /// Kind of a frame on the air.
@@ -73,6 +75,8 @@ pub struct FlowCounters {
     pub arrived: u64,
     /// Packets handed to the application, in order.
     pub delivered: u64,
+    /// What the last segments of delivered web messages lack to full ones. [bytes]
+    pub short_bytes: u64,
     /// Packets lost: full queues, wire, attempt limit.
     pub lost: u64,
     /// ACKs sent.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::kernel::time::Span;
-use crate::scenario::Transport;
+use crate::scenario::{Flow, Transport};
 use crate::world::{Endpoints, World};
 
 /// One sampled quantity of one item.
@@ -52,7 +52,8 @@ impl Series {
             tracks.push(track("links", &wired.name, "utilisation"));
         }
         let scenario = world.scenario;
-        let flows = scenario.flows.iter();
+        let is_web = |flow: &&Flow| matches!(flow.transport, Transport::Web(_));
+        let flows = scenario.flows.iter().filter(|flow| !is_web(flow));
         tracks.extend(
             flows
                 .clone()
@@ -91,12 +92,16 @@ impl Series {
             push((busy_ns - self.busy_ns[index]) as f64 / 1e9 / self.interval_s);
             self.busy_ns[index] = busy_ns;
         }
-        for (index, flow) in world.flows.iter().enumerate() {
+        let own = world.flows.iter().take(self.delivered.len());
+        for (index, flow) in own.clone().enumerate() {
+            if let Endpoints::Web(_) = flow.endpoints {
+                continue;
+            }
             let packets = flow.counters.delivered - self.delivered[index];
             self.delivered[index] = flow.counters.delivered;
             push(packets as f64 * world.payload_bits(index) / self.interval_s);
         }
-        for flow in &world.flows {
+        for flow in own {
             if let Endpoints::Tcp(tcp) = &flow.endpoints {
                 push(tcp.0.cwnd());
             }

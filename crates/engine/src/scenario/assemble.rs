@@ -311,6 +311,22 @@ pub(super) fn udp(layers: Layers) -> Option<UdpSettings> {
     })
 }
 
+pub(super) fn web(table: &Section, tcp: TcpSettings) -> Option<WebSettings> {
+    let own = Layers(&[table]);
+    Some(WebSettings {
+        tcp,
+        connections_per_s: table.entry("connections")?.number()?,
+        arrivals: match table.entry("arrivals")?.word()? {
+            "poisson" => WebArrivals::Poisson,
+            "constant" => WebArrivals::Constant,
+            _ => WebArrivals::Packmime,
+        },
+        request_bytes: own.size("request"),
+        response_bytes: own.size("response"),
+        server_delay: own.duration("server_delay"),
+    })
+}
+
 /// Delays the k-th flow by k times the stagger; each must begin before its stop and the end.
 fn stagger(root: &Section, scenario: &mut Scenario, problems: &mut Problems) -> Option<()> {
     let stagger = root.entry("stagger")?;
@@ -357,6 +373,7 @@ fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<
         (Direction::Down, Transport::Tcp(_)) => "download",
         (Direction::Up, Transport::Udp(_)) => "udp_up",
         (Direction::Down, Transport::Udp(_)) => "udp_down",
+        (_, Transport::Web(_)) => return None, // between wired nodes only
     };
     let group = &stations[station].group;
     let (_, station) = root

@@ -79,6 +79,10 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
     }
     for (_, flow) in root.named("flow") {
         check_lifetime(flow, problems);
+        if let Some(tcp) = root.table("tcp") {
+            check_recovery(Layers(&[flow, tcp]), problems);
+        }
+        check_web(flow, problems);
         let Some(source) = flow.table("udp") else {
             if let Some(tcp) = root.table("tcp") {
                 check_recovery(Layers(&[flow, tcp]), problems);
@@ -99,6 +103,32 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
             let message = format!("{} is of TCP; allowed is a flow without udp", entry.shown);
             problems.add(entry.origin, &entry.path, message);
         }
+    }
+}
+
+/// A web source is one flow that never ends by itself.
+fn check_web(flow: &Section, problems: &mut Problems) {
+    let Some(web) = flow.table("web") else {
+        return;
+    };
+    if web.entry("connections").is_none() && !web.lacks("connections") {
+        let path = format!("{}.connections", web.path);
+        let message = "missing; needed is a number of connections a second".to_owned();
+        problems.add(web.origin, &path, message);
+    }
+    if let Some(source) = flow.table("udp") {
+        let message = "beside `web`; allowed is one of the two".to_owned();
+        problems.add(source.origin, &source.path, message);
+    }
+    for entry in ["count", "segments", "access_spread"]
+        .iter()
+        .filter_map(|key| flow.entry(key))
+    {
+        let message = format!(
+            "{} is of bulk TCP; allowed is a flow without web",
+            entry.shown
+        );
+        problems.add(entry.origin, &entry.path, message);
     }
 }
 

@@ -345,6 +345,8 @@ pub enum Transport {
     Tcp(TcpSettings),
     /// A datagram source.
     Udp(UdpSettings),
+    /// TCP connections that come and go, each with a request and a response.
+    Web(WebSettings),
 }
 
 /// Congestion control of a TCP sender.
@@ -477,6 +479,35 @@ pub struct UdpSettings {
     pub payload_bytes: u32,
     /// UDP/IP header. [bytes]
     pub header_bytes: u32,
+}
+
+/// When the connections of a web source begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WebArrivals {
+    /// As PackMime has them: Weibull gaps with long memory.
+    Packmime,
+    /// Exponential gaps.
+    Poisson,
+    /// Equal gaps.
+    Constant,
+}
+
+/// Settings of one source of web traffic: the server is where the flow begins, the client where it
+/// ends, so that responses are the flow's data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WebSettings {
+    /// Every connection's TCP, both ways; its `segments` are none.
+    pub tcp: TcpSettings,
+    /// Mean rate of new connections. [1/s]
+    pub connections_per_s: f64,
+    /// Gaps between them.
+    pub arrivals: WebArrivals,
+    /// Length of every request; `None`: as PackMime has them. [bytes]
+    pub request_bytes: Option<u32>,
+    /// Length of every response; `None`: as PackMime has them. [bytes]
+    pub response_bytes: Option<u32>,
+    /// Time between request and response; `None`: as PackMime has it.
+    pub server_delay: Option<Span>,
 }
 
 /// What to record beside the means.

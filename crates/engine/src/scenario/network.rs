@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::assemble::{tcp, udp};
+use super::assemble::{tcp, udp, web};
 use super::decode::{Entry, Section};
 use super::layers::Layers;
 use super::model::*;
@@ -262,17 +262,27 @@ fn flows(
     let tables = class.layers();
     let layers = Layers(&tables);
     let quarter = quarter(class, layers, forward.delay + back.delay, problems)?;
-    let access = layers.rate("access");
+    let site = class.own.and_then(|own| own.table("web"));
+    let own: Vec<&Section> = class.own.into_iter().collect();
+    let own = Layers(&own);
+    // a web source stands for many hosts: the rate of a shape's hosts is not that of all of them
+    let access = if site.is_some() { own } else { layers }.rate("access");
     let spread = layers.entry("access_spread").and_then(Entry::probability);
     let source = class.own.and_then(|own| own.table("udp"));
     let transport = match (source, class.own) {
         (Some(source), _) => Transport::Udp(udp(Layers(&[source, root.table("udp")?]))?),
-        (None, Some(own)) => Transport::Tcp(tcp(Layers(&[own, root.table("tcp")?]))?),
+        (None, Some(own)) => {
+            let tcp = tcp(Layers(&[own, root.table("tcp")?]))?;
+            match site {
+                Some(site) => Transport::Web(web(site, tcp)?),
+                None => Transport::Tcp(tcp),
+            }
+        }
         (None, None) => Transport::Tcp(tcp(Layers(&[root.table("tcp")?]))?),
     };
     let timeless =
         quarter == Span::ZERO && access.is_none() && forward.is_instant && back.is_instant;
-    if timeless && matches!(transport, Transport::Tcp(_)) {
+    if timeless && !matches!(transport, Transport::Udp(_)) {
         let (origin, path) = class.place("to")?;
         let message = format!(
             "packets from {} to {} and back take no time; needed is a rate or a delay on the way, \
@@ -282,8 +292,6 @@ fn flows(
         problems.add(origin, &path, message);
         return None;
     }
-    let own: Vec<&Section> = class.own.into_iter().collect();
-    let own = Layers(&own);
     let names = class.names();
     let members = names.len();
     for (k, name) in names.into_iter().enumerate() {

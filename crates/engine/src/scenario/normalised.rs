@@ -62,6 +62,10 @@ impl Scenario {
         match &flow.transport {
             Transport::Tcp(settings) => json["tcp"] = tcp(settings),
             Transport::Udp(settings) => json["udp"] = udp(settings),
+            Transport::Web(settings) => {
+                json["tcp"] = tcp(&settings.tcp);
+                json["web"] = web(settings);
+            }
         }
         json
     }
@@ -192,6 +196,21 @@ fn compound(settings: &CompoundSettings) -> Value {
         "k": settings.k,
         "gamma_packets": settings.gamma,
         "zeta": settings.zeta,
+    })
+}
+
+/// Null stands for what varies from connection to connection.
+fn web(settings: &WebSettings) -> Value {
+    json!({
+        "connections_per_s": settings.connections_per_s,
+        "arrivals": match settings.arrivals {
+            WebArrivals::Packmime => "packmime",
+            WebArrivals::Poisson => "poisson",
+            WebArrivals::Constant => "constant",
+        },
+        "request_bytes": settings.request_bytes,
+        "response_bytes": settings.response_bytes,
+        "server_delay_s": settings.server_delay.map(Span::seconds),
     })
 }
 

@@ -94,6 +94,12 @@ impl Receiver {
         self.ece = ce || self.ece && !cwr;
     }
 
+    /// The segment expected next: all before it have been delivered.
+    #[inline]
+    pub fn expected(&self) -> u32 {
+        self.rcv_nxt
+    }
+
     /// When the delayed ACK is due; [`Time::NEVER`] when none waits.
     #[inline]
     pub fn deadline(&self) -> Time {

@@ -1,12 +1,14 @@
 //! A flow at run time: its endpoints, where its packets contend, what it counts.
 
+use super::web::Web;
 use crate::app::udp::UdpSource;
+use crate::app::web::WebSource;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::AP;
 use crate::packet::{Ecn, Packet, PacketKind};
 use crate::record::FlowCounters;
-use crate::scenario::{Flow, Transport};
+use crate::scenario::{Flow, TcpSettings, Transport};
 use crate::tcp::{Receiver, Sender};
 
 /// A source and its sink.
@@ -15,6 +17,8 @@ pub(crate) enum Endpoints {
     Tcp(Box<(Sender, Receiver)>),
     /// Datagrams.
     Udp(Box<UdpSource>),
+    /// The source with this number: its connections have flows of their own.
+    Web(u32),
 }
 
 /// One flow at run time.
@@ -23,6 +27,10 @@ pub(crate) struct FlowState {
     pub(super) station: u32,
     pub(super) data_bytes: u16,
     pub(super) ack_bytes: u16,
+    /// Number of the last segment of a connection's message, and its length; of other flows `u32::MAX`,
+    /// which no segment has.
+    pub(super) last: u32,
+    pub(super) last_bytes: u16,
     /// Time between a segment and the ACK it calls for.
     pub(super) ack_processing: Span,
     pub(crate) endpoints: Endpoints,
@@ -35,7 +43,7 @@ pub(crate) struct FlowState {
 }
 
 impl FlowState {
-    pub(super) fn new(flow: &Flow, streams: &Streams) -> FlowState {
+    pub(super) fn new(flow: &Flow, streams: &Streams, webs: &mut Vec<Web>) -> FlowState {
         let mut ack_processing = Span::ZERO;
         let (data_bytes, ack_bytes, endpoints) = match &flow.transport {
             Transport::Tcp(tcp) => {
@@ -55,13 +63,38 @@ impl FlowState {
                     Endpoints::Udp(Box::new(source)),
                 )
             }
+            Transport::Web(web) => {
+                let source = WebSource::new(web, &flow.name, streams);
+                webs.push(Web::new(web, source));
+                (0, 0, Endpoints::Web(webs.len() as u32 - 1))
+            }
         };
         FlowState {
             station: flow.station().map_or(AP, |station| station as u32 + 1),
             ack_processing,
             data_bytes: data_bytes as u16, // at most 65535, by the checks
             ack_bytes: ack_bytes as u16,
+            last: u32::MAX,
+            last_bytes: 0,
             endpoints,
+            counters: FlowCounters::default(),
+            cwnd: 0.0,
+            cwnd_since: Time::ZERO,
+            started_at: Time::ZERO,
+            finished_at: None,
+        }
+    }
+
+    /// A flow for the requests or for the responses of a connection.
+    pub(super) fn message(tcp: &TcpSettings) -> FlowState {
+        FlowState {
+            station: AP,                                           // none
+            data_bytes: (tcp.mss_bytes + tcp.header_bytes) as u16, // at most 65535, by the checks
+            ack_bytes: tcp.header_bytes as u16,
+            last: 0,
+            last_bytes: 0,
+            ack_processing: tcp.ack_processing,
+            endpoints: Endpoints::Tcp(Box::new((Sender::new(tcp), Receiver::new(tcp)))),
             counters: FlowCounters::default(),
             cwnd: 0.0,
             cwnd_since: Time::ZERO,

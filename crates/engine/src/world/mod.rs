@@ -11,6 +11,7 @@ mod gauge;
 mod network;
 mod routes;
 mod transport;
+mod web;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -20,6 +21,8 @@ use self::flow::FlowState;
 use self::gauge::Gauge;
 pub(crate) use self::network::WiredLink;
 use self::routes::Routes;
+use self::web::Member;
+pub(crate) use self::web::Web;
 use crate::error::EngineError;
 use crate::kernel::agenda::Agenda;
 use crate::kernel::streams::{Stream, Streams};
@@ -111,7 +114,11 @@ pub(crate) struct World<'a> {
     pub(crate) cell: Dcf,
     /// One for each contender of the cell.
     pub(crate) ports: Vec<Port>,
+    /// Those of the scenario, then those of web connections.
     pub(crate) flows: Vec<FlowState>,
+    pub(crate) webs: Vec<Web>,
+    /// Of each flow beyond the scenario's its connection.
+    members: Vec<Member>,
     pub(crate) links: Vec<WiredLink>,
     routes: Routes,
     /// ACKs in the making, by the instant they are sent and their order.
@@ -212,8 +219,11 @@ impl<'a> World<'a> {
             });
         }
         let cell = Dcf::new(scenario, &streams);
+        let mut webs = Vec::new();
         let flows = scenario.flows.iter();
-        let flows: Vec<FlowState> = flows.map(|flow| FlowState::new(flow, &streams)).collect();
+        let flows: Vec<FlowState> = flows
+            .map(|flow| FlowState::new(flow, &streams, &mut webs))
+            .collect();
         let routes = Routes::new(scenario, &cell);
         let port = |contender| {
             let node = cell.node(contender);
@@ -244,6 +254,8 @@ impl<'a> World<'a> {
             links: network::links_of(scenario, &routes, &streams),
             routes,
             flows,
+            webs,
+            members: Vec::new(),
             acks: BTreeMap::new(),
             acks_made: 0,
             mixing: mixed.then(|| streams.stream("ap/order")),
@@ -325,11 +337,18 @@ impl<'a> World<'a> {
         queue_name(self.scenario, &self.cell, contender as u32)
     }
 
-    /// Payload of one packet of a flow. [bit]
+    /// Name of a flow; that of a web connection's is its source's with the flow's number.
+    pub(crate) fn flow_name(&self, index: usize) -> String {
+        let own = self.scenario.flows.get(index);
+        own.map_or_else(|| format!("web flow {index}"), |flow| flow.name.clone())
+    }
+
+    /// Payload of one full packet of a flow of the scenario. [bit]
     pub(crate) fn payload_bits(&self, flow: usize) -> f64 {
         let bytes = match &self.scenario.flows[flow].transport {
             Transport::Tcp(tcp) => tcp.mss_bytes,
             Transport::Udp(udp) => udp.payload_bytes,
+            Transport::Web(web) => web.tcp.mss_bytes,
         };
         f64::from(bytes) * 8.0
     }
@@ -437,6 +456,7 @@ impl<'a> World<'a> {
                 self.warm = Some(Snapshot::take(self));
                 let first = self.read_gauge(now);
                 self.agenda.set(self.slots.gauge(), first);
+                self.webs.iter_mut().for_each(Web::begin_to_measure);
             }
             Planned::Sample => {
                 self.settle_links(now);
@@ -449,6 +469,7 @@ impl<'a> World<'a> {
             Planned::Start(index) => self.start_flow(now, index),
             Planned::Stop(index) => match &mut self.flows[index as usize].endpoints {
                 Endpoints::Tcp(tcp) => tcp.0.close(),
+                Endpoints::Web(web) => self.webs[*web as usize].close(),
                 Endpoints::Udp(source) => {
                     source.close();
                     let ports = self.ports.iter_mut();

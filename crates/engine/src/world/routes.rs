@@ -41,6 +41,15 @@ impl Routes {
         routes
     }
 
+    /// A further flow on the ways of flow `like`, `reversed` from its end to its beginning.
+    pub(super) fn add(&mut self, like: usize, reversed: bool) {
+        let mut ways = self.ways[like];
+        if reversed {
+            ways.reverse();
+        }
+        self.ways.push(ways);
+    }
+
     /// The way that `packet` takes.
     #[inline]
     pub(super) fn way(&self, packet: &Packet) -> Way {

@@ -35,9 +35,13 @@ impl World<'_> {
                 flow.counters.delivered += u64::from(received.delivered);
                 let timer = receiver.deadline();
                 let ack = received.ack;
+                let complete = receiver.expected() > flow.last;
                 self.arm(self.slots.flow(index) + 1, timer);
                 if let Some(ack) = ack {
                     self.make_ack(now, packet.flow, ack);
+                }
+                if complete {
+                    self.message_arrived(now, index);
                 }
             }
             (Endpoints::Tcp(tcp), PacketKind::Ack) => {
@@ -73,6 +77,7 @@ impl World<'_> {
             (Endpoints::Tcp(_), PacketKind::Datagram) => {
                 unreachable!("a TCP flow sends no datagrams")
             }
+            (Endpoints::Web(_), _) => unreachable!("packets are of a web source's connections"),
         }
     }
 
@@ -148,7 +153,11 @@ impl World<'_> {
                 number: segment.number,
                 stamp: now,
                 queued: now,
-                bytes: flow.data_bytes,
+                bytes: if segment.number == flow.last {
+                    flow.last_bytes
+                } else {
+                    flow.data_bytes
+                },
                 hop: 0,
                 kind: PacketKind::Segment,
                 ecn: segment.ecn,
@@ -169,6 +178,9 @@ impl World<'_> {
 
     pub(super) fn timer_event(&mut self, now: Time, slot: usize) {
         let (index, receiver) = self.slots.timer(slot);
+        if !receiver && self.flows[index].last != u32::MAX && self.serve_web(now, index) {
+            return;
+        }
         let flow = &mut self.flows[index];
         match &mut flow.endpoints {
             Endpoints::Tcp(tcp) if receiver => {
@@ -199,6 +211,10 @@ impl World<'_> {
                 let next = source.deadline();
                 self.agenda.set(slot, next);
                 self.send_datagram(now, index, number);
+            }
+            Endpoints::Web(web) => {
+                let web = *web;
+                self.arrive_at_web(now, index, web);
             }
         }
     }
@@ -231,6 +247,10 @@ impl World<'_> {
         let flow = &mut self.flows[index as usize];
         flow.started_at = now;
         match &mut flow.endpoints {
+            Endpoints::Web(web) => {
+                let web = *web;
+                self.start_web(now, index as usize, web);
+            }
             Endpoints::Tcp(tcp) => {
                 tcp.0.open(now);
                 flow.cwnd_since = now;

@@ -2,7 +2,7 @@
 
 use super::flows::{TCP_KEYS, UDP_KEYS};
 use super::queue::queue;
-use super::{Default, Key, Kind, S, Table, count, duration, inherited, key, own};
+use super::{Default, Key, Kind, S, Table, count, duration, inherited, key, number, own};
 
 /// A wired link.
 pub(super) const LINK: Table = Table {
@@ -54,7 +54,7 @@ pub(super) const LINK: Table = Table {
 /// Flows between wired nodes.
 pub(in super::super) const FLOW: Table = Table {
     name: "flow",
-    doc: "A class of equal flows between two wired nodes, each with a host of its own at both ends: TCP connections, or with udp datagram sources.",
+    doc: "A class of equal flows between two wired nodes, each with a host of its own at both ends: TCP connections, with udp datagram sources, with web connections that come and go.",
     parts: &[
         own(&[
             key(
@@ -86,6 +86,15 @@ pub(in super::super) const FLOW: Table = Table {
                 },
                 Default::Depends("TCP"),
                 "The flows are datagram sources of this rate each.",
+            ),
+            key(
+                "web",
+                Kind::Shorthand {
+                    table: &WEB,
+                    main: "connections",
+                },
+                Default::Depends("bulk TCP"),
+                "The flow is web traffic: TCP connections that come and go, this many a second.",
             ),
             key(
                 "start",
@@ -132,6 +141,57 @@ const SOURCE: Table = Table {
         inherited(UDP_KEYS, "udp"),
     ],
 };
+
+/// Web traffic between wired nodes.
+const WEB: Table = Table {
+    name: "web",
+    doc: "Web traffic: connections with a request from `to` (the clients) to `from` (the servers) and a response back, by default as PackMime-HTTP has them. A bare number is the rate of connections.",
+    parts: &[own(&[
+        key(
+            "connections",
+            number(0.1, 10_000.0),
+            Default::Depends("needed"),
+            "Mean number of new connections a second; at most 10000 are open at a time.",
+        ),
+        key(
+            "arrivals",
+            Kind::Choice(&["packmime", "poisson", "constant"]),
+            Default::Text("packmime"),
+            "Gaps between the starts of connections: Weibull with long memory, exponential, or equal.",
+        ),
+        key(
+            "request",
+            message(),
+            Default::Text("packmime"),
+            "Length of requests.",
+        ),
+        key(
+            "response",
+            message(),
+            Default::Text("packmime"),
+            "Length of responses.",
+        ),
+        key(
+            "server_delay",
+            Kind::Duration {
+                least: 0,
+                most: 1_000 * S,
+                word: Some("packmime"),
+            },
+            Default::Text("packmime"),
+            "Time from the arrival of a request to its response.",
+        ),
+    ])],
+};
+
+/// A length of messages.
+const fn message() -> Kind {
+    Kind::Size {
+        least: 1,
+        most: 1_000_000_000,
+        word: Some("packmime"),
+    }
+}
 
 /// How the hosts of a flow are attached.
 const HOST_KEYS: &[Key] = &[

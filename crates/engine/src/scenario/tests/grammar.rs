@@ -24,7 +24,7 @@ udp_down = "3 Mbps"
 "#;
 
 /// Networks, so that every key has a place where it matters.
-const NETWORKS: [&str; 3] = [
+const NETWORKS: [&str; 4] = [
     r#"
 duration = "100 s"
 stagger = "1 ms"
@@ -57,6 +57,11 @@ from = "x"
 to = "y"
 access = "1 Mbps"
 count = 2
+"#,
+    r#"
+duration = "100 s"
+dumbbell = { bottleneck = "5 Mbps" }
+flow.a.web = { connections = 5 }
 "#,
 ];
 

@@ -248,3 +248,72 @@ fn what_a_network_lacks_is_named() {
         "x.toml:2: `cell`: missing; needed with stations is a table with at least the key phy"
     );
 }
+
+#[test]
+fn web_traffic_is_one_flow_with_the_rate_of_its_connections() {
+    let text = |web: &str| format!("{DUMBBELL}[flow.site]\ncongestion = \"tahoe\"\nweb = {web}");
+    let scenario = toml(&text("50"), &[]).unwrap();
+    let flow = scenario.flows.last().unwrap();
+    assert_eq!((flow.name.as_str(), flow.class.as_str()), ("site", "site"));
+    let Transport::Web(web) = flow.transport else {
+        panic!("web traffic");
+    };
+    assert_eq!(web.connections_per_s, 50.0);
+    assert_eq!(web.tcp.congestion, CongestionControl::Tahoe);
+    assert_eq!(
+        (web.arrivals, web.request_bytes),
+        (WebArrivals::Packmime, None)
+    );
+    // the access rate of the dumbbell's hosts is not that of all servers together; the rtt is
+    let access = &scenario.links[flow.forward[0] as usize];
+    assert_eq!((access.rate_bps, access.delay), (None, Span(50 * MS)));
+    let table = "{ connections = 0.5, arrivals = \"poisson\", response = \"5 kB\", server_delay = \"0 s\" }";
+    let scenario = toml(&text(table), &[]).unwrap();
+    let Transport::Web(web) = scenario.flows[3].transport else {
+        panic!("web traffic");
+    };
+    assert_eq!(
+        (web.arrivals, web.response_bytes),
+        (WebArrivals::Poisson, Some(5_000))
+    );
+    assert_eq!(web.server_delay, Some(Span::ZERO));
+    assert_eq!(
+        scenario.to_json()["flows"][3]["web"]["response_bytes"],
+        5_000
+    );
+}
+
+#[test]
+fn what_web_traffic_cannot_be_is_refused() {
+    let of = |keys: &str| {
+        refused(&format!(
+            "dumbbell = {{ bottleneck = \"1 Mbps\", delay = \"5 ms\" }}\n[flow.a]\n{keys}"
+        ))
+    };
+    assert_eq!(
+        of("web = 0"),
+        "x.toml:4: `flow.a.web`: 0 is too small; allowed is a number from 0.1 to 10000"
+    );
+    assert_eq!(
+        of("web = { response = \"5 kB\" }"),
+        "x.toml:4: `flow.a.web.connections`: missing; needed is a number of connections a second"
+    );
+    assert_eq!(
+        of("web = 5\nudp = \"1 Mbps\""),
+        "x.toml:5: `flow.a.udp`: beside `web`; allowed is one of the two"
+    );
+    assert_eq!(
+        of("web = 5\ncount = 2"),
+        "x.toml:5: `flow.a.count`: 2 is of bulk TCP; allowed is a flow without web"
+    );
+    assert_eq!(
+        of("web = 5\nsegments = 9"),
+        "x.toml:5: `flow.a.segments`: 9 is of bulk TCP; allowed is a flow without web"
+    );
+    assert_eq!(
+        of("web = { connections = 5, response = \"0 B\" }"),
+        "x.toml:4: `flow.a.web.response`: \"0 B\" is too small; allowed is \"packmime\" or a size \
+         from 1 to 1000000000 B"
+    );
+    assert!(of("web = 5\ncongestion = \"tahoe\"\nsack = true").contains("`flow.a.sack`"));
+}

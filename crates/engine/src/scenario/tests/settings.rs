@@ -13,7 +13,7 @@ fn flows(text: &str, settings: &[(&str, &str)]) -> Vec<(Flow, u32)> {
     let scenario = toml(text, settings).unwrap();
     let windows = scenario.flows.into_iter().map(|flow| match flow.transport {
         Transport::Tcp(tcp) => (flow, tcp.window_packets),
-        Transport::Udp(_) => (flow, 0),
+        Transport::Udp(_) | Transport::Web(_) => (flow, 0),
     });
     windows.collect()
 }

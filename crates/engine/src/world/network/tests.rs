@@ -191,6 +191,7 @@ fn network() -> impl Strategy<Value = Scenario> {
         3 => Just("congestion = \"cubic\"".to_owned()),
         1 => Just("congestion = \"compound\"\nsegments = 60".to_owned()),
         1 => (1..4_u32).prop_map(|x| format!("udp = {{ rate = \"{x} Mbps\", arrivals = \"poisson\" }}")),
+        1 => (1..200_u32).prop_map(|x| format!("congestion = \"tahoe\"\nweb = {x}")),
     ];
     let class = (1..4_u32, access, prop::option::of(rtt), kind, 0..300_u32);
     let classes = prop::collection::vec(class, 1..4);
@@ -201,8 +202,13 @@ fn network() -> impl Strategy<Value = Scenario> {
                  record.series_interval = \"7 ms\"\n"
             );
             for (index, (count, access, rtt, kind, start)) in classes.into_iter().enumerate() {
+                let count = if kind.contains("web") {
+                    String::new() // a class of its own
+                } else {
+                    format!("count = {count}\n")
+                };
                 text += &format!(
-                    "[flow.c{index}]\ncount = {count}\naccess = \"{access}\"\nstart = \"{start} us\"\n\
+                    "[flow.c{index}]\n{count}access = \"{access}\"\nstart = \"{start} us\"\n\
                      start_spread = \"10 ms\"\n"
                 );
                 if let Some(rtt) = rtt {

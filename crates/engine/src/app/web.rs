@@ -1,0 +1,197 @@
+//! Web traffic: when connections begin, and what is asked and answered on each.
+//!
+//! Reference: J. Cao, W. S. Cleveland, Y. Gao, K. Jeffay, F. D. Smith, M. C. Weigle, "Stochastic
+//! models for generating synthetic HTTP source traffic", IEEE INFOCOM 2004 (PackMime-HTTP). The
+//! values of its distributions are those of ns-2.35's PackMime; see [`packmime`].
+//!
+//! A source stands for many clients and many servers: it makes connections at a rate, each with one
+//! request, a time that the server takes, and one response, as in HTTP/1.0. Each of these may be
+//! fixed instead.
+//!
+//! Differs from ns-2's PackMime in: no persistent connections (HTTP/1.1); the server's delay is drawn
+//! with the sizes, so that all connections of a replication are the same whatever the network does.
+
+mod long_memory;
+mod packmime;
+
+use self::packmime::{Arrivals, Requests, Responses, server_delay_s};
+use crate::kernel::streams::{Stream, Streams};
+use crate::kernel::time::{Span, Time};
+use crate::scenario::{WebArrivals, WebSettings};
+
+/// What happens on one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    /// Length of the request, at least 1. [bytes]
+    pub request_bytes: u32,
+    /// From the end of the request to the start of the response.
+    pub server_delay: Span,
+    /// Length of the response, at least 1. [bytes]
+    pub response_bytes: u32,
+}
+
+/// Gaps between the starts of connections.
+#[derive(Clone, Debug)]
+enum Gaps {
+    Packmime(Box<Arrivals>),
+    Poisson(Stream),
+    Constant,
+}
+
+/// What varies from connection to connection.
+#[derive(Clone, Debug)]
+enum Draw<D> {
+    Fixed(u32),
+    Packmime(D),
+}
+
+/// One source of connections.
+#[derive(Clone, Debug)]
+pub struct WebSource {
+    mean_gap_ns: f64,
+    gaps: Gaps,
+    requests: Draw<Box<Requests>>,
+    responses: Draw<Responses>,
+    server_delay: Option<Span>,
+    delays: Stream,
+    due: Time,
+}
+
+impl WebSource {
+    /// A source that has not started; `name` is that of its flow.
+    pub fn new(settings: &WebSettings, name: &str, streams: &Streams) -> WebSource {
+        let rate = settings.connections_per_s;
+        let stream = |part: &str| streams.stream(&format!("{name}/{part}"));
+        WebSource {
+            mean_gap_ns: 1e9 / rate,
+            gaps: match settings.arrivals {
+                WebArrivals::Packmime => {
+                    Gaps::Packmime(Box::new(Arrivals::new(rate, stream("gaps"))))
+                }
+                WebArrivals::Poisson => Gaps::Poisson(stream("gaps")),
+                WebArrivals::Constant => Gaps::Constant,
+            },
+            requests: match settings.request_bytes {
+                Some(bytes) => Draw::Fixed(bytes),
+                None => Draw::Packmime(Box::new(Requests::new(rate, stream("requests")))),
+            },
+            responses: match settings.response_bytes {
+                Some(bytes) => Draw::Fixed(bytes),
+                None => Draw::Packmime(Responses::new(rate, stream("responses"))),
+            },
+            server_delay: settings.server_delay,
+            delays: stream("server"),
+            due: Time::NEVER,
+        }
+    }
+
+    /// The source starts, with a connection at once.
+    pub fn open(&mut self, now: Time) {
+        self.due = now;
+    }
+
+    /// No new connections from now on.
+    pub fn close(&mut self) {
+        self.due = Time::NEVER;
+    }
+
+    /// When the next connection begins.
+    pub fn deadline(&self) -> Time {
+        self.due
+    }
+
+    /// The connection that begins now; sets the next deadline.
+    pub fn connect(&mut self) -> Transaction {
+        let gap_ns = match &mut self.gaps {
+            Gaps::Packmime(arrivals) => arrivals.gap_s() * 1e9,
+            Gaps::Poisson(stream) => stream.exponential() * self.mean_gap_ns,
+            Gaps::Constant => self.mean_gap_ns,
+        };
+        self.due += Span(gap_ns.round() as u64);
+        Transaction {
+            request_bytes: match &mut self.requests {
+                Draw::Fixed(bytes) => *bytes,
+                Draw::Packmime(requests) => requests.bytes(),
+            },
+            server_delay: match self.server_delay {
+                Some(delay) => delay,
+                None => Span::from_seconds(server_delay_s(&mut self.delays)),
+            },
+            response_bytes: match &mut self.responses {
+                Draw::Fixed(bytes) => *bytes,
+                Draw::Packmime(responses) => responses.bytes(),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Format, Transport, parse};
+
+    fn settings(web: &str) -> WebSettings {
+        let text = format!(
+            "duration = \"1 s\"\ndumbbell = {{ bottleneck = \"1 Mbps\" }}\nflow.x.web = {web}"
+        );
+        let scenario = parse(&text, Format::Toml, "x.toml", &[]).unwrap();
+        match scenario.flows[0].transport {
+            Transport::Web(settings) => settings,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn source(arrivals: &str) -> WebSource {
+        let fixed = "request = \"300 B\", response = \"9 kB\", server_delay = \"5 ns\"";
+        let web = format!("{{ connections = 50, arrivals = \"{arrivals}\", {fixed} }}");
+        WebSource::new(&settings(&web), "x", &Streams::new(1, 0))
+    }
+
+    /// The instants of the first connections.
+    fn starts(source: &mut WebSource, count: usize) -> Vec<u64> {
+        source.open(Time(7));
+        let mut next = || {
+            let at = source.deadline().0;
+            source.connect();
+            at
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn a_constant_source_connects_at_once_and_then_evenly() {
+        let mut source = source("constant");
+        assert_eq!(starts(&mut source, 3), [7, 20_000_007, 40_000_007]);
+        let fixed = Transaction {
+            request_bytes: 300,
+            server_delay: Span(5),
+            response_bytes: 9_000,
+        };
+        assert_eq!(source.connect(), fixed);
+        source.close();
+        assert_eq!(source.deadline(), Time::NEVER);
+    }
+
+    #[test]
+    fn a_poisson_source_keeps_its_mean_rate() {
+        let starts = starts(&mut source("poisson"), 100_001);
+        // 100,000 gaps of 20 ms: standard error 0.32 %
+        let mean_ns = (starts[100_000] - starts[0]) as f64 / 1e5;
+        assert!((mean_ns / 2e7 - 1.0).abs() < 3.0 * 0.0032, "{mean_ns}");
+    }
+
+    /// The network does not move the draws: sizes and delays have streams of their own.
+    #[test]
+    fn what_is_asked_does_not_depend_on_when() {
+        let transactions = |arrivals: &str| {
+            let web = settings(&format!(
+                "{{ connections = 50, arrivals = \"{arrivals}\" }}"
+            ));
+            let mut source = WebSource::new(&web, "x", &Streams::new(1, 0));
+            (0..50).map(|_| source.connect()).collect::<Vec<_>>()
+        };
+        let packmime = transactions("packmime");
+        assert_eq!(packmime, transactions("constant"));
+        assert_ne!(packmime[0], packmime[1]);
+    }
+}

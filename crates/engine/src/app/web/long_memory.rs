@@ -1,0 +1,177 @@
+//! A Gaussian sequence with long memory plus white noise: what drives PackMime's arrivals and requests.
+//!
+//! References: Cao et al. 2004 (the FSD-MA(1) model: fractional sum-difference, moving average of
+//! order 1); J. R. M. Hosking, "Modeling persistence in hydrological time series using fractional
+//! differencing", Water Resources Research 20(12), 1984 (how it is generated).
+//!
+//! ```text
+//! z_t = sqrt(1 - theta) s_t + sqrt(theta) n_t,     n_t white, all of variance 1
+//! (1 - B)^d s_t = e_t + e_{t-1}                    so s_t is proportional to x_t + x_{t-1},
+//!                                                  x_t fractional noise: (1 - B)^d x_t = e_t
+//! ```
+//!
+//! x_t is drawn given the values before it, the last [`MEMORY`] of them. Its correlations are exact up
+//! to that lag. ns-2 does the same, with a memory of 1,000 for arrivals and 5,000 for requests.
+
+use crate::kernel::streams::Stream;
+
+/// Values of the past that the next one depends on; a multiple of [`LANES`].
+pub(super) const MEMORY: usize = 1_000;
+
+/// Sums that the scalar product keeps apart, so that the processor can overlap them.
+const LANES: usize = 8;
+
+/// A stationary Gaussian sequence of mean 0 and variance 1.
+#[derive(Clone, Debug)]
+pub(super) struct LongMemory {
+    stream: Stream,
+    /// Coefficients of the values from lag `MEMORY` to lag 1.
+    coefficients: Vec<f64>,
+    /// Standard deviation of x given the past.
+    innovation: f64,
+    /// The past, oldest first, from `oldest` on; each value stands twice, `MEMORY` places apart.
+    past: Vec<f64>,
+    oldest: usize,
+    /// What x_t + x_{t-1} and the white noise are multiplied with.
+    weights: [f64; 2],
+}
+
+impl LongMemory {
+    /// The sequence with fractional differencing of order `d`, 0 to 0.5, and the part `theta` of
+    /// its variance white.
+    pub(super) fn new(d: f64, theta: f64, mut stream: Stream) -> LongMemory {
+        // Durbin-Levinson: row t of the coefficients from row t - 1, x_t drawn with row t
+        let mut row: Vec<f64> = Vec::with_capacity(MEMORY); // from lag 1 on
+        let mut previous = Vec::with_capacity(MEMORY);
+        let mut variance = 1.0;
+        let mut x = vec![stream.normal()];
+        for t in 1..=MEMORY {
+            let last = d / (t as f64 - d);
+            previous.clone_from(&row);
+            let pairs = row.iter_mut().zip(previous.iter().rev());
+            pairs.for_each(|(own, mirrored)| *own -= last * mirrored);
+            row.push(last);
+            variance *= 1.0 - last * last;
+            if t < MEMORY {
+                let lags = x.iter().rev().zip(&row);
+                let mean: f64 = lags.map(|(x, coefficient)| x * coefficient).sum();
+                x.push(mean + libm::sqrt(variance) * stream.normal());
+            }
+        }
+        row.reverse();
+        // Var(x_t + x_{t-1}) = 2 (1 + rho_1), rho_1 = d / (1 - d)
+        let of_sum = 2.0 + 2.0 * d / (1.0 - d);
+        LongMemory {
+            stream,
+            coefficients: row,
+            innovation: libm::sqrt(variance),
+            past: [x.clone(), x].concat(),
+            oldest: 0,
+            weights: [libm::sqrt((1.0 - theta) / of_sum), libm::sqrt(theta)],
+        }
+    }
+
+    /// The next value.
+    pub(super) fn next(&mut self) -> f64 {
+        let window = &self.past[self.oldest..self.oldest + MEMORY];
+        let before = window[MEMORY - 1];
+        let x = product(&self.coefficients, window) + self.innovation * self.stream.normal();
+        self.past[self.oldest] = x;
+        self.past[self.oldest + MEMORY] = x;
+        self.oldest = (self.oldest + 1) % MEMORY;
+        self.weights[0] * (x + before) + self.weights[1] * self.stream.normal()
+    }
+}
+
+/// Scalar product of two sequences of `MEMORY` numbers.
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    sums.iter().sum()
+}
+
+/// Probability that a standard Gaussian exceeds `z`.
+pub(super) fn above(z: f64) -> f64 {
+    0.5 * libm::erfc(z * std::f64::consts::FRAC_1_SQRT_2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::streams::Streams;
+
+    /// Correlation of s at `lag` >= 1, from that of fractional noise,
+    /// rho_k = rho_{k-1} (k - 1 + d) / (k - d) (Hosking 1984, eq. 3).
+    fn correlation(d: f64, theta: f64, lag: usize) -> f64 {
+        let mut rho = vec![1.0];
+        for k in 1..=lag + 1 {
+            rho.push(rho[k - 1] * (k as f64 - 1.0 + d) / (k as f64 - d));
+        }
+        let below = rho[lag - 1];
+        (1.0 - theta) * (below + 2.0 * rho[lag] + rho[lag + 1]) / (2.0 + 2.0 * rho[1])
+    }
+
+    /// Over many short sequences, whose means are independent.
+    #[test]
+    fn variance_and_correlations_are_those_of_the_model() {
+        let (d, theta) = (0.33, 0.4);
+        let (runs, length, lags) = (60, 400, [1, 2, 10, 60]);
+        let mut products = vec![Vec::new(); 1 + lags.len()];
+        for run in 0..runs {
+            let stream = Streams::new(1, run).stream("memory");
+            let mut sequence = LongMemory::new(d, theta, stream);
+            let z: Vec<f64> = (0..length).map(|_| sequence.next()).collect();
+            for (list, lag) in products.iter_mut().zip([0].into_iter().chain(lags)) {
+                let pairs = z.iter().zip(&z[lag..]);
+                let sum: f64 = pairs.map(|(a, b)| a * b).sum();
+                list.push(sum / (length - lag) as f64);
+            }
+        }
+        for (list, lag) in products.iter().zip([0].into_iter().chain(lags)) {
+            let n = f64::from(runs);
+            let mean = list.iter().sum::<f64>() / n;
+            let squares: f64 = list.iter().map(|x| (x - mean) * (x - mean)).sum();
+            let error = libm::sqrt(squares / (n * (n - 1.0)));
+            let expected = if lag == 0 {
+                1.0
+            } else {
+                correlation(d, theta, lag)
+            };
+            assert!(
+                (mean - expected).abs() < 3.0 * error,
+                "lag {lag}: {mean} +- {error}, not {expected}"
+            );
+        }
+    }
+
+    /// The window moves on by one value at a time, also across the seam of the ring.
+    #[test]
+    fn the_past_is_the_last_values_in_order() {
+        let stream = Streams::new(1, 0).stream("memory");
+        let mut sequence = LongMemory::new(0.3, 0.0, stream);
+        let mut expected = sequence.past[..MEMORY].to_vec();
+        for _ in 0..MEMORY + 3 {
+            let last = expected[MEMORY - 1];
+            let x = sequence.next() / sequence.weights[0] - last;
+            expected.remove(0);
+            expected.push(x);
+        }
+        let window = &sequence.past[sequence.oldest..sequence.oldest + MEMORY];
+        let far = window
+            .iter()
+            .zip(&expected)
+            .find(|(a, b)| (*a - *b).abs() > 1e-9);
+        assert_eq!(far, None);
+    }
+
+    #[test]
+    fn tail_probabilities_are_those_of_tables() {
+        for (z, expected) in [(0.0, 0.5), (1.959_964, 0.025), (-1.281_552, 0.9)] {
+            assert!((above(z) - expected).abs() < 1e-7);
+        }
+    }
+}

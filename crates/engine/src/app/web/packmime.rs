@@ -1,0 +1,232 @@
+//! The distributions of PackMime-HTTP, as functions of the rate of new connections.
+//!
+//! Reference: Cao et al. 2004, with the values in ns-2.35 (`packmime_ranvar`), whose authors are among
+//! those of the paper. Every value here has been compared with what that program draws; those that the
+//! paper prints have not been checked against print.
+//!
+//! | what | law |
+//! |---|---|
+//! | gap between connections | Weibull of mean 1 / rate, long memory d = 0.33 |
+//! | request | fitted quantiles, long memory d = 0.31 |
+//! | response | runs of answers "not changed" and runs of files, each with fitted quantiles |
+//! | server delay | 1 / Weibull(0.63, 305 / s), at most 0.1 s |
+//!
+//! Shapes and parts of white noise grow with the rate, log2(p / (1 - p)) = a + b log2(rate), so that
+//! traffic of many clients is nearly Poisson.
+//!
+//! Differs from ns-2 in: the quantiles are given at fewer places, linear between them as there (at
+//! most 1 % off), and no size lies beyond the last of them (ns-2 extends the tails; of responses
+//! that is 4 % of the mean).
+
+use super::long_memory::{LongMemory, above};
+use crate::kernel::streams::Stream;
+
+/// p with log2(p / (1 - p)) = a + b log2(rate).
+fn by_rate((a, b): (f64, f64), rate: f64) -> f64 {
+    1.0 / (1.0 + libm::exp2(-(a + b * libm::log2(rate))))
+}
+
+/// Gaps between the starts of connections.
+#[derive(Clone, Debug)]
+pub(super) struct Arrivals {
+    memory: LongMemory,
+    shape: f64,
+    scale_s: f64,
+}
+
+impl Arrivals {
+    pub(super) fn new(rate: f64, stream: Stream) -> Arrivals {
+        let shape = by_rate((0.352, 0.388), rate);
+        Arrivals {
+            memory: LongMemory::new(0.33, by_rate((0.333, 0.414), rate), stream),
+            shape,
+            scale_s: 1.0 / (rate * libm::tgamma(1.0 + 1.0 / shape)),
+        }
+    }
+
+    /// The next gap. [s]
+    pub(super) fn gap_s(&mut self) -> f64 {
+        let exponential = -libm::log(above(self.memory.next()));
+        self.scale_s * libm::pow(exponential, 1.0 / self.shape)
+    }
+}
+
+/// Lengths of requests.
+#[derive(Clone, Debug)]
+pub(super) struct Requests(LongMemory);
+
+impl Requests {
+    pub(super) fn new(rate: f64, stream: Stream) -> Requests {
+        let theta = by_rate((0.123, 0.494), rate);
+        Requests(LongMemory::new(0.31, theta, stream))
+    }
+
+    /// The next length. [bytes]
+    pub(super) fn bytes(&mut self) -> u32 {
+        let above = above(self.0.next());
+        if above >= 0.5 {
+            whole(quantile(SHORT_REQUEST, 2.0 * (1.0 - above)))
+        } else {
+            whole(libm::exp2(quantile(LONG_REQUEST, libm::log2(2.0 * above))))
+        }
+    }
+}
+
+/// What a server answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// That the client's copy is still good.
+    NotChanged,
+    File,
+}
+
+/// Lengths of responses.
+#[derive(Clone, Debug)]
+pub(super) struct Responses {
+    stream: Stream,
+    answer: Answer,
+    /// Responses of this kind still to come.
+    run: u32,
+    /// Weibull shapes of the lengths of runs, of answers "not changed" and of files.
+    shapes: [f64; 2],
+}
+
+/// Weibull scales of the lengths of runs, likewise; they are rounded up.
+const RUN_SCALES: [f64; 2] = [0.775, 3.11];
+
+impl Responses {
+    pub(super) fn new(rate: f64, stream: Stream) -> Responses {
+        Responses {
+            stream,
+            answer: Answer::NotChanged,
+            run: 0,
+            shapes: [(0.718, 0.357), (1.293, 0.316)].map(|by| by_rate(by, rate)),
+        }
+    }
+
+    /// The next length. [bytes]
+    pub(super) fn bytes(&mut self) -> u32 {
+        if self.run == 0 {
+            let (answer, kind) = match self.answer {
+                Answer::NotChanged => (Answer::File, 1),
+                Answer::File => (Answer::NotChanged, 0),
+            };
+            self.answer = answer;
+            let length = weibull(&mut self.stream, self.shapes[kind], RUN_SCALES[kind]);
+            self.run = (length.ceil() as u32).max(1);
+        }
+        self.run -= 1;
+        let p = self.stream.unit();
+        match self.answer {
+            Answer::NotChanged => whole(quantile(NOT_CHANGED, p)),
+            Answer::File => whole(libm::exp2(quantile(FILE, libm::log2(1.0 - p)))),
+        }
+    }
+}
+
+/// Time a server takes before it responds. [s]
+pub(super) fn server_delay_s(stream: &mut Stream) -> f64 {
+    1.0 / weibull(stream, 0.63, 305.0).max(10.0)
+}
+
+fn weibull(stream: &mut Stream, shape: f64, scale: f64) -> f64 {
+    scale * libm::pow(stream.exponential(), 1.0 / shape)
+}
+
+/// A length in whole bytes, at least 1.
+fn whole(bytes: f64) -> u32 {
+    (bytes as u32).max(1)
+}
+
+/// A quantile, linear between the places where it is given, constant outside.
+fn quantile(given: &[(f64, f64)], at: f64) -> f64 {
+    let above = given.partition_point(|&(x, _)| x <= at);
+    if above == 0 || above == given.len() {
+        return given[above.min(given.len() - 1)].1;
+    }
+    let ((x0, y0), (x1, y1)) = (given[above - 1], given[above]);
+    y0 + (y1 - y0) * (at - x0) / (x1 - x0)
+}
+
+/// The shorter half of requests: bytes by probability.
+const SHORT_REQUEST: &[(f64, f64)] = &[
+    (0.0, 50.98),
+    (0.0101, 93.82),
+    (0.0202, 123.30),
+    (0.0404, 168.81),
+    (0.0505, 184.26),
+    (0.0606, 193.95),
+    (0.0909, 210.07),
+    (0.1414, 253.06),
+    (0.1919, 277.17),
+    (0.3233, 315.35),
+    (0.4142, 336.14),
+    (1.0, 421.79),
+];
+
+/// The longer half: log2 of bytes by log2 of the probability of more.
+const LONG_REQUEST: &[(f64, f64)] = &[
+    (-17.7791, 19.758),
+    (-3.5983, 10.209),
+    (-3.2393, 10.011),
+    (-3.0598, 9.935),
+    (-2.3418, 9.769),
+    (-1.9828, 9.647),
+    (-1.8033, 9.547),
+    (-1.0853, 9.052),
+    (-0.9058, 8.955),
+    (-0.5468, 8.827),
+    (-0.0083, 8.728),
+];
+
+/// Responses that say that nothing has changed: bytes by probability.
+const NOT_CHANGED: &[(f64, f64)] = &[
+    (0.0001, 4.645),
+    (0.0203, 40.80),
+    (0.0304, 53.01),
+    (0.0405, 61.47),
+    (0.0708, 69.69),
+    (0.1011, 74.81),
+    (0.1314, 93.57),
+    (0.1718, 107.02),
+    (0.2122, 114.27),
+    (0.2728, 121.55),
+    (0.4445, 135.60),
+    (0.6465, 155.40),
+    (0.6970, 168.54),
+    (0.7576, 200.64),
+    (0.8081, 214.42),
+    (0.9293, 261.54),
+    (1.0, 272.23),
+];
+
+/// Responses with a file: log2 of bytes by log2 of the probability of more. The tail is Pareto with
+/// exponent 1.23.
+const FILE: &[(f64, f64)] = &[
+    (-18.1793, 25.877),
+    (-5.6937, 15.739),
+    (-5.3265, 15.480),
+    (-5.1429, 15.378),
+    (-4.9593, 15.300),
+    (-4.2249, 15.098),
+    (-4.0412, 15.004),
+    (-3.8576, 14.867),
+    (-3.6740, 14.693),
+    (-3.1232, 14.098),
+    (-2.9396, 13.925),
+    (-2.3887, 13.504),
+    (-2.2051, 13.344),
+    (-2.0215, 13.148),
+    (-1.8379, 12.900),
+    (-1.6543, 12.601),
+    (-1.4707, 12.251),
+    (-1.2871, 11.854),
+    (-1.1035, 11.413),
+    (-0.9199, 10.930),
+    (-0.7362, 10.410),
+    (-0.3690, 9.289),
+    (-0.0018, 8.108),
+];
+
+#[cfg(test)]
+mod tests;

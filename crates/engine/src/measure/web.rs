@@ -1,0 +1,47 @@
+//! What is measured of web traffic: its connections as one class.
+
+use super::{Item, Period, ratio};
+use crate::record::FlowCounters;
+
+impl Period<'_> {
+    /// What the responses of source number `web` have counted.
+    fn over_responses(&self, web: u32, count: fn(&FlowCounters) -> u64) -> u64 {
+        let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, count);
+        let responses = self.world.webs[web as usize].responses();
+        responses
+            .map(|flow| count(&self.end.flows[flow]) - at_start(flow))
+            .sum()
+    }
+
+    /// Payload of responses, per time; `flow` is the source's.
+    pub(super) fn web_goodput_bps(&self, flow: usize, web: u32) -> f64 {
+        let segments = self.over_responses(web, |c| c.delivered) as f64;
+        let short = self.over_responses(web, |c| c.short_bytes) as f64;
+        (segments * self.world.payload_bits(flow) - short * 8.0) / self.length_s()
+    }
+
+    pub(super) fn web_item(&self, name: &str, web: u32, goodput_bps: f64, total_bps: f64) -> Item {
+        let (lost, sent) = (
+            self.over_responses(web, |c| c.lost),
+            self.over_responses(web, |c| c.sent),
+        );
+        let web = &self.world.webs[web as usize];
+        Item {
+            name: name.to_owned(),
+            labels: Vec::new(),
+            values: vec![
+                ("goodput_bps", Some(goodput_bps)),
+                (
+                    "goodput_share",
+                    (total_bps > 0.0).then(|| goodput_bps / total_bps),
+                ),
+                ("loss_probability", ratio(lost, sent)),
+                ("connections_finished", Some(web.completions.count() as f64)),
+                ("connections_refused", Some(web.refused as f64)),
+                ("completion_s", web.completions.mean_s()),
+                ("completion_p95_s", web.completions.quantile_s(0.95)),
+                ("unfinished", Some(web.unfinished() as f64)),
+            ],
+        }
+    }
+}

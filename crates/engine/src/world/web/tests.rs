@@ -1,0 +1,192 @@
+//! Web traffic in a network: times worked by hand, load, laws, memory.
+
+use std::ops::ControlFlow;
+
+use super::*;
+use crate::measure::Measures;
+use crate::scenario::{Format, Scenario, parse};
+
+fn scenario(text: &str) -> Scenario {
+    match parse(text, Format::Toml, "test.toml", &[]) {
+        Ok(scenario) => scenario,
+        Err(problems) => panic!("{problems:?} in {text}"),
+    }
+}
+
+fn run(scenario: &Scenario) -> Measures {
+    let run = crate::world::run_replication(scenario, 0, &mut |_| ControlFlow::Continue(()));
+    match run {
+        Ok(replication) => replication.measures,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn value(measures: &Measures, list: &str, item: &str, quantity: &str) -> Option<f64> {
+    let list = measures.lists.iter().find(|(name, _)| *name == list)?;
+    let item = list.1.iter().find(|one| one.name == item)?;
+    item.values.iter().find(|(name, _)| *name == quantity)?.1
+}
+
+fn of_class(measures: &Measures, quantity: &str) -> f64 {
+    match value(measures, "classes", "web", quantity) {
+        Some(value) => value,
+        None => panic!("no {quantity} in {measures:?}"),
+    }
+}
+
+/// One connection over 8 Mb/s (1 us a byte) and 10 ms each way; the server takes 3 ms.
+fn lone(request: u32, response: u32) -> Measures {
+    run(&scenario(&format!(
+        "duration = \"5 s\"\nwarmup = \"0 s\"\n\
+         dumbbell = {{ bottleneck = \"8 Mbps\", delay = \"10 ms\" }}\n\
+         tcp = {{ initial_window = 2, delayed_ack = false, mss = \"1000 B\", header = \"40 B\" }}\n\
+         [flow.web]\nstop = \"1.5 s\"\n\
+         web = {{ connections = 0.1, arrivals = \"constant\", request = \"{request} B\", \
+         response = \"{response} B\", server_delay = \"3 ms\" }}\n"
+    )))
+}
+
+#[test]
+fn a_lone_transaction_takes_what_it_takes_by_hand() {
+    // request of 340 B on the wire, server, response of 1040 B: 0.34 + 10 + 3 + 1.04 + 10 ms
+    let measures = lone(300, 1_000);
+    assert!((of_class(&measures, "completion_s") - 24.38e-3).abs() < 1e-12);
+    // Response of 4,500 B: segments 0 and 1 leave at once; the ACK of 0 returns 1.04 + 10 + 0.04 + 10
+    // ms later and lets out 2 and 3, that of 1 comes 1.04 ms after it and lets out 4, of 540 B, which
+    // waits behind them: 0.34 + 10 + 3 + 21.08 + 2 x 1.04 + 0.54 + 10 ms
+    let measures = lone(300, 4_500);
+    assert!((of_class(&measures, "completion_s") - 47.04e-3).abs() < 1e-12);
+    let p95 = of_class(&measures, "completion_p95_s");
+    assert!((p95 / 47.04e-3 - 1.0).abs() <= 1.0 / 512.0);
+    assert_eq!(of_class(&measures, "connections_finished"), 1.0);
+    assert_eq!(of_class(&measures, "unfinished"), 0.0);
+    assert_eq!(of_class(&measures, "goodput_bps"), 4_500.0 * 8.0 / 5.0);
+    // the request crosses the way back, the response and the request's ACK the bottleneck
+    let sent_s = [("bottleneck", 4.74e-3), ("bottleneck/back", 0.54e-3)];
+    for (link, busy_s) in sent_s {
+        let utilisation = value(&measures, "links", link, "utilisation").unwrap();
+        assert!(
+            (utilisation - busy_s / 5.0).abs() < 1e-12,
+            "{link}: {utilisation}"
+        );
+    }
+    // connections are not listed
+    let flows = measures.lists.iter().find(|(name, _)| *name == "flows");
+    assert!(flows.is_some_and(|(_, flows)| flows.is_empty()));
+}
+
+const WEB: &str = r#"
+duration = "200 s"
+warmup = "20 s"
+queue = 40
+dumbbell = { bottleneck = "20 Mbps", rtt = "40 ms" }
+[flow.web]
+congestion = "tahoe"
+"#;
+
+#[test]
+fn the_load_is_what_is_offered() {
+    // 50 connections a second with responses of 5 kB: 9,000 in 180 s, Poisson, standard error 95
+    let web = "{ connections = 50, arrivals = \"poisson\", response = \"5 kB\" }";
+    let measures = run(&scenario(&format!("{WEB}web = {web}")));
+    let finished = of_class(&measures, "connections_finished");
+    assert!((finished - 9_000.0).abs() < 3.0 * 95.0, "{finished}");
+    // a response may lie partly within the time measured: 2 to 4 of 9,000
+    let goodput = of_class(&measures, "goodput_bps");
+    let offered = finished * 5_000.0 * 8.0 / 180.0;
+    assert!(
+        (goodput / offered - 1.0).abs() < 5.0 / 9_000.0,
+        "{goodput} of {offered}"
+    );
+    assert_eq!(value(&measures, "classes", "web", "jain"), None);
+    // on the wire: 4 segments with 40 B each, the ACK of the request
+    let wire = (finished / 180.0) * 8.0 * (5_000.0 + 5.0 * 40.0);
+    let utilisation = value(&measures, "links", "bottleneck", "utilisation").unwrap();
+    assert!(
+        (utilisation * 20e6 / wire - 1.0).abs() < 2e-3,
+        "{utilisation}"
+    );
+}
+
+/// At 50 connections a second PackMime's responses have 8.0 kB in the mean, with a heavy tail.
+#[test]
+fn packmime_offers_3_megabits_with_50_connections_a_second() {
+    let measures = run(&scenario(&format!("{WEB}web = 50")));
+    let finished = of_class(&measures, "connections_finished") / 180.0;
+    assert!((finished - 50.0).abs() < 3.0, "{finished}");
+    let goodput = of_class(&measures, "goodput_bps");
+    assert!((2e6..6e6).contains(&goodput), "{goodput}");
+    assert!(of_class(&measures, "completion_p95_s") > of_class(&measures, "completion_s"));
+}
+
+#[test]
+fn memory_follows_the_connections_open_at_a_time() {
+    let scenario = scenario(&format!("{WEB}web = 50"));
+    let flows_after = |seconds: u64| {
+        let mut world = World::new(&scenario, 0).unwrap();
+        world.end = Time(seconds * 1_000_000_000);
+        let run = world.run(&mut |_| ControlFlow::Continue(()));
+        assert!(run.is_ok());
+        (world.flows.len(), world.webs[0].begun)
+    };
+    let (early, _) = flows_after(50);
+    let (late, begun) = flows_after(200);
+    assert!(begun > 9_000);
+    assert!(
+        late <= 2 * early && late < 200,
+        "{early} flows, then {late}"
+    );
+}
+
+#[test]
+fn connections_beyond_the_limit_are_refused_and_counted() {
+    // 1,000 a second, and a server that does not answer within the run
+    let measures = run(&scenario(
+        "duration = \"15 s\"\nwarmup = \"1 s\"\n\
+         dumbbell = { bottleneck = \"100 Mbps\", delay = \"1 ms\" }\n[flow.web]\nstart_spread = \"0 s\"\n\
+         web = { connections = 1000, arrivals = \"constant\", server_delay = \"100 s\" }\n",
+    ));
+    assert_eq!(of_class(&measures, "unfinished"), MOST_OPEN as f64);
+    assert_eq!(of_class(&measures, "connections_refused"), 5_001.0);
+    assert_eq!(of_class(&measures, "connections_finished"), 0.0);
+    assert_eq!(value(&measures, "classes", "web", "completion_s"), None);
+}
+
+/// Nothing of an earlier connection reaches a later one: with every kind of loss, of data, of ACKs,
+/// of segments that come twice, each connection delivers just what it has to.
+#[test]
+fn connections_that_take_turns_do_not_mix() {
+    for seed in 1..=8 {
+        let scenario = scenario(&format!(
+            "duration = \"60 s\"\nwarmup = \"0 s\"\nseed = {seed}\nqueue = 5\n\
+             dumbbell = {{ bottleneck = \"2 Mbps\", rtt = \"30 ms\" }}\n\
+             [flow.bulk]\ncongestion = \"cubic\"\nsack = true\n[flow.web]\nstop = \"30 s\"\n\
+             min_rto = \"20 ms\"\nack_processing = \"1 ms\"\nweb = {{ connections = 20, \
+             arrivals = \"poisson\", request = \"2500 B\", response = \"7 kB\" }}\n"
+        ));
+        let measures = run(&scenario);
+        let finished = of_class(&measures, "connections_finished");
+        assert_eq!(of_class(&measures, "unfinished"), 0.0);
+        assert!(finished > 400.0 && of_class(&measures, "loss_probability") > 0.0);
+        let delivered = of_class(&measures, "goodput_bps") * 60.0 / 8.0;
+        assert!(
+            (delivered - finished * 7_000.0).abs() < 1e-3,
+            "{delivered} of {finished}"
+        );
+    }
+}
+
+#[test]
+fn the_same_scenario_gives_the_same_bytes() {
+    let scenario = scenario(&format!("{WEB}web = 50").replace("200 s", "40 s"));
+    assert_eq!(
+        format!("{:?}", run(&scenario)),
+        format!("{:?}", run(&scenario))
+    );
+    let mut other = scenario.clone();
+    other.seed += 1;
+    assert_ne!(
+        format!("{:?}", run(&scenario)),
+        format!("{:?}", run(&other))
+    );
+}
