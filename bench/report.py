@@ -1,5 +1,7 @@
 """The tables that `make bench` prints."""
 
+from dumbbell import Compared as Router
+from dumbbell import Measure
 from edca import Compared, Estimate
 from measure import Cost
 from ours import ColdStart
@@ -80,3 +82,31 @@ def edca(compared: list[Compared]) -> None:
 def mbps(goodput: Estimate) -> str:
     """A goodput and its interval."""
     return f"{goodput.mean / 1e6:.3f} ± {goodput.ci95 / 1e6:.3f}"
+
+
+def dumbbells_head() -> None:
+    """Heading of the routers."""
+    print("\nsixty NewReno flows through a router of 100 Mb/s; in brackets how far ns-2 is from it")
+    print(
+        f"{'':26}{'utilisation [%]':>27}{'mean queue [packets]':>27}{'drops [%]':>27}"
+        f"{'us/segment':>12}{'ns-2':>7}{'ratio':>7}"
+    )
+
+
+def dumbbell(one: Router) -> None:
+    """What the router does and what a segment costs, here and in ns-2."""
+    columns = []
+    formats: tuple[tuple[Measure, int, int], ...] = (
+        ("utilisation", 100, 2),
+        ("queue", 1, 2),
+        ("drops", 100, 3),
+    )
+    for measure, factor, digits in formats:
+        ours = one.ours[measure]
+        value = f"{factor * ours.mean:.{digits}f} ± {factor * ours.ci95:.{digits}f}"
+        columns.append(f"{value} ({one.apart(measure):+.1%})")
+    print(
+        f"{one.case.name:26}{''.join(f'{text:>27}' for text in columns)}"
+        f"{one.our_cost.us_per_segment:12.3f}{one.peer_cost.us_per_segment:7.2f}{one.ratio:7.1f}",
+        flush=True,
+    )

@@ -4,7 +4,8 @@
     .venv/bin/python bench/run.py --quick       shorter runs, rougher figures
     .venv/bin/python bench/run.py --only edca   access parameters of 802.11e beside ns-3 alone
 
-Writes bench/out/results.json and bench/out/goodput.json. If a goal is missed it says by how much,
+`--only dumbbell`: a router with sixty flows beside ns-2. Writes bench/out/results.json,
+bench/out/goodput.json and bench/out/router.json. If a goal is missed it says by how much,
 shows where our time goes and exits with 1.
 """
 
@@ -14,6 +15,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import dumbbell
 import edca
 import hot_spots
 import ours
@@ -55,18 +57,20 @@ def main() -> int:
     """Runs all cases, prints the tables, writes the records, judges the goals."""
     parser = argparse.ArgumentParser(description="cost per delivered segment beside ns-2 and ns-3")
     parser.add_argument("--quick", action="store_true", help="shorter runs, fewer repetitions")
-    parser.add_argument("--only", choices=("cost", "edca"), help="a part of it")
+    parser.add_argument("--only", choices=("cost", "edca", "dumbbell"), help="a part of it")
     options = parser.parse_args()
     quick: bool = options.quick
     records: list[Record] = []
     missed: list[str] = []
     try:
-        if options.only != "edca":
+        if options.only in (None, "cost"):
             beside_peers(records, missed, quick=quick)
             by_ourselves(records, missed, repeats=1 if quick else 3)
             cold_start(missed)
-        if options.only != "cost":
+        if options.only in (None, "edca"):
             access_parameters(records, missed, quick=quick)
+        if options.only in (None, "dumbbell"):
+            routers(records, missed, quick=quick)
     except BenchError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -105,6 +109,27 @@ def access_parameters(records: list[Record], missed: list[str], *, quick: bool) 
             )
         )
     write("goodput.json", [one.record() for one in compared])
+
+
+def routers(records: list[Record], missed: list[str], *, quick: bool) -> None:
+    """Sixty flows through one router, beside ns-2."""
+    report.dumbbells_head()
+    compared = []
+    for one in dumbbell.compare(quick=quick):
+        report.dumbbell(one)
+        missed.extend(one.missed())
+        compared.append(one)
+        records.append(
+            Record(
+                case=f"dumbbell, {one.case.name}, ns-2",
+                peer="ns-2",
+                ours_us_per_packet=one.our_cost.us_per_segment,
+                peer_us_per_packet=one.peer_cost.us_per_segment,
+                ratio=one.ratio,
+                peak_rss_mb=one.our_cost.peak_rss_mb,
+            )
+        )
+    write("router.json", [one.record() for one in compared])
 
 
 def beside_peers(records: list[Record], missed: list[str], *, quick: bool) -> None:

@@ -1,0 +1,121 @@
+# ns-2: sixty NewReno flows through one router.
+#
+#   ns dumbbell.tcl DURATION_S WARMUP_S SEED RTT_MS droptail|red measure|bare
+#
+# Prints "delivered", segments delivered in the whole run, segments delivered after the warm-up.
+# With `measure` it also prints "bottleneck", utilisation, mean queue with the packet in service,
+# and fraction of packets dropped, all after the warm-up; that needs a monitor on the queue, which
+# `bare` does without. Settings that differ from ns-2's defaults say why.
+
+lassign $argv duration warmup seed rtt_ms queue mode
+set flows 60
+set bottleneck_bps 100e6
+ns-random $seed
+
+# 1500 bytes on the wire, ACKs of 40 (ns-2's default).
+Agent/TCP set packetSize_ 1460
+Agent/TCP set tcpip_base_hdr_size_ 40
+# Windows that never limit.
+Agent/TCP set window_ 10000
+Agent/TCP set minrto_ 0.2
+Agent/TCP set rtxcur_init_ 1.0
+Agent/TCP set tcpTick_ 0.001
+# A round-trip sample for every ACK, as timestamps allow, and the back-off is over with the first;
+# the option takes no room.
+Agent/TCP set timestamps_ true
+Agent/TCP set ts_option_size_ 0
+Agent/TCP set ts_resetRTO_ true
+# No limited transmit: the first two duplicate ACKs send nothing.
+Agent/TCP set singledup_ 0
+
+# The default counts bytes, and drops long packets more often. Thresholds are in packets; the
+# mean length of 500 bytes, from which the weight of the average follows, is the default.
+Queue/RED set bytes_ false
+Queue/RED set queue_in_bytes_ false
+Queue/RED set thresh_ 50
+Queue/RED set maxthresh_ 100
+
+set ns [new Simulator]
+set left [$ns node]
+set right [$ns node]
+if {$queue eq "red"} {
+    $ns simplex-link $left $right $bottleneck_bps 0 RED
+    $ns queue-limit $left $right 2084
+} else {
+    $ns simplex-link $left $right $bottleneck_bps 0 DropTail
+    # A limit of 15 holds 14, and one more is in service.
+    $ns queue-limit $left $right 15
+}
+$ns simplex-link $right $left $bottleneck_bps 0 DropTail
+$ns queue-limit $right $left 1000
+
+# A quarter of the round trip in each direction of the host's two links; rates evenly over 1 %.
+set quarter [expr {$rtt_ms / 4000.0}]
+set start [new RandomVariable/Uniform]
+$start set min_ 0
+$start set max_ 1
+for {set i 0} {$i < $flows} {incr i} {
+    set source [$ns node]
+    set target [$ns node]
+    set rate [expr {2e6 * (1 + 0.01 * ($i / ($flows - 1.0) - 0.5))}]
+    foreach {from to bps} [list $source $left $rate $left $source $rate \
+            $right $target 100e9 $target $right 100e9] {
+        $ns simplex-link $from $to $bps $quarter DropTail
+        $ns queue-limit $from $to 1000000
+    }
+    set tcp($i) [new Agent/TCP/Newreno]
+    set sink [new Agent/TCPSink]
+    $ns attach-agent $source $tcp($i)
+    $ns attach-agent $target $sink
+    $ns connect $tcp($i) $sink
+    set ftp [new Application/FTP]
+    $ftp attach-agent $tcp($i)
+    $ns at [$start value] "$ftp start"
+}
+
+proc delivered {} {
+    global tcp flows
+    set sum 0
+    for {set i 0} {$i < $flows} {incr i} {
+        set sum [expr {$sum + [$tcp($i) set ack_] + 1}]
+    }
+    return $sum
+}
+
+if {$mode eq "measure"} {
+    set monitor [$ns monitor-queue $left $right ""]
+    set waiting [$monitor get-pkts-integrator]
+}
+# Bytes sent, packet seconds waited, packets that arrived, packets dropped, so far.
+proc counters {} {
+    global ns monitor waiting
+    $waiting newpoint [$ns now] [$monitor set pkts_]
+    return [list [$monitor set bdepartures_] [$waiting set sum_] \
+        [$monitor set parrivals_] [$monitor set pdrops_]]
+}
+$ns at $warmup "warm"
+proc warm {} {
+    global mode early before
+    set early [delivered]
+    if {$mode eq "measure"} {
+        set before [counters]
+    }
+}
+$ns at $duration "finish"
+proc finish {} {
+    global mode early before duration warmup bottleneck_bps
+    puts "delivered [delivered] [expr {[delivered] - $early}]"
+    if {$mode eq "measure"} {
+        foreach now [counters] then $before {
+            lappend change [expr {double($now) - $then}]
+        }
+        lassign $change bytes packet_seconds arrivals drops
+        set measured [expr {$duration - $warmup}]
+        set utilisation [expr {8 * $bytes / $bottleneck_bps / $measured}]
+        # ns-2's queue is what waits; a busy link has one more packet.
+        set mean [expr {$packet_seconds / $measured + $utilisation}]
+        puts "bottleneck $utilisation $mean [expr {$drops / $arrivals}]"
+    }
+    exit 0
+}
+$ns run
