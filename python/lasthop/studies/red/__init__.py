@@ -27,7 +27,12 @@ PACKETS: tuple[Study, ...] = (
     swings.two_groups(mixed=False),
     swings.averaging(mixed=False),
     swings.thresholds(mixed=False),
+    swings.over_rtt(mixed=True),
+    swings.two_groups(mixed=True),
+    swings.averaging(mixed=True),
+    swings.thresholds(mixed=True),
     policies.fig15(),
+    policies.fig17(),
     policies.costs(18),
     policies.costs(19),
 )
