@@ -25,7 +25,11 @@ Samples: TypeAlias = Mapping[str, Sequence[float]]
 - ``updown_ratio``: of the cell, where there are uploads and downloads. [-]
 - ``worst_fairness_level``: goodput of the station that gets most over that of the one that gets
   least, of those that have flows. [-]
+- ``starved_flows``: flows that get nothing, or less than a tenth of the rate they ask for. [flows]
 """
+
+STARVING = 0.1
+"""Part of its rate below which a datagram flow starves. [-]"""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,11 @@ def sampled(result: Result) -> Samples:
     }
     flows = result.scenario["flows"]
     goodputs = by_name[("flows", "goodput_bps")]
+    least = {flow["name"]: STARVING * flow.get("udp", {}).get("rate_bps", 0.0) for flow in flows}
+    found["starved_flows"] = [
+        float(sum(values[k] <= least[name] for name, values in goodputs.items()))
+        for k in range(count)
+    ]
     stations = _sums(goodputs, {flow["name"]: (flow["station"],) for flow in flows}, count)
     shares = {flow["name"]: (flow["station"], flow["direction"]) for flow in flows}
     directions = _sums(goodputs, shares, count)

@@ -62,7 +62,12 @@ class Objective:
         return self.criteria[0]
 
     def affordable(self, values: Values, present: Values, give_up: float) -> bool:
-        """Whether neither goodput nor fairness, unless aimed at, falls by more than a part."""
+        """Whether neither goodput nor fairness, unless aimed at, falls by more than a part, and no
+        further flow is left with nothing: indices of shares hardly see one that asks for little.
+        """
+        starved = "starved_flows"
+        if values.get(starved, 0.0) > present.get(starved, 0.0):
+            return False
         return all(
             values[one.quantity] >= (1.0 - give_up) * present[one.quantity]
             for one in self.criteria[1:]
