@@ -117,8 +117,8 @@ def replaced(
 
 def threads_asked(jobs: int | None) -> int:
     """Threads to run on; by default one for each available processor."""
-    if jobs is not None and jobs < 1:
-        raise UserError(f"jobs={jobs}: at least 1 thread is needed")
+    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
+        raise UserError(f"jobs={jobs!r}: at least 1 thread is needed, a whole number")
     if jobs is not None and jobs > MOST_JOBS:
         raise UserError(f"jobs={jobs}: at most {MOST_JOBS} threads can be asked for")
     return available_jobs() if jobs is None else jobs

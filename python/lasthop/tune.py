@@ -12,10 +12,12 @@ from lasthop import _core
 from lasthop.errors import UserError
 from lasthop.run import replaced, threads_asked
 from lasthop.scenario import Scenario, ScenarioLike
-from lasthop.tuning.candidates import Setting, fewest, toml
+from lasthop.tuning.categories import categories_in_use, category_asked
+from lasthop.tuning.costs import costs, goodputs
 from lasthop.tuning.measures import Estimate, estimated, means, paired
 from lasthop.tuning.objectives import OBJECTIVES, objective_for
-from lasthop.tuning.search import ProgressCallback, Search, Stopped, Trial
+from lasthop.tuning.search import LeftOut, ProgressCallback, Search, Stopped, Trial
+from lasthop.tuning.settings import Setting, fewest, toml
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,17 +42,23 @@ class Tuning:
         The scenario with its present setting.
     objective : str
         What it was tuned for.
+    category : str
+        The access category whose parameters were searched.
     give_up : float
         Part of the present goodput and of Jain's index that another aim might cost. [-]
     trials : list
         The present setting and every candidate, with what became known of it.
+    left_out : list
+        Settings that were not tried or came to nothing, with the reason.
     """
 
     def __init__(self, search: Search, give_up: float) -> None:
         self.base = search.present.scenario
         self.objective = search.objective.name
+        self.category = search.category
         self.give_up = give_up
         self.trials = search.trials
+        self.left_out: list[LeftOut] = search.left_out
         self._search = search
 
     def __repr__(self) -> str:
@@ -75,18 +83,22 @@ class Tuning:
         """The setting to choose; the present one if none is better."""
         if not self.present.samples:
             return self.present
-        objective, now = self._search.objective, means(self.present.samples)
-        return objective.choice(
+        return self._search.objective.choice(
             {
                 trial: estimated(trial.samples)
                 for trial in self.trials
-                if trial.samples
-                and (
-                    trial is self.present
-                    or objective.affordable(means(trial.samples), now, self.give_up)
-                )
+                if trial.samples and self._search.objection(trial) is None
             }
         )
+
+    @cached_property
+    def ruled_out(self) -> dict[str, list[str]]:
+        """Settings that cost what they must not, by what they cost."""
+        found: dict[str, list[str]] = {}
+        for trial in self.trials[1:]:
+            if (objection := self._search.objection(trial)) is not None:
+                found.setdefault(objection, []).append(trial.name)
+        return found
 
     @cached_property
     def settings(self) -> dict[str, int]:
@@ -109,6 +121,21 @@ class Tuning:
         ours, theirs = self.chosen.samples, self.present.samples
         differences = {name: paired(ours, theirs, name) for name in ours}
         return {name: found for name, found in differences.items() if found is not None}
+
+    @cached_property
+    def costs(self) -> list[str]:
+        """What the chosen setting costs, a sentence each; what does not change is left out."""
+        if self.chosen is self.present or self.chosen.result is None or self.present.result is None:
+            return []
+        return list(
+            costs(
+                estimated(self.present.samples),
+                estimated(self.chosen.samples),
+                self.gains,
+                goodputs(self.present.result.summary),
+                goodputs(self.chosen.result.summary),
+            )
+        )
 
     @property
     def refusal(self) -> str | None:
@@ -165,6 +192,7 @@ class Tuning:
             "kind": "tuning",
             "scenario": base["name"],
             "objective": self.objective,
+            "category": self.category,
             "give_up": self.give_up,
             "seed": base["seed"],
             "replications": base["replications"],
@@ -179,6 +207,9 @@ class Tuning:
                 "toml": self.toml,
             },
             "gains": {name: value.to_dict() for name, value in self.gains.items()},
+            "costs": self.costs,
+            "left_out": [{"what": each.what, "why": each.why} for each in self.left_out],
+            "ruled_out": [{"what": names, "why": why} for why, names in self.ruled_out.items()],
         }
 
     def to_json(self) -> str:
@@ -214,6 +245,7 @@ def tune(
     scenario: ScenarioLike,
     objective: str = "throughput",
     *,
+    category: str | None = None,
     give_up: float = GIVE_UP,
     pifs: bool = True,
     txop: bool = True,
@@ -240,6 +272,9 @@ def tune(
         access point's queue; ``"fairness"``: Jain's index of the stations' goodputs, each
         direction on its own where a station sends and receives. Settings within 0.5 % of the
         best, or 1 ms, are told apart by the other two.
+    category : str, optional
+        Access category whose parameters are searched; by default the one of most TCP connections.
+        The windows of other categories stay as they are.
     give_up : float
         Part of the present goodput, and of Jain's index, that another aim may cost.
     pifs, txop : bool
@@ -255,6 +290,8 @@ def tune(
     ------
     ScenarioError
         If the scenario is refused.
+    UserError
+        If an argument is refused, the scenario has no cell, or nothing is delivered in it.
     TuneInterrupted
         At Ctrl-C, or if `progress` returns False, with what was found.
     """
@@ -262,14 +299,24 @@ def tune(
         raise UserError(
             f'there is no objective "{objective}"', f"objectives: {', '.join(OBJECTIVES)}"
         )
-    if not 0.0 <= give_up < 1.0:
-        raise UserError(f"give_up={give_up:g}: a part from 0 to below 1 is needed")
-    if confirm < 1:
-        raise UserError(f"confirm={confirm}: at least 1 candidate is needed")
+    if not isinstance(give_up, int | float) or not 0.0 <= give_up < 1.0:
+        raise UserError(f"give_up={give_up!r}: a part from 0 to below 1 is needed")
+    if not isinstance(confirm, int) or confirm < 1:
+        raise UserError(f"confirm={confirm!r}: a whole number from 1 is needed, of candidates")
     threads_asked(jobs)
     base = replaced(scenario, settings, replications=replications, seed=seed)
+    if not categories_in_use(base):
+        raise UserError(
+            f"{base.source}: no station has a flow; only a WiFi cell has access parameters to tune"
+        )
+    category = category_asked(base, category)
     search = Search(
-        base, objective_for(objective, base), give_up=give_up, jobs=jobs, progress=progress
+        base,
+        objective_for(objective, base, category),
+        category=category,
+        give_up=give_up,
+        jobs=jobs,
+        progress=progress,
     )
     try:
         search.run(pifs=pifs, txop=txop, confirm=confirm)

@@ -24,24 +24,40 @@ from lasthop.digits import estimate, plain, signed
 from lasthop.errors import UserError
 from lasthop.tune import CONFIRM, GIVE_UP, TuneInterrupted, Tuning
 from lasthop.tune import tune as search
+from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
 from lasthop.tuning.measures import Estimate, estimated
+from lasthop.tuning.objectives import OBJECTIVES
 from lasthop.tuning.search import Trial
+from lasthop.tuning.shown import SHOWN
 
 __all__ = ["tune"]
 
-SHOWN = {
-    "goodput_bps": ("goodput", "Mb/s", 1e-6),
-    "rtt_s": ("RTT", "ms", 1e3),
-    "sojourn_s": ("AP delay", "ms", 1e3),
-    "jain": ("Jain's index", "-", 1.0),
-    "direction_jain": ("Jain's index of directions", "-", 1.0),
-    "updown_ratio": ("up/down ratio", "-", 1.0),
-    "worst_fairness_level": ("worst fairness level", "-", 1.0),
-}
-"""What the tables show, in their order: title, unit, and factor from the result's unit."""
-
-COMPARED = ("goodput_bps", "rtt_s", "sojourn_s", "jain")
+COMPARED = (
+    "goodput_bps",
+    "rtt_s",
+    "sojourn_s",
+    *(delay_quantity(category) for category in CATEGORIES),
+    "jain",
+)
 """What is shown of every confirmed setting."""
+
+
+def aim(text: str) -> str:
+    """The value of --for."""
+    if text not in OBJECTIVES:
+        raise typer.BadParameter(
+            f'there is no objective "{text}"; allowed are {", ".join(OBJECTIVES)}'
+        )
+    return text
+
+
+def access_category(text: str) -> str:
+    """The value of --category."""
+    if text not in CATEGORIES:
+        raise typer.BadParameter(
+            f'"{text}" is no access category; allowed are {", ".join(CATEGORIES)}'
+        )
+    return text
 
 
 def per_cent(text: str | float) -> float:
@@ -63,8 +79,19 @@ def candidates(text: str | int) -> int:
 def tune(
     file: File,
     objective: Annotated[
-        str, typer.Option("--for", metavar="AIM", help="throughput, delay or fairness.")
+        str,
+        typer.Option("--for", metavar="AIM", parser=aim, help="throughput, delay or fairness."),
     ],
+    category: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            parser=access_category,
+            help="Access category whose parameters to search; by default that of most TCP "
+            "connections.",
+            show_default=False,
+        ),
+    ] = None,
     give_up: Annotated[
         float,
         typer.Option(
@@ -104,12 +131,17 @@ def tune(
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     if out is not None:
         writable(out)
+    if category is not None and category not in (used := categories_in_use(scenario)):
+        raise UserError(
+            f"--category {category}: no flow is in it", f"categories in use: {', '.join(used)}"
+        )
     interrupted = None
     with stage_bar() as progress:
         try:
             found = search(
                 scenario,
                 objective,
+                category=category,
                 give_up=give_up / 100.0,
                 pifs=pifs,
                 txop=txop,
@@ -119,8 +151,6 @@ def tune(
             )
         except TuneInterrupted as stop:
             interrupted, found = stop, stop.finished
-        except UserError as error:
-            raise UserError(f"--for: {error}", error.hint) from None
     try:
         if out is not None:
             found.save(out)
@@ -140,75 +170,124 @@ def print_tuning(tuning: Tuning) -> None:
     from lasthop.cli.tables import print_table
 
     base = tuning.base
-    typer.echo(f"{base['name']}: tuned for {tuning.objective}")
+    what = "" if categories_in_use(base) == ["best-effort"] else f", category {tuning.category}"
+    typer.echo(f"{base['name']}: tuned for {tuning.objective}{what}")
     for line in how_searched(tuning):
         typer.echo(line)
     typer.echo()
     if not tuning.confirmed:
         return
     shown = [name for name in COMPARED if name in tuning.present.samples]
-    headers = ["AP / stations", "predicted\ngoodput\n[Mb/s]"]
-    for name in shown:
-        title, unit, _ = SHOWN[name]
-        headers.append(f"{title.replace(' ', chr(10))}\n[{unit}]")
-    print_table(headers, [table_row(tuning, trial, shown) for trial in tuning.confirmed])
+    guessed = predicted_quantity(tuning)
+    headers = ["AP / stations", *([head(guessed, "predicted ")] if guessed else [])]
+    headers += [head(name) for name in shown]
+    rows = [table_row(trial, tuning.chosen, guessed, shown) for trial in tuning.confirmed]
+    print_table(headers, rows)
     typer.echo("* chosen\n")
     if tuning.chosen is tuning.present:
-        typer.echo("Nothing to set: no setting serves better than the present one.")
+        typer.echo(f"Nothing to set: {why_nothing(tuning)}.")
         return
-    typer.echo(f"Set {tuning.chosen.name}, in the file:\n\n{tuning.toml}")
+    typer.echo(f"Set {tuning.chosen.name}, in these tables of the file:\n\n{tuning.toml}")
     options = [f"--set {path}={value}" for path, value in tuning.settings.items()]
     pairs = [" ".join(options[at : at + 2]) for at in range(0, len(options), 2)]
     typer.echo("or on the command line:\n\n" + " \\\n".join(pairs) + "\n")
     print_table(["against the present setting", "now", "then", "change"], list(gain_rows(tuning)))
+    if tuning.costs:
+        typer.echo("What it costs:")
+        for cost in tuning.costs:
+            typer.echo(f"- {cost}")
+        typer.echo()
 
 
 def how_searched(tuning: Tuning) -> list[str]:
-    """How many settings were looked at, and how."""
-    trials = tuning.trials
-    modelled = sum(trial.predicted is not None for trial in trials[1:])
-    screened = sum(trial.screened is not None for trial in trials[1:])
+    """How many settings were looked at, and how; what was left out, and what ruled out."""
+    trials = tuning.trials[1:]
+    modelled = sum(trial.predicted is not None for trial in trials)
+    screened = sum(trial.screened is not None for trial in trials)
     base = tuning.base
-    lines = [f"{len(trials) - 1} settings"]
+    lines = [f"{len(trials)} settings"]
     if modelled:
         lines[0] += f", {modelled} ranked by model edca"
     lines[0] += f", {screened} tried by a short simulation,"
-    runs = f"{base['replications']} x {base['duration_s']:g} s, seed {base['seed']}"
     confirmed = sum(trial is not tuning.present for trial in tuning.confirmed)
-    lines.append(f"{confirmed} confirmed by {runs}; ± is a 95 % interval")
-    if tuning.refusal is not None:
-        lines.append(f"not ranked by the model: {tuning.refusal}")
+    runs = f"{base['replications']} x {base['duration_s']:g} s, seed {base['seed']}"
+    interval = "± is a 95 % interval"
+    if base["replications"] < 2:
+        interval = "no interval from one replication: luck may decide"
+    lines.append(f"{confirmed} confirmed by {runs}; {interval}")
+    lines += beyond_the_model(tuning, modelled)
+    lines += [f"left out: {each.what}: {each.why}" for each in tuning.left_out]
+    lines += [f"ruled out: {len(names)} for {why}" for why, names in tuning.ruled_out.items()]
     return lines
 
 
-def table_row(tuning: Tuning, trial: Trial, shown: list[str]) -> list[str]:
+def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
+    """What the model did not rank, and why."""
+    trials = tuning.trials[1:]
+    refused = [trial for trial in trials if trial.refusal is not None]
+    if not modelled:
+        return [f"not ranked by the model: {tuning.refusal}"] if tuning.refusal else []
+    lines = []
+    if refused:
+        first = refused[0]
+        lines.append(
+            f"tried by simulation at once: {len(refused)} settings beyond the model, such as "
+            f"{first.name}, which {first.refusal}"
+        )
+    if tuning.refusal:
+        lines.append(f"the present setting is beyond the model too: {tuning.refusal}")
+    return lines
+
+
+def why_nothing(tuning: Tuning) -> str:
+    """Why the present setting stays."""
+    if not tuning.trials[1:]:
+        return "there was no other setting to try"
+    if all(trial is tuning.present for trial in tuning.confirmed):
+        return "every other setting was left out or ruled out"
+    return "no setting serves better than the present one"
+
+
+def predicted_quantity(tuning: Tuning) -> str | None:
+    """What to show of the model: what is aimed at, if it has predicted that."""
+    name = OBJECTIVES[tuning.objective].aim.quantity
+    known = any(name in (trial.predicted or {}) for trial in tuning.confirmed)
+    return name if known else None
+
+
+def head(name: str, before: str = "") -> str:
+    """A column's title over its unit, a word a line."""
+    shown = SHOWN[name]
+    return f"{before}{shown.title}".replace(" ", "\n") + f"\n[{shown.unit}]"
+
+
+def table_row(trial: Trial, chosen: Trial, guessed: str | None, shown: list[str]) -> list[str]:
     """One confirmed setting."""
-    mark = " *" if trial is tuning.chosen else ""
-    guess = (trial.predicted or {}).get("goodput_bps")
-    return [
-        f"{trial.name}{mark}",
-        plain(None if guess is None else guess * 1e-6),
-        *(scaled(estimated(trial.samples).get(name), SHOWN[name][2]) for name in shown),
-    ]
+    cells = [f"{trial.name} *" if trial is chosen else trial.name]
+    if guessed is not None:
+        guess = (trial.predicted or {}).get(guessed)
+        cells.append(plain(None if guess is None else guess * SHOWN[guessed].scale))
+    measured = estimated(trial.samples)
+    return cells + [scaled(measured.get(name), SHOWN[name].scale) for name in shown]
 
 
 def gain_rows(tuning: Tuning) -> list[list[str]]:
     """Every quantity now and then, and the change with the interval of its paired difference."""
     now, then = estimated(tuning.present.samples), estimated(tuning.chosen.samples)
     rows = []
-    for name, (title, unit, scale) in SHOWN.items():
+    for name, shown in SHOWN.items():
         if name not in tuning.gains:
             continue
-        change = tuning.gains[name]
+        if name == "starved_flows" and now[name].mean == then[name].mean == 0.0:
+            continue
+        scale, change = shown.scale, tuning.gains[name]
         half = None if change.ci95 is None else change.ci95 * scale
         text = signed(change.mean * scale, half)
         if half:
             text += f" ± {estimate(half, half).partition(' ')[0]}"
         if now[name].mean:
             text += f" ({100 * change.mean / now[name].mean:+.1f} %)"
-        rows.append(
-            [f"{title} [{unit}]", scaled(now[name], scale), scaled(then.get(name), scale), text]
-        )
+        rows.append([shown.head, scaled(now[name], scale), scaled(then.get(name), scale), text])
     return rows
 
 

@@ -1,13 +1,18 @@
-"""Access parameters that a search may try, and what to write down for each."""
+"""Access parameters that a search may try."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
-from lasthop.errors import ScenarioError
 from lasthop.scenario import Scenario
+from lasthop.tuning.categories import (
+    BEST_EFFORT,
+    access,
+    categories_in_use,
+    cell_flows,
+    table_of,
+)
 
-__all__ = ["Candidate", "Setting", "apply", "opportunities", "toml", "window_pairs"]
+__all__ = ["WINDOWS", "Candidate", "largest_windows", "opportunities", "wider", "window_pairs"]
 
 WINDOWS = tuple(2**k - 1 for k in range(1, 11))
 """Smallest contention windows tried, 1 to 1023: what a beacon's EDCA parameter set can say."""
@@ -15,16 +20,10 @@ WINDOWS = tuple(2**k - 1 for k in range(1, 11))
 TXOP_LIMITS = (1, 2, 4, 8)
 """TXOP limits tried, and the stations' window if it is shorter. [packets]"""
 
-DIFS = 2
-"""AIFSN of DIFS, the least that a station may use; one less is PIFS."""
-
-Setting: TypeAlias = tuple[str, int]
-"""Key path and value, as `--set` takes them."""
-
 
 @dataclass(frozen=True)
 class Candidate:
-    """Access parameters of the AP and of all stations.
+    """Access parameters of the AP and of all stations, in one category.
 
     Attributes
     ----------
@@ -34,12 +33,16 @@ class Candidate:
         CWmin of every station. [slots]
     ap_txop, station_txop : int or None
         TXOP limits; None leaves them as they are. [packets]
+    every_category : bool
+        Whether PIFS access is for every category that has flows, so that the higher ones, which
+        win internal collisions, still go first.
     """
 
     ap_cwmin: int | None
     station_cwmin: int
     ap_txop: int | None = None
     station_txop: int | None = None
+    every_category: bool = False
 
     @property
     def pifs(self) -> bool:
@@ -52,34 +55,65 @@ class Candidate:
         return max(self.ap_txop or 1, self.station_txop or 1) > 1
 
     @property
-    def family(self) -> tuple[bool, bool, bool]:
+    def access(self) -> tuple[bool, bool]:
+        """How the AP gets at the medium: with PIFS access, and for every category."""
+        return self.pifs, self.every_category
+
+    @property
+    def family(self) -> tuple[bool, bool, bool, bool]:
         """What an access point must be able to do: PIFS, TXOP, windows of its own."""
-        return self.pifs, self.bursts, self.ap_cwmin != self.station_cwmin
+        return *self.access, self.bursts, self.ap_cwmin != self.station_cwmin
 
     @property
     def name(self) -> str:
         """AP and stations, with a slash between: ``31 / 7, TXOP 4 / 2``."""
-        windows = f"{'PIFS' if self.pifs else self.ap_cwmin} / {self.station_cwmin}"
+        pifs = "PIFS for all" if self.every_category else "PIFS"
+        windows = f"{pifs if self.pifs else self.ap_cwmin} / {self.station_cwmin}"
         return f"{windows}, TXOP {self.ap_txop} / {self.station_txop}" if self.bursts else windows
 
 
-def window_pairs(scenario: Scenario, *, pifs: bool, txop: bool) -> Iterator[Candidate]:
-    """Every pair of contention windows, without bursts; then PIFS access with every window."""
-    ap_cwmax, station_cwmax = _largest_windows(scenario)
+def window_pairs(
+    scenario: Scenario, *, pifs: bool, txop: bool, category: str = BEST_EFFORT
+) -> Iterator[Candidate]:
+    """Every pair of contention windows, without bursts; then PIFS access with every window.
+
+    Where flows are in several categories, PIFS access comes for the tuned one alone and for all.
+    """
+    ap_cwmax, station_cwmax = largest_windows(scenario, category)
     limits = (1, 1) if txop else (None, None)
     stations = [window for window in WINDOWS if window <= station_cwmax]
     for ap in [window for window in WINDOWS if window <= ap_cwmax]:
         for station in stations:
             yield Candidate(ap, station, *limits)
-    if pifs:
+    if not pifs:
+        return
+    for station in stations:
+        yield Candidate(None, station, *limits)
+    if len(categories_in_use(scenario)) > 1:
         for station in stations:
-            yield Candidate(None, station, *limits)
+            yield replace(Candidate(None, station, *limits), every_category=True)
 
 
-def opportunities(scenario: Scenario, bases: Iterable[Candidate]) -> Iterator[Candidate]:
+def wider(scenario: Scenario, category: str = BEST_EFFORT) -> Iterator[tuple[str, str]]:
+    """Windows that `window_pairs` does not offer, and why."""
+    nodes = ("cell.ap", "cell")
+    for who, node, cwmax in zip(
+        ("the AP", "the stations"), nodes, largest_windows(scenario, category), strict=True
+    ):
+        beyond = [window for window in WINDOWS if window > cwmax]
+        if beyond:
+            windows = " to ".join(dict.fromkeys(str(each) for each in (beyond[0], beyond[-1])))
+            key = f"{table_of(node, category)}.cwmax"
+            yield f"CWmin {windows} of {who}", f"above `{key}` = {cwmax}"
+
+
+def opportunities(
+    scenario: Scenario, bases: Iterable[Candidate], category: str = BEST_EFFORT
+) -> Iterator[Candidate]:
     """Each of `bases` with every pair of TXOP limits that makes a burst."""
-    windows = dict.fromkeys((flow["station"] for flow in scenario["flows"]), 0)
-    for flow in scenario["flows"]:
+    flows = [flow for flow in cell_flows(scenario) if flow["category"] == category]
+    windows = dict.fromkeys((flow["station"] for flow in flows), 0)
+    for flow in flows:
         tcp = flow.get("tcp")
         windows[flow["station"]] += TXOP_LIMITS[-1] if tcp is None else tcp["window_packets"]
     longest = max(windows.values())
@@ -88,88 +122,10 @@ def opportunities(scenario: Scenario, bases: Iterable[Candidate]) -> Iterator[Ca
         for ap in TXOP_LIMITS:
             for station in limits:
                 if max(ap, station) > 1:
-                    yield Candidate(base.ap_cwmin, base.station_cwmin, ap, station)
+                    yield replace(base, ap_txop=ap, station_txop=station)
 
 
-def apply(scenario: Scenario, candidate: Candidate) -> tuple[Scenario, list[Setting]] | None:
-    """A scenario with the candidate's parameters, and the fewest settings that make it so.
-
-    None if the scenario is refused with them.
-    """
-    wanted = _stations_keys(candidate)
-    settings = [(f"cell.{key}", value) for key, value in wanted.items()]
-    settings += [(f"cell.ap.{key}", value) for key, value in _ap_keys(scenario, candidate).items()]
-    try:
-        changed = Scenario(scenario, settings)
-        own = [
-            (f"station.{group}.{key}", value)
-            for key, value in wanted.items()
-            for group in _overriding(changed, key, value)
-        ]
-        if own:
-            settings += own
-            changed = Scenario(scenario, settings)
-    except ScenarioError:
-        return None
-    return changed, settings
-
-
-def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -> list[Setting]:
-    """`settings` without those that `changed`, which they make of `scenario`, can do without."""
-    kept = list(settings)
-    for setting in settings:
-        others = [other for other in kept if other != setting]
-        if _means(scenario, others, changed):
-            kept = others
-    return kept
-
-
-def toml(settings: Sequence[Setting]) -> str:
-    """Settings as they stand in a scenario file."""
-    tables: dict[str, list[str]] = {}
-    for path, value in settings:
-        table, _, key = path.rpartition(".")
-        tables.setdefault(table, []).append(f"{key} = {value}\n")
-    return "\n".join(f"[{table}]\n{''.join(lines)}" for table, lines in tables.items())
-
-
-def _largest_windows(scenario: Scenario) -> tuple[int, int]:
-    """CWmax of the AP and the least of the stations. [slots]"""
-    stations = min(station["cwmax"] for station in scenario["stations"])
-    return _ap_cwmax(scenario["cell"]["ap"], stations), stations
-
-
-def _ap_cwmax(ap: Mapping[str, Any], stations: int) -> int:
-    """The AP's CWmax; with PIFS access, which has none, that of the stations. [slots]"""
-    return int(ap["cwmax"] or stations)
-
-
-def _stations_keys(candidate: Candidate) -> dict[str, int]:
-    keys = {"cwmin": candidate.station_cwmin, "txop_packets": candidate.station_txop}
-    return {key: value for key, value in keys.items() if value is not None}
-
-
-def _ap_keys(scenario: Scenario, candidate: Candidate) -> dict[str, int]:
-    ap = scenario["cell"]["ap"]
-    keys = {"aifsn": DIFS - 1, "cwmin": 0, "cwmax": 0}
-    if candidate.ap_cwmin is not None:
-        keys = {
-            "aifsn": max(DIFS, ap["aifsn"]),
-            "cwmin": candidate.ap_cwmin,
-            "cwmax": _largest_windows(scenario)[0],
-        }
-    return keys if candidate.ap_txop is None else keys | {"txop_packets": candidate.ap_txop}
-
-
-def _overriding(scenario: Scenario, key: str, value: int) -> list[str]:
-    """Groups of stations that do not take `key` from the cell."""
-    return list(
-        dict.fromkeys(station["group"] for station in scenario["stations"] if station[key] != value)
-    )
-
-
-def _means(scenario: Scenario, settings: Sequence[Setting], wanted: Scenario) -> bool:
-    try:
-        return Scenario(scenario, settings) == wanted
-    except ScenarioError:
-        return False
+def largest_windows(scenario: Scenario, category: str = BEST_EFFORT) -> tuple[int, int]:
+    """CWmax of the AP and the least of the stations; PIFS access has the stations'. [slots]"""
+    stations = min(access(station, category)["cwmax"] for station in scenario["stations"])
+    return int(access(scenario["cell"]["ap"], category)["cwmax"] or stations), int(stations)

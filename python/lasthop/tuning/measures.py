@@ -7,6 +7,13 @@ from statistics import fmean, stdev
 from typing import Any, TypeAlias
 
 from lasthop.result import Result
+from lasthop.tuning.categories import (
+    BEST_EFFORT,
+    categories_in_use,
+    cell_flows,
+    delay_quantity,
+    queue_name,
+)
 
 __all__ = ["Estimate", "Samples", "Values", "estimated", "means", "paired", "predicted", "sampled"]
 
@@ -16,9 +23,13 @@ Values: TypeAlias = Mapping[str, float]
 Samples: TypeAlias = Mapping[str, Sequence[float]]
 """One value a replication of each quantity.
 
-- ``goodput_bps``: of the cell. [bit/s]
+- ``goodput_bps``: of the cell; ``up_goodput_bps`` and ``down_goodput_bps``: of each direction,
+  where there are both. [bit/s]
 - ``rtt_s``: mean over the TCP connections, each counting alike. [s]
-- ``sojourn_s``: time in the AP's queue, service included, per packet. [s]
+- ``sojourn_s``: time in the AP's queue of the tuned category, service included, per packet. [s]
+- ``station_sojourn_s``: the same in the station's queue where it is longest. [s]
+- ``voice_delay_s``, ``video_delay_s``, ``best_effort_delay_s``, ``background_delay_s``: the same
+  for each other category that has flows, at the node, AP or station, where it is longest. [s]
 - ``jain``: Jain's index of the stations' goodputs. [-]
 - ``direction_jain``: the same, what a station sends and what it receives counted as two shares;
   only where a station does both. [-]
@@ -83,8 +94,11 @@ def predicted(prediction: Mapping[str, Any], scenario: Mapping[str, Any]) -> Val
     return values
 
 
-def sampled(result: Result) -> Samples:
-    """Quantities of each replication of a simulation; NaN where one has no value."""
+def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
+    """Quantities of each replication of a simulation; NaN where one has no value.
+
+    `category` is the one that is tuned.
+    """
     by_name: dict[tuple[str, str], dict[str, list[float]]] = {}
     samples = result.samples
     columns = (samples[column].tolist() for column in ("list", "quantity", "name", "value"))
@@ -92,28 +106,38 @@ def sampled(result: Result) -> Samples:
         items = by_name.setdefault((list_name, quantity), {})
         items.setdefault(name, []).append(nan if value is None else value)
     count = result.replications
+    scenario = result.scenario
+    nodes = [station["name"] for station in scenario["stations"]]
     found = {
         "goodput_bps": _each(by_name, ("cells", "goodput_bps"), count, fmean),
         "rtt_s": _each(by_name, ("flows", "rtt_s"), count, fmean),
-        "sojourn_s": by_name[("queues", "sojourn_s")]["ap"],
+        "sojourn_s": _longest(by_name, ["ap"], category, count),
+        "station_sojourn_s": _longest(by_name, nodes, category, count),
         "jain": _each(by_name, ("cells", "jain"), count, fmean),
         "updown_ratio": _each(by_name, ("cells", "updown_ratio"), count, fmean),
     }
-    flows = result.scenario["flows"]
+    for other in categories_in_use(scenario):
+        if other != category:
+            found[delay_quantity(other)] = _longest(by_name, ["ap", *nodes], other, count)
+    flows = cell_flows(scenario)
     goodputs = by_name[("flows", "goodput_bps")]
+    ways = _sums(goodputs, {flow["name"]: (flow["direction"],) for flow in flows}, count)
+    if len(ways[0]) > 1:
+        for way in ("up", "down"):
+            found[f"{way}_goodput_bps"] = [each[(way,)] for each in ways]
     least = {flow["name"]: STARVING * flow.get("udp", {}).get("rate_bps", 0.0) for flow in flows}
     found["starved_flows"] = [
-        float(sum(values[k] <= least[name] for name, values in goodputs.items()))
-        for k in range(count)
+        float(sum(goodputs[name][k] <= rate for name, rate in least.items())) for k in range(count)
     ]
     stations = _sums(goodputs, {flow["name"]: (flow["station"],) for flow in flows}, count)
     shares = {flow["name"]: (flow["station"], flow["direction"]) for flow in flows}
     directions = _sums(goodputs, shares, count)
     found["worst_fairness_level"] = [
-        max(each) / min(each) if min(each) > 0.0 else nan for each in stations
+        max(each.values()) / min(each.values()) if min(each.values()) > 0.0 else nan
+        for each in stations
     ]
     if len(directions[0]) > len(stations[0]):
-        found["direction_jain"] = [jain(each) for each in directions]
+        found["direction_jain"] = [jain(each.values()) for each in directions]
     return {name: values for name, values in found.items() if not all(map(isnan, values))}
 
 
@@ -129,16 +153,28 @@ def _each(
     return [float(over(row)) if row else nan for row in rows]
 
 
+def _longest(
+    by_name: Mapping[tuple[str, str], Mapping[str, Sequence[float]]],
+    nodes: Iterable[str],
+    category: str,
+    count: int,
+) -> list[float]:
+    """In each replication, the longest mean time in a queue of this category at these nodes."""
+    every = by_name.get(("queues", "sojourn_s"), {})
+    kept = {name: every[name] for node in nodes if (name := queue_name(node, category)) in every}
+    return _each({("queues", "sojourn_s"): kept}, ("queues", "sojourn_s"), count, max)
+
+
 def _sums(
     goodputs: Mapping[str, Sequence[float]], share: Mapping[str, tuple[str, ...]], count: int
-) -> list[list[float]]:
+) -> list[dict[tuple[str, ...], float]]:
     """In each replication, goodput by the share to which a flow counts."""
     rows = []
     for index in range(count):
         sums = dict.fromkeys(share.values(), 0.0)
         for name, owner in share.items():
             sums[owner] += goodputs[name][index]
-        rows.append(list(sums.values()))
+        rows.append(sums)
     return rows
 
 

@@ -1,9 +1,17 @@
 """What a setting is chosen for, and how ties are broken."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from lasthop.tuning.categories import (
+    BEST_EFFORT,
+    CATEGORIES,
+    categories_in_use,
+    cell_flows,
+    delay_quantity,
+)
 from lasthop.tuning.measures import Estimate, Values
 
 __all__ = ["OBJECTIVES", "Criterion", "Objective", "objective_for"]
@@ -40,6 +48,10 @@ class Criterion:
 TOLERANCE = 0.005
 """Relative difference that nobody would change a setting for. [-]"""
 
+HELD_BACK_S = 5e-3
+"""Time by which a higher category may wait longer in its slowest queue: a thirtieth of the 150 ms
+that ITU-T G.114 allows a call from mouth to ear. [s]"""
+
 
 @dataclass(frozen=True)
 class Objective:
@@ -51,28 +63,39 @@ class Objective:
         As ``--for`` takes it.
     criteria : tuple of Criterion
         The aim, then what decides between settings that serve it equally well.
+    higher : tuple of str
+        Categories above the tuned one that have flows.
     """
 
     name: str
     criteria: tuple[Criterion, ...]
+    higher: tuple[str, ...] = ()
 
     @property
     def aim(self) -> Criterion:
         """What is to be made best."""
         return self.criteria[0]
 
-    def affordable(self, values: Values, present: Values, give_up: float) -> bool:
-        """Whether neither goodput nor fairness, unless aimed at, falls by more than a part, and no
-        further flow is left with nothing: indices of shares hardly see one that asks for little.
+    def objection(self, values: Values, present: Values, give_up: float) -> str | None:
+        """What a setting costs that it must not, None if nothing.
+
+        Neither goodput nor fairness, unless aimed at, may fall by more than the part `give_up`; no
+        further flow may be left with nothing, since indices of shares hardly see one that asks
+        for little; and no category above the tuned one may wait longer by more than `HELD_BACK_S`.
         """
+        for one in self.criteria[1:]:
+            least = (1.0 - give_up) * present.get(one.quantity, 0.0)
+            if one.greatest and values.get(one.quantity, least) < least:
+                what = "goodput" if one.quantity == "goodput_bps" else "Jain's index"
+                return f"more than {100 * give_up:g} % of {what} lost"
         starved = "starved_flows"
         if values.get(starved, 0.0) > present.get(starved, 0.0):
-            return False
-        return all(
-            values[one.quantity] >= (1.0 - give_up) * present[one.quantity]
-            for one in self.criteria[1:]
-            if one.greatest and one.quantity in values and one.quantity in present
-        )
+            return "a further flow left with nothing, or less than a tenth of its rate"
+        for category in self.higher:
+            delay = delay_quantity(category)
+            if values.get(delay, 0.0) > present.get(delay, math.inf) + HELD_BACK_S:
+                return f"category {category} waiting longer by more than {1e3 * HELD_BACK_S:g} ms"
+        return None
 
     def ranked(self, values: Mapping[T, Values]) -> list[T]:
         """Settings by their searched values, the best first; those without value are left out."""
@@ -125,14 +148,22 @@ wait for timeouts. It is reported.
 """
 
 
-def objective_for(name: str, scenario: Mapping[str, Any]) -> Objective:
-    """An objective by name, as it applies to a scenario.
+def objective_for(name: str, scenario: Mapping[str, Any], category: str = BEST_EFFORT) -> Objective:
+    """An objective by name, as it applies to a scenario whose `category` is tuned.
 
-    Where a station sends and receives, fairness counts its two directions as two shares.
+    Where a station sends and receives, fairness counts its two directions as two shares. Where
+    higher categories have flows, their delay decides next after the aim.
     """
-    chosen = OBJECTIVES[name]
-    shares = {(flow["station"], flow["direction"]) for flow in scenario["flows"]}
-    if len(shares) == len({station for station, _ in shares}):
-        return chosen
-    criteria = tuple(DIRECTION_JAIN if one is JAIN else one for one in chosen.criteria)
-    return replace(chosen, criteria=criteria)
+    above = CATEGORIES[: CATEGORIES.index(category)]
+    higher = tuple(each for each in categories_in_use(scenario) if each in above)
+    aim, *others = OBJECTIVES[name].criteria
+    criteria = (aim, *(_delay_of(each) for each in higher), *others)
+    shares = {(flow["station"], flow["direction"]) for flow in cell_flows(scenario)}
+    if len(shares) > len({station for station, _ in shares}):
+        criteria = tuple(DIRECTION_JAIN if one is JAIN else one for one in criteria)
+    return Objective(name, criteria, higher)
+
+
+def _delay_of(category: str) -> Criterion:
+    """That packets of a category wait as little as possible, where they wait longest."""
+    return replace(SOJOURN, quantity=delay_quantity(category))

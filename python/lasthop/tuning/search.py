@@ -3,16 +3,21 @@
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from math import isclose
 from typing import TypeAlias, TypedDict
 
+from lasthop.errors import ScenarioError, UserError
 from lasthop.result import Result
 from lasthop.run import simulate
 from lasthop.scenario import Scenario
-from lasthop.tuning.candidates import Candidate, Setting, apply, opportunities, window_pairs
+from lasthop.tuning.candidates import Candidate, opportunities, wider, window_pairs
+from lasthop.tuning.categories import BEST_EFFORT
 from lasthop.tuning.measures import Samples, Values, means, predicted, sampled
 from lasthop.tuning.objectives import Objective
+from lasthop.tuning.settings import Setting, apply
 
-__all__ = ["ProgressCallback", "Search", "Stopped", "Trial", "TuneProgress"]
+__all__ = ["LeftOut", "ProgressCallback", "Search", "Stopped", "Trial", "TuneProgress"]
 
 MODEL = "edca"
 
@@ -25,7 +30,10 @@ SCREENED = 12
 """Candidates of each family that the model passes on to short simulations."""
 
 BURST_BASES = 3
-"""Candidates with PIFS, and without, for which TXOP limits are tried."""
+"""Candidates of each way to the medium (backoff, PIFS) for which TXOP limits are tried."""
+
+ALIKE = 1e-3
+"""Relative difference up to which two settings measured in a short simulation are the same. [-]"""
 
 
 class TuneProgress(TypedDict):
@@ -44,6 +52,22 @@ ProgressCallback: TypeAlias = Callable[[TuneProgress], bool | None]
 
 class Stopped(KeyboardInterrupt):
     """The search was stopped; what it has found is kept."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Settings that were not tried, or came to nothing.
+
+    Attributes
+    ----------
+    what : str
+        Which settings.
+    why : str
+        The reason, in the engine's words where the scenario is refused.
+    """
+
+    what: str
+    why: str
 
 
 @dataclass(eq=False)
@@ -89,11 +113,14 @@ class Search:
         scenario: Scenario,
         objective: Objective,
         *,
+        category: str = BEST_EFFORT,
         give_up: float,
         jobs: int | None,
         progress: ProgressCallback | None,
     ) -> None:
         self.objective = objective
+        self.category = category
+        self.left_out: list[LeftOut] = []
         self.present = Trial(None, scenario)
         self.trials = [self.present]
         self._give_up = give_up
@@ -109,11 +136,14 @@ class Search:
         Stopped
             At Ctrl-C, or if `progress` returns False.
         """
-        scenario = self.present.scenario
-        self._try([], with_present=True)
-        self._try(window_pairs(scenario, pifs=pifs, txop=txop))
+        scenario, category = self.present.scenario, self.category
+        self._screen_best([self.present])
+        self.left_out += [LeftOut(*each) for each in wider(scenario, category)]
+        self._try(window_pairs(scenario, pifs=pifs, txop=txop, category=category))
+        self._check_measured()
         if txop:
-            self._try(opportunities(scenario, self._burst_bases()))
+            self._try(opportunities(scenario, self._burst_bases(), category))
+        self._leave_out_unmeasured()
         self._confirm([self.present, *self._finalists(confirm)])
 
     @property
@@ -121,21 +151,68 @@ class Search:
         """Whether the model has a say in what is aimed at."""
         return self.objective.aim.quantity in MODELLED
 
-    def _try(self, candidates: Iterable[Candidate], *, with_present: bool = False) -> None:
+    def objection(self, trial: Trial) -> str | None:
+        """Why a setting cannot be chosen, by what was measured of it; None if it can."""
+        present = self.present
+        if trial.samples and present.samples:
+            values, now = means(trial.samples), means(present.samples)
+        elif trial.screened is not None and present.screened is not None:
+            values, now = trial.screened, present.screened
+        else:
+            return None
+        return self.objective.objection(values, now, self._give_up)
+
+    def _try(self, candidates: Iterable[Candidate]) -> None:
         """Predict candidates and screen the best; those the model refuses are all screened."""
-        new = [self.present] if with_present else []
+        new, refused = [], list[tuple[Candidate, str]]()
         for candidate in candidates:
-            applied = apply(self.present.scenario, candidate)
-            if applied is not None and applied[0] != self.present.scenario:
+            try:
+                applied = apply(self.present.scenario, candidate, self.category)
+            except ScenarioError as error:
+                refused.append((candidate, str(error).partition("\n")[0]))
+                continue
+            if applied[0] != self.present.scenario:
                 new.append(Trial(candidate, *applied))
-        if not with_present:
-            self.trials += new
+        self.left_out += refusals(refused)
+        self.trials += new
+        self._screen_best(new)
+
+    def _screen_best(self, new: Sequence[Trial]) -> None:
+        """Predict these, and screen the best of each family and what the model refuses."""
         if self.ranks_by_model:
             self._each("predicting", new, self._predict)
-        chosen = [trial for trial in new if trial.predicted is None]
+        chosen = [trial for trial in new if trial.predicted is None or trial is self.present]
         for family in grouped(trial for trial in new if trial.predicted is not None):
             chosen += self._ranked(family, lambda trial: trial.predicted)[:SCREENED]
         self._each("screening", chosen, self._screen)
+
+    def _check_measured(self) -> None:
+        """Refuse a scenario in which nothing can be measured, whatever the setting.
+
+        Raises
+        ------
+        UserError
+            No screened setting delivered anything.
+        """
+        screened = [trial.screened for trial in self.trials if trial.screened is not None]
+        if any(values.get("goodput_bps", 0.0) > 0.0 for values in screened):
+            return
+        scenario = self.present.scenario
+        span_s = scenario["duration_s"] - scenario["warmup_s"]
+        raise UserError(
+            f"{scenario.source}: nothing is delivered in the {span_s:g} s after the warm-up with "
+            f"any of {len(screened)} settings, so that there is nothing to compare",
+            "a longer `duration`, or flows that start earlier",
+        )
+
+    def _leave_out_unmeasured(self) -> None:
+        """Note settings whose short simulation has no value of what is aimed at."""
+        aim = self.objective.aim.quantity
+        screened = [trial for trial in self.trials[1:] if trial.screened is not None]
+        without = [trial for trial in screened if aim not in (trial.screened or {})]
+        if without:
+            what = some(trial.name for trial in without)
+            self.left_out.append(LeftOut(what, f"nothing measured of {aim} in a short simulation"))
 
     def _predict(self, trial: Trial) -> None:
         from lasthop import models
@@ -147,12 +224,14 @@ class Search:
             trial.refusal = str(error)
 
     def _screen(self, trial: Trial) -> None:
-        trial.screened = means(sampled(self._simulate(Scenario(trial.scenario, self._short))))
+        trial.screened = means(
+            sampled(self._simulate(Scenario(trial.scenario, self._short)), self.category)
+        )
 
     def _confirm(self, trials: Sequence[Trial]) -> None:
         def confirm(trial: Trial) -> None:
             result = self._simulate(trial.scenario)
-            trial.result, trial.samples = result, sampled(result)
+            trial.result, trial.samples = result, sampled(result, self.category)
 
         self._each("confirming", trials, confirm)
 
@@ -191,7 +270,7 @@ class Search:
             known = {
                 trial: found
                 for trial, found in known.items()
-                if self.objective.affordable(found, present, self._give_up)
+                if self.objective.objection(found, present, self._give_up) is None
             }
         return self.objective.ranked(known)
 
@@ -200,20 +279,33 @@ class Search:
         return self._ranked(self.trials[1:], lambda trial: trial.screened)
 
     def _burst_bases(self) -> list[Candidate]:
-        best = [trial.candidate for trial in self._screened() if trial.candidate is not None]
-        return [
-            candidate
-            for pifs in (False, True)
-            for candidate in [each for each in best if each.pifs is pifs][:BURST_BASES]
-        ]
+        ways: dict[tuple[bool, bool], list[Candidate]] = {}
+        for trial in self._screened():
+            if trial.candidate is not None:
+                ways.setdefault(trial.candidate.access, []).append(trial.candidate)
+        return list(chain.from_iterable(ways[way][:BURST_BASES] for way in sorted(ways)))
 
     def _finalists(self, confirm: int) -> list[Trial]:
-        """The best screened candidates, at most `confirm`: the best of each family first."""
+        """The best screened candidates, at most `confirm`: the best of each family first.
+
+        Of settings that measured the same, such as limits that no burst reaches, only the one
+        tried first, which is the simplest.
+        """
         ranked = self._screened()
+        ranked = [trial for trial in ranked if not self._repeats(trial, ranked)]
         firsts = [family[0] for family in grouped(ranked)][:confirm]
         others = [trial for trial in ranked if trial not in firsts]
         chosen = firsts + others[: confirm - len(firsts)]
         return [trial for trial in ranked if trial in chosen]
+
+    def _repeats(self, trial: Trial, others: Sequence[Trial]) -> bool:
+        """Whether the present setting, or one of `others` tried before, measured the same."""
+        before = [other for other in (self.present, *others) if other.screened is not None]
+        order = self.trials.index(trial)
+        return any(
+            self.trials.index(other) < order and alike(trial.screened or {}, other.screened or {})
+            for other in before
+        )
 
 
 MODELLED = ("goodput_bps", "rtt_s", "sojourn_s")
@@ -222,11 +314,35 @@ MODELLED = ("goodput_bps", "rtt_s", "sojourn_s")
 
 def grouped(trials: Iterable[Trial]) -> list[list[Trial]]:
     """Trials by family, each in the order given; present settings are left out."""
-    families: dict[tuple[bool, bool, bool], list[Trial]] = {}
+    families: dict[tuple[bool, ...], list[Trial]] = {}
     for trial in trials:
         if trial.candidate is not None:
             families.setdefault(trial.candidate.family, []).append(trial)
     return list(families.values())
+
+
+def alike(ours: Values, theirs: Values) -> bool:
+    """Whether all that was measured of two settings is the same to `ALIKE`."""
+    return ours.keys() == theirs.keys() and all(
+        isclose(value, theirs[name], rel_tol=ALIKE) for name, value in ours.items()
+    )
+
+
+def refusals(refused: Sequence[tuple[Candidate, str]]) -> list[LeftOut]:
+    """Refused candidates by family, with the first one's refusal."""
+    families: dict[tuple[bool, ...], list[tuple[Candidate, str]]] = {}
+    for candidate, why in refused:
+        families.setdefault(candidate.family, []).append((candidate, why))
+    return [
+        LeftOut(some(candidate.name for candidate, _ in family), family[0][1])
+        for family in families.values()
+    ]
+
+
+def some(names: Iterable[str]) -> str:
+    """Names in a few words."""
+    first, *rest = names
+    return f"{first} and {len(rest)} more" if rest else first
 
 
 def shortened(scenario: Scenario) -> list[tuple[str, object]]:

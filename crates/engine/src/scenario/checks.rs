@@ -2,7 +2,7 @@
 
 use super::access;
 use super::decode::{Entry, Section};
-use super::grammar::FLOW;
+use super::grammar::{FLOW, Kind};
 use super::layers::Layers;
 use super::model::{Access, Category};
 use super::presets::Preset;
@@ -10,6 +10,7 @@ use super::problem::Problems;
 use super::queue;
 use super::stations;
 use super::units::{self, TIME};
+use super::value;
 
 /// Largest MSDU, LLC/SNAP header included (IEEE 802.11-2016, 9.2.4.7). [bytes]
 const LARGEST_MSDU: u32 = 2_304;
@@ -257,10 +258,13 @@ fn check_aifsns(station: &[&Section], problems: &mut Problems) {
         if entry.count() != Some(1) || problems.concern(&entry.path) {
             continue;
         }
-        let message = "1 is PIFS, which is for the access point; allowed at a station is a whole \
-                       number from 2 to 15";
+        let message = format!(
+            "{} is too small for a station; allowed {}",
+            entry.shown,
+            value::allowed(&Kind::Aifsn, None)
+        );
         let hint = "`cell.ap` has an `aifsn` of its own".to_owned();
-        problems.add_with_hint(entry.origin, &entry.path, message.to_owned(), Some(hint));
+        problems.add_with_hint(entry.origin, &entry.path, message, Some(hint));
     }
 }
 

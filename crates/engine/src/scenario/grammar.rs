@@ -69,6 +69,8 @@ pub(super) enum Kind {
     Flag,
     /// A whole number.
     Count { least: u64, most: u64 },
+    /// An arbitration interframe space number, whose range depends on whose it is.
+    Aifsn,
     /// A number from 0 to below 1.
     Probability,
     /// A number, or a word.
@@ -107,6 +109,10 @@ pub(super) enum Kind {
     /// A table of tables with free names.
     Named(&'static Table),
 }
+
+/// AIFSN of DIFS, the least at a station, and the greatest that 802.11e can announce; one below
+/// is PIFS, for the access point.
+pub(super) const AIFSN: (u64, u64) = (2, 15);
 
 /// Largest rate of anything. [bit/s]
 pub(super) const LARGEST_RATE: u64 = 100_000_000_000;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::grammar::{Default, Key, Kind, ROOT, Table};
+use super::grammar::{AIFSN, Default, Key, Kind, ROOT, Table};
 use super::presets::Preset;
 use super::stations::AP_NAME;
 use super::units::{self, Unit};
@@ -87,6 +87,7 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Map<String, Value>
         Kind::Count { least, most } => {
             json!({"type": "integer", "minimum": least, "maximum": most})
         }
+        Kind::Aifsn => json!({"type": "integer", "minimum": AIFSN.0 - 1, "maximum": AIFSN.1}),
         Kind::Probability => json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
         Kind::Number { least, most, word } => {
             let number = json!({"type": "number", "minimum": least, "maximum": most});

@@ -196,14 +196,19 @@ fn read_exponent(text: &str) -> Option<(i64, &str)> {
     Some((sign * magnitude.min(1_000_000), &digits[length..]))
 }
 
-/// `base` base units in the largest unit that leaves a whole number, such as `20 us`.
+/// `base` base units in the largest unit that leaves a whole number, such as `20 us`; nanoseconds
+/// above a microsecond are its decimals, `1567.091 us`.
 pub(super) fn show(base: u64, units: &[Unit]) -> String {
     let unit = units
         .iter()
         .filter(|u| !["min", "h", "µs", "μs"].contains(&u.name))
         .rfind(|u| base.is_multiple_of(u.scale) && base >= u.scale)
         .unwrap_or(&units[0]);
-    format!("{} {}", base / unit.scale, unit.name)
+    let micro = units.iter().find(|u| u.name == "us");
+    match micro.filter(|u| unit.scale < u.scale && base > u.scale) {
+        Some(us) => format!("{}.{:03} us", base / us.scale, base % us.scale),
+        None => format!("{} {}", base / unit.scale, unit.name),
+    }
 }
 
 /// Rates as a list in Mbps, such as `1, 2, 5.5, 11 Mbps`.
@@ -270,7 +275,15 @@ mod tests {
 
     #[test]
     fn shown_quantities_read_back() {
-        for text in ["20 us", "1000000 s", "1 ms", "0 ns", "5500 kbps"] {
+        for text in [
+            "20 us",
+            "1000000 s",
+            "1 ms",
+            "0 ns",
+            "999 ns",
+            "1567.091 us",
+            "5500 kbps",
+        ] {
             let units = if text.ends_with("bps") { RATE } else { TIME };
             assert_eq!(show(parse(text, units).unwrap(), units), text);
         }

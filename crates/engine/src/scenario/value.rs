@@ -1,6 +1,6 @@
 //! One value against one [`Kind`]: what it means, or why it is refused.
 
-use super::grammar::{Kind, LARGEST_RATE};
+use super::grammar::{AIFSN, Kind, LARGEST_RATE};
 use super::presets::Preset;
 use super::problem::{nearest, one_line};
 use super::tree::{Data, Item, Number};
@@ -53,6 +53,7 @@ pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Va
             _ => refuse("is not a truth value"),
         },
         Kind::Count { least, most } => whole(node, *least, *most).map(Value::Count),
+        Kind::Aifsn => whole(node, AIFSN.0 - 1, AIFSN.1).map(Value::Count),
         Kind::Probability => probability(node),
         Kind::Number { least, most, word } => word_or(node, *word, || number(node, *least, *most)),
         Kind::Duration { least, most, word } => word_or(node, *word, || {
@@ -84,6 +85,12 @@ pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
         Kind::Title => "is one line of 1 to 200 characters".to_owned(),
         Kind::Flag => "are true, false".to_owned(),
         Kind::Count { least, most } => format!("is a whole number from {least} to {most}"),
+        Kind::Aifsn => format!(
+            "is a whole number from {} to {}, and {}, which is PIFS, for the access point alone",
+            AIFSN.0,
+            AIFSN.1,
+            AIFSN.0 - 1
+        ),
         Kind::Probability => "is a number from 0 to below 1".to_owned(),
         Kind::Number { least, most, word } => {
             format!("is {}a number from {least} to {most}", or_word(word))

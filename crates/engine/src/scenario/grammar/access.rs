@@ -68,7 +68,7 @@ pub(super) const ACCESS_KEYS: &[Key] = &[
     ),
 ];
 
-const AIFSN: Kind = count(1, 15);
+const AIFSN: Kind = Kind::Aifsn;
 const WINDOW: Kind = count(0, 32_767);
 const TXOP_PACKETS: Kind = count(1, 65_535);
 const TXOP_LIMIT: Kind = Kind::Duration {

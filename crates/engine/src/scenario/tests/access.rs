@@ -92,8 +92,10 @@ fn flows_name_their_category() {
 fn pifs_is_for_the_access_point() {
     let (_, ap) = nodes("", &[("cell.ap.aifsn", "1"), ("cell.ap.voice.aifsn", "1")]);
     assert_eq!((ap.best_effort.aifsn, ap.voice.aifsn), (1, 1));
-    let allowed = "1 is PIFS, which is for the access point; allowed at a station is a whole number \
-                   from 2 to 15\nhint: `cell.ap` has an `aifsn` of its own";
+    let range = "allowed is a whole number from 2 to 15, and 1, which is PIFS, for the access point \
+                 alone";
+    let allowed =
+        format!("1 is too small for a station; {range}\nhint: `cell.ap` has an `aifsn` of its own");
     assert_eq!(
         said_of("aifsn = 1"),
         format!("x.toml:5: `station.a.aifsn`: {allowed}")
@@ -104,7 +106,7 @@ fn pifs_is_for_the_access_point() {
     );
     assert_eq!(
         said_of("aifsn = 0"),
-        "x.toml:5: `station.a.aifsn`: 0 is too small; allowed is a whole number from 1 to 15"
+        format!("x.toml:5: `station.a.aifsn`: 0 is too small; {range}")
     );
     // once, however many stations it holds for
     let text = SMALL.replace("802.11b\"", "802.11b\", aifsn = 1") + "[station.b]\nupload = 1\n";
@@ -149,7 +151,7 @@ fn a_transmission_opportunity_holds_any_frame_of_its_flows() {
     assert_eq!(
         said_of("txop_limit = \"1.5 ms\""),
         "x.toml:5: `station.a.txop_limit`: \"1.5 ms\" is shorter than the exchange of one frame of \
-         flow `a/up/1`; allowed is \"none\" or at least 1567091 ns"
+         flow `a/up/1`; allowed is \"none\" or at least 1567.091 us"
     );
     let (station, _) = nodes("txop_limit = \"1567091 ns\"", &[]);
     assert_eq!(station.best_effort.txop_limit, Some(Span(1_567_091)));
@@ -164,7 +166,7 @@ fn a_transmission_opportunity_holds_any_frame_of_its_flows() {
     assert_eq!(
         complaints(toml(SMALL, &[("cell.txop_limit", "500 us")])),
         "--set cell.txop_limit=500 us: `cell.txop_limit`: \"500 us\" is shorter than the exchange of \
-         one frame of flow `a/up/1`; allowed is \"none\" or at least 1567091 ns"
+         one frame of flow `a/up/1`; allowed is \"none\" or at least 1567.091 us"
     );
     // RTS 272 us, CTS 248 us and two SIFS more
     let protected = [
@@ -174,7 +176,7 @@ fn a_transmission_opportunity_holds_any_frame_of_its_flows() {
     assert_eq!(
         complaints(toml(SMALL, &protected)),
         "--set cell.txop_limit=2 ms: `cell.txop_limit`: \"2 ms\" is shorter than the exchange of \
-         one frame of flow `a/up/1`; allowed is \"none\" or at least 2107091 ns"
+         one frame of flow `a/up/1`; allowed is \"none\" or at least 2107.091 us"
     );
 }
 

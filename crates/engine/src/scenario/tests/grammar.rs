@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::grammar::{DISCIPLINES, Default, Key, Kind, ROOT, Table};
+use super::super::grammar::{AIFSN, DISCIPLINES, Default, Key, Kind, ROOT, Table};
 use super::super::model::CongestionControl;
 use super::super::presets::Preset;
 use super::super::problem::Origin;
@@ -89,8 +89,9 @@ fn sample(key: &Key) -> Option<&'static str> {
             Default::Depends(_) => "false", // as ns-2 they are true
             _ => "true",
         },
+        Kind::Aifsn => "3",
         Kind::Count { .. } => match key.name {
-            "aifsn" | "cwmin" => "3",
+            "cwmin" => "3",
             _ => "40",
         },
         Kind::Probability | Kind::Number { .. } => "0.25",
@@ -204,6 +205,10 @@ fn every_default_is_a_value_of_its_kind() {
             Default::Count(count) => match key.kind {
                 Kind::Count { least, most } => {
                     assert!((least..=most).contains(count), "{path}");
+                    return;
+                }
+                Kind::Aifsn => {
+                    assert!((AIFSN.0..=AIFSN.1).contains(count), "{path}");
                     return;
                 }
                 Kind::Shorthand { table, main } => match table.key(main).map(|key| &key.kind) {

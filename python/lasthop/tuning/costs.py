@@ -1,0 +1,63 @@
+"""What a setting costs, in sentences."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lasthop.digits import plain
+from lasthop.tuning.measures import Estimate
+from lasthop.tuning.shown import SHOWN
+
+__all__ = ["costs"]
+
+NOTICED = 0.01
+"""Relative change from which on a quantity that gets worse counts as a cost. [-]"""
+
+LOST = 0.5
+"""Part of a flow's present goodput below which it is named. [-]"""
+
+
+def costs(
+    now: Mapping[str, Estimate],
+    then: Mapping[str, Estimate],
+    changes: Mapping[str, Estimate],
+    flows_now: Mapping[str, float],
+    flows_then: Mapping[str, float],
+) -> Iterator[str]:
+    """Each quantity that gets worse beyond its interval and 1 %, and flows that lose half.
+
+    Parameters
+    ----------
+    now, then : mapping
+        Quantities of `lasthop.tuning.measures.Samples` with the present and the chosen setting.
+    changes : mapping
+        Means of the paired differences, then less now.
+    flows_now, flows_then : mapping
+        Goodput by flow. [bit/s]
+    """
+    for name, shown in SHOWN.items():
+        change = changes.get(name)
+        if change is None or shown.greatest is None:
+            continue
+        worse = -change.mean if shown.greatest else change.mean
+        before = now[name].mean
+        if worse > max(NOTICED * abs(before), change.ci95 or 0.0):
+            yield changed(
+                shown.title, before * shown.scale, then[name].mean * shown.scale, shown.unit
+            )
+    lost = [name for name, rate in flows_now.items() if flows_then.get(name, 0.0) < LOST * rate]
+    if lost:
+        worst = min(lost, key=lambda name: flows_then.get(name, 0.0) / flows_now[name])
+        most = changed(worst, flows_now[worst] * 1e-6, flows_then.get(worst, 0.0) * 1e-6, "Mb/s")
+        yield f"{len(lost)} of {len(flows_now)} flows lose more than half, most of all {most}"
+
+
+def changed(what: str, before: float, after: float, unit: str) -> str:
+    """Now and then in words."""
+    unit = "" if unit in ("-", "flows") else f" {unit}"
+    part = f" ({100 * (after / before - 1):+.0f} %)" if before else ""
+    return f"{what} {plain(after)}{unit} instead of {plain(before)}{part}"
+
+
+def goodputs(summary: Mapping[str, Any]) -> dict[str, float]:
+    """Mean goodput of each flow of a result. [bit/s]"""
+    return {flow["name"]: flow["goodput_bps"]["mean"] for flow in summary["flows"]}

@@ -1,0 +1,143 @@
+"""What to write into a scenario for a candidate."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TypeAlias
+
+from lasthop.errors import ScenarioError
+from lasthop.scenario import Scenario
+from lasthop.tuning.candidates import Candidate, largest_windows
+from lasthop.tuning.categories import (
+    BEST_EFFORT,
+    CATEGORIES,
+    access,
+    categories_in_use,
+    table_of,
+)
+
+__all__ = ["Setting", "apply", "fewest", "toml"]
+
+DIFS = 2
+"""AIFSN of DIFS, the least that a station may use; one less is PIFS."""
+
+PIFS_ACCESS = {"aifsn": DIFS - 1, "cwmin": 0, "cwmax": 0}
+
+Setting: TypeAlias = tuple[str, int]
+"""Key path and value, as `--set` takes them."""
+
+
+def apply(
+    scenario: Scenario, candidate: Candidate, category: str = BEST_EFFORT
+) -> tuple[Scenario, list[Setting]]:
+    """A scenario with the candidate's parameters, and settings that make it so.
+
+    Other categories keep their windows, also where the file leaves them to be derived from best
+    effort's: those with flows, and those for which the file is refused otherwise.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is refused with them.
+    """
+    used = [other for other in categories_in_use(scenario) if other != category]
+    idle = [other for other in CATEGORIES if other not in (category, *used)]
+    for more in ([], *([each] for each in idle)):
+        with suppress(ScenarioError):
+            return _applied(scenario, candidate, category, [*used, *more])
+    return _applied(scenario, candidate, category, [*used, *idle])
+
+
+def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -> list[Setting]:
+    """`settings` without those that `changed`, which they make of `scenario`, can do without."""
+    kept = list(settings)
+    for setting in settings:
+        others = [other for other in kept if other != setting]
+        if _means(scenario, others, changed):
+            kept = others
+    return kept
+
+
+def toml(settings: Sequence[Setting]) -> str:
+    """Settings as they stand in a scenario file."""
+    tables: dict[str, list[str]] = {}
+    for path, value in settings:
+        table, _, key = path.rpartition(".")
+        tables.setdefault(table, []).append(f"{key} = {value}\n")
+    return "\n".join(f"[{table}]\n{''.join(lines)}" for table, lines in tables.items())
+
+
+def _applied(
+    scenario: Scenario, candidate: Candidate, category: str, others: Sequence[str]
+) -> tuple[Scenario, list[Setting]]:
+    wanted = _stations_keys(candidate)
+    settings = [(f"{table_of('cell', category)}.{key}", value) for key, value in wanted.items()]
+    settings += [
+        (f"{table_of('cell.ap', category)}.{key}", value)
+        for key, value in _ap_keys(scenario, candidate, category).items()
+    ]
+    if candidate.every_category:
+        settings += [
+            (f"{table_of('cell.ap', other)}.{key}", value)
+            for other in categories_in_use(scenario)
+            if other != category
+            for key, value in PIFS_ACCESS.items()
+        ]
+    given = {path for path, _ in settings}
+    settings += [kept for kept in _kept(scenario, category, others) if kept[0] not in given]
+    changed = Scenario(scenario, settings)
+    own = [
+        (f"{table_of(f'station.{group}', category)}.{key}", value)
+        for key, value in wanted.items()
+        for group in _overriding(changed, category, key, value)
+    ]
+    return (Scenario(scenario, settings + own) if own else changed), settings + own
+
+
+def _kept(scenario: Scenario, category: str, others: Sequence[str]) -> list[Setting]:
+    """Windows of `others` as they are: where derived, they would follow best effort's."""
+    if category != BEST_EFFORT:
+        return []
+    kept: list[Setting] = []
+    for other in others:
+        for key in ("cwmin", "cwmax"):
+            of_group = {node["group"]: access(node, other)[key] for node in scenario["stations"]}
+            if len(set(of_group.values())) == 1:
+                kept.append((f"cell.{other}.{key}", next(iter(of_group.values()))))
+            else:
+                kept += [(f"station.{name}.{other}.{key}", cw) for name, cw in of_group.items()]
+            kept.append((f"cell.ap.{other}.{key}", access(scenario["cell"]["ap"], other)[key]))
+    return kept
+
+
+def _stations_keys(candidate: Candidate) -> dict[str, int]:
+    keys = {"cwmin": candidate.station_cwmin, "txop_packets": candidate.station_txop}
+    return {key: value for key, value in keys.items() if value is not None}
+
+
+def _ap_keys(scenario: Scenario, candidate: Candidate, category: str) -> dict[str, int]:
+    keys = dict(PIFS_ACCESS)
+    if candidate.ap_cwmin is not None:
+        keys = {
+            "aifsn": max(DIFS, access(scenario["cell"]["ap"], category)["aifsn"]),
+            "cwmin": candidate.ap_cwmin,
+            "cwmax": largest_windows(scenario, category)[0],
+        }
+    return keys if candidate.ap_txop is None else keys | {"txop_packets": candidate.ap_txop}
+
+
+def _overriding(scenario: Scenario, category: str, key: str, value: int) -> list[str]:
+    """Groups of stations that do not take `key` from the cell."""
+    return list(
+        dict.fromkeys(
+            station["group"]
+            for station in scenario["stations"]
+            if access(station, category)[key] != value
+        )
+    )
+
+
+def _means(scenario: Scenario, settings: Sequence[Setting], wanted: Scenario) -> bool:
+    try:
+        return Scenario(scenario, settings) == wanted
+    except ScenarioError:
+        return False

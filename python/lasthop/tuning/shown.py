@@ -1,0 +1,52 @@
+"""How the quantities that a search compares are shown, and which way is better."""
+
+from dataclasses import dataclass
+
+from lasthop.tuning.categories import CATEGORIES, delay_quantity
+
+__all__ = ["SHOWN", "Shown"]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A quantity in words.
+
+    Attributes
+    ----------
+    title, unit : str
+        As tables head it.
+    scale : float
+        Factor from the result's unit.
+    greatest : bool or None
+        Whether more is better; None where neither is.
+    """
+
+    title: str
+    unit: str
+    scale: float
+    greatest: bool | None
+
+    @property
+    def head(self) -> str:
+        """Title with unit."""
+        return f"{self.title} [{self.unit}]"
+
+
+SHOWN = {
+    "goodput_bps": Shown("goodput", "Mb/s", 1e-6, True),
+    "up_goodput_bps": Shown("uploads", "Mb/s", 1e-6, True),
+    "down_goodput_bps": Shown("downloads", "Mb/s", 1e-6, True),
+    "rtt_s": Shown("RTT", "ms", 1e3, False),
+    "sojourn_s": Shown("AP delay", "ms", 1e3, False),
+    "station_sojourn_s": Shown("station delay", "ms", 1e3, False),
+    **{
+        delay_quantity(category): Shown(f"{category} delay", "ms", 1e3, False)
+        for category in CATEGORIES
+    },
+    "jain": Shown("Jain's index", "-", 1.0, True),
+    "direction_jain": Shown("Jain's index of directions", "-", 1.0, True),
+    "updown_ratio": Shown("up/down ratio", "-", 1.0, None),
+    "worst_fairness_level": Shown("worst fairness level", "-", 1.0, False),
+    "starved_flows": Shown("starved flows", "flows", 1.0, False),
+}
+"""Quantities of `lasthop.tuning.measures.Samples` in the order of the tables."""
