@@ -225,7 +225,7 @@ def test_two_connections_at_a_station_are_the_hot_spots(seven):
         ("delayed ACKs", "a2", "`station.sta-1.download` delays its ACKs"),
         ("unequal windows", "a4", "windows of 4 and 5 packets"),
         ("finite flow", "a4", "`station.sta-1.download.segments` = 10"),
-        ("small station queue", "a1", "has room for 3 of its 4 packets"),
+        ("small station queue", "a1", "room for 3 of the 4 packets of `station.sta-1.download`"),
         ("managed queue", "a1", "`cell.ap.queue.codel` manages the queue"),
         ("wire loss", "a3", "wire loses packets"),
         ("channel errors", "a3", "`station.sta-1.error_up` = 0.1"),
@@ -281,7 +281,7 @@ def test_an_empty_cell_and_datagrams_are_refused(seven):
 def test_an_ap_queue_that_overflows_is_refused(seven):
     scenario = seven()
     scenario["cell"]["ap"]["queue_packets"] = 27
-    with pytest.raises(ModelError, match=r"would be exceeded for 0\.26") as caught:
+    with pytest.raises(ModelError, match=r"would be exceeded for 26 % of the time") as caught:
         predict(scenario)
     assert caught.value.assumption == "a1"
 
@@ -328,7 +328,8 @@ def test_frames_given_up_often_are_refused(seven):
     scenario = seven()
     scenario["cell"]["ap"].update(cwmin=1, attempts_short=2)
     set_stations(scenario, cwmin=1, attempts_short=2)
-    with pytest.raises(ModelError, match="gives up a frame"):
+    remedy = r"2 attempts, which is above 2 %; a larger `cell.ap.attempts_short` or CWmin"
+    with pytest.raises(ModelError, match=remedy):
         predict(scenario)
 
 
@@ -340,6 +341,36 @@ def flagged(scenario, *words):
     return any(all(word in warning for word in words) for warning in warnings)
 
 
+def test_wire_and_ack_processing_break_an_assumption_together(seven):
+    # 8 packets each of 26.6 in the AP's queue: neither is half as many, both are.
+    for delay_s, processing_s, held in ((0.01, 0.02, 2), (0.01, 0.0, 1), (0.0, 0.02, 1)):
+        scenario = seven()
+        scenario["wire"]["delay_s"] = delay_s
+        set_all(scenario, ack_processing_s=processing_s)
+        if held == 1:
+            assert flagged(scenario, "a5", "would hold")
+            continue
+        both = r"`wire.delay`\) would hold .* and the ACK processing of `station.sta-1.download`"
+        with pytest.raises(ModelError, match=both):
+            predict(scenario)
+
+
+def test_connections_that_overflow_a_station_together_are_both_named(seven):
+    scenario = seven(*((1, 1),) * 7)
+    for station in scenario["stations"]:
+        station["queue_packets"] = 7
+    both = "the 8 packets of `station.sta-1.upload` and `station.sta-1.download`"
+    with pytest.raises(ModelError, match=both):
+        predict(scenario)
+
+
+def test_round_trip_is_the_window_over_the_rate_of_segments(seven):
+    prediction = predict(seven())
+    rate = prediction["cells"][0]["goodput_bps"]["mean"] / 7 / (8 * 1460)
+    for flow in prediction["flows"]:
+        assert flow["rtt_s"]["mean"] == pytest.approx(4 / rate)
+
+
 def test_small_windows_are_flagged(seven):
     scenario = seven()
     scenario["cell"]["ap"]["cwmin"] = 7
@@ -349,13 +380,13 @@ def test_small_windows_are_flagged(seven):
 def test_a_short_wire_is_flagged(seven):
     scenario = seven()
     scenario["wire"]["delay_s"] = 0.001
-    assert flagged(scenario, "a5", "the wire would hold 0.8 packets")
+    assert flagged(scenario, "a5", "the wire (`wire.delay`) would hold 0.8 packets")
 
 
 def test_ack_processing_is_flagged(seven):
     scenario = seven()
     set_all(scenario, ack_processing_s=308e-6)
-    assert flagged(scenario, "a5", "TCP ACK processing would hold 0.1 packets")
+    assert flagged(scenario, "a5", "processing of `station.sta-1.download` would hold 0.1 packets")
 
 
 def test_an_ap_queue_that_hardly_ever_overflows_is_flagged(seven):

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from lasthop.errors import UserError
+from lasthop.models import MODELS
 from lasthop.run import MOST_JOBS
 from lasthop.scenario import Scenario, blaming
 
@@ -79,7 +80,8 @@ Model = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Analytical model: edca or hotspot; by default the one that suits the scenario.",
+        help=f"Analytical model: {' or '.join(MODELS)}; by default the one that suits the "
+        "scenario.",
         show_default=False,
     ),
 ]

@@ -1,11 +1,13 @@
 """`lasthop predict`."""
 
 import sys
+from collections.abc import Iterator
 
 import typer
 
 from lasthop.cli.boundary import print_error
 from lasthop.cli.options import File, Json, Model, Settings, read_scenario
+from lasthop.digits import plain
 from lasthop.errors import ConvergenceError, ModelError, UserError
 from lasthop.predict import predict as ask
 from lasthop.result import Prediction
@@ -35,9 +37,22 @@ def predict(
     else:
         from lasthop.cli.tables import print_answer
 
-        typer.echo(f"{prediction.summary['scenario']}: predicted by model {model}\n")
+        typer.echo(f"{prediction.summary['scenario']}: predicted by model {model}")
+        for line in solution(prediction):
+            typer.echo(line)
+        typer.echo()
         print_answer(prediction.summary)
     print_warnings(prediction)
+
+
+def solution(prediction: Prediction) -> Iterator[str]:
+    """What a model says of its solver and of the cell as a whole, beside the tables."""
+    summary = prediction.summary
+    if "solver" in summary:
+        yield f"solver {summary['solver']}, {summary['states']} states"
+    for cell in summary.get("cells", ()):
+        if "active_stations" in cell:
+            yield f"active stations E[N_active] {plain(cell['active_stations']['mean'])}"
 
 
 def refusal(source: str, model: str, assumption: str, message: str) -> str:

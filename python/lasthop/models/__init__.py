@@ -5,19 +5,27 @@ as a simulation. No model calls the engine.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from importlib import import_module
+from typing import Any, TypeAlias
 
-from lasthop.models.edca import applies as edca_applies
-from lasthop.models.edca import predict as predict_edca
 from lasthop.models.errors import ConvergenceError, ModelError
-from lasthop.models.hotspot import predict as predict_hotspot
 
 __all__ = ["MODELS", "ConvergenceError", "ModelError", "choose", "predict"]
 
-MODELS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "edca": predict_edca,
-    "hotspot": predict_hotspot,
-}
+Model: TypeAlias = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+def _of(subject: str) -> Model:
+    """The model of a subject's package, which is imported when it is first asked."""
+
+    def ask(scenario: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = import_module(f"lasthop.models.{subject}").predict(scenario)
+        return found
+
+    return ask
+
+
+MODELS: Mapping[str, Model] = {subject: _of(subject) for subject in ("edca", "hotspot")}
 """Models by name. Each takes a normalised scenario and returns a prediction."""
 
 
@@ -29,9 +37,11 @@ def choose(scenario: Mapping[str, Any]) -> str:
     it knows rates and collisions, and the hot-spot model would say only that all share alike.
     Everything else is ``hotspot``'s, which says what in a scenario it cannot answer.
     """
+    from lasthop.models.edca import applies
+
     if _beyond_a_cell(scenario):
         return "hotspot"
-    return "edca" if edca_applies(scenario) else "hotspot"
+    return "edca" if applies(scenario) else "hotspot"
 
 
 def _beyond_a_cell(scenario: Mapping[str, Any]) -> str | None:

@@ -66,10 +66,9 @@ class Estimate:
 
 
 def predicted(prediction: Mapping[str, Any], scenario: Mapping[str, Any]) -> Values:
-    """Quantities of a prediction of the 802.11e model, delays by Little's law.
+    """Quantities of a prediction of the 802.11e model.
 
-    A connection's window is outstanding all the time, so its round trip takes the window over
-    its packet rate; a packet waits at the AP for the AP's mean queue over its packet rate.
+    By Little's law a packet waits at the AP for the AP's mean queue over its packet rate.
     """
     tcp = {flow["name"]: flow["tcp"] for flow in scenario["flows"]}
     rates = {
@@ -84,7 +83,7 @@ def predicted(prediction: Mapping[str, Any], scenario: Mapping[str, Any]) -> Val
     ]
     values = {
         "goodput_bps": cell["goodput_bps"]["mean"],
-        "rtt_s": fmean(tcp[name]["window_packets"] / rate for name, rate in rates.items()),
+        "rtt_s": fmean(flow["rtt_s"]["mean"] for flow in prediction["flows"]),
         "sojourn_s": ap["queue_packets"]["mean"] / sum(rates.values()),
         "jain": cell["jain"]["mean"],
         "worst_fairness_level": max(goodputs) / min(goodputs),

@@ -6,6 +6,7 @@ import jsonschema
 import pytest
 
 import lasthop as lh
+from lasthop.models import MODELS
 
 from ..conftest import SMALL, Lasthop
 
@@ -65,6 +66,23 @@ def test_simulate_prints_the_result_of_the_library(lasthop: Lasthop, small: Path
     done = lasthop("simulate", small, "--seed", "5", "--set", "cell.ap.cwmin=15", "--json")
     expected = lh.simulate(SMALL, seed=5, settings={"cell.ap.cwmin": 15}).to_json()
     assert done.stdout == expected
+
+
+def test_predict_says_solver_active_stations_and_round_trips(lasthop: Lasthop) -> None:
+    example = Path(__file__).parents[3] / "examples" / "seven-downloads.toml"
+    prediction = lh.predict(example)
+    lines = lasthop("predict", example).stdout.splitlines()
+    assert lines[1] == f"solver product, {prediction.summary['states']} states"
+    active = prediction.cells.active_stations.iloc[0]
+    assert lines[2] == f"active stations E[N_active] {active:.3f}"
+    flow = next(line for line in lines if line.startswith("sta-1/down/1"))
+    assert flow.split()[-1] == f"{1e3 * prediction.flows.rtt_s.iloc[0]:.2f}"
+
+
+@pytest.mark.parametrize("command", ["predict", "compare"])
+def test_help_names_the_models_of_the_registry(lasthop: Lasthop, command: str) -> None:
+    words = " ".join(lasthop(command, "--help").stdout.split())
+    assert f"Analytical model: {' or '.join(MODELS)};" in words
 
 
 def test_tables_fit_eighty_columns(lasthop: Lasthop, hotspot: Path) -> None:

@@ -103,18 +103,23 @@ def check_scenario(scenario: Mapping[str, Any]) -> list[str]:
 def _flows(scenario: Mapping[str, Any]) -> Iterator[Finding]:
     groups = {station["name"]: station["group"] for station in scenario["stations"]}
     for flow in scenario["flows"]:
-        tcp, up = flow.get("tcp"), flow["direction"] == "up"
-        table = f"station.{groups[flow['station']]}"
+        tcp, key = flow.get("tcp"), _key(flow, groups)
         if tcp is None:
-            yield Finding("a4", f"TCP only, but `{table}.udp_{'up' if up else 'down'}` is UDP")
+            yield Finding("a4", f"TCP only, but `{key}` is UDP")
             continue
-        key = f"{table}.{'upload' if up else 'download'}"
         if tcp["segments"] is not None:
             yield Finding(
                 "a4", f"long-lived connections only, but `{key}.segments` = {tcp['segments']}"
             )
         if tcp["delayed_ack"]:
             yield Finding("a2", f"`{key}` delays its ACKs, `tcp.delayed_ack` = true")
+
+
+def _key(flow: Mapping[str, Any], groups: Mapping[str, str]) -> str:
+    """Key path of a flow's table."""
+    up = flow["direction"] == "up"
+    tcp, udp = ("upload", "udp_up") if up else ("download", "udp_down")
+    return f"station.{groups[flow['station']]}.{tcp if 'tcp' in flow else udp}"
 
 
 def _channel(scenario: Mapping[str, Any]) -> Iterator[Finding]:
@@ -136,16 +141,22 @@ def _queues(scenario: Mapping[str, Any]) -> Iterator[Finding]:
 def _windows(scenario: Mapping[str, Any]) -> Iterator[Finding]:
     """Stations with equal windows that fit their queues."""
     windows: dict[str, int] = {}
+    keys: dict[str, dict[str, None]] = {}
+    groups = {station["name"]: station["group"] for station in scenario["stations"]}
     for flow in scenario["flows"]:
         if "tcp" in flow:
             name = flow["station"]
             windows[name] = windows.get(name, 0) + flow["tcp"]["window_packets"]
+            keys.setdefault(name, {})[_key(flow, groups)] = None
     station_of = {station["name"]: station for station in scenario["stations"]}
     for name, window in windows.items():
         room = station_of[name]["queue_packets"]
         if window > room:
             table = f"station.{station_of[name]['group']}"
-            yield Finding("a1", f"`{table}.queue` has room for {room} of its {window} packets")
+            of = " and ".join(f"`{key}`" for key in keys[name])
+            yield Finding(
+                "a1", f"`{table}.queue` has room for {room} of the {window} packets of {of}"
+            )
     if len(set(windows.values())) > 1:
         least, most = min(windows, key=windows.__getitem__), max(windows, key=windows.__getitem__)
         yield Finding(
@@ -242,41 +253,49 @@ def _ap_queue(scenario: Mapping[str, Any], found: Performance) -> Iterator[Findi
     yield Finding(
         "a1",
         f"the windows do not fit the AP's queue, `cell.ap_queue` = {limit}, which would be "
-        f"exceeded for {above:.2g} of the time",
+        f"exceeded for {100 * above:.2g} % of the time",
         above > OVERFLOW,
     )
 
 
 def _delays(scenario: Mapping[str, Any], found: Performance) -> Iterator[Finding]:
+    """Packets that wire and ACK processing hold, together, beside those in the AP's queue."""
     wire = scenario["wire"]
-    processing_s = max(flow["tcp"].get("ack_processing_s", 0.0) for flow in scenario["flows"])
-    for where, delay_s in (
-        ("the wire", 2.0 * wire["delay_s"]),
-        ("TCP ACK processing", processing_s),
-    ):
-        if delay_s > 0.0:
-            held = delay_s * found.packet_rate
-            what = f"{where} would hold {held:.1f} packets, the AP's queue {found.ap_queue:.1f}"
-            if held >= HELD_ELSEWHERE * found.ap_queue:
-                yield Finding("a5", f"{what}: the cell is not the bottleneck")
-            else:
-                yield Finding("a5", what, broken=False)
+    groups = {station["name"]: station["group"] for station in scenario["stations"]}
+    slowest = max(scenario["flows"], key=lambda flow: flow["tcp"].get("ack_processing_s", 0.0))
+    delays_s = {
+        "the wire (`wire.delay`)": 2.0 * wire["delay_s"],
+        f"the ACK processing of `{_key(slowest, groups)}`": slowest["tcp"].get(
+            "ack_processing_s", 0.0
+        ),
+    }
+    held = {where: delay_s * found.packet_rate for where, delay_s in delays_s.items() if delay_s}
+    if held:
+        what = " and ".join(f"{where} would hold {count:.1f}" for where, count in held.items())
+        what += f" packets, the AP's queue {found.ap_queue:.1f}"
+        if sum(held.values()) >= HELD_ELSEWHERE * found.ap_queue:
+            yield Finding("a5", f"{what}: the cell is not the bottleneck")
+        else:
+            yield Finding("a5", what, broken=False)
     if wire["rate_bps"] is not None and found.goodput_bps >= HELD_ELSEWHERE * wire["rate_bps"]:
         load = found.goodput_bps / wire["rate_bps"]
         yield Finding("a5", f"the cell would load the wire to {load:.2f} of `wire.rate`")
 
 
 def _given_up(cell: Cell, found: Performance) -> Iterator[Finding]:
-    for who, access, discard in (
-        ("the AP", cell.ap_access, found.ap_discard),
-        ("a station", cell.station_access, found.station_discard),
+    for who, where, access, discard in (
+        ("the AP", "cell.ap", cell.ap_access, found.ap_discard),
+        ("a station", "cell", cell.station_access, found.station_discard),
     ):
         if discard >= DISCARD_DOUBTED:
+            broken = discard >= DISCARD_BROKEN
+            most = DISCARD_BROKEN if broken else DISCARD_DOUBTED
             yield Finding(
                 "a3",
-                f"{who} gives up a frame with probability {discard:.1g} "
-                f"({access.attempts} attempts)",
-                discard >= DISCARD_BROKEN,
+                f"{who} gives up a frame with probability {discard:.1g} after {access.attempts} "
+                f"attempts, which is above {100 * most:g} %; a larger `{where}.attempts_short` or "
+                f"CWmin lowers it",
+                broken,
             )
 
 

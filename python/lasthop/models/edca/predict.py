@@ -39,9 +39,10 @@ def predict(scenario: Mapping[str, Any], options: Options | None = None) -> dict
     dict
         A result of kind ``"prediction"``: of the cell ``goodput_bps`` [bit/s],
         ``active_stations``, ``jain`` and ``updown_ratio`` [-]; of each station and flow
-        ``goodput_bps`` and ``goodput_share``; of each station and the AP ``collision_rate`` [-]
-        and ``queue_packets`` [packets]; ``solver`` and ``states``, ``options``; and the lists
-        ``assumptions`` and ``warnings``. What the model cannot know is absent.
+        ``goodput_bps`` and ``goodput_share``; of each flow ``rtt_s`` [s]; of each station and the
+        AP ``collision_rate`` [-] and ``queue_packets`` [packets]; ``solver`` and ``states``,
+        ``options``; and the lists ``assumptions`` and ``warnings``. What the model cannot know is
+        absent.
 
     Raises
     ------
@@ -254,7 +255,11 @@ def _lists(scenario: Mapping[str, Any], found: Performance) -> dict[str, list[Qu
 
 
 def _flows(scenario: Mapping[str, Any], goodput: Mapping[str, float]) -> list[Quantities]:
-    """Each flow's part of its station's goodput: packets by windows, each with its payload."""
+    """Each flow's part of its station's goodput: packets by windows, each with its payload.
+
+    Its whole window is outstanding all the time, so that by Little's law a round trip takes the
+    window over the rate of its segments.
+    """
     weight = {
         flow["name"]: flow["tcp"]["window_packets"] * flow["tcp"]["mss_bytes"]
         for flow in scenario["flows"]
@@ -273,6 +278,7 @@ def _flows(scenario: Mapping[str, Any], goodput: Mapping[str, float]) -> list[Qu
                 "direction": flow["direction"],
                 "goodput_bps": _estimate(own),
                 "goodput_share": _estimate(own / total),
+                "rtt_s": _estimate(8.0 * weight[flow["name"]] / own),
             }
         )
     return items

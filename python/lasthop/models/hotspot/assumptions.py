@@ -134,15 +134,19 @@ def _check_retries(scenario: Mapping[str, Any]) -> Iterator[str]:
         # doubling after a collision makes the true probability smaller.
         collision = min(1.0, 2.0 / (min(station["cwmin"], ap["cwmin"]) + 1.0))
         discard = collision**attempts
+        if discard < DISCARD_DOUBTED:
+            continue
+        broken = discard >= DISCARD_BROKEN
+        most = DISCARD_BROKEN if broken else DISCARD_DOUBTED
         what = (
             f"the MAC of AP or station `{station['name']}` gives up a frame with probability "
-            f"up to {discard:.1g} ({attempts} attempts)"
+            f"up to {discard:.1g} after {attempts} attempts, which is above {100 * most:g} %; a "
+            "larger `cell.attempts_short` or CWmin lowers it"
         )
-        if discard >= DISCARD_BROKEN:
+        if broken:
             raise ModelError("a7", what)
-        if discard >= DISCARD_DOUBTED:
-            yield f"a7: {what}"
-            return
+        yield f"a7: {what}"
+        return
 
 
 def check_access(scenario: Mapping[str, Any], stations: Sequence[Station]) -> Iterator[str]:
