@@ -32,7 +32,7 @@ SCREENED = 12
 BURST_BASES = 3
 """Candidates of each way to the medium (backoff, PIFS) for which TXOP limits are tried."""
 
-ALIKE = 1e-3
+ALIKE = 3e-3
 """Relative difference up to which two settings measured in a short simulation are the same. [-]"""
 
 
