@@ -328,7 +328,7 @@ def test_frames_given_up_often_are_refused(seven):
     scenario = seven()
     scenario["cell"]["ap"].update(cwmin=1, attempts_short=2)
     set_stations(scenario, cwmin=1, attempts_short=2)
-    remedy = r"2 attempts, which is above 2 %; a larger `cell.ap.attempts_short` or CWmin"
+    remedy = r"above 2 %, at `cell.ap.attempts_short` = 2; a larger one, or a larger CWmin, lowers"
     with pytest.raises(ModelError, match=remedy):
         predict(scenario)
 

@@ -312,7 +312,7 @@ def test_windows_beyond_the_stations_buffer_are_flagged(hotspot):
 def test_a_retry_limit_that_may_be_met_is_flagged(hotspot):
     scenario = hotspot((1, 0), (0, 1))
     scenario["stations"][0].update(attempts_short=2)
-    assert flagged(scenario, "a7", "2 attempts")
+    assert flagged(scenario, "a7", "at `attempts_short` = 2; a larger one")
 
 
 def test_a_window_of_one_waits_for_the_ack_timer(hotspot):

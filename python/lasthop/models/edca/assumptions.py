@@ -292,9 +292,9 @@ def _given_up(cell: Cell, found: Performance) -> Iterator[Finding]:
             most = DISCARD_BROKEN if broken else DISCARD_DOUBTED
             yield Finding(
                 "a3",
-                f"{who} gives up a frame with probability {discard:.1g} after {access.attempts} "
-                f"attempts, which is above {100 * most:g} %; a larger `{where}.attempts_short` or "
-                f"CWmin lowers it",
+                f"{who} gives up a frame with probability {discard:.1g}, above {100 * most:g} %, "
+                f"at `{where}.attempts_short` = {access.attempts}; a larger one, or a larger "
+                "CWmin, lowers it",
                 broken,
             )
 

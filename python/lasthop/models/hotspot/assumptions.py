@@ -140,8 +140,8 @@ def _check_retries(scenario: Mapping[str, Any]) -> Iterator[str]:
         most = DISCARD_BROKEN if broken else DISCARD_DOUBTED
         what = (
             f"the MAC of AP or station `{station['name']}` gives up a frame with probability "
-            f"up to {discard:.1g} after {attempts} attempts, which is above {100 * most:g} %; a "
-            "larger `cell.attempts_short` or CWmin lowers it"
+            f"up to {discard:.1g}, above {100 * most:g} %, at `attempts_short` = {attempts}; a "
+            "larger one, or a larger CWmin, lowers it"
         )
         if broken:
             raise ModelError("a7", what)
