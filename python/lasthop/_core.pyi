@@ -3,7 +3,15 @@
 from collections.abc import Callable
 from typing import Final, TypedDict, final, type_check_only
 
-__all__ = ["VERSION", "SimulationOutput", "check", "quantities", "schema", "simulate"]
+__all__ = [
+    "VERSION",
+    "SimulationOutput",
+    "check",
+    "check_gateway",
+    "quantities",
+    "schema",
+    "simulate",
+]
 
 VERSION: Final[str]
 
@@ -29,6 +37,9 @@ class SimulationOutput:
     def write_pcapng(self, write: Callable[[bytes], object]) -> None: ...
 
 def check(content: bytes, format: str, source: str, settings: list[tuple[str, str]]) -> str: ...
+def check_gateway(
+    content: bytes, format: str, source: str, settings: list[tuple[str, str]]
+) -> str: ...
 def schema() -> str: ...
 def quantities() -> str: ...
 def simulate(

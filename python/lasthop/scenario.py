@@ -59,7 +59,7 @@ class Scenario(Mapping[str, Any]):
         if isinstance(source, Scenario):
             content, name, before = source.content, source.source, source.settings
         else:
-            (content, name), before = _read(source), ()
+            (content, name), before = contents(source), ()
         self._content: bytes = content
         self._source: str = name
         self._format: str = "json" if looks_like_json(content) else "toml"
@@ -196,7 +196,7 @@ def looks_like_json(content: bytes) -> bool:
     return content.removeprefix(BOM_UTF8).lstrip()[:1] == b"{"
 
 
-def _read(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, str]:
+def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, str]:
     """Content of a scenario and the name it goes by in messages."""
     if isinstance(source, Mapping):
         return as_json(source).encode(), DICTIONARY

@@ -11,7 +11,7 @@ mod _core {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use crate::scenario::{check, schema};
+    use crate::scenario::{check, check_gateway, schema};
     #[pymodule_export]
     use crate::simulate::{SimulationOutput, quantities, simulate};
 }

@@ -20,6 +20,22 @@ pub fn check(
         .to_string())
 }
 
+/// Checks the gateway of a scenario file and returns it, as JSON.
+#[pyfunction]
+pub fn check_gateway(
+    py: Python<'_>,
+    content: &[u8],
+    format: &str,
+    source: &str,
+    settings: Vec<(String, String)>,
+) -> PyResult<String> {
+    let format = format_named(format)?;
+    let gateway = py
+        .detach(|| scenario::parse_gateway(content, format, source, &settings))
+        .map_err(refused)?;
+    Ok(gateway.to_json().to_string())
+}
+
 /// The JSON Schema of scenario files, as JSON.
 #[pyfunction]
 pub fn schema() -> String {
@@ -34,17 +50,19 @@ pub fn parse(
     source: &str,
     settings: &[(String, String)],
 ) -> PyResult<Scenario> {
-    let format = match format {
-        "toml" => Format::Toml,
-        "json" => Format::Json,
-        other => {
-            return Err(PyValueError::new_err(format!(
-                "format {other:?} is not toml or json"
-            )));
-        }
-    };
+    let format = format_named(format)?;
     py.detach(|| scenario::parse_bytes(content, format, source, settings))
         .map_err(refused)
+}
+
+fn format_named(name: &str) -> PyResult<Format> {
+    match name {
+        "toml" => Ok(Format::Toml),
+        "json" => Ok(Format::Json),
+        other => Err(PyValueError::new_err(format!(
+            "format {other:?} is not toml or json"
+        ))),
+    }
 }
 
 fn refused(problems: Vec<Problem>) -> PyErr {

@@ -93,6 +93,7 @@ fn scenario() -> Scenario {
             flow("udp-down/1", Direction::Down, udp),
         ],
         record: Record::default(),
+        gateway: None,
     }
 }
 

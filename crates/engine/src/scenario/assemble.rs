@@ -3,6 +3,7 @@
 use super::access;
 use super::checks;
 use super::decode::{Entry, Section, decode};
+use super::gateway;
 use super::grammar::CELL;
 use super::layers::Layers;
 use super::model::*;
@@ -47,6 +48,7 @@ pub(super) fn assemble(
         links: Vec::new(),
         flows: Vec::new(),
         record: record(root.table("record")?)?,
+        gateway: None,
     };
     network::assemble(root, &mut scenario, problems)?;
     let wired = std::mem::take(&mut scenario.flows);
@@ -77,6 +79,9 @@ pub(super) fn assemble(
     stagger(root, &mut scenario, problems)?;
     opportunities::check(root, &scenario, problems);
     queue::check_sources(root, &scenario, problems);
+    if root.table("gateway").is_some() {
+        scenario.gateway = gateway::assemble(root, default_name, &scenario.stations);
+    }
     Some(scenario)
 }
 

@@ -5,12 +5,14 @@
 mod access;
 mod cell;
 mod flows;
+mod gateway;
 mod network;
 mod queue;
 mod station;
 
+use super::forms::Form;
 use super::presets::Preset;
-pub(super) use cell::{CELL, ROOT};
+pub(super) use cell::{CELL, GATEWAY_ROOT, ROOT};
 pub(super) use network::FLOW;
 pub(super) use queue::DISCIPLINES;
 
@@ -65,6 +67,8 @@ pub(super) enum Kind {
     Title,
     /// A plain name.
     Name,
+    /// Text of a form that is not lasthop's own, such as an IP address.
+    Formed(&'static Form),
     /// true or false.
     Flag,
     /// A whole number.

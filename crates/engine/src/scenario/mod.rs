@@ -11,6 +11,8 @@ mod access;
 mod assemble;
 mod checks;
 mod decode;
+mod forms;
+mod gateway;
 mod grammar;
 mod layers;
 mod model;
@@ -35,6 +37,9 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+pub use gateway::{
+    AccessPoint, Discovery, EstimatorSettings, Fairness, Gateway, GatewayStation, LeafQueue, Snmp,
+};
 pub use model::*;
 pub use problem::{Problem, WHOLE_FILE};
 pub use queue::*;
@@ -83,6 +88,7 @@ pub fn parse_bytes(
             settings::apply(&mut root, &grammar::ROOT, settings, &mut problems);
             let decoded = decode::decode(&root, &grammar::ROOT, &mut problems);
             checks::check(&decoded, &mut problems);
+            gateway::check(&decoded, &mut problems);
             if problems.is_empty() {
                 assemble::assemble(&decoded, &default_name(source), &mut problems)
             } else {
@@ -91,6 +97,46 @@ pub fn parse_bytes(
         });
     match scenario {
         Some(scenario) if problems.is_empty() => Ok(scenario),
+        _ => Err(problems.into_vec()),
+    }
+}
+
+/// The gateway that a file describes, or every problem found. A file that says what to simulate is
+/// checked as a scenario too; one that does not is refused by [`parse_bytes`] alone.
+pub fn parse_gateway(
+    bytes: &[u8],
+    format: Format,
+    source: &str,
+    settings: &[(String, String)],
+) -> Result<Gateway, Vec<Problem>> {
+    let mut problems = Problems::new(source, settings);
+    let gateway = text(bytes, &mut problems)
+        .and_then(|text| read(text, format, &mut problems))
+        .and_then(|mut root| {
+            let grammar = &grammar::GATEWAY_ROOT;
+            settings::apply(&mut root, grammar, settings, &mut problems);
+            let decoded = decode::decode(&root, grammar, &mut problems);
+            let simulated = decoded.entry("duration").is_some();
+            if simulated {
+                checks::check(&decoded, &mut problems);
+            }
+            gateway::check(&decoded, &mut problems);
+            if decoded.table("gateway").is_none() && !problems.concern("gateway") {
+                let message = "missing; needed is a table [gateway] with at least wan and lan";
+                problems.add(Origin::File, "gateway", message.to_owned());
+            }
+            if !problems.is_empty() {
+                return None;
+            }
+            let name = default_name(source);
+            if simulated {
+                assemble::assemble(&decoded, &name, &mut problems)?.gateway
+            } else {
+                gateway::assemble(&decoded, &name, &[])
+            }
+        });
+    match gateway {
+        Some(gateway) if problems.is_empty() => Ok(gateway),
         _ => Err(problems.into_vec()),
     }
 }

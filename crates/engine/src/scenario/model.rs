@@ -1,6 +1,7 @@
 //! The checked scenario: every default filled in, every value in range.
 //! Built only by [`super::parse`]; the rest of the engine trusts it.
 
+use super::gateway::Gateway;
 use super::queue::QueueSetting;
 use crate::kernel::time::Span;
 
@@ -29,6 +30,8 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// What to record beside the means.
     pub record: Record,
+    /// How fairness is enforced on Linux; nothing here reads it.
+    pub gateway: Option<Gateway>,
 }
 
 /// Physical layer of the cell.

@@ -14,7 +14,7 @@ impl Scenario {
         let stations: Vec<Value> = stations.map(|(n, one)| station(one, self, n)).collect();
         let flows: Vec<Value> = self.flows.iter().map(|flow| self.flow(flow)).collect();
         let links: Vec<Value> = self.links.iter().map(link).collect();
-        json!({
+        let mut json = json!({
             "name": self.name,
             "duration_s": self.duration.seconds(),
             "warmup_s": self.warmup.seconds(),
@@ -36,7 +36,11 @@ impl Scenario {
                 "utilisation_bin_s": self.record.utilisation_bin.map(Span::seconds),
                 "frames": self.record.frames,
             },
-        })
+        });
+        if let Some(gateway) = &self.gateway {
+            json["gateway"] = gateway.to_json();
+        }
+        json
     }
 
     fn flow(&self, flow: &Flow) -> Value {

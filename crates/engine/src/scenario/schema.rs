@@ -21,6 +21,12 @@ pub fn schema() -> Value {
     );
     schema.insert("title".to_owned(), json!("lasthop scenario"));
     schema.extend(table(&ROOT, &mut definitions));
+    // A file for a gateway need not say what to simulate.
+    schema.remove("required");
+    schema.insert(
+        "anyOf".to_owned(),
+        json!([{"required": ["duration"]}, {"required": ["gateway"]}]),
+    );
     schema.insert("$defs".to_owned(), Value::Object(definitions));
     Value::Object(schema)
 }
@@ -83,6 +89,7 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Map<String, Value>
             "pattern": r"^(?=.*\S)[^\u0000-\u001f\u007f-\u009f]*$",
         }),
         Kind::Name => json!({"type": "string", "pattern": NAME}),
+        Kind::Formed(form) => json!({"type": "string", "pattern": form.pattern}),
         Kind::Flag => json!({"type": "boolean"}),
         Kind::Count { least, most } => {
             json!({"type": "integer", "minimum": least, "maximum": most})
@@ -153,6 +160,7 @@ fn range(kind: &Kind) -> Option<String> {
         format!("are {}", lists.join("; "))
     };
     match kind {
+        Kind::Formed(form) => Some(form.allowed.to_owned()),
         Kind::DataRate => Some(rates_of(|preset| preset.rates)),
         Kind::ControlRate => Some(rates_of(|preset| preset.control_rates)),
         Kind::Duration { .. } | Kind::Rate { .. } | Kind::Size { .. } => Some(allowed(kind, None)),

@@ -134,7 +134,7 @@ impl Setting<'_, '_, '_> {
         match read_toml::read_value(self.value, self.origin) {
             Some(node) => match (&node.data, kind) {
                 (Data::Text(_), _) => node,
-                (Data::Date(_), _) | (_, Kind::Title) => text(),
+                (Data::Date(_), _) | (_, Kind::Title | Kind::Formed(_)) => text(),
                 _ => node,
             },
             None => text(),

@@ -1,5 +1,6 @@
 //! One value against one [`Kind`]: what it means, or why it is refused.
 
+use super::forms::Form;
 use super::grammar::{AIFSN, Kind, LARGEST_RATE};
 use super::presets::Preset;
 use super::problem::{nearest, one_line};
@@ -48,6 +49,7 @@ pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Va
     match kind {
         Kind::Title => title(node),
         Kind::Name => name(node),
+        Kind::Formed(form) => formed(node, form),
         Kind::Flag => match node.data {
             Data::Flag(flag) => Ok(Value::Flag(flag)),
             _ => refuse("is not a truth value"),
@@ -82,6 +84,7 @@ pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
     };
     match kind {
         Kind::Name => NAMES.to_owned(),
+        Kind::Formed(form) => form.allowed.to_owned(),
         Kind::Title => "is one line of 1 to 200 characters".to_owned(),
         Kind::Flag => "are true, false".to_owned(),
         Kind::Count { least, most } => format!("is a whole number from {least} to {most}"),
@@ -174,6 +177,16 @@ fn name(node: &Item) -> Result<Value, Refusal> {
             None => Ok(Value::Text(text.clone())),
         },
         _ => refuse("is not a name in quotes"),
+    }
+}
+
+fn formed(node: &Item, form: &Form) -> Result<Value, Refusal> {
+    match &node.data {
+        Data::Text(text) => match (form.fault)(text.trim()) {
+            Some(fault) => refuse(fault),
+            None => Ok(Value::Text(text.trim().to_owned())),
+        },
+        _ => refuse("is not text in quotes"),
     }
 }
 

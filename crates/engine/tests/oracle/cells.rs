@@ -83,6 +83,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
         links: Vec::new(),
         flows: Vec::new(),
         record: Record::default(),
+        gateway: None,
     }
 }
 

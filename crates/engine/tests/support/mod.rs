@@ -61,6 +61,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
         links: Vec::new(),
         flows: Vec::new(),
         record: Record::default(),
+        gateway: None,
     }
 }
 

@@ -4,6 +4,7 @@ use super::super::presets::PHY_NAMES;
 use super::super::units;
 use super::access::ACCESS_KEYS;
 use super::flows::{TCP, UDP};
+use super::gateway::GATEWAY;
 use super::network::{DUMBBELL, FLOW, LINK, PARKING_LOT};
 use super::queue::queue;
 use super::station::STATION;
@@ -22,22 +23,41 @@ fn time(span: Span) -> String {
 pub(in super::super) const ROOT: Table = Table {
     name: "scenario",
     doc: "A WiFi hot-spot (one access point, its stations, their flows to servers behind a wire), a network of wired links with its flows, or both.",
-    parts: &[own(ROOT_KEYS)],
+    parts: &[
+        own(&[NAME]),
+        own(&[simulated_time(Default::Required)]),
+        own(ROOT_KEYS),
+    ],
 };
 
-const ROOT_KEYS: &[Key] = &[
-    key(
-        "name",
-        Kind::Title,
-        Default::Depends("the file's name without its ending"),
-        "Title shown in results.",
-    ),
+/// The same file for a gateway, which need not say what to simulate.
+pub(in super::super) const GATEWAY_ROOT: Table = Table {
+    name: "scenario",
+    doc: "A gateway, with or without a scenario.",
+    parts: &[
+        own(&[NAME]),
+        own(&[simulated_time(Default::Absent("nothing is simulated"))]),
+        own(ROOT_KEYS),
+    ],
+};
+
+const NAME: Key = key(
+    "name",
+    Kind::Title,
+    Default::Depends("the file's name without its ending"),
+    "Title shown in results.",
+);
+
+const fn simulated_time(default: Default) -> Key {
     key(
         "duration",
         duration(MS, 1_000_000 * S),
-        Default::Required,
+        default,
         "Simulated time of each replication, warm-up included.",
-    ),
+    )
+}
+
+const ROOT_KEYS: &[Key] = &[
     key(
         "warmup",
         duration(0, 1_000_000 * S),
@@ -127,6 +147,12 @@ const ROOT_KEYS: &[Key] = &[
         Kind::Table(&RECORD),
         Default::Depends("means only"),
         "What to record beside the means.",
+    ),
+    key(
+        "gateway",
+        Kind::Table(&GATEWAY),
+        Default::Absent("no gateway"),
+        "How `lasthop gateway` enforces fairness on Linux; simulations do not read it.",
     ),
 ];
 

@@ -24,7 +24,7 @@ udp_down = "3 Mbps"
 "#;
 
 /// Networks, so that every key has a place where it matters.
-const NETWORKS: [&str; 4] = [
+const NETWORKS: [&str; 5] = [
     r#"
 duration = "100 s"
 stagger = "1 ms"
@@ -63,6 +63,53 @@ duration = "100 s"
 dumbbell = { bottleneck = "5 Mbps" }
 flow.a.web = { connections = 5 }
 "#,
+    GATEWAY,
+];
+
+/// A gateway whose values leave room for those of [`sample`].
+const GATEWAY: &str = r#"
+duration = "100 s"
+dumbbell = { bottleneck = "5 Mbps", flows = 1 }
+[gateway]
+wan = "eth0"
+lan = "eth1"
+wce = { low = "0.5 ms", threshold = "0.6 ms", high = "0.8 ms", timeout = "1 s" }
+discover.leases = "/a"
+[gateway.ap.a]
+snmp = { agent = "192.0.2.1" }
+[gateway.ap.b]
+interface = "eth2"
+[gateway.station.a]
+address = "192.0.2.2"
+"#;
+
+/// Values of the gateway's own ranges, by what their path ends in.
+const GATEWAY_SAMPLES: &[(&str, &str)] = &[
+    ("wan", "wan0"),
+    ("lan", "lan0"),
+    ("interface", "wlan0"),
+    ("address", "192.0.2.9, 2001:db8::9"),
+    ("subnets", "192.0.2.0/24"),
+    ("mac", "02:00:5e:10:00:01"),
+    ("leases", "/leases"),
+    ("agent", "192.0.2.3:1161"),
+    ("community", "private"),
+    ("table", "1.3.6.1"),
+    ("metrics", "off"),
+    ("discipline", "sfq"),
+    ("fairness", "airtime"),
+    ("flow_leaves", "9"),
+    ("discover.interval", "3 s"),
+    ("absence", "9 s"),
+    ("neighbours", "true"),
+    ("wce.interval", "40 ms"),
+    ("wce.low", "0.55 ms"),
+    ("wce.threshold", "0.7 ms"),
+    ("wce.high", "0.9 ms"),
+    ("wce.timeout", "30 ms"),
+    ("speed_up", "1.5"),
+    ("wce.increase", "100 kbps"),
+    ("ap.a.ap", "a"),
 ];
 
 /// Calls `visit` for every key, with its path in [`FULL`] and its table.
@@ -80,7 +127,16 @@ fn each_key(table: &'static Table, path: &str, visit: &mut dyn FnMut(&str, &'sta
 }
 
 /// A value that is allowed for the key in [`FULL`] and not its default.
-fn sample(key: &Key) -> Option<&'static str> {
+fn sample(path: &str, key: &Key) -> Option<&'static str> {
+    if path.starts_with("gateway.") {
+        let own = |(end, _): &&(&str, &str)| {
+            let rest = path.strip_suffix(end);
+            rest.is_some_and(|rest| rest.ends_with('.'))
+        };
+        if let Some((_, value)) = GATEWAY_SAMPLES.iter().find(own) {
+            return Some(value);
+        }
+    }
     Some(match key.kind {
         Kind::Title => "another title",
         Kind::Name => "b",
@@ -112,6 +168,7 @@ fn sample(key: &Key) -> Option<&'static str> {
             "category" => "video",
             _ => "poisson",
         },
+        Kind::Formed(_) => panic!("{path} has a form of its own"),
         Kind::Table(_) | Kind::Shorthand { .. } | Kind::Named(_) => return None,
     })
 }
@@ -135,9 +192,12 @@ fn needed(path: &str, key: &Key) -> Option<(String, &'static str)> {
 #[test]
 fn every_key_changes_the_scenario() {
     let bases: Vec<&str> = [FULL].into_iter().chain(NETWORKS).collect();
+    for base in &bases {
+        assert!(toml(base, &[]).is_ok(), "{:?}", toml(base, &[]).err());
+    }
     let mut keys = 0;
     each_key(&ROOT, "", &mut |path, key| {
-        let Some(value) = sample(key) else {
+        let Some(value) = sample(path, key) else {
             return;
         };
         let changes = bases.iter().any(|base| {

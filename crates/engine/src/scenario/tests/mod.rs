@@ -2,6 +2,7 @@
 
 mod access;
 mod examples;
+mod gateway;
 mod grammar;
 mod networks;
 mod properties;

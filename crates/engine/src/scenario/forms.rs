@@ -1,0 +1,240 @@
+//! Forms of text that others define: addresses, interface names, paths.
+
+use std::net::{IpAddr, SocketAddr};
+
+/// A form of text.
+pub(super) struct Form {
+    /// What may stand there, to follow the word `allowed`.
+    pub(super) allowed: &'static str,
+    /// What is wrong with a text, to follow it.
+    pub(super) fault: fn(&str) -> Option<String>,
+    /// What of the form a regular expression can say, for the schema.
+    pub(super) pattern: &'static str,
+}
+
+/// Name of a network interface (Linux: IFNAMSIZ).
+pub(super) const INTERFACE: Form = Form {
+    allowed: "is the name of a network interface, 1 to 15 characters without blanks, `/` and `:`",
+    fault: |text| {
+        let plain = |c: char| c.is_ascii_graphic() && c != '/' && c != ':';
+        match text {
+            "" => Some("is empty".to_owned()),
+            "." | ".." => Some("is no interface name".to_owned()),
+            _ if text.len() > 15 => Some("is too long for an interface name".to_owned()),
+            _ if !text.chars().all(plain) => Some("is no interface name".to_owned()),
+            _ => None,
+        }
+    },
+    pattern: "^[!-.0-9;-~]{1,15}$",
+};
+
+/// IP addresses, separated by blanks or commas.
+pub(super) const ADDRESSES: Form = Form {
+    allowed: "are IPv4 and IPv6 addresses, separated by commas",
+    fault: |text| fault_of_each(text, |word| address(word).err()),
+    pattern: r"^\s*[0-9A-Fa-f:.]+([\s,]+[0-9A-Fa-f:.]+)*\s*$",
+};
+
+/// IP subnets, separated by blanks or commas.
+pub(super) const SUBNETS: Form = Form {
+    allowed: "are subnets such as 192.168.4.0/24, separated by commas",
+    fault: |text| fault_of_each(text, |word| subnet(word).err()),
+    pattern: r"^\s*[0-9A-Fa-f:.]+/\d+([\s,]+[0-9A-Fa-f:.]+/\d+)*\s*$",
+};
+
+/// A MAC address of one station.
+pub(super) const MAC: Form = Form {
+    allowed: "is a MAC address such as 02:00:5e:10:00:01",
+    fault: |text| mac(text).err(),
+    pattern: "^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$",
+};
+
+/// An absolute path.
+pub(super) const FILE: Form = Form {
+    allowed: "is an absolute path",
+    fault: |text| match text {
+        "" => Some("is empty".to_owned()),
+        _ if !text.starts_with('/') => Some("is no absolute path".to_owned()),
+        _ if text.chars().any(char::is_control) => Some("has control characters".to_owned()),
+        _ => None,
+    },
+    pattern: "^/.*$",
+};
+
+/// Where to listen, for this machine alone.
+pub(super) const LOOPBACK: Form = Form {
+    allowed: "is \"off\" or a port of this machine alone, such as \"127.0.0.1:9464\"",
+    fault: |text| match text.parse::<SocketAddr>() {
+        _ if text == "off" => None,
+        Err(_) => Some("is no address with a port".to_owned()),
+        Ok(at) if !at.ip().is_loopback() => Some("is not a loopback address".to_owned()),
+        Ok(at) if at.port() == 0 => Some("has port 0".to_owned()),
+        Ok(_) => None,
+    },
+    pattern: r"^(off|127\.[0-9.]+:\d+|\[::1\]:\d+)$",
+};
+
+/// Where an SNMP agent answers.
+pub(super) const AGENT: Form = Form {
+    allowed: "is an IP address, with or without a port, such as \"192.168.4.2\" or \"192.168.4.2:161\"",
+    fault: |text| agent(text).is_none().then(|| "is no IP address".to_owned()),
+    pattern: r"^[0-9A-Fa-f:.\[\]]+$",
+};
+
+/// A word that is sent as it is.
+pub(super) const COMMUNITY: Form = Form {
+    allowed: "is an SNMP community of 1 to 64 printable ASCII characters",
+    fault: |text| {
+        let printable = text.chars().all(|c| c.is_ascii_graphic() || c == ' ');
+        let fits = printable && (1..=64).contains(&text.len());
+        (!fits).then(|| "is no community".to_owned())
+    },
+    pattern: "^[ -~]{1,64}$",
+};
+
+/// An SNMP object identifier.
+pub(super) const OID: Form = Form {
+    allowed: "is an object identifier such as \"1.3.6.1.4.1.9.9.273.1.2.1.1.16\"",
+    fault: |text| {
+        let numbers = text.split('.').map(str::parse::<u32>);
+        let mut count = 0;
+        let good = numbers.inspect(|_| count += 1).all(|n| n.is_ok());
+        (!good || count < 3).then(|| "is no object identifier".to_owned())
+    },
+    pattern: r"^\d+(\.\d+){2,}$",
+};
+
+/// Words of a list.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let separates = |c: char| c == ',' || c.is_whitespace();
+    text.split(separates).filter(|word| !word.is_empty())
+}
+
+/// An address that one host can have.
+pub(super) fn address(text: &str) -> Result<IpAddr, String> {
+    let address: IpAddr = text.parse().map_err(|_| "is no IP address".to_owned())?;
+    let broadcast = address == IpAddr::from([255, 255, 255, 255]);
+    if address.is_unspecified() || address.is_multicast() || address.is_loopback() || broadcast {
+        return Err("is no address of a host".to_owned());
+    }
+    Ok(address)
+}
+
+/// A subnet: its address, with nothing behind the prefix, and the prefix's length. [bits]
+pub(super) fn subnet(text: &str) -> Result<(IpAddr, u32), String> {
+    let fault = || "is no subnet".to_owned();
+    let (address, length) = text.split_once('/').ok_or_else(fault)?;
+    let address: IpAddr = address.parse().map_err(|_| fault())?;
+    let length: u32 = length.parse().map_err(|_| fault())?;
+    let (bits, most) = match address {
+        IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
+        IpAddr::V6(address) => (u128::from(address), 128),
+    };
+    if length > most {
+        return Err(fault());
+    }
+    let behind = most - length;
+    let mask = if behind == 128 {
+        u128::MAX
+    } else {
+        (1 << behind) - 1
+    };
+    if bits & mask != 0 {
+        return Err("has bits behind its prefix".to_owned());
+    }
+    Ok((address, length))
+}
+
+/// A MAC address in lower case, with colons.
+pub(super) fn mac(text: &str) -> Result<String, String> {
+    let fault = || "is no MAC address".to_owned();
+    let parts: Vec<&str> = text.split([':', '-']).collect();
+    let hex = |part: &&str| part.len() == 2 && part.chars().all(|c| c.is_ascii_hexdigit());
+    if parts.len() != 6 || !parts.iter().all(hex) {
+        return Err(fault());
+    }
+    let first = u8::from_str_radix(parts[0], 16).map_err(|_| fault())?;
+    let mac = parts.join(":").to_lowercase();
+    if first & 1 == 1 || mac == "00:00:00:00:00:00" {
+        return Err("is no address of one station".to_owned());
+    }
+    Ok(mac)
+}
+
+/// Address and port of an SNMP agent.
+pub(super) fn agent(text: &str) -> Option<SocketAddr> {
+    const SNMP: u16 = 161;
+    let bare = text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, SNMP));
+    bare.or_else(|_| text.parse()).ok()
+}
+
+/// The first fault of a list of words; an empty list has one.
+fn fault_of_each(text: &str, fault: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let mut empty = true;
+    for word in words(text) {
+        empty = false;
+        if let Some(fault) = fault(word) {
+            return Some(if word == text {
+                fault
+            } else {
+                format!(
+                    "has `{}`, which {fault}",
+                    super::problem::one_line(word, 40)
+                )
+            });
+        }
+    }
+    empty.then(|| "is empty".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_names_the_word_at_fault() {
+        assert_eq!((ADDRESSES.fault)("10.0.0.1, fe80::1"), None);
+        let said = (ADDRESSES.fault)("10.0.0.1, 10.0.0").unwrap_or_default();
+        assert_eq!(said, "has `10.0.0`, which is no IP address");
+        assert_eq!((ADDRESSES.fault)(" , ").as_deref(), Some("is empty"));
+        let said = (ADDRESSES.fault)("224.0.0.1");
+        assert_eq!(said.as_deref(), Some("is no address of a host"));
+    }
+
+    #[test]
+    fn a_subnet_has_nothing_behind_its_prefix() {
+        assert!(subnet("192.168.4.0/24").is_ok() && subnet("::/0").is_ok());
+        assert!(subnet("0.0.0.0/0").is_ok() && subnet("2001:db8::/64").is_ok());
+        for bad in ["192.168.4.1/24", "192.168.4.0", "192.168.4.0/33", "x/8"] {
+            assert!(subnet(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_mac_address_is_of_one_station() {
+        assert_eq!(mac("02-00-5E-10-00-01").as_deref(), Ok("02:00:5e:10:00:01"));
+        for bad in [
+            "ff:ff:ff:ff:ff:ff",
+            "00:00:00:00:00:00",
+            "02:00:5e:10:00",
+            "2:0:5e:10:0:1",
+        ] {
+            assert!(mac(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn metrics_are_for_this_machine_alone() {
+        for good in ["off", "127.0.0.1:9464", "[::1]:9464"] {
+            assert_eq!((LOOPBACK.fault)(good), None, "{good}");
+        }
+        for bad in [
+            "0.0.0.0:9464",
+            "192.168.4.1:9464",
+            "127.0.0.1",
+            "127.0.0.1:0",
+        ] {
+            assert!((LOOPBACK.fault)(bad).is_some(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,564 @@
+//! The gateway of a file: who is to get what at which access point. It is checked here, with
+//! everything else of the file, and carried out by `lasthop gateway` on Linux.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+
+use serde_json::{Value, json};
+
+use super::decode::{Entry, Section};
+use super::forms;
+use super::layers::Layers;
+use super::model::Station;
+use super::problem::{Problems, did_you_mean, one_line};
+use super::value::{NAMES, fault_of_name};
+use crate::kernel::time::Span;
+
+/// The access point of a gateway that lists none.
+const ONLY: &str = "wlan";
+/// Most access points of a gateway.
+const MOST_ACCESS_POINTS: usize = 64;
+/// Most stations in the file; more may be discovered.
+const MOST_STATIONS: usize = 10_000;
+
+/// A virtual shared bottleneck in front of access points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gateway {
+    /// Title.
+    pub name: String,
+    /// Interface towards the Internet.
+    pub wan: String,
+    /// Interface towards the access points.
+    pub lan: String,
+    /// Packets that a leaf holds.
+    pub queue_packets: u64,
+    /// Queue in each leaf.
+    pub discipline: LeafQueue,
+    /// Leaves into which an access point's flows are hashed.
+    pub flow_leaves: u64,
+    /// Uplink UDP above which a station is not pinged. [bit/s]
+    pub udp_uplink_bps: u64,
+    /// Where metrics are served.
+    pub metrics: Option<SocketAddr>,
+    /// How stations are found.
+    pub discovery: Discovery,
+    /// Access points, at least one.
+    pub aps: Vec<AccessPoint>,
+    /// Stations that are known beforehand.
+    pub stations: Vec<GatewayStation>,
+}
+
+/// Queue in each leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeafQueue {
+    /// First in, first out.
+    Pfifo,
+    /// Fair queueing of flows with CoDel.
+    FqCodel,
+    /// Stochastic fair queueing of flows.
+    Sfq,
+}
+
+/// Where stations are looked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Discovery {
+    /// In the kernel's table of neighbours.
+    pub neighbours: bool,
+    /// In this leases file.
+    pub leases: Option<String>,
+    /// Time between two looks.
+    pub interval: Span,
+    /// A station leaves when it has not been named for so long.
+    pub absence: Span,
+}
+
+/// An access point and its bottleneck.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccessPoint {
+    /// Unique name.
+    pub name: String,
+    /// Interface towards it.
+    pub interface: String,
+    /// Stations with an address in these are its own.
+    pub subnets: Vec<(IpAddr, u32)>,
+    /// Who gets equal shares.
+    pub fairness: Fairness,
+    /// Fixed rate; `None`: estimated. [bit/s]
+    pub rate_bps: Option<u64>,
+    /// The estimator.
+    pub estimator: EstimatorSettings,
+    /// Its own table of stations.
+    pub snmp: Option<Snmp>,
+}
+
+/// Who gets equal shares of a bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fairness {
+    /// Stations, of the rate.
+    Station,
+    /// Stations, of the time on the air.
+    Airtime,
+    /// Flows.
+    Flow,
+    /// Uplink and downlink as wholes.
+    UpDown,
+}
+
+/// The wireless capacity estimator; what is `None` depends on the rest as the estimator has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EstimatorSettings {
+    /// Largest rate, and the first. [bit/s]
+    pub max_bps: u64,
+    /// Least rate. [bit/s]
+    pub min_bps: Option<u64>,
+    /// Time between pings.
+    pub interval: Span,
+    /// Up to here the rate grows exponentially.
+    pub low: Span,
+    /// Up to here it grows linearly.
+    pub threshold: Span,
+    /// Above it falls exponentially.
+    pub high: Span,
+    /// Linear step up. [bit/s]
+    pub increase_bps: Option<u64>,
+    /// Linear step down. [bit/s]
+    pub decrease_bps: Option<u64>,
+    /// Factor of an exponential step up.
+    pub speed_up: f64,
+    /// Factor of an exponential step down.
+    pub back_off: f64,
+    /// A longer round-trip time counts as no answer.
+    pub timeout: Span,
+}
+
+/// How an access point is asked for its stations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snmp {
+    /// Where it answers.
+    pub agent: SocketAddr,
+    /// Community that may read.
+    pub community: String,
+    /// Column of addresses.
+    pub table: String,
+}
+
+/// A station that is known beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GatewayStation {
+    /// Unique name.
+    pub name: String,
+    /// Its access point; `None`: the one that it is found at.
+    pub ap: Option<String>,
+    /// Its addresses.
+    pub addresses: Vec<IpAddr>,
+    /// Its MAC address, in lower case with colons.
+    pub mac: Option<String>,
+    /// Rate of its frames. [bit/s]
+    pub rate_bps: Option<u64>,
+}
+
+/// Checks what several values must satisfy together.
+pub(super) fn check(root: &Section, problems: &mut Problems) {
+    let Some(gateway) = root.table("gateway") else {
+        return;
+    };
+    check_interfaces(gateway, problems);
+    check_names(gateway, problems);
+    check_stations(gateway, problems);
+    check_discovery(gateway, problems);
+    if let Some(wce) = gateway.table("wce") {
+        check_estimator(&[wce], problems);
+        for (_, ap) in gateway.named("ap") {
+            if let Some(own) = ap.table("wce") {
+                check_estimator(&[own, wce], problems);
+            }
+        }
+    }
+}
+
+fn check_interfaces(gateway: &Section, problems: &mut Problems) {
+    let wan = gateway.entry("wan").and_then(Entry::text);
+    let of_aps = gateway
+        .named("ap")
+        .iter()
+        .filter_map(|(_, ap)| ap.entry("interface"));
+    for entry in gateway.entry("lan").into_iter().chain(of_aps) {
+        if entry.text() == wan {
+            let message = format!(
+                "{} is `gateway.wan` too; allowed is another interface",
+                entry.shown
+            );
+            problems.add(entry.origin, &entry.path, message);
+        }
+    }
+}
+
+fn check_names(gateway: &Section, problems: &mut Problems) {
+    for (name, section) in gateway.named("ap").iter().chain(gateway.named("station")) {
+        if let Some(fault) = fault_of_name(name) {
+            let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
+            problems.add(section.origin, &section.path, message);
+        }
+    }
+    let limits = [("ap", MOST_ACCESS_POINTS), ("station", MOST_STATIONS)];
+    for (key, most) in limits {
+        let tables = gateway.named(key);
+        if let Some((_, last)) = tables.last()
+            && tables.len() > most
+        {
+            let path = format!("{}.{key}", gateway.path);
+            let message = format!("{} tables; allowed are at most {most}", tables.len());
+            problems.add(last.origin, &path, message);
+        }
+    }
+}
+
+fn check_stations(gateway: &Section, problems: &mut Problems) {
+    let aps = ap_names(gateway);
+    let mut owners: HashMap<String, &str> = HashMap::new();
+    for (name, station) in gateway.named("station") {
+        if let Some(entry) = station.entry("ap")
+            && let Some(ap) = entry.text()
+            && !aps.contains(&ap)
+        {
+            let message = format!(
+                "{} is no access point of this gateway; allowed are {}",
+                entry.shown,
+                aps.join(", ")
+            );
+            let hint = did_you_mean(ap, aps.iter().copied());
+            problems.add_with_hint(entry.origin, &entry.path, message, hint);
+        }
+        let known = ["address", "mac"].map(|key| station.entry(key));
+        if known.iter().all(Option::is_none) && !station.lacks("address") && !station.lacks("mac") {
+            let message = "has neither address nor mac; needed is one of them";
+            problems.add(station.origin, &station.path, message.to_owned());
+        }
+        for entry in known.into_iter().flatten() {
+            for word in entry.text().map(forms::words).into_iter().flatten() {
+                let same = forms::address(word)
+                    .map(|a| a.to_string())
+                    .or_else(|_| forms::mac(word));
+                let Ok(same) = same else { continue };
+                if let Some(other) = owners.insert(same, name) {
+                    let message = format!(
+                        "`{}` is of `gateway.station.{}` too; allowed is one station for each",
+                        one_line(word, 40),
+                        one_line(other, 80)
+                    );
+                    problems.add(entry.origin, &entry.path, message);
+                }
+            }
+        }
+    }
+}
+
+/// Stations that are found must be some access point's.
+fn check_discovery(gateway: &Section, problems: &mut Problems) {
+    let aps = gateway.named("ap");
+    let lacking = ["ap", "discover", "station"]
+        .iter()
+        .any(|key| gateway.lacks(key));
+    if aps.len() < 2 || lacking {
+        return;
+    }
+    let found = discovery(gateway).is_some_and(|d| d.neighbours || d.leases.is_some());
+    let by_mac = |(_, station): &(String, Section)| station.entry("address").is_none();
+    let unplaced = |(_, station): &(String, Section)| station.entry("ap").is_none();
+    if !found
+        && !gateway
+            .named("station")
+            .iter()
+            .any(|s| unplaced(s) || by_mac(s))
+    {
+        return;
+    }
+    for (name, ap) in aps {
+        let told = ["interface", "subnets"]
+            .iter()
+            .any(|key| ap.entry(key).is_some() || ap.lacks(key));
+        if !told && ap.table("snmp").is_none() {
+            let message = format!(
+                "nothing tells which stations are at `{}`; needed is interface, subnets or snmp, or ap in each of the stations",
+                one_line(name, 80)
+            );
+            problems.add(ap.origin, &ap.path, message);
+        }
+    }
+}
+
+/// Bounds and thresholds ascend; later tables fill in what the first does not say.
+fn check_estimator(tables: &[&Section], problems: &mut Problems) {
+    let layers = Layers(tables);
+    let mut ascend = |lower: &str, upper: &str, in_order: fn(&Entry, &Entry) -> bool| {
+        let (fault, order) = if lower == "min" || lower == "increase" {
+            ("is above", "up to")
+        } else {
+            ("is not below", "below")
+        };
+        let (Some(low), Some(high)) = (layers.entry(lower), layers.entry(upper)) else {
+            return;
+        };
+        // An inherited pair has been judged where it stands.
+        let own = |key: &str| tables[0].entry(key).is_some();
+        if (own(lower) || own(upper)) && !in_order(low, high) {
+            let message = format!(
+                "{lower} {} {fault} {upper} {}; allowed is {lower} {order} {upper}",
+                low.shown, high.shown
+            );
+            let origin = if own(lower) && low.origin != tables[0].origin {
+                low.origin
+            } else {
+                high.origin
+            };
+            problems.add(origin, &tables[0].path, message);
+        }
+    };
+    let rates = |low: &Entry, high: &Entry| low.rate() <= high.rate();
+    let times = |low: &Entry, high: &Entry| low.duration() < high.duration();
+    ascend("min", "max", rates);
+    ascend("increase", "decrease", rates);
+    ascend("low", "threshold", times);
+    ascend("threshold", "high", times);
+    ascend("high", "timeout", times);
+}
+
+fn ap_names(gateway: &Section) -> Vec<&str> {
+    match gateway.named("ap") {
+        [] => vec![ONLY],
+        aps => aps.iter().map(|(name, _)| name.as_str()).collect(),
+    }
+}
+
+/// The gateway of a file without problems; `stations` are those of its scenario.
+pub(super) fn assemble(
+    root: &Section,
+    default_name: &str,
+    stations: &[Station],
+) -> Option<Gateway> {
+    let gateway = root.table("gateway")?;
+    let text = |key| gateway.entry(key).and_then(Entry::text).map(str::to_owned);
+    let lan = text("lan")?;
+    let wce = gateway.table("wce")?;
+    let aps = match gateway.named("ap") {
+        [] => vec![AccessPoint {
+            name: ONLY.to_owned(),
+            interface: lan.clone(),
+            subnets: Vec::new(),
+            fairness: fairness(&Layers(&[gateway]))?,
+            rate_bps: Layers(&[gateway]).rate("rate"),
+            estimator: estimator(Layers(&[wce]))?,
+            snmp: None,
+        }],
+        aps => {
+            let ap = |(name, ap): &(String, Section)| access_point(name, ap, gateway, wce);
+            aps.iter().map(ap).collect::<Option<Vec<_>>>()?
+        }
+    };
+    let only = (aps.len() == 1).then(|| aps[0].name.clone());
+    let listed = gateway.named("station").iter();
+    Some(Gateway {
+        name: match root.entry("name").and_then(Entry::text) {
+            Some(name) => name.to_owned(),
+            None => default_name.to_owned(),
+        },
+        wan: text("wan")?,
+        lan,
+        queue_packets: gateway.entry("queue")?.count()?,
+        discipline: match gateway.entry("discipline")?.word()? {
+            "fq_codel" => LeafQueue::FqCodel,
+            "sfq" => LeafQueue::Sfq,
+            _ => LeafQueue::Pfifo,
+        },
+        flow_leaves: gateway.entry("flow_leaves")?.count()?,
+        udp_uplink_bps: gateway.entry("udp_uplink")?.rate()?,
+        metrics: text("metrics")?.parse().ok(), // "off" is no address
+        discovery: discovery(gateway)?,
+        aps,
+        stations: listed
+            .map(|(name, section)| station(name, section, only.as_deref(), stations))
+            .collect(),
+    })
+}
+
+fn access_point(name: &str, ap: &Section, gateway: &Section, wce: &Section) -> Option<AccessPoint> {
+    let tables = [ap, gateway];
+    let layers = Layers(&tables);
+    let own = |key| ap.entry(key).and_then(Entry::text);
+    let interface = own("interface").or(gateway.entry("lan").and_then(Entry::text));
+    let snmp = match ap.table("snmp") {
+        Some(section) => Some(snmp(section)?),
+        None => None,
+    };
+    Some(AccessPoint {
+        name: name.to_owned(),
+        interface: interface?.to_owned(),
+        subnets: forms::words(own("subnets").unwrap_or_default())
+            .filter_map(|word| forms::subnet(word).ok())
+            .collect(),
+        fairness: fairness(&layers)?,
+        rate_bps: layers.rate("rate"),
+        estimator: estimator(Layers(&[ap.table("wce")?, wce]))?,
+        snmp,
+    })
+}
+
+fn fairness(layers: &Layers) -> Option<Fairness> {
+    Some(match layers.entry("fairness")?.word()? {
+        "airtime" => Fairness::Airtime,
+        "flow" => Fairness::Flow,
+        "updown" => Fairness::UpDown,
+        _ => Fairness::Station,
+    })
+}
+
+fn estimator(layers: Layers) -> Option<EstimatorSettings> {
+    let number = |key| layers.entry(key).and_then(Entry::number);
+    Some(EstimatorSettings {
+        max_bps: layers.rate("max")?,
+        min_bps: layers.rate("min"),
+        interval: layers.duration("interval")?,
+        low: layers.duration("low")?,
+        threshold: layers.duration("threshold")?,
+        high: layers.duration("high")?,
+        increase_bps: layers.rate("increase"),
+        decrease_bps: layers.rate("decrease"),
+        speed_up: number("speed_up")?,
+        back_off: number("back_off")?,
+        timeout: layers.duration("timeout")?,
+    })
+}
+
+fn snmp(section: &Section) -> Option<Snmp> {
+    let text = |key| section.entry(key).and_then(Entry::text);
+    Some(Snmp {
+        agent: forms::agent(text("agent")?)?,
+        community: text("community")?.to_owned(),
+        table: text("table")?.to_owned(),
+    })
+}
+
+/// `None` if a value that is needed was refused.
+fn discovery(gateway: &Section) -> Option<Discovery> {
+    let section = gateway.table("discover")?;
+    let leases = section
+        .entry("leases")
+        .and_then(Entry::text)
+        .map(str::to_owned);
+    let asked = gateway
+        .named("ap")
+        .iter()
+        .any(|(_, ap)| ap.table("snmp").is_some());
+    let no_other = gateway.named("station").is_empty() && leases.is_none() && !asked;
+    Some(Discovery {
+        neighbours: section
+            .entry("neighbours")
+            .and_then(Entry::flag)
+            .unwrap_or(no_other),
+        leases,
+        interval: Layers(&[section]).duration("interval")?,
+        absence: Layers(&[section]).duration("absence")?,
+    })
+}
+
+fn station(
+    name: &str,
+    section: &Section,
+    only: Option<&str>,
+    stations: &[Station],
+) -> GatewayStation {
+    let text = |key| section.entry(key).and_then(Entry::text);
+    let of_scenario = stations.iter().find(|station| station.name == name);
+    let rate = Layers(&[section]).rate("rate");
+    GatewayStation {
+        name: name.to_owned(),
+        ap: text("ap").or(only).map(str::to_owned),
+        addresses: forms::words(text("address").unwrap_or_default())
+            .filter_map(|word| forms::address(word).ok())
+            .collect(),
+        mac: text("mac").and_then(|mac| forms::mac(mac).ok()),
+        rate_bps: rate.or(of_scenario.map(|station| station.rate_bps)),
+    }
+}
+
+impl Gateway {
+    /// The gateway as a JSON object that says its units in its keys.
+    pub fn to_json(&self) -> Value {
+        let aps: Vec<Value> = self.aps.iter().map(AccessPoint::to_json).collect();
+        let stations: Vec<Value> = self.stations.iter().map(GatewayStation::to_json).collect();
+        json!({
+            "name": self.name,
+            "wan": self.wan,
+            "lan": self.lan,
+            "queue_packets": self.queue_packets,
+            "discipline": match self.discipline {
+                LeafQueue::Pfifo => "pfifo",
+                LeafQueue::FqCodel => "fq_codel",
+                LeafQueue::Sfq => "sfq",
+            },
+            "flow_leaves": self.flow_leaves,
+            "udp_uplink_bps": self.udp_uplink_bps,
+            "metrics": self.metrics.map(|at| json!({"host": at.ip(), "port": at.port()})),
+            "discovery": {
+                "neighbours": self.discovery.neighbours,
+                "leases": self.discovery.leases,
+                "interval_s": self.discovery.interval.seconds(),
+                "absence_s": self.discovery.absence.seconds(),
+            },
+            "aps": aps,
+            "stations": stations,
+        })
+    }
+}
+
+impl AccessPoint {
+    fn to_json(&self) -> Value {
+        let subnets = self
+            .subnets
+            .iter()
+            .map(|(address, length)| format!("{address}/{length}"));
+        json!({
+            "name": self.name,
+            "interface": self.interface,
+            "subnets": subnets.collect::<Vec<_>>(),
+            "fairness": match self.fairness {
+                Fairness::Station => "station",
+                Fairness::Airtime => "airtime",
+                Fairness::Flow => "flow",
+                Fairness::UpDown => "updown",
+            },
+            "rate_bps": self.rate_bps,
+            "wce": {
+                "max_bps": self.estimator.max_bps,
+                "min_bps": self.estimator.min_bps,
+                "interval_s": self.estimator.interval.seconds(),
+                "low_s": self.estimator.low.seconds(),
+                "threshold_s": self.estimator.threshold.seconds(),
+                "high_s": self.estimator.high.seconds(),
+                "increase_bps": self.estimator.increase_bps,
+                "decrease_bps": self.estimator.decrease_bps,
+                "speed_up": self.estimator.speed_up,
+                "back_off": self.estimator.back_off,
+                "timeout_s": self.estimator.timeout.seconds(),
+            },
+            "snmp": self.snmp.as_ref().map(|snmp| json!({
+                "host": snmp.agent.ip(),
+                "port": snmp.agent.port(),
+                "community": snmp.community,
+                "table": snmp.table,
+            })),
+        })
+    }
+}
+
+impl GatewayStation {
+    fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "ap": self.ap,
+            "addresses": self.addresses,
+            "mac": self.mac,
+            "rate_bps": self.rate_bps,
+        })
+    }
+}

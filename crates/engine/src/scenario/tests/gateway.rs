@@ -1,0 +1,176 @@
+//! The gateway's table, in files with and without a scenario.
+
+use super::super::{Fairness, Format, Gateway, Problem, parse_gateway};
+use super::{SMALL, complaints, toml};
+
+/// The least gateway, in a file without a scenario.
+const LEAST: &str = "[gateway]\nwan = \"eth0\"\nlan = \"eth1\"\n";
+
+fn gateway(text: &str) -> Result<Gateway, Vec<Problem>> {
+    parse_gateway(text.as_bytes(), Format::Toml, "cafe.toml", &[])
+}
+
+/// What is said of [`LEAST`] with `more` behind it, hints as lines of their own.
+fn said_of(more: &str) -> String {
+    let problems = gateway(&format!("{LEAST}{more}")).err().unwrap_or_default();
+    let lines = problems.iter().flat_map(|problem| {
+        let hint = problem.hint.as_ref().map(|hint| format!("hint: {hint}"));
+        std::iter::once(problem.to_string()).chain(hint)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn two_interfaces_are_enough() {
+    let gateway = gateway(LEAST).unwrap();
+    assert_eq!(gateway.name, "cafe");
+    assert_eq!((gateway.aps.len(), gateway.stations.len()), (1, 0));
+    let ap = &gateway.aps[0];
+    assert_eq!((ap.name.as_str(), ap.interface.as_str()), ("wlan", "eth1"));
+    assert_eq!((ap.fairness, ap.rate_bps), (Fairness::Station, None));
+    // the paper's values
+    assert_eq!(gateway.queue_packets, 200);
+    let wce = ap.estimator;
+    assert_eq!(wce.max_bps, 6_000_000);
+    let thresholds = [wce.low, wce.threshold, wce.high].map(|span| span.0 / 1_000_000);
+    assert_eq!(thresholds, [5, 40, 200]);
+    // nothing is listed, so that everything is looked for
+    assert!(gateway.discovery.neighbours);
+}
+
+#[test]
+fn a_scenario_may_have_a_gateway_and_need_not() {
+    let both = format!("{SMALL}{LEAST}");
+    let plain = toml(SMALL, &[]).unwrap();
+    assert_eq!(plain.gateway, None);
+    assert!(plain.to_json().get("gateway").is_none());
+    assert_eq!(
+        toml(&both, &[]).unwrap().gateway,
+        gateway(&both).ok().map(|g| Gateway {
+            name: "x".to_owned(), // by the file's name
+            ..g
+        })
+    );
+    let refused = complaints(toml(LEAST, &[]));
+    assert!(refused.contains("`duration`: missing"), "{refused}");
+    let none = gateway(SMALL).err().unwrap_or_default();
+    assert_eq!(
+        none[0].to_string(),
+        "cafe.toml: `gateway`: missing; needed is a table [gateway] with at least wan and lan"
+    );
+}
+
+#[test]
+fn the_scenario_of_a_gateway_is_checked_with_it() {
+    let wrong = format!("{SMALL}window = 0\n{LEAST}");
+    assert!(gateway(&wrong).is_err());
+}
+
+#[test]
+fn a_station_has_its_rate_from_the_scenario() {
+    let file = format!(
+        "{SMALL}rate = \"2 Mbps\"\n{LEAST}[gateway.station.a]\naddress = \"10.0.0.1\"\n\
+         [gateway.station.b]\naddress = \"10.0.0.2\"\n"
+    );
+    let rates: Vec<_> = gateway(&file)
+        .unwrap()
+        .stations
+        .iter()
+        .map(|s| s.rate_bps)
+        .collect();
+    assert_eq!(rates, [Some(2_000_000), None]);
+}
+
+#[test]
+fn an_access_point_inherits_key_by_key() {
+    let file = format!(
+        "{LEAST}fairness = \"airtime\"\nrate = \"9 Mbps\"\nwce = {{ max = \"30 Mbps\", high = \"0.3 s\" }}\n\
+         [gateway.ap.a]\nwce.max = \"50 Mbps\"\n\
+         [gateway.ap.b]\ninterface = \"eth2\"\nfairness = \"flow\"\nrate = \"estimated\"\n"
+    );
+    let file = file.replace(
+        "[gateway.ap.a]",
+        "[gateway.ap.a]\nsubnets = \"10.0.0.0/8, fd00::/8\"",
+    );
+    let gateway = gateway(&file).unwrap();
+    let [a, b] = &gateway.aps[..] else {
+        panic!("two access points")
+    };
+    assert_eq!(
+        (a.fairness, b.fairness),
+        (Fairness::Airtime, Fairness::Flow)
+    );
+    assert_eq!((a.rate_bps, b.rate_bps), (Some(9_000_000), None));
+    assert_eq!(
+        (a.estimator.max_bps, b.estimator.max_bps),
+        (50_000_000, 30_000_000)
+    );
+    assert_eq!(a.estimator.high, b.estimator.high);
+    assert_eq!(
+        (a.interface.as_str(), b.interface.as_str()),
+        ("eth1", "eth2")
+    );
+    assert_eq!(a.subnets.len(), 2);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_line() {
+    let cases = [
+        (
+            "metrics = \"0.0.0.0:9464\"",
+            "cafe.toml:4: `gateway.metrics`: \"0.0.0.0:9464\" is not a loopback address; allowed is \
+             \"off\" or a port of this machine alone, such as \"127.0.0.1:9464\"",
+        ),
+        (
+            "fairnes = \"flow\"",
+            "cafe.toml:4: `gateway.fairnes`: unknown key; allowed are wan, lan, queue, discipline, \
+             flow_leaves, udp_uplink, metrics, wce, discover, ap, station, fairness, rate\n\
+             hint: did you mean `fairness`?",
+        ),
+        (
+            "ap.a.interface = \"eth0\"",
+            "cafe.toml:4: `gateway.ap.a.interface`: \"eth0\" is `gateway.wan` too; allowed is another \
+             interface",
+        ),
+        (
+            "ap.lobby = {}\nstation.a = { address = \"10.0.0.1\", ap = \"loby\" }",
+            "cafe.toml:5: `gateway.station.a.ap`: \"loby\" is no access point of this gateway; \
+             allowed are lobby\nhint: did you mean `lobby`?",
+        ),
+        (
+            "station.a = {}",
+            "cafe.toml:4: `gateway.station.a`: has neither address nor mac; needed is one of them",
+        ),
+        (
+            "station.a.address = \"10.0.0.1, ::5\"\nstation.b.address = \"0::5\"",
+            "cafe.toml:5: `gateway.station.b.address`: `0::5` is of `gateway.station.a` too; allowed \
+             is one station for each",
+        ),
+        (
+            "wce.max = \"1 Mbps\"\nwce.min = \"2 Mbps\"",
+            "cafe.toml:5: `gateway.wce`: min \"2 Mbps\" is above max \"1 Mbps\"; allowed is min up to max",
+        ),
+        (
+            "wce.low = \"50 ms\"",
+            "cafe.toml:4: `gateway.wce`: low \"50 ms\" is not below threshold \"40 ms\"; allowed is low below threshold",
+        ),
+        (
+            "ap.a.subnets = \"10.0.0.0/8\"\nap.b = {}",
+            "cafe.toml:5: `gateway.ap.b`: nothing tells which stations are at `b`; needed is \
+             interface, subnets or snmp, or ap in each of the stations",
+        ),
+    ];
+    for (more, said) in cases {
+        assert_eq!(said_of(more), said);
+    }
+}
+
+#[test]
+fn an_access_point_is_judged_by_what_it_changes() {
+    let said = said_of("ap.a.wce = { high = \"30 ms\" }");
+    assert_eq!(
+        said,
+        "cafe.toml:4: `gateway.ap.a.wce`: threshold \"40 ms\" is not below high \"30 ms\"; allowed is threshold below high"
+    );
+    assert_eq!(said_of("wce.low = \"50 ms\"\nap.a = {}").lines().count(), 1);
+}

@@ -1,0 +1,303 @@
+"""Classes and filters of a virtual shared bottleneck (paper 002, section 4.2 and appendix V).
+
+```text
+wan --ingress, block of filters: TCP and UDP to a station------+
+                                                               +--> IFB: HTB --> back to where it came in
+lan --ingress, block of filters: TCP from a station------------+
+IFB:  root 6c68:  --+-- 6c68:1  access point 1, rate C --+-- 6c68:100  station's leaf, FIFO
+                    +-- 6c68:2  access point 2 ...       +-- 6c68:101  ...
+```
+
+A station's leaf holds its packets of both directions. ICMP and uplink UDP pass beside all this.
+
+C stands in the access point's class alone; a leaf has a small constant rate, a ceiling of the
+largest C and a quantum, so that a change of C is one message whatever the number of stations. The
+paper's leaves have C/M; as the tests show, TCP cannot tell the difference.
+
+Everything here is a pure function of the stations so far: it says what to do and does nothing.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from zlib import crc32
+
+from lasthop.errors import UserError
+from lasthop.gateway.config import AccessPoint, Gateway, Station
+from lasthop.gateway.flow_hash import program
+from lasthop.linux import tc
+from lasthop.linux.netlink import Request
+from lasthop.linux.tc import Address, Block, Device
+
+__all__ = ["DIRECT_PACKETS", "MAJOR", "Layout", "Member", "ifb_name", "wan_and_lan_block"]
+
+MAJOR = 0x6C68
+"""Number of the hierarchy: "lh"."""
+FIRST_LEAF = 0x100
+LAST_LEAF = 0xFFFF
+LEAF_RATE_BPS = 96
+"""Rate that a leaf has of its own: a full packet in two minutes. [bit/s]"""
+PACKET_BYTES = 1514
+"""A full Ethernet frame; the quantum of a leaf with weight 1."""
+LARGEST_QUANTUM_BYTES = 200_000
+"""The kernel warns of larger ones."""
+LEAF_BURST_BYTES = 1600
+BURST_S = 0.001
+"""Depth of an access point's bucket, at its rate; at least one packet. [s]"""
+DIRECT_PACKETS = 1000
+"""Packets that may wait in an IFB beside all classes."""
+
+TO, FROM = 1, 2
+"""Hash tables of IPv4 addresses on the IFB; those of IPv6 are two further."""
+STATIONS = 1
+"""Hash table of IPv4 addresses in a block; that of IPv6 is two further."""
+FAMILIES = (4, 6)
+
+
+def ifb_name(gateway: Gateway) -> str:
+    """Name of the gateway's IFB."""
+    return f"lh-{gateway.lan}"[:15]
+
+
+def wan_and_lan_block(gateway: Gateway) -> tuple[Block, Block]:
+    """Numbers of the gateway's blocks of filters."""
+    first = MAJOR << 16 | crc32(gateway.lan.encode()) & 0xFFFE
+    return Block(first), Block(first + 1)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A station that has its place."""
+
+    station: Station
+    ap: AccessPoint
+    leaf: int
+    """Class of its packets to it; with fairness "updown" shared by all."""
+    uplink: int
+    """Class of its packets from it."""
+    entries: tuple[tuple[Address, int], ...]
+    """Its addresses with their numbers in the buckets of the tables."""
+
+    @property
+    def has_own_leaf(self) -> bool:
+        """Whether its leaf is nobody else's."""
+        return self.ap.fairness in ("station", "airtime")
+
+
+class Layout:
+    """Who has which class, and the messages that make it so.
+
+    Parameters
+    ----------
+    gateway : Gateway
+    ifb : Device
+        The gateway's IFB; a plan has one without a number.
+    """
+
+    def __init__(self, gateway: Gateway, ifb: Device) -> None:
+        self.gateway = gateway
+        self.ifb = ifb
+        self.wan_block, self.lan_block = wan_and_lan_block(gateway)
+        self.members: dict[str, Member] = {}
+        self.ap_class = {
+            ap.name: tc.classid(MAJOR, k) for k, ap in enumerate(gateway.aps, start=1)
+        }
+        self.free_leaves: list[int] = []
+        self.next_leaf = FIRST_LEAF
+        self.taken: dict[int, set[int]] = {}
+        """Numbers in use, by bucket and family."""
+        self.fixed = {ap.name: self.fixed_leaves(ap) for ap in gateway.aps}
+        rates = [s.rate_bps for s in gateway.stations if s.rate_bps]
+        self.least_rate_bps = min(rates, default=1)
+        self.largest_rate_bps = max(rates, default=1)
+
+    def fixed_leaves(self, ap: AccessPoint) -> list[int]:
+        """Leaves that an access point has whatever its stations."""
+        match ap.fairness:
+            case "flow":
+                is_fair_itself = self.gateway.discipline != "pfifo"
+                count = 1 if is_fair_itself else self.gateway.flow_leaves
+            case "updown":
+                count = 2
+            case _:
+                count = 0
+        return [self.new_leaf() for _ in range(count)]
+
+    def new_leaf(self) -> int:
+        """The number of a class that nobody has."""
+        if self.free_leaves:
+            return self.free_leaves.pop()
+        if self.next_leaf > LAST_LEAF:
+            raise UserError(f"more than {LAST_LEAF - FIRST_LEAF + 1} leaves: the kernel has no numbers")
+        self.next_leaf += 1
+        return tc.classid(MAJOR, self.next_leaf - 1)
+
+    # What is there before any station.
+
+    def foundation(self, rates: dict[str, int]) -> Iterator[Request]:
+        """The hierarchy with the access points at these rates [bit/s], and the IFB's tables."""
+        yield tc.htb_qdisc(self.ifb, MAJOR, DIRECT_PACKETS)
+        for ap in self.gateway.aps:
+            yield self.rate(ap, rates[ap.name], change=False)
+            for leaf in self.fixed[ap.name]:
+                yield from self.add_leaf(ap, leaf, PACKET_BYTES)
+            if len(self.fixed[ap.name]) > 2:
+                first = self.fixed[ap.name][0]
+                code = program(first, len(self.fixed[ap.name]))
+                yield tc.bpf_filter(self.ifb, self.ap_class[ap.name], code)
+        for family in FAMILIES:
+            for table, source in ((TO, False), (FROM, True)):
+                number = table + (family == 6) * 2
+                yield tc.u32_table(self.ifb, family, number, MAJOR)
+                yield tc.link_table(
+                    self.ifb, family, number, source=source, protocol=None, major=MAJOR
+                )
+
+    def wan_tables(self) -> Iterator[Request]:
+        """The empty table of the block towards stations, which nothing points to yet."""
+        for family in FAMILIES:
+            yield tc.u32_table(self.wan_block, family, STATIONS + (family == 6) * 2)
+
+    def lan_tables(self) -> Iterator[Request]:
+        """The same of the block from stations."""
+        for family in FAMILIES:
+            yield tc.u32_table(self.lan_block, family, STATIONS + (family == 6) * 2)
+
+    def start(self) -> Iterator[Request]:
+        """Point to the tables of both blocks: from now on packets of stations are redirected."""
+        for family in FAMILIES:
+            number = STATIONS + (family == 6) * 2
+            yield tc.link_table(self.lan_block, family, number, source=True, protocol=tc.TCP)
+            for protocol in (tc.TCP, tc.UDP):
+                yield tc.link_table(
+                    self.wan_block, family, number, source=False, protocol=protocol
+                )
+
+    # Stations that come and go, rates that change.
+
+    def rate(self, ap: AccessPoint, rate_bps: int, *, change: bool = True) -> Request:
+        """Give an access point's bottleneck a rate. [bit/s]"""
+        return tc.htb_class(
+            self.ifb,
+            self.ap_class[ap.name],
+            tc.classid(MAJOR, 0),
+            rate_bps=rate_bps,
+            ceil_bps=rate_bps,
+            burst_bytes=max(LEAF_BURST_BYTES, int(rate_bps / 8 * BURST_S)),
+            quantum_bytes=PACKET_BYTES,
+            change=change,
+        )
+
+    def add_leaf(self, ap: AccessPoint, leaf: int, quantum_bytes: int) -> Iterator[Request]:
+        """A leaf and its queue."""
+        largest = ap.rate_bps or int(ap.wce["max_bps"])
+        yield tc.htb_class(
+            self.ifb,
+            leaf,
+            self.ap_class[ap.name],
+            rate_bps=LEAF_RATE_BPS,
+            ceil_bps=largest,
+            burst_bytes=max(LEAF_BURST_BYTES, int(largest / 8 * BURST_S)),
+            quantum_bytes=quantum_bytes,
+        )
+        queue = self.gateway.queue_packets
+        yield tc.leaf_qdisc(self.ifb, leaf, self.gateway.discipline, queue)
+
+    def join(self, station: Station) -> list[Request]:
+        """Give a station its place; packets are redirected to it last of all."""
+        assert station.ap is not None and station.name not in self.members
+        ap = self.gateway.ap(station.ap)
+        fixed = self.fixed[ap.name]
+        requests = []
+        match ap.fairness:
+            case "flow":
+                leaf = uplink = self.ap_class[ap.name] if len(fixed) > 1 else fixed[0]
+            case "updown":
+                leaf, uplink = fixed
+            case _:
+                leaf = uplink = self.new_leaf()
+                requests += self.add_leaf(ap, leaf, self.quantum(ap, station))
+        member = Member(station, ap, leaf, uplink, ())
+        self.members[station.name] = member
+        return requests + self.add_addresses(station.name, station.addresses)
+
+    def quantum(self, ap: AccessPoint, station: Station) -> int:
+        """Bytes of a station's turn: equal, or for equal time on the air by its rate. [bytes]"""
+        if ap.fairness != "airtime":
+            return PACKET_BYTES
+        rate = station.rate_bps or self.largest_rate_bps
+        return min(round(PACKET_BYTES * rate / self.least_rate_bps), LARGEST_QUANTUM_BYTES)
+
+    def add_addresses(self, name: str, addresses: Iterable[Address]) -> list[Request]:
+        """Take further addresses of a member."""
+        member = self.members[name]
+        known = {address for address, _ in member.entries}
+        inner, outer, entries = [], [], list(member.entries)
+        for address in addresses:
+            if address in known:
+                continue
+            node = self.new_node(address)
+            table = (address.version == 6) * 2
+            for direction, flow in ((TO, member.leaf), (FROM, member.uplink)):
+                inner.append(
+                    tc.u32_entry(
+                        self.ifb,
+                        direction + table,
+                        node,
+                        address,
+                        source=direction == FROM,
+                        flow=flow,
+                        major=MAJOR,
+                    )
+                )
+            for block, source in ((self.wan_block, False), (self.lan_block, True)):
+                outer.append(
+                    tc.u32_entry(
+                        block, STATIONS + table, node, address, source=source, redirect=self.ifb
+                    )
+                )
+            entries.append((address, node))
+        self.members[name] = Member(
+            member.station, member.ap, member.leaf, member.uplink, tuple(entries)
+        )
+        return inner + outer
+
+    def remove_addresses(self, name: str, addresses: Iterable[Address]) -> list[Request]:
+        """Give up addresses of a member: first nothing is redirected, then nothing classified."""
+        member, gone = self.members[name], set(addresses)
+        inner, outer = [], []
+        for address, node in member.entries:
+            if address not in gone:
+                continue
+            table = (address.version == 6) * 2
+            for block in (self.wan_block, self.lan_block):
+                outer.append(tc.del_filter(block, STATIONS + table, node, address))
+            for direction in (TO, FROM):
+                inner.append(tc.del_filter(self.ifb, direction + table, node, address, MAJOR))
+            self.taken[key_of(address)].discard(node)
+        left = tuple(entry for entry in member.entries if entry[0] not in gone)
+        self.members[name] = Member(member.station, member.ap, member.leaf, member.uplink, left)
+        return outer + inner
+
+    def leave(self, name: str) -> list[Request]:
+        """Take a station's place away."""
+        member = self.members[name]
+        requests = self.remove_addresses(name, [address for address, _ in member.entries])
+        del self.members[name]
+        if member.has_own_leaf:
+            self.free_leaves.append(member.leaf)
+            requests.append(tc.del_class(self.ifb, member.leaf))
+        return requests
+
+    def new_node(self, address: Address) -> int:
+        """A number in the address's bucket that nobody has."""
+        taken = self.taken.setdefault(key_of(address), set())
+        node = next((k for k in range(1, 0x1000) if k not in taken), None)
+        if node is None:
+            raise UserError(f"more than 4095 addresses end like {address}")
+        taken.add(node)
+        return node
+
+
+def key_of(address: Address) -> int:
+    """Bucket and family of an address."""
+    return tc.bucket(address) | (address.version == 6) << 8

@@ -1,0 +1,182 @@
+"""Carries a layout out on this machine, and takes it back."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from lasthop.errors import UserError
+from lasthop.gateway.config import Gateway, Station
+from lasthop.gateway.layout import DIRECT_PACKETS, Layout, ifb_name
+from lasthop.linux import links, offload, tc
+from lasthop.linux.changes import Changes, check_ingress_is_free
+from lasthop.linux.counters import Counters, class_counters, qdiscs
+from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
+from lasthop.linux.undo import UndoLog
+
+__all__ = ["Shaper", "plan", "undo_everything"]
+
+
+class Shaper:
+    """The bottlenecks of a gateway as the kernel has them.
+
+    Parameters
+    ----------
+    gateway : Gateway
+    log : UndoLog
+        Inverses of what is done; empty before `up`.
+    after_message : callable, optional
+        Called after every message to the kernel: where a test breaks in.
+    """
+
+    def __init__(
+        self, gateway: Gateway, log: UndoLog, after_message: Callable[[], None] | None = None
+    ) -> None:
+        self.gateway = gateway
+        self.kernel = Socket(after_message)
+        self.changes = Changes(self.kernel, log)
+        self.rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
+        self.layout: Layout | None = None
+        """None while nothing is set up."""
+
+    def close(self) -> None:
+        """Let go of the kernel; what is set up stays."""
+        self.kernel.close()
+
+    def check(self) -> None:
+        """Refuse what can be known to fail before anything is changed."""
+        for name in (self.gateway.wan, *self.gateway.lans):
+            device = tc.Device(name, links.index_of(name))
+            check_ingress_is_free(self.kernel, device)
+        name = ifb_name(self.gateway)
+        if links.link_named(self.kernel, name) is not None:
+            raise UserError(
+                f"interface {name}: there is one already, which this gateway has not made",
+                f"if nothing needs it: ip link del {name}",
+            )
+
+    def up(self, stations: Iterable[Station]) -> None:
+        """Set everything up; if anything fails, take back what was done and say what it was."""
+        self.check()
+        try:
+            self.set_up(list(stations))
+        except BaseException:
+            self.down()
+            raise
+
+    def set_up(self, stations: list[Station]) -> None:
+        """Set everything up: packets are redirected by the last messages, when all is there."""
+        gateway = self.gateway
+        wan = tc.Device(gateway.wan, links.index_of(gateway.wan))
+        lans = [tc.Device(name, links.index_of(name)) for name in gateway.lans]
+        ifb = self.changes.add_ifb(ifb_name(gateway), DIRECT_PACKETS)
+        layout = Layout(gateway, ifb)
+        self.changes.carry_out(list(layout.foundation(self.rates)))
+        for device in (wan, *lans):
+            self.changes.stop_merging(device.name)
+        self.changes.add_ingress(wan, layout.wan_block.number)
+        for lan in lans:
+            self.changes.add_ingress(lan, layout.lan_block.number)
+        self.changes.carry_out([*layout.wan_tables(), *layout.lan_tables()])
+        joins = [request for station in stations for request in layout.join(station)]
+        self.changes.carry_out([*joins, *layout.start()])
+        self.layout = layout
+
+    def down(self) -> list[str]:
+        """Take everything back; what could not be, in words."""
+        self.layout = None
+        return self.changes.undo_all()
+
+    def join(self, station: Station) -> None:
+        """Give a station its place; if the kernel refuses, it stays without."""
+        layout = self.running()
+        requests = layout.join(station)
+        try:
+            self.changes.carry_out(requests)
+        except KernelError:
+            self.remove(layout.leave(station.name))
+            raise
+
+    def leave(self, name: str) -> None:
+        """Take a station's place away."""
+        self.remove(self.running().leave(name))
+
+    def readdress(self, name: str, addresses: Iterable[tc.Address]) -> None:
+        """Give a member exactly these addresses."""
+        layout, wanted = self.running(), set(addresses)
+        has = {address for address, _ in layout.members[name].entries}
+        self.remove(layout.remove_addresses(name, has - wanted))
+        self.changes.carry_out(layout.add_addresses(name, wanted - has))
+
+    def set_rate(self, ap: str, rate_bps: int) -> None:
+        """Give an access point's bottleneck a rate: one message. [bit/s]"""
+        layout = self.running()
+        self.changes.carry_out([layout.rate(self.gateway.ap(ap), rate_bps)])
+        self.rates[ap] = rate_bps
+
+    def counters(self) -> dict[int, Counters]:
+        """What every class has sent, dropped and holds."""
+        return class_counters(self.kernel, self.running().ifb.index)
+
+    def faults(self) -> list[str]:
+        """What of ours is no longer there, in words: others can remove it."""
+        layout, found = self.running(), []
+        ifb = links.link_named(self.kernel, layout.ifb.name)
+        if ifb is None or ifb.index != layout.ifb.index:
+            found.append(f"interface {layout.ifb.name} is gone")
+        elif not ifb.is_up:
+            found.append(f"interface {layout.ifb.name} is down")
+        elif not any(qdisc.kind == "htb" for qdisc in qdiscs(self.kernel, ifb.index)):
+            found.append(f"the classes of {layout.ifb.name} are gone")
+        for name in (self.gateway.wan, *self.gateway.lans):
+            block = layout.wan_block if name == self.gateway.wan else layout.lan_block
+            link = links.link_named(self.kernel, name)
+            if link is None:
+                found.append(f"interface {name} is gone")
+            elif not any(q.block == block.number for q in qdiscs(self.kernel, link.index)):
+                found.append(f"the ingress of {name} is no longer ours")
+        return found
+
+    def remove(self, requests: list[Request]) -> None:
+        """Remove things one by one; what is gone already is well."""
+        for request in requests:
+            try:
+                self.changes.carry_out([request])
+            except KernelError as error:
+                if not is_missing(error):
+                    raise
+
+    def running(self) -> Layout:
+        """The layout, which is there once everything is set up."""
+        if self.layout is None:
+            raise UserError(f"gateway {self.gateway.name}: it is not up")
+        return self.layout
+
+
+def undo_everything(log: UndoLog) -> list[str]:
+    """Take back what another process has left behind; what could not be, in words."""
+    with Socket() as kernel:
+        return Changes(kernel, log).undo_all()
+
+
+def plan(gateway: Gateway) -> list[str]:
+    """The commands that do what `up` does with the stations that have addresses in the file."""
+    ifb = tc.Device(ifb_name(gateway), 0)
+    layout = Layout(gateway, ifb)
+    rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
+    from lasthop.linux.changes import mac_of
+
+    lines = [
+        links.add_ifb(ifb.name, mac_of(ifb.name), DIRECT_PACKETS).said,
+        links.set_up(ifb.name).said,
+        *(request.said for request in layout.foundation(rates)),
+    ]
+    devices = [tc.Device(name, 0) for name in (gateway.wan, *gateway.lans)]
+    lines += [offload.said(device.name, False) for device in devices]
+    blocks = [layout.wan_block] + [layout.lan_block] * len(gateway.lans)
+    pairs = zip(devices, blocks, strict=True)
+    lines += [tc.ingress_qdisc(device, block.number).said for device, block in pairs]
+    requests = [*layout.wan_tables(), *layout.lan_tables()]
+    for station in gateway.stations:
+        if station.ap is not None and station.addresses:
+            requests += layout.join(station)
+    requests += layout.start()
+    return lines + [request.said for request in requests]

@@ -1,0 +1,135 @@
+"""Changes that need an inverse, and their inverses.
+
+What hangs on an IFB or in a block of filters goes with it: removing the two containers is the
+inverse of everything put into them, so that thousands of classes need no record of their own.
+
+An inverse looks before it removes: an interface or an ingress that is not ours any more, since
+someone has removed ours and made another, stays.
+"""
+
+import zlib
+from collections.abc import Sequence
+
+from lasthop.errors import UserError
+from lasthop.linux import links, offload, tc
+from lasthop.linux.counters import qdiscs
+from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
+from lasthop.linux.undo import Record, UndoLog
+
+__all__ = ["Changes", "mac_of"]
+
+
+def mac_of(name: str) -> bytes:
+    """The MAC address by which an IFB is known to be ours: 02, "lh", three bytes of the name."""
+    return b"\x02lh" + zlib.crc32(name.encode()).to_bytes(4, "big")[:3]
+
+
+class Changes:
+    """Makes changes and can take them back.
+
+    Parameters
+    ----------
+    kernel : Socket
+    log : UndoLog
+        Where inverses are written before changes are made.
+    """
+
+    def __init__(self, kernel: Socket, log: UndoLog) -> None:
+        self.kernel = kernel
+        self.log = log
+
+    def add_ifb(self, name: str, queue_packets: int) -> tc.Device:
+        """Make an IFB and take it into service."""
+        if links.link_named(self.kernel, name) is not None:
+            raise UserError(
+                f"interface {name}: there is one already, which this gateway has not made",
+                f"if nothing needs it: ip link del {name}",
+            )
+        self.log.add({"kind": "link", "name": name})
+        add = links.add_ifb(name, mac_of(name), queue_packets)
+        self.kernel.carry_out([add, links.set_up(name)])
+        return tc.Device(name, links.index_of(name))
+
+    def add_ingress(self, device: tc.Device, block: int) -> None:
+        """Give an interface an ingress with the filters of a block."""
+        check_ingress_is_free(self.kernel, device)
+        self.log.add({"kind": "ingress", "name": device.name, "block": block})
+        self.kernel.carry_out([tc.ingress_qdisc(device, block)])
+
+    def stop_merging(self, name: str) -> None:
+        """Turn receive offload off."""
+        if offload.merges(name):
+            self.log.add({"kind": "gro", "name": name})
+            offload.set_merging(name, False)
+            if self.kernel.after_message is not None:
+                self.kernel.after_message()
+
+    def carry_out(self, requests: Sequence[Request]) -> None:
+        """Change what is inside an IFB or a block that these changes have made."""
+        self.kernel.carry_out(requests)
+
+    def undo_all(self) -> list[str]:
+        """Take everything back, newest first; what could not be, in words.
+
+        The log is forgotten only if all went well, so that it can be tried again.
+        """
+        kept = []
+        for record in reversed(self.log.records()):
+            try:
+                undo(self.kernel, record)
+            except UserError as error:
+                kept.append(str(error))
+        if not kept:
+            self.log.clear()
+        return kept
+
+
+def check_ingress_is_free(kernel: Socket, device: tc.Device) -> None:
+    """Refuse an interface whose ingress another program uses."""
+    for qdisc in qdiscs(kernel, device.index):
+        if qdisc.is_ingress:
+            raise UserError(
+                f"interface {device.name}: it has a queueing discipline {qdisc.kind} for incoming "
+                "packets, which this gateway has not made",
+                f"if nothing needs it: tc qdisc del dev {device.name} {qdisc.kind}",
+            )
+
+
+def undo(kernel: Socket, record: Record) -> None:
+    """Carry out an inverse; nothing if it has nothing to do."""
+    match record:
+        case {"kind": "link", "name": str(name)}:
+            link = links.link_named(kernel, name)
+            if link is not None and link.kind == "ifb" and link.mac == mac_of(name):
+                remove(kernel, links.remove_link(name))
+        case {"kind": "ingress", "name": str(name), "block": int(block)}:
+            device = device_named(name)
+            if device is not None and any(
+                qdisc.is_ingress and qdisc.block == block
+                for qdisc in qdiscs(kernel, device.index)
+            ):
+                remove(kernel, tc.del_ingress(device))
+        case {"kind": "gro", "name": str(name)}:
+            if device_named(name) is not None and not offload.merges(name):
+                offload.set_merging(name, True)
+        case _:
+            raise UserError(f"undo log: a record of kind {record.get('kind')!r} is unknown")
+
+
+def remove(kernel: Socket, request: Request) -> None:
+    """Remove something; that it is gone already is well."""
+    try:
+        kernel.carry_out([request])
+    except KernelError as error:
+        if not is_missing(error):
+            raise
+
+
+def device_named(name: str) -> tc.Device | None:
+    """The interface of this name, if there is one."""
+    try:
+        return tc.Device(name, links.index_of(name))
+    except UserError:
+        return None
+
+

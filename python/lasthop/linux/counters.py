@@ -1,0 +1,65 @@
+"""What the kernel has counted and what hangs where: dumps of queueing disciplines and classes."""
+
+import struct
+from typing import NamedTuple
+
+from lasthop.linux.links import text
+from lasthop.linux.netlink import Socket, attributes
+from lasthop.linux.tc import INGRESS, INGRESS_BLOCK, KIND, TCMSG
+
+__all__ = ["Counters", "Qdisc", "class_counters", "qdiscs"]
+
+GETQDISC, GETCLASS = 38, 42
+STATISTICS, BASIC, QUEUE = 7, 1, 3
+
+
+class Counters(NamedTuple):
+    """Counters of a class; they never fall while the class is there."""
+
+    sent_bytes: int
+    sent_packets: int
+    dropped_packets: int
+    backlog_packets: int
+    """Waiting now."""
+    backlog_bytes: int
+
+
+class Qdisc(NamedTuple):
+    """A queueing discipline."""
+
+    kind: str
+    is_ingress: bool
+    block: int
+    """Number of the shared block of its filters; 0 if it shares none."""
+
+
+def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
+    """Counters of all classes of an interface, by their numbers."""
+    found = {}
+    for body in kernel.dump(GETCLASS, TCMSG.pack(0, interface, 0, 0, 0)):
+        handle = TCMSG.unpack_from(body)[2]
+        for kind, payload in attributes(body, TCMSG.size):
+            if kind == STATISTICS:
+                found[handle] = counters(payload)
+    return found
+
+
+def counters(payload: bytes) -> Counters:
+    """Counters from the attribute that holds them."""
+    has = dict(attributes(payload))
+    sent_bytes, sent_packets = struct.unpack_from("=QI", has[BASIC])
+    waiting, backlog, drops = struct.unpack_from("=III", has[QUEUE])
+    return Counters(sent_bytes, sent_packets, drops, waiting, backlog)
+
+
+def qdiscs(kernel: Socket, interface: int) -> list[Qdisc]:
+    """Queueing disciplines of an interface."""
+    found = []
+    for body in kernel.dump(GETQDISC, TCMSG.pack(0, interface, 0, 0, 0)):
+        _, index, _, parent, _ = TCMSG.unpack_from(body)
+        if index != interface:
+            continue  # older kernels answer for all interfaces
+        has = dict(attributes(body, TCMSG.size))
+        block = struct.unpack("=I", has[INGRESS_BLOCK])[0] if INGRESS_BLOCK in has else 0
+        found.append(Qdisc(text(has.get(KIND, b"")), parent == INGRESS, block))
+    return found

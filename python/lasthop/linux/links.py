@@ -1,0 +1,89 @@
+"""Network interfaces: making an IFB, and what the kernel has."""
+
+import socket
+import struct
+from pathlib import Path
+from typing import NamedTuple
+
+from lasthop.errors import UserError
+from lasthop.linux.netlink import CREATE, EXCL, Request, Socket, attribute, attributes
+
+__all__ = ["Link", "add_ifb", "forwards", "index_of", "link_named", "remove_link", "set_up"]
+
+NEWLINK, DELLINK, GETLINK = 16, 17, 18
+INFO = struct.Struct("=BxHiII")
+"""Family, device type, index, flags, change mask."""
+UP = 0x1
+IFNAME, ADDRESS, TXQLEN, LINKINFO, KIND = 3, 1, 13, 18, 1
+
+
+class Link(NamedTuple):
+    """A network interface."""
+
+    index: int
+    kind: str
+    """Its driver's, such as ``ifb``; empty for hardware."""
+    mac: bytes
+    is_up: bool
+
+
+def index_of(name: str) -> int:
+    """The interface's number; `UserError` if there is none of this name."""
+    try:
+        return socket.if_nametoindex(name)
+    except OSError:
+        raise UserError(f"interface {name}: there is none of this name", known_interfaces()) from None
+
+
+def known_interfaces() -> str:
+    """A hint with the names of what there is."""
+    names = [name for _, name in socket.if_nameindex()]
+    return f"this machine has {', '.join(sorted(names))}"
+
+
+def add_ifb(name: str, mac: bytes, queue_packets: int) -> Request:
+    """An intermediate functional block, which is down."""
+    kind = attribute(LINKINFO, attribute(KIND, b"ifb"))
+    body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0") + kind
+    body += attribute(ADDRESS, mac) + attribute(TXQLEN, struct.pack("=I", queue_packets))
+    address = ":".join(f"{byte:02x}" for byte in mac)
+    said = f"ip link add {name} address {address} txqueuelen {queue_packets} type ifb"
+    return Request(NEWLINK, CREATE | EXCL, body, said)
+
+
+def set_up(name: str) -> Request:
+    """Take the interface into service."""
+    body = INFO.pack(0, 0, 0, UP, UP) + attribute(IFNAME, name.encode() + b"\0")
+    return Request(NEWLINK, 0, body, f"ip link set {name} up")
+
+
+def remove_link(name: str) -> Request:
+    """Remove a virtual interface with everything on it."""
+    body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0")
+    return Request(DELLINK, 0, body, f"ip link del {name}")
+
+
+def link_named(kernel: Socket, name: str) -> Link | None:
+    """The interface of this name, if there is one."""
+    for body in kernel.dump(GETLINK, INFO.pack(0, 0, 0, 0, 0)):
+        _, _, index, flags, _ = INFO.unpack_from(body)
+        has = dict(attributes(body, INFO.size))
+        if text(has.get(IFNAME, b"")) != name:
+            continue
+        kind = text(dict(attributes(has.get(LINKINFO, b""))).get(KIND, b""))
+        return Link(index, kind, has.get(ADDRESS, b""), bool(flags & UP))
+    return None
+
+
+def text(payload: bytes) -> str:
+    """A text that ends in NUL."""
+    return payload.rstrip(b"\0").decode()
+
+
+def forwards(family: int) -> bool:
+    """Whether the machine forwards packets of this family at all."""
+    path = "ipv4/ip_forward" if family == 4 else "ipv6/conf/all/forwarding"
+    try:
+        return Path("/proc/sys/net", path).read_text().strip() != "0"
+    except OSError:
+        return False

@@ -1,0 +1,42 @@
+"""Receive offload (GRO): off, packets enter the queues one by one as they came over the wire."""
+
+import array
+import fcntl
+import socket
+import struct
+
+from lasthop.errors import UserError
+
+__all__ = ["merges", "said", "set_merging"]
+
+SIOCETHTOOL = 0x8946
+GET_GRO, SET_GRO = 0x2B, 0x2C
+
+
+def merges(name: str) -> bool:
+    """Whether the interface merges segments that it receives."""
+    return ethtool(name, GET_GRO) != 0
+
+
+def set_merging(name: str, on: bool) -> None:
+    """Turn the merging of received segments on or off."""
+    ethtool(name, SET_GRO, int(on))
+
+
+def said(name: str, on: bool) -> str:
+    """The command that turns merging on or off."""
+    return f"ethtool -K {name} gro {'on' if on else 'off'}"
+
+
+def ethtool(name: str, command: int, value: int = 0) -> int:
+    """One question or order of `ethtool`."""
+    data = array.array("B", struct.pack("=II", command, value))
+    address, _ = data.buffer_info()
+    request = struct.pack("16sP", name.encode(), address)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+        try:
+            fcntl.ioctl(handle, SIOCETHTOOL, request)
+        except OSError as error:
+            what = said(name, bool(value)) if command == SET_GRO else f"ethtool -k {name}"
+            raise UserError(f"{what}: {error.strerror}") from None
+    return int(struct.unpack("=II", data.tobytes())[1])

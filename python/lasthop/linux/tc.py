@@ -1,0 +1,345 @@
+"""Traffic control as messages, each with the `tc` command that does the same.
+
+Queueing disciplines, HTB classes, u32 filters in hash tables, a classic BPF classifier. Structures
+are those of linux/pkt_sched.h, linux/pkt_cls.h and linux/tc_act/tc_mirred.h.
+"""
+
+import struct
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import NamedTuple, TypeAlias
+
+from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
+
+__all__ = [
+    "Address",
+    "Block",
+    "Device",
+    "Match",
+    "bpf_filter",
+    "classid",
+    "del_class",
+    "del_filter",
+    "del_ingress",
+    "htb_class",
+    "htb_qdisc",
+    "ingress_qdisc",
+    "leaf_qdisc",
+    "link_table",
+    "u32_entry",
+    "u32_table",
+]
+
+Address: TypeAlias = IPv4Address | IPv6Address
+
+NEWQDISC, DELQDISC, NEWCLASS, DELCLASS, NEWFILTER, DELFILTER = 36, 37, 40, 41, 44, 45
+TCMSG = struct.Struct("=BxxxiIII")
+"""Family, interface, handle, parent, info."""
+KIND, OPTIONS, INGRESS_BLOCK = 1, 2, 13
+INGRESS = 0xFFFFFFF1
+ROOT = 0xFFFFFFFF
+BLOCK_INDEX = -1
+"""Stands for the interface in messages about a shared block."""
+
+RATESPEC = struct.Struct("=BBHhHI")
+ETHERNET = 1
+TICK_NS = 64
+"""The kernel's unit of bucket depths (PSCHED_SHIFT). [ns]"""
+LARGEST_BUCKET = 0x7FFFFFFF
+
+HTB_INIT, HTB_PARMS, HTB_DIRECT_QLEN = 2, 1, 5
+U32_CLASSID, U32_HASH, U32_LINK, U32_DIVISOR, U32_SEL, U32_ACT = 1, 2, 3, 4, 5, 7
+U32_TERMINAL = 1
+U32_ROOT_TABLE = 0x80000000
+BPF_CLASSID, BPF_OPS_LEN, BPF_OPS = 3, 4, 5
+ACT_KIND, ACT_OPTIONS, MIRRED_PARMS = 1, 2, 2
+NESTED = 0x8000
+STOLEN, EGRESS_REDIRECT = 4, 1
+
+PROTOCOLS = {4: ("ip", 0x0800), 6: ("ipv6", 0x86DD)}
+TCP, UDP = 6, 17
+BUCKETS = 256
+
+
+class Device(NamedTuple):
+    """Where queueing disciplines, classes and filters hang: an interface."""
+
+    name: str
+    index: int
+
+    def header(self, handle: int = 0, parent: int = 0, info: int = 0) -> bytes:
+        """The fixed part of a message."""
+        return TCMSG.pack(0, self.index, handle, parent, info)
+
+    def said(self) -> str:
+        """What `tc` calls it."""
+        return f"dev {self.name}"
+
+
+class Block(NamedTuple):
+    """Where filters hang that several interfaces share."""
+
+    number: int
+
+    def said(self) -> str:
+        """What `tc` calls it."""
+        return f"block {self.number}"
+
+
+class Match(NamedTuple):
+    """A 32-bit word of the IP header that must have a value."""
+
+    offset: int
+    mask: int
+    value: int
+
+
+def classid(major: int, minor: int) -> int:
+    """The number of a class from its two halves."""
+    return major << 16 | minor
+
+
+def shown(number: int) -> str:
+    """A class as `tc` writes it."""
+    minor = number & 0xFFFF
+    return f"{number >> 16:x}:{minor:x}" if minor else f"{number >> 16:x}:"
+
+
+def ingress_qdisc(device: Device, block: int) -> Request:
+    """The ingress of an interface, with filters of a shared block."""
+    body = device.header(INGRESS & 0xFFFF0000, INGRESS)
+    body += attribute(KIND, b"ingress\0") + attribute(INGRESS_BLOCK, struct.pack("=I", block))
+    said = f"tc qdisc add {device.said()} ingress_block {block} ingress"
+    return Request(NEWQDISC, CREATE | EXCL, body, said)
+
+
+def del_ingress(device: Device) -> Request:
+    """Remove the ingress of an interface; the filters of its block go with the last user."""
+    body = device.header(INGRESS & 0xFFFF0000, INGRESS) + attribute(KIND, b"ingress\0")
+    return Request(DELQDISC, 0, body, f"tc qdisc del {device.said()} ingress")
+
+
+def htb_qdisc(device: Device, major: int, direct_packets: int) -> Request:
+    """A hierarchy of token buckets at the root; what no filter knows passes unshaped."""
+    glob = attribute(HTB_INIT, struct.pack("=IIIII", 3, 10, 0, 0, 0))
+    options = glob + attribute(HTB_DIRECT_QLEN, struct.pack("=I", direct_packets))
+    body = device.header(classid(major, 0), ROOT)
+    body += attribute(KIND, b"htb\0") + attribute(OPTIONS, options)
+    said = f"tc qdisc add {device.said()} root handle {major:x}: htb default 0"
+    return Request(NEWQDISC, CREATE | EXCL, body, f"{said} direct_qlen {direct_packets}")
+
+
+def htb_class(
+    device: Device,
+    number: int,
+    parent: int,
+    *,
+    rate_bps: int,
+    ceil_bps: int,
+    burst_bytes: int,
+    quantum_bytes: int,
+    change: bool = False,
+) -> Request:
+    """A class of a hierarchy of token buckets, or another rate for it.
+
+    Rates are in whole bytes a second, as the kernel keeps them. [bit/s]
+    """
+    rate, ceil = rate_bps // 8, ceil_bps // 8
+    options = b"".join(
+        (
+            RATESPEC.pack(0, ETHERNET, 0, -1, 0, rate),
+            RATESPEC.pack(0, ETHERNET, 0, -1, 0, ceil),
+            struct.pack("=IIIII", ticks(burst_bytes, rate), ticks(burst_bytes, ceil), quantum_bytes, 0, 0),
+        )
+    )
+    body = device.header(number, parent)
+    body += attribute(KIND, b"htb\0") + attribute(OPTIONS, attribute(HTB_PARMS, options))
+    said = (
+        f"tc class {'change' if change else 'add'} {device.said()} parent {shown(parent)} "
+        f"classid {shown(number)} htb rate {rate * 8}bit ceil {ceil * 8}bit "
+        f"burst {burst_bytes}b cburst {burst_bytes}b quantum {quantum_bytes}"
+    )
+    return Request(NEWCLASS, 0 if change else CREATE | EXCL, body, said)
+
+
+def ticks(size: int, rate: int) -> int:
+    """Time to send `size` [bytes] at `rate` [byte/s], in the kernel's ticks."""
+    return min(size * 1_000_000_000 // (rate * TICK_NS), LARGEST_BUCKET)
+
+
+def del_class(device: Device, number: int) -> Request:
+    """Remove a class that no filter points to."""
+    said = f"tc class del {device.said()} classid {shown(number)}"
+    return Request(DELCLASS, 0, device.header(number), said)
+
+
+def leaf_qdisc(device: Device, parent: int, discipline: str, packets: int) -> Request:
+    """The queue of a leaf, of so many packets."""
+    match discipline:
+        case "fq_codel":
+            options = attribute(2, struct.pack("=I", packets))
+        case "sfq":
+            options = struct.pack("=IiIII", 0, 10, packets, 0, 0)
+        case _:
+            options = struct.pack("=I", packets)
+    body = device.header(0, parent)
+    body += attribute(KIND, discipline.encode() + b"\0") + attribute(OPTIONS, options)
+    said = f"tc qdisc add {device.said()} parent {shown(parent)} {discipline} limit {packets}"
+    return Request(
+        NEWQDISC, CREATE | EXCL, body, said + (" perturb 10" if discipline == "sfq" else "")
+    )
+
+
+def u32_table(at: Device | Block, family: int, table: int, major: int = 0) -> Request:
+    """A hash table of 256 buckets."""
+    options = attribute(U32_DIVISOR, struct.pack("=I", BUCKETS))
+    return u32(at, family, major, table << 20, options, f"handle {table:x}: u32 divisor {BUCKETS}")
+
+
+def link_table(
+    at: Device | Block,
+    family: int,
+    table: int,
+    *,
+    source: bool,
+    protocol: int | None,
+    major: int = 0,
+) -> Request:
+    """Look packets of this protocol up in a hash table, by the last byte of an address."""
+    hashed = last_word(family, source)
+    match = protocol_match(family, protocol)
+    selector = selector_of([match], flags=0, hash_mask=0xFF, hash_offset=hashed)
+    options = attribute(U32_LINK, struct.pack("=I", table << 20)) + selector
+    said = f"u32 ht 800: {match_said(match)} hashkey mask 0x000000ff at {hashed} link {table:x}:"
+    return u32(at, family, major, 0, options, said)
+
+
+def protocol_match(family: int, protocol: int | None) -> Match:
+    """The word of the header that holds the transport protocol; any, where that is None."""
+    if protocol is None:
+        return Match(0, 0, 0)
+    return Match(8, 0x00FF0000, protocol << 16) if family == 4 else Match(4, 0xFF00, protocol << 8)
+
+
+def last_word(family: int, source: bool) -> int:
+    """Where in the header the last 32 bits of an address stand. [bytes]"""
+    if family == 4:
+        return 12 if source else 16
+    return 20 if source else 36
+
+
+def address_matches(address: Address, source: bool) -> list[Match]:
+    """The words of the header that hold an address."""
+    raw = address.packed
+    start = last_word(address.version, source) - len(raw) + 4
+    words = struct.unpack(f"!{len(raw) // 4}I", raw)
+    return [Match(start + 4 * k, 0xFFFFFFFF, word) for k, word in enumerate(words)]
+
+
+def bucket(address: Address) -> int:
+    """The bucket in which an address stands."""
+    return address.packed[-1]
+
+
+def u32_entry(
+    at: Device | Block,
+    table: int,
+    node: int,
+    address: Address,
+    *,
+    source: bool,
+    redirect: Device | None = None,
+    flow: int = 0,
+    major: int = 0,
+) -> Request:
+    """A host in a hash table: redirect its packets to an interface, or give them to a class."""
+    handle = table << 20 | bucket(address) << 12 | node
+    options = selector_of(address_matches(address, source), flags=U32_TERMINAL)
+    options += attribute(U32_HASH, struct.pack("=I", handle & 0xFFFFF000))
+    where = f"{table:x}:{bucket(address):x}"
+    way, length = ("src" if source else "dst"), 32 if address.version == 4 else 128
+    name = "ip" if address.version == 4 else "ip6"
+    said = f"handle {where}:{node:x} u32 ht {where}: match {name} {way} {address}/{length}"
+    if redirect is None:
+        options += attribute(U32_CLASSID, struct.pack("=I", flow))
+        said += f" flowid {shown(flow)}"
+    else:
+        options += attribute(U32_ACT, attribute(1, mirred(redirect)))
+        said += f" action mirred egress redirect dev {redirect.name}"
+    return u32(at, address.version, major, handle, options, said)
+
+
+def del_filter(
+    at: Device | Block, table: int, node: int, address: Address, major: int = 0
+) -> Request:
+    """Remove a host from a hash table."""
+    handle = table << 20 | bucket(address) << 12 | node
+    said = f"handle {table:x}:{bucket(address):x}:{node:x} u32"
+    return u32(at, address.version, major, handle, None, said)
+
+
+def mirred(device: Device) -> bytes:
+    """The action that redirects to the egress of an interface."""
+    parameters = struct.pack("=IIiiiiI", 0, 0, STOLEN, 0, 0, EGRESS_REDIRECT, device.index)
+    options = attribute(ACT_OPTIONS | NESTED, attribute(MIRRED_PARMS, parameters))
+    return attribute(ACT_KIND, b"mirred\0") + options
+
+
+def selector_of(
+    matches: Sequence[Match], *, flags: int, hash_mask: int = 0, hash_offset: int = 0
+) -> bytes:
+    """A u32 selector; masks and values stand in network order, offsets in the machine's."""
+    data = struct.pack("=BBBxHHhh", flags, 0, len(matches), 0, 0, 0, hash_offset)
+    data += struct.pack("!I", hash_mask)
+    for match in matches:
+        data += struct.pack("!II", match.mask, match.value & match.mask)
+        data += struct.pack("=ii", match.offset, 0)
+    return attribute(U32_SEL, data)
+
+
+def match_said(match: Match) -> str:
+    """A match as `tc` takes it."""
+    return f"match u32 0x{match.value:08x} 0x{match.mask:08x} at {match.offset}"
+
+
+def u32(
+    at: Device | Block, family: int, major: int, handle: int, options: bytes | None, said: str
+) -> Request:
+    """A message about a u32 filter; without options, its removal."""
+    name, protocol = PROTOCOLS[family]
+    order = 1 if family == 4 else 2
+    info = order << 16 | struct.unpack("=H", struct.pack("!H", protocol))[0]
+    if isinstance(at, Block):
+        body = TCMSG.pack(0, BLOCK_INDEX, handle, at.number, info)
+        where = at.said()
+    else:
+        body = at.header(handle, classid(major, 0), info)
+        where = f"{at.said()} parent {major:x}:"
+    body += attribute(KIND, b"u32\0")
+    if options is None:
+        said = f"tc filter del {where} protocol {name} pref {order} {said}"
+        return Request(DELFILTER, 0, body, said)
+    body += attribute(OPTIONS, options)
+    said = f"tc filter add {where} protocol {name} pref {order} {said}"
+    return Request(NEWFILTER, CREATE | EXCL, body, said)
+
+
+def bpf_filter(device: Device, parent: int, program: Sequence[tuple[int, int, int, int]]) -> Request:
+    """A classic BPF program that returns the class of a packet."""
+    everything = struct.unpack("=H", struct.pack("!H", 0x0003))[0]  # ETH_P_ALL
+    operations = b"".join(struct.pack("=HBBI", *each) for each in program)
+    options = attribute(BPF_OPS_LEN, struct.pack("=H", len(program)))
+    options += attribute(BPF_OPS, operations)
+    body = device.header(0, parent, 1 << 16 | everything)
+    body += attribute(KIND, b"bpf\0") + attribute(OPTIONS, options)
+    code = ",".join(" ".join(map(str, each)) for each in program)
+    said = (
+        f"tc filter add {device.said()} parent {shown(parent)} protocol all pref 1 "
+        f"bpf bytecode '{len(program)},{code}'"
+    )
+    return Request(NEWFILTER, CREATE | EXCL, body, said)
+
+
+def address(text: str) -> Address:
+    """An address from its text."""
+    return ip_address(text)

@@ -1,0 +1,103 @@
+"""The undo log: the inverse of each change, on the disk before the change is made.
+
+One line a record, with a checksum, so that a line that was being written when the power went is
+known for what it is: its change was never made.
+"""
+
+import json
+import os
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from lasthop.errors import UserError
+
+__all__ = ["Record", "UndoLog"]
+
+Record: TypeAlias = Mapping[str, Any]
+"""An inverse: `kind` says of what, the rest is what it needs."""
+
+
+class UndoLog:
+    """Inverses of the changes made so far, oldest first.
+
+    Parameters
+    ----------
+    path : Path
+        Its file; the directory exists.
+    after_record : callable, optional
+        Called after every record: where a test breaks in.
+    """
+
+    def __init__(self, path: Path, after_record: Callable[[], None] | None = None) -> None:
+        self.path = path
+        self.after_record = after_record
+
+    def add(self, record: Record) -> None:
+        """Write a record to the disk; when this returns, the change may be made.
+
+        Raises
+        ------
+        UserError
+            If the disk does not take it; no line of it remains that could be read.
+        """
+        text = json.dumps(record, sort_keys=True)
+        line = f"{zlib.crc32(text.encode()):08x} {text}\n".encode()
+        try:
+            is_new = not self.path.exists()
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                if os.write(file, line) != len(line):
+                    raise OSError(None, "the disk is full")
+                os.fsync(file)
+            finally:
+                os.close(file)
+            if is_new:
+                sync_directory(self.path.parent)
+        except OSError as error:
+            why = error.strerror or "it cannot be written"
+            raise UserError(
+                f"{self.path}: {why}", "nothing is changed that could not be undone"
+            ) from None
+        if self.after_record is not None:
+            self.after_record()
+
+    def records(self) -> list[dict[str, Any]]:
+        """Every whole record, oldest first; none if there is no log."""
+        try:
+            lines = self.path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise UserError(f"{self.path}: {error.strerror}") from None
+        return [record for record in map(whole, lines) if record is not None]
+
+    def clear(self) -> None:
+        """Forget everything: it has been undone."""
+        try:
+            self.path.unlink(missing_ok=True)
+            sync_directory(self.path.parent)
+        except OSError as error:
+            raise UserError(f"{self.path}: {error.strerror}") from None
+
+
+def whole(line: bytes) -> dict[str, Any] | None:
+    """The record of a line; None if it is not all there."""
+    checksum, _, text = line.partition(b" ")
+    if checksum != b"%08x" % zlib.crc32(text):
+        return None
+    try:
+        record = json.loads(text)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def sync_directory(path: Path) -> None:
+    """Make sure that the directory's entries are on the disk."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
