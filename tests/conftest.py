@@ -13,6 +13,15 @@ import pytest
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of all tests."""
+    parser.addoption(
+        "--require-kernel",
+        action="store_true",
+        help="fail where tests/linux would be skipped since the kernel or the rights are missing",
+    )
+
+
 @pytest.fixture(scope="session")
 def debian_program() -> Callable[[str, str], str]:
     """Path of a program, installed from its Debian package where root may; skips without it."""

@@ -98,9 +98,7 @@ class Layout:
         self.ifb = ifb
         self.wan_block, self.lan_block = wan_and_lan_block(gateway)
         self.members: dict[str, Member] = {}
-        self.ap_class = {
-            ap.name: tc.classid(MAJOR, k) for k, ap in enumerate(gateway.aps, start=1)
-        }
+        self.ap_class = {ap.name: tc.classid(MAJOR, k) for k, ap in enumerate(gateway.aps, start=1)}
         self.free_leaves: list[int] = []
         self.next_leaf = FIRST_LEAF
         self.taken: dict[int, set[int]] = {}
@@ -127,7 +125,9 @@ class Layout:
         if self.free_leaves:
             return self.free_leaves.pop()
         if self.next_leaf > LAST_LEAF:
-            raise UserError(f"more than {LAST_LEAF - FIRST_LEAF + 1} leaves: the kernel has no numbers")
+            raise UserError(
+                f"more than {LAST_LEAF - FIRST_LEAF + 1} leaves: the kernel has no numbers"
+            )
         self.next_leaf += 1
         return tc.classid(MAJOR, self.next_leaf - 1)
 
@@ -168,9 +168,7 @@ class Layout:
             number = STATIONS + (family == 6) * 2
             yield tc.link_table(self.lan_block, family, number, source=True, protocol=tc.TCP)
             for protocol in (tc.TCP, tc.UDP):
-                yield tc.link_table(
-                    self.wan_block, family, number, source=False, protocol=protocol
-                )
+                yield tc.link_table(self.wan_block, family, number, source=False, protocol=protocol)
 
     # Stations that come and go, rates that change.
 

@@ -1,7 +1,7 @@
 """Carries a layout out on this machine, and takes it back."""
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
+from typing import Self
 
 from lasthop.errors import UserError
 from lasthop.gateway.config import Gateway, Station
@@ -36,6 +36,12 @@ class Shaper:
         self.rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
         self.layout: Layout | None = None
         """None while nothing is set up."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let go of the kernel; what is set up stays."""

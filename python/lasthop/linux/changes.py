@@ -105,8 +105,7 @@ def undo(kernel: Socket, record: Record) -> None:
         case {"kind": "ingress", "name": str(name), "block": int(block)}:
             device = device_named(name)
             if device is not None and any(
-                qdisc.is_ingress and qdisc.block == block
-                for qdisc in qdiscs(kernel, device.index)
+                qdisc.is_ingress and qdisc.block == block for qdisc in qdiscs(kernel, device.index)
             ):
                 remove(kernel, tc.del_ingress(device))
         case {"kind": "gro", "name": str(name)}:
@@ -131,5 +130,3 @@ def device_named(name: str) -> tc.Device | None:
         return tc.Device(name, links.index_of(name))
     except UserError:
         return None
-
-

@@ -32,7 +32,9 @@ def index_of(name: str) -> int:
     try:
         return socket.if_nametoindex(name)
     except OSError:
-        raise UserError(f"interface {name}: there is none of this name", known_interfaces()) from None
+        raise UserError(
+            f"interface {name}: there is none of this name", known_interfaces()
+        ) from None
 
 
 def known_interfaces() -> str:

@@ -149,7 +149,9 @@ def htb_class(
         (
             RATESPEC.pack(0, ETHERNET, 0, -1, 0, rate),
             RATESPEC.pack(0, ETHERNET, 0, -1, 0, ceil),
-            struct.pack("=IIIII", ticks(burst_bytes, rate), ticks(burst_bytes, ceil), quantum_bytes, 0, 0),
+            struct.pack(
+                "=IIIII", ticks(burst_bytes, rate), ticks(burst_bytes, ceil), quantum_bytes, 0, 0
+            ),
         )
     )
     body = device.header(number, parent)
@@ -210,7 +212,7 @@ def link_table(
     match = protocol_match(family, protocol)
     selector = selector_of([match], flags=0, hash_mask=0xFF, hash_offset=hashed)
     options = attribute(U32_LINK, struct.pack("=I", table << 20)) + selector
-    said = f"u32 ht 800: {match_said(match)} hashkey mask 0x000000ff at {hashed} link {table:x}:"
+    said = f"u32 {match_said(match)} hashkey mask 0x000000ff at {hashed} link {table:x}:"
     return u32(at, family, major, 0, options, said)
 
 
@@ -324,7 +326,9 @@ def u32(
     return Request(NEWFILTER, CREATE | EXCL, body, said)
 
 
-def bpf_filter(device: Device, parent: int, program: Sequence[tuple[int, int, int, int]]) -> Request:
+def bpf_filter(
+    device: Device, parent: int, program: Sequence[tuple[int, int, int, int]]
+) -> Request:
     """A classic BPF program that returns the class of a packet."""
     everything = struct.unpack("=H", struct.pack("!H", 0x0003))[0]  # ETH_P_ALL
     operations = b"".join(struct.pack("=HBBI", *each) for each in program)

@@ -1,0 +1,49 @@
+"""Tests that need the kernel: network namespaces and root in them."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from lab import Lab, clean_up  # noqa: E402
+
+from lasthop.linux import rights  # noqa: E402
+
+REASON: dict[str, str | None] = {}
+
+
+def why_not() -> str | None:
+    """Why these tests cannot run here; None if they can. Found out by trying, once."""
+    if "why" not in REASON:
+        programs = [name for name in ("ip", "tc", "sysctl") if shutil.which(name) is None]
+        if programs:
+            REASON["why"] = f"needs {', '.join(programs)}"
+        elif not os.access("/run", os.W_OK):
+            REASON["why"] = "needs root: /run is not writable"
+        else:
+            REASON["why"] = rights.missing()
+    return REASON["why"]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def kernel(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Skip with one reason, or fail with --require-kernel."""
+    reason = why_not()
+    if reason is not None:
+        if request.config.getoption("--require-kernel"):
+            pytest.fail(f"--require-kernel: {reason}", pytrace=False)
+        pytest.skip(f"no kernel tests here: {reason}")
+    yield
+    clean_up()
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    """A hot-spot of five stations behind 6 Mbit/s."""
+    with Lab() as lab:
+        yield lab

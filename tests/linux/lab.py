@@ -1,0 +1,216 @@
+"""A hot-spot in network namespaces: a server, the gateway, stations behind a rate-limited hop.
+
+```text
+server 10.77.0.2 ---- wan GATEWAY lan ---- 10.77.1.10, .11, ... STATIONS
+                                             every packet to them through 6 Mbit/s and 75 packets
+```
+
+The station's namespace holds all stations, as addresses of one interface. Everything is named after
+the process, and removed when the lab closes.
+"""
+
+import ctypes
+import os
+import pickle
+import signal
+import subprocess
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+
+from lasthop.linux import links, tc
+from lasthop.linux.changes import Changes
+from lasthop.linux.netlink import Socket
+from lasthop.linux.undo import UndoLog
+
+PREFIX = f"lh{os.getpid()}"
+SERVER, GATEWAY, STATIONS = (f"{PREFIX}-{role}" for role in ("srv", "gw", "sta"))
+SERVER_V4, SERVER_V6 = "10.77.0.2", "fd77::2"
+RATE_BPS = 6_000_000
+PORT = 5001
+
+
+def station_v4(k: int) -> str:
+    return f"10.77.{1 + (k + 10) // 250}.{(k + 10) % 250}"
+
+
+def station_v6(k: int) -> str:
+    return f"fd77:1::{k + 10:x}"
+
+
+def sh(command: str) -> str:
+    """Run shell commands; their output."""
+    done = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stderr}"
+    return done.stdout
+
+
+def clean_up(prefix: str = PREFIX) -> None:
+    """Remove the namespaces of this process, or with another prefix those of one that was killed."""
+    for line in sh("ip netns list").splitlines():
+        name = line.split()[0]
+        if name.startswith(f"{prefix}-"):
+            with suppress(AssertionError):
+                sh(f"ip netns del {name}")
+
+
+@contextmanager
+def entered(namespace: str) -> Iterator[None]:
+    """Run the body in a namespace; sockets made there stay there."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    there = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
+    try:
+        assert libc.setns(there, 0) == 0, os.strerror(ctypes.get_errno())
+        yield
+    finally:
+        assert libc.setns(before, 0) == 0, os.strerror(ctypes.get_errno())
+        os.close(before)
+        os.close(there)
+
+
+class Child:
+    """A function in a process of its own, in a namespace: what it returned, or that it was killed."""
+
+    def __init__(self, namespace: str, function: Callable[[], Any]) -> None:
+        reader, writer = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(reader)
+            answer: tuple[bool, Any] = (False, "no answer")
+            try:
+                with entered(namespace):
+                    answer = (True, function())
+            except BaseException:
+                answer = (False, traceback.format_exc())
+            finally:
+                os.write(writer, pickle.dumps(answer))
+                os._exit(0)
+        os.close(writer)
+        self.reader = reader
+
+    def result(self) -> Any:
+        """What the function returned; None if the process was killed."""
+        with os.fdopen(self.reader, "rb") as file:
+            data = file.read()
+        _, status = os.waitpid(self.pid, 0)
+        if os.WIFSIGNALED(status):
+            return None
+        good, answer = pickle.loads(data)
+        assert good, answer
+        return answer
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+
+
+class Lab:
+    """The three namespaces, with so many stations."""
+
+    def __init__(self, stations: int = 5, rate_bps: int | None = RATE_BPS) -> None:
+        clean_up()
+        self.stations = stations
+        for name in (SERVER, GATEWAY, STATIONS):
+            sh(f"ip netns add {name}; ip -n {name} link set lo up")
+        pair(SERVER, "up0", GATEWAY, "wan")
+        pair(GATEWAY, "lan", STATIONS, "wl0")
+        for name, device, addresses in (
+            (SERVER, "up0", ["10.77.0.2/24", "fd77::2/64"]),
+            (GATEWAY, "wan", ["10.77.0.1/24", "fd77::1/64"]),
+            (GATEWAY, "lan", ["10.77.1.1/16", "fd77:1::1/64"]),
+            (STATIONS, "wl0", [f"{station_v4(k)}/16" for k in range(stations)]),
+            (STATIONS, "wl0", [f"{station_v6(k)}/64" for k in range(stations)]),
+        ):
+            batch = "\n".join(
+                f"address add {a} dev {device}{' nodad' if ':' in a else ''}" for a in addresses
+            )
+            sh(f"ip -n {name} -batch - <<'end'\n{batch}\nend")
+        sh(f"ip netns exec {GATEWAY} sysctl -qw net.ipv4.ip_forward=1")
+        sh(f"ip netns exec {GATEWAY} sysctl -qw net.ipv6.conf.all.forwarding=1")
+        sh(f"ip -n {SERVER} route add default via 10.77.0.1")
+        sh(f"ip -n {SERVER} -6 route add default via fd77::1")
+        sh(f"ip -n {STATIONS} route add 10.77.0.0/24 via 10.77.1.1")
+        sh(f"ip -n {STATIONS} -6 route add default via fd77:1::1")
+        if rate_bps is not None:
+            with entered(STATIONS):
+                rate_limit("wl0", rate_bps)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        clean_up()
+
+
+def pair(a: str, device_a: str, b: str, device_b: str) -> None:
+    """Two namespaces joined by an Ethernet that sends every segment as a frame of its own."""
+    sh(f"ip link add {device_a} netns {a} type veth peer name {device_b} netns {b}")
+    for name, device in ((a, device_a), (b, device_b)):
+        sh(f"ip -n {name} link set {device} gso_max_segs 1 up")
+
+
+def rate_limit(device: str, rate_bps: int, packets: int = 75) -> None:
+    """What comes in passes through a FIFO of so many packets at this rate: the WLAN's downlink."""
+    with Socket() as kernel:
+        wlan = tc.Device(device, links.index_of(device))
+        kernel.carry_out([links.add_ifb("air", b"\x02\0\0\0\0\1", 1000), links.set_up("air")])
+        air = tc.Device("air", links.index_of("air"))
+        leaf, block = tc.classid(1, 1), tc.Block(7)
+        rates = {"rate_bps": rate_bps, "ceil_bps": rate_bps}
+        kernel.carry_out(
+            [
+                tc.htb_qdisc(air, 1, 1000),
+                tc.htb_class(
+                    air, leaf, tc.classid(1, 0), burst_bytes=1600, quantum_bytes=1514, **rates
+                ),
+                tc.leaf_qdisc(air, leaf, "pfifo", packets),
+                tc.bpf_filter(air, tc.classid(1, 0), [(6, 0, 0, leaf)]),
+                tc.ingress_qdisc(wlan, block.number),
+            ]
+        )
+    sh(
+        f"tc filter add block {block.number} protocol all pref 1 u32 match u32 0 0 "
+        "action mirred egress redirect dev air"
+    )
+
+
+def gateway_text(stations: int = 5, more: str = "", rate: str = "5 Mbps") -> str:
+    """A gateway file with so many stations; `more` stands in its table [gateway]."""
+    lines = ["[gateway]", 'wan = "wan"', 'lan = "lan"', f'rate = "{rate}"', 'metrics = "off"', more]
+    for k in range(stations):
+        addresses = f"{station_v4(k)}, {station_v6(k)}"
+        lines.append(f'station.s{k} = {{ address = "{addresses}" }}')
+    return "\n".join(lines) + "\n"
+
+
+def leftovers() -> list[str]:
+    """What of a gateway is in this namespace: interfaces, queueing disciplines, shared blocks."""
+    found = [line for line in sh("ip -o link").splitlines() if ": lh-" in line]
+    found += [
+        line for line in sh("tc qdisc show").splitlines() if "ingress" in line or "htb" in line
+    ]
+    return found
+
+
+def log_in(directory: Path) -> UndoLog:
+    return UndoLog(directory / "undo.log")
+
+
+def take_back(directory: Path) -> list[str]:
+    """What `down` does when nobody runs."""
+    with Socket() as kernel:
+        return Changes(kernel, log_in(directory)).undo_all()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not happen within {seconds} s"
+        time.sleep(0.02)
+
+
+def mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

@@ -1,0 +1,310 @@
+"""The crash contract: whatever happens, traffic flows, `down` removes what is ours, `up` works again."""
+
+import ctypes
+import errno
+import os
+import random
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+from lab import (
+    GATEWAY,
+    Child,
+    Lab,
+    entered,
+    gateway_text,
+    leftovers,
+    log_in,
+    sh,
+    station_v4,
+    take_back,
+)
+from traffic import transfers
+
+from lasthop.errors import UserError
+from lasthop.gateway import config
+from lasthop.gateway.config import Station
+from lasthop.gateway.shaper import Shaper
+from lasthop.linux.netlink import KernelError
+from lasthop.linux.undo import UndoLog
+
+LISTED = 2
+GUEST = Station("guest", "wlan", (ip_address(station_v4(LISTED)),))
+Hook = Callable[[], None]
+Make = Callable[..., Shaper]
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    """A hot-spot without a slow hop: these tests move little and often."""
+    with Lab(stations=3, rate_bps=None) as lab:
+        yield lab
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path
+    with entered(GATEWAY):
+        take_back(tmp_path)
+        assert leftovers() == []
+
+
+@pytest.fixture
+def shaping(directory: Path) -> Iterator[Make]:
+    """Makes shapers that are closed in the end."""
+    with ExitStack() as stack:
+        yield lambda gateway, hook=None: stack.enter_context(
+            Shaper(gateway, log_in(directory), hook)
+        )
+
+
+def a_life(directory: Path, hook: Hook, more: str = "") -> None:
+    """Everything that a gateway ever does to the kernel, with a hook after each step."""
+    gateway = config.read(gateway_text(LISTED, more))
+    shaper = Shaper(gateway, UndoLog(directory / "undo.log", hook), hook)
+    shaper.up(gateway.stations)
+    shaper.set_rate("wlan", 4_000_000)
+    shaper.join(GUEST)
+    shaper.readdress("guest", [*GUEST.addresses, ip_address("fd77:1::c")])
+    shaper.readdress("guest", GUEST.addresses)
+    shaper.leave("guest")
+    shaper.down()
+
+
+class Countdown:
+    """Calls `end` at the step with this number, and counts steps."""
+
+    def __init__(self, last: int, end: Hook) -> None:
+        self.last = last
+        self.end = end
+        self.steps = 0
+
+    def __call__(self) -> None:
+        self.steps += 1
+        if self.steps == self.last:
+            self.end()
+
+
+def steps_of_a_life(directory: Path, more: str = "") -> int:
+    """How many messages and records a whole life takes."""
+
+    def count() -> int:
+        counter = Countdown(-1, lambda: None)
+        a_life(directory, counter, more)
+        return counter.steps
+
+    return int(Child(GATEWAY, count).result())
+
+
+def kill_myself() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def check_after_a_kill(directory: Path) -> None:
+    """Traffic flows as it is; everything of ours can be removed; then it can be set up again."""
+    assert transfers(station_v4(0)), "traffic is stuck"
+    assert transfers(station_v4(LISTED)), "a guest's traffic is stuck"
+    with entered(GATEWAY):
+        assert take_back(directory) == []
+        assert leftovers() == []
+        gateway = config.read(gateway_text(LISTED))
+        shaper = Shaper(gateway, log_in(directory))
+        shaper.up(gateway.stations)
+        assert shaper.faults() == []
+        assert shaper.down() == []
+        shaper.close()
+
+
+@pytest.mark.parametrize(
+    "more", ["", 'fairness = "flow"\nflow_leaves = 3'], ids=["station", "flow"]
+)
+def test_killed_after_any_record_or_message(lab: Lab, directory: Path, more: str) -> None:
+    steps = steps_of_a_life(directory, more)
+    assert steps > 60
+    for last in range(1, steps + 1):
+        killed = Child(GATEWAY, lambda: a_life(directory, Countdown(last, kill_myself), more))  # noqa: B023
+        assert killed.result() is None, f"step {last} of {steps} was not the end"
+        check_after_a_kill(directory)
+
+
+@pytest.mark.long
+def test_killed_at_random_under_traffic(lab: Lab, directory: Path) -> None:
+    """A thousand kills at random times, while a download runs."""
+    draw = random.Random(1)
+    for _ in range(1000):
+        life = Child(GATEWAY, lambda: a_life(directory, lambda: None))
+        delay = draw.uniform(0, 0.06)
+        assert transfers(station_v4(0), count=200_000)
+        signal.sigtimedwait([], delay)
+        life.kill()
+        life.result()
+        check_after_a_kill(directory)
+
+
+def test_refused_by_the_kernel_at_any_message(lab: Lab, directory: Path, shaping: Make) -> None:
+    """A netlink error half-way: the error is told, and nothing stays."""
+
+    def refuse() -> None:
+        raise KernelError(errno.ENOMEM, "a change", "")
+
+    def up(last: int) -> int:
+        gateway = config.read(gateway_text(LISTED))
+        counter = Countdown(last, refuse)
+        shaper = shaping(gateway, counter)
+        if last < 0:
+            shaper.up(gateway.stations)
+            steps = counter.steps
+            shaper.down()
+            return steps
+        with pytest.raises(KernelError, match="a change: Cannot allocate memory"):
+            shaper.up(gateway.stations)
+        assert leftovers() == []
+        assert not (directory / "undo.log").exists()
+        return 0
+
+    with entered(GATEWAY):
+        steps = up(-1)
+        assert steps > 30
+        for last in range(1, steps + 1):
+            up(last)
+    assert transfers(station_v4(0))
+
+
+def test_a_refused_guest_leaves_the_others_as_they_were(lab: Lab, shaping: Make) -> None:
+    def refuse() -> None:
+        raise KernelError(errno.ENOMEM, "a change", "")
+
+    with entered(GATEWAY):
+        gateway = config.read(gateway_text(LISTED))
+        counter = Countdown(-1, refuse)
+        shaper = shaping(gateway, counter)
+        shaper.up(gateway.stations)
+        before = sh("tc class show dev lh-lan | sort")
+        for step in range(1, 7):
+            counter.last = counter.steps + step
+            with pytest.raises(KernelError):
+                shaper.join(GUEST)
+            assert sh("tc class show dev lh-lan | sort") == before
+        counter.last = -1
+        shaper.join(GUEST)
+        assert transfers(station_v4(LISTED))
+        assert shaper.counters()[shaper.running().members["guest"].leaf].sent_packets > 0
+        shaper.down()
+
+
+def test_a_full_disk_stops_it_before_the_change(lab: Lab, tmp_path: Path) -> None:
+    """The log is on a file system without a free byte."""
+    small = tmp_path / "small"
+    small.mkdir()
+
+    def up() -> tuple[str, list[str]]:
+        libc = ctypes.CDLL(None, use_errno=True)
+        assert libc.unshare(0x00020000) == 0  # CLONE_NEWNS: the mount ends with this process
+        sh(f"mount --make-rprivate /; mount -t tmpfs -o size=16k none {small}")
+        with (small / "ballast").open("wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(4096))
+            except OSError as error:
+                assert error.errno == errno.ENOSPC
+        gateway = config.read(gateway_text(LISTED))
+        shaper = Shaper(gateway, log_in(small))
+        try:
+            shaper.up(gateway.stations)
+        except UserError as error:
+            return str(error), leftovers()
+        return "", leftovers()
+
+    said, left = Child(GATEWAY, up).result()
+    assert said == f"{small}/undo.log: No space left on device"
+    assert left == []
+
+
+def test_a_foreign_ingress_is_refused_and_stays(lab: Lab, shaping: Make) -> None:
+    gateway = config.read(gateway_text(LISTED))
+    for kind in ("ingress", "clsact"):
+        with entered(GATEWAY):
+            sh(f"tc qdisc add dev wan {kind}")
+            try:
+                shaper = shaping(gateway)
+                with pytest.raises(UserError, match=f"wan: it has a queueing discipline {kind}"):
+                    shaper.up(gateway.stations)
+                assert len(leftovers()) == (kind == "ingress")
+                assert kind in sh("tc qdisc show dev wan")
+            finally:
+                sh(f"tc qdisc del dev wan {kind}")
+
+
+def test_a_foreign_ingress_in_the_place_of_ours_stays(lab: Lab, shaping: Make) -> None:
+    gateway = config.read(gateway_text(LISTED))
+    with entered(GATEWAY):
+        shaper = shaping(gateway)
+        shaper.up(gateway.stations)
+        sh("tc qdisc del dev wan ingress; tc qdisc add dev wan clsact")
+        try:
+            assert shaper.faults() == ["the ingress of wan is no longer ours"]
+            assert shaper.down() == []
+            assert "clsact" in sh("tc qdisc show dev wan")
+        finally:
+            sh("tc qdisc del dev wan clsact")
+        assert leftovers() == []
+
+
+def test_a_foreign_interface_of_our_name_stays(lab: Lab, directory: Path, shaping: Make) -> None:
+    gateway = config.read(gateway_text(LISTED))
+    with entered(GATEWAY):
+        sh("ip link add lh-lan type ifb")
+        try:
+            shaper = shaping(gateway)
+            with pytest.raises(UserError, match="lh-lan: there is one already"):
+                shaper.up(gateway.stations)
+            # also if a log says that we made one of this name, which has gone since
+            log_in(directory).add({"kind": "link", "name": "lh-lan"})
+            assert take_back(directory) == []
+            assert "lh-lan" in sh("ip -o link show lh-lan")
+        finally:
+            sh("ip link del lh-lan")
+
+
+def test_vanished_interfaces_do_not_hinder_down(lab: Lab, shaping: Make) -> None:
+    gateway = config.read(gateway_text(LISTED))
+    with entered(GATEWAY):
+        sh("ip link add usb type veth peer name usb2; ip link set usb up")
+        text = gateway_text(LISTED).replace('wan = "wan"', 'wan = "usb"')
+        gateway = config.read(text)
+        shaper = shaping(gateway)
+        shaper.up(gateway.stations)
+        sh("ip link del usb; ip link del lh-lan")
+        assert len(shaper.faults()) == 2
+        assert shaper.down() == []
+        assert leftovers() == []
+    assert transfers(station_v4(0))
+
+
+def test_a_torn_line_of_the_log_is_no_record(tmp_path: Path) -> None:
+    log = UndoLog(tmp_path / "undo.log")
+    log.add({"kind": "link", "name": "a"})
+    log.add({"kind": "link", "name": "b"})
+    whole = log.path.read_bytes()
+    for length in range(len(whole)):
+        log.path.write_bytes(whole[:length])
+        names = [record["name"] for record in log.records()]
+        assert names == ["a", "b"][: whole[: length + 1].count(b"\n")]
+
+
+def test_gro_is_turned_on_again(lab: Lab, shaping: Make) -> None:
+    from lasthop.linux import offload
+
+    gateway = config.read(gateway_text(LISTED))
+    with entered(GATEWAY):
+        offload.set_merging("wan", True)
+        shaper = shaping(gateway)
+        shaper.up(gateway.stations)
+        assert not offload.merges("wan")
+        assert shaper.down() == []
+        assert offload.merges("wan")
+        offload.set_merging("wan", False)
