@@ -6,6 +6,7 @@ from typing import Final, TypedDict, final, type_check_only
 __all__ = [
     "VERSION",
     "SimulationOutput",
+    "Wce",
     "check",
     "check_gateway",
     "quantities",
@@ -35,6 +36,34 @@ class SimulationOutput:
     @property
     def frame_count(self) -> int: ...
     def write_pcapng(self, write: Callable[[bytes], object]) -> None: ...
+
+@final
+class Wce:
+    def __new__(
+        cls,
+        *,
+        max_bps: int = 6_000_000,
+        min_bps: int | None = None,
+        interval_s: float = 0.1,
+        low_s: float | None = None,
+        threshold_s: float | None = None,
+        high_s: float | None = None,
+        increase_bps: int | None = None,
+        decrease_bps: int | None = None,
+        speed_up: float | None = None,
+        back_off: float | None = None,
+        timeout_s: float | None = None,
+    ) -> Wce: ...
+    def step(self, now_s: float, rtt_s: float | None) -> int: ...
+    @property
+    def last_step(self) -> str | None: ...
+    @property
+    def capacity_bps(self) -> int: ...
+    @property
+    def base_rtt_s(self) -> float | None: ...
+    @property
+    def thresholds_s(self) -> tuple[float, float, float]: ...
+    def cycle(self, capacity_bps: int) -> tuple[float, float, float]: ...
 
 def check(content: bytes, format: str, source: str, settings: list[tuple[str, str]]) -> str: ...
 def check_gateway(

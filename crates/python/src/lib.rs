@@ -1,6 +1,7 @@
 //! `lasthop._core`: the engine for Python. A binding checks, converts, calls and converts back;
 //! everything a user reads stands in `python/lasthop`.
 
+mod control;
 mod scenario;
 mod simulate;
 
@@ -10,6 +11,8 @@ mod _core {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_export]
+    use crate::control::Wce;
     #[pymodule_export]
     use crate::scenario::{check, check_gateway, schema};
     #[pymodule_export]

@@ -1,0 +1,8 @@
+//! Controllers: pure steps from an observation to a setting, without clock, draw or I/O. The same
+//! code runs in the simulator, in the emulator and on a Linux gateway.
+
+mod base_rtt;
+pub mod wce;
+
+pub use self::base_rtt::BaseRtt;
+pub use self::wce::{Cycle, Observation, Step, Thresholds, Wce, WceSettings, WceSettingsError};

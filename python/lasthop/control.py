@@ -1,0 +1,14 @@
+"""Controllers as pure steps: observation in, setting out.
+
+The simulator runs the same code; here it is for whoever measures and sets on a live network.
+
+>>> wce = Wce(max_bps=6_000_000)
+>>> wce.step(now_s=0.1, rtt_s=0.120)  # a ping took 120 ms: a queue grows behind the bottleneck
+5960000
+>>> wce.step(now_s=0.2, rtt_s=None)  # no answer: C holds
+5960000
+"""
+
+from lasthop._core import Wce
+
+__all__ = ["Wce"]

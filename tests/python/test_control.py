@@ -1,0 +1,68 @@
+"""The controllers as Python sees them; crates/engine tests their rules."""
+
+import doctest
+import re
+from typing import Any
+
+import pytest
+
+import lasthop.control
+from lasthop.control import Wce
+
+
+def test_the_example_of_the_module_holds() -> None:
+    failed, tried = doctest.testmod(lasthop.control)
+    assert (failed, tried) == (0, 3)
+
+
+def test_each_round_trip_time_has_its_step() -> None:
+    wce = Wce()
+    seen = []
+    for k, rtt_s in enumerate([0.3, 0.1, 0.02, 0.002, None]):
+        capacity = wce.step(10 + 0.4 * k, rtt_s)
+        assert capacity == wce.capacity_bps
+        seen.append((capacity, wce.last_step))
+    assert seen == [
+        (4_800_000, "back off"),
+        (4_760_000, "decrease"),
+        (4_770_000, "increase"),
+        (4_865_400, "speed up"),
+        (4_865_400, "hold"),
+    ]
+
+
+def test_it_tells_its_base_thresholds_and_margin() -> None:
+    wce = Wce(max_bps=6_000_000)
+    assert wce.base_rtt_s is None
+    assert wce.thresholds_s == (0.005, 0.04, 0.2)
+    for k in range(64):
+        wce.step(1 + 0.1 * k, 0.015)
+    assert wce.base_rtt_s == pytest.approx(0.015)
+    assert wce.thresholds_s == pytest.approx((0.015, 0.05, 0.21))
+    overshoot_bps, queueing_s, margin = wce.cycle(5_400_000)
+    assert overshoot_bps == pytest.approx(217e3, rel=0.01)
+    assert margin == pytest.approx(0.2 / queueing_s) == pytest.approx(3.67, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"min_bps": 0}, "min_bps: the least rate must be positive"),
+        ({"interval_s": -1.0}, "interval_s: -1 is not a time between 0 and 1e9 s"),
+        ({"interval_s": float("nan")}, "interval_s: NaN is not a time between 0 and 1e9 s"),
+        ({"threshold_s": 0.3}, "threshold_s: thresholds must ascend, low_s < threshold_s < high_s"),
+        ({"back_off": 1.0}, "back_off: the factor must be above 0 and below 1"),
+    ],
+)
+def test_settings_that_make_no_estimator_are_refused(
+    settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Wce(**settings)
+
+
+def test_time_does_not_run_backwards() -> None:
+    wce = Wce()
+    wce.step(2.0, None)
+    with pytest.raises(ValueError, match="now_s: 1 is before the last step, 2"):
+        wce.step(1.0, None)
