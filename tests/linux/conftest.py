@@ -10,9 +10,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from lab import Lab, clean_up  # noqa: E402
+from lab import Lab, clean_up
 
-from lasthop.linux import rights  # noqa: E402
+from lasthop.linux import rights
 
 REASON: dict[str, str | None] = {}
 

@@ -49,7 +49,7 @@ def sh(command: str) -> str:
 
 
 def clean_up(prefix: str = PREFIX) -> None:
-    """Remove the namespaces of this process, or with another prefix those of one that was killed."""
+    """Remove the namespaces of this process, or of one that was killed."""
     for line in sh("ip netns list").splitlines():
         name = line.split()[0]
         if name.startswith(f"{prefix}-"):
@@ -73,7 +73,7 @@ def entered(namespace: str) -> Iterator[None]:
 
 
 class Child:
-    """A function in a process of its own, in a namespace: what it returned, or that it was killed."""
+    """A function in a process of its own, in a namespace."""
 
     def __init__(self, namespace: str, function: Callable[[], Any]) -> None:
         reader, writer = os.pipe()

@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 from lasthop import __version__
 from lasthop.cli.check import check
 from lasthop.cli.compare import compare
+from lasthop.cli.gateway import COMMANDS as GATEWAY
 from lasthop.cli.predict import predict
 from lasthop.cli.reproduce import reproduce
 from lasthop.cli.schema import schema
@@ -59,6 +60,21 @@ stability = typer.Typer(
 for command, line in STABILITY.items():
     stability.command(command.__name__.replace("_", "-"), cls=Command, short_help=line)(command)
 app.add_typer(stability, name="stability", short_help="Will this queue oscillate? By theory.")
+
+gateway = typer.Typer(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+)
+for command, line in GATEWAY.items():
+    gateway.command(command.__name__, cls=Command, short_help=line)(command)
+app.add_typer(gateway, name="gateway", short_help="Enforce fairness on a Linux gateway.")
+
+
+@gateway.callback(invoke_without_command=True)
+def gateway_root(context: typer.Context) -> None:
+    """Enforce fairness between stations on a Linux machine in front of the access points."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @stability.callback(invoke_without_command=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from lasthop import _core
+from lasthop.errors import UserError
 from lasthop.linux.tc import Address
 from lasthop.scenario import contents, looks_like_json
 
@@ -66,6 +67,7 @@ class Discovery:
 
     neighbours: bool
     leases: Path | None
+    ignore: frozenset[Address]
     interval_s: float
     absence_s: float
 
@@ -116,10 +118,18 @@ def read(source: str | Path, settings: Sequence[tuple[str, str]] = ()) -> Gatewa
     ------
     ScenarioError
         With everything that is wrong in ``problems``.
+    UserError
+        For settings of the estimator that make no sense together.
     """
     content, name = contents(source)
     kind = "json" if looks_like_json(content) else "toml"
-    return from_tree(json.loads(_core.check_gateway(content, kind, name, list(settings))))
+    gateway = from_tree(json.loads(_core.check_gateway(content, kind, name, list(settings))))
+    for ap in gateway.aps:
+        try:
+            _core.Wce(**ap.wce)
+        except ValueError as error:
+            raise UserError(f"{name}: access point {ap.name}: wce: {error}") from None
+    return gateway
 
 
 def from_tree(tree: Mapping[str, Any]) -> Gateway:
@@ -138,6 +148,7 @@ def from_tree(tree: Mapping[str, Any]) -> Gateway:
         discovery=Discovery(
             neighbours=found["neighbours"],
             leases=Path(found["leases"]) if found["leases"] else None,
+            ignore=frozenset(map(ip_address, found["ignore"])),
             interval_s=found["interval_s"],
             absence_s=found["absence_s"],
         ),

@@ -10,6 +10,8 @@ __all__ = ["Instruction", "flow_hash", "program"]
 
 Instruction: TypeAlias = tuple[int, int, int, int]
 """Code, jump if true, jump if false, operand (linux/filter.h)."""
+Marked: TypeAlias = tuple[int, int | str, int | str, int]
+"""An instruction whose jumps go by names."""
 
 LOAD_WORD, LOAD_HALF, LOAD_BYTE = 0x20, 0x28, 0x30
 LOAD_WORD_X, LOAD_MEMORY, STORE = 0x40, 0x60, 0x02
@@ -28,7 +30,8 @@ MULTIPLIER = 0x9E3779B1
 
 def program(first: int, leaves: int) -> list[Instruction]:
     """The program that returns the class of a packet: one of `leaves` from `first` on."""
-    v4 = words(12, 16) + [
+    v4: list[Marked] = [
+        *words(12, 16),
         (STORE, 0, 0, 0),
         (LOAD_HALF, 0, 0, NETWORK + 6),
         (JUMP_SET, "finish", "next", 0x1FFF),  # a fragment behind the first has no ports
@@ -39,14 +42,15 @@ def program(first: int, leaves: int) -> list[Instruction]:
         (LOAD_WORD_X, 0, 0, NETWORK),
         (JUMP, "ports", 0, 0),
     ]
-    v6 = words(*range(8, 40, 4)) + [
+    v6: list[Marked] = [
+        *words(*range(8, 40, 4)),
         (STORE, 0, 0, 0),
         (LOAD_BYTE, 0, 0, NETWORK + 6),
         (JUMP_EQUAL, "skip", "next", TCP),
         (JUMP_EQUAL, "next", "finish", UDP),
         (LOAD_WORD, 0, 0, NETWORK + 40),
     ]
-    ports = [
+    ports: list[Marked] = [
         (TO_X, 0, 0, 0),
         (SHIFT_RIGHT, 0, 0, 16),
         (XOR_X, 0, 0, 0),
@@ -56,7 +60,7 @@ def program(first: int, leaves: int) -> list[Instruction]:
         (XOR_X, 0, 0, 0),
         (STORE, 0, 0, 0),
     ]
-    finish = [
+    finish: list[Marked] = [
         (LOAD_MEMORY, 0, 0, 0),
         (MULTIPLY, 0, 0, MULTIPLIER),
         (SHIFT_RIGHT, 0, 0, 16),
@@ -64,7 +68,7 @@ def program(first: int, leaves: int) -> list[Instruction]:
         (ADD, 0, 0, first),
         (RETURN_A, 0, 0, 0),
     ]
-    start = [
+    start: list[Marked] = [
         (LOAD_WORD, 0, 0, PROTOCOL),
         (JUMP_EQUAL, "next", "v6?", IPV4),
         *v4,
@@ -81,17 +85,15 @@ def program(first: int, leaves: int) -> list[Instruction]:
     return [resolved(at, each, marks) for at, each in enumerate(whole)]
 
 
-def words(*offsets: int) -> list[tuple[int, int | str, int | str, int]]:
+def words(*offsets: int) -> list[Marked]:
     """Load words of the network header, combined by exclusive or."""
-    loads: list[tuple[int, int | str, int | str, int]] = [(LOAD_WORD, 0, 0, NETWORK + offsets[0])]
+    loads: list[Marked] = [(LOAD_WORD, 0, 0, NETWORK + offsets[0])]
     for offset in offsets[1:]:
         loads += [(TO_X, 0, 0, 0), (LOAD_WORD, 0, 0, NETWORK + offset), (XOR_X, 0, 0, 0)]
     return loads
 
 
-def resolved(
-    at: int, instruction: tuple[int, int | str, int | str, int], marks: dict[str, int]
-) -> Instruction:
+def resolved(at: int, instruction: Marked, marks: dict[str, int]) -> Instruction:
     """An instruction whose jumps go by numbers, not by names."""
     code, yes, no, operand = instruction
     near = {"next": 0, "skip": 1}

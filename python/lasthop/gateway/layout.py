@@ -1,9 +1,9 @@
 """Classes and filters of a virtual shared bottleneck (paper 002, section 4.2 and appendix V).
 
 ```text
-wan --ingress, block of filters: TCP and UDP to a station------+
-                                                               +--> IFB: HTB --> back to where it came in
-lan --ingress, block of filters: TCP from a station------------+
+wan --ingress, block of filters: TCP and UDP to a station--+
+                                                           +--> IFB: HTB --> where it came in
+lan --ingress, block of filters: TCP from a station--------+
 IFB:  root 6c68:  --+-- 6c68:1  access point 1, rate C --+-- 6c68:100  station's leaf, FIFO
                     +-- 6c68:2  access point 2 ...       +-- 6c68:101  ...
 ```
@@ -202,10 +202,11 @@ class Layout:
 
     def join(self, station: Station) -> list[Request]:
         """Give a station its place; packets are redirected to it last of all."""
-        assert station.ap is not None and station.name not in self.members
+        assert station.ap is not None
+        assert station.name not in self.members
         ap = self.gateway.ap(station.ap)
         fixed = self.fixed[ap.name]
-        requests = []
+        requests: list[Request] = []
         match ap.fairness:
             case "flow":
                 leaf = uplink = self.ap_class[ap.name] if len(fixed) > 1 else fixed[0]

@@ -120,24 +120,24 @@ class Shaper:
 
     def counters(self) -> dict[int, Counters]:
         """What every class has sent, dropped and holds."""
-        return class_counters(self.kernel, self.running().ifb.index)
+        return class_counters(self.kernel, self.running().ifb.number)
 
     def faults(self) -> list[str]:
         """What of ours is no longer there, in words: others can remove it."""
         layout, found = self.running(), []
         ifb = links.link_named(self.kernel, layout.ifb.name)
-        if ifb is None or ifb.index != layout.ifb.index:
+        if ifb is None or ifb.number != layout.ifb.number:
             found.append(f"interface {layout.ifb.name} is gone")
         elif not ifb.is_up:
             found.append(f"interface {layout.ifb.name} is down")
-        elif not any(qdisc.kind == "htb" for qdisc in qdiscs(self.kernel, ifb.index)):
+        elif not any(qdisc.kind == "htb" for qdisc in qdiscs(self.kernel, ifb.number)):
             found.append(f"the classes of {layout.ifb.name} are gone")
         for name in (self.gateway.wan, *self.gateway.lans):
             block = layout.wan_block if name == self.gateway.wan else layout.lan_block
             link = links.link_named(self.kernel, name)
             if link is None:
                 found.append(f"interface {name} is gone")
-            elif not any(q.block == block.number for q in qdiscs(self.kernel, link.index)):
+            elif not any(q.block == block.number for q in qdiscs(self.kernel, link.number)):
                 found.append(f"the ingress of {name} is no longer ours")
         return found
 

@@ -86,7 +86,7 @@ class Changes:
 
 def check_ingress_is_free(kernel: Socket, device: tc.Device) -> None:
     """Refuse an interface whose ingress another program uses."""
-    for qdisc in qdiscs(kernel, device.index):
+    for qdisc in qdiscs(kernel, device.number):
         if qdisc.is_ingress:
             raise UserError(
                 f"interface {device.name}: it has a queueing discipline {qdisc.kind} for incoming "
@@ -105,7 +105,7 @@ def undo(kernel: Socket, record: Record) -> None:
         case {"kind": "ingress", "name": str(name), "block": int(block)}:
             device = device_named(name)
             if device is not None and any(
-                qdisc.is_ingress and qdisc.block == block for qdisc in qdiscs(kernel, device.index)
+                qdisc.is_ingress and qdisc.block == block for qdisc in qdiscs(kernel, device.number)
             ):
                 remove(kernel, tc.del_ingress(device))
         case {"kind": "gro", "name": str(name)}:

@@ -20,7 +20,7 @@ IFNAME, ADDRESS, TXQLEN, LINKINFO, KIND = 3, 1, 13, 18, 1
 class Link(NamedTuple):
     """A network interface."""
 
-    index: int
+    number: int
     kind: str
     """Its driver's, such as ``ifb``; empty for hardware."""
     mac: bytes

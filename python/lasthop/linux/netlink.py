@@ -1,7 +1,7 @@
-"""Writing to rtnetlink: messages with their acknowledgements, many in one system call.
+"""rtnetlink: messages with their acknowledgements, many in one system call, and dumps.
 
-pyroute2 reads the kernel's state for us. Writing goes this way since a gateway may have to set up
-thousands of classes at once: pyroute2 takes 1.7 ms to encode one HTB class, this takes 10 us.
+A gateway sets up thousands of classes at once and reads their counters every second. Encoding one
+HTB class takes pyroute2 1.7 ms and reading one back 0.22 ms; here they take microseconds.
 """
 
 import errno

@@ -65,11 +65,11 @@ class Device(NamedTuple):
     """Where queueing disciplines, classes and filters hang: an interface."""
 
     name: str
-    index: int
+    number: int
 
     def header(self, handle: int = 0, parent: int = 0, info: int = 0) -> bytes:
         """The fixed part of a message."""
-        return TCMSG.pack(0, self.index, handle, parent, info)
+        return TCMSG.pack(0, self.number, handle, parent, info)
 
     def said(self) -> str:
         """What `tc` calls it."""
@@ -282,7 +282,7 @@ def del_filter(
 
 def mirred(device: Device) -> bytes:
     """The action that redirects to the egress of an interface."""
-    parameters = struct.pack("=IIiiiiI", 0, 0, STOLEN, 0, 0, EGRESS_REDIRECT, device.index)
+    parameters = struct.pack("=IIiiiiI", 0, 0, STOLEN, 0, 0, EGRESS_REDIRECT, device.number)
     options = attribute(ACT_OPTIONS | NESTED, attribute(MIRRED_PARMS, parameters))
     return attribute(ACT_KIND, b"mirred\0") + options
 

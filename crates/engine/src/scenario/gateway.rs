@@ -66,6 +66,8 @@ pub struct Discovery {
     pub neighbours: bool,
     /// In this leases file.
     pub leases: Option<String>,
+    /// These are no stations.
+    pub ignore: Vec<IpAddr>,
     /// Time between two looks.
     pub interval: Span,
     /// A station leaves when it has not been named for so long.
@@ -456,6 +458,7 @@ fn discovery(gateway: &Section) -> Option<Discovery> {
             .and_then(Entry::flag)
             .unwrap_or(no_other),
         leases,
+        ignore: addresses(section, "ignore"),
         interval: Layers(&[section]).duration("interval")?,
         absence: Layers(&[section]).duration("absence")?,
     })
@@ -473,12 +476,17 @@ fn station(
     GatewayStation {
         name: name.to_owned(),
         ap: text("ap").or(only).map(str::to_owned),
-        addresses: forms::words(text("address").unwrap_or_default())
-            .filter_map(|word| forms::address(word).ok())
-            .collect(),
+        addresses: addresses(section, "address"),
         mac: text("mac").and_then(|mac| forms::mac(mac).ok()),
         rate_bps: rate.or(of_scenario.map(|station| station.rate_bps)),
     }
+}
+
+/// The addresses of a list without fault.
+fn addresses(section: &Section, key: &str) -> Vec<IpAddr> {
+    let list = section.entry(key).and_then(Entry::text);
+    let words = forms::words(list.unwrap_or_default());
+    words.filter_map(|word| forms::address(word).ok()).collect()
 }
 
 impl Gateway {
@@ -502,6 +510,7 @@ impl Gateway {
             "discovery": {
                 "neighbours": self.discovery.neighbours,
                 "leases": self.discovery.leases,
+                "ignore": self.discovery.ignore,
                 "interval_s": self.discovery.interval.seconds(),
                 "absence_s": self.discovery.absence.seconds(),
             },

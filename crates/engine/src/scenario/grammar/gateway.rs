@@ -116,6 +116,12 @@ const DISCOVER: Table = Table {
             "Leases file of dnsmasq or ISC dhcpd.",
         ),
         key(
+            "ignore",
+            Kind::Formed(&ADDRESSES),
+            Default::Absent("none"),
+            "Addresses of what is no station: access points, machines on a cable.",
+        ),
+        key(
             "interval",
             duration(100 * MS, 3_600 * S),
             Default::Text("5 s"),

@@ -101,6 +101,7 @@ const GATEWAY_SAMPLES: &[(&str, &str)] = &[
     ("flow_leaves", "9"),
     ("discover.interval", "3 s"),
     ("absence", "9 s"),
+    ("ignore", "192.0.2.4"),
     ("neighbours", "true"),
     ("wce.interval", "40 ms"),
     ("wce.low", "0.55 ms"),

@@ -1,0 +1,189 @@
+"""`lasthop gateway`: everything that enforces fairness on a Linux machine."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lasthop.cli.options import Json, Settings, file_name, pairs
+from lasthop.errors import UserError
+
+if TYPE_CHECKING:
+    from lasthop.gateway.config import Gateway
+
+__all__ = ["COMMANDS"]
+
+PLAIN_WIDTH = 160
+"""Columns where there is no terminal."""
+
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="Scenario with a table [gateway], TOML or JSON; - is standard input."
+    ),
+]
+Directory = Annotated[
+    Path | None,
+    typer.Option(
+        "--state",
+        metavar="DIR",
+        parser=file_name,
+        help="Where lock and undo log are; by default /run/lasthop/ and the name of gateway.lan.",
+        show_default=False,
+    ),
+]
+
+
+def read(file: str, settings: list[str] | None) -> "Gateway":
+    """The gateway in `file`, with values set from the command line."""
+    from lasthop.gateway import config
+
+    source = file if file in ("", "-") else Path(file)
+    return config.read(source, given(settings))
+
+
+def given(settings: list[str] | None) -> list[tuple[str, str]]:
+    """Values set from the command line."""
+    return pairs(settings or [], "--set", "PATH=VALUE", "gateway.fairness=airtime")
+
+
+def needs_linux() -> None:
+    """Say in one line that other systems have no such network."""
+    if not sys.platform.startswith("linux"):
+        raise UserError(f"the gateway needs Linux; this is {sys.platform}")
+
+
+def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
+    """Check a gateway's file, and with root rights this machine.
+
+    The kernel's features are tried in a network namespace of their own; nothing here is changed.
+    """
+    gateway = read(file, settings)
+    needs_linux()
+    from lasthop.gateway import operate
+
+    warnings = operate.check(gateway)
+    if as_json:
+        typer.echo(json.dumps({"name": gateway.name, "warnings": warnings}, indent=2))
+        return
+    counts = f"{count(len(gateway.aps), 'access point')}, {count(len(gateway.stations), 'station')}"
+    found = " and whoever is found" if gateway.finds_stations else ""
+    typer.echo(f"{file}: ok: {gateway.name}: {counts}{found}")
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+
+
+def plan(file: File, settings: Settings = None, as_json: Json = False) -> None:
+    """Print the commands that do what `up` does, and do nothing.
+
+    They are the exact equivalent, for the stations whose addresses the file has; `up` talks to the
+    kernel itself and needs neither ip nor tc nor ethtool.
+    """
+    from lasthop.gateway.shaper import plan as commands
+
+    lines = commands(read(file, settings))
+    typer.echo(json.dumps(lines, indent=2) if as_json else "\n".join(lines))
+
+
+def up(
+    file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
+) -> None:
+    """Enforce fairness from now on, in the background.
+
+    If the gateway is up already, it takes the file over. A file that is refused changes nothing.
+    """
+    answered(
+        as_json, "up", lambda operate: operate(file, read(file, settings), given(settings), state)
+    )
+
+
+def down(
+    file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
+) -> None:
+    """End it and take everything back, also after a crash; nothing else is touched."""
+    answered(as_json, "down", lambda operate: operate(read(file, settings), state))
+
+
+def answered(as_json: bool, verb: str, act: Callable[[Callable[..., str]], str]) -> None:
+    """Do something and print what was done."""
+    needs_linux()
+    from lasthop.gateway import operate
+
+    said = act(getattr(operate, verb))
+    typer.echo(json.dumps({"done": said}) if as_json else said)
+
+
+def status(
+    file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
+) -> None:
+    """Print rates, round-trip times, and what every station gets."""
+    gateway = read(file, settings)
+    needs_linux()
+    from lasthop.gateway import operate
+
+    now = operate.status(gateway, state)
+    if as_json:
+        typer.echo(json.dumps(now, indent=2))
+    elif now is None:
+        left = operate.remains(gateway, state)
+        after = f"; {count(left, 'change')} of a process that was killed are left" if left else ""
+        typer.echo(f"not up{after}")
+    else:
+        from rich.console import Console
+
+        from lasthop.gateway.live import tables
+
+        console = Console()
+        if not console.is_terminal:  # a file or a pipe has no edge
+            console.width = PLAIN_WIDTH
+        console.print(tables(now))
+
+
+def run(
+    file: File,
+    settings: Settings = None,
+    state: Directory = None,
+    live: Annotated[
+        bool | None,
+        typer.Option(
+            "--live/--no-live",
+            help="Show rates as they change; by default on a terminal.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Enforce fairness in the foreground, until Ctrl-C or SIGTERM; then take everything back.
+
+    SIGHUP lets it read the file anew. This is what a service manager starts.
+    """
+    gateway = read(file, settings)
+    needs_linux()
+    from lasthop.gateway import operate
+
+    wanted = sys.stdout.isatty() if live is None else live
+    if not wanted:
+        operate.run(file, gateway, given(settings), state, None)
+        return
+    from lasthop.gateway.live import following
+
+    with following() as show:
+        operate.run(file, gateway, given(settings), state, show)
+
+
+def count(number: int, what: str) -> str:
+    """A number of things."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+COMMANDS: dict[Callable[..., None], str] = {
+    check: "Check a gateway's file and this machine.",
+    plan: "Print the equivalent tc commands.",
+    up: "Enforce fairness, in the background.",
+    status: "Print rates and what every station gets.",
+    down: "End it, take everything back.",
+    run: "Enforce fairness, in the foreground.",
+}
+"""Every command of the group and its line in the list of them."""

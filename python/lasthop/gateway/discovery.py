@@ -1,0 +1,68 @@
+"""Asks every source who is there: neighbour tables, a leases file, access points."""
+
+import time
+from collections.abc import Callable, Iterator
+
+from lasthop.errors import UserError
+from lasthop.gateway.config import Gateway
+from lasthop.gateway.leases import leases
+from lasthop.gateway.roster import Sighting
+from lasthop.gateway.snmp import associations
+from lasthop.linux import links
+from lasthop.linux.neighbours import neighbours, own_addresses
+from lasthop.linux.netlink import Socket
+
+__all__ = ["look"]
+
+LARGEST_LEASES = 1 << 24
+"""No more of a leases file is read. [bytes]"""
+
+
+def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
+    """What every source says now, and what went wrong with sources, in words."""
+    seen: list[Sighting] = []
+    wrong: list[str] = []
+    sources: list[Callable[[Gateway], Iterator[Sighting]]] = []
+    if gateway.discovery.neighbours or any(station.mac for station in gateway.stations):
+        sources.append(of_neighbours)
+    if gateway.discovery.leases is not None:
+        sources.append(of_leases)
+    sources.append(of_access_points)
+    for source in sources:
+        try:
+            seen += source(gateway)
+        except UserError as error:
+            wrong.append(str(error))
+    return seen, wrong
+
+
+def of_neighbours(gateway: Gateway) -> Iterator[Sighting]:
+    """Hosts in the neighbour tables of the interfaces towards access points."""
+    listed = {station.mac for station in gateway.stations}
+    with Socket() as kernel:
+        mine = own_addresses(kernel)
+        for name in gateway.lans:
+            for address, mac in neighbours(kernel, links.index_of(name)):
+                if address not in mine and (gateway.discovery.neighbours or mac in listed):
+                    yield Sighting(mac, address, interface=name)
+
+
+def of_leases(gateway: Gateway) -> Iterator[Sighting]:
+    """Hosts with a lease."""
+    path = gateway.discovery.leases
+    assert path is not None
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST_LEASES).decode(errors="replace")
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    for lease in leases(text, time.time()):
+        yield Sighting(lease.mac, lease.address, lease.name)
+
+
+def of_access_points(gateway: Gateway) -> Iterator[Sighting]:
+    """Stations that access points say are theirs."""
+    for ap in gateway.aps:
+        if ap.snmp is not None:
+            for mac, address in associations(ap.snmp):
+                yield Sighting(mac, address, ap=ap.name)

@@ -1,0 +1,235 @@
+"""The verbs of `lasthop gateway`: up, down, status, run, and what they find wrong."""
+
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lasthop.errors import UserError
+from lasthop.gateway import config
+from lasthop.gateway.config import Gateway
+from lasthop.gateway.shaper import Shaper, undo_everything
+from lasthop.gateway.state import PATIENCE_S, State, state_of
+from lasthop.linux import links, rights
+from lasthop.linux.undo import UndoLog
+
+__all__ = ["check", "down", "run", "status", "up"]
+
+Settings = Sequence[tuple[str, str]]
+NOTHING = Path(os.devnull)
+
+
+def check(gateway: Gateway) -> list[str]:
+    """Whether this machine can do what the file asks for; what to mind, in words.
+
+    Raises
+    ------
+    UserError
+        For what would make `up` fail.
+    """
+    if not rights.is_root():
+        return ["this machine was not looked at: that takes root"]
+    lacking = rights.missing(gateway.discipline)
+    if lacking is not None:
+        raise UserError(f"this machine has {lacking}")
+    state = state_of(gateway, None)
+    if state.exists and not is_free(state):
+        return [f"it is up ({state.holder()}); the machine was not looked at"]
+    with Shaper(gateway, UndoLog(NOTHING)) as shaper:
+        if not state.log.records():
+            shaper.check()
+    return [*not_forwarding(gateway)]
+
+
+def not_forwarding(gateway: Gateway) -> list[str]:
+    """A warning if the machine neither routes nor bridges between the two sides."""
+    names = (gateway.wan, *gateway.lans)
+    bridged = all(Path("/sys/class/net", name, "brport").exists() for name in names)
+    if bridged or links.forwards(4):
+        return []
+    return ["the machine does not forward IPv4: sysctl -w net.ipv4.ip_forward=1"]
+
+
+def is_free(state: State) -> bool:
+    """Whether nobody holds the lock."""
+    free = state.take()
+    state.release()
+    return free
+
+
+def status(gateway: Gateway, directory: Path | None) -> dict[str, Any] | None:
+    """What the process that runs says; None if none runs."""
+    state = state_of(gateway, directory)
+    if not state.exists or is_free(state):
+        return None
+    answer = state.ask({"do": "status"})
+    if answer is None:
+        raise UserError(f"{state.directory}: {state.holder()} does not answer")
+    return answer
+
+
+def remains(gateway: Gateway, directory: Path | None) -> int:
+    """How many changes a process that was killed has left behind."""
+    return len(state_of(gateway, directory).log.records())
+
+
+def up(file: str, gateway: Gateway, settings: Settings, directory: Path | None) -> str:
+    """Set up and stay in the background; what was done, in words.
+
+    If the gateway is up, it takes the file over, or refuses it and goes on as before.
+    """
+    state = state_of(gateway, directory)
+    state.make()
+    if not state.take():
+        path = str(Path(file).absolute()) if file != "-" else None
+        answer = state.ask({"do": "reload", "file": path, "settings": list(settings)})
+        if answer is None:
+            raise UserError(f"{state.directory}: {state.holder()} does not answer")
+        if answer["refused"]:
+            raise UserError(answer["refused"][0], "the gateway that is up goes on as before")
+        return f"{state.holder()} goes on with {file}"
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        in_background(file, gateway, settings, state, writer)
+    os.close(writer)
+    state.release()  # the child's handle keeps the lock
+    with os.fdopen(reader, "rb") as pipe:
+        said = json.loads(pipe.read() or b'{"error": "it ended without a word", "hint": null}')
+    if said["error"] is not None:
+        os.waitpid(child, 0)
+        raise UserError(said["error"], said["hint"])
+    return f"up, process {child}"
+
+
+def in_background(
+    file: str, gateway: Gateway, settings: Settings, state: State, writer: int
+) -> None:
+    """The life of the background process; tells its parent once how setting up went."""
+    told = False
+
+    def tell(error: UserError | None) -> None:
+        nonlocal told
+        if not told:
+            told = True
+            said = {"error": None if error is None else str(error), "hint": error and error.hint}
+            os.write(writer, json.dumps(said).encode())
+            os.close(writer)
+
+    code = 1
+    try:
+        os.setsid()
+        os.chdir("/")
+        log = os.open(state.directory / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream, number in ((nothing, 0), (nothing, 1), (log, 2)):
+            os.dup2(stream, number)
+        serve(gateway, settings, file, state, lambda: tell(None), None)
+        code = 0
+    except UserError as error:
+        tell(error)
+        print(f"error: {error}", file=sys.stderr)
+    except BaseException as error:
+        tell(UserError(f"{type(error).__name__}: {error}", f"{state.directory}/log"))
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def run(
+    file: str,
+    gateway: Gateway,
+    settings: Settings,
+    directory: Path | None,
+    show: Callable[[dict[str, Any]], None] | None,
+) -> None:
+    """Set up, run in the foreground until SIGTERM or Ctrl-C, and take everything back."""
+    state = state_of(gateway, directory)
+    state.make()
+    if not state.take():
+        raise UserError(
+            f"{state.directory}: the gateway is up already ({state.holder()})",
+            f"lasthop gateway up {file} lets it take the file over; "
+            f"lasthop gateway down {file} ends it",
+        )
+    try:
+        serve(gateway, settings, file, state, tell_systemd, show)
+    finally:
+        state.release()
+
+
+def serve(
+    gateway: Gateway,
+    settings: Settings,
+    file: str,
+    state: State,
+    is_up: Callable[[], None],
+    show: Callable[[dict[str, Any]], None] | None,
+) -> None:
+    """The life of a gateway."""
+    from lasthop.gateway.metrics import serve_metrics
+    from lasthop.gateway.service import Service
+
+    path = Path(file).absolute() if file != "-" else None
+
+    def again() -> Gateway:
+        return gateway if path is None else config.read(path, settings)
+
+    state.write_holder()
+    service = Service(gateway, state, again)
+    try:
+        try:
+            with serve_metrics(gateway.metrics, service.status):
+                service.up()
+                service.run(is_up, show)
+        finally:
+            kept = service.down()
+        if kept:
+            raise UserError(kept[0], f"{state.log.path} lists what is left")
+    finally:
+        service.close()
+
+
+def tell_systemd() -> None:
+    """Tell systemd that the service is up, if that is who started it (sd_notify)."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if address:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as there:
+            there.connect("\0" + address[1:] if address.startswith("@") else address)
+            there.send(b"READY=1")
+
+
+def down(gateway: Gateway, directory: Path | None) -> str:
+    """End the process that runs, take back what one that was killed has left; in words."""
+    state = state_of(gateway, directory)
+    if not state.exists:
+        return "nothing is up"
+    was_up = False
+    deadline = time.monotonic() + PATIENCE_S
+    while not state.take():
+        if not was_up:
+            was_up = state.ask({"do": "stop"}) is not None
+        if time.monotonic() > deadline:
+            raise UserError(
+                f"{state.directory}: {state.holder()} does not end",
+                "end it with kill -9, and repeat: everything is taken back then",
+            )
+        time.sleep(0.05)
+    try:
+        left = len(state.log.records())
+        kept = undo_everything(state.log)
+        if kept:
+            raise UserError(kept[0], f"{state.log.path} lists what is left")
+    finally:
+        state.release()
+    if was_up:
+        return "down"
+    return f"took back {left} changes of a process that was killed" if left else "nothing is up"

@@ -1,0 +1,129 @@
+"""Who is to have a leaf: the stations of the file, and those that were found.
+
+A pure function of sightings and time, without I/O.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from lasthop.gateway.config import Gateway, Station
+from lasthop.linux.tc import Address
+
+__all__ = ["Roster", "Sighting"]
+
+MOST_ADDRESSES = 16
+"""Addresses of a found station that are kept: hosts make up new ones for IPv6."""
+
+
+class Sighting(NamedTuple):
+    """What a source says of a station."""
+
+    mac: str
+    address: Address | None
+    name: str | None = None
+    """What it calls itself."""
+    ap: str | None = None
+    """Its access point, where the source knows that."""
+    interface: str | None = None
+    """Interface at which it was seen."""
+
+
+@dataclass
+class Found:
+    """What is known of a MAC address."""
+
+    seen_s: dict[Address, float] = field(default_factory=dict)
+    """When each of its addresses was last named."""
+    name: str | None = None
+    ap: str | None = None
+    interface: str | None = None
+    last_s: float = 0.0
+
+
+class Roster:
+    """Puts together what the sources say.
+
+    Parameters
+    ----------
+    gateway : Gateway
+    """
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.gateway = gateway
+        self.found: dict[str, Found] = {}
+        self.listed = {station.mac: station for station in gateway.stations if station.mac}
+        self.owners = {a: station for station in gateway.stations for a in station.addresses}
+
+    def see(self, sightings: Iterable[Sighting], now_s: float) -> None:
+        """Take what the sources say now."""
+        for sighting in sightings:
+            if sighting.address in self.gateway.discovery.ignore:
+                continue
+            known = self.found.setdefault(sighting.mac, Found())
+            known.last_s = now_s
+            known.name = sighting.name or known.name
+            known.ap = sighting.ap or known.ap
+            known.interface = sighting.interface or known.interface
+            if sighting.address is not None:
+                known.seen_s[sighting.address] = now_s
+        self.forget(now_s)
+
+    def forget(self, now_s: float) -> None:
+        """Forget who has not been named for long."""
+        since = now_s - self.gateway.discovery.absence_s
+        for mac, known in list(self.found.items()):
+            recent = sorted(known.seen_s.items(), key=lambda item: -item[1])
+            known.seen_s = {a: s for a, s in recent[:MOST_ADDRESSES] if s >= since}
+            if known.last_s < since:
+                del self.found[mac]
+
+    def stations(self) -> list[Station]:
+        """Everybody who is to have a leaf, with an access point and at least one address."""
+        there = []
+        for station in self.gateway.stations:
+            known = self.found.get(station.mac or "", Found())
+            every = dict.fromkeys((*station.addresses, *sorted_(known.seen_s)))
+            free = tuple(a for a in every if self.owners.get(a, station) is station)
+            ap = station.ap or self.ap_of(known, free)
+            there.append(replace(station, ap=ap, addresses=free))
+        names = {station.name for station in there}
+        if self.gateway.finds_stations:
+            for mac, known in self.found.items():
+                addresses = tuple(a for a in sorted_(known.seen_s) if a not in self.owners)
+                if mac in self.listed or not addresses:
+                    continue
+                name = known.name if known.name and known.name not in names else mac
+                names.add(name)
+                there.append(Station(name, self.ap_of(known, addresses), addresses, mac))
+        return without_twins([each for each in there if each.ap is not None and each.addresses])
+
+    def ap_of(self, known: Found, addresses: Iterable[Address]) -> str | None:
+        """The access point of a station: the only one, as told, by its interface or subnet."""
+        aps = self.gateway.aps
+        if len(aps) == 1:
+            return aps[0].name
+        if known.ap is not None:
+            return known.ap
+        for ap in aps:
+            if any(address in subnet for subnet in ap.subnets for address in addresses):
+                return ap.name
+        here = [ap.name for ap in aps if ap.interface == known.interface]
+        return here[0] if len(here) == 1 else None
+
+
+def sorted_(addresses: Iterable[Address]) -> list[Address]:
+    """Addresses in an order that does not depend on when they were seen."""
+    return sorted(addresses, key=lambda address: (address.version, int(address)))
+
+
+def without_twins(stations: list[Station]) -> list[Station]:
+    """Leave an address to the first station that has it, as after a change of a MAC address."""
+    taken: set[Address] = set()
+    kept = []
+    for station in stations:
+        addresses = tuple(a for a in station.addresses if a not in taken)
+        taken.update(addresses)
+        if addresses:
+            kept.append(replace(station, addresses=addresses))
+    return kept

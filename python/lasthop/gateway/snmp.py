@@ -1,0 +1,162 @@
+"""An access point's table of associated stations, by SNMP version 2c (RFC 3416).
+
+The column's index ends in the six bytes of a station's MAC address, its value is an IP address: so
+cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB, which paper 002 names (footnote 3).
+"""
+
+import random
+import socket
+from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import NamedTuple
+
+from lasthop.errors import UserError
+from lasthop.gateway.config import Snmp
+from lasthop.linux.tc import Address
+
+__all__ = ["Association", "associations"]
+
+INTEGER, OCTETS, NULL, OID, SEQUENCE, IP_ADDRESS = 0x02, 0x04, 0x05, 0x06, 0x30, 0x40
+GET_BULK, RESPONSE, END_OF_VIEW = 0xA5, 0xA2, 0x82
+VERSION_2C = 1
+ROWS = 25
+"""Rows of one answer; they fit a datagram."""
+TRIES, PATIENCE_S = 3, 1.0
+MOST_ROWS = 10_000
+
+
+class Association(NamedTuple):
+    """A station at an access point."""
+
+    mac: str
+    address: Address | None
+
+
+def associations(agent: Snmp) -> list[Association]:
+    """Stations of an access point; `UserError` if it does not answer."""
+    column = tuple(map(int, agent.table.split(".")))
+    found: list[Association] = []
+    last = column
+    family = socket.AF_INET6 if ":" in agent.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as udp:
+        udp.settimeout(PATIENCE_S)
+        udp.connect((agent.host, agent.port))
+        while len(found) < MOST_ROWS:
+            rows = ask(udp, agent, last)
+            for oid, value in rows:
+                if oid[: len(column)] != column or oid <= last:
+                    return found
+                last = oid
+                if len(oid) >= len(column) + 6 and max(oid[-6:]) < 256:
+                    found.append(Association(bytes(oid[-6:]).hex(":"), address_of(value)))
+            if not rows:
+                return found
+    return found
+
+
+def address_of(value: bytes) -> Address | None:
+    """The address in a row, if it is there: four bytes, sixteen, or its text."""
+    if len(value) in (4, 16) and any(value):
+        return ip_address(value)
+    try:
+        address = ip_address(value.decode("ascii"))
+    except ValueError:
+        return None
+    return None if address.is_unspecified else address
+
+
+Row = tuple[tuple[int, ...], bytes]
+
+
+def ask(udp: socket.socket, agent: Snmp, after: tuple[int, ...]) -> list[Row]:
+    """The rows behind an object identifier, as many as come at once."""
+    number = random.randrange(1, 1 << 31)
+    binding = field(SEQUENCE, field(OID, oid_bytes(after)) + field(NULL, b""))
+    pdu = integer(number) + integer(0) + integer(ROWS) + field(SEQUENCE, binding)
+    community = field(OCTETS, agent.community.encode())
+    message = field(SEQUENCE, integer(VERSION_2C) + community + field(GET_BULK, pdu))
+    for _ in range(TRIES):
+        try:
+            udp.send(message)
+            while True:
+                answer = rows_of(udp.recv(65535), number)
+                if answer is not None:
+                    return answer
+        except TimeoutError:
+            continue
+        except OSError as error:
+            raise UserError(f"SNMP agent {agent.host}: {error.strerror}") from None
+    raise UserError(f"SNMP agent {agent.host}: no answer", "is the community right?")
+
+
+def rows_of(data: bytes, number: int) -> list[Row] | None:
+    """The rows of an answer; None if it answers something else."""
+    try:
+        (_, message), *_ = fields(data)
+        _, _, (kind, pdu) = list(fields(message))[:3]
+        (_, answered), (_, error), _, (_, bindings) = list(fields(pdu))[:4]
+        if kind != RESPONSE or int.from_bytes(answered, "big") != number:
+            return None
+        if int.from_bytes(error, "big"):
+            return []
+        rows = []
+        for _, binding in fields(bindings):
+            (_, oid), (kind, value) = list(fields(binding))[:2]
+            if kind in (OCTETS, IP_ADDRESS):
+                rows.append((oid_of(oid), value))
+    except (ValueError, IndexError):
+        return None
+    return rows
+
+
+def fields(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Fields of the basic encoding rules, as tag and content; `IndexError` if one is cut."""
+    at = 0
+    while at < len(data):
+        tag, length = data[at], data[at + 1]
+        at += 2
+        if length & 0x80:
+            size = length & 0x7F
+            length = int.from_bytes(data[at : at + size], "big")
+            at += size
+        if at + length > len(data):
+            raise IndexError("cut")
+        yield tag, data[at : at + length]
+        at += length
+
+
+def field(tag: int, content: bytes) -> bytes:
+    """A field of the basic encoding rules."""
+    size = len(content)
+    if size < 0x80:
+        return bytes((tag, size)) + content
+    length = size.to_bytes((size.bit_length() + 7) // 8, "big")
+    return bytes((tag, 0x80 | len(length))) + length + content
+
+
+def integer(value: int) -> bytes:
+    """A whole number that is not negative."""
+    return field(INTEGER, value.to_bytes(value.bit_length() // 8 + 1, "big"))
+
+
+def oid_bytes(oid: tuple[int, ...]) -> bytes:
+    """An object identifier's content: the first two numbers together, each in groups of 7 bits."""
+    content = bytearray()
+    for number in (40 * oid[0] + oid[1], *oid[2:]):
+        groups = [number & 0x7F]
+        while number := number >> 7:
+            groups.append(0x80 | number & 0x7F)
+        content += bytes(reversed(groups))
+    return bytes(content)
+
+
+def oid_of(content: bytes) -> tuple[int, ...]:
+    """An object identifier from its content."""
+    numbers, number = [], 0
+    for byte in content:
+        number = number << 7 | byte & 0x7F
+        if not byte & 0x80:
+            numbers.append(number)
+            number = 0
+    first = min(numbers[0] // 40, 2)
+    return (first, numbers[0] - 40 * first, *numbers[1:])

@@ -1,0 +1,99 @@
+"""The directory of a gateway that is up: a lock, the undo log, a socket to talk to it."""
+
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lasthop.errors import UserError
+from lasthop.gateway.config import Gateway
+from lasthop.linux.undo import UndoLog
+
+__all__ = ["State", "state_of"]
+
+RUN = Path("/run/lasthop")
+ANSWER_BYTES = 1 << 24
+PATIENCE_S = 20.0
+"""Setting up thousands of stations anew takes some seconds. [s]"""
+
+
+def state_of(gateway: Gateway, directory: Path | None) -> "State":
+    """The gateway's directory: by its interface towards the access points, which no two share."""
+    return State(directory or RUN / gateway.lan)
+
+
+class State:
+    """A directory that outlives the process, and the lock that does not."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.log = UndoLog(directory / "undo.log")
+        self.lock: int | None = None
+
+    def make(self) -> None:
+        """Make the directory, for root alone."""
+        try:
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{self.directory}: {error.strerror}", "are you root?") from None
+
+    def take(self) -> bool:
+        """Take the lock, which the kernel gives back when we end; whether it was free."""
+        try:
+            handle = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise UserError(f"{self.directory}/lock: {error.strerror}", "are you root?") from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            return False
+        self.lock = handle
+        return True
+
+    def write_holder(self) -> None:
+        """Write who holds the lock, for messages."""
+        if self.lock is not None:
+            os.ftruncate(self.lock, 0)
+            os.pwrite(self.lock, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Give the lock back."""
+        if self.lock is not None:
+            os.close(self.lock)
+            self.lock = None
+
+    def holder(self) -> str:
+        """Who holds the lock, in words."""
+        try:
+            number = (self.directory / "lock").read_text().strip()
+        except OSError:
+            number = ""
+        return f"process {number}" if number else "another process"
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is such a directory at all."""
+        return self.directory.is_dir()
+
+    @property
+    def address(self) -> str:
+        """Where the process listens."""
+        return str(self.directory / "control")
+
+    def ask(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Ask the process that holds the lock; None if there is none or it does not answer."""
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as there:
+                there.settimeout(PATIENCE_S)
+                there.connect(self.address)
+                there.sendall(json.dumps(request).encode() + b"\n")
+                there.shutdown(socket.SHUT_WR)
+                with there.makefile("rb") as file:
+                    answer = json.loads(file.read(ANSWER_BYTES))
+        except (OSError, ValueError):
+            return None
+        return answer if isinstance(answer, dict) else None

@@ -1,0 +1,353 @@
+"""The commands, as processes in the gateway's namespace."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lab import (
+    GATEWAY,
+    STATIONS,
+    Child,
+    Lab,
+    entered,
+    gateway_text,
+    leftovers,
+    sh,
+    station_v4,
+    station_v6,
+    wait_until,
+)
+from traffic import Flow, run, transfers
+
+from lasthop.gateway.state import State
+
+SENT = 'lasthop_station_sent_bytes_total{ap="wlan",station="s0"}'
+LASTHOP = Path(sys.executable).with_name("lasthop")
+
+
+class Gateway:
+    """`lasthop gateway` with a file and a state directory of its own."""
+
+    def __init__(self, directory: Path) -> None:
+        self.file = directory / "cafe.toml"
+        self.state = directory / "state"
+
+    def start(self, verb: str, *options: str) -> "subprocess.Popen[str]":
+        command = [LASTHOP, "gateway", verb, self.file, *options]
+        if verb != "check":
+            command += ["--state", self.state]
+        with entered(GATEWAY):
+            return subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+
+    def __call__(self, verb: str, *options: str) -> tuple[int, str]:
+        """Exit code, and output with errors behind it."""
+        with self.start(verb, *options) as process:
+            out, err = process.communicate(timeout=60)
+        return process.returncode, out + err
+
+    def status(self) -> Any:
+        """What `status --json` prints, without the start of a process."""
+        return State(self.state).ask({"do": "status"})
+
+    def is_up(self) -> bool:
+        return self.status() is not None
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    with Lab(stations=4, rate_bps=None) as lab:
+        yield lab
+
+
+@pytest.fixture
+def gateway(lab: Lab, tmp_path: Path) -> Iterator[Gateway]:
+    gateway = Gateway(tmp_path)
+    gateway.file.write_text(gateway_text(2))
+    yield gateway
+    gateway.file.write_text(gateway_text(2))
+    code, said = gateway("down")
+    assert code == 0, said
+    with entered(GATEWAY):
+        assert leftovers() == []
+
+
+def members(gateway: Gateway) -> set[str]:
+    return {row["name"] for row in gateway.status()["stations"]}
+
+
+def test_up_status_down(gateway: Gateway) -> None:
+    code, said = gateway("check")
+    assert (code, said) == (0, f"{gateway.file}: ok: cafe: 1 access point, 2 stations\n")
+    code, said = gateway("up")
+    assert code == 0, said
+    assert said.startswith("up, process ")
+    assert transfers(station_v4(0))
+    wait_until(lambda: members(gateway) == {"s0", "s1"}, 5, "two stations")
+    wait_until(lambda: gateway.status()["stations"][0]["sent_packets"] > 10, 5, "counting")
+    code, said = gateway("status", "--json")
+    assert (code, json.loads(said)["aps"]) == (0, gateway.status()["aps"])
+    code, said = gateway("status")
+    assert code == 0
+    assert f"{station_v4(0)} ..." in said
+    assert gateway("down") == (0, "down\n")
+    assert gateway("status") == (0, "not up\n")
+    assert gateway("down") == (0, "nothing is up\n")
+    with entered(GATEWAY):
+        assert leftovers() == []
+
+
+def test_killed_it_goes_on_shaping_and_can_be_taken_back(gateway: Gateway) -> None:
+    gateway("up")
+    os.kill(gateway.status()["pid"], signal.SIGKILL)
+    wait_until(lambda: gateway.status() is None, 5, "the end of the process")
+    assert transfers(station_v4(0))
+    code, said = gateway("status")
+    assert said.startswith("not up; 3 changes of a process that was killed are left")
+    code, said = gateway("up")
+    assert code == 0, said
+    assert transfers(station_v4(0))
+    os.kill(gateway.status()["pid"], signal.SIGKILL)
+    wait_until(lambda: gateway.status() is None, 5, "the end of the process")
+    assert gateway("down") == (0, "took back 3 changes of a process that was killed\n")
+    with entered(GATEWAY):
+        assert leftovers() == []
+
+
+def test_a_second_instance_is_refused(gateway: Gateway) -> None:
+    gateway("up")
+    number = gateway.status()["pid"]
+    code, said = gateway("run")
+    assert code == 2
+    assert f"the gateway is up already (process {number})" in said
+    assert gateway.status()["pid"] == number
+    # and one with another state directory meets interfaces that are taken
+    gateway.state, before = gateway.state.with_name("other"), gateway.state
+    code, said = gateway("up")
+    gateway.state = before
+    assert code == 2
+    assert "interface wan: it has a queueing discipline ingress" in said
+    assert gateway.status()["shaping"]
+
+
+def test_a_bad_file_changes_nothing(gateway: Gateway) -> None:
+    gateway.file.write_text(gateway_text(2).replace('"wan"', '"wam"', 1))
+    code, said = gateway("up")
+    assert code == 2
+    assert said.startswith("error: interface wam: there is none of this name\nhint: this machine")
+    with entered(GATEWAY):
+        assert leftovers() == []
+    gateway.file.write_text(gateway_text(2))
+    gateway("up")
+    before = gateway.status()
+    for bad, why in (
+        (gateway_text(2, "queue = 1"), "`gateway.queue`: 1 is too small"),
+        (gateway_text(2).replace('"wan"', '"wam"', 1), "interface wam: there is none"),
+    ):
+        gateway.file.write_text(bad)
+        code, said = gateway("up")
+        assert (code, why in said) == (2, True), said
+        assert transfers(station_v4(0))
+    gateway.file.write_text(gateway_text(2))
+    after = gateway.status()
+    assert after["shaping"]
+    assert after["pid"] == before["pid"]
+
+
+def test_a_good_file_is_taken_over(gateway: Gateway) -> None:
+    gateway("up")
+    number = gateway.status()["pid"]
+    wait_until(lambda: members(gateway) == {"s0", "s1"}, 5, "two stations")
+    gateway.file.write_text(gateway_text(3))
+    code, said = gateway("up")
+    assert (code, said) == (0, f"process {number} goes on with {gateway.file}\n")
+    wait_until(lambda: members(gateway) == {"s0", "s1", "s2"}, 5, "a third station")
+    # other classes: everything is set up anew, in the same process
+    gateway.file.write_text(gateway_text(3, 'fairness = "flow"\nqueue = 50'))
+    code, said = gateway("up")
+    assert code == 0, said
+    assert gateway.status()["aps"][0]["fairness"] == "flow"
+    assert gateway.status()["pid"] == number
+    assert transfers(station_v4(1))
+    # SIGHUP reads it too
+    gateway.file.write_text(gateway_text(1))
+    os.kill(number, signal.SIGHUP)
+    wait_until(lambda: members(gateway) == {"s0"}, 5, "stations leave")
+
+
+def test_run_ends_with_a_signal_and_takes_everything_back(gateway: Gateway) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with gateway.start("run") as process:
+            wait_until(gateway.is_up, 10, "the gateway is up")
+            assert transfers(station_v4(0))
+            process.send_signal(number)
+            out, err = process.communicate(timeout=20)
+        assert (process.returncode, out, err) == (0, "", "")
+        with entered(GATEWAY):
+            assert leftovers() == []
+
+
+def test_what_others_remove_is_set_up_anew(gateway: Gateway) -> None:
+    gateway("up")
+    for removal in (
+        "ip link del lh-lan",
+        "tc qdisc del dev wan ingress",
+        "tc qdisc del dev lan ingress",
+        "ip link set lh-lan down",
+    ):
+        with entered(GATEWAY):
+            sh(removal)
+            wait_until(lambda: len(leftovers()) == 4, 10, f"healing after {removal}")
+        wait_until(lambda: not gateway.status()["faults"], 10, "no fault is left")
+        wait_until(lambda: transfers(station_v4(0)), 10, "traffic flows")
+
+
+def test_an_interface_that_goes_and_returns(gateway: Gateway) -> None:
+    with entered(GATEWAY):
+        sh("ip link add usb type veth peer name usb2; ip link set usb up")
+    gateway.file.write_text(gateway_text(2).replace('"wan"', '"usb"', 1))
+    gateway("up")
+    with entered(GATEWAY):
+        sh("ip link del usb")
+    wait_until(lambda: not gateway.status()["shaping"], 10, "it is noticed")
+    assert "interface usb: there is none" in gateway.status()["faults"][0]
+    assert transfers(station_v4(0))
+    with entered(GATEWAY):
+        sh("ip link add usb type veth peer name usb2; ip link set usb up")
+    wait_until(lambda: gateway.status()["shaping"], 10, "it shapes again")
+    assert gateway("down") == (0, "down\n")
+    with entered(GATEWAY):
+        sh("ip link del usb")
+
+
+def test_neighbours_join_and_leave_without_disturbing_others(gateway: Gateway, lab: Lab) -> None:
+    more = 'discover = { neighbours = true, interval = "0.2 s", absence = "1 s" }'
+    gateway.file.write_text(gateway_text(1, more))
+    gateway("up")
+    flow = Flow(station_v4(0), download=True)
+    try:
+        wait_until(lambda: "s0" in members(gateway), 5, "the listed station")
+        with entered(GATEWAY):
+            sh("ip neigh flush dev lan")
+        run([flow], 0.5)
+        before = flow.received
+        assert transfers(station_v4(3))
+        guest = sh(f"ip -n {STATIONS} -br link show wl0").split()[2]
+        wait_until(lambda: guest in members(gateway), 5, "a guest")
+        run([flow], 0.5)
+        assert flow.received > before
+        rows = {row["name"]: row for row in gateway.status()["stations"]}
+        assert station_v4(3) in rows[guest]["addresses"]
+        assert station_v4(0) not in rows[guest]["addresses"]
+        with entered(GATEWAY):
+            sh(f"ip neigh del {station_v4(3)} dev lan")
+        drops = rows["s0"]["dropped_packets"]
+        with entered(STATIONS):
+            sh(f"ip addr del {station_v4(3)}/16 dev wl0")
+        wait_until(
+            lambda: station_v4(3) not in str(gateway.status()["stations"]), 10, "the guest leaves"
+        )
+        assert gateway.status()["stations"][0]["dropped_packets"] == drops
+    finally:
+        flow.close()
+        with entered(STATIONS):
+            sh(f"ip addr replace {station_v4(3)}/16 dev wl0")
+
+
+def test_uplink_udp_is_counted_and_its_station_not_pinged(gateway: Gateway) -> None:
+    import socket
+
+    gateway.file.write_text(gateway_text(2, rate="estimated"))
+    gateway("up")
+    with entered(STATIONS):
+        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        udp.bind((station_v4(1), 0))
+    sent = 0
+    deadline = time.monotonic() + 3
+    while time.monotonic() < deadline:
+        udp.sendto(bytes(1000), ("10.77.0.2", 9))
+        sent += 1
+        time.sleep(0.001)
+    rows = {row["name"]: row for row in gateway.status()["stations"]}
+    udp.close()
+    assert rows["s1"]["udp_uplink_packets"] == pytest.approx(sent, rel=0.3)
+    assert rows["s1"]["udp_uplink_bps"] > 1e6
+    assert (rows["s0"]["pinged"], rows["s1"]["pinged"]) == (True, False)
+    assert rows["s0"]["udp_uplink_packets"] == 0
+    # it never went through the classes
+    assert rows["s1"]["sent_packets"] == 0
+
+
+def test_the_estimator_pings_and_follows_a_slow_hop(gateway: Gateway) -> None:
+    """Without a queue C rises to its cap; see test_capacity for what a WLAN does to it."""
+    more = 'wce = { max = "20 Mbps", interval = "20 ms" }'
+    gateway.file.write_text(gateway_text(2, more, rate="estimated"))
+    gateway("up")
+    wait_until(lambda: gateway.status()["aps"][0]["answers"] > 20, 10, "answers to pings")
+    ap = gateway.status()["aps"][0]
+    assert ap["rate_bps"] == 20_000_000
+    assert 0 < ap["rtt_s"] < 0.005
+
+
+def test_metrics_are_served_on_loopback(gateway: Gateway) -> None:
+    text = gateway_text(2, "").replace('metrics = "off"', 'metrics = "127.0.0.1:9464"')
+    gateway.file.write_text(text)
+    gateway("up")
+    transfers(station_v4(0))
+    transfers(station_v6(0))
+
+    def scrape() -> str:
+        with urllib.request.urlopen("http://127.0.0.1:9464/metrics") as answer:
+            page: str = answer.read().decode()
+            return page
+
+    def sent() -> float:
+        page = Child(GATEWAY, scrape).result()
+        lines = [line for line in page.splitlines() if line.startswith(SENT)]
+        return float(lines[0].split()[-1]) if lines else 0.0
+
+    wait_until(lambda: sent() > 40_000, 5, "the downloads are counted")
+    page = Child(GATEWAY, scrape).result()
+    for name in ("lasthop_ap_rate_bits_per_second", "lasthop_station_backlog_packets"):
+        assert name in page
+    # a port that is taken is said before anything is changed
+    code, said = gateway("down")
+    with entered(GATEWAY):
+        import socket
+
+        with socket.create_server(("127.0.0.1", 9464)):
+            code, said = gateway("up")
+    assert code == 2
+    assert "gateway.metrics: port 9464 of 127.0.0.1: Address already in use" in said
+
+
+def test_live_view_shows_stations(gateway: Gateway) -> None:
+    ours, its = pty.openpty()
+    with entered(GATEWAY):
+        command = [LASTHOP, "gateway", "run", gateway.file, "--state", gateway.state]
+        environment = os.environ | {"TERM": "xterm", "COLUMNS": "120"}
+        process = subprocess.Popen(command, stdout=its, stderr=its, env=environment)
+    os.close(its)
+    shown = b""
+    deadline = time.monotonic() + 20
+    while b"s1" not in shown and time.monotonic() < deadline:
+        shown += os.read(ours, 65536)
+    process.send_signal(signal.SIGTERM)
+    with suppress(OSError):  # the terminal's other end is closed
+        while os.read(ours, 65536):
+            pass
+    assert process.wait(20) == 0
+    os.close(ours)
+    assert b"access point" in shown
+    assert b"s1" in shown
