@@ -11,7 +11,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from lab import Lab, clean_up
-
 from lasthop.linux import rights
 
 REASON: dict[str, str | None] = {}

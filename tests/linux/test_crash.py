@@ -11,6 +11,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
+
 from lab import (
     GATEWAY,
     Child,
@@ -23,14 +24,13 @@ from lab import (
     station_v4,
     take_back,
 )
-from traffic import transfers
-
 from lasthop.errors import UserError
 from lasthop.gateway import config
 from lasthop.gateway.config import Station
 from lasthop.gateway.shaper import Shaper
 from lasthop.linux.netlink import KernelError
 from lasthop.linux.undo import UndoLog
+from traffic import transfers
 
 LISTED = 2
 GUEST = Station("guest", "wlan", (ip_address(station_v4(LISTED)),))

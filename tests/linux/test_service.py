@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from lab import (
     GATEWAY,
     STATIONS,
@@ -27,9 +28,8 @@ from lab import (
     station_v6,
     wait_until,
 )
-from traffic import Flow, run, transfers
-
 from lasthop.gateway.state import State
+from traffic import Flow, run, transfers
 
 SENT = 'lasthop_station_sent_bytes_total{ap="wlan",station="s0"}'
 LASTHOP = Path(sys.executable).with_name("lasthop")

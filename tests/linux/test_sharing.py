@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from lab import GATEWAY, RATE_BPS, Lab, entered, gateway_text, log_in, station_v4, station_v6
-from traffic import Flow, goodputs
 
+from lab import GATEWAY, RATE_BPS, Lab, entered, gateway_text, log_in, station_v4, station_v6
 from lasthop.gateway import config
 from lasthop.gateway.shaper import Shaper
+from traffic import Flow, goodputs
 
 WARM_UP_S, MEASURED_S = 3.0, 6.0
 

@@ -24,7 +24,7 @@ from lasthop.linux.tc import Address
 
 __all__ = ["Lease", "leases"]
 
-BLOCK = re.compile(r"^lease\s+(\S+)\s*\{(.*?)^\}", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^[ \t]*lease\s+(\S+)\s*\{(.*?)^[ \t]*\}", re.MULTILINE | re.DOTALL)
 MAC = re.compile(r"^([0-9a-f]{2}:){5}[0-9a-f]{2}$", re.IGNORECASE)
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")
 

@@ -1,0 +1,113 @@
+"""Who has which class; what `plan` prints."""
+
+from ipaddress import ip_address
+
+import pytest
+
+from lasthop.errors import UserError
+from lasthop.gateway import config
+from lasthop.gateway.config import Gateway, Station
+from lasthop.gateway.layout import LAST_LEAF, PACKET_BYTES, Layout
+from lasthop.gateway.shaper import plan
+from lasthop.linux.tc import Device
+
+
+def gateway(more: str = "") -> Gateway:
+    return config.read(f'[gateway]\nwan = "eth0"\nlan = "eth1"\n{more}\n')
+
+
+def station(k: int, rate_bps: int | None = None) -> Station:
+    address = ip_address(f"10.0.{k // 250}.{k % 250}")
+    return Station(f"s{k}", "wlan", (address,), rate_bps=rate_bps)
+
+
+def test_a_station_has_one_leaf_for_both_directions() -> None:
+    layout = Layout(gateway(), Device("lh", 1))
+    layout.join(station(1))
+    layout.join(station(2))
+    first, second = layout.members.values()
+    assert first.leaf == first.uplink != second.leaf == second.uplink
+
+
+def test_up_and_down_have_one_leaf_each_whatever_the_stations() -> None:
+    layout = Layout(gateway('fairness = "updown"'), Device("lh", 1))
+    layout.join(station(1))
+    layout.join(station(2))
+    first, second = layout.members.values()
+    assert (first.leaf, first.uplink) == (second.leaf, second.uplink)
+    assert first.leaf != first.uplink
+
+
+def test_turns_are_in_proportion_to_rates_for_equal_airtime() -> None:
+    more = """fairness = "airtime"
+station.slow = { address = "10.0.0.1", rate = "2 Mbps" }
+station.fast = { address = "10.0.0.2", rate = "11 Mbps" }
+"""
+    layout = Layout(gateway(more), Device("lh", 1))
+    ap = layout.gateway.aps[0]
+    slow, fast = (layout.quantum(ap, each) for each in layout.gateway.stations)
+    assert (slow, fast / slow) == (PACKET_BYTES, pytest.approx(5.5, rel=1e-3))
+    # whose rate nobody knows is taken for fast
+    assert layout.quantum(ap, station(3)) == fast
+
+
+def test_numbers_of_those_who_leave_are_given_again() -> None:
+    layout = Layout(gateway(), Device("lh", 1))
+    for k in range(20_000):
+        layout.join(station(k % 100))
+        layout.leave(f"s{k % 100}")
+    assert layout.next_leaf == 0x101
+    assert all(not taken for taken in layout.taken.values())
+
+
+def test_there_are_leaves_for_65000_stations_and_then_a_clear_word() -> None:
+    layout = Layout(gateway(), Device("lh", 1))
+    layout.next_leaf = LAST_LEAF
+    layout.join(station(1))
+    with pytest.raises(UserError, match="the kernel has no numbers"):
+        layout.join(station(2))
+
+
+def test_a_change_of_rate_is_one_message_whatever_the_stations() -> None:
+    layout = Layout(gateway(), Device("lh", 1))
+    for k in range(100):
+        layout.join(station(k))
+    request = layout.rate(layout.gateway.aps[0], 3_000_000)
+    assert request.said.startswith("tc class change dev lh parent 6c68: classid 6c68:1 htb rate 3")
+
+
+def test_nothing_is_redirected_but_tcp_and_downlink_udp() -> None:
+    lines = plan(gateway('station.a.address = "10.0.0.1, 2001:db8::1"'))
+    wan, lan = (int(line.split()[6]) for line in lines if "ingress_block" in line)
+    links = [line for line in lines if " hashkey " in line]
+    of_wan = [line for line in links if f"block {wan} " in line]
+    of_lan = [line for line in links if f"block {lan} " in line]
+    # IPv4: the protocol is the second byte of the word at 8; IPv6: the third of that at 4
+    tcp, udp = ("0x00060000", "0x00000600"), ("0x00110000", "0x00001100")
+    assert [line.split("match u32 ")[1].split()[0] for line in of_lan] == list(tcp)
+    assert sorted(line.split("match u32 ")[1].split()[0] for line in of_wan) == sorted(tcp + udp)
+    assert len(links) == len(of_wan) + len(of_lan) + 4  # and those of the IFB itself
+
+
+def test_packets_are_redirected_by_the_last_commands() -> None:
+    lines = plan(gateway('station.a.address = "10.0.0.1"'))
+    starts = [k for k, line in enumerate(lines) if "block" in line and " link " in line]
+    assert starts == list(range(len(lines) - 6, len(lines)))
+
+
+def test_two_access_points_have_a_bottleneck_each() -> None:
+    more = """ap.a = { rate = "5 Mbps" }
+ap.b = { rate = "9 Mbps" }
+station.x = { address = "10.0.0.1", ap = "a" }
+station.y = { address = "10.0.0.2", ap = "b" }
+"""
+    lines = plan(gateway(more))
+    assert any("classid 6c68:1 htb rate 5000000bit" in line for line in lines)
+    assert any("classid 6c68:2 htb rate 9000000bit" in line for line in lines)
+    assert any("parent 6c68:1 classid 6c68:100 htb" in line for line in lines)
+    assert any("parent 6c68:2 classid 6c68:101 htb" in line for line in lines)
+
+
+def test_settings_of_the_estimator_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(UserError, match="access point wlan: wce: decrease_bps"):
+        gateway('wce.increase = "5 Mbps"')

@@ -1,0 +1,104 @@
+"""Who is to have a leaf, from what the sources say."""
+
+from ipaddress import ip_address
+
+from lasthop.gateway import config
+from lasthop.gateway.config import Station
+from lasthop.gateway.roster import MOST_ADDRESSES, Roster, Sighting
+
+PHONE, LAPTOP = "02:00:5e:10:00:01", "02:00:5e:10:00:02"
+
+
+def roster(more: str = "") -> Roster:
+    return Roster(config.read(f'[gateway]\nwan = "eth0"\nlan = "eth1"\n{more}\n'))
+
+
+def seen(mac: str, address: str, **more: str) -> Sighting:
+    return Sighting(mac, ip_address(address), **more)
+
+
+def names(there: list[Station]) -> dict[str, list[str]]:
+    return {each.name: [str(address) for address in each.addresses] for each in there}
+
+
+def test_addresses_of_one_machine_are_one_station() -> None:
+    found = roster()
+    found.see([seen(PHONE, "2001:db8::1"), seen(PHONE, "10.0.0.1", name="phone")], 0)
+    assert names(found.stations()) == {"phone": ["10.0.0.1", "2001:db8::1"]}
+
+
+def test_two_machines_of_one_name_are_two_stations() -> None:
+    found = roster()
+    found.see([seen(PHONE, "10.0.0.1", name="x"), seen(LAPTOP, "10.0.0.2", name="x")], 0)
+    assert names(found.stations()) == {"x": ["10.0.0.1"], LAPTOP: ["10.0.0.2"]}
+
+
+def test_a_station_leaves_when_nobody_names_it() -> None:
+    found = roster("discover.absence = '300 s'")
+    found.see([seen(PHONE, "10.0.0.1"), seen(LAPTOP, "10.0.0.2")], 0)
+    found.see([seen(PHONE, "10.0.0.1")], 299)
+    assert len(found.stations()) == 2
+    found.see([seen(PHONE, "10.0.0.1")], 301)
+    assert names(found.stations()) == {PHONE: ["10.0.0.1"]}
+
+
+def test_an_address_of_the_past_leaves_alone() -> None:
+    found = roster("discover.absence = '300 s'")
+    found.see([seen(PHONE, "2001:db8::1")], 0)
+    found.see([seen(PHONE, "2001:db8::2")], 301)
+    assert names(found.stations()) == {PHONE: ["2001:db8::2"]}
+
+
+def test_a_flood_of_addresses_is_bounded() -> None:
+    found = roster()
+    found.see([seen(PHONE, f"2001:db8::{k:x}") for k in range(1, 1000)], 0)
+    assert len(found.stations()[0].addresses) == MOST_ADDRESSES
+
+
+def test_a_listed_address_stays_with_its_station() -> None:
+    found = roster("discover.neighbours = true\nstation.till.address = '10.0.0.1'")
+    found.see([seen(PHONE, "10.0.0.1"), seen(PHONE, "10.0.0.2")], 0)
+    assert names(found.stations()) == {"till": ["10.0.0.1"], PHONE: ["10.0.0.2"]}
+
+
+def test_a_mac_address_finds_its_addresses() -> None:
+    found = roster(f"station.till.mac = '{PHONE}'")
+    assert found.stations() == []
+    found.see([seen(PHONE, "10.0.0.7"), seen(PHONE, "2001:db8::7")], 0)
+    assert names(found.stations()) == {"till": ["10.0.0.7", "2001:db8::7"]}
+
+
+def test_what_is_ignored_is_no_station() -> None:
+    found = roster("discover.ignore = '10.0.0.2'")
+    found.see([seen(PHONE, "10.0.0.1"), seen(LAPTOP, "10.0.0.2")], 0)
+    assert names(found.stations()) == {PHONE: ["10.0.0.1"]}
+
+
+def test_an_address_that_moves_to_another_machine_has_one_owner() -> None:
+    found = roster()
+    found.see([seen(PHONE, "10.0.0.1"), seen(LAPTOP, "10.0.0.1")], 0)
+    assert names(found.stations()) == {PHONE: ["10.0.0.1"]}
+
+
+def test_access_points_are_told_by_word_subnet_and_interface() -> None:
+    found = roster(
+        """ap.a.subnets = "10.1.0.0/16"
+ap.b.interface = "eth2"
+ap.c = { interface = "eth3" }
+discover.neighbours = true
+"""
+    )
+    found.see(
+        [
+            seen(PHONE, "10.1.0.1", interface="eth3"),
+            seen(LAPTOP, "10.9.0.1", interface="eth2"),
+            seen("02:00:5e:10:00:03", "10.9.0.2", ap="c", interface="eth2"),
+            seen("02:00:5e:10:00:04", "10.9.0.3", interface="eth9"),
+        ],
+        0,
+    )
+    assert [(each.name[-2:], each.ap) for each in found.stations()] == [
+        ("01", "a"),
+        ("02", "b"),
+        ("03", "c"),
+    ]

@@ -1,0 +1,146 @@
+"""Leases files and SNMP agents, against samples of what they say."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from ipaddress import ip_address
+
+import pytest
+
+from lasthop.errors import UserError
+from lasthop.gateway import leases as module
+from lasthop.gateway import snmp
+from lasthop.gateway.config import Snmp
+from lasthop.gateway.leases import leases
+
+NOW = 1_795_200_000.0
+
+
+def test_leases_of_dnsmasq() -> None:
+    text = """\
+1795270000 02:00:5E:10:00:01 192.168.4.23 phone 01:02:00:5e:10:00:01
+1795100000 02:00:5e:10:00:02 192.168.4.24 expired *
+0 02:00:5e:10:00:03 192.168.4.25 * *
+duid 00:01:00:01:2c:5d:17:3e:02:00:5e:10:00:09
+1795270000 184549377 2001:db8::23 phone 00:01:00:01
+"""
+    found = {str(lease.address): (lease.mac, lease.name) for lease in leases(text, NOW)}
+    assert found == {
+        "192.168.4.23": ("02:00:5e:10:00:01", "phone"),
+        "192.168.4.25": ("02:00:5e:10:00:03", None),
+    }
+
+
+def test_leases_of_dhcpd() -> None:
+    block = """\
+lease {address} {{
+  starts 4 2026/11/19 13:06:40;
+  ends {ends};
+  binding state {state};
+  hardware ethernet 02:00:5e:10:00:0{k};
+  client-hostname "{name}";
+}}
+"""
+    later, before = "5 2026/11/27 14:06:40", "2 2026/11/10 14:06:40"
+    text = (
+        block.format(address="10.0.0.1", ends=later, state="active", k=1, name="old")
+        + block.format(address="10.0.0.2", ends=before, state="active", k=2, name="over")
+        + block.format(address="10.0.0.3", ends=later, state="free", k=3, name="free")
+        + block.format(address="10.0.0.1", ends="never", state="active", k=4, name="b{}; rm")
+    )
+    assert [(str(x.address), x.mac[-2:], x.name) for x in leases(text, NOW)] == [
+        ("10.0.0.1", "04", None)
+    ]
+    assert module.__doc__
+    shown = leases(module.__doc__, NOW - 300_000)
+    assert [lease.name for lease in shown] == ["phone", "laptop"]
+
+
+class Agent(threading.Thread):
+    """An SNMP agent with rows of one column, and a row of the next column behind them."""
+
+    def __init__(self, rows: list[tuple[str, bytes]]) -> None:
+        super().__init__(daemon=True)
+        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.udp.bind(("127.0.0.1", 0))
+        self.rows = [(tuple(map(int, oid.split("."))), value) for oid, value in rows]
+        self.start()
+
+    def run(self) -> None:
+        while True:
+            try:
+                data, peer = self.udp.recvfrom(65535)
+            except OSError:
+                return
+            if not data:
+                return
+            (_, message), *_ = snmp.fields(data)
+            _, (_, community), (_, pdu) = snmp.fields(message)
+            (_, number), _, (_, most), (_, bindings) = snmp.fields(pdu)
+            if community != b"public":
+                continue
+            (_, binding), *_ = snmp.fields(bindings)
+            (_, oid), *_ = snmp.fields(binding)
+            after = snmp.oid_of(oid)
+            rows = [row for row in self.rows if row[0] > after][: int.from_bytes(most, "big")]
+            answer = b"".join(
+                snmp.field(
+                    snmp.SEQUENCE,
+                    snmp.field(snmp.OID, snmp.oid_bytes(oid)) + snmp.field(snmp.OCTETS, value),
+                )
+                for oid, value in rows
+            )
+            pdu = snmp.field(snmp.INTEGER, number) + snmp.integer(0) + snmp.integer(0)
+            pdu += snmp.field(snmp.SEQUENCE, answer)
+            message = snmp.integer(1) + snmp.field(snmp.OCTETS, community)
+            message += snmp.field(snmp.RESPONSE, pdu)
+            self.udp.sendto(snmp.field(snmp.SEQUENCE, message), peer)
+
+
+@pytest.fixture
+def agent() -> Iterator[Agent]:
+    column = "1.3.6.1.4.1.9.9.273.1.2.1.1"
+    rows = [
+        (f"{column}.16.1.4.108.111.98.98.2.0.94.16.0.{k}", bytes((10, 0, 0, k)))
+        for k in range(1, 61)
+    ]
+    rows.append((f"{column}.17.1.4.108.111.98.98.2.0.94.16.0.1", b"x"))
+    agent = Agent(rows)
+    with closing(agent.udp):
+        yield agent
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as bell:
+            bell.sendto(b"", agent.udp.getsockname())
+        agent.join(5)
+
+
+def asked(agent: Agent, community: str = "public") -> Snmp:
+    host, port = agent.udp.getsockname()
+    return Snmp(host, port, community, "1.3.6.1.4.1.9.9.273.1.2.1.1.16")
+
+
+def test_associations_of_an_access_point(agent: Agent) -> None:
+    found = snmp.associations(asked(agent))
+    assert len(found) == 60
+    assert found[0] == ("02:00:5e:10:00:01", ip_address("10.0.0.1"))
+    assert found[-1] == ("02:00:5e:10:00:3c", ip_address("10.0.0.60"))
+
+
+def test_an_agent_that_is_silent_is_told(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snmp, "PATIENCE_S", 0.05)
+    with pytest.raises(UserError, match=r"SNMP agent 127.0.0.1: no answer"):
+        snmp.associations(asked(agent, "private"))
+
+
+@pytest.mark.parametrize("value", [0, 1, 127, 128, 255, 256, 1 << 30])
+def test_numbers_survive_their_encoding(value: int) -> None:
+    ((tag, content),) = snmp.fields(snmp.integer(value))
+    assert (tag, int.from_bytes(content, "big", signed=True)) == (snmp.INTEGER, value)
+    oid = (1, 3, 6, value, 2)
+    assert snmp.oid_of(snmp.oid_bytes(oid)) == oid
+
+
+def test_any_bytes_are_an_answer_or_none() -> None:
+    whole = snmp.field(snmp.SEQUENCE, snmp.integer(1) + snmp.field(snmp.OCTETS, b"public"))
+    for cut in range(len(whole)):
+        assert snmp.rows_of(whole[:cut], 1) is None
