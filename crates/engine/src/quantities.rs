@@ -96,6 +96,12 @@ pub const QUANTITIES: &[Quantity] = &[
         definition: "finite flows, or web connections, that were not finished at the end",
     },
     Quantity {
+        name: "bypass_packets",
+        unit: "packets",
+        lists: &["stations"],
+        definition: "uplink datagrams of the station, which pass beside a virtual shared bottleneck",
+    },
+    Quantity {
         name: "collision_rate",
         unit: "-",
         lists: &["stations", "aps"],
@@ -166,6 +172,30 @@ pub const QUANTITIES: &[Quantity] = &[
         unit: "-",
         lists: &["links"],
         definition: "least part of a bin of time (record.utilisation_bin) that the wired link sends",
+    },
+    Quantity {
+        name: "capacity_bps",
+        unit: "bit/s",
+        lists: &["links"],
+        definition: "time average of the rate C of a virtual shared bottleneck, from its start on",
+    },
+    Quantity {
+        name: "ping_rtt_s",
+        unit: "s",
+        lists: &["links"],
+        definition: "mean round-trip time of the pings beside a virtual shared bottleneck",
+    },
+    Quantity {
+        name: "ping_rtt_p95_s",
+        unit: "s",
+        lists: &["links"],
+        definition: "95th percentile of those round-trip times, within 0.2 %",
+    },
+    Quantity {
+        name: "ping_loss_probability",
+        unit: "-",
+        lists: &["links"],
+        definition: "pings without an answer over those sent",
     },
     Quantity {
         name: "active_stations",

@@ -7,6 +7,7 @@ mod support;
 
 use std::ops::ControlFlow;
 
+use lasthop_engine::control::WceSettings;
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::scenario::*;
 use lasthop_engine::{RunResult, run};
@@ -247,6 +248,40 @@ fn wire() -> impl Strategy<Value = Wire> {
     })
 }
 
+/// A bottleneck, mostly none, that begins late or at once with a rate of its own or an estimated one.
+fn vsb() -> impl Strategy<Value = Option<VsbSettings>> {
+    let fairness = prop::sample::select(vec![
+        VsbFairness::Station,
+        VsbFairness::Airtime,
+        VsbFairness::Rate,
+        VsbFairness::Flow,
+        VsbFairness::Direction,
+    ]);
+    let rate_bps = prop::option::of(200_000..8_000_000_u64);
+    let settings = (
+        fairness,
+        1..60_u32,
+        rate_bps,
+        0..200_u64,
+        1..100_u64,
+        28..1500_u32,
+        any::<bool>(),
+    );
+    let settings = settings.prop_map(|settings| {
+        let (fairness, queue_packets, rate_bps, start, interval, ping_bytes, spares_udp) = settings;
+        VsbSettings {
+            fairness,
+            queue_packets,
+            rate_bps,
+            start: Span(start * MS),
+            wce: WceSettings::new(WceSettings::MAX_BPS, Span(interval * MS)),
+            ping_bytes,
+            spares_udp,
+        }
+    });
+    prop_oneof![2 => Just(None), 1 => settings.prop_map(Some)]
+}
+
 fn scenario() -> impl Strategy<Value = Scenario> {
     let cell = (
         node(),
@@ -258,7 +293,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         prop::bool::ANY,
     );
     let stations = prop::collection::vec(station(), 1..5);
-    (cell, stations, wire(), any::<u64>(), 50..700_u64)
+    (cell, stations, (wire(), vsb()), any::<u64>(), 50..700_u64)
         .prop_flat_map(|(cell, stations, wire, seed, duration)| {
             let flows = prop::collection::vec(flow(stations.len()), 1..7);
             (Just((cell, stations, wire, seed, duration)), flows)
@@ -276,7 +311,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             scenario.cell.rts_threshold_bytes = rts_threshold_bytes;
             (scenario.cell.countdown, scenario.cell.cf_end) = (countdown, cf_end);
             scenario.cell.ack_timeout = ack_timeout.map(|us| Span(us * 1000));
-            scenario.wire = wire;
+            (scenario.wire, scenario.vsb) = wire;
             scenario.stations = stations;
             scenario.flows = flows;
             scenario.record.series_interval = series.then_some(Span(10 * MS));

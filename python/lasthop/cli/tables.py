@@ -71,6 +71,9 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "links": (
         Column("utilisation", "utilisation", "%", 100),
         Column("utilisation_min", "least utilisation", "%", 100),
+        Column("capacity_bps", "mean rate", "Mb/s", 1e-6),
+        Column("ping_rtt_s", "ping RTT", "ms", 1e3),
+        Column("ping_rtt_p95_s", "95th percentile", "ms", 1e3),
     ),
     "queues": (
         Column("occupancy_packets", "mean queue", "packets"),

@@ -46,6 +46,8 @@ def choose(scenario: Mapping[str, Any]) -> str:
 
 def _beyond_a_cell(scenario: Mapping[str, Any]) -> str | None:
     """What of a scenario no model of a cell and its wire knows, if anything."""
+    if scenario["vsb"] is not None:
+        return "a virtual shared bottleneck shares out the cell"
     for flow in scenario["flows"]:
         if flow["station"] is None:
             return f"flow {flow['name']} runs between wired nodes"

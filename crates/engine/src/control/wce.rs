@@ -63,6 +63,8 @@ pub struct WceSettings {
     pub back_off: f64,
     /// A longer round-trip time counts as no answer.
     pub timeout: Span,
+    /// The thresholds move with the base round-trip time (appendix IV).
+    pub follows_base: bool,
 }
 
 /// Round-trip times at which the step changes.
@@ -104,6 +106,7 @@ impl WceSettings {
             speed_up: 1.02,
             back_off: 0.8,
             timeout: Span(3_000_000_000),
+            follows_base: true,
         }
     }
 
@@ -283,7 +286,8 @@ impl Wce {
             threshold,
             high,
         } = self.settings.thresholds;
-        let above = self.base_rtt().map_or(Span::ZERO, |base| base - low);
+        let base = self.base_rtt().filter(|_| self.settings.follows_base);
+        let above = base.map_or(Span::ZERO, |base| base - low);
         Thresholds {
             low: low + above,
             threshold: threshold + above,

@@ -76,6 +76,20 @@ impl Link {
         Link::Pipe(Box::new(pipe))
     }
 
+    /// A link that serves what `scheduler` picks at `rate_bps`; for the rest see [`Link::new`].
+    pub fn served(
+        settings: &LinkSettings,
+        rate_bps: u64,
+        scheduler: Scheduler,
+        streams: &Streams,
+        measured: Range<Time>,
+        bin: Option<Span>,
+    ) -> Link {
+        let losses = streams.stream(&format!("{}/loss", settings.name));
+        let served = Served::new(settings, rate_bps, scheduler, losses, measured, bin);
+        Link::Served(Box::new(served))
+    }
+
     /// `packet` enters at `at`, which is `now` or, for a pipe, ahead of it ([`Pipe::enter`]).
     #[inline]
     pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Fate {
@@ -137,6 +151,21 @@ impl Link {
             Link::Host(host) => host.packets().for_each(visit),
             Link::Pipe(pipe) => pipe.packets().for_each(visit),
             Link::Served(served) => served.packets().for_each(visit),
+        }
+    }
+
+    /// Sets the rate of a served link from the next packet on. [bit/s]
+    pub fn set_rate(&mut self, rate_bps: u64) {
+        if let Link::Served(served) = self {
+            served.set_rate(rate_bps);
+        }
+    }
+
+    /// Totals of each leaf of its queue, where there are any.
+    pub fn leaves(&self) -> Vec<QueueCounters> {
+        match self {
+            Link::Host(_) | Link::Pipe(_) => Vec::new(),
+            Link::Served(served) => served.leaves(),
         }
     }
 

@@ -119,6 +119,7 @@ impl Served {
             && departs <= now
         {
             self.counters.leave(packet.queued, departs);
+            self.scheduler.departed(&packet, departs);
             self.pipe.push_back((departs + self.propagation, packet));
             self.serve(now);
         }
@@ -149,6 +150,16 @@ impl Served {
     /// Packets in the queue, the one in service included.
     pub fn length(&self) -> usize {
         self.scheduler.len() + usize::from(self.in_service.is_some())
+    }
+
+    /// Sets the rate from the next packet on. [bit/s]
+    pub fn set_rate(&mut self, rate_bps: u64) {
+        self.rate_bps = rate_bps;
+    }
+
+    /// Totals of each leaf of its queue, where there are any.
+    pub fn leaves(&self) -> Vec<QueueCounters> {
+        self.scheduler.leaves()
     }
 
     /// Totals of the queue as they stand.

@@ -44,6 +44,8 @@ pub(crate) struct Snapshot {
     contenders: Vec<NodeCounters>,
     /// Of every link: what its queue counts, and the time it was busy. [ns]
     links: Vec<(QueueCounters, u64)>,
+    /// Of each leaf of the virtual shared bottleneck.
+    leaves: Vec<QueueCounters>,
     busy_ns: u64,
     activity_ns: u64,
 }
@@ -66,6 +68,8 @@ impl Snapshot {
             links: links
                 .map(|link| (link.counters(now), link.busy_ns(now)))
                 .collect(),
+            leaves: (world.vsb.as_ref())
+                .map_or_else(Vec::new, |vsb| world.links[vsb.link].link.leaves()),
             busy_ns: world.cell.busy_ns(),
             activity_ns: world.activity.integral_ns(now),
         }
@@ -217,6 +221,7 @@ impl Period<'_> {
             })
             .collect();
         items.extend(self.link_queues());
+        items.extend(self.leaf_queues());
         items
     }
 

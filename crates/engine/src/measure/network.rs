@@ -21,16 +21,51 @@ impl Period<'_> {
         let item = |index: usize| {
             let wired = &self.world.links[index];
             let busy = self.end.links[index].1 - self.start.links[index].1;
+            let mut values = vec![
+                ("utilisation", ratio(busy, self.length_ns())),
+                ("utilisation_min", wired.link.least_utilisation()),
+            ];
+            values.extend(self.bottleneck(index));
             Item {
                 name: wired.name.to_string(),
                 labels: Vec::new(),
-                values: vec![
-                    ("utilisation", ratio(busy, self.length_ns())),
-                    ("utilisation_min", wired.link.least_utilisation()),
-                ],
+                values,
             }
         };
         self.shown().map(item).collect()
+    }
+
+    /// Rate and pings, if link number `index` is the virtual shared bottleneck.
+    fn bottleneck(&self, index: usize) -> Vec<Value> {
+        let vsb = self.world.vsb.as_ref();
+        let Some(vsb) = vsb.filter(|vsb| vsb.link == index) else {
+            return Vec::new();
+        };
+        let warmup = self.world.scenario.warmup;
+        vec![
+            (
+                "capacity_bps",
+                vsb.mean_rate_bps(Time(self.end.at_ns), warmup),
+            ),
+            ("ping_rtt_s", vsb.rtts.mean_s()),
+            ("ping_rtt_p95_s", vsb.rtts.quantile_s(0.95)),
+            ("ping_loss_probability", vsb.ping_loss()),
+        ]
+    }
+
+    /// Leaves of the virtual shared bottleneck.
+    pub(super) fn leaf_queues(&self) -> Vec<Item> {
+        let Some(vsb) = &self.world.vsb else {
+            return Vec::new();
+        };
+        let item = |(leaf, name): &(u32, String)| {
+            let leaf = *leaf as usize;
+            let (from, to) = (self.start.leaves[leaf], self.end.leaves[leaf]);
+            let area = |counters: QueueCounters, at_ns| counters.occupancy_ns(Time(at_ns));
+            let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
+            self.queue_item(name, false, (from, to), areas)
+        };
+        vsb.leaves.iter().map(item).collect()
     }
 
     pub(super) fn link_queues(&self) -> Vec<Item> {

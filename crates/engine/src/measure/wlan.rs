@@ -22,14 +22,24 @@ impl Period<'_> {
         (0..sums.len())
             .map(|index| {
                 let own = sums[index];
-                let values = vec![
+                let mut values = vec![
                     ("goodput_bps", Some(own)),
                     ("goodput_share", (total > 0.0).then(|| own / total)),
                     ("fairness_level", (own > 0.0).then(|| sums[0] / own)),
                 ];
+                values.extend(self.beside_the_bottleneck(index));
                 self.node_item(&stations[index].name, index as u32 + 1, values)
             })
             .collect()
+    }
+
+    /// Uplink datagrams of a station, if there is a virtual shared bottleneck that lets them pass.
+    fn beside_the_bottleneck(&self, station: usize) -> Option<Value> {
+        let vsb = self.world.vsb.as_ref()?;
+        let own = vsb.beside().filter(|&(_, of)| of == station);
+        let passed =
+            own.map(|(flow, _)| self.end.flows[flow].arrived - self.start.flows[flow].arrived);
+        Some(("bypass_packets", Some(passed.sum::<u64>() as f64)))
     }
 
     /// A node's medium access, its categories together.

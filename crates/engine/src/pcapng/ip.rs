@@ -1,13 +1,18 @@
-//! IPv4, TCP and UDP around zeros, with checksums (RFC 1071).
+//! IPv4, TCP, UDP and ICMP around zeros, with checksums (RFC 1071).
 
 use crate::packet::{Ecn, Packet, PacketKind};
 use crate::scenario::{Direction, Ends, Scenario, Transport};
 
+const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
 const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
+const ICMP_HEADER: usize = 8;
+/// RFC 792.
+const ECHO_REQUEST: u8 = 8;
+const ECHO_REPLY: u8 = 0;
 /// Most that options can add to an IPv4 or TCP header. [bytes]
 const OPTIONS_MAX: usize = 40;
 /// An option that does nothing, in IPv4 and TCP alike.
@@ -23,6 +28,8 @@ const TIME_TO_LIVE: u8 = 64;
 const STATIONS: u32 = 0x0A00_0000;
 /// 198.18.0.1, in the block for benchmarks (RFC 2544).
 const SERVER: u32 = 0xC612_0001;
+/// 198.19.255.254, in the same block: the virtual shared bottleneck, which pings.
+const BOTTLENECK: u32 = 0xC613_FFFE;
 /// RFC 863, discard.
 const SERVER_PORT: u16 = 9;
 /// First port of a station's flows; none of the next 4096 belongs to a known protocol.
@@ -69,7 +76,11 @@ impl Addresses {
 
     /// Appends the IP packet that stands for `packet`.
     pub(super) fn packet(&self, out: &mut Vec<u8>, packet: &Packet) {
-        let Some(flow) = &self.flows[packet.flow as usize] else {
+        let Some(flow) = self.flows.get(packet.flow as usize) else {
+            let station = packet.flow as usize - self.flows.len();
+            return ping(out, STATIONS + station as u32 + 1, packet);
+        };
+        let Some(flow) = flow else {
             return; // never on the air
         };
         match (flow.transport, packet.kind) {
@@ -181,6 +192,23 @@ impl Flow {
         };
         out[start + 6..start + 8].copy_from_slice(&sum.to_be_bytes());
     }
+}
+
+/// An echo request to the station with address `station`, or its reply (RFC 792).
+fn ping(out: &mut Vec<u8>, station: u32, packet: &Packet) {
+    let (kind, from, to) = match packet.is_data() {
+        true => (ECHO_REQUEST, BOTTLENECK, station),
+        false => (ECHO_REPLY, station, BOTTLENECK),
+    };
+    let length = usize::from(packet.bytes).saturating_sub(IP_HEADER);
+    ip_header(out, PROTOCOL_ICMP, from, to, length, 0, Ecn::NotCapable);
+    let start = out.len();
+    out.extend_from_slice(&[kind, 0, 0, 0]); // code, checksum
+    out.extend_from_slice(&(station as u16).to_be_bytes()); // identifier
+    out.extend_from_slice(&(packet.number as u16).to_be_bytes());
+    out.resize(start + length.max(ICMP_HEADER), 0);
+    let sum = !folded(sum_of(&out[start..]));
+    out[start + 2..start + 4].copy_from_slice(&sum.to_be_bytes());
 }
 
 /// An IPv4 header; never fragmented, so that its identification may be 0 (RFC 6864).

@@ -11,7 +11,8 @@
 //! - The engine counts segments; the capture shows bytes. Both ends start at sequence number 0
 //!   with a SYN outside the capture, payload is zeros, and one MSS is a segment's share of the
 //!   sequence space.
-//! - Stations are 10.0.0.1 and up, the server is 198.18.0.1 (RFC 2544) on port 9 (discard).
+//! - Stations are 10.0.0.1 and up, the server is 198.18.0.1 (RFC 2544) on port 9 (discard), a
+//!   virtual shared bottleneck pings from 198.19.255.254.
 //! - Headers are the standard ones of the size nearest to the scenario's; where the engine
 //!   counts other bytes on the air than the capture shows, a comment says so.
 

@@ -77,6 +77,7 @@ fn scenario() -> Scenario {
             queue: QueueSetting::drop_tail(1000),
             loss: 0.0,
         },
+        vsb: None,
         stations: vec![Station {
             name: "a".to_owned(),
             group: "a".to_owned(),

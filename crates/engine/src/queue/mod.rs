@@ -8,6 +8,7 @@
 mod admission;
 mod codel;
 mod counters;
+mod fair;
 mod fifo;
 mod fq_codel;
 mod head;
@@ -19,6 +20,7 @@ mod scheduler;
 
 pub use admission::{Admission, Backlog, Outlet, Verdict};
 pub use counters::QueueCounters;
+pub use fair::Fair;
 pub use fifo::Fifo;
 pub use head::HeadQueue;
 pub use pie::Pie;

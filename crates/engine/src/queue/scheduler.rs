@@ -1,7 +1,9 @@
 //! Disciplines that drop, mark or reorder when a packet leaves: they own what waits. The packet in
 //! service is not inside.
 
+use super::QueueCounters;
 use super::codel::{CoDel, Passed};
+use super::fair::Fair;
 use super::fq_codel::FqCoDel;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
@@ -20,6 +22,7 @@ pub struct Scheduler {
 enum Kind {
     CoDel(Box<Single>),
     FqCoDel(Box<FqCoDel>),
+    Fair(Box<Fair>),
 }
 
 /// One queue under CoDel.
@@ -53,6 +56,14 @@ impl Scheduler {
         Some(Scheduler { limit, kind })
     }
 
+    /// Leaves that take turns, each with a limit of its own.
+    pub fn fair(fair: Fair) -> Scheduler {
+        Scheduler {
+            limit: usize::MAX,
+            kind: Kind::Fair(Box::new(fair)),
+        }
+    }
+
     /// A packet arrives while the outlet is `busy` with another or idle. What is lost for it,
     /// itself or another, is appended to `dropped`.
     pub fn enqueue(&mut self, now: Time, packet: Packet, busy: bool, dropped: &mut Vec<Packet>) {
@@ -68,6 +79,7 @@ impl Scheduler {
                 single.codel.push(packet);
             }
             Kind::FqCoDel(fq) => fq.enqueue(packet, room, dropped),
+            Kind::Fair(fair) => fair.enqueue(packet, dropped),
         }
     }
 
@@ -82,6 +94,22 @@ impl Scheduler {
                 single.codel.dequeue(now, setting, largest, passed)
             }
             Kind::FqCoDel(fq) => fq.dequeue(now, dropped),
+            Kind::Fair(fair) => fair.dequeue(),
+        }
+    }
+
+    /// `packet`, the last one that was taken, has been sent.
+    pub fn departed(&mut self, packet: &Packet, at: Time) {
+        if let Kind::Fair(fair) = &mut self.kind {
+            fair.departed(packet, at);
+        }
+    }
+
+    /// Totals of each leaf, where there are any.
+    pub fn leaves(&self) -> Vec<QueueCounters> {
+        match &self.kind {
+            Kind::Fair(fair) => fair.counters().collect(),
+            Kind::CoDel(_) | Kind::FqCoDel(_) => Vec::new(),
         }
     }
 
@@ -90,6 +118,7 @@ impl Scheduler {
         match &self.kind {
             Kind::CoDel(single) => single.codel.len(),
             Kind::FqCoDel(fq) => fq.len(),
+            Kind::Fair(fair) => fair.len(),
         }
     }
 
@@ -103,6 +132,7 @@ impl Scheduler {
         match &self.kind {
             Kind::CoDel(single) => single.codel.bytes(),
             Kind::FqCoDel(fq) => fq.bytes(),
+            Kind::Fair(fair) => fair.bytes(),
         }
     }
 
@@ -111,15 +141,18 @@ impl Scheduler {
         match &self.kind {
             Kind::CoDel(single) => single.marked,
             Kind::FqCoDel(fq) => fq.marked,
+            Kind::Fair(_) => 0,
         }
     }
 
     /// Packets waiting, in order within each flow.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let (single, fq) = match &self.kind {
-            Kind::CoDel(single) => (Some(single.codel.packets()), None),
-            Kind::FqCoDel(fq) => (None, Some(fq.packets())),
+        let (single, fq, fair) = match &self.kind {
+            Kind::CoDel(single) => (Some(single.codel.packets()), None, None),
+            Kind::FqCoDel(fq) => (None, Some(fq.packets()), None),
+            Kind::Fair(fair) => (None, None, Some(fair.packets())),
         };
-        single.into_iter().flatten().chain(fq.into_iter().flatten())
+        let queues = single.into_iter().flatten().chain(fq.into_iter().flatten());
+        queues.chain(fair.into_iter().flatten())
     }
 }

@@ -5,7 +5,7 @@ use crate::kernel::time::{Span, Time};
 use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
 use crate::mac::dcf::{AP, CfEnd, Dcf, Outcome};
 use crate::scenario::Scenario;
-use crate::world::Port;
+use crate::world::{FlowState, Port};
 
 /// Frames on the air, up to a limit.
 #[derive(Clone, Debug)]
@@ -39,6 +39,7 @@ impl FrameLog {
         cell: &Dcf,
         outcome: Outcome,
         ports: &[Port],
+        flows: &[FlowState],
     ) {
         if self.records.len() as u64 >= self.limit {
             return;
@@ -53,7 +54,7 @@ impl FrameLog {
                 continue;
             };
             let from = cell.node(contender);
-            let Some(station) = scenario.flows[packet.flow as usize].station() else {
+            let Some(station) = flows[packet.flow as usize].station() else {
                 continue; // no packet of a wired flow comes here
             };
             let to = if from == AP { station as u32 + 1 } else { AP };

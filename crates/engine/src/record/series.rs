@@ -26,7 +26,7 @@ pub struct Series {
     pub interval_s: f64,
     /// Sample instants. [s]
     pub time_s: Vec<f64>,
-    /// Queue lengths and cwnd at the instant, goodput and utilisation over the interval before it.
+    /// Queue lengths, cwnd, rate of the bottleneck and last ping at the instant (NaN: not yet), goodput and utilisation over the interval before it.
     pub tracks: Vec<Track>,
     #[serde(skip)]
     delivered: Vec<u64>,
@@ -50,6 +50,12 @@ impl Series {
         for wired in world.links.iter().filter(|wired| wired.shown) {
             tracks.push(track("queues", &wired.name, "occupancy_packets"));
             tracks.push(track("links", &wired.name, "utilisation"));
+        }
+        if let Some(vsb) = &world.vsb {
+            tracks.push(track("links", "vsb", "capacity_bps"));
+            tracks.push(track("links", "vsb", "ping_rtt_s"));
+            let leaves = vsb.leaves.iter();
+            tracks.extend(leaves.map(|(_, name)| track("queues", name, "occupancy_packets")));
         }
         let scenario = world.scenario;
         let is_web = |flow: &&Flow| matches!(flow.transport, Transport::Web(_));
@@ -91,6 +97,14 @@ impl Series {
             let busy_ns = wired.link.busy_ns(world.now);
             push((busy_ns - self.busy_ns[index]) as f64 / 1e9 / self.interval_s);
             self.busy_ns[index] = busy_ns;
+        }
+        if let Some(vsb) = &world.vsb {
+            push(vsb.rate_bps().map_or(f64::NAN, |bps| bps as f64));
+            push(vsb.last_rtt.map_or(f64::NAN, Span::seconds));
+            let leaves = world.links[vsb.link].link.leaves();
+            for &(leaf, _) in &vsb.leaves {
+                push(leaves[leaf as usize].length() as f64);
+            }
         }
         let own = world.flows.iter().take(self.delivered.len());
         for (index, flow) in own.clone().enumerate() {

@@ -15,6 +15,7 @@ use super::queue::{self, QueueSetting};
 use super::stations::member_names;
 use super::tree::{Data, Item};
 use super::units::{self, TIME};
+use super::vsb;
 use crate::kernel::time::Span;
 
 /// Longest warm-up that is chosen without being asked for.
@@ -44,6 +45,10 @@ pub(super) fn assemble(
         seed: root.entry("seed")?.count()?,
         cell: cell(cell_section, preset)?,
         wire: wire(root.table("wire")?)?,
+        vsb: match root.table("vsb") {
+            Some(vsb) => Some(vsb::assemble(vsb, preset.rate_bps)?),
+            None => None,
+        },
         stations: Vec::new(),
         links: Vec::new(),
         flows: Vec::new(),

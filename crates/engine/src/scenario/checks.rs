@@ -11,6 +11,7 @@ use super::queue;
 use super::stations;
 use super::units::{self, TIME};
 use super::value;
+use super::vsb;
 
 /// Largest MSDU, LLC/SNAP header included (IEEE 802.11-2016, 9.2.4.7). [bytes]
 const LARGEST_MSDU: u32 = 2_304;
@@ -26,6 +27,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_times(root, problems);
     stations::check(root, problems);
     check_wired_flows(root, problems);
+    vsb::check(root, problems);
     queue::check(root, "queue", problems);
     for (_, link) in root.named("link") {
         queue::check(link, "queue", problems);

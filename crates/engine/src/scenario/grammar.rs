@@ -9,6 +9,7 @@ mod gateway;
 mod network;
 mod queue;
 mod station;
+mod vsb;
 
 use super::forms::Form;
 use super::presets::Preset;

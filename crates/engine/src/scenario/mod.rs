@@ -33,6 +33,7 @@ mod tree;
 mod unclosed;
 mod units;
 mod value;
+mod vsb;
 
 #[cfg(test)]
 mod tests;
@@ -45,6 +46,7 @@ pub use problem::{Problem, WHOLE_FILE};
 pub use queue::*;
 pub use rates::Rates;
 pub use schema::schema;
+pub use vsb::{VsbFairness, VsbSettings};
 
 use problem::{Origin, Problems, one_line};
 use tree::{Data, Item};

@@ -3,6 +3,7 @@
 
 use super::gateway::Gateway;
 use super::queue::QueueSetting;
+use super::vsb::VsbSettings;
 use crate::kernel::time::Span;
 
 /// A whole experiment.
@@ -22,6 +23,8 @@ pub struct Scenario {
     pub cell: Cell,
     /// The wired link between the access point and the servers, each way.
     pub wire: Wire,
+    /// The virtual shared bottleneck between wire and access point.
+    pub vsb: Option<VsbSettings>,
     /// Stations in order of the file, groups expanded.
     pub stations: Vec<Station>,
     /// Each direction of each wired link of the network, the cell's wire not among them.

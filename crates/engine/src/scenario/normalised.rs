@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::model::*;
 use super::presets::Preset;
+use super::vsb::VsbSettings;
 use crate::kernel::time::Span;
 
 impl Scenario {
@@ -28,6 +29,7 @@ impl Scenario {
                 "queue": self.wire.queue.to_json(),
                 "loss": self.wire.loss,
             },
+            "vsb": self.vsb.map(VsbSettings::to_json),
             "stations": stations,
             "links": links,
             "flows": flows,

@@ -17,6 +17,8 @@ pub(crate) enum Endpoints {
     Tcp(Box<(Sender, Receiver)>),
     /// Datagrams.
     Udp(Box<UdpSource>),
+    /// Pings of a station by the bottleneck.
+    Ping,
     /// The source with this number: its connections have flows of their own.
     Web(u32),
 }
@@ -88,19 +90,36 @@ impl FlowState {
     /// A flow for the requests or for the responses of a connection.
     pub(super) fn message(tcp: &TcpSettings) -> FlowState {
         FlowState {
-            station: AP,                                           // none
             data_bytes: (tcp.mss_bytes + tcp.header_bytes) as u16, // at most 65535, by the checks
             ack_bytes: tcp.header_bytes as u16,
             last: 0,
-            last_bytes: 0,
             ack_processing: tcp.ack_processing,
             endpoints: Endpoints::Tcp(Box::new((Sender::new(tcp), Receiver::new(tcp)))),
+            ..FlowState::bare()
+        }
+    }
+
+    /// A flow beyond those of the scenario, to be filled in.
+    pub(super) fn bare() -> FlowState {
+        FlowState {
+            station: AP, // none
+            data_bytes: 0,
+            ack_bytes: 0,
+            last: u32::MAX,
+            last_bytes: 0,
+            ack_processing: Span::ZERO,
+            endpoints: Endpoints::Ping,
             counters: FlowCounters::default(),
             cwnd: 0.0,
             cwnd_since: Time::ZERO,
             started_at: Time::ZERO,
             finished_at: None,
         }
+    }
+
+    /// Index of the flow's station, if it has one.
+    pub(crate) fn station(&self) -> Option<usize> {
+        (self.station as usize).checked_sub(1)
     }
 
     /// Time from the start of a finite flow to its last ACK, if it has come. [s]

@@ -127,7 +127,7 @@ impl World<'_> {
         }
         let window = |flow: &FlowState| match &flow.endpoints {
             Endpoints::Tcp(tcp) => Some(tcp.0.cwnd()),
-            Endpoints::Udp(_) | Endpoints::Web(_) => None,
+            Endpoints::Udp(_) | Endpoints::Web(_) | Endpoints::Ping => None,
         };
         gauge.read_windows(self.flows.iter().map(window));
         now + gauge.interval

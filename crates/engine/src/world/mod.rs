@@ -11,16 +11,18 @@ mod gauge;
 mod network;
 mod routes;
 mod transport;
+mod vsb;
 mod web;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 pub(crate) use self::flow::Endpoints;
-use self::flow::FlowState;
+pub(crate) use self::flow::FlowState;
 use self::gauge::Gauge;
 pub(crate) use self::network::WiredLink;
 use self::routes::Routes;
+pub(crate) use self::vsb::Vsb;
 use self::web::Member;
 pub(crate) use self::web::Web;
 use crate::error::EngineError;
@@ -114,12 +116,14 @@ pub(crate) struct World<'a> {
     pub(crate) cell: Dcf,
     /// One for each contender of the cell.
     pub(crate) ports: Vec<Port>,
-    /// Those of the scenario, then those of web connections.
+    /// Those of the scenario, then those of pings, then those of web connections.
     pub(crate) flows: Vec<FlowState>,
     pub(crate) webs: Vec<Web>,
-    /// Of each flow beyond the scenario's its connection.
+    /// Of each flow of a web connection its place; the first one's index.
     members: Vec<Member>,
+    first_member: usize,
     pub(crate) links: Vec<WiredLink>,
+    pub(crate) vsb: Option<Vsb>,
     routes: Routes,
     /// ACKs in the making, by the instant they are sent and their order.
     acks: BTreeMap<(Time, u64), (u32, Ack)>,
@@ -208,9 +212,11 @@ impl<'a> World<'a> {
     fn new(scenario: &'a Scenario, replication: u32) -> Result<World<'a>, EngineError> {
         let streams = Streams::new(scenario.seed, replication);
         let slots = Slots {
-            links: network::NETWORK as usize + scenario.links.len(),
+            links: vsb::number(scenario) as usize + usize::from(scenario.vsb.is_some()),
         };
-        let agenda = Agenda::new(slots.flow(scenario.flows.len()));
+        let pinged = scenario.vsb.map_or(0, |_| scenario.stations.len());
+        let first_member = scenario.flows.len() + pinged;
+        let agenda = Agenda::new(slots.flow(first_member));
         let end = Time::ZERO + scenario.duration;
         // timers reach at most a few minutes past the end; beyond the horizon they count as never
         if end >= agenda.horizon() {
@@ -221,9 +227,13 @@ impl<'a> World<'a> {
         let cell = Dcf::new(scenario, &streams);
         let mut webs = Vec::new();
         let flows = scenario.flows.iter();
-        let flows: Vec<FlowState> = flows
+        let mut flows: Vec<FlowState> = flows
             .map(|flow| FlowState::new(flow, &streams, &mut webs))
             .collect();
+        if let Some(vsb) = &scenario.vsb {
+            let nodes = 1..=scenario.stations.len() as u32;
+            flows.extend(nodes.map(|node| FlowState::pings(node, vsb.ping_bytes)));
+        }
         let routes = Routes::new(scenario, &cell);
         let port = |contender| {
             let node = cell.node(contender);
@@ -255,7 +265,9 @@ impl<'a> World<'a> {
             routes,
             flows,
             webs,
+            vsb: (scenario.vsb.as_ref()).map(|vsb| Vsb::new(vsb, scenario, &streams)),
             members: Vec::new(),
+            first_member,
             acks: BTreeMap::new(),
             acks_made: 0,
             mixing: mixed.then(|| streams.stream("ap/order")),
@@ -270,6 +282,10 @@ impl<'a> World<'a> {
         };
         world.series = interval.map(|interval| Series::new(&world, interval));
         world.agenda.set(slots.schedule(), world.schedule[0].0);
+        if let Some(vsb) = &scenario.vsb {
+            let timer = slots.flow(scenario.flows.len());
+            world.agenda.set(timer, Time::ZERO + vsb.start);
+        }
         Ok(world)
     }
 
@@ -339,8 +355,15 @@ impl<'a> World<'a> {
 
     /// Name of a flow; that of a web connection's is its source's with the flow's number.
     pub(crate) fn flow_name(&self, index: usize) -> String {
-        let own = self.scenario.flows.get(index);
-        own.map_or_else(|| format!("web flow {index}"), |flow| flow.name.clone())
+        if let Some(own) = self.scenario.flows.get(index) {
+            return own.name.clone();
+        }
+        let what = if index < self.first_member {
+            "pings"
+        } else {
+            "web"
+        };
+        format!("{what} flow {index}")
     }
 
     /// Payload of one full packet of a flow of the scenario. [bit]
@@ -356,7 +379,7 @@ impl<'a> World<'a> {
     fn medium_event(&mut self, now: Time) {
         let outcome = self.cell.advance();
         if let Some(log) = &mut self.log {
-            log.exchange(self.scenario, &self.cell, outcome, &self.ports);
+            log.exchange(self.scenario, &self.cell, outcome, &self.ports, &self.flows);
         }
         for index in 0..self.cell.discarded().len() {
             let contender = self.cell.discarded()[index];
@@ -457,6 +480,9 @@ impl<'a> World<'a> {
                 let first = self.read_gauge(now);
                 self.agenda.set(self.slots.gauge(), first);
                 self.webs.iter_mut().for_each(Web::begin_to_measure);
+                if let Some(vsb) = &mut self.vsb {
+                    vsb.begin_to_measure(now);
+                }
             }
             Planned::Sample => {
                 self.settle_links(now);
@@ -468,6 +494,7 @@ impl<'a> World<'a> {
             }
             Planned::Start(index) => self.start_flow(now, index),
             Planned::Stop(index) => match &mut self.flows[index as usize].endpoints {
+                Endpoints::Ping => {} // no flow of the schedule
                 Endpoints::Tcp(tcp) => tcp.0.close(),
                 Endpoints::Web(web) => self.webs[*web as usize].close(),
                 Endpoints::Udp(source) => {

@@ -7,6 +7,7 @@
 
 use super::World;
 use super::routes::{Routes, WIRED};
+use super::vsb;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::link::{Fate, Link};
@@ -47,7 +48,7 @@ pub(super) fn links_of(scenario: &Scenario, routes: &Routes, streams: &Streams) 
     let wires = [("wire/down", "servers", "ap"), ("wire/up", "ap", "servers")];
     let wires = wires.map(|(name, from, to)| wire(&scenario.wire, name, from, to));
     let settings: Vec<&LinkSettings> = wires.iter().chain(&scenario.links).collect();
-    let ahead = entered_ahead(&settings, routes);
+    let ahead = entered_ahead(&settings, routes, scenario.vsb.is_some());
     let links = settings.iter().zip(ahead).map(|(settings, ahead)| {
         let shown = !settings.of_host && settings.rate_bps.is_some();
         let bin = shown.then_some(bin);
@@ -60,7 +61,14 @@ pub(super) fn links_of(scenario: &Scenario, routes: &Routes, streams: &Streams) 
             link,
         }
     });
-    links.collect()
+    let shared = scenario.vsb.as_ref().map(|settings| WiredLink {
+        link: vsb::link_of(settings, scenario, streams, bin),
+        ahead: false,
+        shown: true,
+        marks: false,
+        name: "vsb".into(),
+    });
+    links.chain(shared).collect()
 }
 
 fn wire(wire: &Wire, name: &str, from: &str, to: &str) -> LinkSettings {
@@ -98,8 +106,8 @@ impl Feeders {
 }
 
 /// For each link whether its packets reach it in the order in which their arrivals become known.
-fn entered_ahead(settings: &[&LinkSettings], routes: &Routes) -> Vec<bool> {
-    let mut feeders = vec![Feeders::Nobody; settings.len()];
+fn entered_ahead(settings: &[&LinkSettings], routes: &Routes, has_vsb: bool) -> Vec<bool> {
+    let mut feeders = vec![Feeders::Nobody; settings.len() + usize::from(has_vsb)];
     for way in routes.each() {
         let mut before = None;
         for &link in way {
@@ -110,14 +118,13 @@ fn entered_ahead(settings: &[&LinkSettings], routes: &Routes) -> Vec<bool> {
     // what a served link delivers is known when it arrives, as if it came from an endpoint;
     // to mark what it feeds as entered ahead of time does no harm
     let from_afar = |link: &usize, delay: Span| {
-        let settings = settings[*link];
-        let mere_delay = settings.rate_bps.is_none() && settings.delay == delay;
-        mere_delay && feeders[*link] == Feeders::Endpoints
+        let is_mere = |one: &&LinkSettings| one.rate_bps.is_none() && one.delay == delay;
+        settings.get(*link).is_some_and(is_mere) && feeders[*link] == Feeders::Endpoints
     };
     let ahead = |feeders: &Feeders| match feeders {
         Feeders::Links(links) if links.len() == 1 => true,
         Feeders::Links(links) => {
-            let delay = settings[links[0]].delay;
+            let delay = settings.get(links[0]).map_or(Span::ZERO, |one| one.delay);
             links.iter().all(|link| from_afar(link, delay))
         }
         _ => false,

@@ -1,10 +1,11 @@
 //! The way of every packet from end to end, in two small arrays: each hop of each packet looks here.
 
 use super::network::{NETWORK, WIRE_DOWN, WIRE_UP};
+use super::vsb;
 use crate::kernel::time::Span;
 use crate::mac::dcf::{AP, Dcf};
 use crate::packet::Packet;
-use crate::scenario::{Direction, Ends, Flow, Scenario};
+use crate::scenario::{Category, Direction, Ends, Flow, Scenario};
 
 /// No contender: a packet does not come off the air, or does not go on air.
 pub(super) const WIRED: u32 = u32::MAX;
@@ -38,7 +39,26 @@ impl Routes {
             let ways = [false, true].map(|data| routes.lay(flow, data, scenario, cell));
             routes.ways.push(ways);
         }
+        if scenario.vsb.is_some() {
+            routes.lay_pings(scenario, cell);
+        }
         routes
+    }
+
+    /// The ways of the pings of each station: through the air at once, and back.
+    fn lay_pings(&mut self, scenario: &Scenario, cell: &Dcf) {
+        let here = self.links.len() as u32;
+        let way = |first, last| Way {
+            first,
+            last,
+            start: here,
+            end: here,
+        };
+        let ap = cell.contender(AP, Category::BestEffort);
+        for node in 1..=scenario.stations.len() as u32 {
+            let station = cell.contender(node, Category::BestEffort);
+            self.ways.push([way(station, WIRED), way(WIRED, ap)]);
+        }
     }
 
     /// A further flow on the ways of flow `like`, `reversed` from its end to its beginning.
@@ -78,15 +98,17 @@ impl Routes {
     fn lay(&mut self, flow: &Flow, data: bool, scenario: &Scenario, cell: &Dcf) -> Way {
         let network = if data { &flow.forward } else { &flow.back };
         let network = network.iter().map(|link| link + NETWORK);
+        let shared = scenario.vsb.filter(|_| vsb::is_redirected(flow));
+        let shared = shared.map(|_| vsb::number(scenario));
         let (first, last, links) = match flow.ends {
             Ends::Wired => (WIRED, WIRED, network.collect()),
             Ends::Station { station, direction } if (direction == Direction::Up) == data => {
                 let contender = cell.contender(station as u32 + 1, flow.category);
-                let links = [WIRE_UP].into_iter().chain(network);
+                let links = shared.into_iter().chain([WIRE_UP]).chain(network);
                 (contender, WIRED, links.collect::<Vec<u32>>())
             }
             Ends::Station { .. } => {
-                let links = network.chain([WIRE_DOWN]);
+                let links = network.chain([WIRE_DOWN]).chain(shared);
                 (WIRED, cell.contender(AP, flow.category), links.collect())
             }
         };
@@ -110,10 +132,10 @@ fn matters(link: u32, scenario: &Scenario) -> bool {
             let wire = &scenario.wire;
             (wire.rate_bps, wire.delay, wire.loss)
         }
-        other => {
-            let link = &scenario.links[(other - NETWORK) as usize];
-            (link.rate_bps, link.delay, link.loss)
-        }
+        other => match scenario.links.get((other - NETWORK) as usize) {
+            Some(link) => (link.rate_bps, link.delay, link.loss),
+            None => return true, // the bottleneck
+        },
     };
     rate_bps.is_some() || delay > Span::ZERO || loss > 0.0
 }

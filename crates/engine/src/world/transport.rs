@@ -10,7 +10,7 @@ use crate::tcp::Ack;
 impl World<'_> {
     /// A packet leaves a transport endpoint.
     #[inline]
-    fn emit(&mut self, now: Time, packet: Packet) {
+    pub(super) fn emit(&mut self, now: Time, packet: Packet) {
         let first = self.routes.way(&packet).first;
         if first == WIRED {
             self.forward(now, packet);
@@ -77,6 +77,7 @@ impl World<'_> {
             (Endpoints::Tcp(_), PacketKind::Datagram) => {
                 unreachable!("a TCP flow sends no datagrams")
             }
+            (Endpoints::Ping, _) => self.pinged(now, packet),
             (Endpoints::Web(_), _) => unreachable!("packets are of a web source's connections"),
         }
     }
@@ -216,6 +217,10 @@ impl World<'_> {
                 let web = *web;
                 self.arrive_at_web(now, index, web);
             }
+            Endpoints::Ping => {
+                let next = self.vsb_event(now);
+                self.agenda.set(slot, next);
+            }
         }
     }
 
@@ -247,6 +252,7 @@ impl World<'_> {
         let flow = &mut self.flows[index as usize];
         flow.started_at = now;
         match &mut flow.endpoints {
+            Endpoints::Ping => {} // the bottleneck has a time of its own
             Endpoints::Web(web) => {
                 let web = *web;
                 self.start_web(now, index as usize, web);

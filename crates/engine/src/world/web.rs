@@ -202,7 +202,7 @@ impl World<'_> {
             let c = &flow.counters;
             let acknowledged = match &flow.endpoints {
                 Endpoints::Tcp(tcp) => tcp.0.finished(),
-                Endpoints::Udp(_) | Endpoints::Web(_) => unreachable!("connections are TCP"),
+                _ => unreachable!("connections are TCP"),
             };
             acknowledged
                 && c.sent == c.arrived + c.lost
@@ -224,13 +224,13 @@ impl World<'_> {
         flow.last_bytes = (payload + tcp.header_bytes) as u16; // at most a full segment's
         let delivered = flow.counters.delivered;
         flow.endpoints = Endpoints::Tcp(Box::new((Sender::new(&tcp), Receiver::new(&tcp))));
-        self.members[index - self.scenario.flows.len()].delivered_before = delivered;
+        self.members[index - self.first_member].delivered_before = delivered;
         self.start_flow(now, index as u32);
     }
 
     /// The place of flow `index` among the connections, if it is of one.
     fn member(&self, index: usize) -> Option<Member> {
-        let place = index.checked_sub(self.scenario.flows.len())?;
+        let place = index.checked_sub(self.first_member)?;
         self.members.get(place).copied()
     }
 

@@ -79,6 +79,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             queue: QueueSetting::drop_tail(1),
             loss: 0.0,
         },
+        vsb: None,
         stations,
         links: Vec::new(),
         flows: Vec::new(),

@@ -57,6 +57,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             queue: QueueSetting::drop_tail(1000),
             loss: 0.0,
         },
+        vsb: None,
         stations: (0..stations).map(station).collect(),
         links: Vec::new(),
         flows: Vec::new(),

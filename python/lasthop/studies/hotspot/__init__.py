@@ -1,13 +1,18 @@
-"""Studies of paper 002, per-station fairness in a hot-spot: figures 2 and 5 to 11, without VSB."""
+"""Studies of paper 002, per-station fairness in a hot-spot: without the bottleneck and with it."""
 
 from lasthop.studies.hotspot import (
     beta,
     fig02,
+    fig04,
     fig05,
     fig06,
     fig09,
+    fig12,
+    fig13,
     multirate,
+    shared,
     two_stations,
+    udp,
     windows,
 )
 from lasthop.studies.study import Study
@@ -23,4 +28,9 @@ STUDIES: tuple[Study, ...] = (
     multirate.FIG10,
     windows.FIG11,
     beta.STUDY,
+    shared.STUDY,
+    fig04.STUDY,
+    fig12.STUDY,
+    fig13.STUDY,
+    udp.STUDY,
 )

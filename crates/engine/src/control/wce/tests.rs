@@ -137,6 +137,17 @@ fn a_base_above_the_low_threshold_moves_all_three() {
 }
 
 #[test]
+fn without_the_extension_the_thresholds_stay() {
+    let mut wce = Wce::new(WceSettings {
+        follows_base: false,
+        ..settings()
+    })
+    .unwrap();
+    feed(&mut wce, 1000, [25; 64]);
+    assert_eq!(wce.thresholds(), settings().thresholds);
+}
+
+#[test]
 fn a_queue_that_stands_brings_c_down_before_it_can_move_the_thresholds() {
     let mut wce = at(6_000_000);
     let mut now = feed(&mut wce, 1000, [3; 64]);

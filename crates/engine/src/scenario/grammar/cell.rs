@@ -8,6 +8,7 @@ use super::gateway::GATEWAY;
 use super::network::{DUMBBELL, FLOW, LINK, PARKING_LOT};
 use super::queue::queue;
 use super::station::STATION;
+use super::vsb::VSB;
 use super::{Default, Key, Kind, MS, S, Table, US, count, duration, inherited, key, own, size};
 use crate::kernel::time::Span;
 
@@ -93,6 +94,12 @@ const ROOT_KEYS: &[Key] = &[
         Kind::Table(&WIRE),
         Default::Depends("an ideal wire"),
         "The wired link between the access point and the servers, same both ways.",
+    ),
+    key(
+        "vsb",
+        Kind::Table(&VSB),
+        Default::Absent("none"),
+        "A virtual shared bottleneck in front of the access point.",
     ),
     key(
         "tcp",

@@ -10,6 +10,7 @@ mod queues;
 mod refused_files;
 mod refused_values;
 mod settings;
+mod vsb;
 
 use super::{Format, Problem, Scenario, parse};
 

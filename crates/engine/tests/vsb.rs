@@ -1,0 +1,155 @@
+//! The virtual shared bottleneck in front of an 802.11b cell.
+
+use std::ops::ControlFlow;
+
+use lasthop_engine::scenario::{Format, parse};
+use lasthop_engine::{RunResult, run};
+
+const CELL: &str = r#"
+duration = "40 s"
+warmup = "10 s"
+replications = 1
+stagger = "100 ms"
+cell = { phy = "802.11b", ap_queue = 75 }
+tcp = { congestion = "reno", window = 42 }
+"#;
+
+fn simulate(rest: &str) -> RunResult {
+    let text = format!("{CELL}{rest}");
+    let scenario = match parse(&text, Format::Toml, "vsb.toml", &[]) {
+        Ok(scenario) => scenario,
+        Err(problems) => panic!("{problems:?}"),
+    };
+    match run(&scenario, 1, &|_| ControlFlow::Continue(())) {
+        Ok(result) => result,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn mean(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
+    let items = result.summary[list].as_array().expect("a list");
+    let item = items.iter().find(|item| item["name"] == name);
+    let item = item.unwrap_or_else(|| panic!("{list} without {name}"));
+    let mean = item[quantity]["mean"].as_f64();
+    mean.unwrap_or_else(|| panic!("{name} without {quantity}: {item}"))
+}
+
+fn goodput(result: &RunResult, station: &str) -> f64 {
+    mean(result, "stations", station, "goodput_bps")
+}
+
+#[test]
+fn stations_get_equal_shares_whatever_their_connections() {
+    for (first, other) in [
+        ("download = 4", "download = 1"),
+        ("upload = 4", "download = 1"),
+        ("upload = 6", "upload = 1\ncount = 4"),
+        (
+            "download = 1\ntcp = { window = 12 }",
+            "download = 1\ncount = 4",
+        ),
+        ("rate = \"2 Mbps\"\ndownload = 4", "download = 1"),
+    ] {
+        let stations = format!("[station.first]\n{first}\n[station.other]\n{other}\n");
+        let second = if other.contains("count") {
+            "other-1"
+        } else {
+            "other"
+        };
+        let shared = simulate(&format!("{stations}[vsb]"));
+        let ratio = goodput(&shared, "first") / goodput(&shared, second);
+        assert!((0.95..1.05).contains(&ratio), "{first}: {ratio}");
+        let free = simulate(&stations);
+        let unfair = goodput(&free, "first") / goodput(&free, second);
+        assert!(!(0.9..1.1).contains(&unfair), "{first}: {unfair} without");
+    }
+}
+
+#[test]
+fn c_settles_just_under_the_capacity() {
+    let stations = "[station.first]\ndownload = 4\n[station.other]\ndownload = 1\n";
+    let free = simulate(stations);
+    let capacity = mean(&free, "cells", "cell", "goodput_bps");
+    let shared = simulate(&format!("{stations}[vsb]"));
+    let goodput = mean(&shared, "cells", "cell", "goodput_bps");
+    assert!(
+        (0.93..1.02).contains(&(goodput / capacity)),
+        "{goodput} of {capacity}"
+    );
+    let rtt = mean(&shared, "links", "vsb", "ping_rtt_p95_s");
+    assert!(rtt < 0.08, "{rtt}");
+    // the queue stands in the bottleneck, not in the access point
+    let ap = mean(&shared, "aps", "ap", "queue_packets");
+    let leaf = mean(&shared, "queues", "vsb/first", "occupancy_packets");
+    assert!(ap < 30.0 && leaf > 50.0, "{ap} {leaf}");
+}
+
+#[test]
+fn the_kinds_of_fairness_share_what_they_say() {
+    let stations = "[station.a]\ndownload = 3\n[station.b]\nupload = 1\n";
+    let flows = simulate(&format!("{stations}[vsb]\nfairness = \"flow\""));
+    let ratio = goodput(&flows, "a") / goodput(&flows, "b");
+    assert!((2.8..3.2).contains(&ratio), "per flow: {ratio}");
+    let sides = simulate(&format!("{stations}[vsb]\nfairness = \"direction\""));
+    let ratio = mean(&sides, "cells", "cell", "updown_ratio");
+    assert!((0.9..1.1).contains(&ratio), "up over down: {ratio}");
+    let rates = "[station.a]\ndownload = 3\nrate = \"2 Mbps\"\n[station.b]\ndownload = 1\n";
+    let share = |fairness: &str| {
+        let result = simulate(&format!("{rates}[vsb]\nfairness = \"{fairness}\""));
+        goodput(&result, "b") / goodput(&result, "a")
+    };
+    let ratio = share("rate");
+    assert!(
+        (5.0..6.0).contains(&ratio),
+        "bytes as the rates, 5.5: {ratio}"
+    );
+    // a data frame of 1536 bytes and half an ACK of 76, each with its MAC ACK, at 2 and 11 Mb/s with
+    // ACKs at 2: (6594 + 810 / 2) / (1567 + 505 / 2) us = 3.8
+    let ratio = share("airtime");
+    assert!((3.6..4.0).contains(&ratio), "air times of both: {ratio}");
+}
+
+#[test]
+fn a_rate_of_its_own_needs_no_pings() {
+    let result = simulate("[station.a]\ndownload = 2\n[vsb]\nrate = \"2 Mbps\"");
+    // 1460 of 1500 bytes are payload; ACKs of 40 bytes take their part
+    let goodput = goodput(&result, "a");
+    assert!((1.88e6..1.95e6).contains(&goodput), "{goodput}");
+    assert_eq!(mean(&result, "links", "vsb", "capacity_bps"), 2e6);
+    let item = &result.summary["links"][0];
+    assert!(item.get("ping_rtt_s").is_none(), "{item}");
+}
+
+#[test]
+fn before_its_start_packets_pass_freely() {
+    let stations = "[station.first]\ndownload = 4\n[station.other]\ndownload = 1\n";
+    let free = simulate(stations);
+    let late = simulate(&format!("{stations}[vsb]\nstart = \"39.9 s\""));
+    let ratio = |result: &RunResult| goodput(result, "first") / goodput(result, "other");
+    assert!(
+        ratio(&late) > 2.5 && ratio(&free) > 2.5,
+        "{} {}",
+        ratio(&late),
+        ratio(&free)
+    );
+}
+
+#[test]
+fn uplink_datagrams_pass_beside_it_and_are_counted() {
+    let stations = "[station.a]\ndownload = 2\n[station.b]\nudp_up = \"greedy\"\n[vsb]";
+    let result = simulate(stations);
+    let beside = mean(&result, "stations", "b", "bypass_packets");
+    assert!(beside > 1000.0, "{beside}");
+    assert_eq!(mean(&result, "stations", "a", "bypass_packets"), 0.0);
+    assert!(goodput(&result, "a") > 1e6, "{}", goodput(&result, "a"));
+    let leaves = result.summary["queues"].as_array().expect("a list");
+    let leaf = |name: &str| leaves.iter().any(|queue| queue["name"] == name);
+    assert!(leaf("vsb/a") && !leaf("vsb/b"));
+}
+
+#[test]
+fn stations_that_do_not_answer_leave_c_where_it_is() {
+    // the only station sends UDP, so that nobody is pinged
+    let result = simulate("[station.b]\nudp_up = \"greedy\"\nudp_down = \"1 Mbps\"\n[vsb]");
+    assert_eq!(mean(&result, "links", "vsb", "capacity_bps"), 6e6);
+}

@@ -1,0 +1,107 @@
+"""Figure 4: the rate that the estimator finds while stations come and go (section 4.2.1).
+
+A download at 11 Mb/s begins at 25 s and one at 2 Mb/s at 57 s, as in the paper; the latter ends at
+95 s, where the paper does not say when. Each phase is measured when the rate has settled.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from lasthop.studies.hotspot import cell
+from lasthop.studies.study import Quantity, Run, Runs, Study
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+FAST_S, SLOW_S, GONE_S = 25, 57, 95
+"""When the fast and the slow download begin, and when the slow one ends. [s]"""
+
+PHASES = {"idle": (5, FAST_S), "one": (35, SLOW_S), "two": (67, GONE_S), "after": (107, 140)}
+"""From when to when C is averaged. [s]"""
+
+
+def scenario(phase: str) -> dict[str, Any]:
+    """Return the cell of figure 4, measured in one of its phases."""
+    begin, end = PHASES[phase]
+    fast = {"connections": 1, "start": f"{FAST_S} s"}
+    stations: dict[str, Any] = {"first": {"download": fast}, "others": {"rate": "2 Mbps"}}
+    if end > SLOW_S:
+        slow = {"connections": 1, "start": f"{SLOW_S} s"}
+        if end > GONE_S:
+            slow["stop"] = f"{GONE_S} s"
+        stations["others"]["download"] = slow
+    tree = cell.scenario(f"figure 4, {phase}", {}, {}, stagger="0 s")
+    return tree | {
+        "duration": f"{end}.001 s",  # a flow must start before the end
+        "warmup": f"{begin} s",
+        "replications": 20,
+        "station": stations,
+        "vsb": {},
+    }
+
+
+def free(rates: Mapping[str, str]) -> dict[str, Any]:
+    """Return the same stations' downloads with the whole cell for themselves."""
+    tree = cell.scenario(f"the cell alone, {', '.join(rates)}", {}, {})
+    stations = {name: {"rate": rate, "download": 1} for name, rate in rates.items()}
+    return tree | {"duration": "60 s", "replications": 20, "station": stations}
+
+
+def capacity(run: Run) -> Quantity:
+    """Return the time average of C. [Mb/s]"""
+    return run.quantity("links", "vsb", "capacity_bps") / 1e6
+
+
+def p95(run: Run) -> Quantity:
+    """Return the 95th percentile of the pings. [ms]"""
+    return run.quantity("links", "vsb", "ping_rtt_p95_s") * 1e3
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return C in each phase. [Mb/s]"""
+    return {f"capacity_{phase}": capacity(runs[phase]) for phase in PHASES}
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return how near C is to what the cell can carry, and how long pings take."""
+    alone = runs["alone"].quantity("cells", "cell", "goodput_bps") / 1e6
+    shared = runs["one"].quantity("cells", "cell", "goodput_bps") / 1e6
+    return {
+        "hotspot-10": (
+            f"one station at 11 Mb/s: goodput {shared} Mb/s, {alone} without the bottleneck; 95 % "
+            f"of the pings take less than {p95(runs['one'])} ms, and {p95(runs['two'])} ms beside "
+            "a station at 2 Mb/s"
+        )
+    }
+
+
+def draw(runs: Runs) -> "Figure":
+    """Draw C in each phase."""
+    from lasthop.plot.study import Curve, Panel, Stated, sweep_figure
+
+    middles = [(begin + end) / 2 for begin, end in PHASES.values()]
+    rate = Curve(middles, [capacity(runs[phase]) for phase in PHASES])
+    stated = Stated.value(middles, [6.0, 5.4, 2.4, 5.4])
+    heading = "idle, one at 11 Mb/s, one at 2 Mb/s beside it, gone"
+    ping = Curve(middles, [p95(runs[phase]) for phase in PHASES])
+    return sweep_figure(
+        "time [s]",
+        [
+            Panel("C [Mb/s]", [rate], stated, heading),
+            Panel("95th percentile\nof pings [ms]", [ping]),
+        ],
+    )
+
+
+STUDY = Study(
+    subject="hotspot",
+    name="fig04",
+    title="Figure 4: the estimated rate while stations come and go",
+    points={
+        **{phase: scenario(phase) for phase in PHASES},
+        "alone": free({"first": "11 Mbps"}),
+    },
+    measure=measure,
+    draw=draw,
+    findings=findings,
+)

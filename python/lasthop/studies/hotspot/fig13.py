@@ -1,0 +1,109 @@
+"""Figures 13 and 14: other kinds of fairness by the same bottleneck (section 4.1, appendix V)."""
+
+from typing import TYPE_CHECKING, Any
+
+from lasthop.models.dcf.airtime import exchange_s
+from lasthop.scenario import Scenario
+from lasthop.studies.hotspot import cell
+from lasthop.studies.hotspot.sweeps import SLOW
+from lasthop.studies.study import Quantity, Run, Runs, Study
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+DATA_BYTES, ACK_BYTES = 1500, 40
+"""IP packets of a download. [bytes]"""
+
+PAYLOAD_BITS = 8 * 1460
+
+MULTIRATE: dict[str, Any] = {"download": 1, "rate": SLOW}
+
+
+def scenario(fairness: str) -> dict[str, Any]:
+    """Return the cell on which a kind of fairness is shown."""
+    title = f"fairness by {fairness}"
+    if fairness in ("airtime", "rate"):
+        tree = cell.scenario(title, MULTIRATE, {"download": 1})
+    elif fairness == "flow":
+        tree = cell.scenario(title, {"download": 4}, {"upload": 1})
+    else:
+        tree = cell.scenario(title, {"upload": 4}, {"download": 1})
+    return tree | {"replications": 20, "vsb": {"fairness": fairness}}
+
+
+def airtime(run: Run, scenario: Scenario, station: str) -> Quantity:
+    """Return the part of the time that a station's exchanges are on the air. [-]
+
+    Its segments, each followed by half an ACK, as delayed ACKs have it; collisions are left out.
+    """
+    tree = scenario.to_dict()
+    own = next(one for one in tree["stations"] if one["name"] == station)
+    (down, up) = (own["downlink_rate_bps"], own["rate_bps"])
+    control = (own["downlink_rts_rate_bps"], own["downlink_response_rate_bps"])
+    back = (own["uplink_rts_rate_bps"], own["uplink_response_rate_bps"])
+    data = exchange_s(tree["cell"], DATA_BYTES, down, *control)
+    ack = exchange_s(tree["cell"], ACK_BYTES, up, *back)
+    return run.quantity("stations", station, "goodput_bps") * ((data + ack / 2) / PAYLOAD_BITS)
+
+
+def airtime_ratio(runs: Runs, fairness: str) -> Quantity:
+    """Return the air time of the slow station over that of a fast one. [-]"""
+    run, checked = runs[fairness], Scenario(scenario(fairness))
+    return airtime(run, checked, "first") / airtime(run, checked, cell.others(run)[0])
+
+
+def flow_ratio(run: Run) -> Quantity:
+    """Return the goodput of one of station 1's four flows over that of another's only one. [-]"""
+    share = run.quantity("stations", "first", "goodput_bps") / 4.0
+    return share / run.quantity("stations", cell.others(run)[0], "goodput_bps")
+
+
+def updown_ratio(run: Run) -> Quantity:
+    """Return the goodput of all uploads over that of all downloads. [-]"""
+    return run.quantity("cells", "cell", "updown_ratio")
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return the ratio that each kind makes one."""
+    return {
+        "airtime_ratio": airtime_ratio(runs, "airtime"),
+        "flow_ratio": flow_ratio(runs["flow"]),
+        "updown_ratio": updown_ratio(runs["direction"]),
+    }
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return what the paper's weights give."""
+    return {
+        "hotspot-12": (
+            "shares in proportion to the physical rates, as section 4.1 has them, give the slow "
+            f"station {airtime_ratio(runs, 'rate')} of a fast one's air time: preambles and ACKs "
+            "take as long at any rate. Weighted by the times of whole exchanges it is "
+            f"{airtime_ratio(runs, 'airtime')}"
+        )
+    }
+
+
+def draw(runs: Runs) -> "Figure":
+    """Draw the ratio that each kind of fairness makes one."""
+    from lasthop.plot.study import Curve, Panel, Stated, sweep_figure
+
+    kinds = [1, 2, 3, 4]
+    ratios = [airtime_ratio(runs, "airtime"), airtime_ratio(runs, "rate")]
+    ratios += [flow_ratio(runs["flow"]), updown_ratio(runs["direction"])]
+    stated = Stated.value(kinds, [1.0] * len(kinds))
+    heading = "1: air times  2: bytes as rates  3: flows  4: up and down"
+    return sweep_figure(
+        "kind of fairness", [Panel("ratio of the shares", [Curve(kinds, ratios)], stated, heading)]
+    )
+
+
+STUDY = Study(
+    subject="hotspot",
+    name="fig13",
+    title="Figures 13 and 14: fairness of air times, of flows, of directions",
+    points={kind: scenario(kind) for kind in ("airtime", "rate", "flow", "direction")},
+    measure=measure,
+    draw=draw,
+    findings=findings,
+)

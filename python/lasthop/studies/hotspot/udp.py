@@ -1,0 +1,92 @@
+"""Appendix IV: greedy uplink UDP beside TCP behind the bottleneck.
+
+Three stations send datagrams as fast as the medium takes them; station 1 downloads over four
+connections and another over one. The extended estimator spares the senders its pings and lets its
+thresholds follow the base round-trip time; the plain one of section 4.2.1 does neither.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from lasthop.studies.hotspot import cell
+from lasthop.studies.study import Quantity, Run, Runs, Study
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+SENDERS = 3
+"""Stations with greedy datagrams."""
+
+KINDS = ("estimated", "plain", "none")
+"""The extended estimator, the plain one, no bottleneck at all."""
+
+
+def scenario(kind: str) -> dict[str, Any]:
+    """Return the cell with one kind of estimator."""
+    tree = cell.scenario(
+        f"greedy uplink UDP, {kind}", {"download": 4}, {"download": 1}, count=1
+    ) | {"replications": 20}
+    tree["station"]["senders"] = {"count": SENDERS, "udp_up": "greedy"}
+    if kind == "none":
+        return tree
+    # the plain estimator waits for every answer, as ping does
+    aware = kind == "estimated"
+    return tree | {"vsb": {"udp_aware": aware} | ({} if aware else {"timeout": "20 s"})}
+
+
+def tcp_goodput(run: Run) -> Quantity:
+    """Return the goodput of both TCP stations together. [Mb/s]"""
+    return cell.goodput(run, "first") + cell.goodput(run, "others-1")
+
+
+def eta(run: Run) -> Quantity:
+    """Return the fairness level among the TCP stations. [-]"""
+    return cell.goodput(run, "first") / cell.goodput(run, "others-1")
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return TCP goodput with either estimator, and eta with the extended one."""
+    return {
+        "tcp_goodput_estimated": tcp_goodput(runs["estimated"]),
+        "tcp_goodput_plain": tcp_goodput(runs["plain"]),
+        "eta": eta(runs["estimated"]),
+    }
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return the rates that either estimator finds, and what TCP gets without."""
+    rate = {kind: runs[kind].quantity("links", "vsb", "capacity_bps") / 1e6 for kind in KINDS[:2]}
+    return {
+        "hotspot-13": (
+            f"C is {rate['estimated']} Mb/s with the extended estimator and {rate['plain']} with "
+            f"the plain one; without the bottleneck TCP gets {tcp_goodput(runs['none'])} Mb/s at "
+            f"an eta of {eta(runs['none'])}"
+        )
+    }
+
+
+def draw(runs: Runs) -> "Figure":
+    """Draw TCP goodput and eta with either estimator and without."""
+    from lasthop.plot.study import Curve, Panel, Stated, sweep_figure
+
+    kinds = list(range(1, len(KINDS) + 1))
+    goodput = Curve(kinds, [tcp_goodput(runs[kind]) for kind in KINDS])
+    level = Curve(kinds, [eta(runs[kind]) for kind in KINDS])
+    heading = "1: extended estimator  2: plain  3: no bottleneck"
+    return sweep_figure(
+        "case",
+        [
+            Panel("TCP goodput [Mb/s]", [goodput], title=heading),
+            Panel("η of TCP stations", [level], Stated.value([1], [1.0])),
+        ],
+    )
+
+
+STUDY = Study(
+    subject="hotspot",
+    name="udp",
+    title="Appendix IV: greedy uplink UDP beside TCP",
+    points={kind: scenario(kind) for kind in KINDS},
+    measure=measure,
+    draw=draw,
+    findings=findings,
+)
