@@ -1,0 +1,76 @@
+"""The capacity region: which rates any schedule can carry (section 3.2)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from lasthop.models.acsma.errors import ConvergenceError
+from lasthop.models.acsma.graph import ConflictGraph
+from lasthop.models.acsma.sets import Floats, maximal_sets
+
+__all__ = ["Capacity", "capacity"]
+
+
+@dataclass(frozen=True)
+class Capacity:
+    r"""How far rates are from the boundary of the capacity region.
+
+    Attributes
+    ----------
+    stretch : float
+        The largest number by which all rates can be multiplied; above 1 the rates are in the
+        interior of :math:`\Pi`, below 1 no schedule carries them. [-]
+    schedule : ndarray, shape (sets,)
+        A schedule that carries the stretched rates: time portions :math:`\tau_i` of the maximal
+        independent sets. [-]
+    sets : ndarray of bool, shape (sets, links)
+        Those sets.
+    """
+
+    stretch: float
+    schedule: Floats
+    sets: NDArray[np.bool_]
+
+    @property
+    def inside(self) -> bool:
+        """Whether the rates are strictly within the region."""
+        return self.stretch > 1.0
+
+
+def capacity(graph: ConflictGraph, rates: Floats) -> Capacity:
+    r"""Where rates lie in the capacity region.
+
+    .. math:: \Pi = \{y \ge 0 \mid y_l \le \sum_{i: l \in i} \tau_i, \sum_i \tau_i = 1, \tau \ge 0\}
+
+    Parameters
+    ----------
+    graph : ConflictGraph
+        The network.
+    rates : ndarray, shape (links,)
+        Rates of the links as fractions of their capacity, :math:`y`, not all zero. [-]
+
+    Raises
+    ------
+    TooLargeError
+        There are too many independent sets to list them.
+    ValueError
+        There is not one rate per link, one is negative, or all are zero.
+
+    Notes
+    -----
+    Eq. (3.1), as a linear program over the maximal sets.
+    """
+    wanted = np.asarray(rates, dtype=np.float64)
+    if wanted.shape != (len(graph),) or not (np.isfinite(wanted) & (wanted >= 0.0)).all():
+        raise ValueError(f"rates: {len(graph)} numbers from 0 are needed, one per link")
+    if not wanted.any():
+        raise ValueError("rates: all are 0, which any schedule carries")
+    sets = maximal_sets(graph)
+    # Time in units of the stretch: the least total time in which the rates are carried once.
+    found = linprog(np.ones(len(sets)), A_ub=-sets.T.astype(np.float64), b_ub=-wanted)
+    if not found.success or found.fun is None or found.x is None:
+        raise ConvergenceError(f"capacity region: {found.message}")
+    total = float(found.fun)
+    return Capacity(1.0 / total, np.asarray(found.x, dtype=np.float64) / total, sets)

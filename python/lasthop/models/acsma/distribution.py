@@ -1,0 +1,121 @@
+"""Link throughputs of a CSMA network by whichever method suits its size, behind one call."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from lasthop.models.acsma.errors import TooLargeError
+from lasthop.models.acsma.graph import ConflictGraph
+from lasthop.models.acsma.sampling import sample_airtime
+from lasthop.models.acsma.sets import Enumeration, Floats
+from lasthop.models.acsma.tree import JunctionTree
+
+__all__ = ["FEW_LINKS", "Airtime", "Exact", "Method", "exact", "stationary_airtime"]
+
+Method = Literal["enumeration", "junction tree", "sampling"]
+Exact: TypeAlias = Enumeration | JunctionTree
+
+FEW_LINKS = 12
+"""Links up to which all independent sets are listed: at most 4096."""
+
+ROUNDING = 1e-12
+"""Error of the exact methods, which rounding alone makes. [-]"""
+
+
+@dataclass(frozen=True)
+class Airtime:
+    """Fraction of time that each link is active, and how it was found.
+
+    Attributes
+    ----------
+    airtime : ndarray, shape (links,)
+        :math:`y_l` of (3.3). [-]
+    method : str
+        ``"enumeration"``, ``"junction tree"`` or ``"sampling"``.
+    error : float
+        Largest error of any link: rounding of an exact method; of sampling a half width that
+        holds for all links together with 95 % probability. [-]
+    states : int
+        Independent sets that were listed, states of the tree's bags, or sweeps of each chain.
+    """
+
+    airtime: Floats
+    method: Method
+    error: float
+    states: int
+
+
+def exact(graph: ConflictGraph, method: Method | None = None) -> Exact:
+    """The exact method that suits a graph: enumeration if it is small, else the junction tree.
+
+    Parameters
+    ----------
+    graph : ConflictGraph
+        The network.
+    method : "enumeration" or "junction tree", optional
+        Asks for one of them.
+
+    Raises
+    ------
+    TooLargeError
+        The graph is too large and too dense.
+    """
+    if method == "enumeration" or (method is None and len(graph) <= FEW_LINKS):
+        return Enumeration(graph)
+    return JunctionTree(graph)
+
+
+def stationary_airtime(
+    graph: ConflictGraph,
+    log_fugacity: Floats,
+    *,
+    method: Method | None = None,
+    tolerance: float = 0.01,
+    seed: int = 1,
+) -> Airtime:
+    r"""Fraction of time each link is active under saturation, :math:`y_l` of (3.3).
+
+    A link that hears no active neighbour counts down for an exponential time with mean
+    :math:`\exp(-\beta r_l)`, in units of the mean transmission time, then transmits; the
+    distributions of both times do not matter, only their means do.
+
+    Parameters
+    ----------
+    graph : ConflictGraph
+        The network.
+    log_fugacity : ndarray, shape (links,)
+        :math:`\beta r_l`: logarithm of mean transmission over mean backoff time. [-]
+    method : str, optional
+        ``"enumeration"``, ``"junction tree"`` or ``"sampling"``; by default the exact one that the
+        graph's size and width allow, else sampling.
+    tolerance, seed : float, int
+        Of sampling: largest error of all links together, and seed.
+
+    Raises
+    ------
+    TooLargeError
+        The method asked for cannot take the graph.
+    ConvergenceError
+        Sampling did not come within the tolerance.
+    ValueError
+        There is not one finite value per link, or no such method.
+    """
+    z = np.asarray(log_fugacity, dtype=np.float64)
+    if z.shape != (len(graph),) or not np.isfinite(z).all():
+        raise ValueError(f"log_fugacity: {len(graph)} finite numbers are needed, one per link")
+    if method not in (None, "enumeration", "junction tree", "sampling"):
+        raise ValueError(
+            f'method: {method!r} is none of "enumeration", "junction tree", "sampling"'
+        )
+    if method != "sampling":
+        try:
+            found = exact(graph, method)
+        except TooLargeError:
+            if method is not None:
+                raise
+        else:
+            method = "enumeration" if isinstance(found, Enumeration) else "junction tree"
+            return Airtime(found.airtime(z), method, ROUNDING, found.states)
+    sample = sample_airtime(graph, z, tolerance, seed)
+    return Airtime(sample.airtime, "sampling", sample.error, sample.sweeps)

@@ -1,0 +1,122 @@
+r"""The two systems that fail: one connection of Reno over A-CSMA (appendices A and B).
+
+Without AQM the queue, and with it r, grows without bound: all links end up at the largest r, which
+is legacy CSMA. With AQM, but one connection, every r comes to rest at the same value: legacy CSMA
+again. In both the link in the middle starves.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lasthop.models.acsma.errors import NetworkError
+from lasthop.models.acsma.fluid import LEAST_RATE
+from lasthop.models.acsma.optimum import Problem
+from lasthop.models.acsma.reno import drop_tail_loss, rate_speed
+from lasthop.models.acsma.sets import Floats
+
+__all__ = ["SingleConnection", "SingleConnectionAqm", "equal_aggressiveness"]
+
+
+def _one_flow_per_link(problem: Problem) -> None:
+    """Both appendices have one flow on each link."""
+    incidence = problem.incidence
+    square = incidence.shape[0] == incidence.shape[1]
+    if problem.capacity.size or not (square and np.array_equal(incidence, np.eye(len(incidence)))):
+        raise NetworkError("appendices A and B are of one flow on each wireless link, in order")
+
+
+@dataclass(frozen=True)
+class SingleConnection:
+    r"""One connection on each link over A-CSMA, without AQM.
+
+    .. math:: \dot x_s = \frac{x_s^2}{2} \Bigl(\frac{2}{T_s^2 x_s^2} - p_s\Bigr)_{x_s}^+, \quad
+        \dot r_s = \alpha \Bigl(x_s - C \sum_{i: s \in i} \tau_i(r)\Bigr)_{r_s}^+, \quad
+        p_s = \frac{(x_s - C \sum_{i: s \in i} \tau_i(r))^+}{x_s}
+
+    A loss needs more arrivals than service, and then r grows.
+
+    Attributes
+    ----------
+    problem : Problem
+        Network with one flow on each link, in the order of the links; :math:`\beta`.
+    per_packet : float
+        Aggressiveness per queued packet, :math:`\alpha`. [-]
+    rtt_s : float
+        :math:`T_s`. [s]
+    largest : float
+        :math:`r_{max}`, where r stays; by default it has no bound. [-]
+
+    Notes
+    -----
+    Eq. (A.1)-(A.4).
+    """
+
+    problem: Problem
+    per_packet: float
+    rtt_s: float = 1.0
+    largest: float = np.inf
+
+    def __post_init__(self) -> None:
+        _one_flow_per_link(self.problem)
+
+    def speed(self, state: Floats) -> Floats:
+        """Derivative of x and r. [packets/s^2, 1/s]"""
+        problem = self.problem
+        links = len(state) // 2
+        x = np.maximum(state[:links], LEAST_RATE)
+        r = np.clip(state[links:], 0.0, self.largest)
+        served = problem.network.service_rate_pps * problem.airtime(r, problem.beta)
+        faster = rate_speed(x, np.asarray(self.rtt_s), drop_tail_loss(x, served))
+        return np.concatenate([faster, self.per_packet * (x - served)])
+
+
+@dataclass(frozen=True)
+class SingleConnectionAqm:
+    r"""One connection on each link over A-CSMA with AQM.
+
+    .. math:: \dot x_s = \frac{x_s^2}{2} \Bigl(\frac{2}{T_s^2 x_s^2} - r_s\Bigr)_{x_s}^+, \quad
+        \dot r_s = \alpha \Bigl[x_s - C \sum_{i: s \in i} \tau_i(r)\Bigr]_{r_s}^+, \quad
+        T_s = \frac{1}{\alpha} \frac{r_s}{x_s}
+
+    Attributes
+    ----------
+    problem : Problem
+        Network with one flow on each link, in the order of the links; :math:`\beta`.
+    per_packet : float
+        Aggressiveness per queued packet, :math:`\alpha`. [-]
+
+    Notes
+    -----
+    Eq. (B.1)-(B.4).
+    """
+
+    problem: Problem
+    per_packet: float
+
+    def __post_init__(self) -> None:
+        _one_flow_per_link(self.problem)
+
+    def speed(self, state: Floats) -> Floats:
+        """Derivative of x and r. [packets/s^2, 1/s]"""
+        problem = self.problem
+        links = len(state) // 2
+        x = np.maximum(state[:links], LEAST_RATE)
+        # The queue holds at least the packet in service, so that there is a round trip.
+        r = np.maximum(state[links:], self.per_packet)
+        rtt = r / self.per_packet / x
+        served = problem.network.service_rate_pps * problem.airtime(r, problem.beta)
+        faster = rate_speed(x, rtt, r)
+        return np.concatenate([faster, self.per_packet * (x - served)])
+
+
+def equal_aggressiveness(per_packet: float) -> float:
+    r"""Aggressiveness of every link under one connection with AQM.
+
+    .. math:: r_s = 2^{1/3} \alpha^{2/3}
+
+    Notes
+    -----
+    Eq. (B.8), from (B.6) and (B.7).
+    """
+    return float(2.0 ** (1.0 / 3.0) * per_packet ** (2.0 / 3.0))

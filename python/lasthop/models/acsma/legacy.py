@@ -1,0 +1,52 @@
+"""Throughput of links under legacy CSMA: all count down alike (section 4.1)."""
+
+import numpy as np
+
+from lasthop.models.acsma.distribution import Airtime, Method, stationary_airtime
+from lasthop.models.acsma.graph import ConflictGraph
+
+__all__ = ["PAPER_ACCESS_INTENSITY", "legacy_airtime", "middle_of_topology_a"]
+
+PAPER_ACCESS_INTENSITY = 2.24
+r""":math:`\rho` of the paper's simulations (section 4.1, after Wang and Kar). [-]"""
+
+
+def legacy_airtime(
+    graph: ConflictGraph,
+    access_intensity: float = PAPER_ACCESS_INTENSITY,
+    method: Method | None = None,
+) -> Airtime:
+    r"""Fraction of time each saturated link is active under legacy CSMA.
+
+    .. math:: y_l = \frac{\sum_{i: l \in i} \rho^{|i|}}{\sum_{i'} \rho^{|i'|}}
+
+    Parameters
+    ----------
+    graph : ConflictGraph
+        The network.
+    access_intensity : float
+        Mean transmission time over mean backoff time, :math:`\rho`, the same for all links. [-]
+    method : str, optional
+        As of :func:`~lasthop.models.acsma.distribution.stationary_airtime`.
+
+    Notes
+    -----
+    Eq. (4.1).
+    """
+    if not 0.0 < access_intensity < np.inf:
+        raise ValueError(f"access_intensity = {access_intensity:g} is not above 0")
+    z = np.full(len(graph), np.log(access_intensity))
+    return stationary_airtime(graph, z, method=method)
+
+
+def middle_of_topology_a(access_intensity: float) -> float:
+    r"""Airtime of link 2 of topology a under legacy CSMA. [-]
+
+    .. math:: y_2 = \frac{\rho}{2 \rho^2 + 4 \rho + 1}
+
+    Notes
+    -----
+    Eq. (4.2).
+    """
+    rho = access_intensity
+    return rho / (2.0 * rho**2 + 4.0 * rho + 1.0)

@@ -1,0 +1,108 @@
+"""Networks of CSMA links and wired links, with the flows that pass them (section 3.1, 5.3.2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+
+from lasthop.models.acsma.errors import NetworkError
+from lasthop.models.acsma.graph import ConflictGraph
+from lasthop.models.acsma.sets import Floats
+from lasthop.models.acsma.utility import AlphaFair, Utility
+
+__all__ = ["Flow", "Network"]
+
+
+@dataclass(frozen=True)
+class Flow:
+    r"""A user's flow over a route that is fixed beforehand, :math:`s`.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    route : tuple of str
+        The links it passes, wireless or wired, :math:`l \in s`.
+    utility : Utility
+        What its rate is worth, :math:`U_s`; by default :math:`-1/x`.
+    """
+
+    name: str
+    route: tuple[str, ...]
+    utility: Utility = field(default_factory=AlphaFair)
+
+
+@dataclass(frozen=True)
+class Network:
+    r"""Wireless links with their conflict graph, wired links, and flows over them.
+
+    Attributes
+    ----------
+    graph : ConflictGraph
+        The wireless links, :math:`E'`.
+    flows : tuple of Flow
+        The users, :math:`\mathcal S`.
+    service_rate_pps : float
+        Packets that a wireless link sends in a second while it is active, :math:`C`. The paper has
+        one; then rates are fractions of a link's capacity. [packets/s]
+    wired_pps : mapping of str to float
+        Capacity of each wired link, :math:`C_w`. [packets/s]
+
+    Raises
+    ------
+    NetworkError
+        A route is empty, passes a link twice or one that there is not; names are not unique; a
+        rate is not positive.
+    """
+
+    graph: ConflictGraph
+    flows: tuple[Flow, ...]
+    service_rate_pps: float = 1.0
+    wired_pps: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "wired_pps", MappingProxyType(dict(self.wired_pps)))
+        rates = {"the service rate": self.service_rate_pps}
+        rates |= {f"wired link {name}": rate for name, rate in self.wired_pps.items()}
+        for what, rate in rates.items():
+            if not 0.0 < rate < np.inf:
+                raise NetworkError(f"{what}: {rate:g} packets/s is not a positive rate")
+        for name in self.wired_pps:
+            if name in self.graph.links:
+                raise NetworkError(f"link {name} is wireless and wired; names are unique")
+        if not self.flows:
+            raise NetworkError("the network has no flow")
+        known = {*self.graph.links, *self.wired_pps}
+        names = [flow.name for flow in self.flows]
+        for number, flow in enumerate(self.flows):
+            if flow.name in names[:number]:
+                raise NetworkError(f"flow {flow.name} is there twice; names are unique")
+            if not flow.route:
+                raise NetworkError(f"flow {flow.name}: its route has no link")
+            for link in flow.route:
+                if link not in known:
+                    raise NetworkError(f"flow {flow.name}: there is no link {link}")
+            if len(set(flow.route)) < len(flow.route):
+                raise NetworkError(f"flow {flow.name}: its route passes a link twice")
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Wireless links, then wired ones: the order of vectors over all links."""
+        return (*self.graph.links, *self.wired_pps)
+
+    @cached_property
+    def incidence(self) -> Floats:
+        """Which link (row) is on the route of which flow (column), 0 or 1."""
+        place = {name: number for number, name in enumerate(self.links)}
+        table = np.zeros((len(self.links), len(self.flows)))
+        for number, flow in enumerate(self.flows):
+            table[[place[link] for link in flow.route], number] = 1.0
+        return table
+
+    @cached_property
+    def carrying(self) -> tuple[int, ...]:
+        """The wireless links that some flow passes. The others never send."""
+        wireless = len(self.graph)
+        return tuple(int(k) for k in np.flatnonzero(self.incidence[:wireless].any(axis=1)))

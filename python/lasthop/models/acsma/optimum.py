@@ -1,0 +1,357 @@
+r"""The optima MP and EP: what multi-connection TCP over A-CSMA comes to rest at (Theorems 2, 3).
+
+With wireless rates in packets/s, an active link sends C of them, and the problem is
+
+.. math:: \max_{x, \tau \ge 0} \sum_s k^2 U_s(x_s) - \frac{C}{\beta} \sum_i \tau_i \log \tau_i
+          - \sum_w \int_0^{X_w} \frac{(y - C_w)^+}{y} dy
+          \quad\text{s.t.}\quad \sum_{s: l \in s} x_s \le C \sum_{i: l \in i} \tau_i,
+          \sum_i \tau_i = 1
+
+with :math:`X_w` the rates over wired link w: EP (5.35)-(5.38), and MP (5.8)-(5.9) where no link is
+wired; the paper has C = 1. It is solved in its dual, whose variables are the prices: r of wireless
+and the loss p of wired links,
+
+.. math:: \min_{r \ge 0,\, 0 \le p < 1} \sum_s \max_x [k^2 U_s(x) - x q_s]
+          + \frac{C}{\beta} \log \sum_i e^{\beta \sum_{l \in i} r_l} - \sum_w C_w \log(1 - p_w),
+
+:math:`q_s` being the sum of prices on route s (5.17; the last sum is the conjugate of the penalty
+in (5.39)). It is smooth and strictly convex, so that Newton's method within the bounds finds the
+one solution; the weight of the entropy is brought down step by step where it is small.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.linalg import LinearOperator, cg
+
+from lasthop.models.acsma.distribution import Exact, Method, exact
+from lasthop.models.acsma.errors import ConvergenceError, NetworkError
+from lasthop.models.acsma.network import Network
+from lasthop.models.acsma.sets import Floats
+from lasthop.models.acsma.utility import AlphaFair
+
+__all__ = ["RENO", "Optimum", "Problem", "optimum"]
+
+RENO = AlphaFair(alpha=2.0, weight=2.0)
+"""The utility :math:`-2/x` whose optimum ``n = k T`` connections of Reno reach (5.1)-(5.4)."""
+
+LARGEST_RESIDUAL = 1e-9
+"""Residual of the KKT conditions down to which the solver goes. [-]"""
+
+MOST_STEPS = 200
+"""Newton steps at one weight of the entropy."""
+
+FIRST_EXPONENT, FACTOR = 4.0, 8.0
+"""Largest beta r at the first weight of the entropy, and the factor between weights."""
+
+DENSE = 64
+"""Links up to which the Hessian is a matrix; beyond, conjugate gradients apply it."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    r"""Solution of MP or EP.
+
+    Attributes
+    ----------
+    rates_pps : ndarray, shape (flows,)
+        :math:`x_s`. [packets/s]
+    aggressiveness : ndarray, shape (wireless links,)
+        :math:`r_l`, dual price and drop probability; 0 of links that carry nothing. [-]
+    airtime : ndarray, shape (wireless links,)
+        Fraction of time a link is active; 0 of links that carry nothing, which are silent. [-]
+    wired_loss : ndarray, shape (wired links,)
+        :math:`p_w`. [-]
+    kkt_residual : float
+        Largest violation of the optimality conditions, see `Problem.kkt_residual`. [-]
+    steps : int
+        Newton steps.
+    method : str
+        How the stationary distribution was computed.
+    """
+
+    rates_pps: Floats
+    aggressiveness: Floats
+    airtime: Floats
+    wired_loss: Floats
+    kkt_residual: float
+    steps: int
+    method: Method
+
+
+class Problem:
+    r"""MP or EP of a network: its dual, and how far a point is from the solution.
+
+    Parameters
+    ----------
+    network : Network
+        Links, flows and utilities.
+    k : float
+        Connections per second of round-trip time, :math:`k`. [1/s]
+    beta : float
+        Inverse weight of the entropy, :math:`\beta`. [-]
+    method : str, optional
+        ``"enumeration"`` or ``"junction tree"`` for the stationary distribution.
+
+    Raises
+    ------
+    NetworkError
+        `k` or `beta` is not positive.
+    TooLargeError
+        The conflict graph is too large and too dense to be solved exactly.
+    """
+
+    def __init__(
+        self, network: Network, k: float, beta: float, method: Method | None = None
+    ) -> None:
+        for name, value in (("k", k), ("beta", beta)):
+            if not 0.0 < value < np.inf:
+                raise NetworkError(f"{name} = {value:g} is not above 0")
+        self.network, self.k, self.beta = network, k, beta
+        self.carrying = np.array(network.carrying, dtype=np.intp)
+        self.wireless = len(self.carrying)
+        self.capacity = np.array(list(network.wired_pps.values()))
+        wired = np.arange(len(network.graph), len(network.links))
+        self.incidence = network.incidence[np.concatenate([self.carrying, wired])]
+        self.exact: Exact | None = (
+            exact(network.graph.within(network.carrying), method) if self.wireless else None
+        )
+
+    def rates(self, prices: Floats) -> Floats:
+        r"""Rates at which :math:`k^2 U'_s(x_s)` is the route's price (5.19). [packets/s]"""
+        flows = zip(self.network.flows, prices @ self.incidence, strict=True)
+        return np.array([flow.utility.rate(price / self.k**2) for flow, price in flows])
+
+    def airtime(self, prices: Floats, beta: float) -> Floats:
+        r"""Fraction of time each carrying wireless link is active at :math:`r` (5.16). [-]"""
+        if self.exact is None:
+            return np.empty(0)
+        return np.asarray(self.exact.airtime(beta * prices[: self.wireless]))
+
+    def dual(self, prices: Floats, beta: float) -> float:
+        """Value of the dual at prices of carrying wireless links, then wired ones."""
+        value = 0.0
+        for flow, price in zip(self.network.flows, prices @ self.incidence, strict=True):
+            rate = flow.utility.rate(price / self.k**2)
+            value += self.k**2 * flow.utility.value(rate) - price * rate
+        if self.exact is not None:
+            log_z = self.exact.log_partition(beta * prices[: self.wireless])
+            value += self.network.service_rate_pps / beta * log_z
+        return float(value - self.capacity @ np.log1p(-prices[self.wireless :]))
+
+    def gradient(self, prices: Floats, beta: float) -> Floats:
+        """What the links could serve less what arrives (5.20). [packets/s]"""
+        served = self.network.service_rate_pps * self.airtime(prices, beta)
+        through = self.capacity / (1.0 - prices[self.wireless :])
+        load: Floats = self.incidence @ self.rates(prices)
+        return np.concatenate([served, through]) - load
+
+    def curvature(self, prices: Floats, beta: float) -> Callable[[Floats], Floats]:
+        """The Hessian of the dual as a map of directions."""
+        at = prices @ self.incidence / self.k**2
+        slopes = [
+            flow.utility.rate_slope(price)
+            for flow, price in zip(self.network.flows, at, strict=True)
+        ]
+        bend = -np.array(slopes) / self.k**2
+        wired = self.capacity / (1.0 - prices[self.wireless :]) ** 2
+
+        def apply(direction: Floats) -> Floats:
+            own = np.empty_like(direction)
+            own[self.wireless :] = wired * direction[self.wireless :]
+            if self.exact is not None:
+                z, dz = beta * prices[: self.wireless], direction[: self.wireless]
+                scale = self.network.service_rate_pps * beta
+                own[: self.wireless] = scale * self.exact.response(z, dz)
+            return np.asarray(own + self.incidence @ (bend * (direction @ self.incidence)))
+
+        return apply
+
+    def kkt_residual(self, rates: Floats, prices: Floats, beta: float | None = None) -> float:
+        r"""Largest violation of the conditions that hold at the optimum alone. [-]
+
+        Of each flow :math:`|k^2 U'(x_s) - q_s|` as a part of the largest price; of each wireless
+        link :math:`\min(r_l, C y_l - X_l)`, the first as a part of the largest price and the second
+        of C: nothing is overloaded, and what has a price is not idle; of each wired link the
+        distance of :math:`p_w` from (5.34).
+
+        Parameters
+        ----------
+        rates : ndarray, shape (flows,)
+            :math:`x_s`. [packets/s]
+        prices : ndarray
+            :math:`r_l` of the wireless links that carry flows, then :math:`p_w` of the wired. [-]
+        """
+        beta = self.beta if beta is None else beta
+        at = prices @ self.incidence
+        largest = float(at.max())
+        worth = [f.utility.derivative(x) for f, x in zip(self.network.flows, rates, strict=True)]
+        stationary = np.abs(self.k**2 * np.array(worth) - at) / largest
+        load = self.incidence @ rates
+        r, p = prices[: self.wireless], prices[self.wireless :]
+        spare = self.airtime(prices, beta) - load[: self.wireless] / self.network.service_rate_pps
+        idle = np.abs(np.minimum(r / largest, spare))
+        wires = load[self.wireless :]
+        excess = np.maximum(wires - self.capacity, 0.0)
+        lost = np.divide(excess, wires, out=np.zeros_like(excess), where=wires > 0.0)
+        return float(np.max(np.concatenate([stationary, idle, np.abs(p - lost)])))
+
+
+def optimum(
+    network: Network, k: float = 10.0, beta: float = 200.0, method: Method | None = None
+) -> Optimum:
+    r"""Solve MP (5.8)-(5.9), or EP (5.35)-(5.38) where links are wired.
+
+    The utilities are the network's. ``n = k T`` connections of Reno reach the optimum of `RENO`,
+    :math:`-2/x`; the utilities printed in MP are :math:`-1/x`, which are reached with (5.29).
+
+    Parameters
+    ----------
+    network : Network
+        Links, flows and utilities.
+    k : float
+        Connections per second of round-trip time, :math:`k`. [1/s]
+    beta : float
+        Inverse weight of the entropy, :math:`\beta`. [-]
+    method : str, optional
+        ``"enumeration"`` or ``"junction tree"`` for the stationary distribution.
+
+    Raises
+    ------
+    NetworkError
+        `k` or `beta` is not positive.
+    TooLargeError
+        The conflict graph is too large and too dense to be solved exactly.
+    ConvergenceError
+        The residual stayed above `LARGEST_RESIDUAL`.
+    """
+    problem = Problem(network, k, beta, method)
+    prices = _first_prices(problem)
+    weight = min(beta, FIRST_EXPONENT / float(prices.max()))
+    steps = 0
+    while True:
+        last = weight >= beta
+        weight = min(weight, beta)
+        # On the way only the neighbourhood of the next solution is wanted.
+        prices, more = _newton(problem, prices, weight, LARGEST_RESIDUAL if last else 1e-3)
+        steps += more
+        if last:
+            break
+        weight *= FACTOR
+    rates = problem.rates(prices)
+    residual = problem.kkt_residual(rates, prices)
+    aggressiveness, airtime = np.zeros(len(network.graph)), np.zeros(len(network.graph))
+    aggressiveness[problem.carrying] = prices[: problem.wireless]
+    airtime[problem.carrying] = problem.airtime(prices, beta)
+    return Optimum(
+        rates_pps=rates,
+        aggressiveness=aggressiveness,
+        airtime=airtime,
+        wired_loss=prices[problem.wireless :].copy(),
+        kkt_residual=residual,
+        steps=steps,
+        method="enumeration" if problem.exact is None else problem.exact.method,
+    )
+
+
+def _first_prices(problem: Problem) -> Floats:
+    """Prices at which each flow has a part of its scarcest link, spread over its route."""
+    network, incidence = problem.network, problem.incidence
+    supply = np.concatenate([np.full(problem.wireless, network.service_rate_pps), problem.capacity])
+    share = supply / np.maximum(incidence.sum(axis=1), 1.0) / 4.0
+    prices = np.zeros(len(supply))
+    for number, flow in enumerate(network.flows):
+        route = np.flatnonzero(incidence[:, number])
+        price = problem.k**2 * flow.utility.derivative(float(share[route].min()))
+        prices[route] = np.maximum(prices[route], price / len(route))
+    prices[problem.wireless :] = np.minimum(prices[problem.wireless :], 0.5)
+    return prices
+
+
+def _newton(problem: Problem, prices: Floats, beta: float, wanted: float) -> tuple[Floats, int]:
+    """Newton's method within the bounds, at one weight of the entropy; prices and steps."""
+    residual = np.inf
+    for step in range(MOST_STEPS):
+        residual = problem.kkt_residual(problem.rates(prices), prices, beta)
+        if residual <= wanted:
+            return prices, step
+        gradient = problem.gradient(prices, beta)
+        free = ~((prices <= 1e-12 * prices.max()) & (gradient > 0.0))
+        direction = _direction(problem, prices, beta, gradient, free, residual)
+        moved = _search(problem, prices, beta, gradient, direction, residual)
+        if moved is None:
+            break
+        prices = moved
+    raise ConvergenceError(
+        f"optimum of {len(problem.network.links)} links: residual {residual:.2g} of the KKT "
+        f"conditions, wanted {wanted:.2g}"
+    )
+
+
+def _direction(
+    problem: Problem,
+    prices: Floats,
+    beta: float,
+    gradient: Floats,
+    free: np.ndarray,
+    residual: float,
+) -> Floats:
+    """Newton's direction among the prices that are free to move."""
+    apply = problem.curvature(prices, beta)
+    where = np.flatnonzero(free)
+    direction = np.zeros_like(prices)
+
+    def part(vector: Floats) -> Floats:
+        whole = np.zeros_like(prices)
+        whole[where] = np.ravel(vector)
+        return apply(whole)[where]
+
+    if len(where) <= DENSE:
+        hessian = np.array([part(unit) for unit in np.eye(len(where))])
+        hessian += np.diag(1e-15 * np.diag(hessian))
+        try:
+            direction[where] = -cho_solve(cho_factor(hessian), gradient[where])
+        except np.linalg.LinAlgError:
+            direction[where] = -np.linalg.lstsq(hessian, gradient[where])[0]
+        return direction
+    y = problem.airtime(prices, beta)
+    own = np.concatenate([problem.network.service_rate_pps * beta * y * (1 - y), problem.capacity])
+    shape = (len(where), len(where))
+    solved, _ = cg(
+        LinearOperator(shape, matvec=part, dtype=np.float64),
+        -gradient[where],
+        rtol=min(0.1, residual),
+        maxiter=200,
+        M=LinearOperator(shape, matvec=lambda vector: np.ravel(vector) / own[where]),
+    )
+    direction[where] = solved
+    return direction
+
+
+def _search(
+    problem: Problem,
+    prices: Floats,
+    beta: float,
+    gradient: Floats,
+    direction: Floats,
+    residual: float,
+) -> Floats | None:
+    """The longest of halved steps within the bounds that lowers the dual, or the residual."""
+    before = problem.dual(prices, beta)
+    at = prices @ problem.incidence
+    highest = np.full_like(prices, np.inf)
+    highest[problem.wireless :] = 1.0 - 0.1 * (1.0 - prices[problem.wireless :])
+    length = 1.0
+    for _ in range(60):
+        moved = np.clip(prices + length * direction, 0.0, highest)
+        if np.all(moved @ problem.incidence >= 0.05 * at):
+            gain = gradient @ (moved - prices)
+            if problem.dual(moved, beta) <= before + 1e-4 * gain - 1e-14 * abs(before):
+                return moved
+            # Close to the solution the dual changes by less than its rounding.
+            if problem.kkt_residual(problem.rates(moved), moved, beta) <= 0.5 * residual:
+                return moved
+        length /= 2.0
+    return None

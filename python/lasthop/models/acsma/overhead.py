@@ -1,0 +1,162 @@
+r"""What many connections cost: memory, ports, retransmissions and CPU time (section 5.3.5)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "PENTIUM_4",
+    "PORTS",
+    "TCB_BYTES",
+    "THREADS_BYTES",
+    "Costs",
+    "cpu_s",
+    "efficiency",
+    "management_s",
+    "mean_memory_bytes",
+    "memory_bytes",
+    "retransmissions_pps",
+]
+
+PORTS = 65_536
+"""Port numbers: connections that one pair of addresses and one remote port can have at most."""
+
+TCB_BYTES = 512.0
+"""Memory of one connection's control block, :math:`M`. [bytes]"""
+
+THREADS_BYTES = 2.4e6 / 100.0
+"""Memory of one connection that is a thread of the application. [bytes]"""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """CPU time of handling a connection and a packet.
+
+    Attributes
+    ----------
+    open_s, close_s : float
+        Opening and closing one connection, :math:`D_e, D_c`. [s]
+    packet_s : float
+        Sending one data packet, :math:`D_p`. [s]
+    """
+
+    open_s: float
+    close_s: float
+    packet_s: float
+
+
+PENTIUM_4 = Costs(open_s=418e-6, close_s=12e-6, packet_s=14e-6)
+"""Measured by the paper on a Pentium 4 with 3.2 GHz, packets of 1000 bytes."""
+
+
+def memory_bytes(connections: float, each_bytes: float = TCB_BYTES) -> float:
+    """Memory of a user's connections, :math:`M_c = n_s M` (5.44). [bytes]"""
+    return connections * each_bytes
+
+
+def mean_memory_bytes(connections: Sequence[float], each_bytes: float = TCB_BYTES) -> float:
+    r"""Mean memory over a run. [bytes]
+
+    .. math:: \bar M_c = \frac{\sum_{k=1}^{R/d} M n_s(t_k)}{R/d}
+
+    Parameters
+    ----------
+    connections : sequence of float
+        :math:`n_s(t_k)` of each update. [-]
+    each_bytes : float
+        :math:`M`. [bytes]
+
+    Raises
+    ------
+    ValueError
+        There is no update.
+
+    Notes
+    -----
+    Eq. (5.45).
+    """
+    if not len(connections):
+        raise ValueError("connections: at least one update is needed")
+    return sum(memory_bytes(count, each_bytes) for count in connections) / len(connections)
+
+
+def management_s(before: float, now: float, costs: Costs = PENTIUM_4) -> float:
+    r"""CPU time of one update of the connections, :math:`\Omega`. [s]
+
+    Parameters
+    ----------
+    before, now : float
+        Connections before and after it, :math:`n_s(t_{k-1}), n_s(t_k)`. [-]
+    costs : Costs
+        CPU times.
+
+    Notes
+    -----
+    Eq. (5.46)-(5.48).
+    """
+    if now > before:
+        return (now - before) * costs.open_s
+    if now < before:
+        return (before - now) * costs.close_s
+    return 0.0
+
+
+def cpu_s(
+    connections: Sequence[float],
+    throughput_pps: float,
+    interval_s: float,
+    costs: Costs = PENTIUM_4,
+) -> float:
+    r"""CPU time of a whole run. [s]
+
+    .. math:: C_o = \sum_{k=1}^{R/d + 1} \Omega(t_k) + Thr \, R \, D_p
+
+    None is open before the first update, and all are closed after the last.
+
+    Parameters
+    ----------
+    connections : sequence of float
+        :math:`n_s(t_k)` of each update; the run lasts as many intervals. [-]
+    throughput_pps : float
+        :math:`Thr`. [packets/s]
+    interval_s : float
+        Update interval, :math:`d`. [s]
+    costs : Costs
+        CPU times.
+
+    Notes
+    -----
+    Eq. (5.49).
+    """
+    steps = zip((0.0, *connections), (*connections, 0.0), strict=True)
+    managing = sum(management_s(before, now, costs) for before, now in steps)
+    return managing + throughput_pps * len(connections) * interval_s * costs.packet_s
+
+
+def efficiency(
+    connections: Sequence[float],
+    throughput_pps: float,
+    interval_s: float,
+    costs: Costs = PENTIUM_4,
+) -> float:
+    r"""Part of the CPU time that sends data, :math:`\eta = Thr \, R \, D_p / C_o`. [-]
+
+    Parameters are those of :func:`cpu_s`.
+
+    Raises
+    ------
+    ValueError
+        Nothing is sent and no connection opened.
+
+    Notes
+    -----
+    Eq. (5.50).
+    """
+    total = cpu_s(connections, throughput_pps, interval_s, costs)
+    if total <= 0.0:
+        raise ValueError("throughput_pps: nothing is sent, so that there is no efficiency")
+    return throughput_pps * len(connections) * interval_s * costs.packet_s / total
+
+
+def retransmissions_pps(throughput_pps: float, price: float) -> float:
+    """Packets that are sent again, :math:`Thr \\cdot r_l` of section 5.3.5. [packets/s]"""
+    return throughput_pps * price

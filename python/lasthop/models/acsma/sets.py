@@ -1,0 +1,111 @@
+r"""Independent sets of a conflict graph, and the stationary distribution by listing them all."""
+
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.models.acsma.errors import TooLargeError
+from lasthop.models.acsma.graph import ConflictGraph
+
+__all__ = ["MOST_SETS", "Enumeration", "Floats", "independent_sets", "maximal_sets"]
+
+Floats = NDArray[np.float64]
+
+MOST_SETS = 1 << 22
+"""Independent sets that are listed at most."""
+
+
+def independent_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.bool_]:
+    r"""All independent sets, :math:`\mathcal I`, the empty one first.
+
+    Returns
+    -------
+    ndarray of bool, shape (sets, links)
+        Whether a link belongs to a set.
+
+    Raises
+    ------
+    TooLargeError
+        There are more than `most`.
+    """
+    members = np.zeros((1, len(graph)), dtype=np.bool_)
+    for link in range(len(graph)):
+        earlier = [other for other in graph.neighbours[link] if other < link]
+        joined = members[~members[:, earlier].any(axis=1)].copy()
+        joined[:, link] = True
+        if len(members) + len(joined) > most:
+            raise TooLargeError(
+                f"{len(graph)} links have more than {most} independent sets",
+                "the junction tree needs no list of them",
+            )
+        members = np.concatenate([members, joined])
+    return members
+
+
+def maximal_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.bool_]:
+    """The independent sets that no further link can join; they span the capacity region."""
+    members = independent_sets(graph, most)
+    adjacent = np.zeros((len(graph), len(graph)), dtype=np.int64)
+    for a, b in graph.edges:
+        adjacent[a, b] = adjacent[b, a] = 1
+    closed = members | (members @ adjacent > 0)
+    return np.asarray(members[closed.all(axis=1)])
+
+
+class Enumeration:
+    r"""The stationary distribution (3.2) as a list of all independent sets.
+
+    Parameters
+    ----------
+    graph : ConflictGraph
+        The network.
+
+    Raises
+    ------
+    TooLargeError
+        There are more than `MOST_SETS` sets.
+    """
+
+    method: Literal["enumeration"] = "enumeration"
+
+    def __init__(self, graph: ConflictGraph) -> None:
+        self.members = independent_sets(graph)
+
+    @cached_property
+    def _weights(self) -> Floats:
+        return self.members.astype(np.float64)
+
+    @property
+    def states(self) -> int:
+        """Number of independent sets."""
+        return len(self.members)
+
+    def probabilities(self, log_fugacity: Floats) -> Floats:
+        r"""Stationary distribution over the sets, :math:`p(i, r) = \tau_i` of (3.2), (5.4). [-]
+
+        Parameters
+        ----------
+        log_fugacity : ndarray, shape (links,)
+            :math:`\beta r_l`: logarithm of mean transmission over mean backoff time. [-]
+        """
+        exponent = self._weights @ log_fugacity
+        weight = np.exp(exponent - exponent.max())
+        return np.asarray(weight / weight.sum())
+
+    def airtime(self, log_fugacity: Floats) -> Floats:
+        r"""Fraction of time each link is active, :math:`y_l` of (3.3). [-]"""
+        return np.asarray(self.probabilities(log_fugacity) @ self._weights)
+
+    def log_partition(self, log_fugacity: Floats) -> float:
+        r""":math:`\log \sum_i \exp(\sum_{l \in i} \beta r_l)`, :math:`\beta g_\beta` of (5.12)."""
+        exponent = self._weights @ log_fugacity
+        largest = exponent.max()
+        return float(largest + np.log(np.exp(exponent - largest).sum()))
+
+    def response(self, log_fugacity: Floats, direction: Floats) -> Floats:
+        """Change of the airtimes along a direction: covariance of the links' activity times it."""
+        prob = self.probabilities(log_fugacity)
+        along = self._weights @ direction
+        return np.asarray((prob * (along - prob @ along)) @ self._weights)

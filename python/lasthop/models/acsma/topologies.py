@@ -1,0 +1,74 @@
+"""The paper's networks, by letter.
+
+a, b and c carry one flow on each of four links; their conflict graphs are in figures 4.1 and 6.1.
+Of d and e the conflict graphs are chosen from the text (``docs/papers/acsma.md``, Readings).
+"""
+
+from collections.abc import Mapping
+
+from lasthop.models.acsma.errors import NetworkError
+from lasthop.models.acsma.graph import from_edges
+from lasthop.models.acsma.network import Flow, Network
+from lasthop.models.acsma.utility import AlphaFair, Utility
+
+__all__ = ["TOPOLOGIES", "topology"]
+
+PACKET_BITS = 8_000
+"""Payload of 1000 bytes (section 4.1). [bit]"""
+
+# Name: wireless links, conflicts, wired links [bit/s], routes.
+_Shape = tuple[str, str, Mapping[str, float], Mapping[str, str]]
+_SINGLE = {str(number): str(number) for number in range(1, 5)}
+
+TOPOLOGIES: Mapping[str, _Shape] = {
+    "a": ("1 2 3 4", "1-2 2-3 2-4 3-4", {}, _SINGLE),
+    "b": ("1 2 3 4", "1-2 1-3 1-4", {}, _SINGLE),
+    "c": ("1 2 3 4", "1-2 1-3 2-3 2-4 3-4", {}, _SINGLE),
+    # Nine nodes, six links, three flows of two hops: the middle one, over 3 and 4, hears everyone.
+    "d": (
+        "1 2 3 4 5 6",
+        "1-2 3-4 5-6 1-3 1-4 2-3 2-4 3-5 3-6 4-5 4-6",
+        {},
+        {"upper": "1 2", "middle": "3 4", "lower": "5 6"},
+    ),
+    # APs d and h with wires to e; a and b at d, i at h; wires e-f-g, f-g the bottleneck.
+    "e": (
+        "a-d b-d d-c i-h",
+        "a-d/b-d a-d/d-c b-d/d-c",
+        {"d-e": 20e6, "h-e": 20e6, "e-f": 20e6, "f-g": 2e6},
+        {"a-to-g": "a-d d-e e-f f-g", "b-to-c": "b-d d-c", "i-to-g": "i-h h-e e-f f-g"},
+    ),
+}
+"""Links, conflicts, wires with their rates in bit/s, and routes of each topology."""
+
+
+def topology(name: str, service_rate_pps: float = 1.0, utility: Utility | None = None) -> Network:
+    """One of the paper's networks.
+
+    Parameters
+    ----------
+    name : str
+        ``"a"`` to ``"e"``.
+    service_rate_pps : float
+        Packets that an active wireless link sends in a second, :math:`C`. For e, which has wires
+        with a rate, it is needed in packets/s; for the others 1 is the paper's normalisation.
+    utility : Utility, optional
+        Of every flow; by default :math:`-1/x`.
+
+    Raises
+    ------
+    NetworkError
+        There is no such topology.
+    """
+    if name not in TOPOLOGIES:
+        raise NetworkError(f'topology "{name}": there are {", ".join(TOPOLOGIES)}')
+    links, conflicts, wires, routes = TOPOLOGIES[name]
+    worth = utility or AlphaFair()
+    between = "/" if "/" in conflicts else "-"
+    pairs = [tuple(pair.split(between)) for pair in conflicts.split()]
+    return Network(
+        from_edges(links.split(), [(one, other) for one, other in pairs]),
+        tuple(Flow(flow, tuple(route.split()), worth) for flow, route in routes.items()),
+        service_rate_pps,
+        {wire: rate / PACKET_BITS for wire, rate in wires.items()},
+    )

@@ -1,0 +1,277 @@
+"""The stationary distribution by a junction tree: exact, and fast where the graph is sparse.
+
+Links are eliminated one after the other. Eliminating a link ties its remaining neighbours to each
+other, so that the next of them can be given all that the eliminated links weigh: the bag of a link
+is the link with its neighbours at that moment, and its parent the next of these to go. A state of
+a bag is an independent set within it. The order takes the link next that ties the fewest pairs
+(min-fill), which keeps bags small: a chain or tree has bags of two, a sparse geometric graph of
+2000 links has bags of some twenty.
+
+S. L. Lauritzen, D. J. Spiegelhalter, "Local computations with probabilities on graphical
+structures and their application to expert systems", J. R. Statist. Soc. B 50 (1988).
+"""
+
+from heapq import heapify, heappop, heappush
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.models.acsma.errors import TooLargeError
+from lasthop.models.acsma.graph import ConflictGraph
+from lasthop.models.acsma.sets import Floats
+
+__all__ = ["MOST_STATES", "JunctionTree", "min_fill_order"]
+
+Indices = NDArray[np.intp]
+
+MOST_STATES = 1 << 23
+"""States of all bags together that are kept at most."""
+
+
+class Elimination(NamedTuple):
+    """One link's turn."""
+
+    link: int
+    later: tuple[int, ...]
+    """What it was tied to when it went, in the order in which they go."""
+
+
+def min_fill_order(graph: ConflictGraph) -> list[Elimination]:
+    """The links in the order in which they are eliminated, each with those it is then tied to.
+
+    Ties of the rule are broken by fewer neighbours, then by the links' order.
+    """
+    tied = [set(group) for group in graph.neighbours]
+    fill = [_fill(tied, link) for link in range(len(graph))]
+    heap = [(fill[link], len(tied[link]), link) for link in range(len(graph))]
+    heapify(heap)
+    turn = dict[int, int]()
+    groups = []
+    while heap:
+        pairs, degree, link = heappop(heap)
+        if link in turn or (pairs, degree) != (fill[link], len(tied[link])):
+            continue  # Outdated: a newer entry is in the heap.
+        turn[link] = len(turn)
+        around = tied[link]
+        groups.append((link, tuple(around)))
+        touched = set(around)
+        for one in around:
+            tied[one].discard(link)
+            new = around - tied[one] - {one}
+            if new:
+                touched |= tied[one]
+                tied[one] |= new
+        for one in around:
+            touched |= tied[one]
+        for one in touched - turn.keys():
+            fill[one] = _fill(tied, one)
+            heappush(heap, (fill[one], len(tied[one]), one))
+    return [Elimination(link, tuple(sorted(later, key=turn.__getitem__))) for link, later in groups]
+
+
+def _fill(tied: list[set[int]], link: int) -> int:
+    """Pairs of neighbours of a link that are not tied to each other."""
+    around = tied[link]
+    known = sum(len(tied[one] & around) for one in around)
+    return (len(around) * (len(around) - 1) - known) // 2
+
+
+class _Bag(NamedTuple):
+    """One link and what it was tied to; states are those without the link, then those with it."""
+
+    link: int
+    parent: int
+    """Number of the parent bag, -1 of a root."""
+    without: int
+    """Number of states in which the link is silent, which are the separator's."""
+    joins: Indices
+    """Separator states that the link can join."""
+    into: Indices
+    """Separator state of each state of the parent bag."""
+
+
+class _Odds(NamedTuple):
+    """What a link does, given each separator state that it can join."""
+
+    active: Floats
+    """Probability that it is active."""
+    silent: Floats
+    """Probability that it is not, to full relative precision."""
+    change: Floats
+    """Derivative of the first along a direction."""
+
+
+class JunctionTree:
+    """Stationary distribution (3.2), link by link.
+
+    Parameters
+    ----------
+    graph : ConflictGraph
+        The network.
+
+    Attributes
+    ----------
+    width : int
+        Links in the largest bag less one: the width of the elimination order.
+    states : int
+        States of all bags together.
+
+    Raises
+    ------
+    TooLargeError
+        The bags have more than `MOST_STATES` states.
+    """
+
+    method: Literal["junction tree"] = "junction tree"
+
+    def __init__(self, graph: ConflictGraph, most: int = MOST_STATES) -> None:
+        order = min_fill_order(graph)
+        self.width = max(len(turn.later) for turn in order)
+        turn_of = {turn.link: number for number, turn in enumerate(order)}
+        bags: list[_Bag] = []
+        inside: list[NDArray[np.bool_]] = []
+        total = 0
+        for turn in order:
+            separator = _independent(graph, turn.later, most - total)
+            near = [k for k, one in enumerate(turn.later) if one in graph.neighbours[turn.link]]
+            joins = np.flatnonzero(~separator[:, near].any(axis=1))
+            total += len(separator) + len(joins)
+            parent = turn_of[turn.later[0]] if turn.later else -1
+            bags.append(_Bag(turn.link, parent, len(separator), joins, np.empty(0, np.intp)))
+            inside.append(separator)
+            if total > most:
+                raise _too_large(graph, most)
+        for number, bag in enumerate(bags):
+            if bag.parent >= 0:
+                into = _restriction(order, bags, inside, number, bag.parent)
+                bags[number] = bag._replace(into=into)
+        self._bags = bags
+        self._links = len(graph)
+        self.states = total
+
+    def airtime(self, log_fugacity: Floats) -> Floats:
+        r"""Fraction of time each link is active, :math:`y_l` of (3.3). [-]
+
+        Parameters
+        ----------
+        log_fugacity : ndarray, shape (links,)
+            :math:`\beta r_l`: logarithm of mean transmission over mean backoff time. [-]
+        """
+        return self._propagate(log_fugacity, None)[1]
+
+    def log_partition(self, log_fugacity: Floats) -> float:
+        r""":math:`\log \sum_i \exp(\sum_{l \in i} \beta r_l)`, :math:`\beta g_\beta` of (5.12)."""
+        return self._collect(log_fugacity, None)[0]
+
+    def response(self, log_fugacity: Floats, direction: Floats) -> Floats:
+        """Change of the airtimes along a direction: covariance of the links' activity times it."""
+        return self._propagate(log_fugacity, direction)[2]
+
+    def _collect(self, z: Floats, dz: Floats | None) -> tuple[float, list[_Odds]]:
+        """From the leaves to the roots: log Z, and what each link does given its separator."""
+        weight: list[Floats | float] = [0.0] * len(self._bags)
+        slope: list[Floats | float] = [0.0] * len(self._bags)
+        given: list[_Odds] = []
+        total = 0.0
+        for number, bag in enumerate(self._bags):
+            size = bag.without + len(bag.joins)
+            own = np.broadcast_to(weight[number], (size,))
+            silent, talking = own[: bag.without], own[bag.without :] + z[bag.link]
+            message = silent.copy()
+            message[bag.joins] = np.logaddexp(silent[bag.joins], talking)
+            active = np.exp(talking - message[bag.joins])
+            complement = np.exp(silent[bag.joins] - message[bag.joins])
+            change = np.zeros_like(active)
+            if dz is not None:
+                along = np.broadcast_to(slope[number], (size,))
+                grown = along[: bag.without].copy()
+                difference = along[bag.without :] + dz[bag.link] - grown[bag.joins]
+                change = active * complement * difference
+                grown[bag.joins] += active * difference
+                if bag.parent >= 0:
+                    slope[bag.parent] = slope[bag.parent] + grown[bag.into]
+            given.append(_Odds(active, complement, change))
+            largest = float(message.max())
+            total += largest
+            if bag.parent >= 0:
+                weight[bag.parent] = weight[bag.parent] + (message - largest)[bag.into]
+        return total, given
+
+    def _propagate(self, z: Floats, dz: Floats | None) -> tuple[float, Floats, Floats]:
+        """To the roots and back: log Z, airtimes, and their derivatives along `dz`."""
+        total, given = self._collect(z, dz)
+        airtime, response = np.zeros(self._links), np.zeros(self._links)
+        belief: list[Floats] = [np.empty(0)] * len(self._bags)
+        shift: list[Floats] = [np.empty(0)] * len(self._bags)
+        for number in range(len(self._bags) - 1, -1, -1):
+            bag, odds = self._bags[number], given[number]
+            outside = _gathered(bag, belief[bag.parent]) if bag.parent >= 0 else np.ones(1)
+            talking = outside[bag.joins] * odds.active
+            airtime[bag.link] = talking.sum()
+            silent = outside.copy()
+            silent[bag.joins] *= odds.silent
+            belief[number] = np.concatenate([silent, talking])
+            if dz is None:
+                continue
+            moved = _gathered(bag, shift[bag.parent]) if bag.parent >= 0 else np.zeros(1)
+            louder = moved[bag.joins] * odds.active + outside[bag.joins] * odds.change
+            response[bag.link] = louder.sum()
+            quieter = moved.copy()
+            quieter[bag.joins] -= louder
+            shift[number] = np.concatenate([quieter, louder])
+        return total, airtime, response
+
+
+def _gathered(bag: _Bag, of_parent: Floats) -> Floats:
+    """A parent's states summed over those with the same separator state."""
+    return np.asarray(np.bincount(bag.into, of_parent, bag.without), dtype=np.float64)
+
+
+def _independent(graph: ConflictGraph, links: tuple[int, ...], most: int) -> NDArray[np.bool_]:
+    """Independent sets among some links, one column each."""
+    members = np.zeros((1, len(links)), dtype=np.bool_)
+    for k, link in enumerate(links):
+        earlier = [j for j in range(k) if links[j] in graph.neighbours[link]]
+        joined = members[~members[:, earlier].any(axis=1)].copy()
+        joined[:, k] = True
+        if len(members) + len(joined) > most:
+            raise _too_large(graph, MOST_STATES)
+        members = np.concatenate([members, joined])
+    return members
+
+
+def _restriction(
+    order: list[Elimination],
+    bags: list[_Bag],
+    inside: list[NDArray[np.bool_]],
+    number: int,
+    parent: int,
+) -> Indices:
+    """Which separator state of a bag each state of its parent bag is."""
+    separator, around = order[number].later, order[parent]
+    above = bags[parent]
+    joined = inside[parent][above.joins]
+    states = np.zeros((above.without + len(above.joins), 1 + len(around.later)), np.bool_)
+    states[above.without :, 0] = True
+    states[: above.without, 1:] = inside[parent]
+    states[above.without :, 1:] = joined
+    column = {link: k for k, link in enumerate((around.link, *around.later))}
+    own = _keys(inside[number])
+    wanted = _keys(states[:, [column[link] for link in separator]])
+    in_order = np.argsort(own)
+    return np.asarray(in_order[np.searchsorted(own, wanted, sorter=in_order)], dtype=np.intp)
+
+
+def _keys(members: NDArray[np.bool_]) -> NDArray[np.bytes_]:
+    """Each row as one value that can be sorted; there may be more columns than a word has bits."""
+    packed = np.ascontiguousarray(np.packbits(members, axis=1))
+    return packed.view(f"S{packed.shape[1]}")[:, 0]
+
+
+def _too_large(graph: ConflictGraph, most: int) -> TooLargeError:
+    return TooLargeError(
+        f"the junction tree of {len(graph)} links has more than {most} states: the conflict graph "
+        "is too dense",
+        "Glauber sampling has no such limit",
+    )

@@ -1,0 +1,224 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from lasthop.models.acsma.errors import NetworkError
+from lasthop.models.acsma.graph import ConflictGraph, from_edges
+from lasthop.models.acsma.network import Flow, Network
+from lasthop.models.acsma.optimum import RENO, Problem, optimum
+from lasthop.models.acsma.sets import independent_sets
+from lasthop.models.acsma.topologies import topology
+from lasthop.models.acsma.utility import AlphaFair, ByDerivative
+
+
+def primal(network, k, beta):
+    """MP or EP solved as it is printed, in rates and time portions, by a general solver."""
+    graph, flows = network.graph, network.flows
+    sets = independent_sets(graph).astype(float)
+    routes, c = network.incidence, network.service_rate_pps
+    wires = np.array(list(network.wired_pps.values()))
+
+    def split(point):
+        return point[: len(flows)] * c, point[len(flows) :]
+
+    def cost(point):
+        x, tau = split(point)
+        worth = sum(k**2 * f.utility.value(rate) for f, rate in zip(flows, x, strict=True))
+        entropy = -np.sum(tau * np.log(np.maximum(tau, 1e-300)))
+        load = routes[len(graph) :] @ x
+        over = np.maximum(load, wires)
+        penalty = np.sum(over - wires - wires * np.log(over / wires)) if len(wires) else 0.0
+        return -(worth + c / beta * entropy - penalty) * beta / c
+
+    def spare(point):
+        x, tau = split(point)
+        return tau @ sets - routes[: len(graph)] @ x / c
+
+    start = np.concatenate([np.full(len(flows), 0.02), np.full(len(sets), 1 / len(sets))])
+    found = minimize(
+        cost,
+        start,
+        method="SLSQP",
+        bounds=[(1e-4, 2.0)] * len(flows) + [(1e-12, 1.0)] * len(sets),
+        constraints=[
+            {"type": "ineq", "fun": spare},
+            {"type": "eq", "fun": lambda point: split(point)[1].sum() - 1.0},
+        ],
+        options={"maxiter": 1000, "ftol": 1e-14},
+    )
+    assert found.success, found.message
+    return split(found.x)[0], -found.fun * c / beta
+
+
+@pytest.mark.equation("acsma", "5.8")
+@pytest.mark.equation("acsma", "5.9")
+@pytest.mark.parametrize("name", ["a", "b", "c", "d"])
+def test_mp_as_printed_has_the_same_solution_for_a_general_solver(name):
+    network = topology(name, 600.0)
+    found = optimum(network, k=10.0, beta=200.0)
+    rates, _ = primal(network, 10.0, 200.0)
+    np.testing.assert_allclose(found.rates_pps, rates, rtol=2e-4)
+    assert found.kkt_residual < 1e-6
+
+
+@pytest.mark.equation("acsma", "5.35")
+@pytest.mark.equation("acsma", "5.36")
+def test_ep_as_printed_has_the_same_solution_for_a_general_solver():
+    network = topology("e", 600.0)
+    found = optimum(network, k=10.0, beta=200.0)
+    rates, _ = primal(network, 10.0, 200.0)
+    np.testing.assert_allclose(found.rates_pps, rates, rtol=2e-4)
+    # The wire f-g has 250 packets/s and is the one that loses.
+    load = found.rates_pps[0] + found.rates_pps[2]
+    assert found.wired_loss[:3] == pytest.approx(0.0, abs=1e-9)
+    assert found.wired_loss[3] == pytest.approx((load - 250.0) / load, rel=1e-6)
+    assert found.kkt_residual < 1e-6
+
+
+@pytest.mark.equation("acsma", "5.17")
+@pytest.mark.equation("acsma", "5.39")
+def test_there_is_no_duality_gap():
+    network = topology("e", 600.0)
+    found = optimum(network)
+    problem = Problem(network, 10.0, 200.0)
+    prices = np.concatenate([found.aggressiveness, found.wired_loss])
+    _, value = primal(network, 10.0, 200.0)
+    assert problem.dual(prices, 200.0) == pytest.approx(value, rel=1e-6)
+
+
+def test_without_entropy_the_rates_of_topology_a_are_those_found_by_hand():
+    # Time t for link 2, the rest for 1 with 3 or 4, halved: 1/(1-t)^2 + 4/(1-t)^2 = 1/t^2.
+    t = 1.0 / (1.0 + np.sqrt(5.0))
+    by_hand = np.array([1 - t, t, (1 - t) / 2, (1 - t) / 2])
+    found = optimum(topology("a"), k=10.0, beta=200.0)
+    np.testing.assert_allclose(found.rates_pps, by_hand, atol=1e-6)
+
+
+def test_without_entropy_the_middle_of_topology_d_gets_a_fifth():
+    # Two hops share the time of each flow: 4/t^2 = 2/(1-t)^2 for the outer time t.
+    t = np.sqrt(2.0) / (1.0 + np.sqrt(2.0))
+    found = optimum(topology("d"), k=10.0, beta=200.0)
+    np.testing.assert_allclose(found.rates_pps, [t / 2, (1 - t) / 2, t / 2], atol=1e-6)
+    # 86 packets/s are within 24 % of it for a service rate of 546 packets/s.
+    assert 86.0 / 0.76 / found.rates_pps[1] == pytest.approx(546.0, abs=1.0)
+
+
+def test_the_prices_of_topology_a_are_those_of_figures_6_3_and_6_13():
+    found = optimum(topology("a", 600.0, RENO), k=10.0, beta=200.0)
+    # h-ACK: around 0.005 to 0.01; the averages of section 6.1.7 are 3.7, 9.4, 4.5, 4.9 e-3.
+    assert found.aggressiveness.argmax() == 1
+    np.testing.assert_allclose(found.aggressiveness, [2.5e-3, 9e-3, 5.4e-3, 5.4e-3], rtol=0.02)
+
+
+@pytest.mark.equation("acsma", "5.19")
+@pytest.mark.equation("acsma", "5.20")
+@pytest.mark.equation("acsma", "5.24")
+@pytest.mark.equation("acsma", "5.25")
+def test_at_the_optimum_prices_are_marginal_utilities_and_links_are_full():
+    found = optimum(topology("c", 600.0, RENO))
+    np.testing.assert_allclose(found.aggressiveness, 2 * 100.0 / found.rates_pps**2, rtol=1e-9)
+    np.testing.assert_allclose(found.rates_pps, 600.0 * found.airtime, rtol=1e-8)
+
+
+def test_performance_depends_on_k_squared_beta_alone():
+    reference = optimum(topology("a", 600.0, RENO), k=10.0, beta=200.0).rates_pps
+    for k in (28.3, 20.0, 14.0, 5.0):
+        found = optimum(topology("a", 600.0, RENO), k=k, beta=20000.0 / k**2).rates_pps
+        np.testing.assert_allclose(found, reference, rtol=1e-7)
+
+
+def test_a_larger_beta_comes_closer_to_the_best_utility():
+    def utility(beta):
+        rates = optimum(topology("a", 600.0, RENO), k=10.0, beta=beta).rates_pps
+        return -np.sum(600.0 / rates)
+
+    gaps = [utility(beta) for beta in (200.0, 1000.0, 1800.0)]
+    assert gaps == sorted(gaps)
+
+
+def test_any_concave_utility_given_by_its_derivative():
+    def network(utility):
+        return topology("a", 600.0, utility)
+
+    by_derivative = optimum(network(ByDerivative(lambda x: 2.0 / x**2)))
+    np.testing.assert_allclose(by_derivative.rates_pps, optimum(network(RENO)).rates_pps, rtol=1e-8)
+    # A utility that no formula above knows: each link is full at a price of the marginal utility.
+    found = optimum(network(ByDerivative(lambda x: 1.0 / (x * (1.0 + np.sqrt(x))))))
+    x = found.rates_pps
+    np.testing.assert_allclose(found.aggressiveness, 100.0 / (x * (1.0 + np.sqrt(x))), rtol=1e-6)
+    sets = independent_sets(topology("a").graph).astype(float)
+    weights = np.exp(200.0 * sets @ found.aggressiveness)
+    np.testing.assert_allclose(x, 600.0 * weights @ sets / weights.sum(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0, 5.0])
+def test_alpha_fair_utilities_have_the_derivative_that_they_state(alpha):
+    utility, step = AlphaFair(alpha, 3.0), 1e-5
+    for rate in (0.2, 1.0, 50.0):
+        rise = utility.value(rate * (1 + step)) - utility.value(rate * (1 - step))
+        assert rise / (2 * step * rate) == pytest.approx(utility.derivative(rate), rel=1e-6)
+        assert utility.rate(utility.derivative(rate)) == pytest.approx(rate)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: AlphaFair(alpha=-1.0), "alpha = -1 is not concave"),
+        (lambda: AlphaFair(alpha=0.0), "alpha = 0 is not concave"),
+        (lambda: AlphaFair(weight=-1.0), "weight = -1 is not increasing"),
+        (lambda: ByDerivative(lambda x: x), "not concave"),
+        (lambda: ByDerivative(lambda x: 1.0), "not concave"),
+        (lambda: ByDerivative(lambda x: 1.0 - x), "is to be above 0"),
+        (lambda: optimum(topology("a"), k=0.0), "k = 0 is not above 0"),
+        (lambda: optimum(topology("a"), beta=-1.0), "beta = -1 is not above 0"),
+    ],
+)
+def test_utilities_and_weights_without_an_optimum_are_refused(make, words):
+    with pytest.raises(NetworkError, match=words):
+        make()
+
+
+def test_links_that_carry_nothing_are_silent():
+    graph = from_edges("123", [("1", "2"), ("2", "3")])
+    found = optimum(Network(graph, (Flow("x", ("1",)), Flow("y", ("3",))), 600.0))
+    assert found.airtime[1] == found.aggressiveness[1] == 0.0
+    alone = optimum(Network(from_edges("1", []), (Flow("x", ("1",)),), 600.0))
+    np.testing.assert_allclose(found.airtime[[0, 2]], alone.airtime[0])
+
+
+def test_a_link_with_time_to_spare_has_no_price():
+    # Two hops, of which only the first is contended: the second is half idle at r = 0.
+    network = Network(
+        from_edges("1234", [("1", "2"), ("1", "3")]),
+        (Flow("x", ("1", "4"), RENO), Flow("y", ("2",), RENO), Flow("z", ("3",), RENO)),
+        600.0,
+    )
+    found = optimum(network)
+    assert found.aggressiveness[3] == 0.0
+    assert found.airtime[3] == pytest.approx(0.5)
+    assert found.kkt_residual < 1e-9
+
+
+def test_a_flow_over_wires_alone_fills_them():
+    network = Network(
+        from_edges("1", []), (Flow("x", ("w",), RENO), Flow("y", ("1",), RENO)), 600.0, {"w": 100.0}
+    )
+    found = optimum(network)
+    # x = C/(1-p) and p = 2 k^2 / x^2.
+    p = found.wired_loss[0]
+    assert found.rates_pps[0] == pytest.approx(100.0 / (1.0 - p))
+    assert p == pytest.approx(200.0 / found.rates_pps[0] ** 2)
+
+
+def test_many_links_over_the_junction_tree_meet_the_conditions():
+    links, side = 150, np.sqrt(150 * np.pi / 4.0)
+    random = np.random.default_rng(1)
+    points = random.random((links, 2)) * side
+    near = np.sum((points[:, None] - points[None]) ** 2, axis=2) <= 1.0
+    pairs = frozenset((int(a), int(b)) for a, b in zip(*np.nonzero(np.triu(near, 1)), strict=True))
+    graph = ConflictGraph(tuple(map(str, range(links))), pairs)
+    routes = [tuple(map(str, random.choice(links, 2, replace=False))) for _ in range(60)]
+    flows = tuple(Flow(f"f{k}", route, RENO) for k, route in enumerate(routes))
+    found = optimum(Network(graph, flows, 600.0))
+    assert found.method == "junction tree"
+    assert found.kkt_residual < 1e-6
