@@ -1,7 +1,8 @@
-"""Sixty NewReno flows through one router, beside ns-2: what the router does, and what it costs.
+"""Sixty NewReno flows through one router, beside ns-2 and ns-3: what it does, and what it costs.
 
-Both run the same topology with the same settings; utilisation, queue and drops are compared over
-independent replications, and then the CPU time per delivered segment.
+All run the same topology with the same settings; utilisation, queue and drops are compared over
+independent replications, and then the CPU time per delivered segment. Beside ns-3 the flows have
+SACK: its NewReno without SACK sends many segments twice.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Literal
 
 import ours
 from measure import BenchError, Cost, Process, Run, process, slope
-from peers import install_ns2
+from peers import NS3_DUMBBELL, install_ns2, install_ns3
 from scipy.stats import t
 
 import lasthop
@@ -20,16 +21,12 @@ import lasthop
 HERE = Path(__file__).parent
 FILE = HERE / "cases" / "dumbbell.toml"
 SCRIPT = HERE / "peers" / "dumbbell.tcl"
-WARMUP_S, DURATION_S = 25.0, 105.0
-#: Runs of ns-2 between which the cost is the slope.
-SHORT_S, LONG_S = 35.0, 75.0
-#: The same of ours.
-OUR_SHORT_S, OUR_LONG_S = 100.0, 500.0
-#: How many times less CPU time per delivered segment than ns-2 as installed.
-RATIO_GOAL = 10.0
+WARMUP_S = 25.0
+#: Runs of ours between which the cost is the slope.
+SHORT_S, LONG_S = 100.0, 500.0
 
 Measure = Literal["utilisation", "queue", "drops"]
-#: How far ns-2 may be from ours, as a part of ours.
+#: How far ns-2 may be from ours, as a part of ours. ns-3 is shown, not judged.
 SAME: Mapping[Measure, float] = {"utilisation": 0.03, "queue": 0.10, "drops": 0.10}
 
 
@@ -72,18 +69,74 @@ Router = Mapping[Measure, Estimate]
 
 
 @dataclass(frozen=True)
+class Peer:
+    """A simulator, how long it runs, and how many times cheaper than it we mean to be."""
+
+    name: Literal["ns-2", "ns-3"]
+    #: Length of the runs in which the router is watched.
+    duration_s: float
+    #: Lengths of the runs between which the cost is the slope.
+    short_s: float
+    long_s: float
+    replications: int
+    goal: float
+    same: Mapping[Measure, float]
+    #: What the flows have beside this peer.
+    settings: Mapping[str, object]
+
+    def run(self, case: Case, times_s: tuple[float, float], seed: int, *, measure: bool) -> Process:
+        """One run of the script or of the program; its length and warm-up."""
+        numbers = [*map(str, times_s), str(seed)]
+        if self.name == "ns-2":
+            mode = "measure" if measure else "bare"
+            return process(["ns", str(SCRIPT), *numbers, str(case.rtt_ms), case.queue, mode])
+        options = [f"--rtt={case.rtt_ms}", f"--queue={case.queue}"]
+        return process([str(NS3_DUMBBELL), *numbers, *options, *["--measure"][: int(measure)]])
+
+    def router(self, case: Case) -> Router:
+        """What the router does there, with a monitor on the queue."""
+        rows = []
+        for seed in range(1, self.replications + 1):
+            ended = self.run(case, (self.duration_s, WARMUP_S), seed, measure=True)
+            rows.append([float(word) for word in line(ended.output, "bottleneck", self.name)])
+        columns = zip(*rows, strict=True)
+        return {measure: estimate(column) for measure, column in zip(SAME, columns, strict=True)}
+
+    def bare(self, case: Case, duration_s: float) -> Run:
+        """A run without a monitor: what the simulation costs."""
+        warmup_s = min(WARMUP_S, self.short_s / 2)
+        ended = self.run(case, (duration_s, warmup_s), 1, measure=False)
+        segments = int(line(ended.output, "delivered", self.name)[1])
+        return Run(ended.cpu_s, segments, duration_s - warmup_s, ended.peak_rss_mb)
+
+
+def peers(*, quick: bool) -> tuple[Peer, Peer]:
+    """ns-2 as installed and ns-3."""
+    return (
+        Peer("ns-2", 105.0, 35.0, 75.0, 3 if quick else 5, 10.0, SAME, {}),
+        Peer("ns-3", 45.0, 10.0, 20.0, 2 if quick else 3, 400.0, {}, {"tcp.sack": True}),
+    )
+
+
+@dataclass(frozen=True)
 class Compared:
     """One case in both simulators."""
 
     case: Case
+    peer: Peer
     ours: Router
-    peer: Router
+    theirs: Router
     our_cost: Cost
     peer_cost: Cost
 
+    @property
+    def name(self) -> str:
+        """As in the records."""
+        return f"dumbbell, {self.case.name}, {self.peer.name}"
+
     def apart(self, measure: Measure) -> float:
-        """How far ns-2 is from ours, as a part of ours."""
-        return self.peer[measure].mean / self.ours[measure].mean - 1
+        """How far the peer is from ours, as a part of ours."""
+        return self.theirs[measure].mean / self.ours[measure].mean - 1
 
     @property
     def ratio(self) -> float:
@@ -92,43 +145,53 @@ class Compared:
 
     def missed(self) -> Iterator[str]:
         """Goals that this case misses."""
-        for measure, allowed in SAME.items():
+        name, goal = self.peer.name, self.peer.goal
+        for measure, allowed in self.peer.same.items():
             if abs(self.apart(measure)) > allowed:
-                yield f"{self.case.name}: {measure} of ns-2 is {self.apart(measure):+.1%} off"
-        if self.ratio < RATIO_GOAL:
-            yield f"{self.case.name}: {self.ratio:.1f} times less than ns-2, aim {RATIO_GOAL:.0f}"
+                yield f"{self.case.name}: {measure} of {name} is {self.apart(measure):+.1%} off"
+        if self.ratio < goal:
+            yield f"{self.case.name}: {self.ratio:.1f} times less than {name}, aim {goal:.0f}"
 
     def record(self) -> dict[str, object]:
         """What is written of the router."""
         return {
-            "case": f"dumbbell, {self.case.name}",
-            "peer": "ns-2",
+            "case": self.name,
+            "peer": self.peer.name,
             "ours": {measure: asdict(value) for measure, value in self.ours.items()},
-            "peer_values": {measure: asdict(value) for measure, value in self.peer.items()},
+            "peer_values": {measure: asdict(value) for measure, value in self.theirs.items()},
         }
 
 
 def compare(*, quick: bool) -> Iterator[Compared]:
-    """All cases, one process at a time."""
+    """All cases beside both peers, one process at a time."""
     install_ns2()
-    for case in CASES:
-        yield one(case, replications=3 if quick else 5, repeats=1 if quick else 2)
+    install_ns3()
+    for peer in peers(quick=quick):
+        for case in CASES:
+            yield one(case, peer, repeats=1 if quick else 2)
 
 
-def one(case: Case, replications: int, repeats: int) -> Compared:
-    """One case in both."""
+def one(case: Case, peer: Peer, repeats: int) -> Compared:
+    """One case in both; runs of the slow peer are not repeated."""
+    settings = {**case.settings, **peer.settings}
     return Compared(
         case=case,
-        ours=router(case),
-        peer=peer_router(case, replications),
-        our_cost=ours.cost(FILE, OUR_SHORT_S, OUR_LONG_S, 2 * repeats, case.settings),
-        peer_cost=slope(lambda s: bare(case, s), SHORT_S, LONG_S, repeats),
+        peer=peer,
+        ours=router(settings),
+        theirs=peer.router(case),
+        our_cost=ours.cost(FILE, SHORT_S, LONG_S, 2 * repeats, settings),
+        peer_cost=slope(
+            lambda duration_s: peer.bare(case, duration_s),
+            peer.short_s,
+            peer.long_s,
+            repeats if peer.name == "ns-2" else 1,
+        ),
     )
 
 
-def router(case: Case) -> Router:
-    """Ours, over the replications of the file."""
-    result = lasthop.simulate(lasthop.Scenario(FILE, case.settings), jobs=1)
+def router(settings: Mapping[str, object]) -> Router:
+    """What the router does here, over the replications of the file."""
+    result = lasthop.simulate(lasthop.Scenario(FILE, settings), jobs=1)
     [link] = [link for link in result.summary["links"] if link["name"] == "bottleneck"]
     [queue] = [queue for queue in result.summary["queues"] if queue["name"] == "bottleneck"]
     return {
@@ -138,36 +201,13 @@ def router(case: Case) -> Router:
     }
 
 
-def peer_router(case: Case, replications: int) -> Router:
-    """ns-2's, with a monitor on the queue."""
-    rows = []
-    for seed in range(1, replications + 1):
-        words = line(ns2(case, DURATION_S, seed, "measure").output, "bottleneck")
-        rows.append([float(word) for word in words])
-    columns = zip(*rows, strict=True)
-    return {measure: estimate(column) for measure, column in zip(SAME, columns, strict=True)}
-
-
-def bare(case: Case, duration_s: float) -> Run:
-    """ns-2 without a monitor: what the simulation costs."""
-    ended = ns2(case, duration_s, 1, "bare")
-    segments = int(line(ended.output, "delivered")[1])
-    return Run(ended.cpu_s, segments, duration_s - WARMUP_S, ended.peak_rss_mb)
-
-
-def ns2(case: Case, duration_s: float, seed: int, mode: str) -> Process:
-    """One run of the script."""
-    numbers = [str(duration_s), str(WARMUP_S), str(seed)]
-    return process(["ns", str(SCRIPT), *numbers, str(case.rtt_ms), case.queue, mode])
-
-
-def line(output: str, name: str) -> list[str]:
-    """The words after `name` in a line of the output."""
+def line(output: str, name: str, peer: str) -> list[str]:
+    """The words after `name` in a line of a peer's output."""
     for text in output.splitlines():
         first, *words = text.split()
         if first == name:
             return words
-    raise BenchError(f"ns-2 printed no line `{name} ...`")
+    raise BenchError(f"{peer} printed no line `{name} ...`")
 
 
 def estimate(values: Sequence[float]) -> Estimate:

@@ -108,10 +108,10 @@ def main(file: str, settings: str, durations: list[float]) -> None:
 
 
 def segments(result: "lasthop.Result", measured_s: float) -> int:
-    """Data segments that all TCP flows delivered after the warm-up."""
-    mss = {f["name"]: f["tcp"]["mss_bytes"] for f in result.scenario["flows"]}
+    """Data segments that all lasting TCP flows delivered after the warm-up."""
+    mss = {f["name"]: f["tcp"]["mss_bytes"] for f in result.scenario["flows"] if "tcp" in f}
     rates = {f["name"]: f["goodput_bps"]["mean"] for f in result.summary["flows"]}
-    total: float = sum(rate / 8 / mss[name] for name, rate in rates.items())
+    total: float = sum(rates[name] / 8 / mss[name] for name in rates.keys() & mss.keys())
     return round(total * measured_s)
 
 

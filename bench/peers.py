@@ -13,17 +13,30 @@ from measure import BenchError, Run, process
 HERE = Path(__file__).parent
 STORE = HERE / ".peers"
 NS3_WHEEL = "ns3==3.44.post0"
-NS3_PROGRAM = STORE / "ns3-cell"
-NS3_LIBRARIES = (
-    "applications",
-    "internet",
-    "wifi",
-    "traffic-control",
-    "mobility",
-    "propagation",
-    "network",
-    "core",
-)
+NS3_CELL = STORE / "ns3-cell"
+NS3_DUMBBELL = STORE / "ns3-dumbbell"
+#: Programs built against the wheel, with their libraries; sources are in peers/.
+NS3_PROGRAMS = {
+    NS3_CELL: (
+        "applications",
+        "internet",
+        "wifi",
+        "traffic-control",
+        "mobility",
+        "propagation",
+        "network",
+        "core",
+    ),
+    NS3_DUMBBELL: (
+        "applications",
+        "internet",
+        "point-to-point",
+        "traffic-control",
+        "nix-vector-routing",
+        "network",
+        "core",
+    ),
+}
 
 WARMUP_S = 10.0
 
@@ -85,7 +98,7 @@ class Ns3:
     replication: int = 1
 
     def __call__(self, duration_s: float) -> Run:
-        return delivered([str(NS3_PROGRAM)], duration_s, self.replication, *self.options)
+        return delivered([str(NS3_CELL)], duration_s, self.replication, *self.options)
 
 
 def delivered(program: list[str], duration_s: float, seed: int, *more: str) -> Run:
@@ -106,7 +119,7 @@ def install_ns2() -> None:
 
 
 def install_ns3() -> None:
-    """The wheel beside this file, and the program built against it."""
+    """The wheel beside this file, and the programs built against it."""
     prefix = STORE / "ns3" / "ns3"
     if not prefix.exists():
         print(f"installing {NS3_WHEEL} (520 MB) in {STORE.relative_to(HERE.parent)}")
@@ -114,13 +127,14 @@ def install_ns3() -> None:
         must([*pip, "--no-deps", "--target", str(STORE / "ns3"), NS3_WHEEL])
     if shutil.which("g++") is None:
         apt_install("g++")
-    source = HERE / "peers" / "cell.cc"
-    if not NS3_PROGRAM.exists() or source.stat().st_mtime > NS3_PROGRAM.stat().st_mtime:
-        include, lib = prefix / "include", prefix / "lib64"
-        names = [f"-l:libns3.44-{name}.so" for name in NS3_LIBRARIES]
-        link = [f"-L{lib}", f"-Wl,-rpath,{lib}", *names]
-        flags = ["-std=c++20", "-O2", "-Wall", f"-I{include}"]
-        must(["g++", *flags, str(source), "-o", str(NS3_PROGRAM), *link])
+    for program, libraries in NS3_PROGRAMS.items():
+        source = HERE / "peers" / f"{program.name.removeprefix('ns3-')}.cc"
+        if not program.exists() or source.stat().st_mtime > program.stat().st_mtime:
+            include, lib = prefix / "include", prefix / "lib64"
+            names = [f"-l:libns3.44-{name}.so" for name in libraries]
+            link = [f"-L{lib}", f"-Wl,-rpath,{lib}", *names]
+            flags = ["-std=c++20", "-O2", "-Wall", f"-I{include}"]
+            must(["g++", *flags, str(source), "-o", str(program), *link])
 
 
 def apt_install(package: str) -> None:

@@ -86,15 +86,16 @@ def mbps(goodput: Estimate) -> str:
 
 def dumbbells_head() -> None:
     """Heading of the routers."""
-    print("\nsixty NewReno flows through a router of 100 Mb/s; in brackets how far ns-2 is from it")
+    print("\nsixty NewReno flows through a router of 100 Mb/s, beside ns-3 with SACK")
+    print("  [us/segment]; in brackets how far the peer is from it")
     print(
-        f"{'':26}{'utilisation [%]':>27}{'mean queue [packets]':>27}{'drops [%]':>27}"
-        f"{'us/segment':>12}{'ns-2':>7}{'ratio':>7}"
+        f"{'':26}{'peer':>5}{'utilisation [%]':>25}{'mean queue [packets]':>25}{'drops [%]':>25}"
+        f"{'lasthop':>9}{'peer':>8}{'ratio':>7}"
     )
 
 
 def dumbbell(one: Router) -> None:
-    """What the router does and what a segment costs, here and in ns-2."""
+    """What the router does and what a segment costs, here and in a peer."""
     columns = []
     formats: tuple[tuple[Measure, int, int], ...] = (
         ("utilisation", 100, 2),
@@ -106,7 +107,7 @@ def dumbbell(one: Router) -> None:
         value = f"{factor * ours.mean:.{digits}f} ± {factor * ours.ci95:.{digits}f}"
         columns.append(f"{value} ({one.apart(measure):+.1%})")
     print(
-        f"{one.case.name:26}{''.join(f'{text:>27}' for text in columns)}"
-        f"{one.our_cost.us_per_segment:12.3f}{one.peer_cost.us_per_segment:7.2f}{one.ratio:7.1f}",
+        f"{one.case.name:26}{one.peer.name:>5}{''.join(f'{text:>25}' for text in columns)}"
+        f"{one.our_cost.us_per_segment:9.3f}{one.peer_cost.us_per_segment:8.2f}{one.ratio:7.1f}",
         flush=True,
     )

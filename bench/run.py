@@ -4,7 +4,8 @@
     .venv/bin/python bench/run.py --quick       shorter runs, rougher figures
     .venv/bin/python bench/run.py --only edca   access parameters of 802.11e beside ns-3 alone
 
-`--only dumbbell`: a router with sixty flows beside ns-2. Writes bench/out/results.json,
+`--only dumbbell`: a router with sixty flows beside ns-2 and ns-3; `--only memory`: twenty million
+packets through a router. Writes bench/out/results.json,
 bench/out/goodput.json and bench/out/router.json. If a goal is missed it says by how much,
 shows where our time goes and exits with 1.
 """
@@ -27,7 +28,11 @@ HERE = Path(__file__).parent
 CASES = HERE / "cases"
 SEVEN = CASES / "seven.toml"
 HOTSPOT = HERE.parent / "examples" / "hotspot.toml"
+MIXED = CASES / "mixed.toml"
 MEMORY_GOAL_MB = 20.0
+#: The same for a router with as many segments as in LONG_ROUTER_S, and how much of it may be growth
+#: over a tenth of that time.
+ROUTER_MEMORY_GOAL_MB, ROUTER_GROWTH_GOAL_MB = 100.0, 1.0
 #: Peers simulate the same cell if their throughput is this close to ours.
 SAME_THROUGHPUT = 0.02
 
@@ -51,13 +56,16 @@ ALONE = (
     ("cell ten thousand flows", "50 stations, 10,000 flows", CASES / "ten_thousand_flows.toml"),
 )
 SHORT_S, LONG_S = 200.0, 2000.0
+LONG_ROUTER_S = 3000.0
 
 
 def main() -> int:
     """Runs all cases, prints the tables, writes the records, judges the goals."""
     parser = argparse.ArgumentParser(description="cost per delivered segment beside ns-2 and ns-3")
     parser.add_argument("--quick", action="store_true", help="shorter runs, fewer repetitions")
-    parser.add_argument("--only", choices=("cost", "edca", "dumbbell"), help="a part of it")
+    parser.add_argument(
+        "--only", choices=("cost", "edca", "dumbbell", "memory"), help="a part of it"
+    )
     options = parser.parse_args()
     quick: bool = options.quick
     records: list[Record] = []
@@ -71,6 +79,8 @@ def main() -> int:
             access_parameters(records, missed, quick=quick)
         if options.only in (None, "dumbbell"):
             routers(records, missed, quick=quick)
+        if options.only in (None, "memory"):
+            memory(records, missed)
     except BenchError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -112,7 +122,7 @@ def access_parameters(records: list[Record], missed: list[str], *, quick: bool) 
 
 
 def routers(records: list[Record], missed: list[str], *, quick: bool) -> None:
-    """Sixty flows through one router, beside ns-2."""
+    """Sixty flows through one router, beside ns-2 and ns-3."""
     report.dumbbells_head()
     compared = []
     for one in dumbbell.compare(quick=quick):
@@ -121,8 +131,8 @@ def routers(records: list[Record], missed: list[str], *, quick: bool) -> None:
         compared.append(one)
         records.append(
             Record(
-                case=f"dumbbell, {one.case.name}, ns-2",
-                peer="ns-2",
+                case=one.name,
+                peer=one.peer.name,
                 ours_us_per_packet=one.our_cost.us_per_segment,
                 peer_us_per_packet=one.peer_cost.us_per_segment,
                 ratio=one.ratio,
@@ -130,6 +140,25 @@ def routers(records: list[Record], missed: list[str], *, quick: bool) -> None:
             )
         )
     write("router.json", [one.record() for one in compared])
+
+
+def memory(records: list[Record], missed: list[str]) -> None:
+    """Mixed traffic, with web connections that come and go: more than twenty million packets."""
+    report.alone_head("memory: mixed traffic through a router")
+    short, long = (
+        ours.cost(MIXED, duration_s / 2, duration_s, repeats=1)
+        for duration_s in (LONG_ROUTER_S / 10, LONG_ROUTER_S)
+    )
+    for mine in (short, long):
+        report.alone_row(f"{mine.long_s:g} s", mine)
+    records.append(
+        Record("dumbbell, mixed", None, long.us_per_segment, None, None, long.peak_rss_mb)
+    )
+    if long.peak_rss_mb >= ROUTER_MEMORY_GOAL_MB:
+        missed.append(f"memory: {long.peak_rss_mb:.1f} MB, aim {ROUTER_MEMORY_GOAL_MB:.0f}")
+    growth_mb = long.peak_rss_mb - short.peak_rss_mb
+    if growth_mb >= ROUTER_GROWTH_GOAL_MB:
+        missed.append(f"memory grows by {growth_mb:.1f} MB, aim {ROUTER_GROWTH_GOAL_MB:.0f}")
 
 
 def beside_peers(records: list[Record], missed: list[str], *, quick: bool) -> None:
