@@ -5,6 +5,7 @@
 #![doc(html_no_source)]
 
 pub mod app;
+pub mod channel;
 pub mod control;
 mod error;
 pub mod estimate;

@@ -66,6 +66,30 @@ pub const QUANTITIES: &[Quantity] = &[
         definition: "segments sent again",
     },
     Quantity {
+        name: "reports",
+        unit: "reports",
+        lists: &["flows"],
+        definition: "reports that a sensor made, those made less than a deadline before the end not counted",
+    },
+    Quantity {
+        name: "report_delivery",
+        unit: "-",
+        lists: &["flows"],
+        definition: "part of a sensor's reports that arrived by their deadline",
+    },
+    Quantity {
+        name: "report_delay_s",
+        unit: "s",
+        lists: &["flows"],
+        definition: "mean time from the making of a report to its arrival, of those that arrived by their deadline",
+    },
+    Quantity {
+        name: "report_delay_p95_s",
+        unit: "s",
+        lists: &["flows"],
+        definition: "95th percentile of those times",
+    },
+    Quantity {
         name: "connections_finished",
         unit: "connections",
         lists: &["classes"],
@@ -128,8 +152,38 @@ pub const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "occupancy_packets",
         unit: "packets",
+        lists: &["queues", "classes"],
+        definition: "time average of the packets in the queue, the one in service included; of a class its own in the shared queue",
+    },
+    Quantity {
+        name: "target_share",
+        unit: "-",
+        lists: &["classes"],
+        definition: "share h* of a class that shares the access point's queue",
+    },
+    Quantity {
+        name: "queue_share",
+        unit: "-",
+        lists: &["classes"],
+        definition: "the class's part of the packets of all classes in the shared queue, time averages",
+    },
+    Quantity {
+        name: "occupancy_error_packets",
+        unit: "packets",
         lists: &["queues"],
-        definition: "time average of the packets in the queue, the one in service included",
+        definition: "root of the mean squared distance of a shared queue from its target occupancy, over time",
+    },
+    Quantity {
+        name: "empty_fraction",
+        unit: "-",
+        lists: &["queues"],
+        definition: "part of the time a shared queue holds no packet",
+    },
+    Quantity {
+        name: "settling_s",
+        unit: "s",
+        lists: &["queues"],
+        definition: "time from the first packet of the run until a shared queue was within the tolerance of its target occupancy",
     },
     Quantity {
         name: "occupancy_max_packets",
@@ -146,8 +200,8 @@ pub const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "drop_probability",
         unit: "-",
-        lists: &["queues"],
-        definition: "packets that the queue refused or dropped over packets offered",
+        lists: &["queues", "classes"],
+        definition: "packets that the queue refused or dropped over packets offered; of a class its own at the shared queue",
     },
     Quantity {
         name: "mark_probability",

@@ -8,6 +8,7 @@ mod support;
 use std::ops::ControlFlow;
 
 use lasthop_engine::control::WceSettings;
+use lasthop_engine::control::vbs::Law;
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::scenario::*;
 use lasthop_engine::{RunResult, run};
@@ -220,15 +221,20 @@ fn flow(stations: usize) -> impl Strategy<Value = Flow> {
 fn station() -> impl Strategy<Value = Station> {
     let rate = prop::sample::select(vec![1_000_000_u64, 2_000_000, 5_500_000, 11_000_000]);
     let error = prop_oneof![3 => Just(0.0), 1 => 0.0..0.9_f64];
-    (node(), rate.clone(), rate, error.clone(), error).prop_map(
-        |(node, rate_bps, downlink_rate_bps, error_up, error_down)| Station {
+    let snr = prop::option::weighted(0.2, 0.0..20.0_f64);
+    let errors = [error.clone(), error.clone(), error.clone(), error];
+    (node(), rate.clone(), rate, errors, snr).prop_map(
+        |(node, rate_bps, downlink_rate_bps, errors, snr_db)| Station {
             name: String::new(),
             group: String::new(),
             rate_bps,
             downlink_rate_bps,
             node,
-            error_up,
-            error_down,
+            error_up: errors[0],
+            error_down: errors[1],
+            ack_error_up: errors[2],
+            ack_error_down: errors[3],
+            snr_db,
         },
     )
 }
@@ -282,6 +288,32 @@ fn vsb() -> impl Strategy<Value = Option<VsbSettings>> {
     prop_oneof![2 => Just(None), 1 => settings.prop_map(Some)]
 }
 
+fn shares() -> impl Strategy<Value = VbsSetting> {
+    let laws = vec![Law::Corrected, Law::Printed, Law::Regulated];
+    let law = prop::sample::select(laws);
+    let share_of = prop::sample::select(vec![ShareOf::Queue, ShareOf::Service]);
+    let update = prop::option::of(1..20_u64);
+    (0.01..0.99_f64, 0.0..50.0_f64, share_of, law, update).prop_map(
+        |(occupancy, tol, share_of, law, update)| VbsSetting {
+            occupancy,
+            tol,
+            share_of,
+            law,
+            update: update.map(|ms| Span(ms * MS)),
+        },
+    )
+}
+
+/// Every third flow is of no class.
+fn classes(flows: u32) -> Vec<VbsClass> {
+    let class = |number: u32| VbsClass {
+        name: format!("class-{number}"),
+        share: 0.5,
+        flows: (0..flows).filter(|flow| flow % 3 == number).collect(),
+    };
+    vec![class(0), class(1)]
+}
+
 fn scenario() -> impl Strategy<Value = Scenario> {
     let cell = (
         node(),
@@ -291,6 +323,8 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         prop::bool::ANY,
         prop::sample::select(vec![CountdownRule::Dcf, CountdownRule::Edca]),
         prop::bool::ANY,
+        prop::bool::ANY,
+        prop::option::weighted(0.3, shares()),
     );
     let stations = prop::collection::vec(station(), 1..5);
     (cell, stations, (wire(), vsb()), any::<u64>(), 50..700_u64)
@@ -299,12 +333,20 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             (Just((cell, stations, wire, seed, duration)), flows)
         })
         .prop_map(|((cell, stations, wire, seed, duration), flows)| {
-            let (ap, rts_threshold_bytes, ack_timeout, series, mixed, countdown, cf_end) = cell;
+            let (ap, rts_threshold_bytes, ack_timeout, series, mixed, countdown, cf_end, arf, vbs) =
+                cell;
             let mut scenario = dot11b(0, 1);
             scenario.duration = Span(duration * MS);
             scenario.warmup = Span(duration * MS / 10);
             scenario.seed = seed;
             scenario.cell.ap = ap;
+            if arf {
+                scenario.cell.rate_control = RateControl::Arf;
+            }
+            if let Some(vbs) = vbs {
+                scenario.cell.ap.queue.discipline = Discipline::Vbs(vbs);
+                scenario.cell.vbs_classes = classes(flows.len() as u32);
+            }
             if mixed {
                 scenario.cell.ap_queue_order = QueueOrder::Mixed;
             }

@@ -1,4 +1,5 @@
 //! Traffic sources beside bulk TCP.
 
+pub mod sensor;
 pub mod udp;
 pub mod web;

@@ -2,6 +2,7 @@
 //! code runs in the simulator, in the emulator and on a Linux gateway.
 
 mod base_rtt;
+pub mod vbs;
 pub mod wce;
 
 pub use self::base_rtt::BaseRtt;

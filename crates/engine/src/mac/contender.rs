@@ -1,11 +1,10 @@
 //! One access category of one node: its backoff, its retries and the frame it wants to send.
 
-use super::airtime::{ACK_BYTES, RTS_BYTES};
 use super::dcf::AP;
-use super::exchange::Frame;
+use super::exchange::{Content, Frame};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::Span;
-use crate::scenario::{Category, Node, Phy, Rates, Scenario};
+use crate::scenario::{Category, Node, Rates, Scenario};
 
 /// What a contender has done on the air since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,6 +59,10 @@ pub(super) struct Contender {
     pub(super) may_follow: u32,
     pub(super) txop_limit: Option<Span>,
     pub(super) frame: Frame,
+    /// Rates of the exchange that the frame waits for.
+    pub(super) rates: Rates,
+    /// Rates of its last exchange.
+    pub(super) sent_at: Rates,
     /// Air time of the frame's data part.
     pub(super) data_air: Span,
     /// RTS and CTS go first.
@@ -107,7 +110,10 @@ impl Contender {
             frame: Frame {
                 to: AP,
                 ip_bytes: 0,
+                content: Content::Data,
             },
+            rates: Rates::NONE,
+            sent_at: Rates::NONE,
             data_air: Span::ZERO,
             protect: false,
             rts_air: Span::ZERO,
@@ -186,39 +192,4 @@ pub(super) fn outranked(contenders: &[Contender], one: u32, ready: &[u32]) -> bo
         let other = &contenders[other as usize];
         other.node == own.node && other.category > own.category
     })
-}
-
-/// Rate and quality of the link between the AP and a station, one direction.
-#[derive(Clone, Debug)]
-pub(super) struct Path {
-    data_bps: u64,
-    pub(super) error: f64,
-    pub(super) rts_air: Span,
-    pub(super) response_air: Span,
-    /// Air times of the two frame lengths seen last.
-    known: [(u32, Span); 2],
-}
-
-impl Path {
-    pub(super) fn new(phy: &Phy, rates: Rates, error: f64) -> Path {
-        Path {
-            data_bps: rates.data_bps,
-            error,
-            rts_air: phy.airtime(RTS_BYTES, rates.rts_bps),
-            response_air: phy.airtime(ACK_BYTES, rates.response_bps),
-            known: [(0, Span::ZERO); 2],
-        }
-    }
-
-    #[inline]
-    pub(super) fn airtime(&mut self, bytes: u32, phy: &Phy) -> Span {
-        if self.known[0].0 == bytes {
-            return self.known[0].1;
-        }
-        self.known.swap(0, 1);
-        if self.known[0].0 != bytes {
-            self.known[0] = (bytes, phy.airtime(bytes, self.data_bps));
-        }
-        self.known[0].1
-    }
 }

@@ -19,6 +19,9 @@
 //! it with a CF-End frame, SIFS after the last MAC ACK (10.22.2.9). Post-backoff is drawn after each frame; what follows in the same opportunity draws
 //! anew.
 //!
+//! With rate fallback each sender chooses among the rates of each link by what becomes of its data
+//! frames; a frame whose rate falls is sent again at the new one.
+//!
 //! The next transmission is planned ahead, up to the end of its data frame, and is revised while it
 //! has not begun; so an exchange costs one event. A frame that arrives in the instant in which a
 //! transmission begins finds the medium busy.
@@ -29,14 +32,15 @@
 //! ACK, RTS, CTS and CF-End frames are never corrupted; propagation takes no time; a node that sends again before its RTS's
 //! reservation is over (possible only if `ack_timeout` is shorter than a MAC ACK) ends it.
 
-use super::contender::{Contender, Path, contenders_of, outranked};
+use super::contender::{Contender, contenders_of, outranked};
 use super::countdown::Countdown;
+use super::path::Path;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::scenario::{Category, Node, Phy, Scenario};
+use crate::scenario::{Category, Node, Phy, RateControl, Rates, Scenario};
 
 pub use super::contender::NodeCounters;
-pub use super::exchange::{CfEnd, Exchange, Frame, Outcome};
+pub use super::exchange::{CfEnd, Content, Exchange, Frame, Outcome};
 
 /// The access point's number; station i of the scenario is node i + 1.
 pub const AP: u32 = 0;
@@ -121,9 +125,21 @@ impl Dcf {
             let group = aifsns.iter().position(|&one| one == aifsn).unwrap_or(0);
             Contender::new(nodes[member.0 as usize], member.1, group, streams)
         };
-        let path = |from, to, error| Path::new(&cell.phy, scenario.rates(from, to), error);
-        let down = (1..).zip(stations).map(|(n, s)| path(AP, n, s.error_down));
-        let up = (1..).zip(stations).map(|(n, s)| path(n, AP, s.error_up));
+        let falls_back = cell.rate_control == RateControl::Arf;
+        let path = |from, to, quality| {
+            let ladder = if falls_back {
+                scenario.rates_up_to_nominal(from, to)
+            } else {
+                vec![scenario.rates(from, to)]
+            };
+            Path::new(&cell.phy, ladder, falls_back, quality)
+        };
+        let down = (1..)
+            .zip(stations)
+            .map(|(n, s)| path(AP, n, s.quality_down()));
+        let up = (1..)
+            .zip(stations)
+            .map(|(n, s)| path(n, AP, s.quality_up()));
         Dcf {
             phy: cell.phy,
             mac_bytes: cell.frame_bytes(0),
@@ -311,6 +327,11 @@ impl Dcf {
         protected.then_some((state.rts_air, cts))
     }
 
+    /// Rates of the last exchange of `contender`.
+    pub fn rates(&self, contender: u32) -> Rates {
+        self.contenders[contender as usize].sent_at
+    }
+
     /// What `contender` has done so far.
     pub fn counters(&self, contender: u32) -> NodeCounters {
         self.contenders[contender as usize].counters
@@ -366,15 +387,31 @@ impl Dcf {
             &mut self.up[state.node as usize - 1]
         };
         let bytes = frame.ip_bytes + self.mac_bytes;
-        state.data_air = path.airtime(bytes, &self.phy);
+        (state.data_air, state.error) = path.judge(frame, bytes, &self.phy);
         state.protect = self
             .rts_threshold
             .is_some_and(|threshold| bytes > threshold);
-        state.rts_air = path.rts_air;
-        state.response_air = path.response_air;
-        state.error = path.error;
+        let present = path.present();
+        state.rts_air = present.rts_air;
+        state.response_air = present.response_air;
+        state.rates = present.rates;
         state.frame = frame;
         state.backlogged = true;
+    }
+
+    /// The data frame of `contender` was acknowledged, or was not: rate fallback hears of it.
+    #[inline]
+    fn adapt(&mut self, contender: u32, acknowledged: bool) {
+        let state = &mut self.contenders[contender as usize];
+        let path = if state.node == AP {
+            &mut self.down[state.frame.to as usize - 1]
+        } else {
+            &mut self.up[state.node as usize - 1]
+        };
+        if path.heard(acknowledged, &self.phy) && state.backlogged {
+            let frame = state.frame;
+            self.load(contender, frame);
+        }
     }
 
     /// From the start of an undisturbed exchange to the end of its data frame.
@@ -483,6 +520,7 @@ impl Dcf {
         let corrupted = state.errors.chance(state.error);
         let protect = state.protect && self.followed == 0;
         let ack_end = self.end + self.phy.sifs + state.response_air;
+        state.sent_at = state.rates;
         if corrupted {
             // EIFS runs whatever the NAV says, but behind an RTS the NAV may last longer
             let nav = if protect {
@@ -495,6 +533,7 @@ impl Dcf {
             self.contenders[from as usize].counters.corrupted += 1;
             self.release_medium(end, wait);
             self.fail(from, protect, end, end);
+            self.adapt(from, false);
             return Outcome::Corrupted;
         }
         let free = self.close(from, ack_end);
@@ -508,6 +547,7 @@ impl Dcf {
                 done: ack_end,
             });
         }
+        self.adapt(from, true);
         Outcome::Delivered {
             from,
             done: ack_end,
@@ -527,7 +567,7 @@ impl Dcf {
         self.closing = Some(CfEnd {
             start,
             from: holder,
-            to: state.frame.to,
+            rate_bps: state.rates.rts_bps,
         });
         end
     }
@@ -539,9 +579,14 @@ impl Dcf {
         for &contender in &transmitters {
             let state = &mut self.contenders[contender as usize];
             state.counters.collided += 1;
+            state.sent_at = state.rates;
             let own_end = start + state.first_air();
+            let data_went = !state.protect;
             let long = false; // an RTS or an unprotected frame: both count as short
             self.fail(contender, long, own_end, end);
+            if data_went {
+                self.adapt(contender, false);
+            }
         }
         self.transmitters = transmitters;
         Outcome::Collided

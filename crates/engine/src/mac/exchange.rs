@@ -9,6 +9,17 @@ pub struct Frame {
     pub to: u32,
     /// Length of the IP packet inside. [bytes]
     pub ip_bytes: u32,
+    /// What the packet is.
+    pub content: Content,
+}
+
+/// What a frame carries: channel errors may tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Payload of a transport.
+    Data,
+    /// A transport's acknowledgement alone.
+    Ack,
 }
 
 /// How the exchange that ended has ended.
@@ -45,6 +56,6 @@ pub struct CfEnd {
     pub start: Time,
     /// Contender whose opportunity it was.
     pub from: u32,
-    /// Node that got the last data frame of the opportunity.
-    pub to: u32,
+    /// Its rate. [bit/s]
+    pub rate_bps: u64,
 }

@@ -4,8 +4,10 @@
 //! says its next deadline, and reports what ended then.
 
 pub mod airtime;
+mod arf;
 mod backoff;
 mod contender;
 mod countdown;
 pub mod dcf;
 mod exchange;
+mod path;

@@ -3,11 +3,13 @@
 
 mod conservation;
 mod network;
+mod vbs;
 mod web;
 mod wlan;
 
 pub(crate) use conservation::check as check_conservation;
 
+use crate::kernel::time::Time;
 use crate::mac::dcf::NodeCounters;
 use crate::queue::QueueCounters;
 use crate::record::FlowCounters;
@@ -46,6 +48,8 @@ pub(crate) struct Snapshot {
     links: Vec<(QueueCounters, u64)>,
     /// Of each leaf of the virtual shared bottleneck.
     leaves: Vec<QueueCounters>,
+    /// Of the access point's queues that classes share.
+    shared: vbs::Shared,
     busy_ns: u64,
     activity_ns: u64,
 }
@@ -70,6 +74,7 @@ impl Snapshot {
                 .collect(),
             leaves: (world.vsb.as_ref())
                 .map_or_else(Vec::new, |vsb| world.links[vsb.link].link.leaves()),
+            shared: vbs::Shared::take(world),
             busy_ns: world.cell.busy_ns(),
             activity_ns: world.activity.integral_ns(now),
         }
@@ -123,8 +128,12 @@ impl Period<'_> {
         if has_cell {
             lists.push(("cells", self.cells(&goodputs)));
         }
+        let mut classes = self.sharing(&goodputs);
         if scenario.flows.iter().any(|flow| flow.ends == Ends::Wired) {
-            lists.push(("classes", self.classes(&goodputs)));
+            classes.extend(self.classes(&goodputs));
+        }
+        if !classes.is_empty() {
+            lists.push(("classes", classes));
         }
         lists.push(("totals", self.totals()));
         Measures { lists }
@@ -184,6 +193,7 @@ impl Period<'_> {
                     values.push(("one_way_delay_s", delay));
                     values.push(("loss_probability", loss));
                 }
+                values.extend(self.reports(index));
                 Item {
                     name: flow.name.clone(),
                     labels: self.labels(flow),
@@ -191,6 +201,20 @@ impl Period<'_> {
                 }
             })
             .collect()
+    }
+
+    /// What became of a sensor's reports.
+    fn reports(&self, flow: usize) -> Vec<Value> {
+        let Some(reports) = &self.world.flows[flow].reports else {
+            return Vec::new();
+        };
+        let tally = reports.tally(Time(self.start.at_ns), Time(self.end.at_ns));
+        vec![
+            ("reports", Some(tally.made as f64)),
+            ("report_delivery", tally.delivery()),
+            ("report_delay_s", tally.mean_s()),
+            ("report_delay_p95_s", tally.quantile_s(0.95)),
+        ]
     }
 
     fn labels(&self, flow: &Flow) -> Vec<(&'static str, String)> {
@@ -215,9 +239,11 @@ impl Period<'_> {
         let pairs = self.start.queues.iter().zip(&self.end.queues);
         let mut items: Vec<Item> = ports
             .zip(pairs)
-            .zip(&self.world.ports)
-            .map(|((name, (from, to)), port)| {
-                self.queue_item(&name, port.marks, (from.0, to.0), (from.1, to.1))
+            .zip(self.world.ports.iter().enumerate())
+            .map(|((name, (from, to)), (index, port))| {
+                let mut item = self.queue_item(&name, port.marks, (from.0, to.0), (from.1, to.1));
+                item.values.extend(self.keeping(index));
+                item
             })
             .collect();
         items.extend(self.link_queues());

@@ -70,6 +70,8 @@ fn scenario() -> Scenario {
             cf_end: false,
             ap: node(75),
             ap_queue_order: QueueOrder::Fifo,
+            rate_control: RateControl::Fixed,
+            vbs_classes: Vec::new(),
         },
         wire: Wire {
             rate_bps: None,
@@ -85,6 +87,9 @@ fn scenario() -> Scenario {
             downlink_rate_bps: 5_500_000,
             node: node(1000),
             error_up: 0.0,
+            ack_error_up: 0.0,
+            ack_error_down: 0.0,
+            snr_db: None,
             error_down: 0.0,
         }],
         links: Vec::new(),

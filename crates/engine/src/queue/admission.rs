@@ -1,6 +1,6 @@
 //! Disciplines that decide on arrival only: what they see, what they answer.
 
-use super::{Pie, Proportional, Red};
+use super::{Pie, Proportional, Red, Vbs};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
@@ -53,11 +53,13 @@ pub enum Admission {
     Proportional(Box<Proportional>),
     /// Proportional-integral control of the delay.
     Pie(Box<Pie>),
+    /// Shares for classes of flows.
+    Vbs(Box<Vbs>),
 }
 
 impl Admission {
     /// The discipline of `setting` for a queue that `outlet` serves; `None` for one that decides
-    /// on departure.
+    /// on departure, and for one that knows flows by classes.
     pub fn new(setting: &QueueSetting, outlet: Outlet, stream: Stream) -> Option<Admission> {
         let limit = setting.limit_packets;
         Some(match setting.discipline {
@@ -68,7 +70,7 @@ impl Admission {
                 Admission::Proportional(Box::new(Proportional::new(setting, limit, stream)))
             }
             Discipline::Pie(pie) => Admission::Pie(Box::new(Pie::new(pie, limit, outlet, stream))),
-            Discipline::CoDel(_) | Discipline::FqCoDel(_) => return None,
+            Discipline::CoDel(_) | Discipline::FqCoDel(_) | Discipline::Vbs(_) => return None,
         })
     }
 
@@ -91,6 +93,7 @@ impl Admission {
             Admission::Red(red) => red.admit(now, backlog, packet),
             Admission::Proportional(proportional) => proportional.admit(backlog, packet),
             Admission::Pie(pie) => pie.admit(backlog, packet),
+            Admission::Vbs(vbs) => vbs.admit(now, backlog, packet),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Admission, Backlog, QueueCounters, Verdict};
+use super::{Admission, Backlog, QueueCounters, Vbs, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
@@ -92,9 +92,13 @@ impl Fifo {
     #[inline]
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
-        if let Admission::Pie(pie) = &mut self.admission {
-            pie.advance(at, |_| self.bytes);
-            pie.departed(at.since(packet.queued));
+        match &mut self.admission {
+            Admission::Pie(pie) => {
+                pie.advance(at, |_| self.bytes);
+                pie.departed(at.since(packet.queued));
+            }
+            Admission::Vbs(vbs) => vbs.departed(&packet, at),
+            _ => {}
         }
         self.bytes -= u64::from(packet.bytes);
         self.counters.leave(packet.queued, at);
@@ -135,6 +139,23 @@ impl Fifo {
     /// Packets inside, in order.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.packets.iter()
+    }
+
+    /// The shares of its classes, if its discipline has some.
+    #[inline]
+    pub fn vbs(&self) -> Option<&Vbs> {
+        match &self.admission {
+            Admission::Vbs(vbs) => Some(vbs),
+            _ => None,
+        }
+    }
+
+    /// The air has carried a data segment of `flow`, either way.
+    #[inline]
+    pub fn carried(&mut self, flow: u32) {
+        if let Admission::Vbs(vbs) = &mut self.admission {
+            vbs.carried(flow);
+        }
     }
 
     /// Totals as they stand now.

@@ -1,6 +1,6 @@
 //! A queue whose head stays inside until it has been sent, under any discipline.
 
-use super::{Admission, Fifo, Outlet, QueueCounters, Scheduled, Scheduler};
+use super::{Admission, Fifo, Outlet, QueueCounters, Scheduled, Scheduler, Vbs};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
@@ -25,6 +25,28 @@ impl HeadQueue {
         let admission = Admission::new(setting, outlet, stream);
         let admission = admission.unwrap_or(Admission::DropTail(setting.limit_packets));
         HeadQueue::Fifo(Fifo::new(admission))
+    }
+
+    /// An empty queue that classes share.
+    pub fn shared(vbs: Vbs) -> HeadQueue {
+        HeadQueue::Fifo(Fifo::new(Admission::Vbs(Box::new(vbs))))
+    }
+
+    /// The shares of its classes, if its discipline has some.
+    #[inline]
+    pub fn vbs(&self) -> Option<&Vbs> {
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.vbs(),
+            HeadQueue::Scheduled(_) => None,
+        }
+    }
+
+    /// The air has carried a data segment of `flow`, either way.
+    #[inline]
+    pub fn carried(&mut self, flow: u32) {
+        if let HeadQueue::Fifo(fifo) = self {
+            fifo.carried(flow);
+        }
     }
 
     /// Offers `packet`; returns false if it was refused. What else is lost is to be fetched with

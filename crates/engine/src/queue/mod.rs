@@ -17,6 +17,7 @@ mod proportional;
 mod red;
 mod scheduled;
 mod scheduler;
+mod vbs;
 
 pub use admission::{Admission, Backlog, Outlet, Verdict};
 pub use counters::QueueCounters;
@@ -28,3 +29,4 @@ pub use proportional::Proportional;
 pub use red::Red;
 pub use scheduled::Scheduled;
 pub use scheduler::Scheduler;
+pub use vbs::{Deviation, Vbs};

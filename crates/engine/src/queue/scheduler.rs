@@ -50,7 +50,8 @@ impl Scheduler {
             | Discipline::Threshold { .. }
             | Discipline::Red(_)
             | Discipline::Proportional(_)
-            | Discipline::Pie(_) => return None,
+            | Discipline::Pie(_)
+            | Discipline::Vbs(_) => return None,
         };
         let limit = setting.limit_packets as usize;
         Some(Scheduler { limit, kind })

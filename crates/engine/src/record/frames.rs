@@ -4,7 +4,7 @@ use super::{Fate, FrameKind, FrameRecord};
 use crate::kernel::time::{Span, Time};
 use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
 use crate::mac::dcf::{AP, CfEnd, Dcf, Outcome};
-use crate::scenario::Scenario;
+use crate::scenario::{Rates, Scenario};
 use crate::world::{FlowState, Port};
 
 /// Frames on the air, up to a limit.
@@ -47,7 +47,7 @@ impl FrameLog {
         self.tries.resize(ports.len(), 0);
         if let Some(closing) = cell.cf_end() {
             let from = cell.node(closing.from);
-            self.records.push(cf_end(scenario, from, closing));
+            self.records.push(cf_end(from, closing));
         }
         for &contender in cell.transmitters() {
             let Some(packet) = ports[contender as usize].queue.head().copied() else {
@@ -66,11 +66,7 @@ impl FrameLog {
                 (Outcome::Corrupted, false) => Fate::Corrupted,
                 (Outcome::Corrupted, true) => Fate::CorruptedAndDiscarded,
             };
-            let rate_bps = if from == AP {
-                scenario.stations[station].downlink_rate_bps
-            } else {
-                scenario.stations[station].rate_bps
-            };
+            let rates = cell.rates(contender);
             let bytes = scenario.cell.frame_bytes(u32::from(packet.bytes));
             let retry = self.tries[contender as usize] > 0;
             let data = Draft {
@@ -78,7 +74,7 @@ impl FrameLog {
                 to,
                 kind: FrameKind::Data,
                 bytes,
-                rate_bps,
+                rate_bps: rates.data_bps,
                 retry,
                 fate,
             };
@@ -86,7 +82,7 @@ impl FrameLog {
                 cell,
                 contender,
                 sifs: scenario.cell.phy.sifs,
-                scenario,
+                rates,
             };
             log.write(&mut self.records, data, packet);
             let room = usize::try_from(self.limit).unwrap_or(usize::MAX);
@@ -103,13 +99,13 @@ impl FrameLog {
 }
 
 /// The frame with which `from` ends its transmission opportunity.
-fn cf_end(scenario: &Scenario, from: u32, closing: CfEnd) -> FrameRecord {
+fn cf_end(from: u32, closing: CfEnd) -> FrameRecord {
     let draft = Draft {
         from,
         to: AP,
         kind: FrameKind::CfEnd,
         bytes: RTS_BYTES,
-        rate_bps: scenario.rates(from, closing.to).rts_bps,
+        rate_bps: closing.rate_bps,
         retry: false,
         fate: Fate::Delivered,
     };
@@ -148,7 +144,7 @@ struct Exchange<'a> {
     cell: &'a Dcf,
     contender: u32,
     sifs: Span,
-    scenario: &'a Scenario,
+    rates: Rates,
 }
 
 impl Exchange<'_> {
@@ -158,7 +154,7 @@ impl Exchange<'_> {
         let end = self.cell.exchange().end;
         let mut data_start = start;
         if let Some((rts, cts)) = self.cell.protection(self.contender) {
-            let rate_bps = self.scenario.rates(data.from, data.to).rts_bps;
+            let rate_bps = self.rates.rts_bps;
             let collided = matches!(data.fate, Fate::Collided | Fate::CollidedAndDiscarded);
             let request = Draft {
                 kind: FrameKind::Rts,
@@ -192,7 +188,7 @@ impl Exchange<'_> {
             to: data.from,
             kind,
             bytes: ACK_BYTES,
-            rate_bps: self.scenario.rates(data.from, data.to).response_bps,
+            rate_bps: self.rates.response_bps,
             retry: false,
             fate: Fate::Delivered,
         }

@@ -15,11 +15,16 @@ use super::queue::{self, QueueSetting};
 use super::stations::member_names;
 use super::tree::{Data, Item};
 use super::units::{self, TIME};
+use super::vbs;
 use super::vsb;
+use crate::channel::frame_error;
 use crate::kernel::time::Span;
 
 /// Longest warm-up that is chosen without being asked for.
 const LONGEST_DEFAULT_WARMUP: Span = Span(20_000_000_000);
+
+/// Longest deadline of reports that is chosen without being asked for.
+const LONGEST_DEFAULT_DEADLINE: Span = Span(10_000_000_000);
 
 /// Builds the scenario. `None` only together with a problem: each value that is not optional in
 /// the grammar is there once decoder and checks are content.
@@ -58,7 +63,8 @@ pub(super) fn assemble(
     network::assemble(root, &mut scenario, problems)?;
     let wired = std::mem::take(&mut scenario.flows);
     for (group, section) in root.named("station") {
-        let pattern = station(section, cell_section, group, preset)?;
+        let mut pattern = station(section, cell_section, group, preset)?;
+        hear_noise(&mut pattern, root, section, &scenario.cell)?;
         let flows = station_flows(root, section, &scenario.links, problems)?;
         for name in member_names(group, section) {
             let index = scenario.stations.len();
@@ -87,6 +93,7 @@ pub(super) fn assemble(
     if root.table("gateway").is_some() {
         scenario.gateway = gateway::assemble(root, default_name, &scenario.stations);
     }
+    vbs::assemble(root, &mut scenario, problems);
     Some(scenario)
 }
 
@@ -123,6 +130,11 @@ fn cell(cell: &Section, preset: &Preset) -> Option<Cell> {
         },
         cf_end: cell.entry("cf_end")?.flag()?,
         ap: node(&[ap, cell], preset, queue)?,
+        rate_control: match cell.entry("rate_control")?.word()? {
+            "arf" => RateControl::Arf,
+            _ => RateControl::Fixed,
+        },
+        vbs_classes: Vec::new(),
         ap_queue_order: match ap.entry("queue_order")?.word()? {
             "mixed" => QueueOrder::Mixed,
             _ => QueueOrder::Fifo,
@@ -173,8 +185,8 @@ fn station(station: &Section, cell: &Section, group: &str, preset: &Preset) -> O
     let rate_bps = layers.rate("rate").unwrap_or(preset.rate_bps);
     let downlink = Layers(&[station]).rate("downlink_rate");
     let queue = queue::at(&[(station, "queue"), (cell, "queue")])?;
-    let error = |key: &str| {
-        let entry = station.entry(key).or_else(|| station.entry("error"));
+    let error = |keys: &[&str]| {
+        let entry = keys.iter().find_map(|key| station.entry(key));
         entry.and_then(Entry::probability)
     };
     Some(Station {
@@ -183,9 +195,27 @@ fn station(station: &Section, cell: &Section, group: &str, preset: &Preset) -> O
         rate_bps,
         downlink_rate_bps: downlink.or(Layers(&[ap]).rate("rate")).unwrap_or(rate_bps),
         node: node(&tables, preset, queue)?,
-        error_up: error("error_up")?,
-        error_down: error("error_down")?,
+        error_up: error(&["error_up", "error"])?,
+        error_down: error(&["error_down", "error"])?,
+        ack_error_up: error(&["ack_error_up", "ack_error", "error_up", "error"])?,
+        ack_error_down: error(&["ack_error_down", "ack_error", "error_down", "error"])?,
+        snr_db: station.entry("snr").and_then(Entry::number),
     })
+}
+
+/// Where a signal-to-noise ratio is given, the errors of full segments and of ACKs.
+fn hear_noise(station: &mut Station, root: &Section, section: &Section, cell: &Cell) -> Option<()> {
+    let Some(snr_db) = station.snr_db else {
+        return Some(());
+    };
+    let layers = Layers(&[section.table("tcp")?, root.table("tcp")?]);
+    let (mss, header) = (layers.size("mss")?, layers.size("header")?);
+    let error = |rate_bps, bytes| frame_error(rate_bps, cell.frame_bytes(bytes), snr_db);
+    station.error_up = error(station.rate_bps, mss + header);
+    station.error_down = error(station.downlink_rate_bps, mss + header);
+    station.ack_error_up = error(station.rate_bps, header);
+    station.ack_error_down = error(station.downlink_rate_bps, header);
+    Some(())
 }
 
 /// The flows of one station of a table, named without the station, stagger not applied.
@@ -236,7 +266,47 @@ fn station_flows(
         let transport = Transport::Udp(udp(Layers(&[table, root.table("udp")?]))?);
         flows.push(flow(format!("{name}/1"), table, direction, transport)?);
     }
+    for (key, direction) in [
+        ("sensor_up", Direction::Up),
+        ("sensor_down", Direction::Down),
+    ] {
+        let Some(table) = station.table(key) else {
+            continue;
+        };
+        let transport = match table.entry("transport")?.word()? {
+            "tcp" => Transport::Tcp(TcpSettings {
+                mss_bytes: table.entry("size")?.size()?,
+                ..tcp(Layers(&[station.table("tcp")?, root.table("tcp")?]))?
+            }),
+            _ => Transport::Udp(UdpSettings {
+                payload_bytes: table.entry("size")?.size()?,
+                ..udp(Layers(&[root.table("udp")?]))?
+            }),
+        };
+        let name = format!("{}/1", key.replace('_', "-"));
+        flows.push(Flow {
+            reports: Some(reports(table, top_duration(root)?)?),
+            ..flow(name, table, direction, transport)?
+        });
+    }
     Some(flows)
+}
+
+fn top_duration(root: &Section) -> Option<Span> {
+    Layers(&[root]).duration("duration")
+}
+
+fn reports(table: &Section, duration: Span) -> Option<ReportSettings> {
+    let own = Layers(&[table]);
+    let default_deadline = Span(duration.0 / 10).min(LONGEST_DEFAULT_DEADLINE);
+    Some(ReportSettings {
+        arrivals: match table.entry("arrivals")?.word()? {
+            "constant" => Arrivals::Constant,
+            _ => Arrivals::Poisson,
+        },
+        every: own.duration("every")?,
+        deadline: own.duration("deadline").unwrap_or(default_deadline),
+    })
 }
 
 fn flow(name: String, table: &Section, direction: Direction, transport: Transport) -> Option<Flow> {
@@ -379,6 +449,8 @@ fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<
         return own.entry("start");
     };
     let key = match (direction, flow.transport) {
+        (Direction::Up, _) if flow.reports.is_some() => "sensor_up",
+        (Direction::Down, _) if flow.reports.is_some() => "sensor_down",
         (Direction::Up, Transport::Tcp(_)) => "upload",
         (Direction::Down, Transport::Tcp(_)) => "download",
         (Direction::Up, Transport::Udp(_)) => "udp_up",

@@ -11,6 +11,7 @@ use super::queue;
 use super::stations;
 use super::units::{self, TIME};
 use super::value;
+use super::vbs;
 use super::vsb;
 
 /// Largest MSDU, LLC/SNAP header included (IEEE 802.11-2016, 9.2.4.7). [bytes]
@@ -41,6 +42,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         return;
     };
     check_cell(cell, problems);
+    vbs::check(root, problems);
     if !root.lacks("station") && root.named("station").is_empty() {
         let message = "no station is in it; needed are tables [station.NAME]";
         problems.add(cell.origin, &cell.path, message.to_owned());
@@ -49,6 +51,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         queue::check(station, "queue", problems);
         check_windows(&[station, cell], problems);
         check_aifsns(&[station, cell], problems);
+        check_channel(station, problems);
         for key in ["upload", "download"] {
             if let Some(connections) = station.table(key) {
                 check_lifetime(connections, problems);
@@ -59,6 +62,12 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
             if let Some(source) = station.table(key) {
                 check_lifetime(source, problems);
                 check_source(root, cell, source, problems);
+            }
+        }
+        for key in ["sensor_up", "sensor_down"] {
+            if let Some(reports) = station.table(key) {
+                check_lifetime(reports, problems);
+                check_report(root, cell, station, reports, problems);
             }
         }
     }
@@ -270,6 +279,34 @@ fn check_aifsns(station: &[&Section], problems: &mut Problems) {
     }
 }
 
+/// A signal-to-noise ratio says all errors.
+fn check_channel(station: &Section, problems: &mut Problems) {
+    let Some(snr) = station.entry("snr") else {
+        return;
+    };
+    let own = [
+        "error",
+        "error_up",
+        "error_down",
+        "ack_error",
+        "ack_error_up",
+        "ack_error_down",
+    ];
+    // `error` has a default, which says nothing
+    let given = |entry: &&Entry| entry.probability() != Some(0.0);
+    for entry in own
+        .iter()
+        .filter_map(|key| station.entry(key))
+        .filter(given)
+    {
+        let message = format!(
+            "{} beside `snr` = {}; allowed is one of the two",
+            entry.shown, snr.shown
+        );
+        problems.add(entry.origin, &entry.path, message);
+    }
+}
+
 fn check_lifetime(flow: &Section, problems: &mut Problems) {
     let start = flow.entry("start").and_then(Entry::duration);
     if let (Some(start), Some(stop)) = (start, flow.entry("stop"))
@@ -370,6 +407,44 @@ fn check_source(root: &Section, cell: &Section, source: &Section, problems: &mut
             problems.add(arrivals.origin, &arrivals.path, message);
         }
         _ => check_datagram_rate(source, layers, problems),
+    }
+}
+
+/// A report goes in one frame, and its deadline leaves some time to measure.
+fn check_report(
+    root: &Section,
+    cell: &Section,
+    station: &Section,
+    reports: &Section,
+    problems: &mut Problems,
+) {
+    if reports.entry("every").is_none() && !reports.lacks("every") {
+        let path = format!("{}.every", reports.path);
+        let message = "missing; needed is a duration such as \"10 s\"".to_owned();
+        problems.add(reports.origin, &path, message);
+    }
+    let over_tcp = reports.entry("transport").and_then(Entry::word) == Some("tcp");
+    let outer = root.table(if over_tcp { "tcp" } else { "udp" });
+    if let (Some(outer), Some(own)) = (outer, station.table("tcp")) {
+        let tcp = [reports, own, outer];
+        let tables = if over_tcp {
+            &tcp[..]
+        } else {
+            &[reports, outer]
+        };
+        check_msdu(cell, Layers(tables), ("size", "header"), reports, problems);
+    }
+    let time = |section: &Section, key: &str| section.entry(key).and_then(Entry::duration);
+    if let Some(duration) = time(root, "duration")
+        && let Some(deadline) = reports.entry("deadline")
+        && deadline.duration().is_some_and(|span| span >= duration)
+    {
+        let message = format!(
+            "{} leaves no report to measure; allowed is less than the duration of {}",
+            deadline.shown,
+            units::show(duration.0, TIME)
+        );
+        problems.add(deadline.origin, &deadline.path, message);
     }
 }
 

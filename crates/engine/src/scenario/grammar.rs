@@ -9,6 +9,7 @@ mod gateway;
 mod network;
 mod queue;
 mod station;
+mod vbs;
 mod vsb;
 
 use super::forms::Form;
@@ -84,6 +85,8 @@ pub(super) enum Kind {
         most: f64,
         word: Option<&'static str>,
     },
+    /// A level in decibels.
+    Level { least: f64, most: f64 },
     /// A duration in nanoseconds, or a word.
     Duration {
         least: u64,

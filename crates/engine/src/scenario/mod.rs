@@ -33,6 +33,7 @@ mod tree;
 mod unclosed;
 mod units;
 mod value;
+mod vbs;
 mod vsb;
 
 #[cfg(test)]

@@ -86,6 +86,21 @@ pub struct Cell {
     pub ap: Node,
     /// Order of service in the access point's queues.
     pub ap_queue_order: QueueOrder,
+    /// Choice of the rate of data frames, at every node.
+    pub rate_control: RateControl,
+    /// Classes among which the access point's queue is shared, if its discipline shares it.
+    pub vbs_classes: Vec<VbsClass>,
+}
+
+/// A class of flows with a share of the access point's queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VbsClass {
+    /// Unique name.
+    pub name: String,
+    /// Its part, h*; those of all classes sum to at most 1. [-]
+    pub share: f64,
+    /// Its flows, indices into [`Scenario::flows`]; at least one.
+    pub flows: Vec<u32>,
 }
 
 /// When a backoff counter falls.
@@ -215,10 +230,62 @@ pub struct Station {
     pub downlink_rate_bps: u64,
     /// Medium access.
     pub node: Node,
-    /// Probability that a data frame from the station is lost to channel errors, per attempt.
+    /// Probability that a frame with data from the station is lost to channel errors, per attempt.
     pub error_up: f64,
-    /// Probability that a data frame to the station is lost to channel errors, per attempt.
+    /// The same to the station.
     pub error_down: f64,
+    /// Probability that a frame with a TCP ACK alone, from the station, is lost to channel errors.
+    pub ack_error_up: f64,
+    /// The same to the station.
+    pub ack_error_down: f64,
+    /// Signal-to-noise ratio, which then says the errors of every frame by its rate and length; the
+    /// probabilities are those of full segments and of ACKs at the nominal rates. [dB]
+    pub snr_db: Option<f64>,
+}
+
+/// How good a link is, one direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Quality {
+    /// Frames are lost with these probabilities, whatever their rate and length.
+    Given {
+        /// Frames with data.
+        data: f64,
+        /// Frames with a TCP ACK alone.
+        ack: f64,
+    },
+    /// A signal-to-noise ratio says it.
+    Snr {
+        /// The ratio. [dB]
+        db: f64,
+    },
+}
+
+impl Station {
+    /// Quality of the link from the station.
+    pub fn quality_up(&self) -> Quality {
+        self.quality(self.error_up, self.ack_error_up)
+    }
+
+    /// Quality of the link to the station.
+    pub fn quality_down(&self) -> Quality {
+        self.quality(self.error_down, self.ack_error_down)
+    }
+
+    fn quality(&self, data: f64, ack: f64) -> Quality {
+        match self.snr_db {
+            Some(db) => Quality::Snr { db },
+            None => Quality::Given { data, ack },
+        }
+    }
+}
+
+/// How a sender chooses the rate of its data frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateControl {
+    /// Always the nominal rate.
+    Fixed,
+    /// Automatic rate fallback among the rates up to the nominal one.
+    Arf,
 }
 
 /// The wired link; same both ways.
@@ -303,6 +370,8 @@ pub struct Flow {
     pub stop: Option<Span>,
     /// What sends.
     pub transport: Transport,
+    /// The transport carries a sensor's reports, each one segment or datagram, and nothing else.
+    pub reports: Option<ReportSettings>,
 }
 
 impl Flow {
@@ -323,6 +392,7 @@ impl Flow {
             start_spread: Span::ZERO,
             stop: None,
             transport,
+            reports: None,
             name,
         }
     }
@@ -485,6 +555,17 @@ pub struct UdpSettings {
     pub payload_bytes: u32,
     /// UDP/IP header. [bytes]
     pub header_bytes: u32,
+}
+
+/// When a sensor reports, and until when a report is of use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportSettings {
+    /// Equal or exponential gaps.
+    pub arrivals: Arrivals,
+    /// Mean gap between reports, above zero.
+    pub every: Span,
+    /// A report that takes longer counts as lost.
+    pub deadline: Span,
 }
 
 /// When the connections of a web source begin.

@@ -316,6 +316,7 @@ fn flows(
             }
         };
         scenario.flows.push(Flow {
+            reports: None,
             class: class.name.clone(),
             ends: Ends::Wired,
             forward: with_hosts(&forward, 0, 1),

@@ -21,7 +21,7 @@ impl Scenario {
             "warmup_s": self.warmup.seconds(),
             "replications": self.replications,
             "seed": self.seed,
-            "cell": (!self.stations.is_empty()).then(|| cell(&self.cell)),
+            "cell": (!self.stations.is_empty()).then(|| cell(self)),
             "wire": {
                 "rate_bps": self.wire.rate_bps,
                 "delay_s": self.wire.delay.seconds(),
@@ -65,6 +65,10 @@ impl Scenario {
             "start_spread_s": flow.start_spread.seconds(),
             "stop_s": flow.stop.map(Span::seconds),
         });
+        if let Some(reports) = &flow.reports {
+            json["sensor"] = sensor(reports, &flow.transport);
+            return json;
+        }
         match &flow.transport {
             Transport::Tcp(settings) => json["tcp"] = tcp(settings),
             Transport::Udp(settings) => json["udp"] = udp(settings),
@@ -91,8 +95,9 @@ fn link(link: &LinkSettings) -> Value {
     })
 }
 
-fn cell(cell: &Cell) -> Value {
-    json!({
+fn cell(scenario: &Scenario) -> Value {
+    let cell = &scenario.cell;
+    let mut json = json!({
         "phy": Preset::of(cell.phy.kind).name,
         "slot_s": cell.phy.slot.seconds(),
         "sifs_s": cell.phy.sifs.seconds(),
@@ -107,8 +112,26 @@ fn cell(cell: &Cell) -> Value {
             CountdownRule::Edca => "edca",
         },
         "cf_end": cell.cf_end,
+        "rate_control": match cell.rate_control {
+            RateControl::Fixed => "fixed",
+            RateControl::Arf => "arf",
+        },
         "ap": ap(cell),
-    })
+    });
+    if !cell.vbs_classes.is_empty() {
+        let classes = cell.vbs_classes.iter();
+        let classes: Vec<Value> = classes.map(|class| vbs_class(class, scenario)).collect();
+        json["vbs_classes"] = json!(classes);
+    }
+    json
+}
+
+fn vbs_class(class: &VbsClass, scenario: &Scenario) -> Value {
+    let flows = class.flows.iter();
+    let flows: Vec<&str> = flows
+        .map(|&flow| scenario.flows[flow as usize].name.as_str())
+        .collect();
+    json!({"name": class.name, "share": class.share, "flows": flows})
 }
 
 fn ap(cell: &Cell) -> Value {
@@ -169,6 +192,9 @@ fn station(station: &Station, scenario: &Scenario, number: u32) -> Value {
         "downlink_response_rate_bps": down.response_bps,
         "error_up": station.error_up,
         "error_down": station.error_down,
+        "ack_error_up": station.ack_error_up,
+        "ack_error_down": station.ack_error_down,
+        "snr_db": station.snr_db,
     });
     extend(&mut json, node(&station.node));
     json
@@ -203,6 +229,23 @@ fn compound(settings: &CompoundSettings) -> Value {
         "gamma_packets": settings.gamma,
         "zeta": settings.zeta,
     })
+}
+
+fn sensor(reports: &ReportSettings, transport: &Transport) -> Value {
+    let mut json = json!({
+        "every_s": reports.every.seconds(),
+        "arrivals": match reports.arrivals {
+            Arrivals::Poisson => "poisson",
+            Arrivals::Constant | Arrivals::Greedy => "constant",
+        },
+        "deadline_s": reports.deadline.seconds(),
+    });
+    match transport {
+        Transport::Tcp(settings) => json["tcp"] = tcp(settings),
+        Transport::Udp(settings) => json["udp"] = udp(settings),
+        Transport::Web(_) => {}
+    }
+    json
 }
 
 /// Null stands for what varies from connection to connection.

@@ -5,6 +5,7 @@ mod read;
 
 pub(super) use read::{at, check, check_sources};
 
+use crate::control::vbs::Law;
 use crate::kernel::time::Span;
 
 /// A queue: its limit and its discipline.
@@ -36,7 +37,7 @@ impl QueueSetting {
     /// Packets may be marked.
     pub fn marks(&self) -> bool {
         match self.discipline {
-            Discipline::DropTail | Discipline::Threshold { .. } => false,
+            Discipline::DropTail | Discipline::Threshold { .. } | Discipline::Vbs(_) => false,
             Discipline::Red(red) => red.ecn,
             Discipline::Proportional(proportional) => proportional.ecn,
             Discipline::CoDel(codel) => codel.ecn,
@@ -74,6 +75,32 @@ pub enum Discipline {
     Pie(PieSetting),
     /// A CoDel queue for each flow, served in turn.
     FqCoDel(FqCoDelSetting),
+    /// Classes of flows share it; the access point's alone.
+    Vbs(VbsSetting),
+}
+
+/// Parameters of virtual buffer sharing (paper 000, section V); the classes are the cell's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VbsSetting {
+    /// Part of the limit that the queue is to hold, c, between 0 and 1. [-]
+    pub occupancy: f64,
+    /// Squared distance from that within which Algorithm 1 rests. [packets^2]
+    pub tol: f64,
+    /// What the shares are parts of.
+    pub share_of: ShareOf,
+    /// The rule for blocking probabilities.
+    pub law: Law,
+    /// Time between the controller's steps, above zero; `None`: at every arrival.
+    pub update: Option<Span>,
+}
+
+/// What the share of a class is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShareOf {
+    /// The packets in the queue.
+    Queue,
+    /// The data segments that the air carries, both ways.
+    Service,
 }
 
 /// Parameters of RED (Floyd & Jacobson 1993).

@@ -17,16 +17,45 @@ pub struct Rates {
     pub response_bps: u64,
 }
 
+impl Rates {
+    /// No frame has gone yet.
+    pub const NONE: Rates = Rates {
+        data_bps: 0,
+        rts_bps: 0,
+        response_bps: 0,
+    };
+}
+
 impl Scenario {
     /// Rates of the frames from node `from` to node `to`, one of which is the access point (0; i + 1
     /// is station i).
     pub fn rates(&self, from: u32, to: u32) -> Rates {
-        let down = from == 0;
-        let station = &self.stations[(if down { to } else { from }) as usize - 1];
-        let (sender, receiver, data_bps) = if down {
-            (&self.cell.ap, &station.node, station.downlink_rate_bps)
+        self.rates_at(from, to, self.nominal_bps(from, to))
+    }
+
+    /// The same for each data rate of the PHY up to the nominal one, slowest first.
+    pub fn rates_up_to_nominal(&self, from: u32, to: u32) -> Vec<Rates> {
+        let nominal_bps = self.nominal_bps(from, to);
+        let rates = Preset::of(self.cell.phy.kind).rates.iter();
+        rates
+            .filter(|&&data_bps| data_bps <= nominal_bps)
+            .map(|&data_bps| self.rates_at(from, to, data_bps))
+            .collect()
+    }
+
+    /// Rate of data frames without fallback. [bit/s]
+    fn nominal_bps(&self, from: u32, to: u32) -> u64 {
+        match from {
+            0 => self.stations[to as usize - 1].downlink_rate_bps,
+            station => self.stations[station as usize - 1].rate_bps,
+        }
+    }
+
+    fn rates_at(&self, from: u32, to: u32, data_bps: u64) -> Rates {
+        let (sender, receiver) = if from == 0 {
+            (&self.cell.ap, &self.stations[to as usize - 1].node)
         } else {
-            (&station.node, &self.cell.ap, station.rate_bps)
+            (&self.stations[from as usize - 1].node, &self.cell.ap)
         };
         let control = |limit_bps| self.cell.phy.control_rate(limit_bps, data_bps);
         Rates {

@@ -103,6 +103,10 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Map<String, Value>
                 None => number,
             }
         }
+        Kind::Level { .. } => json!({
+            "type": "string",
+            "pattern": r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*dB\s*$",
+        }),
         Kind::Duration { word, .. } => quantity(units::TIME, *word),
         Kind::Rate { word } => quantity(units::RATE, *word),
         Kind::DataRate | Kind::ControlRate => quantity(units::RATE, None),
@@ -163,7 +167,9 @@ fn range(kind: &Kind) -> Option<String> {
         Kind::Formed(form) => Some(form.allowed.to_owned()),
         Kind::DataRate => Some(rates_of(|preset| preset.rates)),
         Kind::ControlRate => Some(rates_of(|preset| preset.control_rates)),
-        Kind::Duration { .. } | Kind::Rate { .. } | Kind::Size { .. } => Some(allowed(kind, None)),
+        Kind::Duration { .. } | Kind::Level { .. } | Kind::Rate { .. } | Kind::Size { .. } => {
+            Some(allowed(kind, None))
+        }
         _ => None,
     }
 }

@@ -31,7 +31,8 @@ fn flows(station: &Section) -> Option<u64> {
             flows += table.entry("connections")?.count()?;
         }
     }
-    let sources = ["udp_up", "udp_down"].map(|key| station.table(key).is_some());
+    let sources =
+        ["udp_up", "udp_down", "sensor_up", "sensor_down"].map(|key| station.table(key).is_some());
     Some(flows + sources.iter().map(|there| u64::from(*there)).sum::<u64>())
 }
 
@@ -89,7 +90,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         }
         Some(0) => {
             let message = "no station has a flow; needed is at least one upload, download, \
-                           udp_up or udp_down";
+                           udp_up, udp_down, sensor_up or sensor_down";
             problems.add(last_origin(root), "station", message.to_owned());
         }
         Some(flows) if flows > MOST_FLOWS => {

@@ -58,6 +58,7 @@ pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Va
         Kind::Aifsn => whole(node, AIFSN.0 - 1, AIFSN.1).map(Value::Count),
         Kind::Probability => probability(node),
         Kind::Number { least, most, word } => word_or(node, *word, || number(node, *least, *most)),
+        Kind::Level { least, most } => level(node, *least, *most),
         Kind::Duration { least, most, word } => word_or(node, *word, || {
             let ns = quantity(node, units::TIME, "duration")?;
             in_range(ns, *least, *most)?;
@@ -98,6 +99,7 @@ pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
         Kind::Number { least, most, word } => {
             format!("is {}a number from {least} to {most}", or_word(word))
         }
+        Kind::Level { least, most } => format!("is a level from {least} to {most} dB"),
         Kind::Duration { least, most, word } => format!(
             "is {}a duration from {} to {}",
             or_word(word),
@@ -233,6 +235,31 @@ fn number(node: &Item, least: f64, most: f64) -> Result<Value, Refusal> {
     } else {
         // Adding 0 turns -0 into 0.
         Ok(Value::Number(number + 0.0))
+    }
+}
+
+/// A number with the unit dB.
+fn level(node: &Item, least: f64, most: f64) -> Result<Value, Refusal> {
+    let Data::Text(text) = &node.data else {
+        let text = match &node.data {
+            Data::Number(number) => one_line(&number.text, 40),
+            _ => return refuse("is not a level"),
+        };
+        return refuse(format!("has no unit, write \"{text} dB\""));
+    };
+    let Some(digits) = text.trim().strip_suffix("dB").map(str::trim) else {
+        return match text.trim().parse::<f64>() {
+            Ok(_) => refuse(format!("has no unit, write \"{} dB\"", text.trim())),
+            Err(_) => refuse("is not a level"),
+        };
+    };
+    match digits.parse::<f64>() {
+        Ok(value) if !value.is_finite() => refuse("is not finite"),
+        Ok(value) if value < least => refuse("is too small"),
+        Ok(value) if value > most => refuse("is too large"),
+        // Adding 0 turns -0 into 0.
+        Ok(value) => Ok(Value::Number(value + 0.0)),
+        Err(_) => refuse("is not a level"),
     }
 }
 

@@ -104,6 +104,11 @@ impl Sender {
         self.limit = self.end;
     }
 
+    /// The application has so many further segments to send; of a flow that is not open.
+    pub fn supply(&mut self, segments: u32) {
+        self.limit = self.limit.saturating_add(segments).min(self.end);
+    }
+
     /// No new data from now on; what is outstanding is still recovered.
     pub fn close(&mut self) {
         self.end = self.snd_max;

@@ -1,6 +1,7 @@
 //! A flow at run time: its endpoints, where its packets contend, what it counts.
 
 use super::web::Web;
+use crate::app::sensor::Reports;
 use crate::app::udp::UdpSource;
 use crate::app::web::WebSource;
 use crate::kernel::streams::Streams;
@@ -36,6 +37,8 @@ pub(crate) struct FlowState {
     /// Time between a segment and the ACK it calls for.
     pub(super) ack_processing: Span,
     pub(crate) endpoints: Endpoints,
+    /// A sensor's reports, which are all that the endpoints carry.
+    pub(crate) reports: Option<Box<Reports>>,
     pub(crate) counters: FlowCounters,
     /// cwnd since `cwnd_since`.
     pub(super) cwnd: f64,
@@ -79,6 +82,10 @@ impl FlowState {
             last: u32::MAX,
             last_bytes: 0,
             endpoints,
+            reports: flow.reports.as_ref().map(|settings| {
+                let stream = streams.stream(&format!("{}/reports", flow.name));
+                Box::new(Reports::new(settings, stream))
+            }),
             counters: FlowCounters::default(),
             cwnd: 0.0,
             cwnd_since: Time::ZERO,
@@ -109,6 +116,7 @@ impl FlowState {
             last_bytes: 0,
             ack_processing: Span::ZERO,
             endpoints: Endpoints::Ping,
+            reports: None,
             counters: FlowCounters::default(),
             cwnd: 0.0,
             cwnd_since: Time::ZERO,

@@ -2,19 +2,20 @@
 //!
 //! The only module that knows every other. Order of events at the same instant: the medium, the links
 //! by number (the two directions of the cell's wire first), the schedule (starts, stops, end of
-//! warm-up, samples), readings of windows and queues, ACKs whose making takes time, then each flow's two timers (the sender's, the
+//! warm-up, samples), readings of windows and queues, ACKs whose making takes time, reports of sensors, then each flow's two timers (the sender's, the
 //! receiver's delayed-ACK timer). All but the medium, whose turn it is most of the time in a cell, are
 //! slots of the agenda in this order.
 
 mod flow;
 mod gauge;
 mod network;
+mod reports;
 mod routes;
 mod transport;
 mod vsb;
 mod web;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 pub(crate) use self::flow::Endpoints;
@@ -29,12 +30,12 @@ use crate::error::EngineError;
 use crate::kernel::agenda::Agenda;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
-use crate::mac::dcf::{AP, Dcf, Frame, Outcome};
+use crate::mac::dcf::{AP, Content, Dcf, Frame, Outcome};
 use crate::measure::{self, Measures, Snapshot};
 use crate::packet::Packet;
-use crate::queue::{HeadQueue, Outlet};
+use crate::queue::{HeadQueue, Outlet, Vbs};
 use crate::record::{FrameLog, FrameRecord, Series};
-use crate::scenario::{Category, QueueOrder, Scenario, Transport};
+use crate::scenario::{Category, Discipline, QueueOrder, Scenario, Transport};
 use crate::tcp::Ack;
 
 /// Which slot of the agenda is whose.
@@ -56,9 +57,13 @@ impl Slots {
         self.links + 2
     }
 
+    fn reports(self) -> usize {
+        self.links + 3
+    }
+
     /// The sender's timer of flow `index`; the receiver's is the next slot.
     fn flow(self, index: usize) -> usize {
-        self.links + 3 + 2 * index
+        self.links + 4 + 2 * index
     }
 
     /// The flow of a timer, and whether it is the receiver's.
@@ -128,9 +133,13 @@ pub(crate) struct World<'a> {
     /// ACKs in the making, by the instant they are sent and their order.
     acks: BTreeMap<(Time, u64), (u32, Ack)>,
     acks_made: u64,
+    /// When each sensor reports next, and its flow.
+    reports: BTreeSet<(Time, u32)>,
     /// Picks the next packet of an access point that serves in mixed order.
     mixing: Option<Stream>,
     pub(crate) gauge: Option<Gauge>,
+    /// Classes share the access point's queue.
+    shares: bool,
     schedule: Vec<(Time, Planned)>,
     planned: usize,
     warm: Option<Snapshot>,
@@ -245,7 +254,7 @@ impl<'a> World<'a> {
                 streams.stream(&format!("{}/queue", queue_name(scenario, &cell, contender)));
             Port {
                 node,
-                queue: HeadQueue::new(&settings.queue, outlet(scenario, node), draws),
+                queue: queue_of(scenario, node, draws),
                 marks: settings.queue.marks(),
                 greedy: Vec::new(),
             }
@@ -270,6 +279,8 @@ impl<'a> World<'a> {
             first_member,
             acks: BTreeMap::new(),
             acks_made: 0,
+            reports: BTreeSet::new(),
+            shares: !scenario.cell.vbs_classes.is_empty(),
             mixing: mixed.then(|| streams.stream("ap/order")),
             gauge: Gauge::new(scenario, slots.links, network::bin_of(scenario)),
             schedule: plan_of(scenario, &streams, interval),
@@ -323,6 +334,8 @@ impl<'a> World<'a> {
             self.agenda.set(slot, next);
         } else if slot == self.slots.acks() {
             self.made_ack_event(now);
+        } else if slot == self.slots.reports() {
+            self.report_event(now);
         } else {
             self.timer_event(now, slot);
         }
@@ -390,6 +403,10 @@ impl<'a> World<'a> {
         if let Outcome::Delivered { from, done } = outcome
             && let Some(packet) = self.take_head(from, done)
         {
+            if self.shares && packet.is_data() {
+                let ap = self.ports.iter_mut().filter(|port| port.node == AP);
+                ap.for_each(|port| port.queue.carried(packet.flow));
+            }
             if self.ports[from as usize].node == AP {
                 self.consume(now, &packet);
             } else {
@@ -493,6 +510,9 @@ impl<'a> World<'a> {
                 }
             }
             Planned::Start(index) => self.start_flow(now, index),
+            Planned::Stop(index) if self.flows[index as usize].reports.is_some() => {
+                self.stop_reports(index);
+            }
             Planned::Stop(index) => match &mut self.flows[index as usize].endpoints {
                 Endpoints::Ping => {} // no flow of the schedule
                 Endpoints::Tcp(tcp) => tcp.0.close(),
@@ -515,6 +535,25 @@ fn queue_name(scenario: &Scenario, cell: &Dcf, contender: u32) -> String {
     match cell.category(contender) {
         Category::BestEffort => node.to_owned(),
         other => format!("{node}/{}", other.name()),
+    }
+}
+
+/// The empty queue of a contender of `node`.
+fn queue_of(scenario: &Scenario, node: u32, draws: Stream) -> HeadQueue {
+    let cell = &scenario.cell;
+    let setting = match node {
+        AP => &cell.ap.queue,
+        station => &scenario.stations[station as usize - 1].node.queue,
+    };
+    match setting.discipline {
+        Discipline::Vbs(vbs) if node == AP => HeadQueue::shared(Vbs::new(
+            vbs,
+            setting.limit_packets,
+            &cell.vbs_classes,
+            scenario.flows.len(),
+            draws,
+        )),
+        _ => HeadQueue::new(setting, outlet(scenario, node), draws),
     }
 }
 
@@ -541,6 +580,11 @@ fn frame(flows: &[FlowState], node: u32, packet: &Packet) -> Frame {
     Frame {
         to,
         ip_bytes: u32::from(packet.bytes),
+        content: if packet.is_data() {
+            Content::Data
+        } else {
+            Content::Ack
+        },
     }
 }
 

@@ -36,6 +36,9 @@ impl World<'_> {
                 let timer = receiver.deadline();
                 let ack = received.ack;
                 let complete = receiver.expected() > flow.last;
+                if let Some(reports) = &mut flow.reports {
+                    reports.arrive_in_order(now, received.delivered);
+                }
                 self.arm(self.slots.flow(index) + 1, timer);
                 if let Some(ack) = ack {
                     self.make_ack(now, packet.flow, ack);
@@ -73,6 +76,9 @@ impl World<'_> {
                 flow.counters.delivered += 1;
                 flow.counters.delay_ns += now.since(packet.stamp).0;
                 flow.counters.delay_samples += 1;
+                if let Some(reports) = &mut flow.reports {
+                    reports.arrive(now, packet.number);
+                }
             }
             (Endpoints::Tcp(_), PacketKind::Datagram) => {
                 unreachable!("a TCP flow sends no datagrams")
@@ -132,7 +138,7 @@ impl World<'_> {
     }
 
     /// Lets a TCP sender send all it may.
-    fn pump(&mut self, now: Time, index: usize) {
+    pub(super) fn pump(&mut self, now: Time, index: usize) {
         loop {
             let flow = &mut self.flows[index];
             let Endpoints::Tcp(tcp) = &mut flow.endpoints else {
@@ -224,7 +230,7 @@ impl World<'_> {
         }
     }
 
-    fn send_datagram(&mut self, now: Time, index: usize, number: u32) {
+    pub(super) fn send_datagram(&mut self, now: Time, index: usize, number: u32) {
         let flow = &mut self.flows[index];
         let packet = flow.datagram(now, index as u32, number);
         self.emit(now, packet);
@@ -251,6 +257,9 @@ impl World<'_> {
     pub(super) fn start_flow(&mut self, now: Time, index: u32) {
         let flow = &mut self.flows[index as usize];
         flow.started_at = now;
+        if flow.reports.is_some() {
+            return self.start_reports(now, index);
+        }
         match &mut flow.endpoints {
             Endpoints::Ping => {} // the bottleneck has a time of its own
             Endpoints::Web(web) => {

@@ -50,6 +50,9 @@ pub fn station(number: usize, node: Node) -> Station {
         downlink_rate_bps: 11 * MBPS,
         node,
         error_up: 0.0,
+        ack_error_up: 0.0,
+        ack_error_down: 0.0,
+        snr_db: None,
         error_down: 0.0,
     }
 }
@@ -72,6 +75,8 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             cf_end: false,
             ap,
             ap_queue_order: QueueOrder::Fifo,
+            rate_control: RateControl::Fixed,
+            vbs_classes: Vec::new(),
         },
         wire: Wire {
             rate_bps: None,

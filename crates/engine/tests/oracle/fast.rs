@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::Time;
-use lasthop_engine::mac::dcf::{self, Dcf, Frame};
+use lasthop_engine::mac::dcf::{self, Content, Dcf, Frame};
 use lasthop_engine::scenario::Scenario;
 
 use crate::medium::{Arrival, Attempt, FIRST_REPLY, Outcome, Trace};
@@ -30,6 +30,7 @@ fn frame(packet: &Packet) -> Frame {
     Frame {
         to: packet.to,
         ip_bytes: packet.ip_bytes,
+        content: Content::Data,
     }
 }
 

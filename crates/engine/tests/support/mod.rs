@@ -32,6 +32,9 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
         downlink_rate_bps: 11_000_000,
         node: node.clone(),
         error_up: 0.0,
+        ack_error_up: 0.0,
+        ack_error_down: 0.0,
+        snr_db: None,
         error_down: 0.0,
     };
     Scenario {
@@ -50,6 +53,8 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             cf_end: false,
             ap: node.clone(),
             ap_queue_order: QueueOrder::Fifo,
+            rate_control: RateControl::Fixed,
+            vbs_classes: Vec::new(),
         },
         wire: Wire {
             rate_bps: None,

@@ -104,6 +104,9 @@ def _flows(scenario: Mapping[str, Any]) -> Iterator[Finding]:
     groups = {station["name"]: station["group"] for station in scenario["stations"]}
     for flow in scenario["flows"]:
         tcp, key = flow.get("tcp"), _key(flow, groups)
+        if "sensor" in flow:
+            yield Finding("a4", f"long-lived connections only, but `{key}` reports now and then")
+            continue
         if tcp is None:
             yield Finding("a4", f"TCP only, but `{key}` is UDP")
             continue
@@ -118,8 +121,11 @@ def _flows(scenario: Mapping[str, Any]) -> Iterator[Finding]:
 def _key(flow: Mapping[str, Any], groups: Mapping[str, str]) -> str:
     """Key path of a flow's table."""
     up = flow["direction"] == "up"
-    tcp, udp = ("upload", "udp_up") if up else ("download", "udp_down")
-    return f"station.{groups[flow['station']]}.{tcp if 'tcp' in flow else udp}"
+    tcp, udp, sensor = (
+        ("upload", "udp_up", "sensor_up") if up else ("download", "udp_down", "sensor_down")
+    )
+    name = sensor if "sensor" in flow else tcp if "tcp" in flow else udp
+    return f"station.{groups[flow['station']]}.{name}"
 
 
 def _channel(scenario: Mapping[str, Any]) -> Iterator[Finding]:

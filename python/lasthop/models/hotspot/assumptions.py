@@ -113,6 +113,10 @@ def _broken_by_flows(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for flow in scenario["flows"]:
         tcp, up = flow.get("tcp"), flow["direction"] == "up"
         table = f"station.{groups[flow['station']]}"
+        if "sensor" in flow:
+            key = f"{table}.sensor_{'up' if up else 'down'}"
+            yield "section 3", f"long-lived TCP connections only, but `{key}` reports now and then"
+            continue
         if tcp is None:
             key = f"{table}.udp_{'up' if up else 'down'}"
             yield "section 3", f"long-lived TCP connections only, but `{key}` is UDP"

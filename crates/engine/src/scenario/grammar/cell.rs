@@ -6,7 +6,7 @@ use super::access::ACCESS_KEYS;
 use super::flows::{TCP, UDP};
 use super::gateway::GATEWAY;
 use super::network::{DUMBBELL, FLOW, LINK, PARKING_LOT};
-use super::queue::queue;
+use super::queue::{ap_queue, queue};
 use super::station::STATION;
 use super::vsb::VSB;
 use super::{Default, Key, Kind, MS, S, Table, US, count, duration, inherited, key, own, size};
@@ -183,6 +183,12 @@ const CELL_KEYS: &[Key] = &[
         "Rate of data frames, both ways.",
     ),
     key(
+        "rate_control",
+        Kind::Choice(&["fixed", "arf"]),
+        Default::Text("fixed"),
+        "\"arf\": automatic rate fallback, link by link, among the rates up to the given one: two frames lost in a row lower the rate, ten received raise it.",
+    ),
+    key(
         "slot",
         duration(1, MS),
         Default::Preset(|preset| time(preset.slot)),
@@ -252,7 +258,7 @@ const CELL_KEYS: &[Key] = &[
     ),
     key(
         "ap_queue",
-        queue(),
+        ap_queue(),
         Default::Count(100),
         "Queue of the access point, a short form of ap.queue.",
     ),
@@ -289,7 +295,7 @@ const AP: Table = Table {
             ),
             key(
                 "queue",
-                queue(),
+                ap_queue(),
                 Default::Depends("cell.ap_queue"),
                 "Queue of each category: its limit, or a table with limit and discipline.",
             ),

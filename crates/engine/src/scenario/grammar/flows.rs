@@ -251,3 +251,44 @@ pub(super) const DATAGRAMS: Table = Table {
         inherited(UDP_KEYS, "udp"),
     ],
 };
+
+/// The reports of a sensor.
+pub(super) const REPORTS: Table = Table {
+    name: "reports",
+    doc: "Small reports, each one segment or datagram. A bare value is the time between them.",
+    parts: &[
+        own(&[
+            key(
+                "every",
+                duration(100 * US, 1_000_000 * S),
+                Default::Depends("none: it must be given"),
+                "Mean time between reports.",
+            ),
+            key(
+                "transport",
+                Kind::Choice(&["udp", "tcp"]),
+                Default::Text("udp"),
+                "A datagram each, or a segment each on one TCP connection that is open from the start.",
+            ),
+            key(
+                "size",
+                size(1, 2_304),
+                Default::Text("100 B"),
+                "Payload of a report.",
+            ),
+            key(
+                "arrivals",
+                Kind::Choice(&["poisson", "constant"]),
+                Default::Text("poisson"),
+                "Exponential or equal gaps.",
+            ),
+            key(
+                "deadline",
+                duration(100 * US, 1_000_000 * S),
+                Default::Depends("a tenth of the duration, at most 10 s"),
+                "A report that takes longer counts as lost.",
+            ),
+        ]),
+        own(FLOW_KEYS),
+    ],
+};

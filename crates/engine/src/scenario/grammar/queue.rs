@@ -1,5 +1,6 @@
 //! Queues: one table for each place that has one.
 
+use super::vbs::VBS_KEYS;
 use super::{
     Default, Key, Kind, MS, S, Table, US, count, duration, key, number, number_or, own, size,
 };
@@ -12,7 +13,15 @@ pub(super) const fn queue() -> Kind {
     }
 }
 
-/// Keys of [`QUEUE`] that name a discipline, of which a queue has at most one.
+/// The queue of the access point, which knows stations.
+pub(super) const fn ap_queue() -> Kind {
+    Kind::Shorthand {
+        table: &AP_QUEUE,
+        main: "limit",
+    }
+}
+
+/// Keys of queues that name a discipline, of which a queue has at most one.
 pub(in super::super) const DISCIPLINES: &[&str] = &[
     "threshold",
     "red",
@@ -20,12 +29,19 @@ pub(in super::super) const DISCIPLINES: &[&str] = &[
     "codel",
     "pie",
     "fq_codel",
+    "vbs",
 ];
 
 const QUEUE: Table = Table {
     name: "queue",
     doc: "A queue: its limit and at most one discipline; without one it is drop-tail.",
     parts: &[own(QUEUE_KEYS)],
+};
+
+const AP_QUEUE: Table = Table {
+    name: "ap_queue",
+    doc: "The queue of the access point: its limit and at most one discipline; without one it is drop-tail.",
+    parts: &[own(QUEUE_KEYS), own(VBS_KEYS)],
 };
 
 const QUEUE_KEYS: &[Key] = &[

@@ -1,7 +1,7 @@
 //! Stations.
 
 use super::access::ACCESS_KEYS;
-use super::flows::{CONNECTIONS, DATAGRAMS, STATION_TCP};
+use super::flows::{CONNECTIONS, DATAGRAMS, REPORTS, STATION_TCP};
 use super::queue::queue;
 use super::{Default, Key, Kind, Table, count, inherited, key, own};
 
@@ -56,6 +56,33 @@ const STATION_KEYS: &[Key] = &[
         "The same for frames to the station.",
     ),
     key(
+        "ack_error",
+        Kind::Probability,
+        Default::Depends("that of frames with data, each way"),
+        "The same for frames that carry a TCP ACK alone, both ways.",
+    ),
+    key(
+        "ack_error_up",
+        Kind::Probability,
+        Default::Depends("ack_error"),
+        "The same for TCP ACKs from the station.",
+    ),
+    key(
+        "ack_error_down",
+        Kind::Probability,
+        Default::Depends("ack_error"),
+        "The same for TCP ACKs to the station.",
+    ),
+    key(
+        "snr",
+        Kind::Level {
+            least: -20.0,
+            most: 60.0,
+        },
+        Default::Absent("none"),
+        "Signal-to-noise ratio, both ways, in place of these probabilities: every frame is lost as often as its rate and length make it.",
+    ),
+    key(
         "tcp",
         Kind::Table(&STATION_TCP),
         Default::Depends("the scenario's tcp"),
@@ -96,5 +123,23 @@ const STATION_KEYS: &[Key] = &[
         },
         Default::Depends("none"),
         "A UDP source at the server.",
+    ),
+    key(
+        "sensor_up",
+        Kind::Shorthand {
+            table: &REPORTS,
+            main: "every",
+        },
+        Default::Depends("none"),
+        "A sensor at the station: small reports to the server, now and then.",
+    ),
+    key(
+        "sensor_down",
+        Kind::Shorthand {
+            table: &REPORTS,
+            main: "every",
+        },
+        Default::Depends("none"),
+        "Small reports, such as commands, from the server to the station.",
     ),
 ];

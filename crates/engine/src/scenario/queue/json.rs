@@ -59,6 +59,22 @@ impl QueueSetting {
                 "quantum_bytes": fq.quantum_bytes,
                 "queues": fq.queues,
             }),
+            Discipline::Vbs(vbs) => json!({
+                "discipline": "vbs",
+                "limit_packets": self.limit_packets,
+                "occupancy": vbs.occupancy,
+                "tol_packets2": vbs.tol,
+                "share_of": match vbs.share_of {
+                    ShareOf::Queue => "queue",
+                    ShareOf::Service => "service",
+                },
+                "algorithm": match vbs.law {
+                    Law::Corrected => "corrected",
+                    Law::Printed => "printed",
+                    Law::Regulated => "regulated",
+                },
+                "update_s": vbs.update.map(Span::seconds),
+            }),
         }
     }
 }

@@ -33,6 +33,14 @@ fn named(queue: &Section) -> Vec<&'static str> {
     DISCIPLINES.iter().copied().filter(is_named).collect()
 }
 
+/// The names of the disciplines that a queue may have.
+fn known(queue: &Section) -> String {
+    let shares = ["cell.ap_queue", "cell.ap.queue"].contains(&queue.path.as_str());
+    let names = DISCIPLINES.iter().copied();
+    let names: Vec<&str> = names.filter(|name| shares || *name != "vbs").collect();
+    names.join(", ")
+}
+
 /// Checks the queue under `key` of `table`, if it is given.
 pub(in super::super) fn check(table: &Section, key: &str, problems: &mut Problems) {
     let Some(queue) = table.table(key) else {
@@ -41,13 +49,13 @@ pub(in super::super) fn check(table: &Section, key: &str, problems: &mut Problem
     let named = named(queue);
     let is_empty = named.is_empty() && queue.entry("limit").is_none();
     if is_empty && !problems.concern_inside(&queue.path) {
-        let message = format!("empty; needed limit or one of {}", DISCIPLINES.join(", "));
+        let message = format!("empty; needed limit or one of {}", known(queue));
         problems.add(queue.origin, &queue.path, message);
     }
     if let [first, second, ..] = named[..] {
         let message = format!(
             "a second discipline, after {first}; allowed is one of {}",
-            DISCIPLINES.join(", ")
+            known(queue)
         );
         let origin = queue.table(second).map(|table| table.origin);
         let origin = origin.or(queue.entry(second).map(|entry| entry.origin));
@@ -84,6 +92,7 @@ fn read(queue: &Section) -> Option<QueueSetting> {
                 }),
                 "pie" => Discipline::Pie(pie(table)?),
                 "codel" => Discipline::CoDel(codel(table)?),
+                "vbs" => Discipline::Vbs(vbs(table, limit.unwrap_or(LIMIT))?),
                 _ => Discipline::FqCoDel(FqCoDelSetting {
                     codel: codel(table)?,
                     quantum_bytes: table.entry("quantum")?.size()?,
@@ -136,6 +145,27 @@ fn codel(table: &Section) -> Option<CoDelSetting> {
         target: own.duration("target")?,
         interval: own.duration("interval")?,
         ecn: own.entry("ecn")?.flag()?,
+    })
+}
+
+fn vbs(table: &Section, limit: u32) -> Option<VbsSetting> {
+    let room = f64::from(limit);
+    Some(VbsSetting {
+        occupancy: table.entry("occupancy")?.number()?,
+        tol: match table.entry("tol") {
+            Some(tol) => tol.number()?,
+            None => 1.0 / (room * room),
+        },
+        share_of: match table.entry("share_of")?.word()? {
+            "service" => ShareOf::Service,
+            _ => ShareOf::Queue,
+        },
+        law: match table.entry("algorithm")?.word()? {
+            "printed" => Law::Printed,
+            "regulated" => Law::Regulated,
+            _ => Law::Corrected,
+        },
+        update: Layers(&[table]).duration("update"),
     })
 }
 

@@ -21,10 +21,22 @@ upload = { server = "c" }
 download = 1
 udp_up = "2 Mbps"
 udp_down = "3 Mbps"
+sensor_up = "1 s"
+sensor_down = "1 s"
 "#;
 
 /// Networks, so that every key has a place where it matters.
-const NETWORKS: [&str; 5] = [
+const NETWORKS: [&str; 6] = [
+    r#"
+duration = "100 s"
+cell = { phy = "802.11b" }
+[station.a]
+upload = 1
+[station.b]
+error = 0.5
+upload = 1
+download = 1
+"#,
     r#"
 duration = "100 s"
 stagger = "1 ms"
@@ -153,6 +165,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         },
         Kind::Number { .. } if key.name == "speed_up" => "1.25",
         Kind::Probability | Kind::Number { .. } => "0.25",
+        Kind::Level { .. } => "9 dB",
         Kind::Duration { .. } => match key.name {
             "duration" => "90 s",
             "txop_limit" | "update" | "threshold" => "9 ms",
@@ -171,6 +184,19 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "form" => "published",
             "category" => "video",
             "fairness" => "flow",
+            "rate_control" => "arf",
+            "share_of" => "service",
+            "algorithm" => "regulated",
+            "by" => "direction",
+            "direction" => "down",
+            "arrivals" => match key.default {
+                Default::Text("poisson") => "constant",
+                _ => "poisson",
+            },
+            "transport" => match key.default {
+                Default::Text("udp") => "tcp",
+                _ => "udp",
+            },
             _ => "poisson",
         },
         Kind::Formed(_) => panic!("{path} has a form of its own"),
@@ -186,6 +212,8 @@ fn needed(path: &str, key: &Key) -> Option<(String, &'static str)> {
     DISCIPLINES.iter().find_map(|name| {
         let (queue, _) = path.split_once(&format!("queue.{name}."))?;
         let given = match *name {
+            "vbs" if path.contains(".class.a.") => "{ class = { a = { share = 0.1 } } }",
+            "vbs" => "{ by = \"group\" }",
             "red" => "{ min_th = 0.1, max_th = 100 }",
             "proportional" => "{ slope = 0.001 }",
             _ => "{}",

@@ -147,14 +147,15 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
     assert_eq!(
         refusal(&[("cell.ap.queue.pei", "{}")]),
         format!(
-            "`cell.ap.queue.pei`: unknown key; allowed are limit, {disciplines}\n\
+            "`cell.ap.queue.pei`: unknown key; allowed are limit, {disciplines}, vbs\n\
              hint: did you mean `pie`?"
         )
     );
     assert_eq!(
         refusal(&[("cell.ap.queue", "{ pie = {}, codel = {} }")]),
         format!(
-            "`cell.ap.queue.pie`: a second discipline, after codel; allowed is one of {disciplines}"
+            "`cell.ap.queue.pie`: a second discipline, after codel; allowed is one of \
+             {disciplines}, vbs"
         )
     );
     assert_eq!(
@@ -182,4 +183,103 @@ fn greedy_sources_and_mixed_order_need_a_plain_fifo() {
     );
     let red = ("cell.ap.queue.red", "{ min_th = 5, max_th = 15 }");
     assert!(toml(SMALL, &[mixed, red]).is_ok());
+}
+
+#[test]
+fn a_shared_queue_has_classes_with_shares() {
+    let vbs = |table: &str| refusal(&[("cell.ap.queue.vbs", table)]);
+    let place = "`cell.ap.queue.vbs";
+    assert_eq!(
+        vbs("{}"),
+        format!("{place}`: no classes; needed is `by`, or tables [class.NAME] each with a share")
+    );
+    for c in ["0", "1"] {
+        assert_eq!(
+            vbs(&format!("{{ occupancy = {c}, by = \"station\" }}")),
+            format!(
+                "{place}.occupancy`: {c} is no part of the queue's limit; allowed is a number above \
+                 0 and below 1"
+            )
+        );
+    }
+    let class = |first: &str, second: &str| {
+        vbs(&format!(
+            "{{ class = {{ x = {{ {first} }}, y = {{ {second} }} }} }}"
+        ))
+    };
+    assert_eq!(
+        class("share = 0.6, direction = \"up\"", "share = 0.7"),
+        format!(
+            "{place}.class.y.share`: 0.7 makes the shares of all classes sum to 1.3; allowed is a \
+             sum of at most 1, here at most 0.4"
+        )
+    );
+    assert_eq!(
+        class("share = 0", "share = 1"),
+        format!("{place}.class.x.share`: 0 is no share; allowed is a number above 0 and at most 1")
+    );
+    let empty = "no station with a flow is in it; allowed is a class of at least one flow that no \
+                 class before it takes";
+    assert_eq!(
+        class("share = 0.5", "share = 0.5"),
+        format!("{place}.class.y`: {empty}")
+    );
+    assert_eq!(
+        class("share = 0.5, error_from = 0.1", "share = 0.5"),
+        format!("{place}.class.x`: {empty}")
+    );
+    assert_eq!(
+        class("share = 0.5, station = \"aa\"", "share = 0.5"),
+        format!(
+            "{place}.class.x.station`: \"aa\" is no station; allowed are a, or one of their \
+             stations"
+        )
+    );
+    assert!(
+        vbs("{ by = \"station\", class = { x = { share = 1 } } }")
+            .starts_with("`cell.ap.queue.vbs.by`: \"station\" beside `class`")
+    );
+    let elsewhere = refusal(&[("cell.queue.vbs", "{ by = \"station\" }")]);
+    assert!(
+        elsewhere.contains("unknown key; allowed are limit"),
+        "{elsewhere}"
+    );
+}
+
+#[test]
+fn classes_are_stations_directions_or_what_they_are_called() {
+    let text = r#"
+duration = "10 s"
+cell = { phy = "802.11g" }
+[station.near]
+count = 2
+download = 1
+[station.far]
+error_down = 0.3
+download = 1
+upload = 2
+"#;
+    let classes = |vbs: &str| -> Vec<(String, f64, Vec<u32>)> {
+        let scenario = toml(text, &[("cell.ap_queue.vbs", vbs)]).unwrap();
+        let classes = scenario.cell.vbs_classes.into_iter();
+        classes.map(|c| (c.name, c.share, c.flows)).collect()
+    };
+    let class = |name: &str, share: f64, flows: &[u32]| (name.to_owned(), share, flows.to_vec());
+    let third = 1.0 / 3.0;
+    assert_eq!(
+        classes("{ by = \"station\" }"),
+        [
+            class("near-1", third, &[0]),
+            class("near-2", third, &[1]),
+            class("far", third, &[2, 3, 4])
+        ]
+    );
+    assert_eq!(
+        classes("{ by = \"direction\" }"),
+        [class("down", 0.5, &[0, 1, 4]), class("up", 0.5, &[2, 3])]
+    );
+    assert_eq!(
+        classes("{ class = { weak = { error_from = 0.1, share = 0.4 }, rest = { share = 0.5 } } }"),
+        [class("weak", 0.4, &[2, 3, 4]), class("rest", 0.5, &[0, 1])]
+    );
 }

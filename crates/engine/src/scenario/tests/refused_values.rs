@@ -292,3 +292,41 @@ fn recovery_options_go_with_what_they_need() {
     let both = SMALL.to_owned() + "[tcp]\nsack = true\nprr = true\ncongestion = \"cubic\"";
     assert!(toml(&both, &[]).is_ok());
 }
+
+#[test]
+fn reports_have_a_time_between_them_and_fit_a_frame() {
+    let said = |table: &str| {
+        let said = complaints(toml(SMALL, &[("station.a.sensor_up", table)]));
+        let (_, reason) = said.split_once(": ").unwrap_or_default();
+        reason.to_owned()
+    };
+    assert_eq!(
+        said("{ size = \"50 B\" }"),
+        "`station.a.sensor_up.every`: missing; needed is a duration such as \"10 s\""
+    );
+    assert!(said("{ every = \"1 s\", size = \"2304 B\" }").contains("allowed are at most 2268 B"));
+    assert!(
+        said("{ every = \"1 s\", deadline = \"1 h\" }")
+            .starts_with("`station.a.sensor_up.deadline`: \"1 h\" leaves no report to measure")
+    );
+}
+
+#[test]
+fn a_signal_to_noise_ratio_stands_alone_and_has_its_unit() {
+    let said = |settings: &[(&str, &str)]| {
+        let said = complaints(toml(SMALL, settings));
+        let (_, reason) = said.split_once(": ").unwrap_or_default();
+        reason.to_owned()
+    };
+    let snr = |value: &str| said(&[("station.a.snr", value)]);
+    assert_eq!(
+        snr("15"),
+        "`station.a.snr`: 15 has no unit, write \"15 dB\"; allowed is a level from -20 to 60 dB"
+    );
+    assert!(snr("\"99 dB\"").contains("is too large"));
+    assert!(snr("\"loud\"").contains("is not a level"));
+    assert_eq!(
+        said(&[("station.a.snr", "15 dB"), ("station.a.error_up", "0.1")]),
+        "`station.a.error_up`: 0.1 beside `snr` = \"15 dB\"; allowed is one of the two"
+    );
+}

@@ -1,0 +1,192 @@
+//! Sensors: small reports now and then, and what becomes of them.
+//!
+//! A report is one segment or datagram. Over TCP all reports of a sensor go on one connection that is
+//! already open; a report lost is repeated by TCP, and those behind it wait for it.
+
+use crate::kernel::streams::Stream;
+use crate::kernel::time::{Span, Time};
+use crate::scenario::{Arrivals, ReportSettings};
+
+/// The reports of one sensor.
+#[derive(Clone, Debug)]
+pub struct Reports {
+    settings: ReportSettings,
+    stream: Stream,
+    open: bool,
+    due: Time,
+    made: Vec<Time>,
+    arrived: Vec<Option<Time>>,
+    /// Reports that have arrived in order.
+    in_order: usize,
+}
+
+/// What became of the reports made in a period.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Reports made early enough that their deadline lies in the period.
+    pub made: u64,
+    /// Of these, those that arrived by their deadline: their delays, shortest first.
+    pub delays: Vec<Span>,
+}
+
+impl Reports {
+    /// A sensor that has not started.
+    pub fn new(settings: &ReportSettings, stream: Stream) -> Reports {
+        Reports {
+            settings: *settings,
+            stream,
+            open: false,
+            due: Time::NEVER,
+            made: Vec::new(),
+            arrived: Vec::new(),
+            in_order: 0,
+        }
+    }
+
+    /// The sensor starts: its first report comes at a random part of the first gap (equal gaps), or
+    /// after a gap.
+    pub fn open(&mut self, now: Time) {
+        self.open = true;
+        let part = match self.settings.arrivals {
+            Arrivals::Poisson => self.stream.exponential(),
+            _ => self.stream.unit(),
+        };
+        self.due = now + self.gap(part);
+    }
+
+    /// The sensor stops.
+    pub fn close(&mut self) {
+        self.open = false;
+        self.due = Time::NEVER;
+    }
+
+    /// When the next report is made.
+    pub fn deadline(&self) -> Time {
+        self.due
+    }
+
+    /// A report is made; sets the next deadline.
+    pub fn make(&mut self, now: Time) {
+        self.made.push(now);
+        self.arrived.push(None);
+        let gaps = match self.settings.arrivals {
+            Arrivals::Poisson => self.stream.exponential(),
+            _ => 1.0,
+        };
+        self.due = now + self.gap(gaps);
+    }
+
+    /// Report `number` has arrived.
+    pub fn arrive(&mut self, now: Time, number: u32) {
+        if let Some(arrived) = self.arrived.get_mut(number as usize) {
+            arrived.get_or_insert(now);
+        }
+    }
+
+    /// So many further reports have arrived in order.
+    pub fn arrive_in_order(&mut self, now: Time, count: u32) {
+        for _ in 0..count {
+            self.arrive(now, self.in_order as u32);
+            self.in_order += 1;
+        }
+    }
+
+    fn gap(&self, gaps: f64) -> Span {
+        Span((gaps * self.settings.every.0 as f64).round() as u64)
+    }
+
+    /// What became of the reports made from `from` on whose deadline is at `to` or before.
+    pub fn tally(&self, from: Time, to: Time) -> Tally {
+        let mut tally = Tally::default();
+        for (&made, arrived) in self.made.iter().zip(&self.arrived) {
+            if made < from || made + self.settings.deadline > to {
+                continue;
+            }
+            tally.made += 1;
+            let delay = arrived.map(|arrived| arrived.since(made));
+            tally
+                .delays
+                .extend(delay.filter(|delay| *delay <= self.settings.deadline));
+        }
+        tally.delays.sort_unstable();
+        tally
+    }
+}
+
+impl Tally {
+    /// Part of the reports that arrived in time; `None` without reports. [-]
+    pub fn delivery(&self) -> Option<f64> {
+        (self.made > 0).then(|| self.delays.len() as f64 / self.made as f64)
+    }
+
+    /// Mean delay of those. [s]
+    pub fn mean_s(&self) -> Option<f64> {
+        let sum: u64 = self.delays.iter().map(|delay| delay.0).sum();
+        (!self.delays.is_empty()).then(|| sum as f64 / self.delays.len() as f64 / 1e9)
+    }
+
+    /// The least delay that at least the given part of them do not exceed. [s]
+    pub fn quantile_s(&self, part: f64) -> Option<f64> {
+        let rank = (part * self.delays.len() as f64).ceil() as usize;
+        self.delays
+            .get(rank.saturating_sub(1))
+            .map(|delay| delay.seconds())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::streams::Streams;
+
+    fn reports(arrivals: Arrivals) -> Reports {
+        let settings = ReportSettings {
+            arrivals,
+            every: Span(1_000),
+            deadline: Span(300),
+        };
+        Reports::new(&settings, Streams::new(1, 0).stream("sensor"))
+    }
+
+    #[test]
+    fn equal_gaps_begin_at_a_random_part_of_one() {
+        let mut sensor = reports(Arrivals::Constant);
+        sensor.open(Time(5));
+        let first = sensor.deadline();
+        assert!((5..1_005).contains(&first.0));
+        sensor.make(first);
+        assert_eq!(sensor.deadline(), first + Span(1_000));
+        sensor.close();
+        assert_eq!(sensor.deadline(), Time::NEVER);
+    }
+
+    #[test]
+    fn reports_count_if_their_deadline_is_in_the_period() {
+        let mut sensor = reports(Arrivals::Constant);
+        // before the period; in time; late; lost; too near the end
+        for at in [0, 100, 200, 300, 800] {
+            sensor.make(Time(at));
+        }
+        for (number, at) in [(0, 10), (1, 150), (2, 501), (4, 801)] {
+            sensor.arrive(Time(at), number);
+        }
+        let tally = sensor.tally(Time(100), Time(1_000));
+        assert_eq!((tally.made, &tally.delays[..]), (3, &[Span(50)][..]));
+        assert_eq!(tally.delivery(), Some(1.0 / 3.0));
+        assert_eq!(tally.mean_s(), Some(50e-9));
+        assert_eq!(tally.quantile_s(0.95), Some(50e-9));
+        assert_eq!(sensor.tally(Time(900), Time(1_000)).delivery(), None);
+    }
+
+    #[test]
+    fn over_tcp_reports_arrive_in_order() {
+        let mut sensor = reports(Arrivals::Poisson);
+        for at in [0, 10, 20] {
+            sensor.make(Time(at));
+        }
+        sensor.arrive_in_order(Time(15), 1);
+        sensor.arrive_in_order(Time(50), 2);
+        let tally = sensor.tally(Time::ZERO, Time(1_000));
+        assert_eq!(tally.delays, [Span(15), Span(30), Span(40)]);
+    }
+}

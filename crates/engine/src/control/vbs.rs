@@ -1,0 +1,253 @@
+//! Virtual buffer sharing: how often to refuse packets of each class, so that the queue holds a part c
+//! of its room and each class has its share (paper 000, section V).
+//!
+//! A step is told of the backlog Q and of the share h_i of each class, and answers with the
+//! probability p_i of blocking an arriving packet of the class.
+//!
+//! - [`Law::Corrected`], Algorithm 1 as it must be meant: while (Q - cB)^2 > tol, p_i = 1 if Q >= cB
+//!   and h_i >= h_i*, else 0; within the tolerance p_i stays as it is.
+//! - [`Law::Printed`], Algorithm 1 as printed: p_i = 1 if h_i >= h_i*, even if the queue is short.
+//! - [`Law::Regulated`], a proportional-integral controller of each class's virtual buffer.
+//!
+//! Targets are taken among the classes that are present: what an absent class leaves goes to the
+//! others in proportion.
+//!
+//! # The regulator
+//!
+//! Class i is to hold h_i* cB packets; it holds e_i = Q h_i - h_i* cB too many. Around its equilibrium,
+//! (23) of the paper with the increase of one packet a round trip that Compound TCP makes at windows
+//! below 16, dW/dt = ((1 - p(t - R))/W - beta W p(t - R)) W(t - R)/R, is in the loss probability
+//! a first-order lag with pole 2/(W R), gain beta W^2/R and delay R. All flows of the class together
+//! have the gain beta W V/R, where V = h_i* cB is what they have in the queue. A controller
+//! k (1 + 2/(W R s)) cancels the pole; the loop is then beta W V k/(R s) exp(-R s), which crosses
+//! unity at w = beta W V k/R with a phase margin of 90 degrees less w R. The margin is 60 degrees at
+//! k = pi / (6 beta W V). The window follows from the loss probability, W = sqrt(1/(beta p)); time is
+//! counted in packets served, of which a round trip takes about cB, so that no clock is needed.
+
+use std::f64::consts::PI;
+
+/// Part of its window that TCP gives up at a loss. [-]
+const BETA: f64 = 0.5;
+
+/// Blocking probability with which gains reckon at least, as a window of 45 packets has. [-]
+const LEAST_PROBABILITY: f64 = 0.001;
+
+/// A rule for the blocking probabilities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// Algorithm 1 with blocking at and above the target occupancy alone.
+    Corrected,
+    /// Algorithm 1 as printed.
+    Printed,
+    /// A proportional-integral controller for each class.
+    Regulated,
+}
+
+/// What a step sees.
+#[derive(Clone, Copy, Debug)]
+pub struct Observation<'a> {
+    /// Packets in the queue, Q. [packets]
+    pub backlog_packets: f64,
+    /// Of each class its share h_i, as it is now. [-]
+    pub shares: &'a [f64],
+    /// Whether each class has had traffic lately.
+    pub present: &'a [bool],
+    /// Packets that have left the queue since the last step. [packets]
+    pub served_packets: f64,
+}
+
+/// Targets and state of the controller.
+#[derive(Clone, Debug)]
+pub struct Controller {
+    law: Law,
+    /// Target occupancy, c B. [packets]
+    occupancy: f64,
+    /// Squared distance from it within which Algorithm 1 rests. [packets^2]
+    tol: f64,
+    /// Target share of each class, h_i*. [-]
+    targets: Vec<f64>,
+    /// Blocking probability of each class, p_i. [-]
+    blocking: Vec<f64>,
+    /// Of the regulator: the part of each blocking probability that errors have added up to. [-]
+    integral: Vec<f64>,
+}
+
+impl Controller {
+    /// A controller that blocks nothing yet.
+    pub fn new(law: Law, occupancy: f64, tol: f64, targets: Vec<f64>) -> Controller {
+        Controller {
+            law,
+            occupancy,
+            tol,
+            blocking: vec![0.0; targets.len()],
+            integral: vec![0.0; targets.len()],
+            targets,
+        }
+    }
+
+    /// The blocking probability of each class, as of the last step. [-]
+    pub fn blocking(&self) -> &[f64] {
+        &self.blocking
+    }
+
+    /// Target occupancy, c B. [packets]
+    pub fn occupancy(&self) -> f64 {
+        self.occupancy
+    }
+
+    /// True within the tolerance of the target occupancy.
+    pub fn is_near(&self, backlog_packets: f64) -> bool {
+        let error = backlog_packets - self.occupancy;
+        error * error <= self.tol
+    }
+
+    /// One step: from what is seen to the blocking probabilities.
+    pub fn step(&mut self, seen: &Observation) -> &[f64] {
+        let whole: f64 = (self.targets.iter().zip(seen.present))
+            .filter(|&(_, &present)| present)
+            .map(|(target, _)| target)
+            .sum();
+        if self.law != Law::Regulated && self.is_near(seen.backlog_packets) {
+            return &self.blocking;
+        }
+        for class in 0..self.targets.len() {
+            let target = if seen.present[class] {
+                self.targets[class] / whole
+            } else {
+                self.targets[class]
+            };
+            self.blocking[class] = match self.law {
+                Law::Corrected => {
+                    let full = seen.backlog_packets >= self.occupancy;
+                    f64::from(full && seen.shares[class] >= target)
+                }
+                Law::Printed => f64::from(seen.shares[class] >= target),
+                Law::Regulated => self.regulated(class, target, seen),
+            };
+        }
+        &self.blocking
+    }
+
+    /// The regulator's next blocking probability of `class`.
+    fn regulated(&mut self, class: usize, target: f64, seen: &Observation) -> f64 {
+        let virtual_buffer = target * self.occupancy;
+        let excess = seen.backlog_packets * seen.shares[class] - virtual_buffer;
+        // the slow part sets the gain: one that followed every swing would not add up to zero over it
+        let integral = &mut self.integral[class];
+        let window = libm::sqrt(1.0 / (BETA * integral.max(LEAST_PROBABILITY)));
+        let gain = PI / (6.0 * BETA * window * virtual_buffer.max(1.0));
+        let pole = 2.0 / (window * self.occupancy);
+        *integral = (*integral + gain * pole * seen.served_packets * excess).clamp(0.0, 1.0);
+        (*integral + gain * excess).clamp(0.0, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step<'a>(controller: &'a mut Controller, backlog: f64, shares: &[f64]) -> &'a [f64] {
+        controller.step(&Observation {
+            backlog_packets: backlog,
+            shares,
+            present: &vec![true; shares.len()],
+            served_packets: 1.0,
+        })
+    }
+
+    #[test]
+    fn a_class_is_blocked_from_its_share_and_the_target_occupancy_on() {
+        let mut corrected = Controller::new(Law::Corrected, 60.0, 1e-4, vec![0.5, 0.5]);
+        assert_eq!(step(&mut corrected, 59.0, &[0.9, 0.1]), [0.0, 0.0]);
+        assert_eq!(step(&mut corrected, 61.0, &[0.9, 0.1]), [1.0, 0.0]);
+        assert_eq!(step(&mut corrected, 61.0, &[0.5, 0.5]), [1.0, 1.0]);
+        assert_eq!(step(&mut corrected, 99.0, &[0.4, 0.6]), [0.0, 1.0]);
+        // exactly at the target the loop of Algorithm 1 has ended
+        assert_eq!(step(&mut corrected, 60.0, &[0.9, 0.1]), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn as_printed_a_short_queue_blocks_too() {
+        let mut printed = Controller::new(Law::Printed, 60.0, 1e-4, vec![0.5, 0.5]);
+        assert_eq!(step(&mut printed, 1.0, &[1.0, 0.0]), [1.0, 0.0]);
+        assert_eq!(step(&mut printed, 2.0, &[0.5, 0.5]), [1.0, 1.0]);
+    }
+
+    #[test]
+    fn within_the_tolerance_blocking_stays_as_it_is() {
+        let mut corrected = Controller::new(Law::Corrected, 60.0, 25.0, vec![0.5, 0.5]);
+        assert_eq!(step(&mut corrected, 64.0, &[0.9, 0.1]), [0.0, 0.0]);
+        assert_eq!(step(&mut corrected, 66.0, &[0.9, 0.1]), [1.0, 0.0]);
+        assert_eq!(step(&mut corrected, 55.0, &[0.9, 0.1]), [1.0, 0.0]);
+        assert_eq!(step(&mut corrected, 54.0, &[0.9, 0.1]), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn what_an_absent_class_leaves_goes_to_the_others_in_proportion() {
+        let targets = vec![0.5, 0.25, 0.25];
+        let mut corrected = Controller::new(Law::Corrected, 60.0, 1e-4, targets);
+        let mut blocking = |shares: [f64; 3]| {
+            let blocking = corrected.step(&Observation {
+                backlog_packets: 70.0,
+                shares: &shares,
+                present: &[true, true, false],
+                served_packets: 1.0,
+            });
+            (blocking[0], blocking[1])
+        };
+        // two thirds and one third of what there is
+        assert_eq!(blocking([0.66, 0.34, 0.0]), (0.0, 1.0));
+        assert_eq!(blocking([0.67, 0.33, 0.0]), (1.0, 0.0));
+    }
+
+    #[test]
+    fn the_regulator_settles_where_each_class_holds_its_virtual_buffer() {
+        let mut regulated = Controller::new(Law::Regulated, 60.0, 0.0, vec![0.6, 0.4]);
+        for _ in 0..2_000 {
+            step(&mut regulated, 60.0, &[0.7, 0.3]);
+        }
+        let held = regulated.blocking().to_vec();
+        assert!(held[0] > 0.01 && held[1] == 0.0, "{held:?}");
+        // no error, no change
+        step(&mut regulated, 60.0, &[0.6, 0.4]);
+        let settled = regulated.blocking().to_vec();
+        for _ in 0..100 {
+            step(&mut regulated, 60.0, &[0.6, 0.4]);
+        }
+        assert_eq!(regulated.blocking(), settled);
+        // an empty queue lets go
+        for _ in 0..2_000 {
+            step(&mut regulated, 0.0, &[0.0, 0.0]);
+        }
+        assert_eq!(regulated.blocking(), [0.0, 0.0]);
+    }
+
+    /// The loop of the regulator around the linearised (23), by its characteristic function on the
+    /// imaginary axis: the phase margin is 60 degrees, at any window and share.
+    #[test]
+    fn the_regulated_loop_has_a_phase_margin_of_sixty_degrees() {
+        for (window, flows, rtt) in [(6.0, 5.0, 0.05), (12.0, 2.5, 0.1), (2.0, 20.0, 0.02)] {
+            let buffer = window * flows;
+            let gain = PI / (6.0 * BETA * window * buffer);
+            let pole = 2.0 / (window * rtt);
+            let plant_gain = BETA * window * window / rtt * flows;
+            // |L(jw)| = 1 by bisection; arg L(jw)
+            let magnitude = |w: f64| {
+                let lag = plant_gain / libm::hypot(w, pole);
+                lag * gain * libm::hypot(1.0, pole / w)
+            };
+            let (mut low, mut high) = (1e-6, 1e6);
+            for _ in 0..200 {
+                let middle = libm::sqrt(low * high);
+                if magnitude(middle) > 1.0 {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            let phase = -libm::atan(low / pole) - libm::atan(pole / low) - low * rtt;
+            let margin = (PI + phase).to_degrees();
+            assert!((margin - 60.0).abs() < 1e-6, "{margin}");
+        }
+    }
+}

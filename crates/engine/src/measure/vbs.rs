@@ -1,0 +1,94 @@
+//! What is measured of a queue that classes share.
+
+use super::{Item, Period, Value, jain, ratio};
+use crate::kernel::time::Time;
+use crate::queue::{Deviation, QueueCounters};
+use crate::world::World;
+
+/// Totals at one instant of the access point's queues that classes share.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    /// Of each class, over the queues.
+    classes: Vec<Vec<QueueCounters>>,
+    /// Of each queue.
+    deviations: Vec<Deviation>,
+}
+
+impl Shared {
+    pub(super) fn take(world: &World<'_>) -> Shared {
+        let shared = world.ports.iter().filter_map(|port| port.queue.vbs());
+        let mut classes = vec![Vec::new(); world.scenario.cell.vbs_classes.len()];
+        for vbs in shared.clone() {
+            for (own, &counters) in classes.iter_mut().zip(vbs.counters()) {
+                own.push(counters);
+            }
+        }
+        Shared {
+            classes,
+            deviations: shared.map(|vbs| vbs.deviation(world.now)).collect(),
+        }
+    }
+}
+
+impl Period<'_> {
+    /// How contender number `port` kept the target occupancy of its queue, if that has one.
+    pub(super) fn keeping(&self, port: usize) -> Vec<Value> {
+        let ports = &self.world.ports;
+        let Some(vbs) = ports[port].queue.vbs() else {
+            return Vec::new();
+        };
+        let before = ports[..port].iter();
+        let place = before.filter(|port| port.queue.vbs().is_some()).count();
+        let from = self.start.shared.deviations[place];
+        let to = self.end.shared.deviations[place];
+        let mean_square = (to.squared_ns - from.squared_ns) / self.length_ns() as f64;
+        vec![
+            ("occupancy_error_packets", Some(libm::sqrt(mean_square))),
+            (
+                "empty_fraction",
+                ratio(to.empty_ns - from.empty_ns, self.length_ns()),
+            ),
+            ("settling_s", vbs.settling().map(|span| span.seconds())),
+        ]
+    }
+
+    /// The classes that share the access point's queue.
+    pub(super) fn sharing(&self, goodputs: &[f64]) -> Vec<Item> {
+        let classes = &self.world.scenario.cell.vbs_classes;
+        let total: f64 = goodputs.iter().sum();
+        let area = |class: usize| -> u64 {
+            let pairs = self.start.shared.classes[class].iter();
+            let pairs = pairs.zip(&self.end.shared.classes[class]);
+            let at = |counters: &QueueCounters, at_ns| counters.occupancy_ns(Time(at_ns));
+            pairs
+                .map(|(from, to)| at(to, self.end.at_ns).wrapping_sub(at(from, self.start.at_ns)))
+                .fold(0, u64::wrapping_add)
+        };
+        let areas: Vec<u64> = (0..classes.len()).map(area).collect();
+        let whole: u64 = areas.iter().sum();
+        let item = |(index, class): (usize, &crate::scenario::VbsClass)| {
+            let own: Vec<f64> = class.flows.iter().map(|&k| goodputs[k as usize]).collect();
+            let sum: f64 = own.iter().sum();
+            let over = |count: fn(&QueueCounters) -> u64| -> u64 {
+                let pairs = self.start.shared.classes[index].iter();
+                let pairs = pairs.zip(&self.end.shared.classes[index]);
+                pairs.map(|(from, to)| count(to) - count(from)).sum()
+            };
+            let drops = ratio(over(|c| c.dropped), over(|c| c.offered));
+            Item {
+                name: class.name.clone(),
+                labels: Vec::new(),
+                values: vec![
+                    ("goodput_bps", Some(sum)),
+                    ("goodput_share", (total > 0.0).then(|| sum / total)),
+                    ("target_share", Some(class.share)),
+                    ("queue_share", ratio(areas[index], whole)),
+                    ("occupancy_packets", ratio(areas[index], self.length_ns())),
+                    ("drop_probability", drops),
+                    ("jain", jain(&own)),
+                ],
+            }
+        };
+        classes.iter().enumerate().map(item).collect()
+    }
+}

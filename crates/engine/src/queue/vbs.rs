@@ -1,0 +1,245 @@
+//! A queue that classes share, as a controller blocks packets of each (paper 000, section V).
+//!
+//! A packet that finds the queue full is lost, whatever its class; below that a packet of a class is
+//! blocked with the class's probability, and one of no class never. The controller steps at every
+//! arrival, or at regular instants.
+//!
+//! The share h_i is either of the queue, a class's packets over those of all classes inside, or of
+//! the service, its part in the last data segments that the air has carried, both ways: ACKs do not
+//! count, so that uploads and downloads are measured alike.
+
+use super::{Backlog, QueueCounters, Verdict};
+use crate::control::vbs::{Controller, Observation};
+use crate::kernel::streams::Stream;
+use crate::kernel::time::{Span, Time};
+use crate::packet::Packet;
+use crate::scenario::{ShareOf, VbsClass, VbsSetting};
+
+/// A class that has had no packet for so long is absent.
+const ABSENCE: Span = Span(1_000_000_000);
+
+/// Segments over which the share of the service is taken, times the target occupancy. [-]
+const SERVICE_MEMORY: f64 = 4.0;
+
+/// The flow is of no class.
+const NO_CLASS: u16 = u16::MAX;
+
+/// How well the queue kept its target occupancy since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Deviation {
+    /// Time integral of the squared distance from it. [packets^2 ns]
+    pub squared_ns: f64,
+    /// Time without any packet. [ns]
+    pub empty_ns: u64,
+}
+
+/// State of one shared queue.
+#[derive(Clone, Debug)]
+pub struct Vbs {
+    limit: u32,
+    share_of: ShareOf,
+    update: Option<Span>,
+    next_update: Time,
+    controller: Controller,
+    /// The class of each flow, or [`NO_CLASS`].
+    class_of: Vec<u16>,
+    counters: Vec<QueueCounters>,
+    /// Share of each class, as the controller is told.
+    shares: Vec<f64>,
+    present: Vec<bool>,
+    last_arrival: Vec<Option<Time>>,
+    /// Weight of a segment in the shares of the service.
+    weight: f64,
+    served: u32,
+    first_arrival: Option<Time>,
+    settled_at: Option<Time>,
+    area: Area,
+    stream: Stream,
+}
+
+/// The length over time, of which a departure may be known ahead.
+#[derive(Clone, Copy, Debug, Default)]
+struct Area {
+    since: Time,
+    length: u32,
+    /// The place of the packet removed last becomes free then.
+    release: Option<Time>,
+    target: f64,
+    sum: Deviation,
+}
+
+impl Area {
+    fn advance(&mut self, now: Time) {
+        if let Some(at) = self.release
+            && at <= now
+        {
+            self.pass(at);
+            self.length -= 1;
+            self.release = None;
+        }
+        self.pass(now);
+    }
+
+    fn pass(&mut self, to: Time) {
+        let ns = to.since(self.since).0;
+        let error = f64::from(self.length) - self.target;
+        self.sum.squared_ns += error * error * ns as f64;
+        if self.length == 0 {
+            self.sum.empty_ns += ns;
+        }
+        self.since = self.since.max(to);
+    }
+}
+
+impl Vbs {
+    /// An empty queue of `limit` packets that `classes` share, for a scenario of so many `flows`.
+    pub fn new(
+        setting: VbsSetting,
+        limit: u32,
+        classes: &[VbsClass],
+        flows: usize,
+        stream: Stream,
+    ) -> Vbs {
+        let occupancy = setting.occupancy * f64::from(limit);
+        let targets: Vec<f64> = classes.iter().map(|class| class.share).collect();
+        let mut class_of = vec![NO_CLASS; flows];
+        for (number, class) in classes.iter().enumerate() {
+            for &flow in &class.flows {
+                class_of[flow as usize] = number as u16;
+            }
+        }
+        let count = classes.len();
+        Vbs {
+            limit,
+            share_of: setting.share_of,
+            update: setting.update,
+            next_update: Time::ZERO,
+            controller: Controller::new(setting.law, occupancy, setting.tol, targets),
+            class_of,
+            counters: vec![QueueCounters::default(); count],
+            shares: vec![0.0; count],
+            present: vec![false; count],
+            last_arrival: vec![None; count],
+            weight: 1.0 / (SERVICE_MEMORY * occupancy).max(1.0),
+            served: 0,
+            first_arrival: None,
+            settled_at: None,
+            area: Area {
+                target: occupancy,
+                ..Area::default()
+            },
+            stream,
+        }
+    }
+
+    /// Decides on `packet`, which finds `backlog`, and counts it.
+    pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
+        self.first_arrival.get_or_insert(now);
+        let class = self.class(packet.flow);
+        if let Some(class) = class {
+            self.last_arrival[class] = Some(now);
+        }
+        self.control(now, backlog.packets);
+        let blocked = class.is_some_and(|class| {
+            let probability = self.controller.blocking()[class];
+            probability >= 1.0 || self.stream.chance(probability)
+        });
+        let lost = blocked || backlog.packets >= self.limit;
+        if let Some(class) = class {
+            if lost {
+                self.counters[class].refuse();
+            } else {
+                self.counters[class].enter(now);
+            }
+        }
+        if lost {
+            return Verdict::Drop;
+        }
+        self.area.advance(now);
+        self.area.length += 1;
+        self.note_settling(now, backlog.packets + 1);
+        Verdict::Enter
+    }
+
+    /// `packet` has left the queue; its place becomes free at `at`.
+    pub fn departed(&mut self, packet: &Packet, at: Time) {
+        self.served += 1;
+        if let Some(class) = self.class(packet.flow) {
+            self.counters[class].leave(packet.queued, at);
+        }
+        if let Some(release) = self.area.release {
+            self.area.advance(release);
+        }
+        self.area.release = Some(at);
+        let inside = self.area.length - 1;
+        self.note_settling(at, inside);
+    }
+
+    /// The air has carried a data segment of `flow`, either way.
+    pub fn carried(&mut self, flow: u32) {
+        if self.share_of != ShareOf::Service {
+            return;
+        }
+        let Some(class) = self.class(flow) else {
+            return;
+        };
+        for (other, share) in self.shares.iter_mut().enumerate() {
+            *share += self.weight * (f64::from(other == class) - *share);
+        }
+    }
+
+    fn class(&self, flow: u32) -> Option<usize> {
+        let class = self.class_of[flow as usize];
+        (class != NO_CLASS).then_some(usize::from(class))
+    }
+
+    /// Lets the controller step if it is time to.
+    fn control(&mut self, now: Time, backlog_packets: u32) {
+        if let Some(update) = self.update {
+            if now < self.next_update {
+                return;
+            }
+            let late = now.since(self.next_update).0;
+            self.next_update = now + Span(update.0 - late % update.0);
+        }
+        for (present, last) in self.present.iter_mut().zip(&self.last_arrival) {
+            *present = last.is_some_and(|last| now.since(last) <= ABSENCE);
+        }
+        if self.share_of == ShareOf::Queue {
+            let whole: u64 = self.counters.iter().map(QueueCounters::length).sum();
+            for (share, counters) in self.shares.iter_mut().zip(&self.counters) {
+                *share = counters.length() as f64 / whole.max(1) as f64;
+            }
+        }
+        self.controller.step(&Observation {
+            backlog_packets: f64::from(backlog_packets),
+            shares: &self.shares,
+            present: &self.present,
+            served_packets: f64::from(std::mem::take(&mut self.served)),
+        });
+    }
+
+    fn note_settling(&mut self, at: Time, length: u32) {
+        if self.settled_at.is_none() && self.controller.is_near(f64::from(length)) {
+            self.settled_at = Some(at);
+        }
+    }
+
+    /// Totals of each class as they stand now.
+    pub fn counters(&self) -> &[QueueCounters] {
+        &self.counters
+    }
+
+    /// How well the target occupancy was kept up to `now`.
+    pub fn deviation(&self, now: Time) -> Deviation {
+        let mut area = self.area;
+        area.advance(now);
+        area.sum
+    }
+
+    /// Time from the first packet until the occupancy was within the tolerance of its target; `None`
+    /// if it never was.
+    pub fn settling(&self) -> Option<Span> {
+        Some(self.settled_at?.since(self.first_arrival?))
+    }
+}

@@ -1,0 +1,199 @@
+//! The classes that share the access point's queue: checked, and made of the scenario's flows.
+
+use super::decode::{Entry, Section};
+use super::model::*;
+use super::problem::{Problems, did_you_mean, one_line};
+use super::queue::Discipline;
+use super::value::{NAMES, fault_of_name};
+
+/// Where shares may exceed 1 by rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The table of virtual buffer sharing, if the access point's queue has one.
+fn table(root: &Section) -> Option<&Section> {
+    let cell = root.table("cell")?;
+    let own = cell.table("ap").and_then(|ap| ap.table("queue"));
+    own.or_else(|| cell.table("ap_queue"))?.table("vbs")
+}
+
+/// Checks what a file says of it; the classes' members are not known yet.
+pub(super) fn check(root: &Section, problems: &mut Problems) {
+    let Some(vbs) = table(root) else {
+        return;
+    };
+    if let Some(occupancy) = vbs.entry("occupancy")
+        && occupancy.number().is_some_and(|c| c <= 0.0 || c >= 1.0)
+    {
+        let message = format!(
+            "{} is no part of the queue's limit; allowed is a number above 0 and below 1",
+            occupancy.shown
+        );
+        problems.add(occupancy.origin, &occupancy.path, message);
+    }
+    let classes = vbs.named("class");
+    match vbs.entry("by") {
+        None if classes.is_empty() && !vbs.lacks("by") && !vbs.lacks("class") => {
+            let message = "no classes; needed is `by`, or tables [class.NAME] each with a share";
+            problems.add(vbs.origin, &vbs.path, message.to_owned());
+        }
+        Some(by) if !classes.is_empty() => {
+            let message = format!("{} beside `class`; allowed is one of the two", by.shown);
+            problems.add(by.origin, &by.path, message);
+        }
+        _ => {}
+    }
+    for (name, class) in classes {
+        if let Some(fault) = fault_of_name(name) {
+            let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
+            problems.add(class.origin, &class.path, message);
+        }
+        if let Some(share) = class.entry("share")
+            && share.number() == Some(0.0)
+        {
+            let message = format!(
+                "{} is no share; allowed is a number above 0 and at most 1",
+                share.shown
+            );
+            problems.add(share.origin, &share.path, message);
+        }
+    }
+    check_sum(classes, problems);
+}
+
+/// Said of the last share, which makes the sum what it is.
+fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
+    let mut shares = (classes.iter()).filter_map(|(_, class)| class.entry("share"));
+    let sum: f64 = shares.clone().filter_map(Entry::number).sum();
+    if sum > 1.0 + ROUNDING
+        && let Some(last) = shares.next_back()
+    {
+        let rest = sum - last.number().unwrap_or(0.0);
+        let message = format!(
+            "{} makes the shares of all classes sum to {}; allowed is a sum of at most 1, here at \
+             most {}",
+            last.shown,
+            rounded(sum),
+            rounded((1.0 - rest).max(0.0))
+        );
+        problems.add(last.origin, &last.path, message);
+    }
+}
+
+/// A number without the digits that sums in binary bring.
+fn rounded(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
+}
+
+/// Fills in the classes of the cell.
+pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut Problems) {
+    if !matches!(scenario.cell.ap.queue.discipline, Discipline::Vbs(_)) {
+        return;
+    }
+    let Some(vbs) = table(root) else {
+        return;
+    };
+    scenario.cell.vbs_classes = match vbs.entry("by").and_then(Entry::word) {
+        Some(by) => alike(by, scenario),
+        None => named(vbs, scenario, problems),
+    };
+}
+
+/// Classes with equal shares.
+fn alike(by: &str, scenario: &Scenario) -> Vec<VbsClass> {
+    let mut classes: Vec<VbsClass> = Vec::new();
+    for (index, flow) in (0..).zip(&scenario.flows) {
+        let Ends::Station { station, direction } = flow.ends else {
+            continue;
+        };
+        let station = &scenario.stations[station];
+        let name = match (by, direction) {
+            ("station", _) => &station.name,
+            ("group", _) => &station.group,
+            (_, Direction::Up) => "up",
+            (_, Direction::Down) => "down",
+        };
+        match classes.iter_mut().find(|class| class.name == name) {
+            Some(class) => class.flows.push(index),
+            None => classes.push(VbsClass {
+                name: name.to_owned(),
+                share: 0.0,
+                flows: vec![index],
+            }),
+        }
+    }
+    let share = 1.0 / classes.len() as f64;
+    classes.iter_mut().for_each(|class| class.share = share);
+    classes
+}
+
+/// The classes of the file: each flow goes to the first that takes it.
+fn named(vbs: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec<VbsClass> {
+    let mut taken = vec![false; scenario.flows.len()];
+    let mut classes = Vec::new();
+    for (name, class) in vbs.named("class") {
+        if !knows_its_station(class, scenario, problems) {
+            continue;
+        }
+        let mut flows = Vec::new();
+        for (index, flow) in (0..).zip(&scenario.flows) {
+            if !taken[index as usize] && takes(class, flow, scenario) {
+                taken[index as usize] = true;
+                flows.push(index);
+            }
+        }
+        if flows.is_empty() {
+            let message = "no station with a flow is in it; allowed is a class of at least one \
+                           flow that no class before it takes";
+            problems.add(class.origin, &class.path, message.to_owned());
+        }
+        classes.push(VbsClass {
+            name: name.clone(),
+            share: class.entry("share").and_then(Entry::number).unwrap_or(0.0),
+            flows,
+        });
+    }
+    classes
+}
+
+fn knows_its_station(class: &Section, scenario: &Scenario, problems: &mut Problems) -> bool {
+    let Some(entry) = class.entry("station") else {
+        return true;
+    };
+    let name = entry.text().unwrap_or_default();
+    let known = |station: &Station| station.name == name || station.group == name;
+    if scenario.stations.iter().any(known) {
+        return true;
+    }
+    let mut groups: Vec<&str> = scenario.stations.iter().map(|s| s.group.as_str()).collect();
+    groups.dedup();
+    let message = format!(
+        "{} is no station; allowed are {}, or one of their stations",
+        entry.shown,
+        one_line(&groups.join(", "), 200)
+    );
+    let hint = did_you_mean(name, groups);
+    problems.add_with_hint(entry.origin, &entry.path, message, hint);
+    false
+}
+
+/// Whether `flow` meets all conditions of `class`.
+fn takes(class: &Section, flow: &Flow, scenario: &Scenario) -> bool {
+    let Ends::Station { station, direction } = flow.ends else {
+        return false;
+    };
+    let station = &scenario.stations[station];
+    let error = station.error_up.max(station.error_down);
+    let named = |name: &str| station.name == name || station.group == name;
+    let direction = match direction {
+        Direction::Up => "up",
+        Direction::Down => "down",
+    };
+    let word = |key: &str| class.entry(key).and_then(Entry::word);
+    class
+        .entry("station")
+        .and_then(Entry::text)
+        .is_none_or(named)
+        && word("direction").is_none_or(|word| word == direction)
+        && (class.entry("error_from").and_then(Entry::probability)).is_none_or(|p| error >= p)
+        && (class.entry("error_below").and_then(Entry::number)).is_none_or(|p| error < p)
+}
