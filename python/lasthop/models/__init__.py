@@ -25,7 +25,7 @@ def _of(subject: str) -> Model:
     return ask
 
 
-MODELS: Mapping[str, Model] = {subject: _of(subject) for subject in ("edca", "hotspot")}
+MODELS: Mapping[str, Model] = {subject: _of(subject) for subject in ("edca", "hotspot", "vbs")}
 """Models by name. Each takes a normalised scenario and returns a prediction."""
 
 

@@ -1,0 +1,10 @@
+"""Compound TCP over WiFi with channel errors, and virtual buffer sharing.
+
+S. R. Pokhrel, C. Williamson, "Modeling Compound TCP over WiFi for IoT", IEEE/ACM Transactions on
+Networking (2018). Equations, readings and limits: ``docs/papers/vbs.md``.
+"""
+
+from lasthop.models.vbs.options import PAPER, Options
+from lasthop.models.vbs.predict import predict
+
+__all__ = ["PAPER", "Options", "predict"]

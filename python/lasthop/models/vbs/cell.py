@@ -1,0 +1,148 @@
+"""The model's picture of a cell: who sends what to whom, in classes of flows that are alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lasthop.models.vbs.chain import Floats
+from lasthop.models.vbs.window import Law
+
+
+@dataclass(frozen=True)
+class Access:
+    """Access parameters of a node.
+
+    Attributes
+    ----------
+    cwmin, cwmax : int
+        Smallest and largest contention window; backoff is uniform on [0, CW]. [slots]
+    attempts : int
+        Attempts for a packet, the first included, :math:`k + 1`. [-]
+    """
+
+    cwmin: int = 31
+    cwmax: int = 1023
+    attempts: int = 8
+
+    def windows(self) -> Floats:
+        r"""Contention window of each attempt, :math:`CW_j`. [slots]
+
+        .. math:: CW_j = \\min(2^j (CW_{min} + 1),\\; CW_{max} + 1) - 1
+        """
+        doubled = (self.cwmin + 1.0) * 2.0 ** np.arange(self.attempts)
+        return np.asarray(np.minimum(doubled, self.cwmax + 1.0) - 1.0)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A packet as it goes over the air.
+
+    Attributes
+    ----------
+    success_s : float
+        Exchange with its MAC ACK, and DIFS. [s]
+    failure_s : float
+        The frame alone, and EIFS. [s]
+    error : float
+        Probability that an attempt without collision fails by channel errors, :math:`p_w`. [-]
+    """
+
+    success_s: float
+    failure_s: float
+    error: float = 0.0
+
+
+@dataclass(frozen=True)
+class Station:
+    """Stations that are alike.
+
+    Attributes
+    ----------
+    count : int
+        How many, :math:`n_i`. [stations]
+    access : Access
+    """
+
+    count: int
+    access: Access = Access()
+
+
+@dataclass(frozen=True)
+class FlowClass:
+    """Connections that are alike.
+
+    Attributes
+    ----------
+    count : int
+        How many in all. [connections]
+    station : int
+        Index of their stations in `Cell.stations`.
+    upload : bool
+        The data comes from the stations.
+    down, up : Frame
+        What the AP and what a station sends: data one way, ACKs the other.
+    law : Law
+        Of the sender's window.
+    payload_bytes : int
+        Of a segment. [bytes]
+    min_rto_s : float
+        Least retransmission timeout. [s]
+    sharing : int or None
+        Index of its share in `Cell.targets`, if the AP's queue is shared.
+    """
+
+    count: int
+    station: int
+    upload: bool
+    down: Frame
+    up: Frame
+    law: Law
+    payload_bytes: int = 1460
+    min_rto_s: float = 0.2
+    sharing: int | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell with one access point.
+
+    Attributes
+    ----------
+    classes : tuple of FlowClass
+    stations : tuple of Station
+    ap : Access
+    buffer_packets : int
+        :math:`B_{ap}`, the packet in service included. [packets]
+    slot_s : float
+        :math:`\\sigma`. [s]
+    wire_s : float
+        Round-trip propagation time of the wire, :math:`T`. [s]
+    frozen : bool
+        Counters stand still in busy slots.
+    targets : tuple of float
+        Shares of the AP's buffer under virtual buffer sharing, :math:`h_i^*`, each of one or more
+        classes. [-]
+    occupancy : float
+        Part of the buffer that virtual buffer sharing keeps filled, :math:`c`. [-]
+    """
+
+    classes: tuple[FlowClass, ...]
+    stations: tuple[Station, ...]
+    ap: Access = Access()
+    buffer_packets: int = 100
+    slot_s: float = 20e-6
+    wire_s: float = 0.0
+    frozen: bool = False
+    targets: tuple[float, ...] = ()
+    occupancy: float = 0.6
+
+    @property
+    def counts(self) -> Floats:
+        """Connections of each class. [connections]"""
+        return np.array([float(one.count) for one in self.classes])
+
+    @property
+    def uploads(self) -> Sequence[bool]:
+        """Whether each class is of uploads."""
+        return [one.upload for one in self.classes]

@@ -1,0 +1,74 @@
+"""Stationary visits of a window that climbs step by step and falls to a part of itself.
+
+The chain of Eq. (3) and its extension by recovery have this shape: from window l either to l + 1 or
+into a loss event, from which the window lands at most at l. Across each cut between l and l + 1 as
+much goes up as comes down, so that the visits follow from the top down by sums of positive numbers.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+LARGE = 1e200
+"""Visits are scaled down from there, long before they overflow. [-]"""
+
+RARE = 1e-12
+"""Least probability to climb that is told from 0. [-]"""
+
+
+@dataclass(frozen=True)
+class Visits:
+    """How often windows 1, 2, ... are visited, in any common unit.
+
+    Attributes
+    ----------
+    grown : ndarray
+        Visits in growth. [-]
+    events : ndarray
+        Loss events that begin at this window. [-]
+    """
+
+    grown: Floats
+    events: Floats
+
+
+def visits(up: Floats, landing: Floats, again: Floats) -> Visits:
+    """Solve the balance of the chain.
+
+    Parameters
+    ----------
+    up : ndarray
+        Probability that window l = 1, 2, ... grows before the next loss event. At the largest
+        window that means to stay there; it must be below 1 there. [-]
+    landing : ndarray
+        Window after a loss event at l, between 1 and l; a half lands on either side of it
+        alike. [packets]
+    again : ndarray
+        Probability that a loss event from which the window lands at l is followed by another before
+        growth begins, by l. [-]
+    """
+    size = len(up)
+    climb = np.maximum(up, RARE).tolist()
+    low, high = np.floor(landing).astype(int).tolist(), np.ceil(landing).astype(int).tolist()
+    repeat = again.tolist()
+    grown, events = [0.0] * size, [0.0] * size
+    following = [0.0] * size  # events that follow others, by the window where they begin
+    landed = [0.0] * size  # what has landed at a window, from those above and from itself
+    grown[-1] = 1.0
+    for k in range(size - 1, -1, -1):
+        if k < size - 1:
+            grown[k] = sum(landed[: k + 1]) / climb[k]
+        own = 0.5 * ((low[k] == k + 1) + (high[k] == k + 1)) * repeat[k]
+        events[k] = ((1.0 - climb[k]) * grown[k] + following[k]) / (1.0 - own)
+        for window in (low[k] - 1, high[k] - 1):
+            landed[window] += 0.5 * events[k]
+            if window != k:
+                following[window] += 0.5 * events[k] * repeat[window]
+        if events[k] > LARGE:
+            grown, events, following, landed = (
+                [one / LARGE for one in values] for values in (grown, events, following, landed)
+            )
+    return Visits(np.array(grown), np.array(events))

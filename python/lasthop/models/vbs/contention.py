@@ -1,0 +1,403 @@
+r"""MAC layer of section IV-B: who attempts how often, what fails, how long it takes.
+
+Time runs in slots. The AP always has a packet; a station contends while it has one, and its
+attempt probability is averaged over all slots. With counters that freeze (``countdown = "dcf"``)
+slots are the idle ones only, each followed by what is sent in it, and a node that draws 0 sends
+again at once, without contention; otherwise counters fall in busy slots too, as Bianchi has it and
+the paper.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lasthop.models.errors import ConvergenceError
+from lasthop.models.vbs.cell import Access, Cell, Frame
+from lasthop.models.vbs.chain import Floats
+from lasthop.models.vbs.options import Options
+
+TOLERANCE = 1e-12
+"""Change of probabilities at which they are taken. [-]"""
+
+ROUNDS = 20_000
+"""Limit of the iteration; about a hundred are usual."""
+
+MOST = 1.0 - 1e-6
+"""Largest part of the time that a station may contend while the iteration is under way. [-]"""
+
+
+@dataclass(frozen=True)
+class Contention:
+    """State of the MAC layer; arrays follow the classes of flows, or the stations.
+
+    Attributes
+    ----------
+    service_rate : float
+        Packets that leave the AP's queue. [1/s]
+    no_departure : ndarray
+        By class: probability that no packet leaves the AP in a time as long as its service of one
+        of the class takes, if departures were Poisson. [-]
+    ap_discards, station_discards : ndarray
+        By class: probability that a packet of the AP, or of a station, is given up,
+        :math:`p_{d,i}`. [-]
+    ap_failures : ndarray
+        By class: failed attempts of the AP per attempt, :math:`f_{ap,i}`. [-]
+    ap_failure, ap_collision, ap_discard : float
+        The same over all packets of the AP; collisions per attempt. [-]
+    station_failures, station_collisions, discards_by_station : ndarray
+        By stations: failed and collided attempts per attempt, discarded packets per packet. [-]
+    busy : ndarray
+        By stations: part of the slots in which a station has something to send, :math:`u`. [-]
+    by_attempt, open_collisions : ndarray
+        Collisions of each attempt of the AP, and of stations, in slots where all contend. [-]
+    contending : float
+        Stations with something to send, mean over slots. [stations]
+    active : float
+        The same over time. [stations]
+    """
+
+    service_rate: float
+    no_departure: Floats
+    ap_discards: Floats
+    station_discards: Floats
+    ap_failures: Floats
+    ap_failure: float
+    ap_collision: float
+    ap_discard: float
+    station_failures: Floats
+    station_collisions: Floats
+    discards_by_station: Floats
+    busy: Floats
+    by_attempt: Floats
+    open_collisions: Floats
+    contending: float
+    active: float
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """Backoff of a node by attempt: mean slots, and the chance to draw 0 and send at once."""
+
+    slots: Floats
+    at_once: Floats
+
+
+def backoff(access: Access, frozen: bool) -> Backoff:
+    """Slots that each attempt takes: the mean backoff, and without freezing the attempt's own."""
+    windows = access.windows()
+    if frozen:
+        return Backoff(windows / 2.0, 1.0 / (windows + 1.0))
+    return Backoff(windows / 2.0 + 1.0, np.zeros(len(windows)))
+
+
+def attempt_prob(failure_prob: float, access: Access) -> float:
+    r"""Attempt probability of a node that always has a packet, :math:`G(f)`. [-]
+
+    .. math:: G(f) = \frac{\sum_{j=0}^{k} f^j}{\sum_{j=0}^{k} f^j (CW_j/2 + 1)}
+
+    Notes
+    -----
+    Eq. (10): Bianchi's chain with k + 1 attempts.
+    """
+    visits = failure_prob ** np.arange(access.attempts)
+    return float(visits.sum() / (visits @ backoff(access, frozen=False).slots))
+
+
+def failure_prob_of(attempts: float, access: Access) -> float:
+    r"""Failure probability that gives an attempt probability, :math:`G^{-1}(\beta)`. [-]
+
+    Notes
+    -----
+    Eq. (15) as printed takes it at :math:`\beta_{ap,i} = h_i \beta_{ap}`. That is no attempt
+    probability of a node: at :math:`p_w = 0` it says 0.38 for either of two equal classes.
+    """
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if attempt_prob(middle, access) > attempts else (low, middle)
+    return 0.5 * (low + high)
+
+
+def ap_failure_prob(error: float, attempts: Floats, counts: Floats) -> float:
+    r"""Failed attempts of the AP at one class, :math:`f_{ap,i}`. [-]
+
+    .. math:: f_{ap,i} = 1 - (1 - p_{w,i}) \prod_j (1 - \beta_j)^{n_j}
+
+    Notes
+    -----
+    Eq. (13), with the channel error of the class.
+    """
+    return float(1.0 - (1.0 - error) * np.prod((1.0 - attempts) ** counts))
+
+
+def station_failure_prob(ap_attempts: float, attempts: Floats, counts: Floats, own: int) -> float:
+    r"""Collided attempts of a station, :math:`f_i`. [-]
+
+    .. math:: f_i = 1 - (1 - \beta_{ap}) (1 - \beta_i)^{n_i - 1} \prod_{j \ne i} (1 - \beta_j)^{n_j}
+
+    Notes
+    -----
+    Eq. (14).
+    """
+    silent = np.prod((1.0 - attempts) ** counts) / (1.0 - attempts[own])
+    return float(1.0 - (1.0 - ap_attempts) * silent)
+
+
+def slot_probs(ap_attempts: float, attempts: Floats, counts: Floats) -> tuple[float, float, float]:
+    r"""Probabilities of an idle slot, one with ACKs only, one with data: :math:`P_0, P_s, P_l`. [-]
+
+    .. math:: P_0 = (1 - \beta_{ap}) \prod_i (1 - \beta_i)^{n_i}, \quad
+              P_s = (1 - \beta_{ap}) (1 - \prod_i (1 - \beta_i)^{n_i}), \quad P_l = 1 - P_0 - P_s
+
+    Notes
+    -----
+    Eqs. (7) to (9); printed, (8) has another factor :math:`1 - p_w`, with which the three sum to
+    more than 1.
+    """
+    silent = float(np.prod((1.0 - attempts) ** counts))
+    idle = (1.0 - ap_attempts) * silent
+    acks = (1.0 - ap_attempts) * (1.0 - silent)
+    return idle, acks, 1.0 - idle - acks
+
+
+def mean_slot_s(
+    probs: tuple[float, float, float], slot_s: float, ack_s: float, data_s: float
+) -> float:
+    r"""Mean length of a slot, :math:`E[X] = P_0 \sigma + P_s T_{ack} + P_l T_{data}`. [s]
+
+    Notes
+    -----
+    Eq. (6); with rate heterogeneity (Remark IV.1) the two times are means over attempts.
+    """
+    idle, acks, data = probs
+    return idle * slot_s + acks * ack_s + data * data_s
+
+
+def discard_prob(failures: Floats) -> float:
+    r"""Probability that all attempts at a packet fail, :math:`p_{d,i} = f_{ap,i}^{k+1}`. [-]
+
+    Parameters
+    ----------
+    failures : ndarray
+        Failure probability of each attempt; equal ones give Eq. (16). [-]
+    """
+    return float(np.prod(failures))
+
+
+def _reached(failures: Floats) -> Floats:
+    """Probability that each attempt is made, from those that the ones before fail; last axis."""
+    before = np.cumprod(failures, axis=-1)[..., :-1]
+    return np.concatenate([np.ones((*failures.shape[:-1], 1)), before], axis=-1)
+
+
+class _Solver:
+    """One iteration of the MAC layer's fixed point, for given shares of the AP's services."""
+
+    def __init__(self, cell: Cell, shares: Floats, replies: Floats, options: Options) -> None:
+        self.cell, self.shares, self.replies = cell, shares, replies
+        self.draining = options.collisions == "draining"
+        self.printed = options.ack_balance == "printed"
+        self.home = np.array([one.station for one in cell.classes])
+        self.counts = np.array([float(one.count) for one in cell.stations])
+        self.frozen = cell.frozen and options.slots == "scenario"
+        self.ap = backoff(cell.ap, self.frozen)
+        self.stations = [backoff(one.access, self.frozen) for one in cell.stations]
+        self.down_errors = np.array([one.down.error for one in cell.classes])
+        self.up_errors = np.array([one.up.error for one in cell.classes])
+        self.collisions = np.zeros(len(self.counts))  # of stations, in slots where all contend
+        self.ap_collisions = np.zeros(cell.ap.attempts)
+
+    def step(self) -> float:
+        """Move all probabilities; returns the largest change."""
+        self._ap()
+        self._stations()
+        idle = float(np.prod((1.0 - self.open_attempts) ** self.counts))
+        self.some_station = 1.0 - idle
+        if self.draining:
+            collisions = self._draining()
+        else:
+            collisions = np.full(self.cell.ap.attempts, self.some_station)
+        open_reached = self.mean_reached * (1.0 - self.ap.at_once)
+        self.joint = float(open_reached @ collisions) * self.services
+        met = min(self.joint / max(self.some_station, 1e-300), 1.0)
+        seen = 1.0 - (1.0 - met) * idle / (1.0 - self.open_attempts)
+        moved = max(
+            float(np.abs(collisions - self.ap_collisions).max()),
+            float(np.abs(seen - self.collisions).max()),
+        )
+        self.ap_collisions = 0.5 * (self.ap_collisions + collisions)
+        self.collisions = 0.5 * (self.collisions + seen)
+        return moved
+
+    def _ap(self) -> None:
+        hit = self.ap_collisions * (1.0 - self.ap.at_once)
+        self.ap_fails = 1.0 - np.outer(1.0 - self.down_errors, 1.0 - hit)
+        self.ap_reached = _reached(self.ap_fails)
+        self.ap_discards = self.ap_fails.prod(axis=1)
+        self.mean_reached = self.shares @ self.ap_reached
+        self.services = 1.0 / float(self.mean_reached @ self.ap.slots)  # per slot
+        self.replied = self.replies
+        if self.printed:
+            attempts = self.cell.ap.attempts
+            failures = (self.ap_reached * self.ap_fails).sum(axis=1) / self.ap_reached.sum(axis=1)
+            mean = float(self.shares @ failures)
+            per_packet = (1.0 - mean**attempts) / (1.0 - mean)
+            visits = mean ** np.arange(attempts)
+            self.services = float(visits.sum() / (visits @ self.ap.slots)) / per_packet
+            self.replied = self.replies / (1.0 - self.ap_discards)
+        self.ap_attempts = float(self.mean_reached.sum()) * self.services
+
+    def _stations(self) -> None:
+        size = len(self.counts)
+        taken = self.services * self.shares * self.replied / self.counts[self.home]
+        self.attempts, self.open_attempts = np.zeros(size), np.zeros(size)
+        self.busy, self.failures = np.zeros(size), np.zeros(size)
+        self.station_discards = np.zeros(len(self.home))
+        for own, waits in enumerate(self.stations):
+            slots = 0.0
+            failed = 0.0
+            hit = self.collisions[own] * (1.0 - waits.at_once)
+            for one in np.flatnonzero(self.home == own):
+                fails = 1.0 - (1.0 - self.up_errors[one]) * (1.0 - hit)
+                reached = _reached(fails)
+                self.attempts[own] += taken[one] * reached.sum()
+                self.open_attempts[own] += taken[one] * (reached @ (1.0 - waits.at_once))
+                slots += taken[one] * (reached @ waits.slots)
+                failed += taken[one] * (reached @ fails)
+                self.station_discards[one] = discard_prob(fails)
+            self.busy[own] = min(slots, MOST)
+            scale = self.busy[own] / slots if slots > 0.0 else 1.0
+            self.attempts[own] *= scale
+            self.open_attempts[own] *= scale
+            if self.attempts[own] > 0.0:
+                self.failures[own] = failed * scale / self.attempts[own]
+
+    def _draining(self) -> Floats:
+        r"""Probability that each attempt of the AP at a packet collides.
+
+        Stations get packets only when the AP has got one through, and fall silent when they have
+        sent theirs. Those that contend when the AP takes up a packet are the new one and those
+        that were left; of them each is left after a slot with probability 1 - d,
+        d = tau (1 - f)(1 - u), u for those that have more to send.
+
+        .. math:: c_j = 1 - \prod_s (1 - \tau_s)^{K_{s,j}}, \qquad K_{s,0} = \frac{g_s}{1 - S_s}
+        """
+        busy = np.maximum(self.busy, 1e-300)
+        rates = self.open_attempts / busy  # of a station that has something to send
+        leaves = np.maximum(rates * (1.0 - self.failures) * (1.0 - self.busy), 1e-12)
+        stays = np.array([_survival(self.cell.ap.windows(), one) for one in leaves])
+        surviving = np.cumprod(stays, axis=1)
+        ends = self.mean_reached - np.append(self.mean_reached[1:], 0.0)
+        over_packet = np.minimum(surviving @ ends, 1.0 - 1e-12)
+        # the station that the AP sent to is another if that had nothing left
+        fresh = np.zeros(len(self.counts))
+        np.add.at(fresh, self.home, self.shares * self.replied)
+        fresh *= 1.0 - self.busy
+        contending = (fresh / (1.0 - over_packet))[:, None] * surviving
+        return np.asarray(1.0 - np.prod((1.0 - rates[:, None]) ** contending, axis=0))
+
+    def result(self) -> Contention:
+        cell = self.cell
+        per_packet = self.ap_reached.sum(axis=1)
+        weights = self.shares * per_packet
+        ap_failures = (self.ap_reached * self.ap_fails).sum(axis=1) / per_packet
+        total = float(weights.sum())
+        ap_s = _mean_s([one.down for one in cell.classes], weights, ap_failures)
+        sent = self.shares * self.replied
+        station_s = _mean_s([one.up for one in cell.classes], sent, self.failures[self.home])
+        at_once = float(self.counts @ (self.attempts - self.open_attempts))
+        alone = self.some_station - self.joint + at_once
+        probs = (1.0 - self.ap_attempts - alone, alone, self.ap_attempts)
+        if self.frozen:
+            probs = (1.0, *probs[1:])
+        slot_s = mean_slot_s(probs, cell.slot_s, station_s, ap_s)
+        slot_s += self.joint * max(station_s - ap_s, 0.0)
+        between_s = slot_s - self.ap_attempts * ap_s
+        each_s = self._attempts_s(between_s)
+        ends = self.ap_reached - np.append(self.ap_reached[:, 1:], np.zeros((len(sent), 1)), axis=1)
+        silent = np.exp(-np.cumsum(each_s, axis=1) * self.services / slot_s)
+        contending = float(self.counts @ self.busy)
+        discards = np.zeros(len(self.counts))
+        for own in range(len(self.counts)):
+            mine = self.home == own
+            discards[own] = np.average(self.station_discards[mine], weights=sent[mine])
+        per_attempt = self.open_attempts / np.maximum(self.attempts, 1e-300)
+        return Contention(
+            service_rate=self.services / slot_s,
+            no_departure=(ends * silent).sum(axis=1),
+            ap_discards=self.ap_discards,
+            station_discards=self.station_discards,
+            ap_failures=ap_failures,
+            ap_failure=float(weights @ ap_failures) / total,
+            ap_collision=self.joint / self.ap_attempts,
+            ap_discard=float(self.shares @ self.ap_discards),
+            station_failures=self.failures,
+            station_collisions=self.collisions * per_attempt,
+            discards_by_station=discards,
+            busy=self.busy,
+            by_attempt=self.ap_collisions,
+            open_collisions=self.collisions,
+            contending=contending,
+            active=contending + alone * station_s / slot_s,
+        )
+
+    def _attempts_s(self, between_s: float) -> Floats:
+        """Mean time that each attempt of the AP takes, its backoff included, by class. [s]"""
+        success = np.array([[one.down.success_s] for one in self.cell.classes])
+        failure = np.array([[one.down.failure_s] for one in self.cell.classes])
+        air = self.ap_fails * failure + (1.0 - self.ap_fails) * success
+        return np.asarray(self.ap.slots * between_s + air)
+
+
+def _survival(windows: Floats, leaves: float) -> Floats:
+    """Mean of (1 - d)^U over U uniform on [0, CW], for each CW. [-]"""
+    power = np.expm1((windows + 1.0) * np.log1p(-leaves))
+    return np.asarray(-power / ((windows + 1.0) * leaves))
+
+
+def _mean_s(frames: list[Frame], weights: Floats, failures: Floats) -> float:
+    """Mean time that an attempt takes. [s]"""
+    times = [
+        failed * frame.failure_s + (1.0 - failed) * frame.success_s
+        for frame, failed in zip(frames, failures, strict=True)
+    ]
+    return float(np.average(times, weights=weights))
+
+
+def solve(
+    cell: Cell,
+    shares: Floats,
+    replies: Floats,
+    options: Options,
+    guess: Contention | None = None,
+) -> Contention:
+    """Fixed point of the MAC layer for given shares of the AP's services.
+
+    Parameters
+    ----------
+    cell : Cell
+    shares : ndarray
+        Part of the packets that the AP takes up, by class, :math:`h_i`. [-]
+    replies : ndarray
+        Packets that the stations of the class send for each of them. [-]
+    options : Options
+    guess : Contention, optional
+        Where to begin.
+
+    Raises
+    ------
+    ConvergenceError
+        The probabilities did not settle.
+
+    Notes
+    -----
+    Eqs. (6) to (16), with classes of their own at the AP: packets are taken up in shares
+    :math:`h_i`, each with attempts and slots of its class.
+    """
+    solver = _Solver(cell, shares, replies, options)
+    if guess is not None:
+        solver.ap_collisions, solver.collisions = guess.by_attempt, guess.open_collisions
+    for _ in range(ROUNDS):
+        if solver.step() <= TOLERANCE:
+            return solver.result()
+    raise ConvergenceError("attempt probabilities of AP and stations do not settle")

@@ -1,0 +1,378 @@
+r"""Section IV-D: the components put together, and solved from several starting points."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lasthop.models.errors import ConvergenceError, ModelError
+from lasthop.models.vbs.cell import Cell
+from lasthop.models.vbs.chain import Floats
+from lasthop.models.vbs.contention import Contention, solve
+from lasthop.models.vbs.losses import Episodes, in_episodes, independent
+from lasthop.models.vbs.options import Options
+from lasthop.models.vbs.rounds import Response, Timer, respond
+from lasthop.models.vbs.sharing import head_of_line_shares, loss_rate
+from lasthop.models.vbs.window import increase_per_rtt, mean_window
+
+TOLERANCE = 1e-8
+"""Change of shares and probabilities at which they are taken. [-]"""
+
+ROUNDS = 1000
+"""Limit of the iteration; about 40 are usual."""
+
+SAME = 1e-4
+"""Difference of shares up to which two solutions are one. [-]"""
+
+DOMINANT = 0.9
+"""Share of one class in a starting point. [-]"""
+
+STARTED = 3
+"""Classes that a starting point gives the most to, each in turn."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A fixed point; arrays follow the classes of flows.
+
+    Attributes
+    ----------
+    contention : Contention
+    shares : ndarray
+        :math:`h_i`. [-]
+    responses : tuple of Response
+        What a flow of the class does.
+    overflow : ndarray
+        Packets lost at the AP's queue per packet offered, :math:`p_b` or :math:`p_i`. [-]
+    occupancy : float
+        Mean packets in the AP's queue. [packets]
+    rtt_s : ndarray
+        [s]
+    goodput : ndarray
+        Delivered segments of one connection, :math:`\\Theta_i`. [1/s]
+    episode_rates : ndarray
+        Episodes of overflow in a round trip, by shared class; 0 without the bursts. [-]
+    """
+
+    contention: Contention
+    shares: Floats
+    responses: tuple[Response, ...]
+    overflow: Floats
+    occupancy: float
+    rtt_s: Floats
+    goodput: Floats
+    episode_rates: Floats
+
+
+@dataclass(frozen=True)
+class _State:
+    """What one round of the iteration hands to the next."""
+
+    shares: Floats
+    replies: Floats
+    overflow: Floats
+    occupancy: float
+    swing: float  # packets by which the queue falls after an episode
+    own: float  # losses of a flow's own growth in an episode, per packet by which it grows
+    spread: Floats  # losses of any packet in an episode, per packet that arrives
+    rates: Floats  # of losses, by group
+
+    def moved(self, other: "_State", buffer: int) -> float:
+        pairs = (
+            (self.shares, other.shares),
+            (self.replies, other.replies),
+            (self.overflow, other.overflow),
+            (self.spread, other.spread),
+        )
+        most = max(float(np.abs(a - b).max()) for a, b in pairs)
+        return max(most, abs(self.occupancy - other.occupancy) / buffer)
+
+    def towards(self, other: "_State") -> "_State":
+        def half(a: Floats, b: Floats) -> Floats:
+            return np.asarray(0.5 * (a + b))
+
+        return _State(
+            half(self.shares, other.shares),
+            half(self.replies, other.replies),
+            half(self.overflow, other.overflow),
+            0.5 * (self.occupancy + other.occupancy),
+            0.5 * (self.swing + other.swing),
+            0.5 * (self.own + other.own),
+            half(self.spread, other.spread),
+            other.rates,
+        )
+
+
+class _Components:
+    """The seven components for one cell, one after the other."""
+
+    def __init__(self, cell: Cell, options: Options) -> None:
+        self.cell, self.options = cell, options
+        self.counts = cell.counts
+        self.uploads = np.array(cell.uploads)
+        self.home = np.array([one.station for one in cell.classes])
+        self.levels = [np.arange(1.0, one.law.limit + 1.0) for one in cell.classes]
+        self.segments = np.array([float(one.law.segments_per_ack) for one in cell.classes])
+        self.groups = [[k for k, _ in enumerate(cell.classes)]]
+        self.targets = [1.0]
+        self.far = wire_is_long(cell)
+        self.mac: Contention | None = None
+        self.losses = options.losses
+        if self.losses == "bursts" and self.uploads.any():
+            self.losses = "independent"
+        if cell.targets:
+            self.targets = [one / sum(cell.targets) for one in cell.targets]
+            self.groups = [
+                [k for k, one in enumerate(cell.classes) if one.sharing == index]
+                for index, _ in enumerate(cell.targets)
+            ]
+
+    def round(self, at: _State) -> tuple[_State, Solution]:
+        cell, counts = self.cell, self.counts
+        mac = self.mac = solve(cell, at.shares, at.replies, self.options, self.mac)
+        rtt = self._round_trip_s(at, mac)
+        accepted = np.zeros(len(counts))
+        overflow = np.zeros(len(counts))
+        rates = np.zeros(len(self.groups))
+        responses: list[Response | None] = [None] * len(counts)
+        for index, (group, target) in enumerate(zip(self.groups, self.targets, strict=True)):
+
+            def excess(
+                rate: float, times: Floats = rtt, group: list[int] = group, part: float = target
+            ) -> float:
+                arriving = [self._arriving(k, rate, at, mac, times) for k in group]
+                return float(counts[group] @ np.array(arriving)) - part * mac.service_rate
+
+            room_s = (cell.buffer_packets - at.occupancy) / mac.service_rate
+            overflows = bool(cell.targets) or excess(0.0, rtt + room_s) > 0.0
+            rate = loss_rate(excess, float(at.rates[index])) if overflows else 0.0
+            rates[index] = rate
+            if rate == 0.0 and cell.targets:
+                raise ModelError("section V", self._cannot_fill(index, at))
+            for k in group:
+                one = self._flow(k, rate, at, mac, rtt)
+                responses[k] = one
+                accepted[k] = self._accepted(k, one, at, mac, rate) / rtt[k]
+                overflow[k] = self._overflow(k, one, rate)
+        flows = tuple(one for one in responses if one is not None)
+        state = self._next(at, mac, flows, accepted, overflow, rates)
+        solution = Solution(
+            contention=mac,
+            shares=state.shares,
+            responses=flows,
+            overflow=overflow,
+            occupancy=state.occupancy,
+            rtt_s=rtt,
+            goodput=self._goodput(state, mac),
+            episode_rates=rates if self.losses == "bursts" else np.zeros(len(rates)),
+        )
+        return state, solution
+
+    def _round_trip_s(self, at: _State, mac: Contention) -> Floats:
+        """The AP's queue and the wire; but for the chain also the station's own queue."""
+        rtt = np.full(len(self.counts), at.occupancy / mac.service_rate + self.cell.wire_s)
+        if self.losses == "chain":
+            return rtt
+        per_station = np.zeros(len(self.cell.stations))
+        np.add.at(per_station, self.home, at.shares * at.replies * mac.service_rate)
+        per_station /= np.array([one.count for one in self.cell.stations])
+        waiting = mac.busy / (1.0 - mac.busy)
+        return np.asarray(rtt + (waiting / np.maximum(per_station, 1e-12))[self.home])
+
+    def _flow(self, k: int, rate: float, at: _State, mac: Contention, rtt: Floats) -> Response:
+        """Component 1: the window, under the losses of the others."""
+        one = self.cell.classes[k]
+        queued = float(at.occupancy / mac.service_rate / rtt[k])
+        growth = increase_per_rtt(one.law, self.levels[k], queued, self.options.increase)
+        discard = float((mac.station_discards if one.upload else mac.ap_discards)[k])
+        if self.losses == "chain":
+            loss = min(rate, 1.0) + (1.0 - min(rate, 1.0)) * discard
+            window = mean_window(loss, growth / self.levels[k], self.options.mean)
+            return Response(window, window, 1.0, window * loss, 0.0, 1.0, 0.0, 0.0, 0.0)
+        if one.upload:
+            # lost ACKs cost growth, not segments
+            growth = growth * (1.0 - at.overflow[k])
+            hazard = independent(self.levels[k], discard, 0.0)
+        elif self.losses == "independent":
+            hazard = independent(self.levels[k], discard, _probability(rate))
+        else:
+            episodes = Episodes(rate, at.own, float(at.spread[k]))
+            hazard = in_episodes(self.levels[k], growth, discard, episodes)
+        rto_s = max(one.min_rto_s, float(rtt[k]) + at.swing / mac.service_rate)
+        again = float(discard + (0.0 if one.upload else at.overflow[k]))
+        timer = Timer(rto_s / float(rtt[k]), min(again, 0.99))
+        return respond(growth, one.law.beta, hazard, timer)
+
+    def _arriving(self, k: int, rate: float, at: _State, mac: Contention, rtt: Floats) -> float:
+        """Packets of a connection that enter the AP's queue. [1/s]"""
+        flow = self._flow(k, rate, at, mac, rtt)
+        return self._accepted(k, flow, at, mac, rate) / float(rtt[k])
+
+    def _accepted(self, k: int, flow: Response, at: _State, mac: Contention, rate: float) -> float:
+        """Packets of a connection that enter the AP's queue in a round trip."""
+        lost = float(at.overflow[k]) if self.losses == "bursts" else _probability(rate)
+        if self.losses == "chain":
+            lost = 0.0  # Eqs. (17) to (20) count whole windows
+        entering = flow.sent * (1.0 - lost)
+        if not self.uploads[k]:
+            return entering
+        return float(entering * (1.0 - mac.station_discards[k]) / self.segments[k])
+
+    def _overflow(self, k: int, flow: Response, rate: float) -> float:
+        if self.losses == "bursts":
+            return min(flow.overflowed / flow.sent, 0.99)
+        return _probability(rate)
+
+    def _next(
+        self,
+        at: _State,
+        mac: Contention,
+        flows: Sequence[Response],
+        accepted: Floats,
+        overflow: Floats,
+        rates: Floats,
+    ) -> _State:
+        counts = self.counts
+        replies = (1.0 - mac.ap_discards) / self.segments
+        passing = (1.0 - mac.station_discards) * (1.0 - overflow)
+        replies = np.where(self.uploads, self.segments / passing, replies)
+        occupancy, swing = float(self.cell.buffer_packets), 0.0
+        own, spread = float(np.exp(-mac.contending)), np.zeros(len(counts))
+        weights = np.ones(len(counts))
+        if self.far:
+            weights = mac.no_departure
+        if self.cell.targets:
+            occupancy *= self.cell.occupancy
+        if self.losses == "bursts":
+            for group, rate in zip(self.groups, rates, strict=True):
+                growing = sum(
+                    counts[k] * flows[k].growing * self._growth(k, at, mac, flows[k]) for k in group
+                )
+                arriving = sum(counts[k] * flows[k].sent * weights[k] for k in group)
+                if self.far:
+                    own = growing / (growing + arriving)
+                spread[group] = (1.0 - own) * growing * weights[group] / arriving
+                if rate > 0.0 and not self.cell.targets:
+                    freed = sum(counts[k] * flows[k].freed for k in group) / rate
+                    squares = sum(
+                        counts[k] * (flows[k].freed_squared / rate - (flows[k].freed / rate) ** 2)
+                        for k in group
+                    )
+                    swing = freed
+                    depth = 0.5 * max(1.0 - rate, 0.0) * (freed + max(squares, 0.0) / freed)
+                    occupancy = max(occupancy - depth - mac.contending, 1.0)
+        if not self.cell.targets and rates[0] == 0.0:
+            # nothing overflows: the queue is what the windows leave for it
+            offered = float(counts @ accepted) / mac.service_rate
+            occupancy = min(max(at.occupancy * offered, 1e-3), float(self.cell.buffer_packets))
+        return _State(
+            shares=head_of_line_shares(counts, accepted),
+            replies=replies,
+            overflow=overflow,
+            occupancy=occupancy,
+            swing=swing,
+            own=own,
+            spread=spread,
+            rates=rates,
+        )
+
+    def _growth(self, k: int, at: _State, mac: Contention, flow: Response) -> float:
+        window = np.array([min(flow.cwnd, float(self.cell.classes[k].law.limit))])
+        law = self.cell.classes[k].law
+        return float(increase_per_rtt(law, window, 1.0, self.options.increase)[0])
+
+    def _goodput(self, state: _State, mac: Contention) -> Floats:
+        served = mac.service_rate * state.shares / self.counts
+        delivered = served * (1.0 - mac.ap_discards)
+        uploaded = served * state.replies * (1.0 - mac.station_discards)
+        return np.asarray(np.where(self.uploads, uploaded, delivered))
+
+    def _cannot_fill(self, index: int, at: _State) -> str:
+        group = self.groups[index]
+        windows = sum(self.counts[k] * self.cell.classes[k].law.limit for k in group)
+        room = self.targets[index] * self.cell.occupancy * self.cell.buffer_packets
+        return (
+            f"share {self.targets[index]:.3g} of the queue is {room:.1f} packets, which the "
+            f"class does not fill (its windows: {windows:.0f} packets)"
+        )
+
+
+def wire_packets(cell: Cell) -> float:
+    """About how many packets the wire holds at most, both ways. [packets]"""
+    exchange_s = [one.down.success_s + one.up.success_s for one in cell.classes]
+    return cell.wire_s / float(np.average(exchange_s, weights=cell.counts))
+
+
+def wire_is_long(cell: Cell) -> bool:
+    """Whether the wire holds more than two runs of packets that a connection has in the queue."""
+    held = wire_packets(cell)
+    return held > 2.0 * (cell.buffer_packets + held) / float(cell.counts.sum())
+
+
+def _probability(rate: float) -> float:
+    return min(rate, 0.999)
+
+
+def starts(cell: Cell) -> Iterator[_State]:
+    """Starting points: all connections alike, then most of the queue with one class."""
+    counts = cell.counts
+    size = len(counts)
+    groups = max(len(cell.targets), 1)
+    equal = _State(
+        shares=counts / counts.sum(),
+        replies=np.ones(size),
+        overflow=np.full(size, 0.01),
+        occupancy=0.9 * cell.buffer_packets,
+        swing=0.3 * cell.buffer_packets,
+        own=0.4,
+        spread=np.full(size, 0.05),
+        rates=np.full(groups, 0.1),
+    )
+    yield equal
+    for favoured in range(min(size, STARTED)):
+        shares = np.full(size, (1.0 - DOMINANT) / max(size - 1, 1))
+        shares[favoured] = DOMINANT if size > 1 else 1.0
+        far = np.full(size, 0.2 if favoured % 2 else 1e-4)
+        yield replace(
+            equal,
+            shares=shares,
+            overflow=far,
+            occupancy=(0.3 + 0.3 * favoured) * cell.buffer_packets,
+            rates=np.full(groups, 1.0 if favoured % 2 else 1e-3),
+        )
+
+
+def solve_from(cell: Cell, options: Options, start: _State) -> Solution:
+    """Iterate the components from one starting point.
+
+    Raises
+    ------
+    ConvergenceError
+        They did not settle.
+    """
+    components = _Components(cell, options)
+    state = start
+    for _ in range(ROUNDS):
+        after, solution = components.round(state)
+        if after.moved(state, cell.buffer_packets) <= TOLERANCE:
+            return solution
+        state = state.towards(after)
+    raise ConvergenceError("the components of the model do not settle on common shares and losses")
+
+
+def solutions(cell: Cell, options: Options) -> list[Solution]:
+    """All different fixed points that the starting points lead to, that of equal shares first.
+
+    Raises
+    ------
+    ConvergenceError
+        From no or not every starting point the components settle.
+    ModelError
+        There is no fixed point within the model's assumptions.
+    """
+    found: list[Solution] = []
+    for start in starts(cell):
+        one = solve_from(cell, options, start)
+        if not any(np.abs(one.shares - other.shares).max() <= SAME for other in found):
+            found.append(one)
+    return found

@@ -1,0 +1,137 @@
+r"""How losses meet a flow that grows: hazards, bursts, and what the AP's buffer loses.
+
+A full drop-tail buffer loses one packet for each by which the windows grow, until the first sender
+hears of its loss: *episodes* of about a round trip, :math:`\varphi` of them in a round trip. In an
+episode a flow loses
+
+- with probability a the additional packet of its own growth, which arrives right behind another and
+  finds the place taken if no station has an ACK waiting, :math:`a = e^{-\rho}` for :math:`\rho`
+  contending stations;
+- of all others' lost packets a part like its part of all arrivals.
+"""
+
+from dataclasses import dataclass
+from math import factorial
+
+import numpy as np
+
+from lasthop.models.vbs.chain import Floats
+
+MOST_LOST = 16
+"""Losses of one flow in one burst that are told apart. [packets]"""
+
+CERTAIN = 0.999
+"""Largest loss probability that the chain is given. [-]"""
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """What loses a flow's packets, by its window.
+
+    Attributes
+    ----------
+    loss : ndarray
+        Probability that a packet begins a loss event. [-]
+    overflow : ndarray
+        Part of the events that the AP's buffer causes. [-]
+    lost : ndarray, MOST_LOST rows
+        Row k: probability that an event loses k + 1 packets. [-]
+    overflow_losses : ndarray
+        Mean packets that an event loses at the buffer. [packets]
+    """
+
+    loss: Floats
+    overflow: Floats
+    lost: Floats
+    overflow_losses: Floats
+
+
+@dataclass(frozen=True)
+class Episodes:
+    """What one overflow of the AP's buffer does to a flow.
+
+    Attributes
+    ----------
+    rate : float
+        Episodes in a round trip, :math:`\\varphi`. [-]
+    own : float
+        Probability that the additional packet of the flow's own growth is lost, a. [-]
+    spread : float
+        Losses in an episode that meet all packets alike, per packet that arrives in it. [-]
+    """
+
+    rate: float
+    own: float
+    spread: float
+
+
+def losses_in_episode(own: Floats, spread: Floats) -> Floats:
+    """Distribution of a flow's losses in one episode; row k is the probability of k. [-]
+
+    Parameters
+    ----------
+    own : ndarray
+        Mean losses of its own growth: whole ones, and one more with the rest as probability.
+    spread : ndarray
+        Mean losses among those that meet any packet; Poisson.
+    """
+    rows = np.arange(MOST_LOST + 1)
+    factorials = np.array([float(factorial(k)) for k in range(MOST_LOST + 1)])
+    poisson = np.exp(-spread) * spread ** rows[:, None] / factorials[:, None]
+    whole = np.floor(own).astype(int)
+    rest = own - whole
+    result: Floats = np.zeros((len(rows), len(spread)))
+    for shift in np.unique(whole):
+        those = whole == shift
+        for more, part in ((0, 1.0 - rest[those]), (1, rest[those])):
+            first = min(int(shift) + more, MOST_LOST)
+            result[first:, those] += part * poisson[: len(rows) - first, those]
+    return result
+
+
+def in_episodes(window: Floats, growth: Floats, discard: float, episodes: Episodes) -> Hazard:
+    r"""Hazard of a flow at a buffer that overflows in episodes.
+
+    .. math:: x_\ell = p_d + \varphi\, q_\ell / \ell, \qquad q_\ell = \Pr(K_\ell > 0)
+
+    Parameters
+    ----------
+    window, growth : ndarray
+        Windows and their growth in a round trip. [packets]
+    discard : float
+        Probability that the MAC layer gives a packet up, :math:`p_d`. [-]
+    episodes : Episodes
+    """
+    counts = losses_in_episode(episodes.own * growth, episodes.spread * window)
+    hit = 1.0 - counts[0]
+    from_buffer = episodes.rate * hit / window
+    loss = np.clip(discard + from_buffer, 1e-12, CERTAIN)
+    overflow = from_buffer / np.maximum(discard + from_buffer, 1e-12)
+    lost = overflow * counts[1:] / hit
+    lost[0] += 1.0 - lost.sum(axis=0)
+    mean = np.arange(1.0, MOST_LOST + 1.0) @ counts[1:] / hit
+    return Hazard(loss, overflow, lost, overflow * mean)
+
+
+def independent(window: Floats, discard: float, overflow: float) -> Hazard:
+    r"""Hazard of a flow whose packets are lost independently of each other.
+
+    Parameters
+    ----------
+    window : ndarray
+        [packets]
+    discard, overflow : float
+        Probabilities that a packet is lost at the MAC layer, :math:`p_d`, and at the AP's buffer,
+        :math:`p_b`. [-]
+
+    Notes
+    -----
+    :math:`p_m = p_b + (1 - p_b) p_d`, as in Eq. (19). More losses in the round trip until the first
+    is found are Poisson.
+    """
+    loss = float(np.clip(overflow + (1.0 - overflow) * discard, 1e-12, CERTAIN))
+    part = np.full(len(window), min(overflow / loss, 1.0))
+    more = losses_in_episode(np.zeros(len(window)), loss * window)[:MOST_LOST]
+    more[0] += 1.0 - more.sum(axis=0)
+    mean = np.arange(1.0, MOST_LOST + 1.0) @ more
+    return Hazard(np.full(len(window), loss), part, more, part * mean)

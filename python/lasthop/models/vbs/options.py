@@ -1,0 +1,71 @@
+"""What the paper leaves open or prints wrongly, each choice by name."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+Increase = Literal["engine", "compound", "printed"]
+Losses = Literal["bursts", "independent", "chain"]
+Mean = Literal["time", "jumps"]
+Collisions = Literal["draining", "mean"]
+Slots = Literal["scenario", "bianchi"]
+AckBalance = Literal["served", "printed"]
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "increase": get_args(Increase),
+    "losses": get_args(Losses),
+    "mean": get_args(Mean),
+    "collisions": get_args(Collisions),
+    "slots": get_args(Slots),
+    "ack_balance": get_args(AckBalance),
+}
+"""What each reading may be."""
+
+
+@dataclass(frozen=True)
+class Options:
+    r"""Readings of the paper. The defaults are what the engine does.
+
+    Attributes
+    ----------
+    increase : "engine", "compound" or "printed"
+        Window growth. ``"engine"``: :math:`\max(1, \alpha W^\kappa)` a round trip while fewer than
+        gamma packets of the flow wait, 1 from there on. ``"compound"``: :math:`\alpha W^\kappa` a
+        round trip, as Eq. (23) has it. ``"printed"``: :math:`\alpha W^\kappa` per ACK, Eq. (2) to
+        the letter.
+    losses : "bursts", "independent" or "chain"
+        How losses meet a flow. ``"bursts"``: the AP's buffer overflows in episodes of a round trip
+        that hit growing flows, recovery and timeouts take time. ``"independent"``: every packet is
+        lost with the same probability, recovery and timeouts take time. ``"chain"``: the window
+        chain of Eq. (3), which halves at each loss and knows no time. Where uploads share the
+        buffer ``"bursts"`` becomes ``"independent"``: their surplus of ACKs hits all packets alike.
+    mean : "time" or "jumps"
+        Of the chain of Eq. (3): the window over time, or over its changes as Eq. (4) prints it.
+    collisions : "draining" or "mean"
+        Of the AP's attempts. ``"draining"``: stations that have sent their ACK contend no more, so
+        that later attempts at a packet collide less. ``"mean"``: as often at every attempt, (13).
+    slots : "scenario" or "bianchi"
+        Whether counters fall in busy slots: as `cell.countdown` says, or always.
+    ack_balance : "served" or "printed"
+        What balances in Eq. (12): packets that leave a queue, or attempts as printed.
+    """
+
+    increase: Increase = "engine"
+    losses: Losses = "bursts"
+    mean: Mean = "time"
+    collisions: Collisions = "draining"
+    slots: Slots = "scenario"
+    ack_balance: AckBalance = "served"
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ValueError(f"{name} = {value!r} is none of {', '.join(allowed)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name, as results state them."""
+        return asdict(self)
+
+
+PAPER = Options(losses="chain", mean="jumps", collisions="mean", slots="bianchi")
+"""The paper's own model as corrected: chain of Eq. (3), averages of Eqs. (4) to (16)."""

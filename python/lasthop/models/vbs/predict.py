@@ -1,0 +1,232 @@
+"""From a scenario to a prediction of the model."""
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from lasthop.models.vbs.assumptions import (
+    ASSUMPTIONS,
+    check_cell,
+    check_scenario,
+    check_solution,
+)
+from lasthop.models.vbs.fixed_point import Solution, solutions
+from lasthop.models.vbs.options import Options
+from lasthop.models.vbs.scenario import Picture, picture_of
+
+Quantities = dict[str, Any]
+
+
+def predict(scenario: Mapping[str, Any], options: Options | None = None) -> dict[str, Any]:
+    """Predict goodput, windows and losses of TCP connections in a cell with channel errors.
+
+    Parameters
+    ----------
+    scenario : Mapping
+        Normalised scenario.
+    options : Options, optional
+        Readings of the paper; by default what the engine does.
+
+    Returns
+    -------
+    dict
+        A result of kind ``"prediction"``: of each flow ``goodput_bps`` [bit/s], ``goodput_share``
+        [-], ``cwnd_packets`` [packets], ``loss_probability`` [-] and ``rtt_s`` [s]; of each station
+        and the AP ``collision_rate``, ``frame_failure_rate`` and ``discard_probability`` [-]; of
+        the AP and its queue the mean occupancy [packets] and ``drop_probability``; of the cell
+        ``goodput_bps``, ``jain``, ``updown_ratio`` and ``active_stations``; of each class that
+        shares the AP's queue what it gets; ``solutions``, how many fixed points the starting
+        points lead to; ``options``, and the lists ``assumptions`` and ``warnings``.
+
+    Raises
+    ------
+    ModelError
+        The scenario breaks an assumption of the model.
+    ConvergenceError
+        The components did not settle.
+    """
+    options = options or Options()
+    warnings = check_scenario(scenario, options)
+    picture = picture_of(scenario)
+    warnings += check_cell(picture.cell, options)
+    found = solutions(picture.cell, options)
+    for one in found:
+        warnings += check_solution(scenario, one, _wire_load(scenario, picture, one))
+    if len(found) > 1:
+        others = "; ".join(_in_words(one) for one in found[1:])
+        warnings.append(
+            f"section IV-D: {len(found)} fixed points, of which the first is shown, that of equal "
+            f"shares at the start; goodputs per connection by class elsewhere: {others}"
+        )
+    return {
+        "kind": "prediction",
+        "model": "vbs",
+        "scenario": scenario["name"],
+        "seed": None,
+        "replications": None,
+        "version": version("lasthop"),
+        "duration_s": None,
+        "warmup_s": None,
+        **_lists(scenario, picture, found[0]),
+        "solutions": len(found),
+        "options": options.to_dict(),
+        "assumptions": list(ASSUMPTIONS),
+        "warnings": list(dict.fromkeys(warnings)),
+    }
+
+
+def _in_words(one: Solution) -> str:
+    return ", ".join(f"{rate:.1f}/s" for rate in one.goodput)
+
+
+def _estimate(mean: float) -> Quantities:
+    return {"mean": float(mean), "ci95": None}
+
+
+def _wire_load(scenario: Mapping[str, Any], picture: Picture, found: Solution) -> float:
+    rate = scenario["wire"]["rate_bps"]
+    if rate is None:
+        return 0.0
+    down = up = 0.0
+    for flow in scenario["flows"]:
+        k = picture.class_of[flow["name"]]
+        tcp, segments = flow["tcp"], found.goodput[k]
+        data = 8.0 * segments * (tcp["mss_bytes"] + tcp["header_bytes"])
+        acks = 8.0 * segments * tcp["header_bytes"] / picture.cell.classes[k].law.segments_per_ack
+        uploads = flow["direction"] == "up"
+        down += acks if uploads else data / (1.0 - found.overflow[k])
+        up += data if uploads else acks
+    return float(max(down, up) / rate)
+
+
+def _lists(
+    scenario: Mapping[str, Any], picture: Picture, found: Solution
+) -> dict[str, list[Quantities]]:
+    flows = _flows(scenario, picture, found)
+    total = sum(flow["goodput_bps"]["mean"] for flow in flows)
+    stations = _stations(scenario, picture, found, flows, total)
+    mac = found.contention
+    offered = np.array([one.sent for one in found.responses]) / found.rtt_s * picture.cell.counts
+    drop = float(offered @ found.overflow / offered.sum())
+    ap: Quantities = {
+        "name": "ap",
+        "collision_rate": _estimate(mac.ap_collision),
+        "frame_failure_rate": _estimate(mac.ap_failure),
+        "discard_probability": _estimate(mac.ap_discard),
+        "queue_packets": _estimate(found.occupancy),
+    }
+    queue: Quantities = {
+        "name": "ap",
+        "occupancy_packets": _estimate(found.occupancy),
+        "drop_probability": _estimate(drop),
+        "sojourn_s": _estimate(found.occupancy / mac.service_rate),
+    }
+    own = [one["goodput_bps"]["mean"] for one in stations if "goodput_bps" in one]
+    cell: Quantities = {
+        "name": "cell",
+        "goodput_bps": _estimate(total),
+        "active_stations": _estimate(mac.active),
+        "jain": _estimate(total**2 / len(own) / sum(x**2 for x in own)),
+    }
+    up, down = (
+        sum(flow["goodput_bps"]["mean"] for flow in flows if flow["direction"] == way)
+        for way in ("up", "down")
+    )
+    if up and down:
+        cell["updown_ratio"] = _estimate(up / down)
+    lists = {
+        "flows": flows,
+        "stations": stations,
+        "aps": [ap],
+        "queues": [queue],
+        "cells": [cell],
+    }
+    if picture.cell.targets:
+        lists["classes"] = _classes(scenario, picture, found, flows, total)
+    return lists
+
+
+def _flows(scenario: Mapping[str, Any], picture: Picture, found: Solution) -> list[Quantities]:
+    cell, mac = picture.cell, found.contention
+    payload = [8.0 * one.payload_bytes for one in cell.classes]
+    total = float(cell.counts @ (found.goodput * payload))
+    items: list[Quantities] = []
+    for flow in scenario["flows"]:
+        k = picture.class_of[flow["name"]]
+        goodput = found.goodput[k] * payload[k]
+        if cell.classes[k].upload:
+            loss = mac.station_discards[k]
+        else:
+            loss = found.overflow[k] + (1.0 - found.overflow[k]) * mac.ap_discards[k]
+        items.append(
+            {
+                "name": flow["name"],
+                "station": flow["station"],
+                "direction": flow["direction"],
+                "goodput_bps": _estimate(goodput),
+                "goodput_share": _estimate(goodput / total),
+                "rtt_s": _estimate(found.rtt_s[k]),
+                "cwnd_packets": _estimate(found.responses[k].cwnd),
+                "loss_probability": _estimate(loss),
+            }
+        )
+    return items
+
+
+def _stations(
+    scenario: Mapping[str, Any],
+    picture: Picture,
+    found: Solution,
+    flows: list[Quantities],
+    total: float,
+) -> list[Quantities]:
+    goodput = dict.fromkeys(picture.station_of, 0.0)
+    for flow in flows:
+        goodput[flow["station"]] += flow["goodput_bps"]["mean"]
+    mac = found.contention
+    first = goodput.get(scenario["stations"][0]["name"])
+    items: list[Quantities] = []
+    for node in scenario["stations"]:
+        item: Quantities = {"name": node["name"]}
+        if node["name"] in goodput:
+            k, own = picture.station_of[node["name"]], goodput[node["name"]]
+            item["goodput_bps"] = _estimate(own)
+            item["goodput_share"] = _estimate(own / total)
+            if first is not None:
+                item["fairness_level"] = _estimate(first / own)
+            item["collision_rate"] = _estimate(mac.station_collisions[k])
+            item["frame_failure_rate"] = _estimate(mac.station_failures[k])
+            item["discard_probability"] = _estimate(mac.discards_by_station[k])
+        items.append(item)
+    return items
+
+
+def _classes(
+    scenario: Mapping[str, Any],
+    picture: Picture,
+    found: Solution,
+    flows: list[Quantities],
+    total: float,
+) -> list[Quantities]:
+    goodput = {flow["name"]: flow["goodput_bps"]["mean"] for flow in flows}
+    items: list[Quantities] = []
+    for one in scenario["cell"]["vbs_classes"]:
+        own = sum(goodput[name] for name in one["flows"])
+        kinds = sorted({picture.class_of[name] for name in one["flows"]})
+        share = float(found.shares[kinds].sum())
+        offered = np.array(
+            [found.responses[k].sent * picture.cell.counts[k] / found.rtt_s[k] for k in kinds]
+        )
+        items.append(
+            {
+                "name": one["name"],
+                "goodput_bps": _estimate(own),
+                "goodput_share": _estimate(own / total),
+                "queue_share": _estimate(share),
+                "occupancy_packets": _estimate(share * found.occupancy),
+                "drop_probability": _estimate(offered @ found.overflow[kinds] / offered.sum()),
+            }
+        )
+    return items

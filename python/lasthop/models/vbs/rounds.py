@@ -1,0 +1,151 @@
+r"""A flow over many loss events: growth, detection, recovery and timeouts, in round trips.
+
+The chain of Eq. (3) counts changes of the window. Here each loss event also takes its time: the
+round trip until the third duplicate ACK, in which the window still grows; a round trip of recovery
+for each lost packet (NewReno without SACK); or a timeout, if a retransmission is lost too, if fewer
+than three duplicate ACKs come back, or if recovery outlasts the timer, which the first partial ACK
+restarts and later ones do not.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lasthop.models.vbs.chain import Floats, visits
+from lasthop.models.vbs.losses import MOST_LOST, Hazard
+
+DUPACKS = 3
+"""Duplicate ACKs that are taken for a loss (RFC 5681). [-]"""
+
+LEAST_SSTHRESH = 2.0
+"""RFC 5681, Eq. (4). [packets]"""
+
+
+@dataclass(frozen=True)
+class Timer:
+    """The retransmission timer of a flow.
+
+    Attributes
+    ----------
+    rto : float
+        Timeout in round trips. [-]
+    retransmission_loss : float
+        Probability that a segment sent again is lost. [-]
+    """
+
+    rto: float
+    retransmission_loss: float
+
+    def repaired_in_time(self) -> int:
+        """Most holes that recovery fills before the timer runs out. [packets]"""
+        return int(1.0 + self.rto)
+
+    def timeout(self) -> float:
+        r"""Mean time without progress after a timeout began, in round trips. [-]
+
+        .. math:: RTO\, \frac{f(p)}{1 - p}, \qquad f(p) = 1 + p + 2p^2 + 4p^3 + \dots + 32 p^6
+
+        Notes
+        -----
+        Padhye et al. 2000: timeouts in a row double up to 64 times.
+        """
+        p = self.retransmission_loss
+        doubling = 1.0 + p + 2 * p**2 + 4 * p**3 + 8 * p**4 + 16 * p**5 + 32 * p**6
+        return self.rto * doubling / (1.0 - p)
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a flow does under given losses.
+
+    Attributes
+    ----------
+    sent : float
+        Segments sent in a round trip. [packets]
+    cwnd : float
+        Congestion window over time. [packets]
+    growing : float
+        Part of the time in which the window grows. [-]
+    events : float
+        Loss events in a round trip. [-]
+    overflowed : float
+        Packets lost at the AP's buffer in a round trip. [packets]
+    losses_per_event : float
+        [packets]
+    timeouts : float
+        Part of the loss events that end in a timeout. [-]
+    freed, freed_squared : float
+        What loss events take out of the network in a round trip, and the sum of its squares.
+        [packets, packets^2]
+    """
+
+    sent: float
+    cwnd: float
+    growing: float
+    events: float
+    overflowed: float
+    losses_per_event: float
+    timeouts: float
+    freed: float
+    freed_squared: float
+
+
+def respond(growth: Floats, decrease: float, hazard: Hazard, timer: Timer) -> Response:
+    """Averages of a flow over its loss events (renewal reward).
+
+    Parameters
+    ----------
+    growth : ndarray
+        Increase in a round trip at windows 1, 2, ... up to the receive window. [packets]
+    decrease : float
+        Part of the window that a loss event takes. [-]
+    hazard : Hazard
+    timer : Timer
+    """
+    window = np.arange(1.0, len(growth) + 1.0)
+    # the window is the whole part of a real number: half a step more on average
+    climb = (1.0 - hazard.loss) ** ((window + 0.5) / growth)
+    packets = (1.0 - climb) / hazard.loss
+    found = np.minimum(window + growth, window[-1])
+    flight = np.floor(found)
+    landing = np.minimum(np.maximum((1.0 - decrease) * flight, LEAST_SSTHRESH), window)
+    landing = np.round(2.0 * landing) / 2.0
+    lost = np.arange(1.0, MOST_LOST + 1.0)[:, None]
+
+    in_time = (lost <= timer.repaired_in_time()) & (flight - lost >= DUPACKS)
+    repaired = hazard.lost * in_time * (1.0 - timer.retransmission_loss) ** lost
+    timeout = np.clip(1.0 - repaired.sum(axis=0), 0.0, 1.0)
+    recovery = (repaired * lost).sum(axis=0) + DUPACKS / found
+    recovered = (repaired * lost * np.maximum(landing - lost + 1.0, 1.0)).sum(axis=0)
+    slow_start = np.log2(np.maximum(landing, 1.0))
+    event_rounds = recovery + timeout * (1.0 + timer.timeout() + slow_start)
+    event_packets = flight + recovered + timeout * 2.0 * landing
+
+    at = landing.astype(int) - 1
+    landings = np.maximum(np.bincount(at, minlength=len(window)), 1)
+    exposed = np.bincount(at, recovered + timeout * landing, len(window)) / landings
+    again = 1.0 - (1.0 - hazard.loss) ** exposed
+    seen = visits(climb, landing, again)
+    grown, events = seen.grown, seen.events
+
+    growing = float(grown @ (packets / window) + events.sum())
+    total = growing + float(events @ event_rounds)
+    sent = float(grown @ packets + events @ event_packets)
+    # recovery inflates the window by what it takes away
+    windows = grown @ (packets * (window + 0.5) / window) + events @ (
+        (found + 0.5) * (1.0 + recovery + timeout * (1.0 + timer.timeout())) + timeout * landing
+    )
+    freed = (1.0 - timeout) * (found - landing) + timeout * found
+    freed_squared = (1.0 - timeout) * (found - landing) ** 2 + timeout * found**2
+    count = float(events.sum())
+    return Response(
+        sent=sent / total,
+        cwnd=min(float(windows) / total, float(window[-1])),
+        growing=growing / total,
+        events=count / total,
+        overflowed=float(events @ hazard.overflow_losses) / total,
+        losses_per_event=float(events @ (hazard.lost * lost).sum(axis=0)) / count,
+        timeouts=float(events @ timeout) / count,
+        freed=float(events @ freed) / total,
+        freed_squared=float(events @ freed_squared) / total,
+    )

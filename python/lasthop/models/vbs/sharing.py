@@ -1,0 +1,108 @@
+r"""Section IV-C: whose packets the AP's queue holds, and what it loses."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import brentq
+
+from lasthop.models.errors import ConvergenceError
+from lasthop.models.vbs.chain import Floats
+
+LEAST, MOST = 1e-9, 1e3
+"""Range in which the rate of losses is sought. [-]"""
+
+NEAR = 0.01
+"""Relative distance from the guess at which the search begins. [-]"""
+
+
+def head_of_line_shares(counts: Floats, in_flight: Floats) -> Floats:
+    r"""Part of each class in the AP's queue, :math:`h_i`. [-]
+
+    .. math:: h_i = \frac{n_i E[W_i]}{\sum_j n_j E[W_j]}
+
+    Parameters
+    ----------
+    counts : ndarray
+        Connections of each class, :math:`n_i`. [connections]
+    in_flight : ndarray
+        What each has in the network, or any measure of its arrivals at the AP. [packets]
+
+    Notes
+    -----
+    Eq. (17), where all connections have the same round-trip time.
+    """
+    offered = counts * in_flight
+    return np.asarray(offered / offered.sum())
+
+
+def shares_of_throughput(counts: Floats, goodput: Floats, discards: Floats) -> Floats:
+    r"""The same from delivered packets. [-]
+
+    .. math:: h_i = \frac{n_i \Theta_i / (1 - p_{d,i})}{\sum_j n_j \Theta_j / (1 - p_{d,j})}
+
+    Notes
+    -----
+    Eq. (17), last form; printed with :math:`1 + p_{d,i}` in place of :math:`1/(1 - p_{d,i})`.
+    """
+    return head_of_line_shares(counts, goodput / (1.0 - discards))
+
+
+def packets_offered(counts: Floats, windows: Floats) -> float:
+    r"""Packets that all windows keep under way, :math:`\sum_i n_i E[W_i]`. [packets]
+
+    Notes
+    -----
+    Eq. (18).
+    """
+    return float(counts @ windows)
+
+
+def packets_held(buffer: float, counts: Floats, goodput: Floats, wire_s: float) -> float:
+    r"""What a full buffer and the wire hold, :math:`B_{ap} + \sum_i n_i \Theta_i T`. [packets]
+
+    Parameters
+    ----------
+    buffer : float
+        :math:`B_{ap}`. [packets]
+    counts : ndarray
+        [connections]
+    goodput : ndarray
+        Of each connection, :math:`\Theta_i`. [packets/s]
+    wire_s : float
+        Round-trip propagation time, :math:`T`. [s]
+
+    Notes
+    -----
+    Left side of Eq. (20), and of Eq. (19) without delay.
+    """
+    return buffer + float(counts @ goodput) * wire_s
+
+
+def loss_rate(excess: Callable[[float], float], guess: float) -> float:
+    """Rate of losses at which what is offered equals what is held; 0 if it never exceeds it.
+
+    Parameters
+    ----------
+    excess : callable
+        What is offered less what is held, at a rate of losses; falls with it.
+    guess : float
+        Where to begin.
+
+    Notes
+    -----
+    Solves Eq. (19) or (20) for :math:`p_b`.
+    """
+    low = min(max(guess * (1.0 - NEAR), LEAST), MOST / 2.0)
+    at_low = excess(low)
+    step = 1.0 + 2.0 * NEAR
+    while at_low < 0.0:
+        if low <= LEAST:
+            return 0.0
+        low, step = max(low / step, LEAST), 8.0 * step
+        at_low = excess(low)
+    high, step = low * (1.0 + 4.0 * NEAR), 2.0
+    while excess(high) > 0.0:
+        if high >= MOST:
+            raise ConvergenceError("no loss rate brings the offered load down to the AP's service")
+        low, high, step = high, min(step * high, MOST), 2.0 * step
+    return float(brentq(excess, low, high, xtol=1e-12, rtol=1e-9))

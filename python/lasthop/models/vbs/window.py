@@ -1,0 +1,143 @@
+r"""Congestion window of Compound TCP: growth, and the chain of section IV-A."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lasthop.models.vbs.chain import Floats, Visits, visits
+from lasthop.models.vbs.options import Increase, Mean
+
+LAWS = ("compound", "reno", "newreno")
+"""Congestion controls whose window the model knows."""
+
+
+@dataclass(frozen=True)
+class Law:
+    r"""How the window of a connection moves.
+
+    Attributes
+    ----------
+    limit : int
+        Receive window, :math:`W_{max}`. [packets]
+    alpha, kappa, beta : float
+        Scalability, exponent and decrease of Compound TCP, :math:`\alpha, \kappa, \beta`; Reno is
+        ``alpha = 0`` with a decrease of one half. [-]
+    gamma : float
+        Packets of the flow in the queue from which its delay window gives way. [packets]
+    segments_per_ack : int
+        2 with delayed ACKs, 1 without. [segments]
+    """
+
+    limit: int = 45
+    alpha: float = 0.125
+    kappa: float = 0.75
+    beta: float = 0.5
+    gamma: float = 30.0
+    segments_per_ack: int = 1
+
+
+def increase_per_rtt(law: Law, window: Floats, queued: float, variant: Increase) -> Floats:
+    r"""Window increase in a round trip without loss, :math:`W \delta(W)`. [packets]
+
+    .. math:: W\delta(W) = \max(1, \alpha W^\kappa) \;\text{(engine)}, \quad
+              \alpha W^\kappa \;\text{(compound)}, \quad
+              \alpha W^{\kappa+1} \;\text{(printed)}
+
+    over the segments per ACK, since windows grow per ACK.
+
+    Parameters
+    ----------
+    law : Law
+    window : ndarray
+        :math:`W`. [packets]
+    queued : float
+        Part of a flow's packets that waits in queues, :math:`1 - RTT_b/RTT`. Where ``queued`` W
+        reaches gamma the variant ``"engine"`` has 1. [-]
+    variant : "engine", "compound" or "printed"
+
+    Notes
+    -----
+    Eqs. (1) and (2). Eq. (2) has :math:`\alpha W^\kappa` per ACK; that is the gain per round trip,
+    and :math:`\alpha W^{\kappa-1}` per ACK, as in Eq. (23).
+    """
+    power = law.alpha * window**law.kappa
+    if variant == "printed":
+        grown = power * window
+    elif variant == "compound" and law.alpha > 0.0:
+        grown = power
+    else:
+        grown = np.where(queued * window < law.gamma, np.maximum(1.0, power), 1.0)
+    return np.asarray(grown / law.segments_per_ack, dtype=np.float64)
+
+
+def climb_prob(loss_prob: float, increase_per_ack: Floats) -> Floats:
+    r"""Probability that the window grows by one before a loss. [-]
+
+    .. math:: \Pr(\ell \to \ell + 1) = (1 - p_m)^{1/\delta(\ell)}
+
+    Notes
+    -----
+    Eq. (3), first line; the second is what is left.
+    """
+    return np.asarray((1.0 - loss_prob) ** (1.0 / increase_per_ack), dtype=np.float64)
+
+
+def window_chain(loss_prob: float, increase_per_ack: Floats) -> Visits:
+    r"""Stationary distribution of the window's changes, :math:`\Pi_w`, not normalised. [-]
+
+    Parameters
+    ----------
+    loss_prob : float
+        Loss of a packet from any cause, :math:`p_m`, above 0. [-]
+    increase_per_ack : ndarray
+        :math:`\delta(\ell)` at :math:`\ell = 1, 2, \dots, W_{max}`. [packets]
+
+    Notes
+    -----
+    Eq. (3): a loss at :math:`\ell` leads to :math:`\lceil \ell/2 \rceil`.
+    """
+    levels = np.arange(1.0, len(increase_per_ack) + 1.0)
+    climb = climb_prob(loss_prob, increase_per_ack)
+    return visits(climb, np.ceil(levels / 2.0), np.zeros(len(levels)))
+
+
+def mean_window(loss_prob: float, increase_per_ack: Floats, mean: Mean) -> float:
+    r"""Expected congestion window, :math:`E[W]`. [packets]
+
+    .. math:: E[W] = \sum_\ell \ell\, \Pi_w(\ell) \;\text{(jumps)}, \qquad
+              E[W] = \frac{\sum_\ell \Pi_w(\ell) A_\ell}{\sum_\ell \Pi_w(\ell) A_\ell / \ell}
+              \;\text{(time)}, \qquad A_\ell = \frac{1 - (1-p_m)^{1/\delta(\ell)}}{p_m}
+
+    with :math:`A_\ell` the packets sent at window :math:`\ell`, which take :math:`A_\ell/\ell`
+    round trips.
+
+    Parameters
+    ----------
+    loss_prob : float
+        :math:`p_m`. [-]
+    increase_per_ack : ndarray
+        :math:`\delta(\ell)`. [packets]
+    mean : "time" or "jumps"
+
+    Notes
+    -----
+    Eq. (4) weighs every change of the window alike, however long the window then stays.
+    """
+    levels = np.arange(1.0, len(increase_per_ack) + 1.0)
+    if loss_prob <= 0.0:
+        return float(levels[-1])
+    grown = window_chain(loss_prob, increase_per_ack).grown
+    if mean == "jumps":
+        return float(grown @ levels / grown.sum())
+    packets = (1.0 - climb_prob(loss_prob, increase_per_ack)) / loss_prob
+    return float(grown @ packets / (grown @ (packets / levels)))
+
+
+def loss_for_window(mean: Callable[[float], float], target: float) -> float:
+    """Loss probability at which a falling function of it takes a value, by bisection. [-]"""
+    low, high = 0.0, 1.0 - 1e-9
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if mean(middle) > target else (low, middle)
+    return 0.5 * (low + high)

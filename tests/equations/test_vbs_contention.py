@@ -1,0 +1,278 @@
+"""Eqs. (5) to (16): by hand, and against a slot process with queues and backoff counters."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lasthop.models.dcf import bianchi
+from lasthop.models.dcf.saturation import Contender
+from lasthop.models.errors import ConvergenceError
+from lasthop.models.vbs import PAPER, Options, contention
+from lasthop.models.vbs.cell import Access, Cell, FlowClass, Frame, Station
+from lasthop.models.vbs.contention import (
+    ap_failure_prob,
+    attempt_prob,
+    discard_prob,
+    failure_prob_of,
+    mean_slot_s,
+    slot_probs,
+    solve,
+    station_failure_prob,
+)
+from lasthop.models.vbs.window import Law
+
+# Table II, 192 us of preamble and header, 1500 B and 40 B of IP with 28 B of MAC: DIFS included
+DATA = Frame(839.556e-6, 839.556e-6)
+ACK = Frame(515.111e-6, 515.111e-6)
+
+
+def cell(errors=(0.0, 0.3), attempts=4, **changes):
+    """Two classes of five downloads, their AP with channel errors towards them."""
+    access = Access(31, 1023, attempts)
+    stations = tuple(Station(5, access) for _ in errors)
+    classes = tuple(
+        FlowClass(5, k, False, replace(DATA, error=error), ACK, Law())
+        for k, error in enumerate(errors)
+    )
+    return Cell(classes, stations, access, **changes)
+
+
+@pytest.mark.equation("vbs", 10)
+def test_attempt_probability_by_hand():
+    """Backoffs of 3.5 and 7.5 slots, each with a slot for the attempt; half of all fail."""
+    assert attempt_prob(0.5, Access(7, 15, 2)) == pytest.approx(1.5 / (4.5 + 0.5 * 8.5))
+    assert attempt_prob(0.0, Access()) == pytest.approx(1 / 16.5)
+
+
+@pytest.mark.equation("vbs", 10)
+@pytest.mark.parametrize("failures", [0.0, 0.2, 0.7])
+def test_attempt_probability_is_bianchis(failures):
+    node = Contender(31, 1023, 8, 1e-3, 1e-3, 1460)
+    assert attempt_prob(failures, Access()) == pytest.approx(bianchi.attempt_prob(node, failures))
+
+
+@pytest.mark.equation("vbs", 13)
+def test_failures_of_the_ap_by_hand():
+    silent = 0.99**2 * 0.98**3
+    found = ap_failure_prob(0.3, np.array([0.01, 0.02]), np.array([2.0, 3.0]))
+    assert found == pytest.approx(1 - 0.7 * silent)
+
+
+@pytest.mark.equation("vbs", 14)
+def test_collisions_of_a_station_by_hand():
+    found = station_failure_prob(0.06, np.array([0.01, 0.02]), np.array([2.0, 3.0]), own=1)
+    assert found == pytest.approx(1 - 0.94 * 0.99**2 * 0.98**2)
+
+
+@pytest.mark.equation("vbs", 7)
+@pytest.mark.equation("vbs", 8)
+@pytest.mark.equation("vbs", 9)
+def test_slots_by_hand_and_what_eq_8_as_printed_would_be():
+    idle, acks, data = slot_probs(0.06, np.array([0.01, 0.02]), np.array([2.0, 3.0]))
+    silent = 0.99**2 * 0.98**3
+    assert (idle, acks) == pytest.approx((0.94 * silent, 0.94 * (1 - silent)))
+    assert data == pytest.approx(0.06)
+    # with the factor (1 - p_w) inside, 30 % of all slots would be both idle and an ACK's
+    assert 1 - idle - 0.94 * (1 - 0.7 * silent) < 0.0
+
+
+@pytest.mark.equation("vbs", 6)
+def test_mean_slot_by_hand():
+    assert mean_slot_s((0.9, 0.04, 0.06), 20e-6, 500e-6, 800e-6) == pytest.approx(86e-6)
+
+
+@pytest.mark.equation("vbs", 16)
+def test_discards_by_hand():
+    assert discard_prob(np.full(4, 0.3)) == pytest.approx(0.3**4)
+    assert discard_prob(np.array([0.4, 0.3])) == pytest.approx(0.12)
+
+
+@pytest.mark.equation("vbs", 15)
+def test_eq_15_as_printed_says_0_38_for_two_equal_classes_without_errors():
+    """Half of the AP's attempts are no attempt probability that some failures would explain."""
+    found = solve(cell((0.0, 0.0), attempts=8), np.full(2, 0.5), np.ones(2), PAPER)
+    whole = attempt_prob(float(found.ap_failure), Access())
+    assert failure_prob_of(whole, Access()) == pytest.approx(found.ap_failure)
+    assert failure_prob_of(0.5 * whole, Access()) == pytest.approx(0.38, abs=0.01)
+    assert found.ap_failure == pytest.approx(0.058, abs=0.001)
+
+
+@pytest.mark.equation("vbs", 11)
+@pytest.mark.equation("vbs", 12)
+def test_eq_12_balances_what_leaves_the_queues():
+    """Solved with the two numbers of (5) apart: data delivered and ACKs sent, in the same time."""
+    shares, errors, attempts = np.array([0.6, 0.4]), np.array([0.0, 0.3]), 4
+    replies = np.array([1.0, 1.0 - 0.31**4])
+    found = solve(cell(errors, attempts), shares, replies, PAPER)
+    # by hand: attempts of a packet and their backoffs, at the collisions found
+    silent = 1 - found.ap_collision
+    fails = 1 - (1 - errors) * silent
+    assert found.ap_failures == pytest.approx(fails)
+    per_packet = (1 - fails**attempts) / (1 - fails)
+    windows = np.array([15.5, 31.5, 63.5, 127.5]) + 1
+    slots = np.array([fail ** np.arange(attempts) @ windows for fail in fails])
+    services = 1 / (shares @ slots)
+    ap_attempts = services * (shares @ per_packet)
+    acks = 1 - (1 - ap_attempts) * (1 - found.ap_collision) / (1 - found.station_collisions)
+    assert (acks > 0).all()
+    hit = found.station_collisions
+    each = services * shares * replies * (1 - hit**attempts) / (1 - hit) / 5
+    assert np.prod((1 - each) ** 5) == pytest.approx(silent)
+    assert hit[0] == pytest.approx(station_failure_prob(ap_attempts, each, np.full(2, 5.0), 0))
+
+
+@pytest.mark.equation("vbs", 5)
+def test_throughput_counts_acks_or_data_alike():
+    """Theta_i = beta_i (1 - f_i)/E[X]: what stations answer is what the AP got through."""
+    shares = np.array([0.5, 0.5])
+    found = solve(cell((0.1, 0.1), attempts=8), shares, np.ones(2), PAPER)
+    silent = 1 - found.ap_collision
+    hit = found.station_collisions[0]
+    attempts = 1 - silent**0.1
+    probs = slot_probs(
+        attempt_prob(found.ap_failure, Access()), np.full(1, attempts), np.full(1, 10)
+    )
+    slot_s = mean_slot_s(probs, 20e-6, ACK.success_s, DATA.success_s)
+    # ACKs are given up once in 10^8 packets
+    assert 10 * attempts * (1 - hit) / slot_s == pytest.approx(found.service_rate, rel=1e-6)
+
+
+def test_delayed_acks_leave_the_ap_more_of_the_air():
+    shares = np.array([0.5, 0.5])
+    one, half = (
+        solve(cell((0.0, 0.0)), shares, np.full(2, replies), Options()) for replies in (1.0, 0.5)
+    )
+    assert 1.15 < half.service_rate / one.service_rate < 1.35
+    assert half.contending < 0.6 * one.contending
+
+
+def test_rate_heterogeneity_lengthens_the_mean_slot():
+    """Remark IV.1: half of all packets take 700 us longer, data and ACKs 350 us on average."""
+    slow = cell((0.0, 0.0))
+    second = replace(slow.classes[1], down=Frame(839.556e-6 + 700e-6, 839.556e-6 + 700e-6))
+    slow = replace(slow, classes=(slow.classes[0], second))
+    shares = np.array([0.5, 0.5])
+    same, mixed = (solve(one, shares, np.ones(2), Options()) for one in (cell((0.0, 0.0)), slow))
+    extra_s = 1 / mixed.service_rate - 1 / same.service_rate
+    assert extra_s == pytest.approx(350e-6 / (1 - same.ap_failure), rel=1e-3)
+
+
+class SlotProcess:
+    """AP with endless packets, stations that answer each; counters that freeze or do not."""
+
+    def __init__(self, errors, attempts, frozen, seed):
+        self.rng = np.random.default_rng(seed)
+        self.errors, self.attempts, self.frozen = errors, attempts, frozen
+        self.windows = [min(2**j * 32, 1024) - 1 for j in range(attempts)]
+        self.stations = 5 * len(errors)
+        self.counter = np.full(self.stations + 1, 10**9)
+        self.stage = np.zeros(self.stations + 1, dtype=int)
+        self.queue = np.zeros(self.stations + 1, dtype=int)
+        self.seen = dict.fromkeys(("attempts", "collided", "delivered", "discarded"), 0)
+        self.by_attempt = np.zeros((attempts, 2))
+        self.time_s = 0.0
+
+    def draw(self, node):
+        self.counter[node] = self.rng.integers(0, self.windows[self.stage[node]] + 1)
+
+    def take_up(self):
+        self.to = self.rng.integers(1, self.stations + 1)
+        self.stage[0] = 0
+        self.draw(0)
+
+    def leave(self, node):
+        self.stage[node], self.queue[node] = 0, self.queue[node] - 1
+        if self.queue[node]:
+            self.draw(node)
+        else:
+            self.counter[node] = 10**9
+
+    def fail(self, node):
+        self.stage[node] += 1
+        if self.stage[node] < self.attempts:
+            self.draw(node)
+            return
+        if node == 0:
+            self.seen["discarded"] += 1
+            self.take_up()
+        else:
+            self.leave(node)
+
+    def run(self, packets):
+        self.take_up()
+        while self.seen["delivered"] + self.seen["discarded"] < packets:
+            idle = self.counter.min()
+            senders = np.flatnonzero(self.counter == idle)
+            busy = self.counter < 10**9
+            self.counter[busy] -= idle + (0 if self.frozen else 1)
+            self.time_s += idle * 20e-6
+            self.time_s += DATA.success_s if 0 in senders else ACK.success_s
+            if 0 in senders:
+                self.seen["attempts"] += 1
+                self.seen["collided"] += len(senders) > 1
+                self.by_attempt[self.stage[0]] += 1, len(senders) > 1
+            error = self.errors[(self.to - 1) // 5] if senders[0] == 0 else 0.0
+            if len(senders) > 1 or self.rng.random() < error:
+                for node in senders:
+                    self.fail(node)
+            elif senders[0] == 0:
+                self.seen["delivered"] += 1
+                to = self.to
+                self.queue[to] += 1
+                if self.queue[to] == 1:
+                    self.draw(to)
+                self.take_up()
+            else:
+                self.leave(senders[0])
+        return self
+
+
+@pytest.mark.equation("vbs", 6)
+@pytest.mark.equation("vbs", 13)
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize("errors", [(0.0, 0.0), (0.0, 0.3)])
+def test_mac_layer_against_the_slot_process(errors, frozen):
+    process = SlotProcess(errors, attempts=4, frozen=frozen, seed=1).run(25_000)
+    seen = process.seen
+    one = cell(errors, attempts=4, frozen=frozen)
+    found = solve(one, np.full(2, 0.5), np.array([1.0, 0.99]), Options())
+    packets = seen["delivered"] + seen["discarded"]
+    assert found.service_rate == pytest.approx(packets / process.time_s, rel=0.01)
+    # contending stations are taken as Poisson, and independent of the AP's backoff
+    assert found.ap_collision == pytest.approx(seen["collided"] / seen["attempts"], rel=0.1)
+    # 4.6e-3 of the packets at p_w = 0.3, 115 of them: 95 % lie within 18 %
+    assert found.ap_discard == pytest.approx(seen["discarded"] / packets, rel=0.18, abs=1e-4)
+
+
+def test_later_attempts_at_a_packet_collide_less():
+    """By then the stations have sent their ACKs; equal collisions would discard a fifth more."""
+    process = SlotProcess((0.3, 0.3), attempts=4, frozen=True, seed=2).run(40_000)
+    by_attempt = process.by_attempt[:, 1] / process.by_attempt[:, 0]
+    one = cell((0.3, 0.3), attempts=4, frozen=True)
+    draining = solve(one, np.full(2, 0.5), np.full(2, 0.99), Options())
+    mean = solve(one, np.full(2, 0.5), np.full(2, 0.99), Options(collisions="mean"))
+    predicted = draining.by_attempt * (1 - 1 / (np.array(process.windows) + 1))
+    assert predicted[0] == pytest.approx(by_attempt[0], rel=0.08)
+    assert predicted[1] == pytest.approx(by_attempt[1], rel=0.25)
+    assert by_attempt[3] < 0.25 * by_attempt[0]
+    assert mean.ap_discard > 1.12 * draining.ap_discard
+    assert draining.ap_discard == pytest.approx(process.seen["discarded"] / 40_000, rel=0.1)
+
+
+@pytest.mark.equation("vbs", 12)
+def test_eq_12_as_printed_overstates_goodput():
+    """Classes share a mean failure probability, and packets given up are answered too."""
+    shares, rates = np.array([0.5, 0.5]), {}
+    for balance in ("served", "printed"):
+        found = solve(
+            cell((0.0, 0.3), attempts=8), shares, np.ones(2), replace(PAPER, ack_balance=balance)
+        )
+        rates[balance] = found.service_rate
+    assert rates["printed"] / rates["served"] == pytest.approx(1.05, abs=0.02)
+
+
+def test_a_layer_that_does_not_settle_says_so(monkeypatch):
+    monkeypatch.setattr(contention, "ROUNDS", 3)
+    with pytest.raises(ConvergenceError, match="do not settle"):
+        solve(cell(), np.full(2, 0.5), np.ones(2), Options())

@@ -1,0 +1,283 @@
+"""The model as a whole: fixed points, options, what is refused."""
+
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lasthop.models import ModelError, choose
+from lasthop.models.vbs import PAPER, Options, fixed_point, predict
+from lasthop.models.vbs.scenario import picture_of
+from lasthop.run import replaced
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "snr-classes.toml"
+UPLOADS = {"station.low.download": 0, "station.low.upload": 1, "station.low.error": 0}
+
+
+def tree(changes=None):
+    return replaced(EXAMPLE, changes or {}).to_dict()
+
+
+def found(changes=None, options=None):
+    return predict(tree(changes), options)
+
+
+def mean(result, kind, name, quantity):
+    (item,) = [item for item in result[kind] if item["name"] == name]
+    return item[quantity]["mean"]
+
+
+def goodput(result, station="low-1"):
+    return mean(result, "stations", station, "goodput_bps")
+
+
+def shared(changes=None, classes=None, **queue):
+    """The example with virtual buffer sharing, as a normalised scenario has it."""
+    scenario = tree(changes)
+    scenario["cell"]["ap"]["queue"] = {
+        "discipline": "vbs",
+        "occupancy": 0.6,
+        "share_of": "queue",
+        "algorithm": "corrected",
+        **queue,
+    }
+    names = [flow["name"] for flow in scenario["flows"]]
+    scenario["cell"]["vbs_classes"] = classes or [
+        {"name": "high", "share": 0.5, "flows": names[:5]},
+        {"name": "low", "share": 0.5, "flows": names[5:]},
+    ]
+    return scenario
+
+
+def test_prediction_has_the_shape_of_a_result():
+    result = found()
+    assert (result["kind"], result["model"], result["solutions"]) == ("prediction", "vbs", 1)
+    assert json.loads(json.dumps(result)) == result
+    for kind in ("flows", "stations", "aps", "queues", "cells"):
+        for item in result[kind]:
+            estimates = [value for value in item.values() if isinstance(value, dict)]
+            assert estimates
+            assert all(estimate["ci95"] is None for estimate in estimates)
+    assert result["warnings"] == []
+
+
+def test_parts_and_whole_agree():
+    result = found()
+    total = mean(result, "cells", "cell", "goodput_bps")
+    assert sum(flow["goodput_bps"]["mean"] for flow in result["flows"]) == pytest.approx(total)
+    assert sum(flow["goodput_share"]["mean"] for flow in result["flows"]) == pytest.approx(1.0)
+    assert goodput(result, "high-3") == goodput(result, "high-1")
+    level = mean(result, "stations", "low-1", "fairness_level")
+    assert level == pytest.approx(goodput(result, "high-1") / goodput(result))
+    # Little's law at the AP's queue
+    flow = [mean(result, "flows", name, "rtt_s") for name in ("high-1/down/1", "low-1/down/1")]
+    sojourn = mean(result, "queues", "ap", "sojourn_s")
+    assert min(flow) > sojourn > 0.97 * max(flow)
+
+
+@pytest.mark.equation("vbs", 20)
+@pytest.mark.parametrize("options", [Options(), Options(losses="independent"), PAPER])
+def test_windows_fill_buffer_and_wire(options):
+    changes = {"wire.delay": "35 ms"}
+    cell = picture_of(tree(changes)).cell
+    [one] = fixed_point.solutions(cell, options)
+    sent = np.array([flow.sent for flow in one.responses])
+    kept = 1.0 if options.losses == "chain" else 1.0 - one.overflow
+    rate = one.contention.service_rate
+    at_stations = one.rtt_s - one.occupancy / rate - 0.07
+    held = one.occupancy + rate * (0.07 + at_stations @ one.shares)
+    assert cell.counts @ (sent * kept) == pytest.approx(held, rel=1e-5)
+    if options.losses != "bursts":
+        assert one.occupancy == pytest.approx(100.0)
+
+
+@pytest.mark.equation("vbs", 17)
+def test_shares_are_those_of_the_arrivals():
+    [one] = fixed_point.solutions(picture_of(tree()).cell, Options())
+    delivered = one.goodput / (1 - one.contention.ap_discards)
+    assert one.shares == pytest.approx(delivered / delivered.sum(), rel=1e-5)
+
+
+@pytest.mark.parametrize(("attempts", "error"), [(4, 0.1), (4, 0.3), (8, 0.0), (8, 0.3)])
+def test_every_starting_point_leads_to_the_same_solution(attempts, error):
+    """Claim vbs-17, for the system as corrected."""
+    changes = {"cell.attempts_short": attempts, "station.low.error_down": error}
+    for options in (Options(), PAPER):
+        assert found(changes, options)["solutions"] == 1
+
+
+def test_several_solutions_are_said_to_be_several(monkeypatch):
+    cell = picture_of(tree()).cell
+    one, other = (
+        fixed_point.solve_from(cell, options, next(fixed_point.starts(cell)))
+        for options in (Options(), PAPER)
+    )
+    module = import_module("lasthop.models.vbs.predict")
+    monkeypatch.setattr(module, "solutions", lambda *_: [one, other])
+    result = found()
+    assert result["solutions"] == 2
+    [warning] = [text for text in result["warnings"] if text.startswith("section IV-D")]
+    assert "2 fixed points" in warning
+    assert f"{other.goodput[1]:.1f}/s" in warning
+
+
+def test_classes_differ_by_discards_alone():
+    """With eight attempts hardly any packet is given up, and the classes hardly differ."""
+    eight = found({"cell.attempts_short": 8})
+    assert 0.98 < goodput(eight) / goodput(eight, "high-1") < 1.0
+    assert goodput(found()) / goodput(found(), "high-1") == pytest.approx(0.62, abs=0.01)
+
+
+def test_buffer_loss_falls_as_errors_grow():
+    """Claim vbs-8."""
+    drops = [
+        mean(found({"station.low.error_down": error}), "queues", "ap", "drop_probability")
+        for error in (0.0, 0.1, 0.2, 0.3)
+    ]
+    assert drops == sorted(drops, reverse=True)
+    assert drops[-1] < 0.9 * drops[0]
+
+
+def test_the_paper_reproduces_its_chain():
+    """E[W] is 10 packets at B = 100 for ten connections, at p_b = 0.0171."""
+    result = found({"station.low.error_down": 0}, PAPER)
+    assert mean(result, "flows", "low-1/down/1", "cwnd_packets") == pytest.approx(10.0, abs=1e-4)
+    assert mean(result, "queues", "ap", "drop_probability") == pytest.approx(0.0171, abs=2e-4)
+
+
+def test_windows_that_fit_the_buffer_lose_nothing():
+    result = found({"cell.ap_queue": 600, "station.low.error_down": 0})
+    assert mean(result, "queues", "ap", "drop_probability") == 0.0
+    assert mean(result, "flows", "low-1/down/1", "cwnd_packets") == pytest.approx(45.0, rel=1e-3)
+    # 450 packets, of which a few are at the stations
+    assert 440 < mean(result, "queues", "ap", "occupancy_packets") < 450
+
+
+def test_uploads_starve_downloads_at_a_full_buffer():
+    result = found(UPLOADS)
+    assert mean(result, "cells", "cell", "updown_ratio") > 50
+    assert mean(result, "queues", "ap", "drop_probability") > 0.5
+    assert any("VI-C" in warning for warning in result["warnings"])
+
+
+def test_uploads_with_channel_errors_leave_downloads_more():
+    """Lost frames hold back uploads, which lost ACKs do not."""
+    ratios = [
+        mean(
+            found({**UPLOADS, "station.low.error": error, "station.high.error": error}),
+            "cells",
+            "cell",
+            "updown_ratio",
+        )
+        for error in (0.1, 0.2, 0.3)
+    ]
+    assert ratios == sorted(ratios, reverse=True)
+
+
+def test_virtual_buffer_sharing_gives_the_classes_their_shares():
+    result = predict(shared())
+    high, low = result["classes"]
+    assert low["queue_share"]["mean"] == pytest.approx(0.5)
+    assert mean(result, "queues", "ap", "occupancy_packets") == pytest.approx(60.0)
+    assert high["occupancy_packets"]["mean"] == pytest.approx(30.0)
+    # who loses packets on the air is refused fewer at the queue
+    assert low["drop_probability"]["mean"] < high["drop_probability"]["mean"]
+    # what the MAC gives up is missing of the goodput
+    ratio = low["goodput_bps"]["mean"] / high["goodput_bps"]["mean"]
+    assert ratio == pytest.approx(0.9905, abs=2e-3)
+
+
+def test_h_of_0_526_is_a_ratio_of_1_11():
+    """Table I."""
+    names = [flow["name"] for flow in tree()["flows"]]
+    classes = [
+        {"name": "low", "share": 0.526, "flows": names[5:]},
+        {"name": "high", "share": 0.474, "flows": names[:5]},
+    ]
+    result = predict(shared({"station.low.error_down": 0}, classes))
+    low, high = (one["goodput_bps"]["mean"] for one in result["classes"])
+    assert low / high == pytest.approx(0.526 / 0.474, rel=1e-3)
+
+
+def test_by_default_other_models_are_chosen():
+    assert choose(tree()) == "hotspot"
+
+
+REFUSED = [
+    ({"tcp.sack": True}, "section IV-A", "`station.high.download.sack` = true"),
+    ({"tcp.congestion": "cubic"}, "section III-A", "`station.high.download` runs cubic"),
+    ({"wire.loss": 0.01}, "assumption 1", "`wire.loss` = 0.01"),
+    ({"cell.aifsn": 3}, "section III-B", "`cell.ap.aifsn` = 3"),
+    ({"cell.txop_packets": 2}, "section III-B", "`cell.ap` has a txop limit"),
+    ({"cell.rts_threshold": "500 B"}, "section VI", "`cell.rts_threshold` asks for RTS/CTS"),
+    ({"cell.ap_queue.codel": "5 ms"}, "section IV-C", "`cell.ap.queue.codel` manages the queue"),
+    ({"station.low.udp_up": "1 Mbps"}, "section III-B", "`station.low.udp_up` is UDP"),
+    ({"cell.ap.queue_order": "mixed"}, "section IV-C", "`cell.ap.queue_order` is not fifo"),
+    ({"cell.ap_queue": 30}, "section IV-A", "room for 3.0 packets of each connection"),
+    ({"wire.rate": "5 Mbps"}, "assumption 1", "load the wire to"),
+    ({"wire.delay": "400 ms"}, "assumption 1", "leave"),
+]
+
+
+@pytest.mark.parametrize(("changes", "assumption", "words"), REFUSED, ids=lambda x: str(x)[:30])
+def test_refused_with_the_reason(changes, assumption, words):
+    with pytest.raises(ModelError, match=re.escape(words)) as caught:
+        found(changes)
+    assert caught.value.assumption == assumption
+    assert "\n" not in str(caught.value)
+
+
+def test_all_reasons_are_named_at_once():
+    with pytest.raises(ModelError) as caught:
+        found({"tcp.sack": True, "wire.loss": 0.01})
+    assert {assumption for assumption, _ in caught.value.reasons} == {
+        "section IV-A",
+        "assumption 1",
+    }
+
+
+def test_the_chain_of_eq_3_has_no_uploads():
+    with pytest.raises(ModelError, match="has no uploads"):
+        found(UPLOADS, PAPER)
+
+
+def test_shares_that_a_class_does_not_fill_are_refused():
+    with pytest.raises(ModelError, match=r"share 0.5 of the queue is 30.0 packets"):
+        predict(shared({"tcp.window": 5}))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"algorithm": "printed"}, "Algorithm 1 as printed"), ({"share_of": "service"}, "uploads")],
+)
+def test_sharing_without_a_steady_state_is_refused(change, words):
+    with pytest.raises(ModelError, match=words):
+        predict(shared(UPLOADS if "share_of" in change else None, **change))
+
+
+def test_flows_outside_of_all_shares_are_refused():
+    names = [flow["name"] for flow in tree()["flows"]]
+    with pytest.raises(ModelError, match="flow low-5/down/1 is in no class"):
+        predict(shared(classes=[{"name": "most", "share": 1.0, "flows": names[:9]}]))
+
+
+WARNED = [
+    ({"station.low.error": 0.1}, "assumption 2"),
+    ({"wire.delay": "10 ms"}, "section IV-C: the wire holds 15 packets"),
+    ({"station.low.download.start": "100 s"}, "flows that start after the warm-up, 5 of 10"),
+    ({"cell.ack_timeout": "400 us"}, "ack_timeout"),
+]
+
+
+@pytest.mark.parametrize(("changes", "words"), WARNED, ids=lambda x: str(x)[:30])
+def test_near_misses_are_warnings(changes, words):
+    assert any(words in warning for warning in found(changes)["warnings"])
+
+
+@pytest.mark.parametrize("name", list(Options().to_dict()))
+def test_options_are_checked(name):
+    with pytest.raises(ValueError, match=f"{name} = 'other' is none of"):
+        Options(**{name: "other"})
