@@ -202,8 +202,13 @@ def test_h_of_0_526_is_a_ratio_of_1_11():
     assert low / high == pytest.approx(0.526 / 0.474, rel=1e-3)
 
 
-def test_by_default_other_models_are_chosen():
-    assert choose(tree()) == "hotspot"
+def test_it_is_chosen_where_no_other_model_can_answer():
+    assert choose(tree()) == "vbs"
+    assert choose(shared()) == "vbs"
+    reno = {"tcp.congestion": "newreno", "station.low.error_down": 0}
+    assert choose(tree(reno)) == "hotspot"
+    assert choose(tree(reno | {"station.low.error": 0.1})) == "vbs"
+    assert choose(tree({"tcp.sack": True})) == "hotspot"  # which says that it cannot either
 
 
 REFUSED = [
@@ -216,6 +221,7 @@ REFUSED = [
     ({"cell.ap_queue.codel": "5 ms"}, "section IV-C", "`cell.ap.queue.codel` manages the queue"),
     ({"station.low.udp_up": "1 Mbps"}, "section III-B", "`station.low.udp_up` is UDP"),
     ({"cell.ap.queue_order": "mixed"}, "section IV-C", "`cell.ap.queue_order` is not fifo"),
+    ({"cell.queue": 40}, "section IV-C", "`station.high.queue` has room for 40 of its 45 packets"),
     ({"cell.ap_queue": 30}, "section IV-A", "room for 3.0 packets of each connection"),
     ({"wire.rate": "5 Mbps"}, "assumption 1", "load the wire to"),
     ({"wire.delay": "400 ms"}, "assumption 1", "leave"),
@@ -256,6 +262,18 @@ def test_shares_that_a_class_does_not_fill_are_refused():
 def test_sharing_without_a_steady_state_is_refused(change, words):
     with pytest.raises(ModelError, match=words):
         predict(shared(UPLOADS if "share_of" in change else None, **change))
+
+
+def test_reports_of_sensors_are_left_out_with_a_warning():
+    scenario = shared()
+    flow = {**scenario["flows"][0], "name": "meter/sensor-down/1", "station": "meter"}
+    flow["sensor"] = {"every_s": 2.0, "udp": flow.pop("tcp")}
+    scenario["flows"].append(flow)
+    scenario["stations"].append({**scenario["stations"][0], "name": "meter", "group": "meter"})
+    result = predict(scenario)
+    assert any("reports of sensors, 0.5 a second" in text for text in result["warnings"])
+    assert goodput(result) == goodput(predict(shared()))
+    assert "goodput_bps" not in result["stations"][-1]
 
 
 def test_flows_outside_of_all_shares_are_refused():

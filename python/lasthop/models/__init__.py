@@ -35,13 +35,18 @@ def choose(scenario: Mapping[str, Any]) -> str:
     ``edca`` where it holds without reservation: one long-lived connection per station, immediate
     ACKs, equal windows, queues with room for all of them, nothing lost, no wire to speak of. Then
     it knows rates and collisions, and the hot-spot model would say only that all share alike.
-    Everything else is ``hotspot``'s, which says what in a scenario it cannot answer.
+    ``vbs`` where frames are lost to the channel, connections run Compound or classes share the AP's
+    queue, none of which the others know, if the rest is within its assumptions. Everything else is
+    ``hotspot``'s, which says what in a scenario it cannot answer.
     """
-    from lasthop.models.edca import applies
+    from lasthop.models.edca import applies as edca_applies
+    from lasthop.models.vbs import applies as vbs_applies
 
     if _beyond_a_cell(scenario):
         return "hotspot"
-    return "edca" if applies(scenario) else "hotspot"
+    if edca_applies(scenario):
+        return "edca"
+    return "vbs" if vbs_applies(scenario) else "hotspot"
 
 
 def _beyond_a_cell(scenario: Mapping[str, Any]) -> str | None:

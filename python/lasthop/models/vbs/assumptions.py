@@ -13,6 +13,7 @@ from lasthop.models.queues import PLAIN
 from lasthop.models.vbs.cell import Cell
 from lasthop.models.vbs.fixed_point import Solution, wire_is_long, wire_packets
 from lasthop.models.vbs.options import Options
+from lasthop.models.vbs.scenario import connections
 from lasthop.models.vbs.window import LAWS
 
 ASSUMPTIONS = (
@@ -64,7 +65,7 @@ def check_scenario(scenario: Mapping[str, Any], options: Options) -> list[str]:
     ModelError
         The scenario breaks assumptions; all of them are named.
     """
-    if not scenario["flows"]:
+    if not connections(scenario):
         raise ModelError("section III-B", "the scenario has no connection")
     broken = dict.fromkeys(
         one
@@ -79,7 +80,7 @@ def check_scenario(scenario: Mapping[str, Any], options: Options) -> list[str]:
 
 def _flows(scenario: Mapping[str, Any], options: Options) -> Iterator[Broken]:
     groups = {station["name"]: station["group"] for station in scenario["stations"]}
-    for flow in scenario["flows"]:
+    for flow in connections(scenario):
         tcp, up = flow.get("tcp"), flow["direction"] == "up"
         table = f"station.{groups[flow['station']]}"
         if tcp is None:
@@ -105,7 +106,17 @@ def _flows(scenario: Mapping[str, Any], options: Options) -> Iterator[Broken]:
 
 
 def _queues(scenario: Mapping[str, Any], _options: Options) -> Iterator[Broken]:
+    windows: dict[str, int] = {}
+    for flow in connections(scenario):
+        if "tcp" in flow:
+            windows[flow["station"]] = (
+                windows.get(flow["station"], 0) + flow["tcp"]["window_packets"]
+            )
     for station in scenario["stations"]:
+        window, room = windows.get(station["name"], 0), station["queue_packets"]
+        if window > room:
+            what = f"`station.{station['group']}.queue` has room for {room} of its {window} packets"
+            yield "section IV-C", what
         discipline = station.get("queue", {}).get("discipline", "drop_tail")
         if discipline not in PLAIN:
             what = f"`station.{station['group']}.queue.{discipline}` manages the queue"
@@ -124,20 +135,20 @@ def _shares(scenario: Mapping[str, Any], _options: Options) -> Iterator[Broken]:
         return
     classes = scenario["cell"].get("vbs_classes", [])
     shared = {name for one in classes for name in one["flows"]}
-    for flow in scenario["flows"]:
+    for flow in connections(scenario):
         if flow["name"] not in shared:
             yield "section V", f"flow {flow['name']} is in no class that shares the AP's queue"
     if queue.get("algorithm") == "printed":
         what = "Algorithm 1 as printed also blocks while the queue is short"
         yield "section V", f"{what}: it has no steady state near c B"
-    ups = any(flow["direction"] == "up" for flow in scenario["flows"])
+    ups = any(flow["direction"] == "up" for flow in connections(scenario))
     if ups and queue.get("share_of") == "service":
         yield "section V", "shares of the service with uploads, which lost ACKs do not slow down"
 
 
 def _access(scenario: Mapping[str, Any], _options: Options) -> Iterator[Broken]:
     cell = scenario["cell"]
-    active = {flow["station"] for flow in scenario["flows"]}
+    active = {flow["station"] for flow in connections(scenario)}
     stations = [one for one in scenario["stations"] if one["name"] in active]
     for node, table in ((cell["ap"], "cell.ap"), *((s, f"station.{s['group']}") for s in stations)):
         if node["aifsn"] != 2:
@@ -149,7 +160,7 @@ def _access(scenario: Mapping[str, Any], _options: Options) -> Iterator[Broken]:
     if cell.get("rate_control", "fixed") != "fixed":
         what = f"`cell.rate_control` = {cell['rate_control']}"
         yield "section II-B", f"fixed rates only, but {what}"
-    for flow in scenario["flows"]:
+    for flow in connections(scenario):
         tcp = flow.get("tcp")
         if tcp and airtime.uses_rts(cell, tcp["mss_bytes"] + tcp["header_bytes"]):
             yield "section VI", "basic access only, but `cell.rts_threshold` asks for RTS/CTS"
@@ -163,7 +174,10 @@ def _wire(scenario: Mapping[str, Any], _options: Options) -> Iterator[Broken]:
 
 
 def _doubts(scenario: Mapping[str, Any]) -> Iterator[str]:
-    flows = scenario["flows"]
+    flows = connections(scenario)
+    reports = sum(1.0 / one["sensor"]["every_s"] for one in scenario["flows"] if "sensor" in one)
+    if reports:
+        yield f"section II: the reports of sensors, {reports:.3g} a second, are left out"
     late = sum(flow["start_s"] > scenario["warmup_s"] for flow in flows)
     if late:
         yield f"section III-B: flows that start after the warm-up, {late} of {len(flows)}"

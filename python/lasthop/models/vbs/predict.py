@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lasthop.models.errors import ModelError
 from lasthop.models.vbs.assumptions import (
     ASSUMPTIONS,
     check_cell,
@@ -14,7 +15,7 @@ from lasthop.models.vbs.assumptions import (
 )
 from lasthop.models.vbs.fixed_point import Solution, solutions
 from lasthop.models.vbs.options import Options
-from lasthop.models.vbs.scenario import Picture, picture_of
+from lasthop.models.vbs.scenario import Picture, connections, picture_of
 
 Quantities = dict[str, Any]
 
@@ -77,6 +78,33 @@ def predict(scenario: Mapping[str, Any], options: Options | None = None) -> dict
     }
 
 
+def applies(scenario: Mapping[str, Any]) -> bool:
+    """Whether a scenario is what this model is for: channel errors, Compound, or a shared queue.
+
+    And none of its assumptions is broken, as far as can be told before it is solved.
+    """
+    active = {flow["station"] for flow in connections(scenario)}
+    errors = any(
+        node.get(key, 0.0) > 0.0
+        for node in scenario["stations"]
+        for key in ("error_up", "error_down", "ack_error_up", "ack_error_down")
+        if node["name"] in active
+    )
+    compound = any(
+        flow.get("tcp", {}).get("congestion") == "compound" for flow in connections(scenario)
+    )
+    shared = scenario["cell"]["ap"].get("queue", {}).get("discipline") == "vbs"
+    if not (errors or compound or shared):
+        return False
+    options = Options()
+    try:
+        check_scenario(scenario, options)
+        check_cell(picture_of(scenario).cell, options)
+    except ModelError:
+        return False
+    return True
+
+
 def _in_words(one: Solution) -> str:
     return ", ".join(f"{rate:.1f}/s" for rate in one.goodput)
 
@@ -90,7 +118,7 @@ def _wire_load(scenario: Mapping[str, Any], picture: Picture, found: Solution) -
     if rate is None:
         return 0.0
     down = up = 0.0
-    for flow in scenario["flows"]:
+    for flow in connections(scenario):
         k = picture.class_of[flow["name"]]
         tcp, segments = flow["tcp"], found.goodput[k]
         data = 8.0 * segments * (tcp["mss_bytes"] + tcp["header_bytes"])
@@ -153,7 +181,7 @@ def _flows(scenario: Mapping[str, Any], picture: Picture, found: Solution) -> li
     payload = [8.0 * one.payload_bytes for one in cell.classes]
     total = float(cell.counts @ (found.goodput * payload))
     items: list[Quantities] = []
-    for flow in scenario["flows"]:
+    for flow in connections(scenario):
         k = picture.class_of[flow["name"]]
         goodput = found.goodput[k] * payload[k]
         if cell.classes[k].upload:

@@ -43,6 +43,11 @@ class Picture:
     station_of: Mapping[str, int]
 
 
+def connections(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """All flows but the rare reports of sensors, whose load is nothing beside theirs."""
+    return [flow for flow in scenario["flows"] if "sensor" not in flow]
+
+
 def picture_of(scenario: Mapping[str, Any]) -> Picture:
     """A scenario of TCP flows in the model's terms.
 
@@ -53,7 +58,7 @@ def picture_of(scenario: Mapping[str, Any]) -> Picture:
     """
     sharing = _sharing(scenario)
     flows_at: dict[str, list[Mapping[str, Any]]] = {}
-    for flow in scenario["flows"]:
+    for flow in connections(scenario):
         flows_at.setdefault(flow["station"], []).append(flow)
     kinds: dict[Any, int] = {}
     station_of: dict[str, int] = {}
@@ -71,7 +76,7 @@ def picture_of(scenario: Mapping[str, Any]) -> Picture:
     class_of: dict[str, int] = {}
     classes: dict[Any, int] = {}
     examples: list[Mapping[str, Any]] = []
-    for flow in scenario["flows"]:
+    for flow in connections(scenario):
         kind = (station_of[flow["station"]], _flow_key(flow, sharing))
         if kind not in classes:
             classes[kind] = len(examples)
@@ -113,7 +118,7 @@ def wired_round_trip_s(scenario: Mapping[str, Any]) -> float:
     wire = scenario["wire"]
     time = 2.0 * float(wire["delay_s"])
     if wire["rate_bps"] is not None:
-        tcp = scenario["flows"][0]["tcp"]
+        tcp = connections(scenario)[0]["tcp"]
         time += 8.0 * (tcp["mss_bytes"] + 2 * tcp["header_bytes"]) / wire["rate_bps"]
     return time
 
