@@ -5,7 +5,8 @@
     .venv/bin/python bench/run.py --only edca   access parameters of 802.11e beside ns-3 alone
 
 `--only dumbbell`: a router with sixty flows beside ns-2 and ns-3; `--only memory`: twenty million
-packets through a router. Writes bench/out/results.json,
+packets through a router; `--only gateway`: what changes of the gateway take in this kernel, as root.
+Writes bench/out/results.json,
 bench/out/goodput.json and bench/out/router.json. If a goal is missed it says by how much,
 shows where our time goes and exits with 1.
 """
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import dumbbell
 import edca
+import gateway
 import hot_spots
 import ours
 import report
@@ -64,7 +66,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="cost per delivered segment beside ns-2 and ns-3")
     parser.add_argument("--quick", action="store_true", help="shorter runs, fewer repetitions")
     parser.add_argument(
-        "--only", choices=("cost", "edca", "dumbbell", "memory"), help="a part of it"
+        "--only", choices=("cost", "edca", "dumbbell", "memory", "gateway"), help="a part of it"
     )
     options = parser.parse_args()
     quick: bool = options.quick
@@ -81,6 +83,8 @@ def main() -> int:
             routers(records, missed, quick=quick)
         if options.only in (None, "memory"):
             memory(records, missed)
+        if options.only in (None, "gateway"):
+            missed.extend(gateway.main())
     except BenchError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

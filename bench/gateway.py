@@ -1,0 +1,142 @@
+"""How long the gateway's changes take in this kernel, in a network namespace of our own.
+
+Setting up is everything that `lasthop gateway up` does to the kernel, the undo log on the disk
+included; stations have an IPv4 and an IPv6 address each.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+from lasthop.gateway import config
+from lasthop.gateway.config import Station
+from lasthop.gateway.shaper import Shaper
+from lasthop.linux import rights
+from lasthop.linux.undo import UndoLog
+
+FILE = '[gateway]\nwan = "wan0"\nlan = "lan0"\nrate = "500 Mbps"\nmetrics = "off"\n'
+CHANGES, JOINS = 200, 50
+#: Stations, and what setting them up and changing C may take. [s]
+GOALS = {1_000: (1.0, 0.010), 5_000: (None, None)}
+
+
+@dataclass(frozen=True)
+class Times:
+    """What so many stations cost. [s]"""
+
+    stations: int
+    set_up_s: float
+    set_up_cpu_s: float
+    """CPU time of it, of this process and in the kernel: what an idle machine takes."""
+    change_c_s: float
+    longest_change_c_s: float
+    join_s: float
+    counters_s: float
+    take_back_s: float
+
+
+def main() -> list[str]:
+    """Measures, prints the table, writes out/gateway.json; goals that are missed, in words."""
+    reason = rights.missing()
+    if reason is not None:
+        print(f"gateway: left out: {reason}")
+        return []
+    print("\nGateway: changes to the kernel, IPv4 and IPv6")
+    print(
+        f"{'':16}{'set up':>9}{'change C':>10}{'longest':>9}{'join':>9}{'counters':>10}{'down':>9}"
+    )
+    found, missed = [], []
+    for stations, (set_up_goal_s, change_goal_s) in GOALS.items():
+        times = in_a_namespace(stations)
+        found.append(times)
+        print(
+            f"{stations:>6} stations {times.set_up_s:9.3f} s{times.set_up_cpu_s:9.3f} s"
+            f"{times.change_c_s * 1e3:8.3f} ms{times.longest_change_c_s * 1e3:8.3f} ms"
+            f"{times.join_s * 1e3:8.3f} ms{times.counters_s * 1e3:8.2f} ms"
+            f"{times.take_back_s:9.3f} s",
+            flush=True,
+        )
+        if set_up_goal_s is not None and times.set_up_s > set_up_goal_s:
+            missed.append(f"{stations} stations take {times.set_up_s:.2f} s to set up")
+        if change_goal_s is not None and times.longest_change_c_s > change_goal_s:
+            missed.append(f"a change of C takes {times.longest_change_c_s * 1e3:.1f} ms")
+    out = Path(__file__).parent / "out"
+    out.mkdir(exist_ok=True)
+    out.joinpath("gateway.json").write_text(json.dumps([asdict(t) for t in found], indent=2))
+    return missed
+
+
+def in_a_namespace(stations: int) -> Times:
+    """Measure in a process whose network ends with it."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            rights.unshare_network()
+            os.write(writer, json.dumps(asdict(measure(stations))).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        said = answer.read()
+    os.waitpid(child, 0)
+    return Times(**json.loads(said))
+
+
+def measure(stations: int) -> Times:
+    """Set up, change, join, count and take back."""
+    for name in ("wan0", "lan0"):
+        peer = f"ip link add {name} type veth peer name {name}p; ip link set {name} up"
+        subprocess.run(["sh", "-ec", peer], check=True)
+    members = [station(k) for k in range(stations)]
+    with tempfile.TemporaryDirectory() as directory:
+        shaper = Shaper(config.read(FILE), UndoLog(Path(directory, "undo.log")))
+        busy_s = time.process_time()
+        set_up_s = timed(lambda: shaper.up(members))
+        busy_s = time.process_time() - busy_s
+        changes = [
+            timed(lambda: shaper.set_rate("wlan", 400_000_000 + k))  # noqa: B023
+            for k in range(CHANGES)
+        ]
+        joins = [
+            timed(lambda: shaper.join(station(stations + k)))  # noqa: B023
+            for k in range(JOINS)
+        ]
+        counters_s = min(timed(shaper.counters) for _ in range(5))
+        take_back_s = timed(shaper.down)
+        shaper.close()
+    return Times(
+        stations,
+        set_up_s,
+        busy_s,
+        statistics.median(changes),
+        max(changes),
+        statistics.median(joins),
+        counters_s,
+        take_back_s,
+    )
+
+
+def station(k: int) -> Station:
+    """A station with two addresses."""
+    v4 = ip_address(f"10.{k >> 16}.{k >> 8 & 0xFF}.{k & 0xFF}")
+    return Station(f"s{k}", "wlan", (v4, ip_address(f"2001:db8::{k:x}")))
+
+
+def timed(act: Callable[[], object]) -> float:
+    """How long something takes. [s]"""
+    start = time.perf_counter()
+    act()
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    raise SystemExit("\n".join(main()) or 0)

@@ -1,0 +1,97 @@
+"""The guide works when it is followed literally, and the unit it shows is the one in packaging."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.table import Table
+
+from lab import GATEWAY, Lab, entered, leftovers, sh, station_v4, wait_until
+from traffic import transfers
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs/guide/cafe.md").read_text("utf-8")
+LASTHOP = Path(sys.executable).with_name("lasthop")
+CHANGES = {  # what a test cannot do: install from the network, start systemd
+    "python3 -m venv",
+    "/opt/lasthop/bin/pip",
+    "ln -sf",
+    "systemctl",
+}
+
+
+def commands() -> list[str]:
+    """The commands of root in the guide, in order."""
+    blocks = re.findall(r"^```console\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+    lines = [line[2:] for block in blocks for line in block.splitlines() if line.startswith("# ")]
+    return [line for line in lines if not any(line.startswith(each) for each in CHANGES)]
+
+
+def run_as_root(line: str, etc: Path, run: Path) -> str:
+    """A command of the guide in the gateway's namespace, with a /run of its own; its output."""
+    command = line.replace("lasthop", str(LASTHOP), 1).replace("/etc/lasthop/cafe.toml", str(etc))
+    script = f"mount --bind {run} /run; {command}"
+    with entered(GATEWAY):
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-ec", script], capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 0, f"{line}: {done.stderr}"
+    return done.stdout
+
+
+def test_the_guide_followed_literally(tmp_path: Path) -> None:
+    """Its file, its commands, its interfaces: a guest who shows up is found, and shaped."""
+    file = re.search(r"^```toml\n# cafe.toml\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+    assert file is not None
+    etc, run = tmp_path / "cafe.toml", tmp_path / "run"
+    etc.write_text(file[1])
+    run.mkdir()
+    lines = commands()
+    assert [line.split()[2] for line in lines] == ["check", "up", "status", "down"]
+    with Lab(stations=2):
+        for old, new in (("wan", "eth0"), ("lan", "eth1")):
+            sh(f"ip -n {GATEWAY} link set {old} name {new}")
+        assert transfers(station_v4(0))  # the guest has shown up
+        said = run_as_root(lines[0], etc, run)
+        assert said.endswith(": ok: the café: 1 access point, 0 stations and whoever is found\n")
+        assert run_as_root(lines[1], etc, run).startswith("up, process ")
+        assert transfers(station_v4(0), count=200_000)
+
+        def packets() -> int:
+            shown = json.loads(run_as_root(f"{lines[2]} --json", etc, run))
+            return sum(row["sent_packets"] for row in shown["stations"])
+
+        wait_until(lambda: packets() > 150, 10, "the guest's packets are counted")
+        assert station_v4(0) in run_as_root(lines[2], etc, run)
+        assert run_as_root(lines[3], etc, run) == "down\n"
+        with entered(GATEWAY):
+            assert leftovers() == []
+
+
+def test_outputs_in_the_guide_have_the_form_of_the_real_ones() -> None:
+    """Columns of the table that `status` prints."""
+    from lasthop.gateway.live import tables
+
+    status = {"aps": [], "stations": [], "faults": []}
+    titles = [
+        str(column.header)
+        for table in tables(status).renderables
+        if isinstance(table, Table)
+        for column in table.columns
+    ]
+    assert len(titles) == 14
+    assert [title for title in titles if title not in GUIDE] == []
+
+
+@pytest.mark.parametrize("page", ["lasthop-gateway@.service", "lasthop-gateway.8"])
+def test_packaging_names_commands_that_exist(page: str) -> None:
+    from lasthop.cli.gateway import COMMANDS
+
+    text = (ROOT / "packaging" / page).read_text("utf-8")
+    named = set(re.findall(r"lasthop gateway (\w+)|^\.BI (\w+) \" FILE", text, re.MULTILINE))
+    verbs = {verb for pair in named for verb in pair if verb}
+    assert verbs
+    assert verbs <= {command.__name__ for command in COMMANDS}
