@@ -1,9 +1,13 @@
 """A hot-spot in network namespaces: a server, the gateway, stations behind a rate-limited hop.
 
 ```text
-server 10.77.0.2 ---- wan GATEWAY lan ---- 10.77.1.10, .11, ... STATIONS
-                                             every packet to them through 6 Mbit/s and 75 packets
+SERVER --- ISP --- wan GATEWAY lan --- AP --- 10.77.1.10, .11, ... STATIONS
+10.77.0.2                                     all to them through 6 Mbit/s and 75 packets
 ```
+
+The routers beside the gateway are there since a packet that comes straight from a sender's socket
+holds its sender back while it waits (TCP small queues, the socket's buffer), which no packet from
+another machine does. A lab without a slow hop has no AP, so that stations are neighbours.
 
 The station's namespace holds all stations, as addresses of one interface. Everything is named after
 the process, and removed when the lab closes.
@@ -27,7 +31,9 @@ from lasthop.linux.netlink import Socket
 from lasthop.linux.undo import UndoLog
 
 PREFIX = f"lh{os.getpid()}"
-SERVER, GATEWAY, STATIONS = (f"{PREFIX}-{role}" for role in ("srv", "gw", "sta"))
+SERVER, ISP, GATEWAY, AP, STATIONS = (
+    f"{PREFIX}-{role}" for role in ("srv", "isp", "gw", "ap", "sta")
+)
 SERVER_V4, SERVER_V6 = "10.77.0.2", "fd77::2"
 RATE_BPS = 6_000_000
 PORT = 5001
@@ -108,30 +114,42 @@ class Child:
 
 
 class Lab:
-    """The three namespaces, with so many stations."""
+    """The namespaces, with so many stations."""
 
     def __init__(self, stations: int = 5, rate_bps: int | None = RATE_BPS) -> None:
         clean_up()
         self.stations = stations
-        for name in (SERVER, GATEWAY, STATIONS):
+        for name in (SERVER, ISP, GATEWAY, AP, STATIONS):
             sh(f"ip netns add {name}; ip -n {name} link set lo up")
-        pair(SERVER, "up0", GATEWAY, "wan")
-        pair(GATEWAY, "lan", STATIONS, "wl0")
-        for name, device, addresses in (
-            (SERVER, "up0", ["10.77.0.2/24", "fd77::2/64"]),
-            (GATEWAY, "wan", ["10.77.0.1/24", "fd77::1/64"]),
-            (GATEWAY, "lan", ["10.77.1.1/16", "fd77:1::1/64"]),
-            (STATIONS, "wl0", [f"{station_v4(k)}/16" for k in range(stations)]),
-            (STATIONS, "wl0", [f"{station_v6(k)}/64" for k in range(stations)]),
-        ):
-            batch = "\n".join(
-                f"address add {a} dev {device}{' nodad' if ':' in a else ''}" for a in addresses
-            )
-            sh(f"ip -n {name} -batch - <<'end'\n{batch}\nend")
-        sh(f"ip netns exec {GATEWAY} sysctl -qw net.ipv4.ip_forward=1")
-        sh(f"ip netns exec {GATEWAY} sysctl -qw net.ipv6.conf.all.forwarding=1")
-        sh(f"ip -n {SERVER} route add default via 10.77.0.1")
-        sh(f"ip -n {SERVER} -6 route add default via fd77::1")
+        pair(SERVER, "up0", ISP, "down0")
+        pair(ISP, "up0", GATEWAY, "wan")
+        address(SERVER, "up0", ["10.77.0.2/24", "fd77::2/64"])
+        address(ISP, "down0", ["10.77.0.1/24", "fd77::1/64"])
+        address(ISP, "up0", ["10.78.0.1/24", "fd78::1/64"])
+        address(GATEWAY, "wan", ["10.78.0.2/24", "fd78::2/64"])
+        for name in (ISP, GATEWAY, AP):
+            sh(f"ip netns exec {name} sysctl -qw net.ipv4.ip_forward=1")
+            sh(f"ip netns exec {name} sysctl -qw net.ipv6.conf.all.forwarding=1")
+        routes(SERVER, "10.77.0.1", "fd77::1")
+        routes(ISP, "10.78.0.2", "fd78::2")
+        routes(GATEWAY, "10.78.0.1", "fd78::1")
+        gate = ["10.77.1.1/16", "fd77:1::1/64"]
+        if rate_bps is None:
+            pair(GATEWAY, "lan", STATIONS, "wl0")
+            address(GATEWAY, "lan", gate)
+        else:
+            pair(GATEWAY, "lan", AP, "up0")
+            pair(AP, "down0", STATIONS, "wl0")
+            address(GATEWAY, "lan", ["10.79.0.1/24", "fd79::1/64"])
+            address(AP, "up0", ["10.79.0.2/24", "fd79::2/64"])
+            address(AP, "down0", gate)
+            routes(AP, "10.79.0.1", "fd79::1")
+            sh(f"ip -n {AP} route add 10.77.0.0/24 via 10.79.0.1")
+            sh(f"ip -n {GATEWAY} route add 10.77.0.0/16 via 10.79.0.2")
+            sh(f"ip -n {GATEWAY} -6 route add fd77:1::/64 via fd79::2")
+        sh(f"ip -n {GATEWAY} route add 10.77.0.0/24 via 10.78.0.1")
+        address(STATIONS, "wl0", [f"{station_v4(k)}/16" for k in range(stations)])
+        address(STATIONS, "wl0", [f"{station_v6(k)}/64" for k in range(stations)])
         sh(f"ip -n {STATIONS} route add 10.77.0.0/24 via 10.77.1.1")
         sh(f"ip -n {STATIONS} -6 route add default via fd77:1::1")
         if rate_bps is not None:
@@ -143,6 +161,19 @@ class Lab:
 
     def __exit__(self, *_: object) -> None:
         clean_up()
+
+
+def address(namespace: str, device: str, addresses: Sequence[str]) -> None:
+    """Give an interface addresses, at once."""
+    lines = [f"address add {a} dev {device}{' nodad' if ':' in a else ''}" for a in addresses]
+    batch = "\n".join(lines)
+    sh(f"ip -n {namespace} -batch - <<'end'\n{batch}\nend")
+
+
+def routes(namespace: str, v4: str, v6: str) -> None:
+    """Default routes."""
+    sh(f"ip -n {namespace} route add default via {v4}")
+    sh(f"ip -n {namespace} -6 route add default via {v6}")
 
 
 def pair(a: str, device_a: str, b: str, device_b: str) -> None:

@@ -21,7 +21,7 @@ tc qdisc show | sort
 
 def state() -> str:
     """What the kernel shows, without the numbers that it gives by itself."""
-    shown = re.sub(r"\b8[0-9a-f]{3}:( |$)", "LEAF: ", sh(SHOWN))
+    shown = re.sub(r"pfifo \w+:", "pfifo LEAF:", sh(SHOWN))
     shown = re.sub(r"leaf \w+:", "leaf LEAF:", shown)
     shown = re.sub(r"direct_packets_stat \d+", "", shown)
     shown = re.sub(r"\tindex \d+ ref 1 bind 1.*", "", shown)

@@ -29,8 +29,12 @@ class Flow:
                 client = socket.socket(family, socket.SOCK_STREAM)
                 client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, algorithm.encode())
                 client.settimeout(5)
-                client.bind((station, 0))
-                client.connect((here, port))
+                try:
+                    client.bind((station, 0))
+                    client.connect((here, port))
+                except OSError:
+                    client.close()
+                    raise
             server, _ = listener.accept()
         self.sender, self.receiver = (server, client) if download else (client, server)
         self.received = 0

@@ -1,0 +1,75 @@
+"""The estimator on a real queue: C settles just under what a slow hop carries."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lab import GATEWAY, RATE_BPS, Lab, entered, gateway_text, mean, station_v4
+from lasthop.gateway import config
+from lasthop.gateway.service import Service
+from lasthop.gateway.state import State
+from traffic import Flow, run
+
+SETTLED_S, WATCHED_S = 12.0, 20.0
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    with Lab(stations=3) as lab:
+        yield lab
+
+
+def test_c_settles_under_the_capacity_and_stations_are_equal(lab: Lab, tmp_path: Path) -> None:
+    """Claim hotspot-10 on a hop of 6 Mbit/s with a cap of 8: C within 10 %, short pings."""
+    text = gateway_text(3, 'wce.max = "8 Mbps"', rate="estimated")
+    gateway = config.read(text)
+    state = State(tmp_path)
+    with entered(GATEWAY):
+        service = Service(gateway, state, lambda: gateway)
+        try:
+            service.up()
+            flows = [Flow(station_v4(0), download=True) for _ in range(4)]
+            flows.append(Flow(station_v4(1), download=True))
+            rates, pings = watch(service, flows)
+        finally:
+            assert service.down() == []
+            service.close()
+    shares = [sum(flow.received for flow in flows[:4]), flows[4].received]
+    for flow in flows:
+        flow.close()
+    # The hop counts the frame's 14 bytes as the gateway does, so that its rate is the capacity.
+    assert 0.9 * RATE_BPS < mean(rates) < 1.02 * RATE_BPS
+    assert sorted(pings)[int(0.95 * len(pings))] < 2 * 0.040
+    assert shares[0] / shares[1] == pytest.approx(1, abs=0.15)
+
+
+def watch(service: Service, flows: list[Flow]) -> tuple[list[float], list[float]]:
+    """C [bit/s] and round-trip times [s] once settled, under traffic."""
+    rates: list[float] = []
+    pings: list[float] = []
+    start = time.monotonic()
+    counted = start
+    answers = 0
+    for flow in flows:
+        flow.received = 0
+    while (now := time.monotonic()) - start < SETTLED_S + WATCHED_S:
+        service.ping()
+        while time.monotonic() < now + 0.1:
+            run(flows, 0.01)
+            service.take_answers()
+        if now - counted > 1:
+            counted = now
+            service.count(None)
+        estimator = service.estimators["wlan"]
+        if now - start > SETTLED_S:
+            rates.append(estimator.controller.capacity_bps)
+            if estimator.answers > answers and estimator.rtt_s is not None:
+                pings.append(estimator.rtt_s)
+        elif not rates:
+            for flow in flows:
+                flow.received = 0
+        answers = estimator.answers
+    assert answers > 100
+    return rates, pings
