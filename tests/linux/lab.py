@@ -151,7 +151,7 @@ class Lab:
         address(STATIONS, "wl0", [f"{station_v4(k)}/16" for k in range(stations)])
         address(STATIONS, "wl0", [f"{station_v6(k)}/64" for k in range(stations)])
         sh(f"ip -n {STATIONS} route add 10.77.0.0/24 via 10.77.1.1")
-        sh(f"ip -n {STATIONS} -6 route add default via fd77:1::1")
+        routes(STATIONS, "10.77.1.1", "fd77:1::1")
         if rate_bps is not None:
             with entered(STATIONS):
                 rate_limit("wl0", rate_bps)

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -154,15 +154,20 @@ def run(
             show_default=False,
         ),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Enforce fairness in the foreground, until Ctrl-C or SIGTERM; then take everything back.
 
-    SIGHUP lets it read the file anew. This is what a service manager starts.
+    SIGHUP lets it read the file anew. This is what a service manager starts. --json prints the
+    status every second, an object a line.
     """
     gateway = read(file, settings)
     needs_linux()
     from lasthop.gateway import operate
 
+    if as_json:
+        operate.run(file, gateway, given(settings), state, print_line)
+        return
     wanted = sys.stdout.isatty() if live is None else live
     if not wanted:
         operate.run(file, gateway, given(settings), state, None)
@@ -171,6 +176,11 @@ def run(
 
     with following() as show:
         operate.run(file, gateway, given(settings), state, show)
+
+
+def print_line(status: dict[str, Any]) -> None:
+    """The status as a line of JSON."""
+    print(json.dumps(status), flush=True)
 
 
 def count(number: int, what: str) -> str:

@@ -93,6 +93,9 @@ class Estimator:
         self.rtt_s: float | None = None
         """The last round-trip time that counted."""
         self.pings = self.answers = 0
+        self.interval_s = float(ap.wce["interval_s"])
+        self.due_s = 0.0
+        """When the next tick is due, on the clock that never jumps."""
 
     def tick(self, now_s: float, clock_s: float, candidates: Iterable[Candidate]) -> int:
         """Once an interval: tell the controller of silence, ping somebody; the rate. [bit/s]

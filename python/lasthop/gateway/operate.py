@@ -187,7 +187,7 @@ def serve(
     service = Service(gateway, state, again)
     try:
         try:
-            with serve_metrics(gateway.metrics, service.status):
+            with serve_metrics(gateway.metrics, lambda: service.latest):
                 service.up()
                 service.run(is_up, show)
         finally:

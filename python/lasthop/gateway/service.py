@@ -68,6 +68,8 @@ class Service:
         self.stopping = False
         self.looking: Future[tuple[list[Sighting], list[str]]] | None = None
         self.source_faults: list[str] = []
+        self.latest = self.status()
+        """The status a second ago at most, for other threads."""
 
     # Up and down.
 
@@ -150,7 +152,7 @@ class Service:
         def every(period_s: Callable[[], float], do: Callable[[], None]) -> None:
             due[do] = (time.monotonic() + period_s(), period_s)
 
-        every(self.least_interval, self.ping)
+        every(self.until_ping, self.ping)
         every(lambda: COUNTED_EVERY_S, lambda: self.count(show))
         every(lambda: HEALED_EVERY_S, self.heal)
         every(lambda: self.gateway.discovery.interval_s, lambda: self.discover(workers))
@@ -161,13 +163,16 @@ class Service:
             now = time.monotonic()
             for do, (at, period_s) in list(due.items()):
                 if at <= now:
+                    do()
                     # After a stall the missed rounds are left out.
                     due[do] = (max(at + period_s(), now), period_s)
-                    do()
 
-    def least_interval(self) -> float:
-        """Time between pings: the shortest of all access points. [s]"""
-        return min((float(ap.wce["interval_s"]) for ap in self.gateway.aps), default=1.0)
+    def until_ping(self) -> float:
+        """Time until an access point's next ping is due. [s]"""
+        due_s = [estimator.due_s for estimator in self.estimators.values()]
+        if not due_s or self.shaper.layout is None:
+            return COUNTED_EVERY_S
+        return max(min(due_s) - time.monotonic(), 0.0)
 
     def signalled(self, numbers: bytes) -> None:
         """Signals that have come in."""
@@ -185,9 +190,13 @@ class Service:
         if self.shaper.layout is None:
             return
         for name, estimator in self.estimators.items():
-            candidates = self.candidates(name)
-            rate = estimator.tick(time.monotonic(), time.time(), candidates)
-            self.set_rate(name, rate)
+            now = time.monotonic()
+            if now >= estimator.due_s:
+                # After a stall the missed rounds are left out.
+                estimator.due_s = max(estimator.due_s, now - estimator.interval_s / 2)
+                estimator.due_s += estimator.interval_s
+                rate = estimator.tick(now, time.time(), self.candidates(name))
+                self.set_rate(name, rate)
 
     def candidates(self, ap: str) -> Iterator[Candidate]:
         """Stations of an access point that may be pinged."""
@@ -266,8 +275,9 @@ class Service:
             else:
                 members = self.shaper.layout.members
                 self.observed.take(members, counters, self.udp.look(), time.monotonic())
+        self.latest = self.status()
         if show is not None:
-            show(self.status())
+            show(self.latest)
 
     def heal(self) -> None:
         """If others have removed something of ours, set everything up anew once that works."""
@@ -383,7 +393,6 @@ def same_classes(old: Gateway, new: Gateway) -> bool:
             "discipline",
             "flow_leaves",
             "aps",
-            "metrics",
         )
     )
 

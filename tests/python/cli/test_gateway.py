@@ -1,0 +1,70 @@
+"""`lasthop gateway` as far as it needs no root."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ..conftest import Lasthop
+
+LEAST = '[gateway]\nwan = "eth0"\nlan = "eth1"\nstation.till.address = "10.0.0.5"\n'
+
+
+@pytest.fixture
+def cafe(tmp_path: Path) -> Path:
+    path = tmp_path / "cafe.toml"
+    path.write_text(LEAST)
+    return path
+
+
+def test_plan_prints_commands_and_needs_nothing(lasthop: Lasthop, cafe: Path) -> None:
+    done = lasthop("gateway", "plan", cafe)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("ip link add lh-eth1 address 02:6c:68:")
+    assert {line.split()[0] for line in lines} == {"ip", "tc", "ethtool"}
+    assert json.loads(lasthop("gateway", "plan", cafe, "--json").stdout) == lines
+
+
+def test_settings_replace_values(lasthop: Lasthop, cafe: Path) -> None:
+    done = lasthop("gateway", "plan", cafe, "--set", "gateway.rate=9 Mbps")
+    assert "htb rate 9000000bit ceil 9000000bit" in done.stdout
+
+
+@pytest.mark.parametrize("verb", ["check", "plan", "up", "status", "down", "run"])
+def test_a_bad_file_is_refused_by_every_command(lasthop: Lasthop, cafe: Path, verb: str) -> None:
+    cafe.write_text(LEAST.replace("10.0.0.5", "10.0.0"))
+    done = lasthop("gateway", verb, cafe)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f'error: {cafe}:4: `gateway.station.till.address`: "10.0.0" is no IP address; allowed are '
+        "IPv4 and IPv6 addresses, separated by commas\n"
+    )
+
+
+def test_a_scenario_without_a_gateway_is_refused(lasthop: Lasthop, small: Path) -> None:
+    done = lasthop("gateway", "plan", small)
+    assert done.returncode == 2
+    assert "`gateway`: missing; needed is a table [gateway]" in done.stderr
+
+
+def test_a_scenario_with_a_gateway_is_simulated_as_without(lasthop: Lasthop, small: Path) -> None:
+    before = lasthop("simulate", small, "--json").stdout
+    small.write_text(small.read_text() + LEAST)
+    assert lasthop("simulate", small, "--json").stdout == before
+
+
+def test_status_of_what_is_not_up(lasthop: Lasthop, cafe: Path, tmp_path: Path) -> None:
+    assert lasthop("gateway", "status", cafe, "--state", tmp_path / "s").stdout == "not up\n"
+    assert lasthop("gateway", "down", cafe, "--state", tmp_path / "s").stdout == "nothing is up\n"
+    done = lasthop("gateway", "status", cafe, "--json", "--state", tmp_path / "s")
+    assert done.stdout == "null\n"
+
+
+def test_interfaces_that_are_not_there_are_named(lasthop: Lasthop, cafe: Path) -> None:
+    cafe.write_text(LEAST.replace("eth0", "no-such-if0"))
+    done = lasthop("gateway", "check", cafe)
+    rootless = (0, "warning: this machine was not looked at: that takes root\n")
+    if (done.returncode, done.stderr) != rootless and "this machine has no" not in done.stderr:
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: interface no-such-if0: there is none of this name\n")
