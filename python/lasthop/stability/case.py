@@ -107,12 +107,21 @@ class Case:
     @cached_property
     def _solved(self) -> tuple[dict[str, Any], NDArray[np.float64]]:
         with np.errstate(all="ignore"):
-            p, rest = self.model.solve(self.values)
+            p, rest = solved(self.model, self.values)
         if not np.all(np.isfinite(rest)):
-            raise NoEquilibriumError(
-                f"{self.model.name}: no equilibrium: {self.model.refusal(self.values)}"
-            )
+            raise NoEquilibriumError(f"{self.model.name}: no equilibrium: {self._refusal()}")
         return p, rest
+
+    def _refusal(self) -> str:
+        """Return why there is no point of rest."""
+        with np.errstate(all="ignore"):
+            rest = self.model.solve(self.values)[1]
+            if not np.all(np.isfinite(rest)):
+                return self.model.refusal(self.values)
+        least = self.values["least_window"]
+        windows = sum(name.startswith("window") for name in self.model.states)
+        low = rest[:windows].min()
+        return f"a window would settle at {low:.3g} packets, below least_window = {least:g}"
 
     @property
     def derived(self) -> dict[str, Any]:
@@ -151,13 +160,21 @@ class Case:
         for name in arrays:
             self.number(name)
         with np.errstate(all="ignore"):
-            p, rest = self.model.solve({**self.values, **arrays})
+            p, rest = solved(self.model, {**self.values, **arrays})
             return rest, linearised(self.model, p, rest)
 
     @property
     def delays(self) -> list[float]:
         """The delays at the point of rest. [s]"""
         return [float(each) for each in self.model.delays(self.derived, list(self.equilibrium))]
+
+
+def solved(model: Model, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    """Return derived parameters and the point of rest, NaN where a window is below the least."""
+    p, rest = model.solve(values)
+    windows = [i for i, name in enumerate(model.states) if name.startswith("window")]
+    sound = np.all(rest[windows] > values["least_window"], axis=0)
+    return p, np.where(sound, rest, np.nan)
 
 
 def linearised(model: Model, p: Mapping[str, Any], rest: NDArray[np.float64]) -> Linear:

@@ -3,7 +3,8 @@
 The embedded pair of Dormand and Prince (1980), orders 5 and 4, with its interpolant of order 4 for
 the history, in the method of steps: no step is longer than the shortest delay, so that the past is
 always known. Steps end at the first breaking points, where the start of the motion comes back after
-one delay, two, and so on. The floor of a queue is a change of equations, found to rounding.
+one delay, two, and so on. The floor and the ceiling of a queue are changes of equations, found to
+rounding.
 """
 
 from bisect import bisect_right
@@ -163,8 +164,8 @@ def integrate(
         Some states of a constant history, the others at rest, or the history as a function of
         time; by default windows 5 % above rest.
     constrained : bool
-        Whether queues stop at 0 and probabilities stay between 0 and 1, 004, Eqs. (4) and (6);
-        otherwise the equations of the analysis hold everywhere.
+        Whether queues stop at 0 and at the buffer's end, and probabilities stay between 0 and 1,
+        004, Eqs. (4) and (6); otherwise the equations of the analysis hold everywhere.
     tolerance : float
         Error allowed in a step, over the size of each state. [-]
     progress : callable, optional
@@ -200,11 +201,20 @@ class _Integration:
         self.history = start if callable(start) else _constant(case, rest, start)
         names = self.model.states
         self.windows = [i for i, name in enumerate(names) if name.startswith("window")]
-        self.queues = [i for i, name in enumerate(names) if name.startswith("queue")]
-        self.empty: set[int] = set()
+        bounds = self.model.bounds(self.p) if constrained else {}
+        self.bounds = {names.index(name): ends for name, ends in bounds.items()}
+        self.held: dict[int, float] = {}  # States that stand at an end of their range, and where.
         self.times = [0.0]
         self.states = [[float(x) for x in self.history(0.0)]]
+        self._check_start()
         self.polynomials: list[list[list[float]]] = []
+
+    def _check_start(self) -> None:
+        for i, (least, most) in self.bounds.items():
+            if not least <= self.states[0][i] <= most:
+                raise ParameterError(
+                    f"`{self.model.states[i]}`: {self.states[0][i]:g} is not in {least:g}..{most:g}"
+                )
 
     def run(self, progress: Progress | None) -> Trajectory:
         """Integrate to the end."""
@@ -291,9 +301,9 @@ class _Integration:
         return new, stages, error
 
     def _slope(self, time: float, state: list[float]) -> list[float]:
-        """Return the rates, zero for queues that stand at their floor."""
+        """Return the rates, zero for states that stand at an end of their range."""
         rates = self._rates(time, state)
-        for i in self.empty:
+        for i in self.held:
             rates[i] = 0.0
         return rates
 
@@ -330,7 +340,7 @@ class _Integration:
     def _keep(
         self, time: float, length: float, new: list[float], stages: list[list[float]]
     ) -> bool:
-        """Store a step, cut short where a queue meets or leaves its floor; tell whether it did."""
+        """Store a step, cut short where a state meets or leaves an end; tell whether it did."""
         polynomial = [
             [sum(k[i] * d[j] for k, d in zip(stages, DENSE, strict=True)) for j in range(4)]
             for i in range(len(new))
@@ -338,25 +348,25 @@ class _Integration:
         self.polynomials.append(polynomial)
         self.times.append(time + length)
         self.states.append(new)
-        if not self.constrained or not self.queues:
-            return False
-        for i in self.queues:
-            outside = self._leaves if i in self.empty else self._arrives
+        for i in self.bounds:
+            outside = self._leaves if i in self.held else self._arrives
             if outside(i, time + length):
                 self._cut(i, outside)
                 return True
         return False
 
     def _arrives(self, i: int, time: float) -> bool:
-        """Tell whether a queue lies below its floor."""
-        return self._within(len(self.polynomials) - 1, time)[i] < 0.0
+        """Tell whether a state lies outside its range."""
+        least, most = self.bounds[i]
+        return not least <= self._within(len(self.polynomials) - 1, time)[i] <= most
 
     def _leaves(self, i: int, time: float) -> bool:
-        """Tell whether a queue that stands at its floor would grow."""
-        return self._rates(time, self._within(len(self.polynomials) - 1, time))[i] > 0.0
+        """Tell whether a state that stands at an end of its range would go inwards."""
+        rate = self._rates(time, self._within(len(self.polynomials) - 1, time))[i]
+        return rate > 0.0 if self.held[i] == self.bounds[i][0] else rate < 0.0
 
     def _cut(self, i: int, outside: Callable[[int, float], bool]) -> None:
-        """End the last step where a queue meets or leaves its floor, and switch."""
+        """End the last step where a state meets or leaves an end of its range, and switch."""
         k = len(self.polynomials) - 1
         low, high = self.times[k], self.times[k + 1]
         end = high
@@ -364,11 +374,13 @@ class _Integration:
             middle = 0.5 * (low + high)
             low, high = (low, middle) if outside(i, middle) else (middle, high)
         state = self._within(k, high)
-        if i in self.empty:
-            self.empty.discard(i)
+        if i in self.held:
+            state[i] = self.held.pop(i)
         else:
-            self.empty.add(i)
-        state[i] = 0.0
+            least, most = self.bounds[i]
+            self.held[i] = state[i] = (
+                least if abs(state[i] - least) < abs(most - state[i]) else most
+            )
         part = (high - self.times[k]) / (end - self.times[k])
         self.polynomials[k] = [
             [c * part**j for j, c in enumerate(row)] for row in self.polynomials[k]

@@ -115,6 +115,13 @@ COMPOUND: tuple[Parameter, ...] = (
     Number("alpha", 0.125, "-", "Compound's growth"),
     Number("k", 0.75, "-", "Compound's exponent", closed=True, high=1.999),
     Number("beta", 0.5, "-", "Compound's part of the window given up with a loss", high=1.0),
+    Number(
+        "least_window",
+        0.0,
+        "packets",
+        "window at which it stops to shrink where constraints count, 1 for a real sender",
+        closed=True,
+    ),
 )
 """The window rule and Compound's parameters (004, section II-A)."""
 

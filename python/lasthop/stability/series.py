@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Series", "exp", "log"]
+__all__ = ["Series", "exp", "larger", "log"]
 
 
 class Series:
@@ -115,3 +115,15 @@ def log(x: Any) -> Any:
 def exp(x: Any) -> Any:
     """Return the exponential of a number, an array or a series."""
     return x.exp() if isinstance(x, Series) else np.exp(x)
+
+
+def larger(x: Any, least: float) -> Any:
+    """Return a number, an array or a series, a constant in its place where it is below that.
+
+    A series is what it is near s = 0, so that its derivatives jump where its value is `least`.
+    """
+    if not isinstance(x, Series):
+        return np.maximum(x, least) if isinstance(x, np.ndarray) else max(x, least)
+    constant = np.zeros_like(x.coefficients)
+    constant[0] = least
+    return Series(np.where(np.real(x.coefficients[0]) < least, constant, x.coefficients))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import log as ln
 from typing import Any
 
-from lasthop.stability.series import log
+from lasthop.stability.series import larger, log
 
 __all__ = ["RULES", "WindowRule"]
 
@@ -52,6 +52,17 @@ class WindowRule:
 def compound_increase(w: Any, p: Mapping[str, Any]) -> Any:
     r"""Compound TCP, :math:`i(w) = \alpha w^{k-1}`. [packets]"""
     return p["alpha"] * w ** (p["k"] - 1.0)
+
+
+def compound_reno_increase(w: Any, p: Mapping[str, Any]) -> Any:
+    r"""Compound TCP as its senders run it, :math:`\max(1, \alpha w^k) / w`. [packets]
+
+    Notes
+    -----
+    Tan et al. (INFOCOM 2006): the delay window adds :math:`(\alpha w^k - 1)^+` to Reno's packet a
+    round trip, so that below 16 packets Compound is Reno. Manjunath & Raina's (2) has no floor.
+    """
+    return larger(p["alpha"] * w ** p["k"], 1.0) / w
 
 
 def compound_decrease(w: Any, p: Mapping[str, Any]) -> Any:
@@ -102,6 +113,7 @@ RULES: Mapping[str, WindowRule] = {
     rule.name: rule
     for rule in (
         WindowRule("compound", compound_increase, compound_decrease),
+        WindowRule("compound-reno", compound_reno_increase, compound_decrease),
         WindowRule("reno", reno_increase, reno_decrease),
         WindowRule("illinois", illinois_increase, illinois_decrease),
         # Below 38 packets TCP Africa is Reno.

@@ -4,24 +4,36 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from lasthop.stability import Case, ConvergenceError, ParameterError, integrate, mode, roots
+from lasthop.stability import (
+    MODELS,
+    Case,
+    ConvergenceError,
+    NoEquilibriumError,
+    ParameterError,
+    hopf_points,
+    integrate,
+    mode,
+    named,
+    roots,
+)
 
-SIDES = [
-    ("red", {"gamma": 0.03, "rtt": 0.16}),
-    ("red", {"gamma": 0.03, "rtt": 0.18}),
-    ("red-instant", {"rtt": 0.25}),
-    ("red-instant", {"rtt": 0.29}),
-    ("threshold", {"q_th": 36.0}),
-    ("threshold", {"q_th": 41.0}),
-    ("vbs", {"alpha": 0.3}),
-    ("vbs", {"alpha": 0.4}),
-    ("red", {"delay": "queueing", "rtt": 0.8}),
-    ("red", {"delay": "queueing", "rtt": 1.1}),
-    ("red-groups", {"gamma": 0.01, "rtt_1": 0.13}),
-    ("red-groups", {"gamma": 0.01, "rtt_1": 0.2}),
-    ("parking-lot", {"gamma": 0.01, "rtt_long": 0.05}),
-    ("parking-lot", {"gamma": 0.01, "rtt_long": 0.2}),
+POINTS = [
+    ("red", "rtt", 0.01, 1.0, {"gamma": 0.03}),
+    ("red", "rtt", 0.01, 1.0, {}),
+    ("red", "rtt", 0.1, 3.0, {"delay": "queueing"}),
+    ("red", "rtt", 0.01, 1.0, {"gamma": 0.03, "feedback": "ecn"}),
+    ("red-instant", "rtt", 0.1, 1.0, {}),
+    ("red-instant", "rtt", 0.1, 3.0, {"feedback": "ecn", "delay": "queueing"}),
+    ("threshold", "q_th", 5.0, 100.0, {}),
+    ("threshold", "q_th", 5.0, 400.0, {"tcp": "reno"}),
+    ("vbs", "alpha", 0.1, 1.0, {}),
+    ("red-groups", "rtt_1", 0.02, 1.0, {"gamma": 0.01}),
+    ("red-instant-groups", "rtt_1", 0.1, 1.0, {"rtt_2": 0.3}),
+    ("red-instant-groups", "max_th", 60.0, 600.0, {"rtt_1": 0.3}),
+    ("parking-lot", "rtt_long", 0.02, 1.0, {"gamma": 0.01}),
+    ("parking-lot-instant", "capacity_1", 200.0, 1000.0, {}),
 ]
+"""Hopf points of every model: model, parameter, range in which there is one, settings."""
 
 
 def leading(case: Case) -> complex:
@@ -29,13 +41,25 @@ def leading(case: Case) -> complex:
     return complex(root.real, abs(root.imag))
 
 
-@pytest.mark.parametrize(("model", "values"), SIDES)
+@pytest.mark.parametrize(("model", "parameter", "low", "high", "values"), POINTS)
 def test_small_disturbance_moves_like_the_rightmost_root(
-    model: str, values: dict[str, object]
+    model: str, parameter: str, low: float, high: float, values: dict[str, object]
 ) -> None:
-    """Growth rate and frequency within 1 %, on both sides of Hopf points."""
-    case = Case.of(model, values)
-    root = leading(case)
+    """Growth rate and frequency within 1 %, on both sides of each Hopf point."""
+    [point] = hopf_points(Case.of(model, values), parameter, low, high)
+    signs = set()
+    for side in (0.96, 1.04):
+        case = point.case.with_(**{parameter: side * point.value})
+        root = leading(case)
+        signs.add(root.real > 0.0)
+        rate, frequency = measured(case, root)
+        assert rate == pytest.approx(root.real, rel=0.01)
+        assert frequency == pytest.approx(root.imag, rel=0.01)
+    assert signs == {True, False}
+
+
+def measured(case: Case, root: complex) -> tuple[float, float]:
+    """Return growth rate and frequency of a motion that begins in a root's mode, by a fit."""
     end = 10.0 * np.pi / root.imag
     start = mode(case, root, 1e-5 * case.equilibrium[0])
     motion = integrate(case, end, start=start, constrained=False, tolerance=1e-11)
@@ -49,15 +73,11 @@ def test_small_disturbance_moves_like_the_rightmost_root(
         return (np.linalg.lstsq(waves.T, swing, rcond=None)[0] @ waves - swing) / swing.max()
 
     first = np.array([0.8 * root.real, 1.01 * root.imag])
-    rate, frequency = least_squares(misfit, first, x_scale=np.abs(first)).x
-    assert rate == pytest.approx(root.real, rel=0.01)
-    assert frequency == pytest.approx(root.imag, rel=0.01)
+    return tuple(least_squares(misfit, first, x_scale=np.abs(first)).x)
 
 
-def test_sides_cover_both_signs() -> None:
-    for model in {model for model, _ in SIDES}:
-        signs = {leading(Case.of(m, v)).real > 0.0 for m, v in SIDES if m == model}
-        assert signs == {True, False}, model
+def test_growth_is_measured_in_every_model() -> None:
+    assert {model for model, *_ in POINTS} == set(MODELS)
 
 
 def test_error_falls_with_the_tolerance() -> None:
@@ -102,6 +122,50 @@ def test_queue_stops_at_its_floor_and_leaves_it() -> None:
     assert np.diff(np.signbit(queue - 1e-6).astype(int)).any()
 
 
+def test_queue_stops_at_the_end_of_the_buffer_and_leaves_it() -> None:
+    case = named("red-dumbbell", {"buffer": 110.0, "least_window": 1.0})
+    queue = 60.0 * integrate(case, 60.0).at(np.linspace(0.0, 60.0, 20001))[1]
+    assert queue.max() == pytest.approx(110.0, abs=1e-9)
+    assert 0.01 < np.mean(queue > 110.0 - 1e-6) < 0.5
+    assert np.diff(np.signbit(queue - 109.0).astype(int)).any()
+
+
+def test_full_buffer_loses_what_the_link_cannot_take() -> None:
+    """Loss l at the end of the buffer: (1 - l) of what is sent is the capacity."""
+    case = named("red-dumbbell", {"buffer": 110.0})
+    p = {**case.derived, "constrained": True}
+    full, window = 110.0 / 60.0, 60.0
+    [loss] = case.model.loss(p, [window, full, 0.9])
+    sent = window / (p["rtt"] + full / p["capacity"])
+    assert (1.0 - loss) * sent == pytest.approx(p["capacity"], rel=1e-12)
+    assert case.model.loss(p, [window, 0.99 * full, 0.9])[0] < 0.1 * loss
+
+
+def test_buffer_below_the_queue_at_rest_is_refused() -> None:
+    with pytest.raises(NoEquilibriumError, match=r"settle at 51\.87 packets, and buffer = 51 ends"):
+        _ = named("red-dumbbell", {"buffer": 51.0}).equilibrium
+    assert named("red-dumbbell", {"buffer": 52.0}).equilibrium[1] < 52.0 / 60.0
+
+
+def test_window_stops_at_its_least() -> None:
+    """Without a floor the fluid's window falls to 0 after a hard push; a sender keeps a packet."""
+    pushed = {"window": 80.0}
+    with pytest.raises(ConvergenceError, match="a window falls to 0"):
+        integrate(named("red-dumbbell"), 60.0, start=pushed)
+    case = named("red-dumbbell", {"least_window": 1.0})
+    window = integrate(case, 60.0, start=pushed).at(np.linspace(0.0, 60.0, 20001))[0]
+    assert window.min() == pytest.approx(1.0, abs=1e-9)
+    with pytest.raises(NoEquilibriumError, match="below least_window = 30"):
+        _ = named("red-dumbbell", {"least_window": 30.0}).equilibrium
+
+
+def test_strict_red_without_averaging_holds_the_queue_at_its_threshold() -> None:
+    """Where everything is dropped, a queue can only stand: the law's jump is a buffer's end."""
+    case = Case.of("red-instant", rtt=0.4, min_th=2.0, max_th=8.0, max_p=0.02, drop="strict")
+    queue = integrate(case, 60.0, start={"window": 60.0}).at(np.linspace(0.0, 60.0, 9001))[1]
+    assert queue.max() == pytest.approx(8.0, abs=1e-9)
+
+
 def test_constraints_change_nothing_within_the_range() -> None:
     case = Case.of("red-instant", rtt=0.29)
     both = [
@@ -123,6 +187,8 @@ def test_starts_are_checked() -> None:
         integrate(Case.of("threshold"), 1.0, start={"queue": 3.0})
     with pytest.raises(ParameterError, match="not above 0"):
         integrate(Case.of("threshold"), 1.0, start={"window": 0.0})
+    with pytest.raises(ParameterError, match=r"`queue`: 5 is not in 0..2"):
+        integrate(named("red-dumbbell", {"buffer": 120.0}), 1.0, start={"queue": 5.0})
     with pytest.raises(ParameterError, match="not after the start"):
         integrate(Case.of("threshold"), 0.0)
 

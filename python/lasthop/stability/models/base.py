@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,12 @@ class Model(ABC):
     @abstractmethod
     def delays(self, p: Derived, now: State) -> list[Any]:
         """Return the delays, which may depend on the present state. [s]"""
+
+    def bounds(self, p: Derived) -> dict[str, tuple[float, float]]:
+        """Return least and most of states where constraints count. [packets]"""
+        least = float(p["least_window"])
+        windows = {name: (least, inf) for name in self.states if name.startswith("window")}
+        return windows | {name: (0.0, inf) for name in self.states if name.startswith("queue")}
 
     @abstractmethod
     def rates(self, p: Derived, now: State, lagged: Sequence[State]) -> list[Any]:

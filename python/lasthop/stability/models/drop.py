@@ -9,6 +9,9 @@ from lasthop.stability.parameters import Choice, Number, Parameter
 
 __all__ = ["RED", "law", "line", "queue_at", "settings"]
 
+ROUNDING = 1e-12
+"""Part of a queue that scaling it forth and back may add. [-]"""
+
 RED: tuple[Parameter, ...] = (
     Number("min_th", 50.0, "packets", "lower threshold", closed=True),
     Number("max_th", 550.0, "packets", "upper threshold"),
@@ -88,7 +91,7 @@ def law(p: Mapping[str, Any], average: Any) -> Any:
         return 0.0
     if p["drop"] == "linear":
         return min(1.0, p["rho"] * (queue - p["min_th"]))
-    if queue < p["max_th"]:
+    if queue <= p["max_th"] * (1.0 + ROUNDING):
         return p["rho"] * (queue - p["min_th"])
     if p["drop"] == "gentle":
         return min(1.0, p["eta"] * queue - (1.0 - 2.0 * p["max_p"]))

@@ -25,6 +25,14 @@ WEIGHT = Number(
     closed=True,
 )
 
+BUFFER = Number(
+    "buffer",
+    0.0,
+    "packets",
+    "most that the queue holds where constraints count, as thresholds count it; 0: no limit",
+    closed=True,
+)
+
 WIDEST = 1e12
 """Largest window looked at. [packets]"""
 NARROWEST = 1e-9
@@ -78,7 +86,8 @@ class Red(Model):
     -----
     Manjunath & Raina, Eqs. (9), (19), (26), with the state r in place of p = rho (r - b). With
     ``feedback = "ecn"`` every packet is served, so the factor 1 - p of the arrivals is absent. With
-    ``delay = "queueing"`` each round-trip time is tau_g + q/C at the moment of sending.
+    ``delay = "queueing"`` each round-trip time is tau_g + q/C at the moment of sending. Where
+    constraints count, (4) and (6), a queue that stands at its ``buffer`` loses what does not fit.
     """
 
     def __init__(self, *, averaged: bool, groups: int = 1) -> None:
@@ -101,7 +110,7 @@ class Red(Model):
         for g in range(1, self.groups):
             part = Number(f"share_{g}", 1.0 / self.groups, "-", f"part of flows, group {g}", 0, 1)
             own.append(part)
-        return [*own, CAPACITY, *((GAMMA, WEIGHT) if self.averaged else ())]
+        return [*own, CAPACITY, BUFFER, *((GAMMA, WEIGHT) if self.averaged else ())]
 
     def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
         """Return derived parameters and the point of rest, Eq. (10)."""
@@ -112,6 +121,11 @@ class Red(Model):
         p["shares"] = [*first, 1.0 - sum(first)]
         p["served"] = 0.0 if values["feedback"] == "ecn" else 1.0
         p["queueing"] = 1.0 if values["delay"] == "queueing" else 0.0
+        buffer = np.asarray(values["buffer"])
+        full = np.where(buffer > 0.0, buffer, np.inf)
+        if values["drop"] == "strict" and not self.averaged:  # Where everything is dropped.
+            full = np.minimum(full, values["max_th"])
+        p["full"] = (full / p["scale"])[()]
         if self.averaged:
             weight = np.asarray(values["queue_weight"])
             gain = ewma_gain(weight, values["flows"], values["capacity"])
@@ -132,6 +146,7 @@ class Red(Model):
         w = np.where(np.asarray(p["shares"][-1]) < 0.0, np.nan, w)
         loss = rule.balance(w, p)
         queue = drop.queue_at(p, loss)
+        queue = np.where(np.less(queue, p["full"]), queue, np.nan)
         p |= drop.line(p, loss)
         rest = [w] * self.groups + [queue] * (2 if self.averaged else 1)
         point = np.stack(np.broadcast_arrays(*rest)).astype(np.float64)
@@ -145,7 +160,7 @@ class Red(Model):
         if sum(values[f"share_{g}"] for g in range(1, self.groups)) > 1.0:
             return "the shares of the groups add up to more than 1"
         rule = window_rule(values)
-        _, rest = self.solve({**values, "drop": "gentle"})
+        _, rest = self.solve({**values, "drop": "gentle", "buffer": 0.0})
         if not np.isfinite(rest[0]):
             low = rule.valid_from
             return (
@@ -154,6 +169,12 @@ class Red(Model):
                 else "no window between 1e-9 and 1e12 packets balances growth and loss"
             )
         loss = float(rule.balance(rest[0], values))
+        p, rest = self.solve({**values, "buffer": 0.0})
+        if np.isfinite(rest[0]):
+            return (
+                f"the queue would settle at {rest[self.groups] * p['scale']:.4g} packets, "
+                f"and buffer = {values['buffer']:g} ends below"
+            )
         return (
             f"{rule.name} needs a drop probability of {loss:.3g}, above max_p = "
             f"{values['max_p']:g}, where strict RED drops everything"
@@ -168,25 +189,43 @@ class Red(Model):
         """Queueing delay, where it counts. [s]"""
         return at[self.groups] / p["capacity"] if p["queueing"] else 0.0
 
+    def bounds(self, p: Derived) -> dict[str, tuple[float, float]]:
+        """Return least and most of the states, the queue up to the end of its room. [packets]"""
+        return super().bounds(p) | {"queue": (0.0, float(p["full"]))}
+
     def loss(self, p: Derived, now: State) -> list[Any]:
-        """Return RED's drop probability. [-]"""
-        return [drop.law(p, now[-1])]
+        """Return RED's drop probability, at the buffer's end with what does not fit. [-]"""
+        early = self._early(p, now)
+        if not p.get("constrained") or now[self.groups] < p["full"]:
+            return [early]
+        passed = (1.0 - p["served"] * early) * self._sent(p, now)
+        lost = max(0.0, 1.0 - p["capacity"] / passed) if passed > 0.0 else 0.0
+        return [1.0 - (1.0 - early) * (1.0 - lost)]
+
+    def _early(self, p: Derived, now: State) -> Any:
+        """Return the drop probability of RED's law alone. [-]"""
+        if self.averaged or not p.get("constrained"):
+            return drop.law(p, now[-1])
+        return drop.law(p, min(now[-1], p["full"]))
+
+    def _sent(self, p: Derived, now: State) -> Any:
+        """Return what is sent per flow, the mean over groups. [packets/s]"""
+        wait = self._wait(p, now)
+        return sum(
+            (s / (rtt + wait)) * w
+            for s, rtt, w in zip(p["shares"], p["rtts"], now[: self.groups], strict=True)
+        )
 
     def rates(self, p: Derived, now: State, lagged: Sequence[State]) -> list[Any]:
         """Return the right-hand sides of Eq. (19) or (26)."""
         rule, kappa, queue = p["rule"], p["kappa"], now[self.groups]
         rates: list[Any] = []
         for g, before in enumerate(lagged):
-            w, loss = now[g], drop.law(p, before[-1])
+            w, [loss] = now[g], self.loss(p, before)
             acks = before[g] / (p["rtts"][g] + self._wait(p, before))
             change = rule.increase(w, p) * (1.0 - loss) - rule.decrease(w, p) * loss
             rates.append(kappa * (change * acks))
-        wait = self._wait(p, now)
-        sent = sum(
-            (s / (rtt + wait)) * w
-            for s, rtt, w in zip(p["shares"], p["rtts"], now[: self.groups], strict=True)
-        )
-        accepted = sent * (1.0 - p["served"] * drop.law(p, now[-1]))
+        accepted = self._sent(p, now) * (1.0 - p["served"] * self._early(p, now))
         rates.append(kappa * (accepted - p["capacity"]))
         if self.averaged:
             rates.append(kappa * (p["gamma"] * p["capacity"]) * (queue - now[-1]))
