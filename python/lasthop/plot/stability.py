@@ -13,6 +13,7 @@ from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, t
 from lasthop.stability.branch import Branch
 from lasthop.stability.chart import Chart
 from lasthop.stability.integrate import Trajectory
+from lasthop.stability.settling import Sweep
 
 __all__ = [
     "axis_label",
@@ -25,6 +26,7 @@ __all__ = [
     "kind_figure",
     "motion_figure",
     "portraits",
+    "sweep_figure",
     "threshold_figure",
 ]
 
@@ -114,6 +116,29 @@ def branch_figure(branches: Sequence[Branch]) -> Figure:
             Line2D([], [], color=QUIET, linestyle="--", linewidth=0.8, label="normal form"),
         ]
         figure.legend(handles=keys, loc="outside lower center", ncols=3)
+        return figure
+
+
+def sweep_figure(found: Sweep) -> Figure:
+    """Draw swing and period over the parameter, going up and coming back."""
+    with house_style(92.0) as figure:
+        swing, period = figure.subplots(2, 1, sharex=True)
+        looks = ((found.down, MODEL, "<", "coming back"), (found.up, SIMULATION, ">", "going up"))
+        for ends, color, marker, label in looks:
+            heights = [np.nan if end is None else end.amplitude for end in ends]
+            times = [np.nan if end is None or end.period is None else end.period for end in ends]
+            look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.5}
+            swing.plot(found.values, heights, label=label, **look)
+            period.plot(found.values, times, **look)
+        swing.set_ylabel("swing of the\nwindow [packets]")
+        period.set_ylabel("period [s]")
+        for axes in (swing, period):  # From 0 on, with room above.
+            axes.set_ylim(0.0, 1.08 * axes.dataLim.ymax or None)
+        swing.locator_params(axis="x", nbins=5)
+        unit = found.case.number(found.parameter).unit
+        period.set_xlabel(axis_label(found.parameter, unit))
+        title(swing, found.case.model.title)
+        figure.legend(*swing.get_legend_handles_labels(), loc="outside lower center", ncols=2)
         return figure
 
 

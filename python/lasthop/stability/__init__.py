@@ -20,6 +20,7 @@ from lasthop.stability.integrate import Trajectory, integrate, mode
 from lasthop.stability.models import MODELS, Model
 from lasthop.stability.normal_form import NormalForm, normal_form
 from lasthop.stability.presets import PRESETS, named
+from lasthop.stability.settling import Settled, Sweep, settled, sweep
 from lasthop.stability.spectrum import Roots, roots
 from lasthop.stability.windows import RULES, WindowRule
 
@@ -42,6 +43,8 @@ __all__ = [
     "NormalForm",
     "ParameterError",
     "Roots",
+    "Settled",
+    "Sweep",
     "Trajectory",
     "WindowRule",
     "branch",
@@ -54,4 +57,6 @@ __all__ = [
     "named",
     "normal_form",
     "roots",
+    "settled",
+    "sweep",
 ]

@@ -1,5 +1,6 @@
 """`lasthop stability cycle`."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +19,9 @@ from lasthop.cli.stability.options import (
 
 if TYPE_CHECKING:
     from lasthop.stability.branch import Branch
+    from lasthop.stability.case import Case
+    from lasthop.stability.curve import Axis
+    from lasthop.stability.settling import Settled, Sweep
 
 __all__ = ["cycle"]
 
@@ -30,15 +34,23 @@ def cycle(
     over: Over,
     settings: Parameters = None,
     count: Annotated[
-        int, typer.Option(metavar="N", min=2, max=1000, help="Most cycles to compute.")
+        int, typer.Option(metavar="N", min=2, max=1000, help="Most cycles to compute, or values.")
     ] = 30,
+    constrained: Annotated[
+        bool,
+        typer.Option(
+            "--constrained",
+            help="Follow motions up and down the range, with queues and probabilities in theirs.",
+        ),
+    ] = False,
     out: Picture = None,
     as_json: Json = False,
 ) -> None:
     """Follow the cycles born at each Hopf point of a range: period, swing, stability, folds.
 
-    Cycles of the equations as the analysis has them, without floor of the queue and without limits
-    of probabilities; `integrate` has both.
+    Without --constrained, of the equations as the analysis has them, where queues have no floor and
+    probabilities no limits: stable and unstable cycles. With it, what motions end in at --count
+    values of the range, going up and coming back: stable cycles only, of any size.
     """
     from lasthop.cli.stability.answers import print_json
     from lasthop.stability.branch import branch
@@ -46,6 +58,9 @@ def cycle(
 
     case = read_case(name, settings)
     [axis] = axes(case, over, 1)
+    if constrained:
+        follow_motions(case, axis, count, out, as_json)
+        return
     branches = []
     for point in hopf_points(case, axis.name, axis.low, axis.high):
         with count_bar("cycles") as progress:
@@ -68,6 +83,89 @@ def cycle(
         from lasthop.plot.stability import branch_figure
 
         save(branch_figure(branches), out)
+
+
+def follow_motions(case: "Case", axis: "Axis", count: int, out: Path | None, as_json: bool) -> None:
+    """Print and draw what motions under constraints end in."""
+    from lasthop.cli.stability.answers import print_json
+    from lasthop.stability.settling import sweep
+
+    with count_bar("motions") as progress:
+        found = sweep(case, axis, count, progress)
+    if as_json:
+        print_json(described_sweep(found))
+        return
+    print_sweep(found)
+    if out is not None:
+        from lasthop.plot.stability import sweep_figure
+
+        save(sweep_figure(found), out)
+
+
+def print_sweep(found: "Sweep") -> None:
+    """Print what the motion ends in at each value."""
+    from lasthop.cli.stability.answers import number
+    from lasthop.cli.tables import print_table
+
+    states = found.case.model.states
+    queue = next((name for name in states if name.startswith("queue")), None)
+    rows = []
+    for value, up, down in zip(found.values, found.up, found.down, strict=True):
+        row = [f"{value:.6g}", swing(up), swing(down)]
+        row.append("-" if down is None or down.period is None else number(down.period))
+        if queue is not None:
+            lengths = None if down is None else down.states()[states.index(queue)]
+            ends = ["-"] * 2 if lengths is None else [number(float(lengths.min()))]
+            row += ends if lengths is None else [*ends, number(float(lengths.max()))]
+            row.append("-" if down is None else f"{100 * down.part_at(queue, 0.0):.0f}")
+        rows.append(row)
+    heads = [found.parameter, "swing\ngoing up", "swing\ncoming back", "period\n[s]"]
+    if queue is not None:
+        heads += ["least\nqueue", "most", "empty\n[%]"]
+    print_table(heads, rows)
+    if found.differ:
+        low, high = found.differ[0], found.differ[-1]
+        typer.echo(f"rest and swing side by side from {found.parameter} = {low:.6g} to {high:.6g}")
+    lost = sum(each is None for each in (*found.up, *found.down))
+    if lost:
+        typer.echo(f"-: {lost} motions neither rest nor repeat in the time that they are given")
+
+
+def swing(end: "Settled | None") -> str:
+    """Return how far the window swings, as text."""
+    from lasthop.cli.stability.answers import number
+
+    return "-" if end is None else number(end.amplitude)
+
+
+def described_sweep(found: "Sweep") -> dict[str, Any]:
+    """Return what motions end in as an object."""
+
+    def described(end: "Settled | None") -> dict[str, Any] | None:
+        if end is None:
+            return None
+        states = end.states()
+        return {
+            "swing_packets": end.amplitude,
+            "period_s": end.period,
+            "states": {
+                name: {
+                    "least": float(row.min()),
+                    "mean": float(row.mean()),
+                    "most": float(row.max()),
+                }
+                for name, row in zip(end.case.model.states, states, strict=True)
+            },
+        }
+
+    return {
+        "model": found.case.model.name,
+        "parameter": found.parameter,
+        "motions": [
+            {"value": float(value), "up": described(up), "down": described(down)}
+            for value, up, down in zip(found.values, found.up, found.down, strict=True)
+        ],
+    }
 
 
 def print_branch(branch: "Branch") -> None:

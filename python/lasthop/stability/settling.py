@@ -1,0 +1,293 @@
+"""What a motion ends in under constraints: rest, or a cycle in which queues run empty and full.
+
+Where a queue stands at an end of its room the equations change, so that collocation, which needs
+smooth ones, does not apply. The motion itself is followed until it repeats: the states at which the
+window passes its middle upwards are the points of a return map, and a cycle is found once they come
+back. Only stable cycles are found so; a sweep up and down a parameter shows where two of them, or a
+cycle and a point of rest, stand side by side.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.case import Case
+from lasthop.stability.curve import Axis
+from lasthop.stability.errors import ConvergenceError
+from lasthop.stability.integrate import History, Trajectory, integrate
+from lasthop.stability.spectrum import roots
+
+__all__ = ["Settled", "Sweep", "settled", "sweep"]
+
+Array = NDArray[np.float64]
+
+SAME = 1e-4
+"""Distance from the cycle, over the swing of each state, at which the motion is on it. [-]"""
+NOISE = 1e-5
+"""Distance of two returns, over the swing, that the integration's own error makes. [-]"""
+QUIET = 1e-3
+"""Swing of the window over its point of rest, below which a stable point of rest is reached. [-]"""
+APART = 1e-3
+"""Distance of two returns, over the swing, from which on they are of different turns. [-]"""
+MOST_TURNS = 6
+"""Swings that a cycle may take to repeat."""
+CHUNK = 12.0
+"""Periods of the linear system that are followed at a time; at least as many delays. [-]"""
+MOST_CHUNKS = 40
+SAMPLES = 6000
+"""Times at which a chunk is read."""
+
+Progress = Callable[[int, int], None]
+"""Told how many values are done, of how many."""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What a motion ends in.
+
+    Parameters
+    ----------
+    case : Case
+        The case.
+    motion : Trajectory
+        The last part of the motion, several periods long.
+    period : float or None
+        Period of the cycle; None at rest. [s]
+    """
+
+    case: Case
+    motion: Trajectory
+    period: float | None
+
+    @property
+    def end(self) -> float:
+        """Time at which `motion` ends. [s]"""
+        return float(self.motion.starts[-1])
+
+    def states(self, count: int = 2001) -> Array:
+        """Return the states over the last period, a row a state, at equal times."""
+        length = self.period or min(self.case.delays)
+        return self.motion.at(np.linspace(self.end - length, self.end, count))
+
+    @property
+    def amplitude(self) -> float:
+        """Half the peak-to-peak swing of the first window; 0 at rest. [packets]"""
+        return 0.0 if self.period is None else float(np.ptp(self.states()[0])) / 2.0
+
+    def part_at(self, state: str, value: float) -> float:
+        """Return the part of the time in which a state stands at a value. [-]"""
+        row = self.states()[self.case.model.states.index(state)]
+        return float(np.mean(np.abs(row - value) <= 1e-9 * max(1.0, abs(value))))
+
+    def history(self) -> History:
+        """Return the end of the motion as the past of another."""
+        motion, end = self.motion, self.end
+        return lambda time: [float(x) for x in motion.at(np.array([end + time]))[:, 0]]
+
+
+def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -> Settled:
+    """Follow the motion under constraints until it rests or repeats.
+
+    Parameters
+    ----------
+    case : Case
+        The case.
+    start : callable, optional
+        The past, from the time [s]; by default windows 5 % above rest.
+    tolerance : float
+        Error allowed in a step of the integration, over the size of each state. [-]
+
+    Raises
+    ------
+    ConvergenceError
+        If it does neither in `MOST_CHUNKS` times `CHUNK` periods: it may not be periodic.
+    """
+    root = roots(case, 2)
+    length = CHUNK * max(root.period or 0.0, *case.delays)
+    past = start
+    for _ in range(MOST_CHUNKS):
+        motion = integrate(case, length, start=past, tolerance=tolerance)
+        found = _periodic(case, motion)
+        if found is not None:
+            return found
+        if root.stable and _is_quiet(case, motion):
+            return Settled(case, motion, None)
+        past = Settled(case, motion, None).history()
+        turns = _passages(case, motion)
+        if len(turns) < 3 * MOST_TURNS:  # The cycle is longer than the linear system's period.
+            length = min(2.0 * length, 1000.0 * CHUNK * max(case.delays))
+    raise ConvergenceError(
+        f"{case.model.name}: the motion neither rests nor repeats in {MOST_CHUNKS} stretches of "
+        f"{length:.3g} s"
+    )
+
+
+def _is_quiet(case: Case, motion: Trajectory) -> bool:
+    """Tell whether the motion is so close to the point of rest that it must end there."""
+    rest = case.equilibrium
+    swing = np.abs(motion.values[:, len(motion.starts) // 2 :] - rest[:, None]).max(axis=1)
+    return bool(np.all(swing <= QUIET * np.maximum(rest, 1e-3)))
+
+
+def _passages(case: Case, motion: Trajectory) -> Array:
+    """Return times at which the first window passes its middle upwards, to rounding."""
+    from scipy.optimize import brentq
+
+    times = np.linspace(min(case.delays), float(motion.starts[-1]), SAMPLES)
+    window = motion.at(times)[0]
+    middle = 0.5 * (window.max() + window.min())
+    rising = np.flatnonzero((window[:-1] < middle) & (window[1:] >= middle))
+
+    def above(time: float) -> float:
+        return float(motion.at(np.array([time]))[0, 0] - middle)
+
+    return np.array([float(brentq(above, times[k], times[k + 1], xtol=1e-14)) for k in rising])
+
+
+def _periodic(case: Case, motion: Trajectory) -> Settled | None:
+    """Return the cycle if the last returns are those of one; None if they still move."""
+    passed = _passages(case, motion)
+    swing = np.ptp(motion.values, axis=1)
+    if len(passed) < 2 or swing[0] <= QUIET * case.equilibrium[0]:
+        return None
+    # A return is known by what went before: the states now, and the last delay's.
+    offsets = np.linspace(0.0, max(case.delays), 9)
+    points = motion.at((passed[:, None] - offsets).ravel().clip(0.0)).reshape(len(swing), -1, 9)
+    scaled = points / np.maximum(swing, 1e-12)[:, None, None]
+    for turns in range(1, MOST_TURNS + 1):
+        if len(passed) < 3 * turns + 2:
+            return None
+        last = scaled[:, [-1 - k * turns for k in range(4)]]
+        moved = np.abs(np.diff(last, axis=1)).max(axis=(0, 2))
+        if _has_arrived(moved):
+            return Settled(case, motion, float(passed[-1] - passed[-1 - turns]))
+        if turns == 1 and moved.max() < APART:
+            return None  # Still on its way to a cycle of one turn.
+    return None
+
+
+def _has_arrived(moved: Array) -> bool:
+    """Tell from the last three moves of a return map, latest first, whether the next are nothing.
+
+    What is left is the sum of a geometric series, so that a slow approach is not taken for an end.
+    """
+    if moved.max() <= NOISE:
+        return True
+    if not moved[0] < moved[1] < moved[2]:
+        return False
+    ratio = max(moved[0] / moved[1], moved[1] / moved[2])
+    return bool(moved[0] * ratio / (1.0 - ratio) <= SAME)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What motions end in along a parameter, going up and coming back.
+
+    Parameters
+    ----------
+    case : Case
+        All other parameters.
+    parameter : str
+        What is varied.
+    values : array
+        Its values, increasing.
+    up, down : list of Settled or None
+        Ends of the motion at each value, begun from the end at the value below, or above. None
+        where it neither rests nor repeats, as it may close to a Hopf point or a fold.
+    """
+
+    case: Case
+    parameter: str
+    values: Array
+    up: Sequence[Settled | None]
+    down: Sequence[Settled | None]
+
+    @property
+    def differ(self) -> list[float]:
+        """Values at which it matters where the motion comes from."""
+        pairs = zip(self.values, self.up, self.down, strict=True)
+        return [
+            float(v)
+            for v, a, b in pairs
+            if a is not None
+            and b is not None
+            and abs(a.amplitude - b.amplitude) > 0.01 * max(a.amplitude, b.amplitude)
+        ]
+
+
+def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) -> Sweep:
+    """Follow motions under constraints along a parameter, up and down again.
+
+    Each motion begins as the last one ended, pushed by 1 % of the window at rest, so that it leaves
+    a point of rest that is not stable.
+
+    Parameters
+    ----------
+    case : Case
+        All other parameters.
+    axis : Axis
+        The parameter and its range.
+    count : int
+        Values of it.
+    progress : callable, optional
+        Told how many motions are done, of how many.
+
+    Raises
+    ------
+    ConvergenceError
+        If no motion at all rests or repeats.
+    NoEquilibriumError
+        If there is no point of rest at a value.
+    """
+    values = axis.value(np.linspace(0.0, 1.0, count))
+    done = 0
+
+    def along(order: Array, last: Settled | None) -> list[Settled | None]:
+        nonlocal done
+        found: list[Settled | None] = []
+        for value in order:
+            here = case.with_(**{axis.name: float(value)})
+            try:
+                last = settled(here, None if last is None else _pushed(here, last))
+                found.append(last)
+            except ConvergenceError:
+                found.append(None)
+            done += 1
+            if progress is not None:
+                progress(done, 2 * count)
+        return found
+
+    up = along(values, None)
+    down = along(values[::-1], next((each for each in up[::-1] if each is not None), None))
+    if all(each is None for each in (*up, *down)):
+        raise ConvergenceError(f"{case.model.name}: no motion rests or repeats in the range")
+    return Sweep(case, axis.name, values, up, down[::-1])
+
+
+def _pushed(case: Case, last: Settled) -> History:
+    """Return the end of a motion as a past of another case, its windows 1 % of rest higher."""
+    if last.period is None:
+        return _rest_pushed(case)
+    before = last.history()
+    rest, names = case.equilibrium, case.model.states
+    push = [0.01 * x * n.startswith("window") for x, n in zip(rest, names, strict=True)]
+    bounds = case.model.bounds({**case.derived, "constrained": True})
+    ends = [bounds.get(name, (-np.inf, np.inf)) for name in names]
+
+    def history(time: float) -> list[float]:
+        state = zip(before(time), push, ends, strict=True)
+        return [min(max(x + y, low), high) for x, y, (low, high) in state]
+
+    return history
+
+
+def _rest_pushed(case: Case) -> History:
+    """Return a constant past with windows 1 % above rest."""
+    names = case.model.states
+    state = [
+        float(x) * (1.01 if name.startswith("window") else 1.0)
+        for x, name in zip(case.equilibrium, names, strict=True)
+    ]
+    return lambda time: state

@@ -1,0 +1,71 @@
+"""Cycles under constraints: those of the free equations where neither end is met, and beyond."""
+
+import numpy as np
+import pytest
+
+from lasthop.stability import Case, ConvergenceError, branch, hopf_points, named, settled, sweep
+from lasthop.stability.curve import Axis
+from lasthop.stability.settling import _has_arrived
+
+
+def test_where_no_end_is_met_it_is_the_cycle_of_collocation() -> None:
+    [point] = hopf_points(Case.of("threshold"), "q_th", 30.0, 60.0)
+    found = branch(point, 30.0, 60.0, cycles=6, intervals=20)
+    value, cycle = float(found.values[-1]), found.cycles[-1]
+    ended = settled(Case.of("threshold", q_th=value))
+    assert ended.amplitude == pytest.approx(cycle.amplitude, rel=3e-4)
+    assert ended.period == pytest.approx(cycle.period, rel=1e-4)
+
+
+def test_period_is_that_of_the_motion_followed_for_long() -> None:
+    """The queue stands empty for part of each period."""
+    from lasthop.stability import integrate
+
+    case = named("red-dumbbell")
+    ended = settled(case)
+    motion = integrate(case, 300.0, tolerance=1e-9)
+    assert ended.period == pytest.approx(motion.period(0.5), rel=1e-4)
+    assert ended.amplitude == pytest.approx(motion.swing(0.5), rel=1e-3)
+    queue = motion.at(np.linspace(300.0 - 5.0 * motion.period(0.5), 300.0, 40001))[1]
+    assert ended.part_at("queue", 0.0) == pytest.approx(np.mean(queue == 0.0), abs=0.01)
+
+
+def test_full_buffer_bounds_the_cycle() -> None:
+    ended = settled(named("red-dumbbell", {"buffer": 80.0}))
+    queue = 60.0 * ended.states()[1]
+    assert queue.max() == pytest.approx(80.0, abs=1e-9)
+    assert ended.part_at("queue", 80.0 / 60.0) > 0.02
+    assert ended.amplitude < 0.8 * settled(named("red-dumbbell")).amplitude
+
+
+def test_stable_rest_is_told() -> None:
+    ended = settled(named("red-dumbbell", {"rtt": 0.02}))
+    assert ended.period is None
+    assert ended.amplitude == 0.0
+    assert ended.states()[0] == pytest.approx(ended.case.equilibrium[0], rel=1e-3)
+
+
+def test_rest_and_swing_stand_side_by_side_before_a_subcritical_point() -> None:
+    """The Hopf point is at 90.93 ms; a large cycle of constraints exists below it already."""
+    found = sweep(Case.of("red", gamma=0.002), Axis("rtt", 0.088, 0.092), 3)
+    up = [end.amplitude for end in found.up if end is not None]
+    down = [end.amplitude for end in found.down if end is not None]
+    assert up[1] == 0.0 < 6.0 < down[1]
+    assert up[2] == pytest.approx(down[2], rel=1e-3)
+    assert found.differ == [pytest.approx(0.09)]
+
+
+def test_slow_growth_is_not_taken_for_a_cycle() -> None:
+    assert not _has_arrived(np.array([9.0e-5, 8.9e-5, 8.8e-5]))
+    assert not _has_arrived(np.array([9.0e-5, 9.01e-5, 9.02e-5]))
+    assert _has_arrived(np.array([1e-5, 1e-4, 1e-3]))
+    assert not _has_arrived(np.array([1e-3, 1e-2, 1e-1]))
+
+
+def test_motion_that_neither_rests_nor_repeats_is_not_returned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lasthop.stability.settling.MOST_CHUNKS", 2)
+    case = Case.of("red-instant", rtt=0.2719)  # Just beyond the Hopf point, it grows very slowly.
+    with pytest.raises(ConvergenceError, match="neither rests nor repeats"):
+        settled(case)
