@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from lasthop.plot.figure import Figure
+    from lasthop.swing import Swing
 
 __all__ = ["Comparison", "Row", "compare"]
 
@@ -72,6 +73,15 @@ class Comparison:
         return list(self._rows())
 
     @cached_property
+    def swing(self) -> "Swing | None":
+        """The simulated queue's trace and the fluid's rest, where the model is one."""
+        if self.prediction is None or not self.prediction.summary.get("stability"):
+            return None
+        from lasthop.swing import swing_of
+
+        return swing_of(self.scenario, self.prediction, self.simulation)
+
+    @cached_property
     def table(self) -> "pd.DataFrame":
         """`rows` as a data frame."""
         import pandas as pd
@@ -114,6 +124,9 @@ class Comparison:
         if "stations" not in self.simulation.summary:
             always |= WITHOUT_CELL
         for list_name in LISTS:
+            if list_name == "stability":
+                yield from self._swing_rows()
+                continue
             theirs = items_by_name(predicted.get(list_name, ()))
             ours = items_by_name(self.simulation.summary.get(list_name, ()))
             shown = shown_quantities(
@@ -133,6 +146,12 @@ class Comparison:
                         None if seen is None else seen["mean"],
                         None if seen is None else seen["ci95"],
                     )
+
+    def _swing_rows(self) -> Iterator[Row]:
+        """Yield the period near rest beside that of the simulated trace."""
+        swing = self.swing
+        if swing is not None and not (swing.predicted_s is None and swing.period_s is None):
+            yield Row("stability", swing.queue, "period_s", swing.predicted_s, swing.period_s, None)
 
 
 def compare(
@@ -166,6 +185,10 @@ def compare(
         prediction = predict(checked, model=model)
     except (ModelError, ConvergenceError) as error:
         refusal = str(error)
+    if prediction is not None and prediction.summary.get("stability"):
+        from lasthop.swing import sampled
+
+        checked = sampled(checked, prediction)
     simulation = simulate(checked, jobs=jobs, progress=progress)
     return Comparison(checked, prediction, refusal, simulation)
 

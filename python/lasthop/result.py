@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LISTS", "Answer", "Prediction", "Result"]
 
-LISTS = ("flows", "stations", "aps", "queues", "links", "cells", "classes", "totals")
+LISTS = ("flows", "stations", "aps", "queues", "links", "cells", "classes", "stability", "totals")
 """Lists of a result, in its order."""
 
 
@@ -68,6 +68,11 @@ class Answer:
     def cells(self) -> "pd.DataFrame":
         """One row a cell."""
         return self.table("cells")
+
+    @cached_property
+    def stability(self) -> "pd.DataFrame":
+        """One row a queue: whether its point of rest is stable, rightmost root, period."""
+        return self.table("stability")
 
     @cached_property
     def totals(self) -> "pd.DataFrame":
@@ -161,13 +166,26 @@ class Result(Answer):
         import pandas as pd
 
         columns = ["time_s", "list", "name", "quantity", "value"]
-        tree = json.loads(self._output.series_json)
+        tree = self._tracks
         rows = [
             (time, track["list"], track["name"], track["quantity"], value)
-            for track in (tree or {}).get("tracks", [])
+            for track in tree.get("tracks", [])
             for time, value in zip(tree["time_s"], track["values"], strict=True)
         ]
         return pd.DataFrame(rows, columns=columns)
+
+    def track(
+        self, list_name: str, name: str, quantity: str
+    ) -> tuple[list[float], list[float]] | None:
+        """Times and values of one time series; None if it was not sampled."""
+        for track in self._tracks.get("tracks", []):
+            if (track["list"], track["name"], track["quantity"]) == (list_name, name, quantity):
+                return self._tracks["time_s"], track["values"]
+        return None
+
+    @cached_property
+    def _tracks(self) -> dict[str, Any]:
+        return json.loads(self._output.series_json) or {}
 
     @property
     def plot(self) -> "ResultPlots":
@@ -215,7 +233,9 @@ def flat_row(item: Mapping[str, Any], intervals: bool = True) -> dict[str, Any]:
     """One item of a result with each estimate as two columns, value and half width."""
     row: dict[str, Any] = {}
     for key, value in item.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and "real" in value:
+            row[key] = complex(value["real"], value["imag"])
+        elif isinstance(value, Mapping):
             row[key] = nan if value["mean"] is None else value["mean"]
             if intervals:
                 row[f"{key}_ci95"] = nan if value["ci95"] is None else value["ci95"]

@@ -44,11 +44,14 @@ def test_link_is_as_busy_as_what_it_delivers(result: lh.Result) -> None:
     assert queues.loc["bottleneck", "occupancy_max_packets"] <= 30
 
 
-def test_no_model_of_a_cell_takes_a_network(result: lh.Result) -> None:
-    with pytest.raises(ModelError, match="runs between wired nodes"):
+def test_network_without_fluid_counterpart_is_simulated_all_the_same(result: lh.Result) -> None:
+    with pytest.raises(ModelError, match=r"`flow\.file` ends after its last segment"):
         lh.predict(DUMBBELL)
+    with pytest.raises(ModelError, match="runs between wired nodes"):
+        lh.predict(DUMBBELL, model="hotspot")
     comparison = lh.compare(DUMBBELL)
     assert comparison.refusal is not None
+    assert comparison.swing is None
     assert comparison.simulation.to_json() == result.to_json()
     assert {row.list for row in comparison.rows} == {"classes", "links", "queues"}
 

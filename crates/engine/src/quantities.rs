@@ -288,6 +288,24 @@ pub const QUANTITIES: &[Quantity] = &[
         definition: "part of the time in which an exchange (first frame to MAC ACK) or a collision is on the air",
     },
     Quantity {
+        name: "stable",
+        unit: "-",
+        lists: &["stability"],
+        definition: "whether a small disturbance of the point of rest of a queue and its flows dies out",
+    },
+    Quantity {
+        name: "rightmost_root",
+        unit: "1/s",
+        lists: &["stability"],
+        definition: "characteristic root that decides it: its real part is the rate of growth, its imaginary part the angular frequency",
+    },
+    Quantity {
+        name: "period_s",
+        unit: "s",
+        lists: &["stability"],
+        definition: "period of the swing that dies out last or grows; of a run, the period at which the queue's trace is most like itself",
+    },
+    Quantity {
         name: "packets_delivered",
         unit: "packets",
         lists: &["totals"],

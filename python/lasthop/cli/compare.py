@@ -21,7 +21,7 @@ from lasthop.cli.options import (
     stem,
     writable,
 )
-from lasthop.cli.predict import print_warnings
+from lasthop.cli.predict import print_stability, print_warnings
 from lasthop.cli.progress import progress_bar
 from lasthop.cli.simulate import finish, print_runs
 from lasthop.compare import Comparison, Row
@@ -42,6 +42,10 @@ SHOWN = {
     "loss_probability": ("loss [%]", 100.0),
     "utilisation": ("utilisation [%]", 100.0),
     "occupancy_packets": ("mean queue [packets]", 1.0),
+    "drop_probability": ("drops [%]", 100.0),
+    "mark_probability": ("marks [%]", 100.0),
+    "cwnd_packets": ("mean window [packets]", 1.0),
+    "period_s": ("period of queue [s]", 1.0),
 }
 """What the table shows, in its order: title with unit, and factor from the result's unit."""
 
@@ -106,6 +110,8 @@ def print_comparison(comparison: Comparison) -> None:
         rows += [[title if index == 0 else "", *row] for index, row in enumerate(shown)]
     headers = ["quantity", "of", "predicted", "simulated", "difference"]
     print_table(headers, rows, names=2, most=None)
+    if comparison.prediction is not None:
+        print_stability(comparison.prediction.summary)
 
 
 def numbers(row: Row, scale: float) -> list[str]:

@@ -1,7 +1,8 @@
 """`lasthop predict`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import typer
 
@@ -12,7 +13,7 @@ from lasthop.errors import ConvergenceError, ModelError, UserError
 from lasthop.predict import predict as ask
 from lasthop.result import Prediction
 
-__all__ = ["predict", "print_warnings"]
+__all__ = ["predict", "print_stability", "print_warnings", "refused"]
 
 
 def predict(
@@ -26,10 +27,7 @@ def predict(
     try:
         prediction = ask(scenario, model=model)
     except ModelError as error:
-        for which, what in error.reasons[:-1]:
-            print_error(refusal(scenario.source, model, which, what))
-        hint = f"docs/papers/{model}.md lists what it assumes; simulate and compare need none of it"
-        raise UserError(refusal(scenario.source, model, *error.reasons[-1]), hint) from None
+        raise refused(scenario.source, model, error) from None
     except ConvergenceError as error:
         raise UserError(f"{scenario.source}: model {model}: {error}") from None
     if as_json:
@@ -42,6 +40,7 @@ def predict(
             typer.echo(line)
         typer.echo()
         print_answer(prediction.summary)
+        print_stability(prediction.summary)
     print_warnings(prediction)
 
 
@@ -55,9 +54,26 @@ def solution(prediction: Prediction) -> Iterator[str]:
             yield f"active stations E[N_active] {plain(cell['active_stations']['mean'])}"
 
 
+def refused(source: str, model: str, error: ModelError) -> UserError:
+    """Print all reasons of a refusal but the last, and return that to be raised."""
+    for which, what in error.reasons[:-1]:
+        print_error(refusal(source, model, which, what))
+    hint = f"docs/papers/{model}.md lists what it assumes; simulate and compare need none of it"
+    return UserError(refusal(source, model, *error.reasons[-1]), hint)
+
+
 def refusal(source: str, model: str, assumption: str, message: str) -> str:
     """What of a scenario a model cannot answer."""
     return f"{source}: model {model}: breaks assumption {assumption}: {message}"
+
+
+def print_stability(summary: Mapping[str, Any]) -> None:
+    """What a small disturbance of each queue does, where the model says it."""
+    for item in summary.get("stability", ()):
+        rate = item["rightmost_root"]["real"]
+        what = "stable: a disturbance decays" if item["stable"] else "unstable: a disturbance grows"
+        swing = f", period {plain(item['period_s']['mean'])} s" if "period_s" in item else ""
+        typer.echo(f"{item['name']} at rest is {what} e-fold in {plain(abs(1.0 / rate))} s{swing}")
 
 
 def print_warnings(prediction: Prediction) -> None:

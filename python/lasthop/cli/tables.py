@@ -122,7 +122,7 @@ def print_answer(summary: Mapping[str, Any]) -> None:
         items = summary.get(list_name, ())
         if list_name == "flows" and "classes" in summary and len(items) > MOST_FLOWS:
             continue
-        if list_name == "queues":  # Those of a cell's nodes stand with their nodes.
+        if list_name == "queues" and "stations" in summary:  # Those of nodes stand with them.
             items = [item for item in items if "occupancy_max_packets" in item]
         shown = [column for column in columns if any(column.says_something(item) for item in items)]
         if shown:

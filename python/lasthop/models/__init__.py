@@ -25,13 +25,14 @@ def _of(subject: str) -> Model:
     return ask
 
 
-MODELS: Mapping[str, Model] = {subject: _of(subject) for subject in ("edca", "hotspot", "vbs")}
+MODELS: Mapping[str, Model] = {subject: _of(subject) for subject in ("edca", "hotspot", "red", "vbs")}
 """Models by name. Each takes a normalised scenario and returns a prediction."""
 
 
 def choose(scenario: Mapping[str, Any]) -> str:
     """Name of the model that suits a scenario.
 
+    ``red`` for networks of wires: flows over a router's queue as a fluid. Of a cell,
     ``edca`` where it holds without reservation: one long-lived connection per station, immediate
     ACKs, equal windows, queues with room for all of them, nothing lost, no wire to speak of. Then
     it knows rates and collisions, and the hot-spot model would say only that all share alike.
@@ -42,6 +43,8 @@ def choose(scenario: Mapping[str, Any]) -> str:
     from lasthop.models.edca import applies as edca_applies
     from lasthop.models.vbs import applies as vbs_applies
 
+    if scenario["cell"] is None:
+        return "red"
     if _beyond_a_cell(scenario):
         return "hotspot"
     if edca_applies(scenario):
@@ -83,6 +86,6 @@ def predict(scenario: Mapping[str, Any], model: str = "hotspot") -> dict[str, An
     KeyError
         There is no such model.
     """
-    if beyond := _beyond_a_cell(scenario):
+    if model != "red" and (beyond := _beyond_a_cell(scenario)):
         raise ModelError("cell", f"{beyond}; the model is of a WLAN cell and its wire alone")
     return MODELS[model](scenario)

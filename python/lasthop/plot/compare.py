@@ -4,13 +4,24 @@ from math import isnan
 from textwrap import fill, shorten
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure as MatplotlibFigure
+from matplotlib.figure import SubFigure
 
 from lasthop.compare import Comparison
+from lasthop.digits import plain
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, headline, house_style, title
 from lasthop.plot.rows import bars, diamonds, estimates, label_rows, numbers, rows_height
+from lasthop.swing import Swing
 
 __all__ = ["comparison_figure"]
+
+TRACE_MM = 58.0
+"""Height of the panel with a queue's trace. [mm]"""
+
+SWINGS_SHOWN = 8.0
+"""Periods of the trace that are drawn, its last ones."""
 
 SIMULATED = "simulation, 95 %"
 EQUAL = "equal shares"
@@ -66,7 +77,10 @@ def comparison_figure(comparison: Comparison) -> Figure:
 
 
 def network_figure(comparison: Comparison) -> Figure:
-    """Three panels: goodput of each class of flows, use of each link, its mean queue."""
+    """Three panels: goodput of each class of flows, use of each link, its mean queue.
+
+    Where a fluid predicts the queue, a fourth on top: its trace, with rest and cycle of the fluid.
+    """
     simulated = comparison.simulation.summary
     panels = (
         ("Who gets how much", "classes", "goodput_bps", 1e-6, "goodput of the class [Mb/s]"),
@@ -75,26 +89,71 @@ def network_figure(comparison: Comparison) -> Figure:
     )
     shown = [panel for panel in panels if simulated.get(panel[1])]
     heights = [rows_height(len(simulated[panel[1]])) for panel in shown]
-    with house_style(sum(heights) + 18) as figure:
-        every = figure.subplots(len(shown), height_ratios=heights, squeeze=False)[:, 0]
+    swing = comparison.swing
+    height = sum(heights) + 18
+    with house_style(height + (0 if swing is None else TRACE_MM)) as figure:
+        below: MatplotlibFigure | SubFigure = figure
+        if swing is not None:  # Apart, so that the names of the rows below take no width from it.
+            ratios = [TRACE_MM, height]
+            above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=ratios)[:, 0]
+            draw_swing(above, swing)
+        every = below.subplots(len(heights), height_ratios=heights, squeeze=False)[:, 0]
         for axes, (what, list_name, quantity, scale, label) in zip(every, shown, strict=True):
             items = simulated[list_name]
             title(axes, what)
-            bars(axes, estimates(items, quantity, scale), SIMULATION, SIMULATED)
-            axes.set_xlim(left=0)
+            guesses = aligned_guesses(comparison, list_name)
+            side_by_side(axes, items, guesses, quantity, scale)
             axes.set_xlabel(label)
-            label_rows(axes, [item["name"] for item in items])
         headline(figure, comparison.scenario["name"])
         handles, names = every[0].get_legend_handles_labels()
-        figure.legend(
-            handles[:1],
-            names[:1],
+        legend = dict(zip(names, handles, strict=True))
+        order = [name for name in (SIMULATED, "model") if name in legend]
+        below.legend(
+            [legend[name] for name in order],
+            order,
             loc="outside lower left",
+            ncols=2,
             title=why_no_model(comparison),
             title_fontsize=6.5,
             alignment="left",
         )
     return figure
+
+
+def draw_swing(figure: SubFigure, swing: Swing) -> None:
+    """Draw the end of the queue's trace, the fluid's point of rest, and its cycle if it swings."""
+    axes = figure.subplots()
+    known = [p for p in (swing.period_s, swing.predicted_s) if p is not None]
+    span = swing.times_s[-1] - swing.times_s[0]
+    length = min(span, SWINGS_SHOWN * max(known)) if known else span
+    start = swing.times_s[-1] - length
+    late = swing.times_s >= start
+    title(axes, "How the queue moves")
+    seen: dict[str, Any] = {"color": SIMULATION, "linewidth": 0.8, "label": "simulation"}
+    axes.plot(swing.times_s[late], swing.packets[late], **seen)
+    kind = "at rest, stable" if swing.stable else "at rest, unstable"
+    axes.axhline(swing.rest_packets, color=MODEL, linestyle="--", linewidth=1.1, label=kind)
+    if swing.cycle is not None:
+        times, queue = swing.cycle
+        turns = int(np.ceil(length / (times[-1] + times[1])))
+        whole = np.concatenate([times + k * (times[-1] + times[1]) for k in range(turns)]) + start
+        shown = whole <= swing.times_s[-1]
+        axes.plot(whole[shown], np.tile(queue, turns)[shown], color=MODEL, label="fluid's cycle")
+    axes.set_xlim(start, swing.times_s[-1])
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(period_text(swing))
+    axes.set_ylabel("queue [packets]")
+    figure.legend(loc="outside lower left", ncols=3, columnspacing=1.2)
+
+
+def period_text(swing: Swing) -> str:
+    """The label of the time axis, with the periods."""
+
+    def said(period: float | None) -> str:
+        return "none" if period is None else f"{plain(period)} s"
+
+    periods = f"simulation {said(swing.period_s)}, near rest {said(swing.predicted_s)}"
+    return f"time [s]; period: {periods}"
 
 
 def side_by_side(

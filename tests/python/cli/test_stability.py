@@ -116,6 +116,97 @@ def test_motion_is_summed_up_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None
     assert answer["states"]["window"][0] == 70.0
 
 
+ROUTER = """\
+name = "router"
+duration = "30 s"
+queue = { limit = 300, red = { min_th = 20, max_th = 60 } }
+dumbbell = { flows = 20, access = "50 Mbps", bottleneck = "30 Mbps", rtt = "150 ms" }
+tcp = { congestion = "compound", window = 1000, delayed_ack = false }
+"""
+
+
+@pytest.fixture
+def router(tmp_path: Path) -> Path:
+    path = tmp_path / "router.toml"
+    path.write_text(ROUTER)
+    return path
+
+
+def test_scenario_becomes_a_fluid_with_its_parameters_printed(
+    lasthop: Lasthop, router: Path
+) -> None:
+    text = lasthop("stability", "equilibrium", router).stdout
+    assert text.startswith(f"{router} as a fluid")
+    assert re.search(r"capacity +125\.0 +packets/s", text)
+    assert re.search(r"gamma +0\.002666", text)
+    assert re.search(r"queue of all +2\d\.\d\d +packets", text)
+    assert "\nunstable: a disturbance grows" in text
+    assert max(map(len, text.splitlines()[1:])) <= 80
+
+
+def test_settings_of_a_scenario_go_by_key_path(lasthop: Lasthop, router: Path) -> None:
+    short = lasthop("stability", "equilibrium", router, "--set", "dumbbell.rtt=10 ms", "--json")
+    answer = json.loads(short.stdout)
+    assert answer["stable"] is True
+    assert answer["scenario"] == "router"
+    assert answer["parameters"]["tcp"] == "compound-reno"
+    assert answer["parameters"]["min_th"] == 20.0
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("roots", []),
+        ("hopf", ["--over", "rtt=10ms..1s"]),
+        ("normal-form", ["--over", "rtt=10ms..1s"]),
+        ("chart", ["--over", "rtt=10ms..1s", "--over", "max_th=30..300", "--size", "5"]),
+        ("cycle", ["--over", "rtt=10ms..1s", "--count", "3"]),
+        ("cycle", ["--over", "rtt=100ms..150ms", "--count", "2", "--constrained"]),
+        ("integrate", ["--until", "5 s"]),
+    ],
+)
+def test_every_command_takes_a_scenario(
+    lasthop: Lasthop, router: Path, command: str, words: list[str]
+) -> None:
+    plain = lasthop("stability", command, router, *words)
+    assert plain.returncode == 0
+    assert "as a fluid" in plain.stdout
+    answer = json.loads(lasthop("stability", command, router, *words, "--json").stdout)
+    assert answer["parameters"]["flows"] == 20
+
+
+def test_parameters_of_a_scenario_are_listed(lasthop: Lasthop, router: Path) -> None:
+    assert "tcp = compound-reno" in lasthop("stability", "models", router).stdout
+    listed = json.loads(lasthop("stability", "models", router, "--json").stdout)
+    assert listed["parameters"][0]["value"] == "compound-reno"
+
+
+def test_motions_under_constraints_are_listed_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
+    words = ["stability", "cycle", "red-dumbbell", "--over", "rtt=30ms..40ms", "--count", "2"]
+    picture = tmp_path / "motions.svg"
+    text = lasthop(*words, "--constrained", "--out", picture).stdout
+    rows = [line.split() for line in text.splitlines() if re.match(r"0\.0\d", line)]
+    assert rows[0][1:4] == ["0", "0", "-"]
+    assert float(rows[1][1]) > 1.0
+    assert picture.exists()
+    found = json.loads(lasthop(*words, "--constrained", "--json").stdout)["motions"]
+    assert found[0]["up"]["period_s"] is None
+    assert found[1]["down"]["states"]["queue"]["most"] > 2.0
+
+
+def test_scenario_without_fluid_counterpart_is_refused(lasthop: Lasthop, router: Path) -> None:
+    done = lasthop("stability", "roots", router, "--set", "tcp.congestion=cubic")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    error, hint = done.stderr.splitlines()
+    assert error.startswith(
+        f"error: {router}: model red: breaks assumption eq. 1: `tcp.congestion`"
+    )
+    assert hint.startswith("hint: docs/papers/red.md")
+    missing = lasthop("stability", "roots", "absent.toml").stderr
+    assert missing == "error: absent.toml: no such file\n"
+
+
 WRONG = {
     "unknown state": (["integrate", "red", "--start", "speed=1"], "`speed`: no such state", None),
     "no number": (["integrate", "red", "--start", "queue=x"], "x is not a number", None),

@@ -22,16 +22,17 @@ def chart(
     as_json: Json = False,
 ) -> None:
     """Draw where the point of rest is stable over two parameters; --over is given twice."""
-    from lasthop.cli.stability.answers import print_json
     from lasthop.stability.chart import chart as draw
 
-    case = read_case(name, settings)
+    asked = read_case(name, settings)
+    case = asked.case
     x, y = axes(case, over, 2)
     with count_bar("chart") as progress:
         found = draw(case, x, y, size, progress)
     if as_json:
-        print_json(described(found))
+        asked.printed(described(found))
         return
+    asked.introduce()
     part = found.stable.mean()
     typer.echo(f"{case.model.name}: stable on {part:.1%} of the chart")
     for curve in found.curves:

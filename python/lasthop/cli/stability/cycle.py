@@ -8,6 +8,7 @@ import typer
 from lasthop.cli.options import Json
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.options import (
+    Asked,
     CaseName,
     Over,
     Parameters,
@@ -19,7 +20,6 @@ from lasthop.cli.stability.options import (
 
 if TYPE_CHECKING:
     from lasthop.stability.branch import Branch
-    from lasthop.stability.case import Case
     from lasthop.stability.curve import Axis
     from lasthop.stability.settling import Settled, Sweep
 
@@ -52,21 +52,21 @@ def cycle(
     probabilities no limits: stable and unstable cycles. With it, what motions end in at --count
     values of the range, going up and coming back: stable cycles only, of any size.
     """
-    from lasthop.cli.stability.answers import print_json
     from lasthop.stability.branch import branch
     from lasthop.stability.hopf import hopf_points
 
-    case = read_case(name, settings)
+    asked = read_case(name, settings)
+    case = asked.case
     [axis] = axes(case, over, 1)
     if constrained:
-        follow_motions(case, axis, count, out, as_json)
+        follow_motions(asked, axis, count, out, as_json)
         return
     branches = []
     for point in hopf_points(case, axis.name, axis.low, axis.high):
         with count_bar("cycles") as progress:
             branches.append(branch(point, axis.low, axis.high, cycles=count, progress=progress))
     if as_json:
-        print_json(
+        asked.printed(
             {
                 "model": case.model.name,
                 "parameter": axis.name,
@@ -74,6 +74,7 @@ def cycle(
             }
         )
         return
+    asked.introduce()
     if not branches:
         typer.echo("no Hopf point in the range")
         return
@@ -85,16 +86,16 @@ def cycle(
         save(branch_figure(branches), out)
 
 
-def follow_motions(case: "Case", axis: "Axis", count: int, out: Path | None, as_json: bool) -> None:
+def follow_motions(asked: Asked, axis: "Axis", count: int, out: Path | None, as_json: bool) -> None:
     """Print and draw what motions under constraints end in."""
-    from lasthop.cli.stability.answers import print_json
     from lasthop.stability.settling import sweep
 
     with count_bar("motions") as progress:
-        found = sweep(case, axis, count, progress)
+        found = sweep(asked.case, axis, count, progress)
     if as_json:
-        print_json(described_sweep(found))
+        asked.printed(described_sweep(found))
         return
+    asked.introduce()
     print_sweep(found)
     if out is not None:
         from lasthop.plot.stability import sweep_figure

@@ -1,11 +1,13 @@
 """`lasthop stability equilibrium`."""
 
+import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lasthop.cli.options import Json
-from lasthop.cli.stability.options import CaseName, Parameters, read_case
+from lasthop.cli.stability.options import Asked, CaseName, Parameters, read_case
 
 if TYPE_CHECKING:
     from lasthop.stability.case import Case
@@ -15,14 +17,21 @@ __all__ = ["equilibrium"]
 
 def equilibrium(name: CaseName, settings: Parameters = None, as_json: Json = False) -> None:
     """Find the point of rest, say whether it is stable, and what the papers' conditions say."""
-    from lasthop.cli.stability.answers import number, print_json, unit_of
+    from lasthop.cli.stability.answers import number, unit_of
     from lasthop.cli.tables import print_table
 
-    answer = described(read_case(name, settings))
+    asked = read_case(name, settings)
+    answer = described(asked.case)
+    doubts = list(doubts_of(asked))
     if as_json:
-        print_json(answer)
+        asked.printed(answer)
+        warn(doubts)
         return
+    asked.introduce()
     rows = [[state, number(value), unit_of(state)] for state, value in answer["states"].items()]
+    if asked.fluid is not None and "queue" in answer["states"]:
+        total = answer["states"]["queue"] * asked.fluid.flows
+        rows.append(["queue of all", number(total), "packets"])
     rows += [[f"loss at queue {k + 1}", number(p), "-"] for k, p in enumerate(answer["loss"])]
     rows += [[f"delay {k + 1}", number(d), "s"] for k, d in enumerate(answer["delays_s"])]
     print_table(["at rest", "value", "unit"], rows)
@@ -39,6 +48,21 @@ def equilibrium(name: CaseName, settings: Parameters = None, as_json: Json = Fal
     if conditions:
         print_table(["condition", "kind", "left", "right", "says"], conditions, names=2)
     typer.echo(verdict(answer))
+    warn(doubts)
+
+
+def doubts_of(asked: Asked) -> Iterator[str]:
+    """Yield what the point of rest of a scenario makes doubtful."""
+    from lasthop.models.red.predict import doubts_at_rest
+
+    if asked.scenario is not None and asked.fluid is not None:
+        yield from doubts_at_rest(asked.scenario.to_dict(), asked.fluid)
+
+
+def warn(doubts: list[str]) -> None:
+    """Print what is doubtful, on standard error."""
+    for doubt in doubts:
+        print(f"warning: {doubt}", file=sys.stderr)
 
 
 def described(case: "Case") -> dict[str, Any]:

@@ -10,12 +10,13 @@ def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json 
     """Find the values of a parameter at which the point of rest begins or ceases to be stable."""
     import typer
 
-    from lasthop.cli.stability.answers import number, print_json, root_object
+    from lasthop.cli.stability.answers import number, root_object
     from lasthop.cli.tables import print_table
     from lasthop.stability.hopf import hopf_points
     from lasthop.stability.spectrum import roots
 
-    case = read_case(name, settings)
+    asked = read_case(name, settings)
+    case = asked.case
     [axis] = axes(case, over, 1)
     points = hopf_points(case, axis.name, axis.low, axis.high)
     if as_json:
@@ -32,8 +33,9 @@ def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json 
             }
             for point in points
         ]
-        print_json({"model": case.model.name, "parameter": axis.name, "points": found})
+        asked.printed({"model": case.model.name, "parameter": axis.name, "points": found})
         return
+    asked.introduce()
     if not points:
         middle = case.with_(**{axis.name: float(axis.value(0.5))})
         state = "stable" if roots(middle, 2).stable else "unstable"

@@ -39,11 +39,12 @@ def integrate(
     """Follow the motion from a constant past, by default with windows 5 % above rest."""
     import numpy as np
 
-    from lasthop.cli.stability.answers import number, print_json, unit_of
+    from lasthop.cli.stability.answers import number, unit_of
     from lasthop.cli.tables import print_table
     from lasthop.stability.integrate import integrate as run
 
-    case = read_case(name, settings)
+    asked = read_case(name, settings)
+    case = asked.case
     given = pairs(start or [], "--start", "STATE=VALUE", "window=20")
     past = {state: as_number(value, f"--start {state}") for state, value in given}
     with time_bar() as progress:
@@ -58,8 +59,9 @@ def integrate(
     if as_json:
         times = np.linspace(0.0, end, POINTS)
         states = dict(zip(case.model.states, motion.at(times).tolist(), strict=True))
-        print_json({"model": case.model.name, "time_s": times.tolist(), "states": states})
+        asked.printed({"model": case.model.name, "time_s": times.tolist(), "states": states})
         return
+    asked.introduce()
     late = motion.at(np.linspace(0.7 * end, end, 20001))
     rows = [
         [

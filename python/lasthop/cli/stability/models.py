@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from lasthop.cli.options import Json
+from lasthop.cli.stability.options import read_case, worded
 
 __all__ = ["models"]
 
@@ -12,7 +13,9 @@ __all__ = ["models"]
 def models(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="MODEL", help="List the parameters of one.", show_default=False),
+        typer.Argument(
+            metavar="CASE", help="List the parameters of one, or of a scenario.", show_default=False
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -45,15 +48,15 @@ def list_models(as_json: bool) -> None:
 def list_parameters(name: str, as_json: bool) -> None:
     """Print every parameter of a model with its value in a case."""
     from lasthop.cli.stability.answers import print_json
-    from lasthop.stability.presets import named
 
-    case = named(name)
+    asked = read_case(name, None)
+    case = asked.case
     values = case.values
     if as_json:
         described = [
             {
                 "name": each.name,
-                "value": values[each.name],
+                "value": worded(values[each.name]),
                 "unit": each.unit,
                 "allowed": each.range,
                 "meaning": each.meaning,
@@ -63,7 +66,7 @@ def list_parameters(name: str, as_json: bool) -> None:
         print_json({"model": case.model.name, "parameters": described})
         return
     for each in case.model.parameters:
-        value = values[each.name]
+        value = worded(values[each.name])
         shown = value if isinstance(value, str) else f"{value:g}"
         unit = "" if each.unit == "-" else f" {each.unit}"
         typer.echo(f"{each.name} = {shown}{unit}\n    {each.meaning}; {each.range}")

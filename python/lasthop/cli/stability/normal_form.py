@@ -17,12 +17,13 @@ def normal_form(
     Sub-critical: before the point an unstable cycle bounds what disturbance dies out, and beyond it
     the motion jumps to something large.
     """
-    from lasthop.cli.stability.answers import number, print_json, root_object
+    from lasthop.cli.stability.answers import number, root_object
     from lasthop.cli.tables import print_table
     from lasthop.stability.hopf import hopf_points
     from lasthop.stability.normal_form import normal_form as find
 
-    case = read_case(name, settings)
+    asked = read_case(name, settings)
+    case = asked.case
     [axis] = axes(case, over, 1)
     forms = [find(point) for point in hopf_points(case, axis.name, axis.low, axis.high)]
     if as_json:
@@ -39,8 +40,9 @@ def normal_form(
             }
             for form in forms
         ]
-        print_json({"model": case.model.name, "parameter": axis.name, "points": found})
+        asked.printed({"model": case.model.name, "parameter": axis.name, "points": found})
         return
+    asked.introduce()
     if not forms:
         typer.echo("no Hopf point in the range")
         return

@@ -1,28 +1,51 @@
 """Arguments and options that the stability commands share."""
 
 import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.cli.options import file_name, pairs, writable_file
+from lasthop.cli.options import file_name, pairs, read_scenario, writable_file
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
+    from lasthop.models.red import Fluid
     from lasthop.plot.figure import Figure
+    from lasthop.scenario import Scenario
     from lasthop.stability.case import Case
     from lasthop.stability.curve import Axis
 
-__all__ = ["CaseName", "Over", "Parameters", "Picture", "axes", "picture", "read_case", "save"]
+__all__ = [
+    "Asked",
+    "CaseName",
+    "Over",
+    "Parameters",
+    "Picture",
+    "axes",
+    "picture",
+    "read_case",
+    "save",
+    "worded",
+]
 
 CaseName = Annotated[
     str,
-    typer.Argument(metavar="CASE", help="A model or a paper's case; `models` lists both."),
+    typer.Argument(
+        metavar="CASE",
+        help="A scenario file, a model or a paper's case; `models` lists the latter two.",
+    ),
 ]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help='Set a parameter, such as rtt="200 ms".'),
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help='Set a parameter, such as rtt="200 ms"; of a scenario file a value by its key path.',
+    ),
 ]
 Over = Annotated[
     list[str],
@@ -63,13 +86,87 @@ def save(figure: "Figure", path: Path) -> None:
     typer.echo(f"picture: {path}")
 
 
-def read_case(name: str, settings: list[str] | None) -> "Case":
-    """Return the case that a command names."""
+@dataclass(frozen=True)
+class Asked:
+    """What a command is about: a case, and the scenario that it was derived from, if it was."""
+
+    case: "Case"
+    scenario: "Scenario | None" = None
+    fluid: "Fluid | None" = None
+
+    def introduce(self) -> None:
+        """Print the parameters that a scenario became, and what is doubtful about them."""
+        from lasthop.cli.stability.answers import number
+        from lasthop.cli.tables import print_table
+
+        if self.scenario is None or self.fluid is None:
+            return
+        typer.echo(f"{self.scenario.source} as a fluid\n")
+        rows = []
+        for each in self.fluid.derived:
+            value = worded(each.value)
+            shown = number(value) if isinstance(value, float) else str(value)
+            rows.append([each.name, shown, each.unit, each.source])
+        print_table(["parameter", "value", "unit", "from"], rows, names=4)
+        self.warn()
+
+    def warn(self) -> None:
+        """Print what is doubtful about the derived parameters, on standard error."""
+        for warning in self.fluid.warnings if self.fluid is not None else ():
+            print(f"warning: {warning}", file=sys.stderr)
+
+    def printed(self, answer: Mapping[str, Any]) -> None:
+        """Print an answer as JSON, with the scenario and what became of it."""
+        from lasthop.cli.stability.answers import print_json
+
+        if self.scenario is None or self.fluid is None:
+            print_json(answer)
+            return
+        derived = {each.name: worded(each.value) for each in self.fluid.derived}
+        print_json({"scenario": self.scenario["name"], "parameters": derived, **answer})
+        self.warn()
+
+
+def worded(value: Any) -> str | float:
+    """Return a parameter's value as text or number; a window rule by its name."""
+    return value if isinstance(value, str | int | float) else str(value.name)
+
+
+def read_case(name: str, settings: list[str] | None) -> Asked:
+    """Return what a command is about: a scenario file, a model, or a paper's case."""
     # Before numpy: the matrices are small, and threads would mostly wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from lasthop.stability.presets import named
+    from lasthop.stability.models import MODELS
+    from lasthop.stability.presets import PRESETS, named
 
-    return named(name, dict(pairs(settings or [], "--set", "NAME=VALUE", 'rtt="200 ms"')))
+    if name not in MODELS and name not in PRESETS and is_file(name):
+        return from_scenario(name, settings)
+    return Asked(named(name, dict(pairs(settings or [], "--set", "NAME=VALUE", 'rtt="200 ms"'))))
+
+
+def is_file(name: str) -> bool:
+    """Whether a case is named as files are: no model's name has a dot or a slash."""
+    return name in ("", "-") or "." in name or "/" in name or Path(name).exists()
+
+
+def from_scenario(name: str, settings: list[str] | None) -> Asked:
+    """Return a scenario as a fluid.
+
+    Raises
+    ------
+    UserError
+        If it has no fluid counterpart; the message says why.
+    """
+    from lasthop.cli.predict import refused
+    from lasthop.errors import ModelError
+    from lasthop.models.red import fluid
+
+    scenario = read_scenario(name, settings)
+    try:
+        found = fluid(scenario.to_dict())
+    except ModelError as error:
+        raise refused(scenario.source, "red", error) from None
+    return Asked(found.case, scenario, found)
 
 
 def axes(case: "Case", over: list[str], count: int) -> list["Axis"]:

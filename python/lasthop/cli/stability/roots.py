@@ -17,14 +17,15 @@ def roots(
     as_json: Json = False,
 ) -> None:
     """Find the rightmost characteristic roots; fewer where those far left cannot be resolved."""
-    from lasthop.cli.stability.answers import number, print_json, root_object
+    from lasthop.cli.stability.answers import number, root_object
     from lasthop.cli.tables import print_table
     from lasthop.stability.spectrum import roots as find
 
-    case = read_case(name, settings)
+    asked = read_case(name, settings)
+    case = asked.case
     found = find(case, count)
     if as_json:
-        print_json(
+        asked.printed(
             {
                 "model": case.model.name,
                 "stable": found.stable,
@@ -34,6 +35,7 @@ def roots(
             }
         )
         return
+    asked.introduce()
     rows = []
     for root, raw in zip(found.values, found.unpolished, strict=True):
         if root.imag >= 0.0:

@@ -1,0 +1,10 @@
+"""Flows over a router's queue as a fluid: from a scenario to the stability workbench's terms.
+
+S. Manjunath, G. Raina, "Compound TCP with Random Early Detection (RED): stability, bifurcation and
+performance analyses". See docs/papers/red.md.
+"""
+
+from lasthop.models.red.fluid import Fluid, fluid
+from lasthop.models.red.predict import predict
+
+__all__ = ["Fluid", "fluid", "predict"]

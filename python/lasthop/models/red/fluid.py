@@ -1,0 +1,273 @@
+"""A scenario in the terms of the fluid models: which one, and with what parameters."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from lasthop.models.errors import ModelError
+from lasthop.models.red.network import Group, bottleneck, groups_of, paths_of
+from lasthop.models.red.router import Law, law_of
+from lasthop.models.red.senders import rule_of
+from lasthop.stability import Case, Model
+from lasthop.stability.models import MODELS
+from lasthop.stability.models.red import Red
+
+__all__ = ["Derived", "Fluid", "fluid"]
+
+MOST_GROUPS = 8
+"""Groups of round-trip times; beyond that the spectrum takes long."""
+FEW = 10
+"""Flows below which they are no fluid."""
+ROOM = 2.0
+"""Rate of a host's link over a flow's share from which on the peaks of its window pass it: the
+saw-tooth's are 4/3 of the mean, and not all flows have the same. [-]"""
+DELAY_DOUBTED, DELAY_BROKEN = 0.1, 1.0
+"""Delay of a full drop-tail queue over the round-trip time, from which on it is doubted that the
+buffer is small, and broken. [-]"""
+LIKE = ("congestion", "compound", "ecn", "delayed_ack", "mss_bytes", "header_bytes")
+"""What all flows must have in common."""
+
+Tree = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A parameter that follows from a scenario: its value, and from what."""
+
+    name: str
+    value: Any
+    unit: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Fluid:
+    """A scenario as a fluid.
+
+    Parameters
+    ----------
+    case : Case
+        Model and parameters; states are per flow.
+    queue : str
+        The link in front of which packets wait.
+    groups : tuple of Group
+        Flows by their round-trip time, as the model has them.
+    packet_bytes : int
+        Length of a packet, headers included. [bytes]
+    sees_service : bool
+        Whether the model's queue has the packet in service.
+    derived : tuple of Derived
+        Parameters that the scenario sets, for people.
+    warnings : tuple of str
+        What is to be weighed before the answer is trusted.
+    """
+
+    case: Case
+    queue: str
+    groups: tuple[Group, ...]
+    packet_bytes: int
+    sees_service: bool
+    derived: tuple[Derived, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def flows(self) -> int:
+        """Number of TCP flows."""
+        return sum(len(group.flows) for group in self.groups)
+
+
+def fluid(scenario: Tree) -> Fluid:
+    """Return a scenario's fluid counterpart.
+
+    Long-lived flows of one TCP through one full queue, which is RED's, drops in proportion to its
+    length, or has a small drop-tail buffer. Loads and settings become those of the model: capacity
+    per flow, thresholds on the queue of all flows, the gain of RED's average from its weight.
+
+    Parameters
+    ----------
+    scenario : Mapping
+        Normalised scenario.
+
+    Raises
+    ------
+    ModelError
+        If there is no such counterpart, with all reasons found.
+    """
+    refuse(reasons(scenario))
+    tcp, udp = paths_of(scenario)
+    first = tcp[0].flow["tcp"]
+    link = bottleneck(tcp, udp)
+    packet = tcp[0].packet_bytes
+    rule, of_tcp = rule_of(first)
+    law = law_of(link, packet, bool(first["ecn"]))
+    groups = groups_of(tcp, link["name"], not law.sees_service)
+    model = model_of(law, groups)
+    others_bps = sum(
+        path.flow["udp"]["rate_bps"]
+        for path in udp
+        if any(each["name"] == link["name"] for each in path.forward)
+    )
+    capacity = (link["rate_bps"] - others_bps) / (8.0 * packet * len(tcp))
+    parameters: dict[str, Any] = {
+        "tcp": rule,
+        **of_tcp,
+        "least_window": 1.0,
+        "capacity": capacity,
+        **rtts(groups),
+        **law.parameters,
+    }
+    if law.model != "threshold":
+        parameters |= {"queue": "total", "flows": float(len(tcp)), "delay": "queueing"}
+    case = Case.of(model, parameters)
+    if law.model == "threshold" and full_delay(case, len(tcp)) > DELAY_BROKEN:
+        raise ModelError(
+            "section VI",
+            f"a small buffer, but {case.values['q_th']:g} packets in front of link {link['name']} "
+            f"are {full_delay(case, len(tcp)):.3g} round-trip times",
+        )
+    return Fluid(
+        case,
+        str(link["name"]),
+        tuple(groups),
+        packet,
+        law.sees_service,
+        tuple(listed(case, parameters, str(link["name"]), len(tcp))),
+        tuple(doubts(scenario, case, len(tcp), others_bps)),
+    )
+
+
+def refuse(found: Iterator[tuple[str, str]]) -> None:
+    """Raise what was found, if anything."""
+    distinct = list(dict.fromkeys(found))
+    if distinct:
+        (assumption, message), *more = distinct
+        raise ModelError(assumption, message, more)
+
+
+def reasons(scenario: Tree) -> Iterator[tuple[str, str]]:
+    """Yield why a scenario's flows are no fluid: assumption and what breaks it."""
+    if scenario["cell"] is not None:
+        yield "section II", "`cell` is a WLAN; the fluid is of flows over a router's link"
+        return
+    tcp, udp = paths_of(scenario)
+    if not tcp:
+        yield "section II", "no flow is TCP"
+    for path in tcp:
+        flow, key = path.flow, f"`flow.{path.flow['class']}`"
+        if flow.get("web"):
+            yield "remark (i)", f"long-lived flows only, but {key} is web traffic"
+        elif flow["tcp"]["segments"] is not None:
+            yield "remark (i)", f"long-lived flows only, but {key} ends after its last segment"
+        if flow["stop_s"] is not None:
+            yield "remark (i)", f"long-lived flows only, but {key} stops"
+        for name in LIKE:
+            if flow["tcp"][name] != tcp[0].flow["tcp"][name]:
+                yield "eq. 1", f"one TCP for all flows, but `{name}` of {key} differs from others'"
+    lossy = {link["name"] for path in (*tcp, *udp) for link in path.forward if link["loss"] > 0.0}
+    for name in sorted(lossy):
+        yield "eq. 4", f"losses of the queue alone, but link {name} loses packets at random"
+
+
+def model_of(law: Law, groups: list[Group]) -> Model:
+    """Return the model of a law with so many round-trip times."""
+    if law.model == "threshold":
+        if len(groups) > 1:
+            raise ModelError(
+                "eq. 36",
+                f"one round-trip time at a drop-tail queue, but there are {len(groups)}",
+            )
+        return MODELS["threshold"]
+    if len(groups) > MOST_GROUPS:
+        raise ModelError(
+            "section II", f"at most {MOST_GROUPS} round-trip times, but there are {len(groups)}"
+        )
+    return Red(averaged=law.model == "red", groups=len(groups))
+
+
+def rate_of(link: Tree) -> float:
+    """Return the rate of a link, infinite without one. [bit/s]"""
+    return inf if link["rate_bps"] is None else float(link["rate_bps"])
+
+
+def full_delay(case: Case, flows: int) -> float:
+    """Return the delay of a full drop-tail queue over the round-trip time. [-]"""
+    p = case.values
+    return float(p["q_th"] / (flows * p["capacity"]) / p["rtt"])
+
+
+def rtts(groups: list[Group]) -> dict[str, float]:
+    """Return round-trip times and shares of groups as the models call them."""
+    if len(groups) == 1:
+        return {"rtt": groups[0].rtt_s}
+    flows = sum(len(group.flows) for group in groups)
+    found = {f"rtt_{k + 1}": group.rtt_s for k, group in enumerate(groups)}
+    return found | {
+        f"share_{k + 1}": len(group.flows) / flows for k, group in enumerate(groups[:-1])
+    }
+
+
+SOURCES = {
+    "tcp": "tcp.congestion, tcp.delayed_ack",
+    "alpha": "tcp.compound",
+    "k": "tcp.compound",
+    "beta": "tcp.compound",
+    "capacity": "rate less UDP, in packets, per flow",
+    "rtt": "propagation and transmission",
+    "share": "part of the flows",
+    "q_th": "most packets that the queue holds",
+    "min_th": "red.min_th",
+    "max_th": "red.max_th",
+    "max_p": "what RED drops where p_b is max_p",
+    "drop": "red.gentle",
+    "queue": "thresholds count all flows",
+    "buffer": "limit of the queue",
+    "feedback": "red.ecn, tcp.ecn",
+    "delay": "rtt and the queueing delay",
+    "gamma": "flows * queue_weight",
+    "queue_weight": "red.weight",
+}
+"""What a parameter is made of."""
+
+
+def listed(case: Case, parameters: Tree, queue: str, flows: int) -> Iterator[Derived]:
+    """Yield the parameters that a scenario sets, with where they come from."""
+    yield Derived("model", case.model.name, "-", case.model.title)
+    yield Derived("link", queue, "-", "the one that is full")
+    yield Derived("flows", flows, "-", "TCP flows")
+    yield Derived("tcp", parameters["tcp"].name, "-", SOURCES["tcp"])
+    for each in case.model.parameters:
+        if each.name not in parameters or each.name in ("tcp", "flows", "least_window"):
+            continue
+        source = SOURCES.get(each.name.rstrip("_123456789"), each.meaning)
+        yield Derived(each.name, case.values[each.name], each.unit, source)
+    if "queue_weight" in parameters:
+        gain = case.values["flows"] * case.values["queue_weight"]
+        yield Derived("gamma", gain, "-", SOURCES["gamma"])
+
+
+def doubts(scenario: Tree, case: Case, flows: int, others_bps: float) -> Iterator[str]:
+    """Yield what is to be weighed before the answer is trusted."""
+    if flows < FEW:
+        yield f"section II: {flows} flows are few for a fluid"
+    tcp, _ = paths_of(scenario)
+    share_bps = 8.0 * tcp[0].packet_bytes * case.values["capacity"]
+    slow = min((link for path in tcp for link in path.forward if link["of_host"]), key=rate_of)
+    if rate_of(slow) < ROOM * share_bps:
+        yield (
+            f"section II: link {slow['name']} is {rate_of(slow) / share_bps:.2g} times as fast as "
+            "a flow's share, so that part of a large window waits there"
+        )
+    if others_bps > 0.0:
+        yield "section II: UDP traffic is a constant part of the capacity, whatever the queue does"
+    name = tcp[0].flow["tcp"]["congestion"]
+    if name in ("illinois", "africa"):
+        yield f"table I: TCP {name.capitalize()} is slower once it measures queueing delay"
+    if case.model.name == "threshold" and full_delay(case, flows) > DELAY_DOUBTED:
+        yield (
+            f"section VI: a full queue adds {full_delay(case, flows):.0%} to the round-trip time, "
+            "which the model of small buffers leaves out"
+        )
+    late = max(flow["start_s"] + flow["start_spread_s"] for flow in scenario["flows"])
+    if late > scenario["warmup_s"]:
+        yield f"remark (i): some flows begin up to {late:g} s, after the warm-up"

@@ -1,0 +1,202 @@
+"""Where in a network packets wait: links that are full, if TCP flows share them fairly."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lasthop.models.errors import ModelError
+
+__all__ = ["Group", "Path", "bottleneck", "groups_of", "paths_of"]
+
+FULL = 1.0 - 1e-9
+"""Load over rate from which on a link is full. [-]"""
+SAME_RTT = 0.01
+"""Round-trip times this close together are one group's. [-]"""
+
+Tree = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Path:
+    """A flow's way through the network.
+
+    Parameters
+    ----------
+    flow : Mapping
+        The flow in the normalised scenario.
+    forward, back : tuple of Mapping
+        Links of data, and of ACKs.
+    """
+
+    flow: Tree
+    forward: tuple[Tree, ...]
+    back: tuple[Tree, ...]
+
+    @property
+    def name(self) -> str:
+        """The flow's name."""
+        return str(self.flow["name"])
+
+    @property
+    def packet_bytes(self) -> int:
+        """Length of a full packet, headers included. [bytes]"""
+        protocol = self.flow.get("tcp") or self.flow["udp"]
+        payload = protocol.get("mss_bytes") or protocol["payload_bytes"]
+        return int(payload) + int(protocol["header_bytes"])
+
+    def rtt_s(self, queue: str, counted: bool) -> float:
+        """Round-trip time without queues: propagation and transmission. [s]
+
+        Parameters
+        ----------
+        queue : str
+            The link whose queue the model has.
+        counted : bool
+            Whether that link's own transmission time counts; else the model's queue has it.
+        """
+        data = sum(
+            sent_s(link, self.packet_bytes)
+            for link in self.forward
+            if counted or link["name"] != queue
+        )
+        acks = sum(sent_s(link, self.flow["tcp"]["header_bytes"]) for link in self.back)
+        delay = sum(link["delay_s"] for link in (*self.forward, *self.back))
+        return float(delay + data + acks)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Flows of about the same round-trip time.
+
+    Parameters
+    ----------
+    flows : tuple of str
+        Their names.
+    rtt_s : float
+        Mean of their round-trip times without queues. [s]
+    """
+
+    flows: tuple[str, ...]
+    rtt_s: float
+
+
+def sent_s(link: Tree, size_bytes: float) -> float:
+    """Transmission time of a packet on a link. [s]"""
+    return 0.0 if link["rate_bps"] is None else 8.0 * size_bytes / link["rate_bps"]
+
+
+def paths_of(scenario: Tree) -> tuple[list[Path], list[Path]]:
+    """Return the ways of TCP flows, and those of UDP flows."""
+    links = {link["name"]: link for link in scenario["links"]}
+    paths = [
+        Path(
+            flow,
+            tuple(links[name] for name in flow["forward"]),
+            tuple(links[name] for name in flow["back"]),
+        )
+        for flow in scenario["flows"]
+    ]
+    return [p for p in paths if "tcp" in p.flow], [p for p in paths if "tcp" not in p.flow]
+
+
+def bottleneck(tcp: Sequence[Path], udp: Sequence[Path]) -> Tree:
+    """Return the one link whose queue all TCP flows fill.
+
+    Rates are shared max-min fairly, which no TCP does exactly, but which tells full links from
+    others; each flow's rate is bounded by its window over its round-trip time.
+
+    Raises
+    ------
+    ModelError
+        If there is none, or it does not hold back every flow, or there are several.
+    """
+    used = {link["name"]: link for path in tcp for link in path.forward}
+    load = dict.fromkeys(used, 0.0)
+    for path in udp:
+        for link in path.forward:
+            if link["name"] in load:
+                load[link["name"]] += path.flow["udp"]["rate_bps"]
+    rate, held_by = shared(tcp, load)
+    full = [
+        link
+        for name, link in used.items()
+        if link["rate_bps"] is not None and load[name] >= FULL * link["rate_bps"]
+    ]
+    routers = [link for link in full if not link["of_host"]]
+    if not routers:
+        slow = held_by[tcp[0].name]
+        raise ModelError(
+            "section II", f"no link is full: flow {tcp[0].name} is held back by {slow}"
+        )
+    if len(routers) > 1:
+        names = ", ".join(str(link["name"]) for link in routers)
+        raise ModelError(
+            "section II",
+            f"one full queue, but links {names} are full; lasthop stability parking-lot has two",
+        )
+    [found] = routers
+    for path in tcp:
+        if held_by[path.name] != found["name"]:
+            raise ModelError(
+                "section II",
+                f"all flows fill the queue of link {found['name']}, but flow {path.name} is held "
+                f"back at {rate[path.name] / 1e6:.4g} Mb/s by {held_by[path.name]}",
+            )
+    return found
+
+
+def shared(tcp: Sequence[Path], load: dict[str, float]) -> tuple[dict[str, float], dict[str, str]]:
+    """Fill links max-min fairly; return each flow's rate [bit/s] and what holds it back.
+
+    `load` has what other traffic takes of each link [bit/s], and what all take when this returns.
+    """
+    rate = {path.name: 0.0 for path in tcp}
+    most = {
+        path.name: 8.0
+        * path.packet_bytes
+        * path.flow["tcp"]["window_packets"]
+        / path.rtt_s("", True)
+        for path in tcp
+        if path.rtt_s("", True) > 0.0
+    }
+    held: dict[str, str] = {}
+    while len(held) < len(tcp):
+        rising = [path for path in tcp if path.name not in held]
+        room: list[tuple[float, str]] = []
+        for name in load:
+            over = [p for p in rising if any(link["name"] == name for link in p.forward)]
+            link = next((x for p in over for x in p.forward if x["name"] == name), None)
+            if link is not None and link["rate_bps"] is not None:
+                room.append((max(0.0, link["rate_bps"] - load[name]) / len(over), name))
+        room += [(most[p.name] - rate[p.name], "") for p in rising if p.name in most]
+        if not room:
+            raise ModelError("section II", f"no link of flow {rising[0].name} has a rate")
+        step, _ = min(room)
+        for path in rising:
+            rate[path.name] += step
+            for link in path.forward:
+                load[link["name"]] += step
+        for path in rising:
+            if rate[path.name] >= FULL * most.get(path.name, float("inf")):
+                window = path.flow["tcp"]["window_packets"]
+                held[path.name] = f"its receive window of {window} packets"
+                continue
+            for link in path.forward:
+                if link["rate_bps"] is not None and load[link["name"]] >= FULL * link["rate_bps"]:
+                    held[path.name] = str(link["name"])
+    return rate, held
+
+
+def groups_of(tcp: Sequence[Path], queue: str, counted: bool) -> list[Group]:
+    """Return flows in groups of about the same round-trip time, the shortest first."""
+    ordered = sorted(((path.rtt_s(queue, counted), path.name) for path in tcp), key=lambda x: x[0])
+    groups: list[list[tuple[float, str]]] = []
+    for rtt, name in ordered:
+        if groups and rtt <= groups[-1][0][0] * (1.0 + SAME_RTT):
+            groups[-1].append((rtt, name))
+        else:
+            groups.append([(rtt, name)])
+    return [
+        Group(tuple(name for _, name in group), sum(rtt for rtt, _ in group) / len(group))
+        for group in groups
+    ]

@@ -1,0 +1,211 @@
+"""From a scenario to the prediction of the fluid model."""
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from typing import Any
+
+from lasthop.models.errors import ModelError
+from lasthop.models.red.fluid import Fluid, fluid
+from lasthop.stability import NoEquilibriumError, roots
+
+__all__ = ["doubts_at_rest", "predict"]
+
+ASSUMPTIONS = (
+    "section II: many long-lived flows of one TCP, held back by one queue",
+    "remark (i): congestion avoidance only: no slow start, no timeouts, no flows that come and go",
+    "eq. 1: each loss shrinks the window, and growth and reduction depend on the window alone",
+    "eq. 4: packets are lost or marked by the queue alone; ACKs wait nowhere",
+)
+
+SMALL_WINDOW = 4.0
+"""Window at rest up to which most losses are repaired by timeouts: three duplicate ACKs need as
+many packets after the lost one. [packets]"""
+
+Quantities = dict[str, Any]
+
+
+def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """Predict the point of rest of flows over a router's queue, and whether it is stable.
+
+    Parameters
+    ----------
+    scenario : Mapping
+        Normalised scenario.
+
+    Returns
+    -------
+    dict
+        A result of kind ``"prediction"``. Of each flow and class at rest ``goodput_bps`` [bit/s],
+        ``cwnd_packets`` [packets], ``loss_probability`` [-]; of the full link ``utilisation`` [-];
+        of its queue ``occupancy_packets`` [packets], ``drop_probability`` or ``mark_probability``
+        [-] and ``sojourn_s`` [s]; in ``stability`` whether the point of rest is ``stable``, its
+        ``rightmost_root`` [1/s] and ``period_s`` [s], the period of the slowest-decaying or the
+        growing swing. ``parameters`` has what the model was given.
+
+    Raises
+    ------
+    ModelError
+        The scenario has no fluid counterpart, or the fluid no point of rest.
+    ConvergenceError
+        The rightmost root is not sure.
+    """
+    found = fluid(scenario)
+    try:
+        at_rest = Rest(found)
+    except NoEquilibriumError as error:
+        raise ModelError("eq. 10", str(error)) from None
+    leading = roots(found.case, 2)
+    root = complex(leading.values[0])
+    stability: Quantities = {
+        "name": found.queue,
+        "stable": leading.stable,
+        "rightmost_root": {"real": root.real, "imag": abs(root.imag)},
+    }
+    if leading.period is not None:
+        stability["period_s"] = estimate(leading.period)
+    warnings = [*found.warnings, *doubts_at_rest(scenario, found)]
+    if not leading.stable:
+        warnings.append(
+            "eq. 10: the point of rest is not stable; what is given holds there, not on average"
+        )
+    return {
+        "kind": "prediction",
+        "model": "red",
+        "scenario": scenario["name"],
+        "seed": None,
+        "replications": None,
+        "version": version("lasthop"),
+        "duration_s": None,
+        "warmup_s": None,
+        "flows": at_rest.flows(scenario),
+        "queues": [at_rest.queue()],
+        "links": [{"name": found.queue, "utilisation": estimate(at_rest.utilisation)}],
+        "classes": at_rest.classes(scenario),
+        "stability": [stability],
+        "parameters": {each.name: each.value for each in found.derived},
+        "assumptions": list(ASSUMPTIONS),
+        "warnings": warnings,
+    }
+
+
+def doubts_at_rest(scenario: Mapping[str, Any], found: Fluid) -> Iterator[str]:
+    """Yield what the point of rest makes doubtful.
+
+    Raises
+    ------
+    NoEquilibriumError
+        If there is none.
+    ModelError
+        If the receive window ends below it.
+    """
+    window = float(found.case.equilibrium[0])
+    tcp = next(flow["tcp"] for flow in scenario["flows"] if "tcp" in flow)
+    if window >= tcp["window_packets"]:
+        raise ModelError(
+            "eq. 1",
+            f"the window would settle at {window:.4g} packets, but `tcp.window` = "
+            f"{tcp['window_packets']} ends below",
+        )
+    if window <= SMALL_WINDOW:
+        yield (
+            f"remark (i): at a window of {window:.2g} packets most losses are repaired by "
+            "timeouts, which the model leaves out"
+        )
+    waiting = float(found.case.equilibrium[1]) if len(found.case.equilibrium) > 1 else 0.0
+    if tcp["congestion"] == "compound" and waiting >= tcp["compound"]["gamma_packets"]:
+        yield (
+            f"eq. 2: Compound would see {waiting:.3g} packets of each flow wait and take its delay "
+            "window back, which the model leaves out"
+        )
+
+
+class Rest:
+    """What follows from a fluid's point of rest."""
+
+    def __init__(self, found: Fluid) -> None:
+        self.found, self.case = found, found.case
+        rest = [float(x) for x in self.case.equilibrium]
+        self.window = rest[0]
+        self.loss = float(self.case.model.loss(self.case.derived, rest)[0])
+        self.rtts = dict(zip(found.groups, self.case.delays, strict=True))
+        self.marks = self.case.values.get("feedback") == "ecn"
+        sent = sum(len(group.flows) * self.window / rtt for group, rtt in self.rtts.items())
+        passed = sent * (1.0 if self.marks else 1.0 - self.loss)
+        total = self.case.values["capacity"] * found.flows
+        self.utilisation = passed / total
+        if len(rest) > 1:
+            self.occupancy = rest[len(found.groups)] * found.flows + (not found.sees_service)
+        else:
+            self.occupancy = small_buffer(sent / total, self.case.values["q_th"])
+        self.sojourn_s = self.occupancy / passed
+
+    def queue(self) -> Quantities:
+        """Return what is predicted of the queue."""
+        what = "mark_probability" if self.marks else "drop_probability"
+        return {
+            "name": self.found.queue,
+            "occupancy_packets": estimate(self.occupancy),
+            what: estimate(self.loss),
+            "sojourn_s": estimate(self.sojourn_s),
+        }
+
+    def flows(self, scenario: Mapping[str, Any]) -> list[Quantities]:
+        """Return what is predicted of each TCP flow."""
+        of = {name: rtt for group, rtt in self.rtts.items() for name in group.flows}
+        kept = 1.0 if self.marks else 1.0 - self.loss
+        items = []
+        for flow in scenario["flows"]:
+            if flow["name"] not in of:
+                continue
+            packets = kept * self.window / of[flow["name"]]
+            items.append(
+                {
+                    "name": flow["name"],
+                    "class": flow["class"],
+                    "goodput_bps": estimate(8.0 * flow["tcp"]["mss_bytes"] * packets),
+                    "rtt_s": estimate(of[flow["name"]]),
+                    "cwnd_packets": estimate(self.window),
+                    "loss_probability": estimate(1.0 - kept),
+                }
+            )
+        return items
+
+    def classes(self, scenario: Mapping[str, Any]) -> list[Quantities]:
+        """Return what is predicted of each class of TCP flows."""
+        items = self.flows(scenario)
+        sums: dict[str, float] = {}
+        for item in items:
+            sums[item["class"]] = sums.get(item["class"], 0.0) + item["goodput_bps"]["mean"]
+        return [
+            {
+                "name": name,
+                "goodput_bps": estimate(goodput),
+                "cwnd_packets": estimate(self.window),
+                "loss_probability": items[0]["loss_probability"],
+            }
+            for name, goodput in sums.items()
+        ]
+
+
+def small_buffer(load: float, most: float) -> float:
+    r"""Mean queue under the threshold policy, of the law that the model takes its losses from.
+
+    .. math:: \sum_{n=1}^{q_{th}} \rho^n
+
+    Parameters
+    ----------
+    load : float
+        Arrivals over capacity, :math:`\rho`. [-]
+    most : float
+        Threshold. [packets]
+
+    Notes
+    -----
+    (36) drops with the probability :math:`\rho^{q_{th}}` that an M/M/1 queue holds :math:`q_{th}`.
+    """
+    return load * (1.0 - load**most) / (1.0 - load) if load != 1.0 else most
+
+
+def estimate(mean: float) -> dict[str, float | None]:
+    """Return a value as results give it."""
+    return {"mean": mean, "ci95": None}

@@ -1,0 +1,127 @@
+"""The settings of a router's queue, as the fluid has them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import expm1
+from typing import Any
+
+from lasthop.models.errors import ModelError
+
+__all__ = ["Law", "dropped", "law_of"]
+
+Tree = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Law:
+    """A queue in the fluid's terms.
+
+    Parameters
+    ----------
+    model : str
+        ``"red"``, ``"red-instant"`` or ``"threshold"``.
+    parameters : Mapping
+        Those of the model that the queue sets.
+    sees_service : bool
+        Whether the queue that the law looks at has the packet in service.
+    """
+
+    model: str
+    parameters: Mapping[str, Any]
+    sees_service: bool
+
+
+def law_of(link: Tree, packet_bytes: int, ecn: bool) -> Law:
+    """Return the law of the queue in front of a link.
+
+    Parameters
+    ----------
+    link : Mapping
+        The link in the normalised scenario.
+    packet_bytes : int
+        Length of the packets. [bytes]
+    ecn : bool
+        Whether the flows are ECN-capable.
+
+    Raises
+    ------
+    ModelError
+        If no fluid model has this discipline, or this setting of it.
+    """
+    queue, name = link["queue"], f"link {link['name']}"
+    discipline, limit = queue["discipline"], link["queue_packets"]
+    if discipline == "drop_tail":
+        return Law("threshold", {"q_th": float(limit)}, True)
+    if discipline == "threshold":
+        return Law("threshold", {"q_th": float(min(limit, queue["threshold_packets"]))}, True)
+    feedback = "ecn" if ecn and queue.get("ecn") else "loss"
+    if discipline == "proportional":
+        parameters = {
+            "min_th": 0.0,
+            "max_th": 1.0 / queue["slope"],
+            "max_p": 1.0,
+            "drop": "linear",
+            "feedback": feedback,
+            "buffer": float(limit),
+        }
+        return Law("red-instant", parameters, True)
+    if discipline != "red":
+        raise ModelError(
+            "section II-C",
+            f"{name} has {discipline.replace('_', ' ')}, which no fluid model here describes; "
+            "red, proportional, threshold and drop-tail are",
+        )
+    return red_law(queue, float(limit), link, packet_bytes, feedback)
+
+
+def red_law(queue: Tree, limit: float, link: Tree, packet_bytes: int, feedback: str) -> Law:
+    """Return the law of RED: thresholds, drops a packet, and the weight of an arrival."""
+    if queue["bytes"] and queue["mean_packet_bytes"] != packet_bytes:
+        raise ModelError(
+            "section II-C",
+            f"RED of link {link['name']} counts bytes of a mean packet of "
+            f"{queue['mean_packet_bytes']} B, but packets have {packet_bytes} B",
+        )
+    waiting = queue["form"] == "ns-2"  # Its average is of what waits behind the packet in service.
+    weight = weight_of(queue, link)
+    parameters = {
+        "min_th": queue["min_th_packets"],
+        "max_th": queue["max_th_packets"],
+        "max_p": dropped(queue["max_p"], wait=bool(queue["wait"])),
+        "drop": "gentle" if queue["gentle"] else "strict",
+        "feedback": feedback,
+        "buffer": limit - waiting,
+    }
+    if weight >= 1.0:
+        return Law("red-instant", parameters, not waiting)
+    return Law("red", {**parameters, "queue_weight": weight}, not waiting)
+
+
+def dropped(base: float, *, wait: bool) -> float:
+    r"""Return the part of packets that RED drops at its probability p_b. [-]
+
+    .. math:: \frac{2 p_b}{3 - p_b} \text{ with wait}, \qquad \frac{2 p_b}{1 + p_b} \text{ without}
+
+    Parameters
+    ----------
+    base : float
+        RED's function of the average queue, :math:`p_b`. [-]
+    wait : bool
+        Whether drops are spread over :math:`1/p_b` to :math:`2/p_b` packets (ns-2), or over 1 to
+        :math:`1/p_b` (Floyd & Jacobson 1993, section VII). The mean of these distances counts.
+    """
+    return 2.0 * base / (3.0 - base) if wait else 2.0 * base / (1.0 + base)
+
+
+def weight_of(queue: Tree, link: Tree) -> float:
+    """Return the weight of one arrival in RED's average, w_q. [-]
+
+    The automatic ones are ns-2's, in packets of RED's own mean length.
+    """
+    setting = queue["weight"]
+    if not isinstance(setting, str) and setting > 0.0:
+        return float(setting)
+    rate = link["rate_bps"] / (8.0 * queue["mean_packet_bytes"])
+    if setting == "auto":
+        return -expm1(-1.0 / (10.0 * max(3.0 * (link["delay_s"] + 1.0 / rate), 0.1) * rate))
+    return -expm1(-1.0 / rate)

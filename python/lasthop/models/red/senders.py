@@ -1,0 +1,76 @@
+"""The window rule that a scenario's TCP runs, as the fluid has it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lasthop.models.errors import ModelError
+from lasthop.stability.series import larger
+from lasthop.stability.windows import RULES, WindowRule
+
+__all__ = ["rule_of"]
+
+DELAYED = 2.0
+"""Packets that a delayed ACK acknowledges (RFC 5681, section 4.2)."""
+
+RENO = ("reno", "newreno")
+"""Congestion controls whose congestion avoidance is Reno's."""
+
+
+def rule_of(tcp: Mapping[str, Any]) -> tuple[WindowRule, dict[str, float]]:
+    """Return the rule of a flow's congestion avoidance, and its parameters.
+
+    Parameters
+    ----------
+    tcp : Mapping
+        A flow's ``tcp`` of the normalised scenario.
+
+    Raises
+    ------
+    ModelError
+        If growth and reduction are no functions of the window.
+    """
+    name = tcp["congestion"]
+    if name in RENO:
+        return (delayed_reno() if tcp["delayed_ack"] else RULES["reno"]), {}
+    if name == "compound":
+        setting = tcp["compound"]
+        parameters = {key: float(setting[key]) for key in ("alpha", "k", "beta")}
+        return (delayed_compound() if tcp["delayed_ack"] else RULES["compound-reno"]), parameters
+    if name in ("illinois", "africa"):
+        if tcp["delayed_ack"]:
+            raise ModelError(
+                "table I", f"`tcp.delayed_ack` = true with {name}, whose rule is for every ACK"
+            )
+        return RULES[name], {}
+    why = {
+        "cubic": "grows by the time since the last loss",
+        "tahoe": "begins anew from one packet with each loss",
+    }
+    raise ModelError(
+        "eq. 1",
+        f"`tcp.congestion` = {name} {why.get(name, 'has no rule')}; the fluid has growth i(w) and "
+        "reduction d(w) of the window alone",
+    )
+
+
+def delayed_reno() -> WindowRule:
+    r"""Reno whose receiver acknowledges every second packet, :math:`i(w) = 1/2w` a packet."""
+    reno = RULES["reno"]
+
+    def increase(w: Any, _: Mapping[str, Any]) -> Any:
+        return 1.0 / (DELAYED * w)
+
+    return WindowRule("reno, delayed ACKs", increase, reno.decrease)
+
+
+def delayed_compound() -> WindowRule:
+    r"""Compound with delayed ACKs, :math:`i(w) = (1/2 + (\alpha w^k - 1)^+) / w` a packet.
+
+    The delay window grows once a round trip, however many ACKs arrive in it.
+    """
+    compound = RULES["compound-reno"]
+
+    def increase(w: Any, p: Mapping[str, Any]) -> Any:
+        return (larger(p["alpha"] * w ** p["k"], 1.0) - 1.0 + 1.0 / DELAYED) / w
+
+    return WindowRule("compound-reno, delayed ACKs", increase, compound.decrease)

@@ -1,0 +1,247 @@
+"""From a router's scenario to the fluid: every parameter by hand, and what is refused."""
+
+from math import expm1
+from typing import Any
+
+import pytest
+
+from lasthop import Scenario
+from lasthop.models import ModelError, choose
+from lasthop.models.red import fluid, predict
+from lasthop.models.red.router import dropped
+from lasthop.models.red.senders import delayed_compound, delayed_reno
+from lasthop.stability import NoEquilibriumError, roots
+
+ROUTER = """\
+name = "router"
+duration = "60 s"
+queue = { limit = 300, red = { min_th = 50, max_th = 500 } }
+dumbbell = { flows = 20, access = "50 Mbps", bottleneck = "30 Mbps", rtt = "100 ms" }
+tcp = { congestion = "compound", window = 1000, delayed_ack = false }
+"""
+
+
+def scenario(**settings: Any) -> dict[str, Any]:
+    pairs = [(path.replace("__", "."), value) for path, value in settings.items()]
+    return Scenario(ROUTER, pairs).to_dict()
+
+
+def values(**settings: Any) -> Any:
+    return fluid(scenario(**settings)).case.values
+
+
+def test_capacity_is_per_flow_and_in_packets() -> None:
+    assert values()["capacity"] == pytest.approx(30e6 / (8 * 1500) / 20)
+    small = values(tcp__mss="460 B")
+    assert small["capacity"] == pytest.approx(30e6 / (8 * 500) / 20)
+
+
+def test_round_trip_is_propagation_and_transmission() -> None:
+    """Data over access and, since RED counts what waits behind it, bottleneck; ACKs back."""
+    data = 8 * 1500 * (1 / 50e6 + 1 / 30e6)
+    acks = 8 * 40 * (1 / 50e6 + 1 / 30e6)
+    assert values()["rtt"] == pytest.approx(0.1 + data + acks, rel=1e-12)
+    published = values(queue__red__form="published", queue__red__weight=0.002)
+    assert published["rtt"] == pytest.approx(0.1 + 8 * 1500 / 50e6 + acks, rel=1e-12)
+
+
+def test_gain_is_flows_times_the_weight_of_an_arrival() -> None:
+    """ns-2's automatic weight is of packets of 500 bytes, its own mean."""
+    found = fluid(scenario())
+    weight = -expm1(-1.0 / (30e6 / (8 * 500)))
+    assert found.case.values["queue_weight"] == pytest.approx(weight, rel=1e-12)
+    assert found.case.derived["gamma"] == pytest.approx(20 * weight, rel=1e-12)
+    own = fluid(scenario(queue__red__weight=0.003)).case.derived["gamma"]
+    assert own == pytest.approx(20 * 0.003, rel=1e-12)
+    slow = fluid(scenario(queue__red__mean_packet="1500 B", queue__red__weight=0))
+    assert slow.case.values["queue_weight"] == pytest.approx(-expm1(-1 / 2500), rel=1e-12)
+
+
+def test_red_without_averaging_is_the_model_without() -> None:
+    assert fluid(scenario(queue__red__weight=1)).case.model.name == "red-instant"
+
+
+def test_thresholds_count_all_flows() -> None:
+    found = values()
+    assert (found["min_th"], found["max_th"], found["flows"]) == (50.0, 500.0, 20.0)
+    assert found["queue"] == "total"
+    assert found["buffer"] == 299.0  # The limit counts the packet in service, RED here does not.
+
+
+@pytest.mark.parametrize(("wait", "least", "most"), [(True, 1.0, 2.0), (False, 0.0, 1.0)])
+def test_part_dropped_is_the_inverse_of_the_mean_distance(
+    wait: bool, least: float, most: float
+) -> None:
+    """Distances are uniform on whole numbers up to 1/p_b, or from there to twice that."""
+    base = 0.02
+    distances = [n for n in range(1, 101) if least < n * base <= most + 1e-9]
+    if wait:
+        distances = list(range(50, 100))
+    mean = sum(distances) / len(distances)
+    assert dropped(base, wait=wait) == pytest.approx(1.0 / mean, rel=1e-12)
+    assert dropped(1.0, wait=wait) == 1.0
+
+
+def test_ecn_needs_both_ends() -> None:
+    assert values(queue__red__ecn=True)["feedback"] == "loss"
+    assert values(queue__red__ecn=True, tcp__ecn=True)["feedback"] == "ecn"
+
+
+def test_groups_are_flows_of_about_one_round_trip_time() -> None:
+    far = '{ count = 5, rtt = "300 ms" }'
+    found = fluid(scenario(flow__far=far))
+    assert found.case.model.name == "red-groups"
+    assert found.case.values["share_1"] == pytest.approx(0.8)
+    assert [len(group.flows) for group in found.groups] == [20, 5]
+    assert found.groups[1].rtt_s - found.groups[0].rtt_s == pytest.approx(0.2, abs=1e-9)
+    spread = fluid(scenario(dumbbell__access_spread=0.01))
+    assert len(spread.groups) == 1
+
+
+def test_udp_takes_its_part_of_the_capacity() -> None:
+    found = fluid(scenario(flow__call='{ udp = "3 Mbps" }'))
+    assert found.case.values["capacity"] == pytest.approx(27e6 / 12000 / 20)
+    assert any("UDP" in warning for warning in found.warnings)
+
+
+@pytest.mark.equation("red", 36)
+def test_drop_tail_is_the_threshold_policy() -> None:
+    assert values(queue="{ limit = 20 }")["q_th"] == 20.0
+    assert values(queue="{ threshold = 20 }")["q_th"] == 20.0
+    both = predict(scenario(queue="{ limit = 20 }"))
+    assert both["stability"] == predict(scenario(queue="{ threshold = 20 }"))["stability"]
+
+
+@pytest.mark.equation("red", 25)
+def test_proportional_drops_are_the_line_from_zero() -> None:
+    found = fluid(scenario(queue="{ limit = 1000, proportional = { slope = 0.0005 } }"))
+    case = found.case
+    assert case.model.name == "red-instant"
+    queue = case.equilibrium[1] * 20
+    assert case.model.loss(case.derived, list(case.equilibrium))[0] == pytest.approx(0.0005 * queue)
+
+
+def test_rules_are_those_of_the_senders() -> None:
+    assert fluid(scenario()).case.values["tcp"].name == "compound-reno"
+    assert fluid(scenario(tcp__congestion="newreno")).case.values["tcp"].name == "reno"
+    p = {"alpha": 0.125, "k": 0.75, "beta": 0.5}
+    # At 256 packets Compound grows by 8 a round trip, 1 of them Reno's, half of that with delayed
+    # ACKs; at 10 it is Reno.
+    assert delayed_compound().increase(256.0, p) * 256.0 == pytest.approx(7.5)
+    assert delayed_compound().increase(10.0, p) == pytest.approx(delayed_reno().increase(10.0, p))
+    assert delayed_reno().increase(10.0, p) == pytest.approx(0.05)
+
+
+def test_rates_of_flows_add_up_to_the_link() -> None:
+    far = '{ count = 5, rtt = "300 ms" }'
+    answer = predict(scenario(flow__far=far))
+    total = sum(flow["goodput_bps"]["mean"] for flow in answer["flows"])
+    assert total == pytest.approx(30e6 * 1460 / 1500, rel=1e-9)
+    [link] = answer["links"]
+    assert link["utilisation"]["mean"] == pytest.approx(1.0, rel=1e-12)
+    near, far_away = (answer["flows"][k]["goodput_bps"]["mean"] for k in (0, -1))
+    assert near / far_away == pytest.approx(
+        answer["flows"][-1]["rtt_s"]["mean"] / answer["flows"][0]["rtt_s"]["mean"]
+    )
+
+
+def test_stability_is_that_of_the_workbench() -> None:
+    [item] = predict(scenario())["stability"]
+    found = roots(fluid(scenario()).case, 2)
+    assert item["name"] == "bottleneck"
+    assert item["stable"] is found.stable
+    assert item["rightmost_root"]["real"] == found.abscissa
+    assert item["period_s"]["mean"] == found.period
+
+
+def test_instability_is_a_warning() -> None:
+    answer = predict(scenario(queue__red__max_th=60, dumbbell__rtt="300 ms"))
+    assert answer["stability"][0]["stable"] is False
+    assert any("not stable" in warning for warning in answer["warnings"])
+
+
+def test_networks_are_this_models() -> None:
+    assert choose(scenario()) == "red"
+
+
+REFUSED = {
+    "cubic": ({"tcp__congestion": "cubic"}, "grows by the time since the last loss"),
+    "tahoe": ({"tcp__congestion": "tahoe"}, "begins anew"),
+    "another discipline": ({"queue": "{ codel = {} }"}, "codel, which no fluid model"),
+    "two kinds of TCP": (
+        {"flow__other": '{ congestion = "newreno" }'},
+        "`congestion` of `flow.other` differs",
+    ),
+    "finite flows": ({"flow__file": "{ segments = 100 }"}, "`flow.file` ends"),
+    "web traffic": ({"flow__site": "{ web = 10 }"}, "`flow.site` is web traffic"),
+    "flows that stop": ({"flow__guest": '{ stop = "20 s" }'}, "`flow.guest` stops"),
+    "slow hosts": ({"dumbbell__access": "1 Mbps"}, "no link is full"),
+    "small windows": ({"tcp__window": 5}, "its receive window of 5 packets"),
+    "a large buffer": ({"queue": "{ limit = 500 }"}, "a small buffer, but 500 packets"),
+    "two times at a drop-tail queue": (
+        {"queue": "{ limit = 20 }", "flow__far": '{ rtt = "300 ms" }'},
+        "one round-trip time at a drop-tail queue",
+    ),
+    "bytes of other packets": ({"queue__red__bytes": True}, "counts bytes of a mean packet of 500"),
+    "one slow host": (
+        {"flow__modem": '{ access = "56 kbps" }'},
+        "flow modem is held back at 0.056 Mb/s by modem/access",
+    ),
+}
+
+
+@pytest.mark.parametrize("which", REFUSED)
+def test_scenario_without_fluid_counterpart_is_refused_with_the_reason(which: str) -> None:
+    settings, message = REFUSED[which]
+    with pytest.raises(ModelError) as caught:
+        fluid(scenario(**settings))
+    assert message in str(caught.value)
+
+
+def test_cell_is_refused() -> None:
+    cell = Scenario("examples/hotspot.toml").to_dict()
+    with pytest.raises(ModelError, match="`cell` is a WLAN"):
+        fluid(cell)
+
+
+def test_random_loss_is_refused() -> None:
+    lossy = Scenario("""\
+duration = "10 s"
+[link.a]
+from = "x"
+to = "y"
+rate = "10 Mbps"
+delay = "10 ms"
+loss = 0.01
+queue.red = { min_th = 5, max_th = 15 }
+[flow.f]
+from = "x"
+to = "y"
+count = 12
+window = 1000
+""")
+    with pytest.raises(ModelError, match="link a loses packets at random"):
+        fluid(lossy.to_dict())
+
+
+def test_parking_lot_has_two_full_links() -> None:
+    lot = Scenario("""\
+duration = "30 s"
+queue.red = { min_th = 5, max_th = 50 }
+parking_lot = { hops = 2, flows = 4, cross = 4, bottleneck = "10 Mbps", rtt = "50 ms" }
+tcp = { window = 1000 }
+""")
+    with pytest.raises(ModelError, match="bottleneck-1, bottleneck-2 are full"):
+        fluid(lot.to_dict())
+
+
+def test_queue_above_its_limit_is_refused() -> None:
+    with pytest.raises(ModelError, match="buffer = 54 ends below"):
+        predict(scenario(queue__limit=55))
+    with pytest.raises(NoEquilibriumError):
+        _ = fluid(scenario(queue__limit=55)).case.equilibrium
+
+
+def test_receive_window_below_rest_is_refused() -> None:
+    with pytest.raises(ModelError, match=r"`tcp\.window` = 16 ends below"):
+        predict(scenario(tcp__window=16))

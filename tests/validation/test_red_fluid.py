@@ -1,0 +1,90 @@
+"""The fluid of a router with RED beside packets: sixty flows over 100 Mb/s, runs of 60 s.
+
+Packets lose three quarters of what the fluid loses at equal windows: windows swing like saw-teeth,
+whose mean square is 4/3 of the square of the mean that the fluid takes for it.
+"""
+
+import pytest
+
+import lasthop as lh
+from lasthop.models.red.router import dropped
+
+
+def router(rtt_ms: float, max_th: float, **red: object) -> lh.Comparison:
+    red = {"min_th": 50, "max_th": max_th, "mean_packet": "1500 B", **red}
+    return lh.compare(
+        {
+            "duration": "60 s",
+            "warmup": "20 s",
+            "replications": 3,
+            "queue": {"limit": 2084, "red": red},
+            "dumbbell": {
+                "flows": 60,
+                "access": "20 Mbps",
+                "access_spread": 0.01,
+                "bottleneck": "100 Mbps",
+                "rtt": f"{rtt_ms} ms",
+            },
+            "tcp": {"congestion": "compound", "window": 1000, "delayed_ack": False},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("red", "wait", "behind"),
+    [({}, True, 1.0), ({"wait": False}, False, 1.0), ({"form": "published"}, False, 0.0)],
+)
+def test_part_dropped_is_that_of_the_fluids_law(
+    red: dict[str, object], wait: bool, behind: float
+) -> None:
+    """A steady queue: RED's probability at its mean, with the spacing of drops, within 4 %.
+
+    `behind` is the packet in service, which ns-2's RED does not count.
+    """
+    queue = router(50, 1000, **red).simulation.queues.loc["bottleneck"]
+    base = 0.1 * (queue["occupancy_packets"] - behind - 50.0) / 950.0
+    assert queue["drop_probability"] == pytest.approx(dropped(base, wait=wait), rel=0.04)
+
+
+def test_saw_teeth_lose_three_quarters() -> None:
+    found = router(50, 1000)
+    simulated = found.simulation.queues.loc["bottleneck"]
+    window = found.simulation.table("classes").loc["flow", "cwnd_packets"]
+    # Reno's growth (windows are below 16 packets): p = 2/w^2 of the fluid, 3/2 of the saw-teeth.
+    assert simulated["drop_probability"] * window**2 == pytest.approx(1.5, rel=0.12)
+    assert found.prediction is not None
+    predicted = found.prediction.queues.loc["bottleneck"]
+    ratio = simulated["drop_probability"] / predicted["drop_probability"]
+    assert ratio == pytest.approx(0.75, abs=0.06)
+    assert found.simulation.links.loc["bottleneck", "utilisation"] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_queue_swings_where_the_fluid_is_unstable() -> None:
+    """Standard deviation over mean: small where the fluid is stable by far, else large."""
+    shares = {}
+    for rtt, max_th in ((20, 100), (50, 1000), (100, 100), (200, 100)):
+        found = router(rtt, max_th)
+        assert found.swing is not None
+        queue = found.simulation.queues.loc["bottleneck"]
+        share = queue["occupancy_sd_packets"] / queue["occupancy_packets"]
+        shares.setdefault(found.swing.stable, []).append(share)
+    assert sorted(map(len, shares.values())) == [2, 2]
+    assert max(shares[True]) < 0.25
+    assert min(shares[False]) > 0.9
+
+
+def test_period_not_far_beyond_the_edge_is_the_predicted_one() -> None:
+    """At 100 ms; the edge is at 53 ms."""
+    swing = router(100, 100).swing
+    assert swing is not None
+    assert swing.period_s == pytest.approx(swing.predicted_s, rel=0.15)
+
+
+def test_far_beyond_the_edge_the_fluids_cycle_has_the_height_and_not_the_period() -> None:
+    """At 200 ms: peaks within 20 %. Packets of an empty queue begin to fill it sooner."""
+    swing = router(200, 100).swing
+    assert swing is not None
+    assert swing.cycle is not None
+    times, queue = swing.cycle
+    assert swing.packets.max() == pytest.approx(queue.max(), rel=0.2)
+    assert swing.predicted_s < swing.period_s < times[-1]
