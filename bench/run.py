@@ -5,10 +5,9 @@
     .venv/bin/python bench/run.py --only edca   access parameters of 802.11e beside ns-3 alone
 
 `--only dumbbell`: a router with sixty flows beside ns-2 and ns-3; `--only memory`: twenty million
-packets through a router; `--only gateway`: what changes of the gateway take in this kernel, as root.
-Writes bench/out/results.json,
-bench/out/goodput.json and bench/out/router.json. If a goal is missed it says by how much,
-shows where our time goes and exits with 1.
+packets through a router; `--only gateway`: what changes of the gateway take in this kernel, as
+root. Writes bench/out/results.json, bench/out/goodput.json and bench/out/router.json. If a goal is
+missed it says by how much, shows where our time goes and exits with 1.
 """
 
 import argparse

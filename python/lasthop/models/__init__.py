@@ -25,7 +25,9 @@ def _of(subject: str) -> Model:
     return ask
 
 
-MODELS: Mapping[str, Model] = {subject: _of(subject) for subject in ("edca", "hotspot", "red", "vbs")}
+MODELS: Mapping[str, Model] = {
+    subject: _of(subject) for subject in ("edca", "hotspot", "red", "vbs")
+}
 """Models by name. Each takes a normalised scenario and returns a prediction."""
 
 
