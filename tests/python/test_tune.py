@@ -416,6 +416,13 @@ def test_delay_of_higher_categories_decides_next_after_the_aim() -> None:
     assert choice({"late": found(4e-3, 1e-3), "early": found(1e-3, 9e-3)}) == "early"
 
 
+def test_picture_has_a_panel_for_each_other_category() -> None:
+    found = lh.tune(CALLS, confirm=1, pifs=False, txop=False)
+    titles = [axes.get_title(loc="left") for axes in found.figure().axes]
+    assert titles[-1] == "Delay of category voice"
+    assert len(titles) == 4
+
+
 def test_longer_wait_of_calls_is_told(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "calls.toml"
     path.write_text(CALLS)

@@ -1,6 +1,6 @@
 """The picture of a search: the confirmed settings, what each gives, and which was chosen."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import nan
 
 from matplotlib.axes import Axes
@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, headline, house_style, title
 from lasthop.plot.rows import Estimates, half_widths
 from lasthop.tune import Tuning
+from lasthop.tuning.categories import CATEGORIES, delay_quantity
 from lasthop.tuning.measures import Estimate, estimated
 from lasthop.tuning.search import Trial
 
@@ -31,12 +32,16 @@ CHOSEN_BAND = "#E5F2E9"
 
 
 def tuning_figure(tuning: Tuning) -> Figure:
-    """Three panels, one row a confirmed setting: points with intervals, the model's diamonds."""
+    """Panels with one row a confirmed setting: points with intervals, the model's diamonds.
+
+    Goodput, delay and fairness, and the delay of every other category that has flows.
+    """
     trials = tuning.confirmed
+    panels = [*PANELS, *_other_categories(tuning)]
     height = 16 + ROW_MM * len(trials)
-    with house_style(len(PANELS) * height + 14) as figure:
-        rows = figure.subplots(len(PANELS), 1)
-        for axes, (quantity, scale, above, label) in zip(rows, PANELS, strict=True):
+    with house_style(len(panels) * height + 14) as figure:
+        rows = figure.subplots(len(panels), 1)
+        for axes, (quantity, scale, above, label) in zip(rows, panels, strict=True):
             title(axes, above)
             _points(axes, trials, quantity, scale)
             _name_rows(axes, tuning)
@@ -48,6 +53,15 @@ def tuning_figure(tuning: Tuning) -> Figure:
         handles = [legend[name] for name in order]
         figure.legend(handles, order, loc="outside lower left", ncols=3, columnspacing=1.2)
     return figure
+
+
+def _other_categories(tuning: Tuning) -> Iterator[tuple[str, float, str, str]]:
+    """A panel for the delay of each category that has flows and is not tuned."""
+    for category in CATEGORIES:
+        name = delay_quantity(category)
+        if name in tuning.present.samples:
+            label = "mean time in its slowest queue [ms]"
+            yield name, 1e3, f"Delay of category {category}", label
 
 
 def _points(axes: Axes, trials: Sequence[Trial], quantity: str, scale: float) -> None:
