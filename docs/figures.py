@@ -1,14 +1,28 @@
 """Draws the pictures of the concepts pages: ``python docs/figures.py``."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 
-from lasthop.plot.figure import MODEL, QUIET, Figure, house_style, title
+from lasthop import compare
+from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
 from lasthop.plot.stability import draw_branch
-from lasthop.stability import Axis, Case, branch, chart, hopf_points, integrate, normal_form, roots
+from lasthop.stability import (
+    Axis,
+    Case,
+    branch,
+    chart,
+    hopf_points,
+    integrate,
+    normal_form,
+    roots,
+    sweep,
+)
 
 IMAGES = Path(__file__).parent / "images"
+GUIDE = Path(__file__).parent / "guide" / "oscillation.md"
+"""Its first file is the scenario of the router's picture."""
 CASE = Case.of("red", gamma=0.03)
 """RED with averaging, critical at a round-trip time of 171 ms."""
 
@@ -77,10 +91,33 @@ def region() -> Figure:
     return chart_figure(chart(Case.of("red"), Axis("gamma", 1e-4, 0.5), Axis("rtt", 0.01, 0.5)))
 
 
+def sides() -> Figure:
+    """Rest and swing side by side before a sub-critical Hopf point."""
+    case = CASE.with_(gamma=0.002)
+    [point] = hopf_points(case, "rtt", 0.01, 1.0)
+    found = sweep(case, Axis("rtt", 0.0845, 0.0955), 12)
+    with house_style(62.0) as figure:
+        axes = figure.subplots()
+        for ends, color, marker, label in (
+            (found.down, MODEL, "<", "coming back"),
+            (found.up, SIMULATION, ">", "going up"),
+        ):
+            heights = [np.nan if end is None else end.amplitude for end in ends]
+            axes.plot(1e3 * found.values, heights, color=color, marker=marker, label=label)
+        axes.axvline(1e3 * point.value, color=QUIET, linestyle="--", label="Hopf point")
+        axes.set_xlabel("round-trip time τ [ms]")
+        axes.set_ylabel("swing of the window [packets]")
+        axes.legend(loc="upper left")
+        return figure
+
+
 def main() -> None:
     """Write every picture."""
-    for draw in (motions, crossing, kinds, region):
+    for draw in (motions, crossing, kinds, sides, region):
         draw().savefig(IMAGES / f"hopf-{draw.__name__}.png", dpi=160)
+    scenario = re.search(r"```toml\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
+    assert scenario is not None
+    compare(scenario[1]).save_figure(IMAGES / "router-compare.png")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from lasthop.stability.conditions import Condition, conditions
 from lasthop.stability.curve import Axis, HopfCurve, hopf_curves
 from lasthop.stability.cycle import Cycle
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
-from lasthop.stability.hopf import HopfPoint, hopf_points
+from lasthop.stability.hopf import HopfPoint, Jump, edges, hopf_points
 from lasthop.stability.integrate import Trajectory, integrate, mode
 from lasthop.stability.models import MODELS, Model
 from lasthop.stability.normal_form import NormalForm, normal_form
@@ -37,6 +37,7 @@ __all__ = [
     "Cycle",
     "HopfCurve",
     "HopfPoint",
+    "Jump",
     "Linear",
     "Model",
     "NoEquilibriumError",
@@ -50,6 +51,7 @@ __all__ = [
     "branch",
     "chart",
     "conditions",
+    "edges",
     "hopf_curves",
     "hopf_points",
     "integrate",

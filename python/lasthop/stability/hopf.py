@@ -10,7 +10,16 @@ from lasthop.stability.case import Case, Linear
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
 from lasthop.stability.spectrum import collocated, rightmost
 
-__all__ = ["HopfPoint", "crossing", "crossing_gap", "direct", "hopf_points", "transversality"]
+__all__ = [
+    "HopfPoint",
+    "Jump",
+    "crossing",
+    "crossing_gap",
+    "direct",
+    "edges",
+    "hopf_points",
+    "transversality",
+]
 
 SCAN = 160
 """Values of a parameter at which the rightmost root is looked at, when a range is scanned."""
@@ -54,6 +63,28 @@ class HopfPoint:
         return self.speed.real > 0.0
 
 
+@dataclass(frozen=True)
+class Jump:
+    """A parameter value at which stability changes though no root crosses the imaginary axis.
+
+    The point of rest comes to a corner of the equations there: of RED's law at its upper threshold,
+    or of a window rule. The roots on its two sides are not those of one system.
+
+    Parameters
+    ----------
+    parameter : str
+        Which parameter was varied.
+    value : float
+        Its value there.
+    unstable_above : bool
+        Whether the equilibrium is unstable just above the value, and stable just below.
+    """
+
+    parameter: str
+    value: float
+    unstable_above: bool
+
+
 def grid(low: float, high: float, count: int) -> NDArray[np.float64]:
     """Return values from low to high, in equal ratios if positive and a decade apart."""
     if low > 0.0 and high >= 10.0 * low:
@@ -63,6 +94,15 @@ def grid(low: float, high: float, count: int) -> NDArray[np.float64]:
 
 def hopf_points(case: Case, parameter: str, low: float, high: float) -> list[HopfPoint]:
     """Return the Hopf points of the rightmost roots between two values of a parameter.
+
+    See `edges`, which has the places as well where stability changes without one.
+    """
+    found = edges(case, parameter, low, high)
+    return [each for each in found if isinstance(each, HopfPoint)]
+
+
+def edges(case: Case, parameter: str, low: float, high: float) -> list[HopfPoint | Jump]:
+    """Return where stability changes between two values of a parameter.
 
     Parameters
     ----------
@@ -93,7 +133,7 @@ def hopf_points(case: Case, parameter: str, low: float, high: float) -> list[Hop
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium for any {parameter}")
     values, linear = values[sound], linear[sound]
     leading = collocated(linear, SCAN_POINTS)[:, 0]
-    found = []
+    found: list[HopfPoint | Jump] = []
     for k in np.flatnonzero(np.diff(np.sign(leading.real))):
         if leading[k].imag == 0.0 and leading[k + 1].imag == 0.0:
             continue  # A real root crosses: not a Hopf point.
@@ -101,8 +141,8 @@ def hopf_points(case: Case, parameter: str, low: float, high: float) -> list[Hop
     return found
 
 
-def crossing(case: Case, parameter: str, low: float, high: float) -> HopfPoint:
-    """Return the Hopf point between two values on either side of it.
+def crossing(case: Case, parameter: str, low: float, high: float) -> HopfPoint | Jump:
+    """Return the Hopf point between two values on either side of it, or the jump.
 
     Raises
     ------
@@ -124,10 +164,7 @@ def crossing(case: Case, parameter: str, low: float, high: float) -> HopfPoint:
     there = case.with_(**{parameter: value})
     root = rightmost(there)
     if abs(root.real) > 1e-9 * abs(root):
-        raise ConvergenceError(
-            f"{case.model.name}: no imaginary root near {parameter} = {value:g}: "
-            "the rightmost root jumps there"
-        )
+        return Jump(parameter, value, ends[0] < 0.0)
     return HopfPoint(there, parameter, value, root.imag, transversality(there, parameter, root))
 
 

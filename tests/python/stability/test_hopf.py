@@ -6,7 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from lasthop.stability import Case, ConvergenceError, ParameterError, hopf_points, roots
+from lasthop.stability import (
+    Case,
+    ConvergenceError,
+    Jump,
+    ParameterError,
+    edges,
+    hopf_points,
+    named,
+    roots,
+)
 from lasthop.stability.hopf import crossing, direct, transversality
 from lasthop.stability.spectrum import collocated
 
@@ -141,3 +150,22 @@ def test_range_must_make_sense() -> None:
         hopf_points(Case.of("red"), "rtt", 1.0, 0.5)
     with pytest.raises(ParameterError, match="no such parameter"):
         hopf_points(Case.of("red"), "tcp", 1.0, 2.0)
+
+
+CORNER = {"tcp": "compound-reno", "queue_weight": 1.0, "max_p": 0.07}
+
+
+def test_corner_of_the_drop_law_is_a_jump_and_no_hopf_point() -> None:
+    """Past max_th the law is steeper: at a short round-trip time more is dropped than max_p."""
+    case = named("red-dumbbell", CORNER)
+    found = edges(case, "rtt", 0.005, 0.5)
+    [jump] = [each for each in found if isinstance(each, Jump)]
+    assert not jump.unstable_above
+    for side, stable in ((0.999, False), (1.001, True)):
+        there = case.with_(rtt=side * jump.value)
+        assert roots(there, 2).stable is stable
+        loss = there.model.loss(there.derived, list(there.equilibrium))[0]
+        assert bool(loss < 0.07) is stable
+    assert hopf_points(case, "rtt", 0.005, 0.5) == [
+        each for each in found if not isinstance(each, Jump)
+    ]

@@ -7,18 +7,24 @@ __all__ = ["hopf"]
 
 
 def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json = False) -> None:
-    """Find the values of a parameter at which the point of rest begins or ceases to be stable."""
+    """Find the values of a parameter at which the point of rest begins or ceases to be stable.
+
+    Besides Hopf points there are jumps, where the point of rest comes to a corner of RED's law or
+    of the window rule, and its stability is another on the other side.
+    """
     import typer
 
     from lasthop.cli.stability.answers import number, root_object
     from lasthop.cli.tables import print_table
-    from lasthop.stability.hopf import hopf_points
+    from lasthop.stability.hopf import HopfPoint, Jump, edges
     from lasthop.stability.spectrum import roots
 
     asked = read_case(name, settings)
     case = asked.case
     [axis] = axes(case, over, 1)
-    points = hopf_points(case, axis.name, axis.low, axis.high)
+    every = edges(case, axis.name, axis.low, axis.high)
+    points = [each for each in every if isinstance(each, HopfPoint)]
+    jumps = [each for each in every if isinstance(each, Jump)]
     if as_json:
         found = [
             {
@@ -33,13 +39,30 @@ def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json 
             }
             for point in points
         ]
-        asked.printed({"model": case.model.name, "parameter": axis.name, "points": found})
+        asked.printed(
+            {
+                "model": case.model.name,
+                "parameter": axis.name,
+                "points": found,
+                "jumps": [
+                    {"value": each.value, "unstable_above": each.unstable_above} for each in jumps
+                ],
+            }
+        )
         return
     asked.introduce()
-    if not points:
+    for jump in jumps:
+        side = "above" if jump.unstable_above else "below"
+        typer.echo(
+            f"unstable {side} {axis.name} = {jump.value:.6g}, no Hopf point: "
+            "RED's law or the window rule has a corner there"
+        )
+    if not points and not jumps:
         middle = case.with_(**{axis.name: float(axis.value(0.5))})
         state = "stable" if roots(middle, 2).stable else "unstable"
         typer.echo(f"no Hopf point: {state} over the whole range, where there is an equilibrium")
+        return
+    if not points:
         return
     unit = case.number(axis.name).unit
     rows = [
