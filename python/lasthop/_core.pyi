@@ -9,6 +9,7 @@ __all__ = [
     "Wce",
     "check",
     "check_gateway",
+    "emulate",
     "quantities",
     "schema",
     "simulate",
@@ -68,6 +69,14 @@ class Wce:
 def check(content: bytes, format: str, source: str, settings: list[tuple[str, str]]) -> str: ...
 def check_gateway(
     content: bytes, format: str, source: str, settings: list[tuple[str, str]]
+) -> str: ...
+def emulate(
+    content: bytes,
+    format: str,
+    source: str,
+    settings: list[tuple[str, str]],
+    nodes: list[int],
+    stop: int,
 ) -> str: ...
 def schema() -> str: ...
 def quantities() -> str: ...

@@ -1,4 +1,4 @@
-"""Prediction and simulation of one scenario, laid side by side."""
+"""Prediction, simulation and perhaps emulation of one scenario, laid side by side."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ from lasthop.scenario import Scenario, ScenarioLike
 if TYPE_CHECKING:
     import pandas as pd
 
+    from lasthop.emulation import Emulation
     from lasthop.plot.figure import Figure
     from lasthop.swing import Swing
 
@@ -48,6 +49,8 @@ class Row:
     simulated: float | None
     ci95: float | None
     """Half width of the simulation's 95 % confidence interval."""
+    emulated: float | None = None
+    """In real time, once; None without an emulation."""
 
     @property
     def difference(self) -> float | None:
@@ -66,6 +69,8 @@ class Comparison:
     """None if the model refused the scenario; then `refusal` says why."""
     refusal: str | None
     simulation: Result
+    emulation: "Emulation | None" = None
+    """The same in real time with real TCP, if it was asked for."""
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -86,7 +91,14 @@ class Comparison:
         """`rows` as a data frame."""
         import pandas as pd
 
-        return pd.DataFrame([asdict(row) | {"difference": row.difference} for row in self.rows])
+        return pd.DataFrame(self._records())
+
+    def _records(self) -> list[dict[str, Any]]:
+        records = [asdict(row) | {"difference": row.difference} for row in self.rows]
+        if self.emulation is None:
+            for record in records:
+                del record["emulated"]
+        return records
 
     def figure(self) -> "Figure":
         """Shares, goodputs and queues: the model's beside the simulation's."""
@@ -111,7 +123,8 @@ class Comparison:
             "prediction": None if self.prediction is None else self.prediction.to_dict(),
             "refusal": self.refusal,
             "simulation": self.simulation.to_dict(),
-            "rows": [asdict(row) | {"difference": row.difference} for row in self.rows],
+            **({} if self.emulation is None else {"emulation": self.emulation.to_dict()}),
+            "rows": self._records(),
         }
 
     def to_json(self) -> str:
@@ -129,6 +142,8 @@ class Comparison:
                 continue
             theirs = items_by_name(predicted.get(list_name, ()))
             ours = items_by_name(self.simulation.summary.get(list_name, ()))
+            real = {} if self.emulation is None else self.emulation.summary
+            reals = items_by_name(real.get(list_name, ()))
             shown = shown_quantities(
                 always.get(list_name, ()), [*theirs.values()], [*ours.values()]
             )
@@ -136,6 +151,7 @@ class Comparison:
                 for name in ours:
                     guess = theirs.get(name, {}).get(quantity)
                     seen = ours[name].get(quantity)
+                    tried = reals.get(name, {}).get(quantity)
                     if guess is None and seen is None:
                         continue
                     yield Row(
@@ -145,6 +161,7 @@ class Comparison:
                         None if guess is None else guess["mean"],
                         None if seen is None else seen["mean"],
                         None if seen is None else seen["ci95"],
+                        None if tried is None else tried["mean"],
                     )
 
     def _swing_rows(self) -> Iterator[Row]:
@@ -163,8 +180,9 @@ def compare(
     settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
     jobs: int | None = None,
     progress: ProgressCallback | None = None,
+    emulate: bool = False,
 ) -> Comparison:
-    """Predict and simulate a scenario.
+    """Predict and simulate a scenario, and emulate it if asked to.
 
     If the model refuses the scenario, the comparison has the simulation alone, and `refusal`
     names the assumption that the scenario breaks.
@@ -177,9 +195,15 @@ def compare(
         Name of the model; by default the one that suits the scenario.
     replications, seed, settings, jobs, progress
         See `simulate`.
+    emulate : bool
+        Run it in real time too, with real TCP; see `lasthop.emulation.emulate`.
     """
     threads_asked(jobs)
     checked = replaced(scenario, settings, replications=replications, seed=seed)
+    if emulate:
+        from lasthop.emulation.limits import check
+
+        check(checked)
     prediction, refusal = None, None
     try:
         prediction = predict(checked, model=model)
@@ -190,7 +214,12 @@ def compare(
 
         checked = sampled(checked, prediction)
     simulation = simulate(checked, jobs=jobs, progress=progress)
-    return Comparison(checked, prediction, refusal, simulation)
+    emulation = None
+    if emulate:
+        from lasthop.emulation import emulate as in_real_time
+
+        emulation = in_real_time(checked)
+    return Comparison(checked, prediction, refusal, simulation, emulation)
 
 
 def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

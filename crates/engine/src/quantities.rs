@@ -312,6 +312,18 @@ pub const QUANTITIES: &[Quantity] = &[
         definition: "segments and datagrams handed to the application, in order",
     },
     Quantity {
+        name: "lateness_p99_s",
+        unit: "s",
+        lists: &["totals"],
+        definition: "of an emulation: 99th percentile of the time by which packets reached their node after they were due",
+    },
+    Quantity {
+        name: "foreign_packets",
+        unit: "packets",
+        lists: &["totals"],
+        definition: "of an emulation: packets of the kernel that belong to no flow of the scenario, and were left out",
+    },
+    Quantity {
         name: "events",
         unit: "events",
         lists: &["totals"],

@@ -2,6 +2,7 @@
 //! everything a user reads stands in `python/lasthop`.
 
 mod control;
+mod emulate;
 mod scenario;
 mod simulate;
 
@@ -13,6 +14,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::control::Wce;
+    #[pymodule_export]
+    use crate::emulate::emulate;
     #[pymodule_export]
     use crate::scenario::{check, check_gateway, schema};
     #[pymodule_export]

@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 from lasthop import __version__
 from lasthop.cli.check import check
 from lasthop.cli.compare import compare
+from lasthop.cli.emulate import emulate
 from lasthop.cli.gateway import COMMANDS as GATEWAY
 from lasthop.cli.predict import predict
 from lasthop.cli.reproduce import reproduce
@@ -44,6 +45,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     predict: "Predict a scenario by a model.",
     simulate: "Simulate a scenario packet by packet.",
     compare: "Predict and simulate: a table, a picture.",
+    emulate: "Run a scenario in real time with real TCP.",
     sweep: "Simulate a scenario at many settings.",
     tune: "Find the access parameters that serve an aim best.",
     reproduce: "Repeat the papers, judge their claims.",

@@ -64,6 +64,9 @@ def compare(
     out: Annotated[
         Path, typer.Option(metavar="DIR", parser=file_name, help="Where the picture goes.")
     ] = Path("out"),
+    emulate: Annotated[
+        bool, typer.Option("--emulate", help="Run it in real time too, with real TCP.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Predict and simulate a scenario: one table, one picture."""
@@ -72,7 +75,9 @@ def compare(
     with keeping_nothing(), progress_bar("simulating") as progress, warnings.catch_warnings():
         # An interruption is reported below, in the command line's own words.
         warnings.simplefilter("ignore", RuntimeWarning)
-        comparison = lay_side_by_side(scenario, model=model, jobs=jobs, progress=progress)
+        comparison = lay_side_by_side(
+            scenario, model=model, jobs=jobs, progress=progress, emulate=emulate
+        )
     picture = out / f"{stem(scenario)}-compare.png"
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -86,6 +91,10 @@ def compare(
         typer.echo(f"picture: {picture}")
     if comparison.prediction is not None:
         print_warnings(comparison.prediction)
+    if comparison.emulation is not None:
+        from lasthop.cli.emulate import print_lateness
+
+        print_lateness(comparison.emulation.lateness_p99_s)
     finish(comparison.simulation)
 
 
@@ -105,10 +114,16 @@ def print_comparison(comparison: Comparison) -> None:
         ]
         chosen.sort(key=lambda row: row.list == "stations")  # The cell's and the AP's come first.
         shown = [[row.name, *numbers(row, scale)] for row in chosen[:MOST_ITEMS]]
+        if comparison.emulation is not None:
+            for cells, row in zip(shown, chosen, strict=False):
+                cells.insert(3, plain(None if row.emulated is None else row.emulated * scale))
         if len(chosen) > MOST_ITEMS:
-            shown.append([f"... and {len(chosen) - MOST_ITEMS} more", "", "", ""])
+            rest = [""] * (len(shown[0]) - 1)
+            shown.append([f"... and {len(chosen) - MOST_ITEMS} more", *rest])
         rows += [[title if index == 0 else "", *row] for index, row in enumerate(shown)]
     headers = ["quantity", "of", "predicted", "simulated", "difference"]
+    if comparison.emulation is not None:
+        headers.insert(4, "emulated")
     print_table(headers, rows, names=2, most=None)
     if comparison.prediction is not None:
         print_stability(comparison.prediction.summary)

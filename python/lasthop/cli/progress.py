@@ -8,7 +8,7 @@ from lasthop.run import Progress, ProgressCallback
 from lasthop.tuning.search import ProgressCallback as StageCallback
 from lasthop.tuning.search import TuneProgress
 
-__all__ = ["count_bar", "progress_bar", "stage_bar"]
+__all__ = ["count_bar", "progress_bar", "real_time_bar", "stage_bar"]
 
 
 @contextmanager
@@ -72,6 +72,26 @@ def stage_bar() -> Iterator[StageCallback | None]:
                 completed=progress["done"],
                 total=progress["candidates"],
             )
+
+        yield show
+
+
+@contextmanager
+def real_time_bar(label: str) -> Iterator[Callable[[float, float], None] | None]:
+    """A callback that draws seconds passed of seconds in all."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+
+        def show(passed_s: float, length_s: float) -> None:
+            bar.update(task, completed=passed_s, total=length_s)
 
         yield show
 

@@ -8,6 +8,7 @@ mod bins;
 mod host;
 mod pipe;
 mod served;
+pub mod shared;
 
 use std::ops::Range;
 

@@ -7,10 +7,9 @@
 
 use super::World;
 use super::routes::{Routes, WIRED};
-use super::vsb;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::link::{Fate, Link};
+use crate::link::{Fate, Link, shared};
 use crate::packet::Packet;
 use crate::scenario::{LinkSettings, Scenario, Wire};
 
@@ -62,7 +61,7 @@ pub(super) fn links_of(scenario: &Scenario, routes: &Routes, streams: &Streams) 
         }
     });
     let shared = scenario.vsb.as_ref().map(|settings| WiredLink {
-        link: vsb::link_of(settings, scenario, streams, bin),
+        link: shared::link_of(settings, scenario, streams, bin),
         ahead: false,
         shown: true,
         marks: false,

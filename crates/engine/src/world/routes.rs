@@ -3,6 +3,7 @@
 use super::network::{NETWORK, WIRE_DOWN, WIRE_UP};
 use super::vsb;
 use crate::kernel::time::Span;
+use crate::link::shared::is_redirected;
 use crate::mac::dcf::{AP, Dcf};
 use crate::packet::Packet;
 use crate::scenario::{Category, Direction, Ends, Flow, Scenario};
@@ -98,7 +99,7 @@ impl Routes {
     fn lay(&mut self, flow: &Flow, data: bool, scenario: &Scenario, cell: &Dcf) -> Way {
         let network = if data { &flow.forward } else { &flow.back };
         let network = network.iter().map(|link| link + NETWORK);
-        let shared = scenario.vsb.filter(|_| vsb::is_redirected(flow));
+        let shared = scenario.vsb.filter(|_| is_redirected(flow));
         let shared = shared.map(|_| vsb::number(scenario));
         let (first, last, links) = match flow.ends {
             Ends::Wired => (WIRED, WIRED, network.collect()),

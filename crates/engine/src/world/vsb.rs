@@ -11,125 +11,17 @@ use super::network::NETWORK;
 use crate::control::{Observation, Wce};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
-use crate::link::Link;
-use crate::mac::dcf::AP;
+use crate::link::shared::{Leaves, is_redirected};
 use crate::packet::{Ecn, Packet, PacketKind};
-use crate::queue::{Fair, Scheduler};
 use crate::record::Histogram;
-use crate::scenario::{
-    Direction, Ends, Flow, LinkSettings, QueueSetting, Scenario, Transport, VsbFairness,
-    VsbSettings,
-};
+use crate::scenario::{Ends, Flow, Scenario, VsbSettings};
 
 /// So long after its last uplink datagram a station is not pinged. [ns]
 const UDP_MEMORY: Span = Span(5_000_000_000);
 
-/// A full packet and an ACK. [bytes]
-const FULL_BYTES: u32 = 1500;
-const ACK_BYTES: u32 = 40;
-
-/// A rate at which packets pass in no time. [bit/s]
-const FREE: u64 = u64::MAX;
-
-/// Whether the packets of `flow` pass the bottleneck.
-pub(super) fn is_redirected(flow: &Flow) -> bool {
-    match (flow.ends, flow.transport) {
-        (Ends::Wired, _) => false,
-        (Ends::Station { direction, .. }, Transport::Udp(_)) => direction == Direction::Down,
-        (Ends::Station { .. }, _) => true,
-    }
-}
-
 /// Number of the bottleneck among the links, behind those of the scenario.
 pub(super) fn number(scenario: &Scenario) -> u32 {
     NETWORK + scenario.links.len() as u32
-}
-
-/// Time on the air of what a download brings about with delayed ACKs: a full packet to station number
-/// `node` and half an ACK back.
-fn airtime(node: u32, scenario: &Scenario) -> Span {
-    let data = scenario.cell.exchange(FULL_BYTES, scenario.rates(AP, node));
-    let ack = scenario.cell.exchange(ACK_BYTES, scenario.rates(node, AP));
-    data + Span(ack.0 / 2)
-}
-
-/// Leaves of a bottleneck.
-struct Leaves {
-    names: Vec<String>,
-    weights: Vec<f64>,
-    /// Of each flow the leaf of its ACKs and that of its data.
-    of_flow: Vec<[u32; 2]>,
-}
-
-impl Leaves {
-    fn new(fairness: VsbFairness, scenario: &Scenario) -> Leaves {
-        let stations = scenario.stations.iter();
-        let alike = |names: Vec<String>| (vec![1.0; names.len()], names);
-        let (weights, names) = match fairness {
-            VsbFairness::Station => alike(stations.map(|one| one.name.clone()).collect()),
-            VsbFairness::Airtime | VsbFairness::Rate => {
-                let names = stations.clone().map(|one| one.name.clone()).collect();
-                let weights = (1..).zip(stations).map(|(node, one)| match fairness {
-                    VsbFairness::Rate => one.rate_bps as f64,
-                    _ => 1.0 / airtime(node, scenario).seconds(),
-                });
-                (weights.collect(), names)
-            }
-            VsbFairness::Flow => alike(scenario.flows.iter().map(|f| f.name.clone()).collect()),
-            VsbFairness::Direction => alike(vec!["up".to_owned(), "down".to_owned()]),
-        };
-        let of_flow = (0..).zip(&scenario.flows).map(|(index, flow)| {
-            let Ends::Station { station, direction } = flow.ends else {
-                return [0, 0]; // it does not come here
-            };
-            match fairness {
-                VsbFairness::Station | VsbFairness::Airtime | VsbFairness::Rate => {
-                    [station as u32; 2]
-                }
-                VsbFairness::Flow => [index; 2],
-                VsbFairness::Direction => [u32::from(direction == Direction::Down); 2],
-            }
-        });
-        Leaves {
-            of_flow: of_flow.collect(),
-            names,
-            weights,
-        }
-    }
-}
-
-/// Names of the leaves that packets can come to, with their number.
-fn shown_leaves(names: &[String], of_flow: &[[u32; 2]], flows: &[Flow]) -> Vec<(u32, String)> {
-    let pairs = flows.iter().zip(of_flow);
-    let redirected = pairs.filter(|(flow, _)| is_redirected(flow));
-    let used: Vec<u32> = redirected.flat_map(|(_, leaves)| *leaves).collect();
-    let shown = (0..).zip(names).filter(|(leaf, _)| used.contains(leaf));
-    let named = shown.map(|(leaf, name)| (leaf, format!("vsb/{name}")));
-    named.collect()
-}
-
-/// The bottleneck as a link, at rest and free.
-pub(super) fn link_of(
-    settings: &VsbSettings,
-    scenario: &Scenario,
-    streams: &Streams,
-    bin: Span,
-) -> Link {
-    let leaves = Leaves::new(settings.fairness, scenario);
-    let fair = Fair::new(leaves.of_flow, &leaves.weights, settings.queue_packets);
-    let link = LinkSettings {
-        name: "vsb".to_owned(),
-        from: "wire".to_owned(),
-        to: "ap".to_owned(),
-        rate_bps: Some(FREE),
-        delay: Span::ZERO,
-        queue: QueueSetting::drop_tail(settings.queue_packets),
-        loss: 0.0,
-        of_host: false,
-    };
-    let measured = Time::ZERO + scenario.warmup..Time::ZERO + scenario.duration;
-    let scheduler = Scheduler::fair(fair);
-    Link::served(&link, FREE, scheduler, streams, measured, Some(bin))
 }
 
 /// The bottleneck's rate and its pings.
@@ -175,7 +67,7 @@ impl Vsb {
         Vsb {
             settings: *settings,
             link: number(scenario) as usize,
-            leaves: shown_leaves(&leaves.names, &leaves.of_flow, &scenario.flows),
+            leaves: leaves.shown(scenario),
             // the checks have seen to it that the settings make one
             wce: match settings.rate_bps {
                 None => Wce::new(settings.wce).ok(),

@@ -1,0 +1,152 @@
+use lasthop_engine::scenario::{Format, parse};
+
+use super::*;
+use crate::ip::{FIRST_PORT, SERVER};
+
+fn scenario(rest: &str) -> Scenario {
+    let text = format!("duration = \"10 s\"\ncell = {{ phy = \"802.11b\" }}\n{rest}");
+    match parse(&text, Format::Toml, "x.toml", &[]) {
+        Ok(scenario) => scenario,
+        Err(problems) => panic!("{problems:?}"),
+    }
+}
+
+/// A TCP packet of `bytes` between the server and station number `node`, of flow number `flow`.
+fn tcp(from_server: bool, node: u32, flow: u16, bytes: usize) -> Vec<u8> {
+    let mut packet = ip::ping(node, 0, bytes);
+    let (server, station) = (SERVER.to_be_bytes(), (STATIONS + node).to_be_bytes());
+    let (from, to) = if from_server {
+        (server, station)
+    } else {
+        (station, server)
+    };
+    packet[9] = 6;
+    packet[12..16].copy_from_slice(&from);
+    packet[16..20].copy_from_slice(&to);
+    let port = if from_server { 20 } else { 22 };
+    packet[port..port + 2].copy_from_slice(&(FIRST_PORT + flow).to_be_bytes());
+    packet
+}
+
+fn run(hotspot: &mut Hotspot<'_>, until: Time) -> Vec<Delivery> {
+    let mut delivered = Vec::new();
+    while hotspot.deadline() <= until {
+        hotspot.advance();
+        delivered.extend(hotspot.deliveries());
+    }
+    delivered
+}
+
+#[test]
+fn packets_cross_the_air_to_the_station_they_are_for() {
+    let scenario = scenario("[station.a]\ndownload = 1\n[station.b]\nupload = 1\n");
+    let mut hotspot = Hotspot::new(&scenario);
+    let (down, up) = (tcp(true, 1, 0, 1500), tcp(false, 2, 1, 1500));
+    hotspot.send(Time(0), 0, &down);
+    hotspot.send(Time(0), 2, &up);
+    let delivered = run(&mut hotspot, Time(100_000_000));
+    let mut seen: Vec<_> = delivered.iter().map(|one| (one.node, &one.bytes)).collect();
+    seen.sort_unstable();
+    assert_eq!(seen, [(0, &up), (1, &down)]);
+    // DIFS, at most 31 slots of backoff, 1536 bytes at 11 Mb/s behind the preamble: one after the other
+    let [first, second] = &delivered[..] else {
+        panic!("two packets");
+    };
+    assert!((1_300_000..2_100_000).contains(&first.due.0), "{first:?}");
+    assert!(second.due.0 > first.due.0 + 1_300_000);
+    assert_eq!((hotspot.lost, hotspot.foreign), (0, 0));
+}
+
+#[test]
+fn a_full_queue_loses_packets_and_forgets_their_bytes() {
+    let scenario = scenario("[station.a]\ndownload = 1\n");
+    let mut hotspot = Hotspot::new(&scenario);
+    for _ in 0..120 {
+        hotspot.send(Time(0), 0, &tcp(true, 1, 0, 1500));
+    }
+    let delivered = run(&mut hotspot, Time(1_000_000_000));
+    assert_eq!((delivered.len(), hotspot.lost), (100, 20));
+    assert_eq!(hotspot.free.len(), hotspot.bytes.len());
+}
+
+#[test]
+fn packets_of_no_flow_are_counted_and_go_nowhere() {
+    let scenario = scenario("[station.a]\ndownload = 1\n[station.b]\ndownload = 1\n");
+    let mut hotspot = Hotspot::new(&scenario);
+    hotspot.send(Time(0), 0, &tcp(true, 1, 7, 1500)); // no such flow
+    hotspot.send(Time(0), 0, &tcp(true, 2, 0, 1500)); // not its station
+    hotspot.send(Time(0), 1, &tcp(false, 1, 1, 1500)); // not its sender
+    hotspot.send(Time(0), 1, &[0x60; 40]);
+    assert_eq!(hotspot.foreign, 4);
+    assert!(run(&mut hotspot, Time(1_000_000_000)).is_empty());
+}
+
+#[test]
+fn the_bottleneck_holds_packets_back_at_its_rate() {
+    let scenario = scenario("[station.a]\ndownload = 1\n[vsb]\nrate = \"1 Mbps\"\n");
+    let mut hotspot = Hotspot::new(&scenario);
+    run(&mut hotspot, Time(1_000));
+    for _ in 0..10 {
+        hotspot.send(Time(1_000), 0, &tcp(true, 1, 0, 1500));
+    }
+    let delivered = run(&mut hotspot, Time(1_000_000_000));
+    let times: Vec<u64> = delivered.iter().map(|one| one.due.0).collect();
+    assert_eq!(times.len(), 10);
+    // 12 ms each, but for backoffs
+    let spread = times[9] - times[0];
+    assert!((107_000_000..109_000_000).contains(&spread), "{spread}");
+}
+
+#[test]
+fn the_bottleneck_hears_the_answers_of_stations_and_holds_without() {
+    let scenario = scenario("[station.a]\ndownload = 1\n[vsb]\nmax_rate = \"4 Mbps\"\n");
+    let mut hotspot = Hotspot::new(&scenario);
+    let mut pings = 0;
+    while hotspot.deadline() <= Time(3_000_000_000) {
+        let now = hotspot.deadline();
+        hotspot.advance();
+        let delivered: Vec<Delivery> = hotspot.deliveries().collect();
+        for Delivery {
+            due,
+            node,
+            mut bytes,
+        } in delivered
+        {
+            assert_eq!((node, due), (1, now));
+            pings += 1;
+            if pings <= 10 {
+                let (from, to) = (bytes[12..16].to_vec(), bytes[16..20].to_vec());
+                bytes[12..16].copy_from_slice(&to);
+                bytes[16..20].copy_from_slice(&from);
+                bytes[20] = 0; // echo reply
+                hotspot.send(now, node, &bytes);
+            }
+        }
+    }
+    let seen = hotspot.pings.as_ref().expect("a bottleneck");
+    assert_eq!((pings, seen.rtts.len()), (30, 10));
+    assert!(
+        seen.rtts.iter().all(|(_, rtt)| rtt.0 < 4_000_000),
+        "{:?}",
+        seen.rtts
+    );
+    assert_eq!(seen.rates.last().map(|&(_, bps)| bps), Some(4_000_000));
+}
+
+#[test]
+fn a_wire_takes_its_time_each_way() {
+    let scenario = scenario("wire = { delay = \"20 ms\" }\n[station.a]\nupload = 1\n");
+    let mut hotspot = Hotspot::new(&scenario);
+    hotspot.send(Time(0), 1, &tcp(false, 1, 0, 1500));
+    hotspot.send(Time(0), 0, &tcp(true, 1, 0, 40));
+    let delivered = run(&mut hotspot, Time(1_000_000_000));
+    let due: Vec<(u32, bool)> = delivered
+        .iter()
+        .map(|one| (one.node, (20_000_000..25_000_000).contains(&one.due.0)))
+        .collect();
+    assert_eq!(due.len(), 2);
+    assert!(
+        due.contains(&(0, true)) && due.contains(&(1, true)),
+        "{delivered:?}"
+    );
+}

@@ -1,0 +1,126 @@
+//! The little of IPv4 that the emulator reads and writes (RFC 791, 792).
+
+/// 10.0.0.0: station k is this plus k. All nodes are in 10.0.0.0/8.
+pub const STATIONS: u32 = 0x0A00_0000;
+/// 10.255.0.1: the servers.
+pub const SERVER: u32 = 0x0AFF_0001;
+/// 10.255.255.254: the virtual shared bottleneck, which pings.
+pub const BOTTLENECK: u32 = 0x0AFF_FFFE;
+/// The server's port of the first flow; flow k has this plus k.
+pub const FIRST_PORT: u16 = 20_000;
+
+const ICMP: u8 = 1;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const HEADER: usize = 20;
+const ECHO_HEADER: usize = 8;
+const ECHO_REQUEST: u8 = 8;
+const ECHO_REPLY: u8 = 0;
+
+/// What an IP packet is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Of the flow with this number.
+    Flow(usize),
+    /// The answer to the ping with this number.
+    Answer(u16),
+}
+
+/// A packet that a node has sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parsed {
+    /// Where it goes.
+    pub(crate) to: u32,
+    pub(crate) kind: Kind,
+}
+
+/// Reads a packet; `None` for what belongs to no flow.
+pub(crate) fn parse(packet: &[u8], from_server: bool) -> Option<Parsed> {
+    let first = *packet.first()?;
+    let header = usize::from(first & 0x0F) * 4;
+    if first >> 4 != 4 || header < HEADER || packet.len() < header + ECHO_HEADER {
+        return None;
+    }
+    let word = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
+    let to = u32::from(word(16)) << 16 | u32::from(word(18));
+    let kind = match packet[9] {
+        TCP | UDP => {
+            let port = word(if from_server { header } else { header + 2 });
+            Kind::Flow(usize::from(port.checked_sub(FIRST_PORT)?))
+        }
+        ICMP if packet[header] == ECHO_REPLY && to == BOTTLENECK => Kind::Answer(word(header + 6)),
+        _ => return None,
+    };
+    Some(Parsed { to, kind })
+}
+
+/// An echo request of `bytes` to station number `station`.
+pub(crate) fn ping(station: u32, number: u16, bytes: usize) -> Vec<u8> {
+    let mut packet = vec![0; bytes.max(HEADER + ECHO_HEADER)];
+    let length = packet.len() as u16; // at most 1500, by the grammar
+    packet[0] = 0x45;
+    packet[2..4].copy_from_slice(&length.to_be_bytes());
+    packet[6] = 0x40; // do not fragment
+    packet[8] = 64;
+    packet[9] = ICMP;
+    packet[12..16].copy_from_slice(&BOTTLENECK.to_be_bytes());
+    packet[16..20].copy_from_slice(&(STATIONS + station).to_be_bytes());
+    let sum = checksum(&packet[..HEADER]);
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+    packet[HEADER] = ECHO_REQUEST;
+    packet[HEADER + 4..HEADER + 6].copy_from_slice(&(station as u16).to_be_bytes());
+    packet[HEADER + 6..HEADER + 8].copy_from_slice(&number.to_be_bytes());
+    let sum = checksum(&packet[HEADER..]);
+    packet[HEADER + 2..HEADER + 4].copy_from_slice(&sum.to_be_bytes());
+    packet
+}
+
+/// One's complement of the one's-complement sum (RFC 1071).
+fn checksum(bytes: &[u8]) -> u16 {
+    let word = |pair: &[u8]| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u32::from(low));
+    let mut sum: u32 = bytes.chunks(2).map(word).sum();
+    while sum > 0xFFFF {
+        sum = (sum >> 16) + (sum & 0xFFFF);
+    }
+    !(sum as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ping_has_good_checksums_and_its_answer_is_recognised() {
+        let mut packet = ping(3, 700, 84);
+        assert_eq!(packet.len(), 84);
+        assert_eq!((checksum(&packet[..20]), checksum(&packet[20..])), (0, 0));
+        assert_eq!(parse(&packet, true), None, "a request is no answer");
+        let (from, to) = (packet[12..16].to_vec(), packet[16..20].to_vec());
+        packet[12..16].copy_from_slice(&to);
+        packet[16..20].copy_from_slice(&from);
+        packet[20] = ECHO_REPLY;
+        let expected = Parsed {
+            to: BOTTLENECK,
+            kind: Kind::Answer(700),
+        };
+        assert_eq!(parse(&packet, false), Some(expected));
+    }
+
+    #[test]
+    fn flows_are_known_by_the_servers_port() {
+        let mut packet = ping(1, 0, 60);
+        packet[9] = TCP;
+        packet[20..22].copy_from_slice(&(FIRST_PORT + 5).to_be_bytes());
+        packet[22..24].copy_from_slice(&(FIRST_PORT + 7).to_be_bytes());
+        let kind = |from_server| parse(&packet, from_server).map(|parsed| parsed.kind);
+        assert_eq!(kind(true), Some(Kind::Flow(5)));
+        assert_eq!(kind(false), Some(Kind::Flow(7)));
+    }
+
+    #[test]
+    fn whatever_else_a_kernel_sends_is_left_alone() {
+        for bytes in [&[][..], &[0x60; 60], &[0x45; 19], &[0x4F; 40], &[0x41; 60]] {
+            assert_eq!(parse(bytes, true), None);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The hot-spot on the wall clock: reads what nodes send, writes what reaches them, sleeps in between.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use lasthop_engine::kernel::time::{Span, Time};
+use lasthop_engine::scenario::Scenario;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, read, write};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::Hotspot;
+use crate::report::{Lateness, Marks};
+
+/// Packets read from a node before time is looked at again.
+const AT_ONCE: usize = 32;
+
+/// Longest sleep. [ns]
+const LONGEST_SLEEP: u64 = 50_000_000;
+
+/// Descriptors, one packet a read or write, that do not block.
+#[derive(Debug)]
+pub struct Descriptors {
+    /// Of the servers, then of each station.
+    nodes: Vec<OwnedFd>,
+    /// Readable when the run is to stop.
+    stop: OwnedFd,
+}
+
+/// Why an emulation did not finish.
+#[derive(Debug, Error)]
+pub enum EmulatorError {
+    /// The system refused.
+    #[error("{what}: {error}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What it said.
+        error: io::Error,
+    },
+    /// Asked to stop.
+    #[error("stopped before the end")]
+    Stopped,
+}
+
+fn system(what: &'static str) -> impl FnOnce(Errno) -> EmulatorError {
+    move |error| EmulatorError::System {
+        what,
+        error: error.into(),
+    }
+}
+
+impl Descriptors {
+    /// Duplicates of this process's descriptors with these numbers: that of the servers first, then of
+    /// each station in order, and one that becomes readable when the run is to stop.
+    ///
+    /// # Errors
+    /// If one of them is none of this process.
+    pub fn of_this_process(nodes: &[i32], stop: i32) -> Result<Descriptors, EmulatorError> {
+        // a number says nothing of who owns the descriptor; the kernel does, and gives a duplicate
+        let this: Pid = getpid();
+        let handle = pidfd_open(this, PidfdFlags::empty()).map_err(system("pidfd_open"))?;
+        let duplicate = |number: &i32| {
+            let duplicate = pidfd_getfd(&handle, *number, PidfdGetfdFlags::empty());
+            duplicate.map_err(system("descriptor of a node"))
+        };
+        Ok(Descriptors {
+            nodes: nodes.iter().map(duplicate).collect::<Result<_, _>>()?,
+            stop: duplicate(&stop)?,
+        })
+    }
+}
+
+/// Emulates `scenario` between `descriptors` for its duration; returns what was measured after the
+/// warm-up: lists of items as in a result.
+///
+/// # Errors
+/// If a descriptor fails or the run is stopped.
+pub fn run(scenario: &Scenario, descriptors: &Descriptors) -> Result<Value, EmulatorError> {
+    let mut hotspot = Hotspot::new(scenario);
+    let started = Instant::now();
+    let clock = || Time::ZERO + Span(elapsed_ns(started.elapsed()));
+    let end = Time::ZERO + scenario.duration;
+    let mut warm = None;
+    let mut lateness = Lateness::default();
+    let mut buffer = vec![0_u8; usize::from(u16::MAX)];
+    loop {
+        let now = clock().min(end);
+        while hotspot.deadline() <= now {
+            hotspot.advance();
+            for delivery in hotspot.deliveries() {
+                lateness.add(clock().since(delivery.due));
+                hand_over(&descriptors.nodes[delivery.node as usize], &delivery.bytes)?;
+            }
+        }
+        if warm.is_none() && now >= Time::ZERO + scenario.warmup {
+            warm = Some(Marks::take(&hotspot, now));
+            lateness = Lateness::default();
+        }
+        if now >= end {
+            break;
+        }
+        let sleep = hotspot.deadline().min(end).since(clock()).0;
+        if wait(descriptors, sleep.min(LONGEST_SLEEP))? {
+            return Err(EmulatorError::Stopped);
+        }
+        for (node, descriptor) in (0..).zip(&descriptors.nodes) {
+            for _ in 0..AT_ONCE {
+                let Some(length) = receive(descriptor, &mut buffer)? else {
+                    break;
+                };
+                let now = clock();
+                while hotspot.deadline() <= now {
+                    hotspot.advance();
+                }
+                hotspot.send(now, node, &buffer[..length]);
+            }
+        }
+    }
+    let warm = warm.unwrap_or_else(|| Marks::take(&hotspot, end));
+    Ok(warm.report(&hotspot, end, &lateness))
+}
+
+fn elapsed_ns(elapsed: Duration) -> u64 {
+    u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Sleeps until a node has sent something, for `ns` at most; true if the run is to stop.
+fn wait(descriptors: &Descriptors, ns: u64) -> Result<bool, EmulatorError> {
+    let every = descriptors.nodes.iter().chain([&descriptors.stop]);
+    let mut watched: Vec<PollFd> = every
+        .map(|one| PollFd::from_borrowed_fd(one.as_fd(), PollFlags::IN))
+        .collect();
+    let timeout = Timespec {
+        tv_sec: 0,
+        tv_nsec: ns as i64,
+    };
+    match poll(&mut watched, Some(&timeout)) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(system("poll")(error)),
+    }
+    let stop = watched.last().map(PollFd::revents);
+    Ok(stop.is_some_and(|seen| !seen.is_empty()))
+}
+
+/// The next packet of a node, if there is one.
+fn receive(descriptor: &OwnedFd, buffer: &mut [u8]) -> Result<Option<usize>, EmulatorError> {
+    match read(descriptor, buffer) {
+        Ok(0) | Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        Ok(length) => Ok(Some(length)),
+        Err(error) => Err(system("reading from a node")(error)),
+    }
+}
+
+/// A packet reaches a node; one that the node has no room for is lost, as on a real interface.
+fn hand_over(descriptor: &OwnedFd, bytes: &[u8]) -> Result<(), EmulatorError> {
+    match write(descriptor, bytes) {
+        Ok(_) | Err(Errno::AGAIN | Errno::NOBUFS | Errno::INVAL) => Ok(()),
+        Err(error) => Err(system("writing to a node")(error)),
+    }
+}

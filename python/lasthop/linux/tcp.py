@@ -1,0 +1,57 @@
+"""What the kernel's TCP lets a socket choose and tells of it."""
+
+import socket
+import struct
+from pathlib import Path
+from typing import NamedTuple
+
+from lasthop.errors import UserError
+
+__all__ = ["TcpInfo", "clamp_window", "set_congestion", "tcp_info", "without_timestamps"]
+
+TIMESTAMPS = "/proc/sys/net/ipv4/tcp_timestamps"
+
+RTT_OFFSET, RETRANSMISSIONS_OFFSET = 68, 100
+"""Of tcpi_rtt and tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
+
+
+class TcpInfo(NamedTuple):
+    """State of a connection."""
+
+    rtt_s: float
+    """Smoothed round-trip time."""
+    retransmissions: int
+
+
+def set_congestion(connection: socket.socket, name: str) -> None:
+    """Choose the congestion control of a connection, or say which the kernel has."""
+    try:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+    except OSError as error:
+        known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+        raise UserError(
+            f"congestion control {name}: {error.strerror}", f"this kernel has {', '.join(known)}"
+        ) from None
+
+
+def clamp_window(connection: socket.socket, size: int) -> None:
+    """Let the receiver never announce more than `size` bytes; set before the connection begins."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * size)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, size)
+
+
+def tcp_info(connection: socket.socket) -> TcpInfo:
+    """What the kernel says of a connection."""
+    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    (rtt_us,) = struct.unpack_from("=I", info, RTT_OFFSET)
+    (again,) = struct.unpack_from("=I", info, RETRANSMISSIONS_OFFSET)
+    return TcpInfo(rtt_us / 1e6, again)
+
+
+def without_timestamps() -> bool:
+    """Turn TCP timestamps off in the calling thread's namespace; whether that is allowed."""
+    try:
+        Path(TIMESTAMPS).write_text("0")
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,73 @@
+"""TUN interfaces: what the kernel sends there is read from a descriptor, and back."""
+
+import fcntl
+import os
+import socket
+import struct
+
+from lasthop.errors import UserError
+
+__all__ = ["open_tun"]
+
+DEVICE = "/dev/net/tun"
+
+# linux/if_tun.h and linux/sockios.h
+TUNSETIFF = 0x400454CA
+IFF_TUN, IFF_NO_PI = 0x0001, 0x1000
+SIOCSIFFLAGS, SIOCSIFADDR, SIOCSIFNETMASK = 0x8914, 0x8916, 0x891C
+SIOCSIFMTU, SIOCSIFTXQLEN = 0x8922, 0x8943
+IFF_UP, IFF_RUNNING = 0x1, 0x40
+
+QUEUE_PACKETS = 10_000
+"""Packets that wait for a reader who comes late: as many as any scenario's windows."""
+
+
+def open_tun(name: str, address: str, mask: str, mtu: int) -> int:
+    """Make an interface in the calling thread's namespace and take it into service.
+
+    Parameters
+    ----------
+    name : str
+        Of the interface.
+    address, mask : str
+        IPv4; the net becomes reachable through the interface.
+    mtu : int
+        Largest IP packet. [bytes]
+
+    Returns
+    -------
+    int
+        A descriptor that does not block: one IP packet a read or write.
+
+    Raises
+    ------
+    UserError
+        If this process may not do that.
+    """
+    try:
+        tun = os.open(DEVICE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise UserError(f"{DEVICE}: {error.strerror}", "the emulator needs TUN devices") from None
+    try:
+        _request(tun, TUNSETIFF, name, struct.pack("=H", IFF_TUN | IFF_NO_PI))
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+            number = control.fileno()
+            _request(number, SIOCSIFMTU, name, struct.pack("=i", mtu))
+            _request(number, SIOCSIFTXQLEN, name, struct.pack("=i", QUEUE_PACKETS))
+            _request(number, SIOCSIFADDR, name, _inet(address))
+            _request(number, SIOCSIFNETMASK, name, _inet(mask))
+            _request(number, SIOCSIFFLAGS, name, struct.pack("=H", IFF_UP | IFF_RUNNING))
+    except OSError as error:
+        os.close(tun)
+        raise UserError(f"interface {name}: {error.strerror}") from None
+    return tun
+
+
+def _inet(address: str) -> bytes:
+    """struct sockaddr_in."""
+    return struct.pack("=HH4s8x", socket.AF_INET, 0, socket.inet_aton(address))
+
+
+def _request(descriptor: int, request: int, name: str, value: bytes) -> None:
+    """An ioctl with a struct ifreq."""
+    fcntl.ioctl(descriptor, request, struct.pack("=16s24s", name.encode(), value))
