@@ -1,4 +1,4 @@
-"""Real TCP over the emulated cell, in network namespaces; wide bands, since it is the wall clock."""
+"""Real TCP over the emulated cell, in network namespaces; wide bands, for it is the wall clock."""
 
 import json
 import os

@@ -18,7 +18,7 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
         ),
         (
             '[station.a]\nsensor_up = "1 s"',
-            "flow a/up/1 is a sensor's; the emulator has flows that last",
+            "flow a/sensor-up/1 is a sensor's; the emulator has flows that last",
         ),
         (
             'tcp.congestion = "compound"\n[station.a]\ndownload = 1',

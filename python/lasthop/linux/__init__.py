@@ -1,4 +1,4 @@
-"""What needs root: rtnetlink, traffic control, offloads, raw sockets, namespaces, TUN, the undo log.
+"""What needs root: rtnetlink, traffic control, raw sockets, namespaces, TUN, and the undo log.
 
 Nothing here knows of gateways, stations or fairness. Linux only; import it where it is used.
 """
