@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from lasthop.emulation.limits import CONGESTION
@@ -112,9 +113,9 @@ class Traffic:
         self.begun_s = time.monotonic()
         agenda: list[tuple[float, int, Callable[[], None]]] = []
         for number, each in enumerate(self.connections):
-            agenda.append((each.flow["start_s"], 2 * number, lambda each=each: self.begin(each)))
+            agenda.append((each.flow["start_s"], 2 * number, partial(self.begin, each)))
             if each.flow["stop_s"] is not None:
-                stop = (each.flow["stop_s"], 2 * number + 1, lambda each=each: self.stop(each))
+                stop = (each.flow["stop_s"], 2 * number + 1, partial(self.stop, each))
                 agenda.append(stop)
         heapq.heapify(agenda)
         look_s = 0.0
