@@ -1,5 +1,6 @@
 """TUN interfaces: what the kernel sends there is read from a descriptor, and back."""
 
+import contextlib
 import fcntl
 import os
 import socket
@@ -53,7 +54,8 @@ def open_tun(name: str, address: str, mask: str, mtu: int) -> int:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
             number = control.fileno()
             _request(number, SIOCSIFMTU, name, struct.pack("=i", mtu))
-            _request(number, SIOCSIFTXQLEN, name, struct.pack("=i", QUEUE_PACKETS))
+            with contextlib.suppress(PermissionError):  # needs root outside of namespaces too
+                _request(number, SIOCSIFTXQLEN, name, struct.pack("=i", QUEUE_PACKETS))
             _request(number, SIOCSIFADDR, name, _inet(address))
             _request(number, SIOCSIFNETMASK, name, _inet(mask))
             _request(number, SIOCSIFFLAGS, name, struct.pack("=H", IFF_UP | IFF_RUNNING))
