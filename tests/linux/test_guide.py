@@ -51,7 +51,7 @@ def test_the_guide_followed_literally(tmp_path: Path) -> None:
     run.mkdir()
     lines = commands()
     assert [line.split()[2] for line in lines] == ["check", "up", "status", "down"]
-    with Lab(stations=2):
+    with Lab(stations=2, rate_bps=None):
         for old, new in (("wan", "eth0"), ("lan", "eth1")):
             sh(f"ip -n {GATEWAY} link set {old} name {new}")
         assert transfers(station_v4(0))  # the guest has shown up

@@ -87,6 +87,12 @@ def members(gateway: Gateway) -> set[str]:
     return {row["name"] for row in gateway.status()["stations"]}
 
 
+def addresses(gateway: Gateway, name: str) -> list[str]:
+    """Addresses of a station; none if it is not there."""
+    rows = gateway.status()["stations"]
+    return next((row["addresses"] for row in rows if row["name"] == name), [])
+
+
 def test_up_status_down(gateway: Gateway) -> None:
     code, said = gateway("check")
     assert (code, said) == (0, f"{gateway.file}: ok: cafe: 1 access point, 2 stations\n")
@@ -244,11 +250,10 @@ def test_neighbours_join_and_leave_without_disturbing_others(gateway: Gateway, l
         before = flow.received
         assert transfers(station_v4(3))
         guest = sh(f"ip -n {STATIONS} -br link show wl0").split()[2]
-        wait_until(lambda: guest in members(gateway), 5, "a guest")
+        wait_until(lambda: station_v4(3) in addresses(gateway, guest), 5, "a guest")
         run([flow], 0.5)
         assert flow.received > before
         rows = {row["name"]: row for row in gateway.status()["stations"]}
-        assert station_v4(3) in rows[guest]["addresses"]
         assert station_v4(0) not in rows[guest]["addresses"]
         with entered(GATEWAY):
             sh(f"ip neigh del {station_v4(3)} dev lan")
@@ -281,12 +286,14 @@ def test_uplink_udp_is_counted_and_its_station_not_pinged(gateway: Gateway) -> N
         time.sleep(0.001)
     rows = {row["name"]: row for row in gateway.status()["stations"]}
     udp.close()
-    assert rows["s1"]["udp_uplink_packets"] == pytest.approx(sent, rel=0.3)
     assert rows["s1"]["udp_uplink_bps"] > 1e6
     assert (rows["s0"]["pinged"], rows["s1"]["pinged"]) == (True, False)
     assert rows["s0"]["udp_uplink_packets"] == 0
     # it never went through the classes
     assert rows["s1"]["sent_packets"] == 0
+    time.sleep(2)  # until everything is counted: one in eight, +- 6 % for 2,000
+    rows = {row["name"]: row for row in gateway.status()["stations"]}
+    assert rows["s1"]["udp_uplink_packets"] == pytest.approx(sent, rel=0.3)
 
 
 def test_the_estimator_pings_and_follows_a_slow_hop(gateway: Gateway) -> None:

@@ -1,7 +1,7 @@
 """rtnetlink: messages with their acknowledgements, many in one system call, and dumps.
 
 A gateway sets up thousands of classes at once and reads their counters every second. Encoding one
-HTB class takes pyroute2 1.7 ms and reading one back 0.22 ms; here they take microseconds.
+HTB class takes pyroute2 2 ms of CPU time and reading one back 0.2 ms; here they take microseconds.
 """
 
 import errno
