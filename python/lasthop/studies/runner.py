@@ -156,13 +156,13 @@ class _Reader:
 
 
 def _means(summary: Mapping[str, Any]) -> Tree:
-    """Return the values of a prediction as a tree like that of samples."""
+    """Return the estimates of a prediction as a tree like that of samples."""
     return {
         list_name: {
             item["name"]: {
                 quantity: value["mean"]
                 for quantity, value in item.items()
-                if isinstance(value, Mapping)
+                if isinstance(value, Mapping) and "mean" in value
             }
             for item in items
         }
