@@ -5,10 +5,10 @@
 //!
 //! | round-trip time | step |
 //! |---|---|
-//! | up to 5 ms | C times `speed_up` |
+//! | up to 5 ms | C times `speed_up`, at least plus `increase` |
 //! | up to 40 ms | C plus `increase` |
 //! | up to 200 ms | C less `decrease` |
-//! | above | C times `back_off`, once for each round trip |
+//! | above | C times `back_off`, at least less `decrease`, once for each round trip |
 //! | no answer, or one that says nothing of now | C holds |
 //!
 //! C stays between `min` and `max`. Where the base round-trip time is above the lowest threshold (greedy
@@ -215,7 +215,8 @@ pub struct Observation {
     pub rtt: Option<Span>,
 }
 
-/// What the estimator did with an observation.
+/// What the estimator did with an observation. An exponential step is never the smaller one, however
+/// small C is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// No answer: C stays as it is.
@@ -299,12 +300,14 @@ impl Wce {
     pub fn step(&mut self, observation: Observation) -> Step {
         let step = self.decide(observation);
         let bps = self.capacity_bps;
+        let higher = bps.saturating_add(self.settings.increase_bps);
+        let lower = bps.saturating_sub(self.settings.decrease_bps);
         let wanted = match step {
             Step::Hold => bps,
-            Step::SpeedUp => ((bps as f64 * self.settings.speed_up) as u64).max(bps + 1),
-            Step::Increase => bps.saturating_add(self.settings.increase_bps),
-            Step::Decrease => bps.saturating_sub(self.settings.decrease_bps),
-            Step::BackOff => (bps as f64 * self.settings.back_off) as u64,
+            Step::SpeedUp => higher.max((bps as f64 * self.settings.speed_up) as u64),
+            Step::Increase => higher,
+            Step::Decrease => lower,
+            Step::BackOff => lower.min((bps as f64 * self.settings.back_off) as u64),
         };
         self.capacity_bps = wanted.clamp(self.settings.min_bps, self.settings.max_bps);
         step

@@ -161,6 +161,21 @@ fn a_queue_that_stands_brings_c_down_before_it_can_move_the_thresholds() {
 }
 
 #[test]
+fn an_exponential_step_is_never_smaller_than_a_linear_one() {
+    let mut low = at(300_000); // 2 % of which is less than a linear step
+    low.step(seen(1_000, 3));
+    assert_eq!(low.capacity_bps(), 300_000 + settings().increase_bps);
+
+    let mut high = Wce::new(WceSettings {
+        decrease_bps: 2_000_000,
+        ..settings()
+    })
+    .unwrap();
+    high.step(seen(1_000, 300));
+    assert_eq!(high.capacity_bps(), 4_000_000); // a fifth of C would be less
+}
+
+#[test]
 fn settings_that_make_no_estimator_are_refused() {
     let good = settings();
     let thresholds = |low, threshold, high| Thresholds {
