@@ -188,8 +188,9 @@ impl Vbs {
         }
     }
 
+    /// The class of a flow; flows beyond the scenario's, such as pings, are of none.
     fn class(&self, flow: u32) -> Option<usize> {
-        let class = self.class_of[flow as usize];
+        let class = *self.class_of.get(flow as usize)?;
         (class != NO_CLASS).then_some(usize::from(class))
     }
 
