@@ -32,6 +32,9 @@ LEVEL: Mapping[str, Any] = {"color": QUIET, "linestyle": ":", "linewidth": 0.9}
 LARGEST_MARK, SMALLEST_MARK = 4.6, 3.0
 """From the first label to the last, so that a point under another one shows. [points]"""
 
+FEW_TICKS = 4
+"""Fewer places than this on the abscissa stand away from its ends."""
+
 LEGEND_WIDTH, KEY_WIDTH = 58, 6
 """Width of the legend, and of a key with the gaps beside it. [characters]"""
 
@@ -118,6 +121,8 @@ def family_figure(
         axes_list[-1].set_xlabel(x_label)
         if ticks is not None:
             axes_list[-1].set_xticks(list(ticks), list(ticks.values()))
+            if len(ticks) < FEW_TICKS:
+                axes_list[-1].margins(x=0.2)  # room for their labels
         figure.legend(handles=keys, loc="outside lower center", ncols=columns)
         return figure
 

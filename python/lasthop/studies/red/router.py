@@ -40,11 +40,15 @@ ns-2's sinks send them."""
 Tree = Mapping[str, Any]
 
 
-def red(low: float, high: float, *, averaging: bool = True) -> dict[str, Any]:
-    """Return RED with ns-2's defaults and these thresholds [packets], perhaps without averaging."""
+def red(low: float, high: float, *, averaging: bool = True, gentle: bool = True) -> dict[str, Any]:
+    """Return RED with ns-2's defaults and these thresholds [packets], perhaps without averaging or
+    with certain loss beyond the upper one.
+    """
     setting: dict[str, Any] = {"min_th": low, "max_th": high, "mean_packet": PACKET}
     if not averaging:
         setting["weight"] = 1
+    if not gentle:
+        setting["gentle"] = False
     return {"limit": BUFFER, "red": setting}
 
 
@@ -170,7 +174,8 @@ def _words(queue: Tree) -> str:
         return f"threshold {queue['threshold']}"
     setting = queue["red"]
     words = f"RED {setting['min_th']:g}/{setting['max_th']:g}"
-    return words + (" without averaging" if "weight" in setting else "")
+    words += " without averaging" if "weight" in setting else ""
+    return words + ("" if setting.get("gentle", True) else ", not gentle")
 
 
 # what figures read

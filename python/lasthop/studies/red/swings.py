@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 RED = router.red(50, 100)
 PLAIN = router.red(50, 100, averaging=False)
+ABRUPT = router.red(50, 100, averaging=False, gentle=False)
 
 GROUPS: Mapping[str, tuple[int, int]] = {"small": (5, 15), "large": (100, 300)}
 """Round-trip times of the two halves of the flows. [ms]"""
@@ -68,6 +69,17 @@ def over_rtt(mixed: bool) -> Study:
             values[f"synchrony_{rtt}"] = router.synchrony(run)
         return values
 
+    def findings(runs: Runs) -> dict[str, str]:
+        if mixed:
+            return {}
+        here, there = (router.window(runs[f"{rtt}"]) for rtt in (10, 25))
+        return {
+            "red-9": (
+                f"the paper's windows are read off traces; here the mean is {there} packets at "
+                f"25 ms and {here} at 10 ms"
+            )
+        }
+
     def draw(runs: Runs) -> "Figure":
         from lasthop.plot.family import family_figure
 
@@ -80,6 +92,7 @@ def over_rtt(mixed: bool) -> Study:
         title=titled(number, "RED 50/100 over the round-trip time", mixed),
         points={f"{rtt}": router.dumbbell(rtt, RED, mixed=mixed) for rtt in RTTS},
         measure=measure,
+        findings=findings,
         draw=draw,
     )
 
@@ -108,7 +121,7 @@ def two_groups(mixed: bool) -> Study:
             for place, rtts in zip(places, GROUPS.values(), strict=True)
         }
         return family_figure(
-            "round-trip times of the two halves [ms]", panels([curve]), ticks=ticks
+            "round-trip times of the two halves [ms]", panels([curve]), ticks=ticks, panel_mm=38.0
         )
 
     return Study(
@@ -137,6 +150,8 @@ def averaging(mixed: bool) -> Study:
         return values
 
     def findings(runs: Runs) -> dict[str, str]:
+        longest = [router.queue_max(runs[name]) for name in ("plain-25", "abrupt-25")]
+
         def least(name: str, bin_s: float) -> Quantity:
             return router.least_utilisation(runs[f"{name}-bin-{bin_s:g}"])
 
@@ -149,7 +164,9 @@ def averaging(mixed: bool) -> Study:
         return {
             "red-13" if mixed else "red-11": (
                 f"least utilisation at {BINNED_RTT} ms with and without averaging, by the width of "
-                f"the bins: {shown}; mean utilisation {means}, mean queue {lengths} packets"
+                f"the bins: {shown}; mean utilisation {means}, mean queue {lengths} packets; the "
+                f"longest queue without averaging at 25 ms is {longest[0]} packets with the one in "
+                f"service, and {longest[1]} with gentle off, when nothing enters beyond 100 waiting"
             )
         }
 
@@ -167,6 +184,7 @@ def averaging(mixed: bool) -> Study:
         for name, queue in queues.items()
         for rtt in RTTS
     }
+    points["abrupt-25"] = router.dumbbell(25, ABRUPT, mixed=mixed)
     points |= {
         f"{name}-bin-{bin_s:g}": router.dumbbell(BINNED_RTT, queue, mixed=mixed, bin_s=bin_s)
         for name, queue in queues.items()
