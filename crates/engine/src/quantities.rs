@@ -54,6 +54,12 @@ pub const QUANTITIES: &[Quantity] = &[
         definition: "time average of the congestion window of a TCP flow; mean over the flows of a class",
     },
     Quantity {
+        name: "cwnd_max_packets",
+        unit: "packets",
+        lists: &["flows"],
+        definition: "largest congestion window of a TCP flow, in cells with channel errors",
+    },
+    Quantity {
         name: "loss_probability",
         unit: "-",
         lists: &["flows", "classes"],
@@ -142,6 +148,18 @@ pub const QUANTITIES: &[Quantity] = &[
         unit: "-",
         lists: &["stations", "aps"],
         definition: "frames given up at the attempt limit over frames delivered or given up",
+    },
+    Quantity {
+        name: "downlink_failure_rate",
+        unit: "-",
+        lists: &["stations"],
+        definition: "attempts of the access point to the station that collided or were corrupted over all to it, in cells with channel errors",
+    },
+    Quantity {
+        name: "downlink_discard_probability",
+        unit: "-",
+        lists: &["stations"],
+        definition: "frames to the station given up at the attempt limit over those delivered or given up, in cells with channel errors",
     },
     Quantity {
         name: "queue_packets",

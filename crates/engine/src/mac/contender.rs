@@ -23,6 +23,19 @@ pub struct NodeCounters {
     pub discarded: u64,
 }
 
+/// What became of the access point's frames to one station since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DownCounters {
+    /// Transmissions that ended.
+    pub attempts: u64,
+    /// Those that collided or were lost to channel errors.
+    pub failed: u64,
+    /// Frames acknowledged.
+    pub delivered: u64,
+    /// Frames given up at the attempt limit.
+    pub discarded: u64,
+}
+
 /// Where a contender stands in the count of idle slots of its interframe space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SlotCount {

@@ -39,7 +39,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::scenario::{Category, Node, Phy, RateControl, Rates, Scenario};
 
-pub use super::contender::NodeCounters;
+pub use super::contender::{DownCounters, NodeCounters};
 pub use super::exchange::{CfEnd, Content, Exchange, Frame, Outcome};
 
 /// The access point's number; station i of the scenario is node i + 1.
@@ -73,6 +73,8 @@ pub struct Dcf {
     /// To station i: `down[i]`; from station i: `up[i]`.
     down: Vec<Path>,
     up: Vec<Path>,
+    /// Of the access point's frames to station i.
+    down_counters: Vec<DownCounters>,
     /// Start of the transmission planned or on the air.
     start: Time,
     /// End of its data part (of the longest first frame if several collide).
@@ -158,6 +160,7 @@ impl Dcf {
             nodes: nodes.len(),
             down: down.collect(),
             up: up.collect(),
+            down_counters: vec![DownCounters::default(); stations.len()],
             start: Time::NEVER,
             end: Time::NEVER,
             on_air: false,
@@ -337,6 +340,11 @@ impl Dcf {
         self.contenders[contender as usize].counters
     }
 
+    /// What became of the access point's frames to station number `station`, counted from 0.
+    pub fn down_counters(&self, station: usize) -> DownCounters {
+        self.down_counters[station]
+    }
+
     /// Time the medium was busy, exchanges counted when they end. [ns]
     pub fn busy_ns(&self) -> u64 {
         self.busy_ns
@@ -397,6 +405,15 @@ impl Dcf {
         state.rates = present.rates;
         state.frame = frame;
         state.backlogged = true;
+    }
+
+    /// Counts what became of the present frame of `contender` if it is one of the access point's.
+    #[inline]
+    fn tell_down(&mut self, contender: u32, count: impl FnOnce(&mut DownCounters)) {
+        let state = &self.contenders[contender as usize];
+        if state.node == AP {
+            count(&mut self.down_counters[state.frame.to as usize - 1]);
+        }
     }
 
     /// The data frame of `contender` was acknowledged, or was not: rate fallback hears of it.
@@ -509,6 +526,7 @@ impl Dcf {
             state.counters.yielded += 1;
             if state.fail(false, self.countdown.count(state.group)) {
                 self.discarded_inside.push(contender);
+                self.tell_down(contender, |down| down.discarded += 1);
             } else {
                 self.countdown.contend(contender, state);
             }
@@ -531,6 +549,10 @@ impl Dcf {
             let wait = nav.max(self.phy.eifs_lead());
             let end = self.end;
             self.contenders[from as usize].counters.corrupted += 1;
+            self.tell_down(from, |down| {
+                down.attempts += 1;
+                down.failed += 1;
+            });
             self.release_medium(end, wait);
             self.fail(from, protect, end, end);
             self.adapt(from, false);
@@ -541,7 +563,12 @@ impl Dcf {
         let state = &mut self.contenders[from as usize];
         state.counters.delivered += 1;
         state.start_afresh(self.countdown.count(state.group));
-        if self.followed < state.may_follow {
+        let may_follow = state.may_follow;
+        self.tell_down(from, |down| {
+            down.attempts += 1;
+            down.delivered += 1;
+        });
+        if self.followed < may_follow {
             self.holder = Some(Holder {
                 contender: from,
                 done: ack_end,
@@ -582,6 +609,10 @@ impl Dcf {
             state.sent_at = state.rates;
             let own_end = start + state.first_air();
             let data_went = !state.protect;
+            self.tell_down(contender, |down| {
+                down.attempts += 1;
+                down.failed += 1;
+            });
             let long = false; // an RTS or an unprotected frame: both count as short
             self.fail(contender, long, own_end, end);
             if data_went {
@@ -605,7 +636,9 @@ impl Dcf {
         if state.fail(long, self.countdown.count(state.group)) {
             state.counters.discarded += 1;
             self.discarded.push(contender);
+            self.tell_down(contender, |down| down.discarded += 1);
         }
+        let state = &mut self.contenders[contender as usize];
         let known = self
             .ack_timeout
             .map(|timeout| (own_end + timeout).max(busy_end));

@@ -10,10 +10,10 @@ mod wlan;
 pub(crate) use conservation::check as check_conservation;
 
 use crate::kernel::time::Time;
-use crate::mac::dcf::NodeCounters;
+use crate::mac::dcf::{DownCounters, NodeCounters};
 use crate::queue::QueueCounters;
 use crate::record::FlowCounters;
-use crate::scenario::{Direction, Ends, Flow, Transport};
+use crate::scenario::{Direction, Ends, Flow, Station, Transport};
 use crate::world::{Endpoints, World};
 
 /// A quantity's name and one value; `None` where a replication gives none.
@@ -44,6 +44,8 @@ pub(crate) struct Snapshot {
     flows: Vec<FlowCounters>,
     queues: Vec<(QueueCounters, u64)>,
     contenders: Vec<NodeCounters>,
+    /// Of each station the access point's frames to it.
+    down: Vec<DownCounters>,
     /// Of every link: what its queue counts, and the time it was busy. [ns]
     links: Vec<(QueueCounters, u64)>,
     /// Of each leaf of the virtual shared bottleneck.
@@ -68,6 +70,9 @@ impl Snapshot {
                 .collect(),
             contenders: (0..world.ports.len() as u32)
                 .map(|contender| world.cell.counters(contender))
+                .collect(),
+            down: (0..world.scenario.stations.len())
+                .map(|station| world.cell.down_counters(station))
                 .collect(),
             links: links
                 .map(|link| (link.counters(now), link.busy_ns(now)))
@@ -158,6 +163,7 @@ impl Period<'_> {
     fn flows(&self, goodputs: &[f64]) -> Vec<Item> {
         let total: f64 = goodputs.iter().sum();
         let scenario = self.world.scenario;
+        let noisy = scenario.stations.iter().any(Station::has_errors);
         let is_web = |index: &usize| matches!(scenario.flows[*index].transport, Transport::Web(_));
         (0..goodputs.len())
             .filter(|index| !is_web(index))
@@ -182,6 +188,10 @@ impl Period<'_> {
                     let again = to.retransmitted - from.retransmitted;
                     values.push(("rtt_s", delay));
                     values.push(("cwnd_packets", Some(cwnd)));
+                    if noisy {
+                        let longest = self.world.flows[index].cwnd_max;
+                        values.push(("cwnd_max_packets", Some(longest)));
+                    }
                     values.push(("loss_probability", loss));
                     values.push(("retransmissions", Some(again as f64)));
                     if tcp.segments.is_some() {

@@ -2,7 +2,7 @@
 
 use super::{Item, Period, Value, jain, ratio};
 use crate::mac::dcf::NodeCounters;
-use crate::scenario::{Direction, Flow};
+use crate::scenario::{Direction, Flow, Station};
 
 impl Period<'_> {
     fn station_goodputs(&self, goodputs: &[f64]) -> Vec<f64> {
@@ -19,6 +19,7 @@ impl Period<'_> {
         let sums = self.station_goodputs(goodputs);
         let total: f64 = sums.iter().sum();
         let stations = &self.world.scenario.stations;
+        let noisy = stations.iter().any(Station::has_errors);
         (0..sums.len())
             .map(|index| {
                 let own = sums[index];
@@ -28,7 +29,11 @@ impl Period<'_> {
                     ("fairness_level", (own > 0.0).then(|| sums[0] / own)),
                 ];
                 values.extend(self.beside_the_bottleneck(index));
-                self.node_item(&stations[index].name, index as u32 + 1, values)
+                let mut item = self.node_item(&stations[index].name, index as u32 + 1, values);
+                if noisy {
+                    item.values.extend(self.frames_to(index));
+                }
+                item
             })
             .collect()
     }
@@ -40,6 +45,21 @@ impl Period<'_> {
         let passed =
             own.map(|(flow, _)| self.end.flows[flow].arrived - self.start.flows[flow].arrived);
         Some(("bypass_packets", Some(passed.sum::<u64>() as f64)))
+    }
+
+    /// What became of the access point's frames to a station, where errors tell stations apart.
+    fn frames_to(&self, station: usize) -> [Value; 2] {
+        let (from, to) = (self.start.down[station], self.end.down[station]);
+        let failed = to.failed - from.failed;
+        let discarded = to.discarded - from.discarded;
+        let settled = to.delivered - from.delivered + discarded;
+        [
+            (
+                "downlink_failure_rate",
+                ratio(failed, to.attempts - from.attempts),
+            ),
+            ("downlink_discard_probability", ratio(discarded, settled)),
+        ]
     }
 
     /// A node's medium access, its categories together.

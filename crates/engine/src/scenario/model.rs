@@ -271,6 +271,17 @@ impl Station {
         self.quality(self.error_down, self.ack_error_down)
     }
 
+    /// Whether channel errors lose some of its frames.
+    pub fn has_errors(&self) -> bool {
+        let errors = [
+            self.error_up,
+            self.error_down,
+            self.ack_error_up,
+            self.ack_error_down,
+        ];
+        self.snr_db.is_some() || errors.iter().any(|&error| error > 0.0)
+    }
+
     fn quality(&self, data: f64, ack: f64) -> Quality {
         match self.snr_db {
             Some(db) => Quality::Snr { db },

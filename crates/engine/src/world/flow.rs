@@ -42,6 +42,8 @@ pub(crate) struct FlowState {
     pub(crate) counters: FlowCounters,
     /// cwnd since `cwnd_since`.
     pub(super) cwnd: f64,
+    /// Largest since the end of the warm-up.
+    pub(crate) cwnd_max: f64,
     pub(super) cwnd_since: Time,
     pub(super) started_at: Time,
     pub(super) finished_at: Option<Time>,
@@ -88,6 +90,7 @@ impl FlowState {
             }),
             counters: FlowCounters::default(),
             cwnd: 0.0,
+            cwnd_max: 0.0,
             cwnd_since: Time::ZERO,
             started_at: Time::ZERO,
             finished_at: None,
@@ -119,6 +122,7 @@ impl FlowState {
             reports: None,
             counters: FlowCounters::default(),
             cwnd: 0.0,
+            cwnd_max: 0.0,
             cwnd_since: Time::ZERO,
             started_at: Time::ZERO,
             finished_at: None,

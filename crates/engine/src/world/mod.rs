@@ -492,6 +492,7 @@ impl<'a> World<'a> {
                 self.settle_links(now);
                 for flow in &mut self.flows {
                     flow.integrate_cwnd(now);
+                    flow.cwnd_max = flow.cwnd;
                 }
                 self.warm = Some(Snapshot::take(self));
                 let first = self.read_gauge(now);

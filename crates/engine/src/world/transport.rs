@@ -149,6 +149,7 @@ impl World<'_> {
                 if cwnd != flow.cwnd {
                     flow.integrate_cwnd(now);
                     flow.cwnd = cwnd;
+                    flow.cwnd_max = flow.cwnd_max.max(cwnd);
                 }
                 self.arm(self.slots.flow(index), timer);
                 return;

@@ -1,6 +1,36 @@
-"""Studies of paper 000, Compound TCP over WiFi and virtual buffer sharing: the appendix."""
+"""Studies of paper 000, Compound TCP over WiFi and virtual buffer sharing."""
 
 from lasthop.studies.study import Study
-from lasthop.studies.vbs import stability
+from lasthop.studies.vbs import (
+    contenders,
+    fig08,
+    fig18,
+    four_flows,
+    sensor,
+    shared,
+    stability,
+    two_classes,
+    updown,
+)
 
-STUDIES: tuple[Study, ...] = (stability.STUDY,)
+STUDIES: tuple[Study, ...] = (
+    four_flows.FIG02,
+    four_flows.FIG03,
+    four_flows.FIG04,
+    shared.FIG07,
+    fig08.STUDY,
+    two_classes.FIG09,
+    two_classes.FIG10,
+    two_classes.FIG11,
+    two_classes.FIG12,
+    two_classes.FIG13,
+    shared.FIG14,
+    shared.FIG15,
+    updown.FIG16,
+    updown.FIG17,
+    fig18.STUDY,
+    sensor.STUDY,
+    contenders.STUDY,
+    stability.STUDY,
+)
+"""In the order of the paper, then sensors, devices that contend, and the appendix."""

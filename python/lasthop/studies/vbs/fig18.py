@@ -1,0 +1,139 @@
+"""Figure 18: users come and go, h* = 0.526, p_w = 0.3 for class 2.
+
+Five users of each class; at 100 s two of class 1 come, at 200 s they leave and two of class 2 come.
+The run is read in windows. Each is a run of its own that repeats the whole up to the window's end.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from lasthop.studies.study import Quantity, Run, Runs, Study
+from lasthop.studies.vbs import cell
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+SHARE = 0.526
+TARGET = 1.11
+CHANGES_S = (0, 100, 200)
+LENGTH_S, REST_S = 100, 30
+"""Length of a phase, and its part that is not averaged."""
+
+STEP_S, STEPS = 5, 4
+"""Windows after each change in which settling is seen."""
+
+REPLICATIONS = 10
+
+
+def _stations(end_s: int) -> dict[str, Any]:
+    low = {"error_down": 0.3}
+    stations: dict[str, Any] = {
+        "high": {"count": 5, "download": 1},
+        "low": {"count": 5, "download": 1, **low},
+    }
+    if end_s > CHANGES_S[1]:
+        come = {"start": f"{CHANGES_S[1]} s", "stop": f"{CHANGES_S[2]} s"}
+        stations["high-guest"] = {"count": 2, "download": come}
+    if end_s > CHANGES_S[2]:
+        stations["low-guest"] = {"count": 2, "download": {"start": f"{CHANGES_S[2]} s"}, **low}
+    return stations
+
+
+def _window(law: str, begin_s: int, end_s: int) -> dict[str, Any]:
+    classes = {
+        "high": {"error_below": 0.1, "share": SHARE},
+        "low": {"error_from": 0.1, "share": 1.0 - SHARE},
+    }
+    return cell.scenario(
+        f"{law}, {begin_s} s to {end_s} s",
+        _stations(end_s),
+        queue={"limit": cell.BUFFER, "vbs": {"class": classes, **cell.LAWS[law]}},
+        attempts=cell.STATED_ATTEMPTS,
+        seconds=(begin_s, end_s),
+        replications=REPLICATIONS,
+    )
+
+
+def _windows() -> list[tuple[int, int]]:
+    """Return the windows of a phase after its change: steps, then the part that is averaged."""
+    steps = [(STEP_S * k, STEP_S * (k + 1)) for k in range(STEPS)]
+    return [*steps, (REST_S, LENGTH_S)]
+
+
+def _runs(runs: Runs, law: str, window: tuple[int, int]) -> list[Run]:
+    begin, end = window
+    return [runs[f"{law}-{change + begin}-{change + end}"] for change in CHANGES_S]
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return the ratio in each phase, from 30 s after its change on."""
+    rest = _runs(runs, "vbs", (REST_S, LENGTH_S))
+    return {f"ratio_{k}": cell.ratio(run) for k, run in enumerate(rest, 1)}
+
+
+def settling_s(runs: Runs, law: str) -> str:
+    """Return for each change the end of the last window that is over 5 % off the target. [s]"""
+    times = []
+    for phase in range(len(CHANGES_S)):
+        late = 0
+        for window in _windows():
+            mean = float(cell.ratio(_runs(runs, law, window)[phase]).samples.mean())
+            if abs(mean / TARGET - 1.0) > 0.05:
+                late = window[1]
+        times.append("not" if late == LENGTH_S else f"{late}")
+    return ", ".join(times)
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return settling times, and what the regulator holds."""
+    held = cell.listed([cell.ratio(run) for run in _runs(runs, "regulated", (REST_S, LENGTH_S))])
+    return {
+        "vbs-13": (
+            "Algorithm 1 blocks only while the queue holds c B, and lets a class with more users "
+            f"in again below it; it settles within {settling_s(runs, 'vbs')} s of the three "
+            f"changes. The regulator holds {held}, and settles within "
+            f"{settling_s(runs, 'regulated')} s"
+        )
+    }
+
+
+def draw(runs: Runs) -> "Figure":
+    """Draw the ratio over time."""
+    from lasthop.plot.family import FamilyPanel, Member, family_figure
+
+    def member(law: str, word: str) -> Member:
+        places, values = [], []
+        for phase, change in enumerate(CHANGES_S):
+            for begin, end in _windows():
+                places.append(change + (begin + end) / 2.0)
+                values.append(cell.ratio(_runs(runs, law, (begin, end))[phase]))
+        return Member(word, places, values)
+
+    return family_figure(
+        "time [s]",
+        [
+            FamilyPanel(
+                "class 1 over class 2",
+                [member("vbs", "Algorithm 1"), member("regulated", "regulator")],
+                "two of class 1 come at 100 s; at 200 s they leave and two of class 2 come",
+                from_zero=False,
+                levels={"target": TARGET},
+            )
+        ],
+        panel_mm=60.0,
+    )
+
+
+STUDY = Study(
+    subject="vbs",
+    name="fig18",
+    title="Figure 18: users come and go",
+    points={
+        f"{law}-{change + begin}-{change + end}": _window(law, change + begin, change + end)
+        for law in cell.LAWS
+        for change in CHANGES_S
+        for begin, end in _windows()
+    },
+    measure=measure,
+    findings=findings,
+    draw=draw,
+)

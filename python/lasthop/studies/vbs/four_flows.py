@@ -1,0 +1,94 @@
+"""Figures 2 to 4: four downloads, two of them far, and the access point's queue."""
+
+from typing import TYPE_CHECKING
+
+from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.vbs import cell
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+POINTS = {
+    cell.tag(error): cell.scenario(f"four downloads, p_w {error:g}", cell.classes(error, 2))
+    for error in cell.ERRORS
+}
+
+
+def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
+    """Return the mean length of the queue at p_w = 0.3."""
+    return {"occupancy": cell.occupancy(runs["0_3"])}
+
+
+def findings_occupancy(runs: Runs) -> dict[str, str]:
+    """Return why the mean is below 90."""
+    lengths = cell.listed([cell.occupancy(runs[cell.tag(error)]) for error in cell.ERRORS])
+    return {
+        "vbs-1": (
+            f"the queue holds {lengths} packets at p_w = 0, 0.1, 0.2, 0.3: it is never empty and "
+            "full again and again, but each time it overflows, flows halve their windows and it "
+            "falls by a quarter"
+        )
+    }
+
+
+def measure_ratio(runs: Runs) -> dict[str, Quantity]:
+    """Return class 1's goodput over class 2's."""
+    return {f"ratio_{tag}": cell.ratio(run) for tag, run in runs.items()}
+
+
+def draw_ratio(runs: Runs) -> "Figure":
+    """Draw goodput of the classes over p_w."""
+    from lasthop.plot.family import FamilyPanel, Member, family_figure
+
+    points = [runs[cell.tag(error)] for error in cell.ERRORS]
+    return family_figure(
+        "p_w of class 2",
+        [
+            FamilyPanel(
+                "goodput of a class [Mb/s]",
+                [
+                    Member("class 1", cell.ERRORS, [cell.goodput(run, "high") for run in points]),
+                    Member("class 2", cell.ERRORS, [cell.goodput(run, "low") for run in points]),
+                ],
+                "four downloads",
+            ),
+            FamilyPanel(
+                "queue of the AP [packets]",
+                [Member("queue", cell.ERRORS, [cell.occupancy(run) for run in points])],
+                levels={"room": float(cell.BUFFER)},
+            ),
+        ],
+    )
+
+
+def measure_windows(runs: Runs) -> dict[str, Quantity]:
+    """Return the mean windows at p_w = 0.3."""
+    run = runs["0_3"]
+    return {"cwnd_high": cell.window(run, "high"), "cwnd_low": cell.window(run, "low")}
+
+
+FIG02 = Study(
+    subject="vbs",
+    name="fig02",
+    title="Figure 2: the access point's queue, four downloads",
+    points=POINTS,
+    measure=measure_occupancy,
+    findings=findings_occupancy,
+)
+
+FIG03 = Study(
+    subject="vbs",
+    name="fig03",
+    title="Figure 3: goodput of four downloads over p_w, and the queue of figure 2",
+    points=POINTS,
+    measure=measure_ratio,
+    draw=draw_ratio,
+)
+
+FIG04 = Study(
+    subject="vbs",
+    name="fig04",
+    title="Figure 4: windows of four downloads",
+    points={"0_3": POINTS["0_3"]},
+    measure=measure_windows,
+)

@@ -1,0 +1,112 @@
+"""Virtual buffer sharing in the cell of paper 000: two classes of five downloads, 200 s."""
+
+from functools import cache
+
+import pytest
+
+import lasthop
+from lasthop.studies.study import Run
+from lasthop.studies.vbs import cell, fig18
+
+ERRORS = (0.0, 0.1, 0.2, 0.3)
+ATTEMPTS = (4, 8)
+SHARED = {"corrected": {}, "regulated": {"algorithm": "regulated"}}
+
+
+@cache
+def means(error: float, attempts: int, law: str | None) -> dict[str, float]:
+    """Goodputs [Mb/s], occupancy [packets] and time without packets [-] of two replications."""
+    queue = cell.BUFFER if law is None else cell.shares(**SHARED[law])
+    stations = cell.classes(error)
+    scenario = cell.scenario("x", stations, queue=queue, attempts=attempts, replications=2)
+    return _read(scenario)
+
+
+def _read(scenario: dict[str, object]) -> dict[str, float]:
+    summary = lasthop.simulate(scenario).summary
+    values = {
+        prefix: sum(
+            station["goodput_bps"]["mean"] / 1e6
+            for station in summary["stations"]
+            if station["name"].startswith(prefix)
+        )
+        for prefix in ("high", "low")
+    }
+    queue = summary["queues"][0]
+    values["occupancy"] = queue["occupancy_packets"]["mean"]
+    values["empty"] = queue.get("empty_fraction", {"mean": None})["mean"]
+    return values
+
+
+def aggregate(values: dict[str, float]) -> float:
+    return values["high"] + values["low"]
+
+
+def test_without_shares_the_queue_is_long_and_the_gap_grows() -> None:
+    runs = [means(error, 4, None) for error in ERRORS]
+    ratios = [run["high"] / run["low"] for run in runs]
+    assert all(run["occupancy"] > 80.0 for run in runs)
+    assert ratios[1] < ratios[2] < ratios[3]
+    assert ratios[3] > 1.4
+
+
+@pytest.mark.parametrize("law", SHARED)
+@pytest.mark.parametrize("attempts", ATTEMPTS)
+@pytest.mark.parametrize("error", ERRORS)
+def test_shares_hold_the_ratio_and_the_occupancy(error: float, attempts: int, law: str) -> None:
+    run = means(error, attempts, law)
+    assert run["high"] / run["low"] == pytest.approx(1.0, abs=0.06)
+    # Algorithm 1 cuts bursts off, after which the queue falls; the regulator holds its mean
+    assert run["occupancy"] == pytest.approx(60.0, abs=6.0 if law == "corrected" else 2.0)
+    assert run["empty"] == 0.0
+
+
+@pytest.mark.parametrize("law", SHARED)
+@pytest.mark.parametrize("attempts", ATTEMPTS)
+@pytest.mark.parametrize("error", ERRORS)
+def test_shares_cost_no_more_than_what_equal_shares_cost(
+    error: float, attempts: int, law: str
+) -> None:
+    """The aggregate is within 3 % of what drop-tail carries of the same mixture of frames.
+
+    Where drop-tail gives class 1 more, it carries more: frames of class 2 take longer. With half of
+    the frames each, the time of a frame is the mean of the two classes'.
+    """
+    plain, run = means(error, attempts, None), means(error, attempts, law)
+    fast = aggregate(means(0.0, attempts, None))
+    part = plain["high"] / aggregate(plain)
+    # 1 / aggregate = part / fast + (1 - part) / slow
+    slow = (1.0 - part) / (1.0 / aggregate(plain) - part / fast)
+    own = run["high"] / aggregate(run)
+    same_mixture = 1.0 / (own / fast + (1.0 - own) / slow)
+    assert aggregate(run) == pytest.approx(same_mixture, rel=0.03)
+    if (error, attempts) != (0.3, 4):
+        assert aggregate(run) == pytest.approx(aggregate(plain), rel=0.03)
+
+
+@pytest.mark.parametrize("phase", range(3))
+def test_the_regulator_holds_the_ratio_while_users_come_and_go(phase: int) -> None:
+    change = fig18.CHANGES_S[phase]
+    window = (change + fig18.REST_S, change + fig18.LENGTH_S)
+    point = fig18.STUDY.points[f"regulated-{window[0]}-{window[1]}"]
+    run = _read({**point, "replications": 3})
+    assert run["high"] / run["low"] == pytest.approx(fig18.TARGET, rel=0.05)
+
+
+def test_sensors_get_through_with_shares_alone() -> None:
+    from lasthop.studies.vbs import sensor
+
+    part = {}
+    for queue in sensor.QUEUES:
+        point = {**sensor.STUDY.points[f"mixed-{queue}"], "replications": 3}
+        result = lasthop.simulate(point)
+        samples: dict[str, dict[str, dict[str, list[float]]]] = {"flows": {}}
+        for row in result.samples.itertuples(index=False):
+            if row.list == "flows":
+                flow = samples["flows"].setdefault(row.name, {})
+                flow.setdefault(row.quantity, []).append(row.value)
+        quantity = sensor.reports(Run(samples), "down", "report_delivery")
+        part[queue] = float(quantity.samples.mean())
+    assert part["drop_tail"] < 0.9
+    assert part["vbs"] > 0.99
+    assert part["regulated"] > 0.99
