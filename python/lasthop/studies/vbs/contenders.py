@@ -22,8 +22,9 @@ def findings(runs: Runs) -> dict[str, str]:
     return {
         "vbs-18": (
             f"{each} stations of {', '.join(map(str, DEVICES))} have a frame to send, over time: "
-            "hardly more with more devices, as stated. The cited models count 1.5 at slots in which "
-            "somebody may send; over time the long frames of the access point weigh more, at whose "
+            "hardly more with more devices, as stated. The cited models count 1.5 at slots in "
+            "which somebody may send; over time the long frames of the access point weigh more, "
+            "at whose "
             "end a station has yet to become active"
         )
     }

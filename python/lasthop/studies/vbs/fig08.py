@@ -32,8 +32,8 @@ def findings(runs: Runs) -> dict[str, str]:
         "vbs-4": (
             f"the queue holds {queue} packets with {', '.join(map(str, DEVICES))} devices and the "
             "access point always has a frame to send, so that nothing is left to gain; more "
-            "devices with ACKs to send collide more. An aggregate that grows needs an access point that "
-            "runs empty at times, as windows or buffers of a test-bed may make it"
+            "devices with ACKs to send collide more. An aggregate that grows needs an access point "
+            "that runs empty at times, as windows or buffers of a test-bed may make it"
         )
     }
 

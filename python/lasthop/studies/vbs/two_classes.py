@@ -20,7 +20,7 @@ SETTINGS = {
     for attempts in (cell.ATTEMPTS, cell.STATED_ATTEMPTS)
     for acks in (False, True)
 }
-"""Attempts, and whether class 2's TCP ACKs have errors too: what the paper does not say, or says."""
+"""Attempts, and whether class 2's TCP ACKs have errors too."""
 
 VARIANTS = {
     f"{name}-{cell.tag(error)}": cell.scenario(

@@ -82,7 +82,8 @@ def findings_buffers(runs: Runs) -> dict[str, str]:
         "vbs-12": (
             f"with the regulator up over down is {held} with room for 50, 100, 150 packets, the "
             f"total {totals} Mb/s. Without shares the queue drops {drops} of what comes, ACKs of "
-            "uploads for the most part: the fewer ACKs a segment needs on the air, the more the cell carries. "
+            "uploads for the most part: the fewer ACKs a segment needs on the air, the more the "
+            "cell carries. "
             "Algorithm 1 blocks only while the queue holds c B"
         )
     }
