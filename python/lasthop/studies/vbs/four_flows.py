@@ -67,6 +67,17 @@ def measure_windows(runs: Runs) -> dict[str, Quantity]:
     return {"cwnd_high": cell.window(run, "high"), "cwnd_low": cell.window(run, "low")}
 
 
+def findings_windows(runs: Runs) -> dict[str, str]:
+    """Return what the windows are with a wire's delay."""
+    high = cell.window(runs["0_3"], "high")
+    return {
+        "vbs-3": (
+            f"mean window of class 1 with four flows: {high} packets of 45, "
+            f"{cell.window(runs['70ms'], 'high')} with 70 ms of wire, as figure 8 has them"
+        )
+    }
+
+
 FIG02 = Study(
     subject="vbs",
     name="fig02",
@@ -89,6 +100,10 @@ FIG04 = Study(
     subject="vbs",
     name="fig04",
     title="Figure 4: windows of four downloads",
-    points={"0_3": POINTS["0_3"]},
+    points={
+        "0_3": POINTS["0_3"],
+        "70ms": cell.scenario("four downloads, 70 ms, p_w 0.3", cell.classes(0.3, 2), delay_ms=35),
+    },
     measure=measure_windows,
+    findings=findings_windows,
 )
