@@ -120,3 +120,16 @@ def test_the_command_prints_a_result(tmp_path):
     assert "late" in done.stderr
     assert {station["name"] for station in result["stations"]} == {"first", "other"}
     assert all(flow["goodput_bps"]["mean"] > 0 for flow in result["flows"])
+
+
+def test_a_comparison_lays_all_three_side_by_side(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text(CELL + DOWNLOADS)
+    comparison = lh.compare(path, replications=2, emulate=True)
+    rows = {(row.name, row.quantity): row for row in comparison.rows if row.list == "stations"}
+    level = rows["other", "fairness_level"]
+    assert level.predicted == pytest.approx(4.0, rel=0.01)
+    assert 2 < level.simulated < 8
+    assert 2 < level.emulated < 8
+    assert comparison.to_dict()["emulation"]["kind"] == "emulation"
+    assert "emulated" in comparison.table

@@ -41,3 +41,10 @@ def test_what_it_cannot_do_is_said_in_one_line(tmp_path, rest, message):
         check(scenario)
     assert str(caught.value) == f"{path}: {message}"
     assert caught.value.hint == "simulate does not need real time"
+
+
+def test_a_comparison_is_refused_before_it_simulates(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text(CELL + '[station.a]\nudp_up = "1 Mbps"')
+    with pytest.raises(lh.UserError, match="the emulator has TCP"):
+        lh.compare(path, emulate=True)

@@ -86,16 +86,16 @@ def findings(runs: Runs) -> dict[str, str]:
 
 def draw(runs: Runs) -> "Figure":
     """Draw the ratio that each kind of fairness makes one."""
-    from lasthop.plot.study import Curve, Panel, Stated, sweep_figure
+    from lasthop.plot.study import BarPanel, Bars, bar_figure
 
-    kinds = [1, 2, 3, 4]
-    ratios = [airtime_ratio(runs, "airtime"), airtime_ratio(runs, "rate")]
-    ratios += [flow_ratio(runs["flow"]), updown_ratio(runs["direction"])]
-    stated = Stated.value(kinds, [1.0] * len(kinds))
-    heading = "1: air times  2: bytes as rates  3: flows  4: up and down"
-    return sweep_figure(
-        "kind of fairness", [Panel("ratio of the shares", [Curve(kinds, ratios)], stated, heading)]
-    )
+    ratios = {
+        "air times": airtime_ratio(runs, "airtime"),
+        "bytes as rates": airtime_ratio(runs, "rate"),
+        "flows": flow_ratio(runs["flow"]),
+        "up and down": updown_ratio(runs["direction"]),
+    }
+    groups = [Bars(label, [ratio]) for label, ratio in ratios.items()]
+    return bar_figure([BarPanel("ratio of the shares", groups, stated=(1.0, 1.0))])
 
 
 STUDY = Study(

@@ -70,18 +70,16 @@ def findings(runs: Runs) -> dict[str, str]:
 
 def draw(runs: Runs) -> "Figure":
     """Draw TCP goodput and eta with either estimator and without."""
-    from lasthop.plot.study import Curve, Panel, Stated, sweep_figure
+    from lasthop.plot.study import BarPanel, Bars, bar_figure
 
-    kinds = list(range(1, len(KINDS) + 1))
-    goodput = Curve(kinds, [tcp_goodput(runs[kind]) for kind in KINDS])
-    level = Curve(kinds, [eta(runs[kind]) for kind in KINDS])
-    heading = "1: extended estimator  2: plain  3: no bottleneck"
-    return sweep_figure(
-        "case",
+    labels = dict(zip(KINDS, ("extended", "plain", "no bottleneck"), strict=True))
+    goodputs = [Bars(labels[kind], [tcp_goodput(runs[kind])]) for kind in KINDS]
+    levels = [Bars(labels[kind], [eta(runs[kind])]) for kind in KINDS]
+    return bar_figure(
         [
-            Panel("TCP goodput [Mb/s]", [goodput], title=heading),
-            Panel("η of TCP stations", [level], Stated.value([1], [1.0])),
-        ],
+            BarPanel("TCP goodput [Mb/s]", goodputs),
+            BarPanel("η of TCP stations", levels, stated=(1.0, 1.0)),
+        ]
     )
 
 
