@@ -33,7 +33,12 @@ from lasthop.gateway.shaper import Shaper
 from lasthop.linux.ping import Pinger
 from traffic import Flow, goodputs, transfers
 
-WARM_UP_S, MEASURED_S = 3.0, 6.0
+WARM_UP_S, MEASURED_S = 5.0, 10.0
+"""A leaf of 200 packets at 2.5 Mbit/s is a round trip of a second.
+
+What arrives behind a lost segment counts when that has come again: over 6 s, goodputs of equal leaves
+may differ by a fifth.
+"""
 
 
 @contextmanager
@@ -82,6 +87,7 @@ def test_four_downloads_against_one_are_equal_only_with_it(
         leaves = [sent(shaper, "s0"), sent(shaper, "s1")]
     assert fair["first"] / fair["second"] == pytest.approx(1, abs=0.1)
     assert all(leaf * 8 > 0.9 * 2.5e6 * MEASURED_S for leaf in leaves)
+    assert leaves[0] / leaves[1] == pytest.approx(1, abs=0.05)
     # Nothing is wasted: headers take 6 %, ACKs, which share the leaves, 3 %, the rest is for a
     # busy machine.
     assert sum(fair.values()) > 0.86 * 5e6
