@@ -21,6 +21,7 @@ def equilibrium(name: CaseName, settings: Parameters = None, as_json: Json = Fal
     from lasthop.cli.tables import print_table
 
     asked = read_case(name, settings)
+    asked.need_rest()
     answer = described(asked.case)
     doubts = list(doubts_of(asked))
     if as_json:

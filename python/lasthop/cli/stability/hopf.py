@@ -12,6 +12,7 @@ def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json 
     Besides Hopf points there are jumps, where the point of rest comes to a corner of RED's law or
     of the window rule, and its stability is another on the other side.
     """
+    import numpy as np
     import typer
 
     from lasthop.cli.stability.answers import number, root_object
@@ -58,8 +59,10 @@ def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json 
             "RED's law or the window rule has a corner there"
         )
     if not points and not jumps:
-        middle = case.with_(**{axis.name: float(axis.value(0.5))})
-        state = "stable" if roots(middle, 2).stable else "unstable"
+        rest, _ = case.over(**{axis.name: axis.value(np.linspace(0.0, 1.0, 101))})
+        place = 0.01 * float(np.median(np.flatnonzero(np.isfinite(rest[0]))))
+        there = case.with_(**{axis.name: float(axis.value(round(place, 2)))})
+        state = "stable" if roots(there, 2).stable else "unstable"
         typer.echo(f"no Hopf point: {state} over the whole range, where there is an equilibrium")
         return
     if not points:

@@ -44,6 +44,7 @@ def integrate(
     from lasthop.stability.integrate import integrate as run
 
     asked = read_case(name, settings)
+    asked.need_rest()
     case = asked.case
     given = pairs(start or [], "--start", "STATE=VALUE", "window=20")
     past = {state: as_number(value, f"--start {state}") for state, value in given}

@@ -94,6 +94,17 @@ class Asked:
     scenario: "Scenario | None" = None
     fluid: "Fluid | None" = None
 
+    def need_rest(self) -> None:
+        """Refuse a scenario whose fluid has no point of rest, by the name of its file."""
+        from lasthop.stability.errors import NoEquilibriumError
+
+        try:
+            _ = self.case.equilibrium
+        except NoEquilibriumError as error:
+            if self.scenario is None:
+                raise
+            raise UserError(f"{self.scenario.source}: model {error}") from None
+
     def introduce(self) -> None:
         """Print the parameters that a scenario became, and what is doubtful about them."""
         from lasthop.cli.stability.answers import number
