@@ -223,7 +223,8 @@ def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[str]:
             "call for data; their class gets up to a tenth less than predicted"
         )
     held = wire_packets(cell)
-    if held >= 1.0 and not wire_is_long(cell) and options.losses == "bursts":
+    bursts = options.losses == "bursts" and not any(cell.uploads)
+    if bursts and held >= 1.0 and not wire_is_long(cell):
         yield (
             f"section IV-C: the wire holds {held:.0f} packets, about as many as a connection has "
             "in the queue; who loses packets then depends on their order, and a class with channel "
@@ -232,8 +233,8 @@ def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[str]:
     if any(cell.uploads) and options.losses == "bursts":
         yield (
             "section VI-C: uploads beside downloads are beyond the paper; solved with losses that "
-            "meet all packets alike: downloads come out a tenth too high, and are a guess where "
-            "they starve"
+            "meet all packets alike: uploads come out up to a tenth too low, downloads up to a "
+            "fifth, and are a guess where they starve"
         )
 
 

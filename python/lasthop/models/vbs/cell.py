@@ -125,6 +125,9 @@ class Cell:
         classes. [-]
     occupancy : float
         Part of the buffer that virtual buffer sharing keeps filled, :math:`c`. [-]
+    regulated : bool
+        A controller holds that part on average, by random drops; else, as by Algorithm 1, it is
+        filled like a drop-tail buffer.
     """
 
     classes: tuple[FlowClass, ...]
@@ -136,6 +139,7 @@ class Cell:
     frozen: bool = False
     targets: tuple[float, ...] = ()
     occupancy: float = 0.6
+    regulated: bool = False
 
     @property
     def counts(self) -> Floats:

@@ -22,7 +22,7 @@ TOLERANCE = 1e-12
 ROUNDS = 20_000
 """Limit of the iteration; about a hundred are usual."""
 
-MOST = 1.0 - 1e-6
+MOST = 0.999
 """Largest part of the time that a station may contend while the iteration is under way. [-]"""
 
 

@@ -11,7 +11,7 @@ from lasthop.models.vbs.chain import Floats
 from lasthop.models.vbs.contention import Contention, solve
 from lasthop.models.vbs.losses import Episodes, in_episodes, independent
 from lasthop.models.vbs.options import Options
-from lasthop.models.vbs.rounds import Response, Timer, respond
+from lasthop.models.vbs.rounds import VARIATION, Response, Timer, respond
 from lasthop.models.vbs.sharing import head_of_line_shares, loss_rate
 from lasthop.models.vbs.window import increase_per_rtt, mean_window
 
@@ -72,7 +72,7 @@ class _State:
     replies: Floats
     overflow: Floats
     occupancy: float
-    swing: float  # packets by which the queue falls after an episode
+    swing: float  # packets by which the queue varies, so that timers allow for it
     own: float  # losses of a flow's own growth in an episode, per packet by which it grows
     spread: Floats  # losses of any packet in an episode, per packet that arrives
     rates: Floats  # of losses, by group
@@ -118,9 +118,11 @@ class _Components:
         self.far = wire_is_long(cell)
         self.mac: Contention | None = None
         self.losses = options.losses
-        if self.losses == "bursts" and self.uploads.any():
+        if self.losses == "bursts" and (self.uploads.any() or cell.regulated):
             self.losses = "independent"
+        self.limit = float(cell.buffer_packets)
         if cell.targets:
+            self.limit *= cell.occupancy
             self.targets = [one / sum(cell.targets) for one in cell.targets]
             self.groups = [
                 [k for k, one in enumerate(cell.classes) if one.sharing == index]
@@ -236,14 +238,13 @@ class _Components:
         replies = (1.0 - mac.ap_discards) / self.segments
         passing = (1.0 - mac.station_discards) * (1.0 - overflow)
         replies = np.where(self.uploads, self.segments / passing, replies)
-        occupancy, swing = float(self.cell.buffer_packets), 0.0
+        occupancy, swing = self.limit, 0.5 * VARIATION * self.limit
         own, spread = float(np.exp(-mac.contending)), np.zeros(len(counts))
         weights = np.ones(len(counts))
         if self.far:
             weights = mac.no_departure
-        if self.cell.targets:
-            occupancy *= self.cell.occupancy
         if self.losses == "bursts":
+            swing = 0.0
             for group, rate in zip(self.groups, rates, strict=True):
                 growing = sum(
                     counts[k] * flows[k].growing * self._growth(k, at, mac, flows[k]) for k in group
@@ -252,15 +253,17 @@ class _Components:
                 if self.far:
                     own = growing / (growing + arriving)
                 spread[group] = (1.0 - own) * growing * weights[group] / arriving
-                if rate > 0.0 and not self.cell.targets:
+                if rate > 0.0:
                     freed = sum(counts[k] * flows[k].freed for k in group) / rate
                     squares = sum(
                         counts[k] * (flows[k].freed_squared / rate - (flows[k].freed / rate) ** 2)
                         for k in group
                     )
-                    swing = freed
+                    swing += freed
                     depth = 0.5 * max(1.0 - rate, 0.0) * (freed + max(squares, 0.0) / freed)
-                    occupancy = max(occupancy - depth - mac.contending, 1.0)
+                    occupancy -= depth
+            if rates.any():
+                occupancy = max(occupancy - mac.contending, 1.0)
         if not self.cell.targets and rates[0] == 0.0:
             # nothing overflows: the queue is what the windows leave for it
             offered = float(counts @ accepted) / mac.service_rate
@@ -290,7 +293,7 @@ class _Components:
     def _cannot_fill(self, index: int, at: _State) -> str:
         group = self.groups[index]
         windows = sum(self.counts[k] * self.cell.classes[k].law.limit for k in group)
-        room = self.targets[index] * self.cell.occupancy * self.cell.buffer_packets
+        room = self.targets[index] * self.limit
         return (
             f"share {self.targets[index]:.3g} of the queue is {room:.1f} packets, which the "
             f"class does not fill (its windows: {windows:.0f} packets)"

@@ -17,6 +17,10 @@ from lasthop.models.vbs.losses import MOST_LOST, Hazard
 DUPACKS = 3
 """Duplicate ACKs that are taken for a loss (RFC 5681). [-]"""
 
+VARIATION = 0.4
+"""Width of the distribution of round-trip times over their mean; its standard deviation, 0.12, is
+that of a buffer of 100 packets which ten connections fill. [-]"""
+
 LEAST_SSTHRESH = 2.0
 """RFC 5681, Eq. (4). [packets]"""
 
@@ -36,9 +40,13 @@ class Timer:
     rto: float
     retransmission_loss: float
 
-    def repaired_in_time(self) -> int:
-        """Most holes that recovery fills before the timer runs out. [packets]"""
-        return int(1.0 + self.rto)
+    def in_time(self, holes: Floats) -> Floats:
+        r"""Probability that recovery fills so many holes before the timer runs out. [-]
+
+        The k-th hole is filled k round trips after the first retransmission, and the timer started
+        one after it: it is in time if k < 1 + RTO. Round trips vary, here evenly by `VARIATION`.
+        """
+        return np.asarray(np.clip(0.5 + (1.0 + self.rto - holes) / VARIATION, 0.0, 1.0))
 
     def timeout(self) -> float:
         r"""Mean time without progress after a timeout began, in round trips. [-]
@@ -112,7 +120,7 @@ def respond(growth: Floats, decrease: float, hazard: Hazard, timer: Timer) -> Re
     landing = np.round(2.0 * landing) / 2.0
     lost = np.arange(1.0, MOST_LOST + 1.0)[:, None]
 
-    in_time = (lost <= timer.repaired_in_time()) & (flight - lost >= DUPACKS)
+    in_time = timer.in_time(lost) * (flight - lost >= DUPACKS)
     repaired = hazard.lost * in_time * (1.0 - timer.retransmission_loss) ** lost
     timeout = np.clip(1.0 - repaired.sum(axis=0), 0.0, 1.0)
     recovery = (repaired * lost).sum(axis=0) + DUPACKS / found

@@ -107,6 +107,7 @@ def picture_of(scenario: Mapping[str, Any]) -> Picture:
             frozen=cell.get("countdown", "dcf") == "dcf",
             targets=tuple(float(one["share"]) for one in cell["vbs_classes"]) if shared else (),
             occupancy=float(queue["occupancy"]) if shared else 0.6,
+            regulated=shared and queue["algorithm"] == "regulated",
         ),
         class_of,
         station_of,
