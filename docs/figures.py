@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lasthop import compare
+from lasthop import compare, predict
+from lasthop.plot.conflicts import conflict_figure
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
 from lasthop.plot.stability import draw_branch
 from lasthop.stability import (
@@ -20,11 +21,23 @@ from lasthop.stability import (
     sweep,
 )
 
+LEGACY = {"csma.access": "legacy"}
 IMAGES = Path(__file__).parent / "images"
 GUIDE = Path(__file__).parent / "guide" / "oscillation.md"
 """Its first file is the scenario of the router's picture."""
 CASE = Case.of("red", gamma=0.03)
 """RED with averaging, critical at a round-trip time of 171 ms."""
+
+
+def starving() -> Figure:
+    """Four networks, the second in the middle: air time before and after the cure."""
+    file = Path(__file__).parents[1] / "examples/csma.toml"
+    return conflict_figure(
+        [
+            ("802.11: the link in the middle starves", predict(file, settings=LEGACY)),
+            ("adaptive CSMA, AQM and n = k T connections", predict(file)),
+        ]
+    )
 
 
 def motions() -> Figure:
@@ -115,6 +128,7 @@ def main() -> None:
     """Write every picture."""
     for draw in (motions, crossing, kinds, sides, region):
         draw().savefig(IMAGES / f"hopf-{draw.__name__}.png", dpi=160)
+    starving().savefig(IMAGES / "csma-starving.png", dpi=160)
     scenario = re.search(r"```toml\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
     assert scenario is not None
     compare(scenario[1]).save_figure(IMAGES / "router-compare.png")

@@ -14,7 +14,12 @@ Schema = Mapping[str, Any]
 
 NAMED = "NAME"
 """Stands in a path for a name that the user chooses."""
-UNITS = {"ns|us": 'a time, such as "20 us"', "bps|": 'a rate, such as "11 Mbps"', "B|kB": "a size"}
+UNITS = {
+    "ns|us": 'a time, such as "20 us"',
+    "bps|": 'a rate, such as "11 Mbps"',
+    "B|kB": "a size",
+    "mm|m|km": 'a length, such as "250 m"',
+}
 """What a quantity's pattern contains, and what to call the quantity."""
 
 
@@ -96,6 +101,8 @@ def allowed(value: Schema) -> str:
             return f"A number from {value['minimum']} to below {value['exclusiveMaximum']}."
         case "boolean":
             return "`true` or `false`."
+        case "array":
+            return "A list of names in quotes."
         case "object":
             return "Tables with names of your choice."
     return text_allowed(value)

@@ -61,7 +61,7 @@ class Answer:
 
     @cached_property
     def links(self) -> "pd.DataFrame":
-        """One row a wired link."""
+        """One row a wired link, or a link of a CSMA network."""
         return self.table("links")
 
     @cached_property

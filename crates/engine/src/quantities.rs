@@ -96,6 +96,24 @@ pub const QUANTITIES: &[Quantity] = &[
         definition: "95th percentile of those times",
     },
     Quantity {
+        name: "connections",
+        unit: "connections",
+        lists: &["flows", "links"],
+        definition: "TCP connections that a flow over CSMA links has open, time average; of a link those of the flows that pass it",
+    },
+    Quantity {
+        name: "airtime_fraction",
+        unit: "-",
+        lists: &["links"],
+        definition: "part of the time that a CSMA link is sending",
+    },
+    Quantity {
+        name: "aggressiveness",
+        unit: "-",
+        lists: &["links"],
+        definition: "time average of a CSMA link's r: its mean backoff is exp(-beta r) of a transmission, and with AQM it drops arriving packets with this probability",
+    },
+    Quantity {
         name: "connections_finished",
         unit: "connections",
         lists: &["classes"],

@@ -12,6 +12,7 @@ from lasthop.digits import plain
 from lasthop.errors import ConvergenceError, ModelError, UserError
 from lasthop.predict import predict as ask
 from lasthop.result import Prediction
+from lasthop.scenario import Scenario
 
 __all__ = ["predict", "print_stability", "print_warnings", "refused"]
 
@@ -27,7 +28,7 @@ def predict(
     try:
         prediction = ask(scenario, model=model)
     except ModelError as error:
-        raise refused(scenario.source, model, error) from None
+        raise refused(scenario, model, error) from None
     except ConvergenceError as error:
         raise UserError(f"{scenario.source}: model {model}: {error}") from None
     if as_json:
@@ -49,17 +50,23 @@ def solution(prediction: Prediction) -> Iterator[str]:
     summary = prediction.summary
     if "solver" in summary:
         yield f"solver {summary['solver']}, {summary['states']} states"
+    if "kkt_residual" in summary:
+        yield f"optimum with a KKT residual of {summary['kkt_residual']:.1g}"
+    if "airtime_error" in summary:
+        yield f"air times to within {summary['airtime_error']:.1g}"
     for cell in summary.get("cells", ()):
         if "active_stations" in cell:
             yield f"active stations E[N_active] {plain(cell['active_stations']['mean'])}"
 
 
-def refused(source: str, model: str, error: ModelError) -> UserError:
+def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
     """Print all reasons of a refusal but the last, and return that to be raised."""
     for which, what in error.reasons[:-1]:
-        print_error(refusal(source, model, which, what))
-    hint = f"docs/papers/{model}.md lists what it assumes; simulate and compare need none of it"
-    return UserError(refusal(source, model, *error.reasons[-1]), hint)
+        print_error(refusal(scenario.source, model, which, what))
+    hint = f"docs/papers/{model}.md lists what it assumes"
+    if not scenario.get("csma"):
+        hint += "; simulate and compare need none of it"
+    return UserError(refusal(scenario.source, model, *error.reasons[-1]), hint)
 
 
 def refusal(source: str, model: str, assumption: str, message: str) -> str:

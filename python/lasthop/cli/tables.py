@@ -66,6 +66,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("one_way_delay_s", "delay", "ms", 1e3),
         Column("cwnd_packets", "cwnd", "packets"),
         Column("loss_probability", "loss", "%", 100),
+        Column("connections", "connections", "-"),
         Column("completion_s", "completion", "s"),
     ),
     "links": (
@@ -74,6 +75,9 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("capacity_bps", "mean rate", "Mb/s", 1e-6),
         Column("ping_rtt_s", "ping RTT", "ms", 1e3),
         Column("ping_rtt_p95_s", "95th percentile", "ms", 1e3),
+        Column("airtime_fraction", "air time", "%", 100),
+        Column("aggressiveness", "r", "-"),
+        Column("connections", "connections", "-"),
     ),
     "queues": (
         Column("occupancy_packets", "mean queue", "packets"),

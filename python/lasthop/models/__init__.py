@@ -26,7 +26,7 @@ def _of(subject: str) -> Model:
 
 
 MODELS: Mapping[str, Model] = {
-    subject: _of(subject) for subject in ("edca", "hotspot", "red", "vbs")
+    subject: _of(subject) for subject in ("acsma", "edca", "hotspot", "red", "vbs")
 }
 """Models by name. Each takes a normalised scenario and returns a prediction."""
 
@@ -39,11 +39,15 @@ def choose(scenario: Mapping[str, Any]) -> str:
     ACKs, equal windows, queues with room for all of them, nothing lost, no wire to speak of. Then
     it knows rates and collisions, and the hot-spot model would say only that all share alike.
     ``vbs`` where frames are lost to the channel, connections run Compound or classes share the AP's
-    queue, none of which the others know, if the rest is within its assumptions. Everything else is
-    ``hotspot``'s, which says what in a scenario it cannot answer.
+    queue, none of which the others know, if the rest is within its assumptions. ``acsma`` for a
+    network by its conflict graph. Everything else is ``hotspot``'s, which says what in a scenario it
+    cannot answer.
     """
     from lasthop.models.edca import applies as edca_applies
     from lasthop.models.vbs import applies as vbs_applies
+
+    if scenario.get("csma"):
+        return "acsma"
 
     if scenario["cell"] is None:
         return "red"
@@ -58,6 +62,8 @@ def _beyond_a_cell(scenario: Mapping[str, Any]) -> str | None:
     """What of a scenario no model of a cell and its wire knows, if anything."""
     if scenario["vsb"] is not None:
         return "a virtual shared bottleneck shares out the cell"
+    if scenario.get("csma"):
+        return "links of `csma` hear only some of each other"
     for flow in scenario["flows"]:
         if flow["station"] is None:
             return f"flow {flow['name']} runs between wired nodes"
@@ -88,6 +94,6 @@ def predict(scenario: Mapping[str, Any], model: str = "hotspot") -> dict[str, An
     KeyError
         There is no such model.
     """
-    if model != "red" and (beyond := _beyond_a_cell(scenario)):
+    if model not in ("acsma", "red") and (beyond := _beyond_a_cell(scenario)):
         raise ModelError("cell", f"{beyond}; the model is of a WLAN cell and its wire alone")
     return MODELS[model](scenario)

@@ -98,6 +98,7 @@ fn scenario() -> Scenario {
             flow("down/1", Direction::Down, tcp),
             flow("udp-down/1", Direction::Down, udp),
         ],
+        csma: None,
         record: Record::default(),
         gateway: None,
     }

@@ -2,6 +2,7 @@
 
 use super::access;
 use super::checks;
+use super::csma;
 use super::decode::{Entry, Section, decode};
 use super::gateway;
 use super::grammar::CELL;
@@ -57,10 +58,12 @@ pub(super) fn assemble(
         stations: Vec::new(),
         links: Vec::new(),
         flows: Vec::new(),
+        csma: None,
         record: record(root.table("record")?)?,
         gateway: None,
     };
     network::assemble(root, &mut scenario, problems)?;
+    scenario.csma = csma::assemble(root, &scenario, problems)?;
     let wired = std::mem::take(&mut scenario.flows);
     for (group, section) in root.named("station") {
         let mut pattern = station(section, cell_section, group, preset)?;

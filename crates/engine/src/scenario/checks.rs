@@ -1,6 +1,7 @@
 //! What several values must satisfy together. A value that was refused is not judged again.
 
 use super::access;
+use super::csma;
 use super::decode::{Entry, Section};
 use super::grammar::{FLOW, Kind};
 use super::layers::Layers;
@@ -29,6 +30,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     stations::check(root, problems);
     check_wired_flows(root, problems);
     vsb::check(root, problems);
+    csma::check(root, problems);
     queue::check(root, "queue", problems);
     for (_, link) in root.named("link") {
         queue::check(link, "queue", problems);

@@ -262,6 +262,21 @@ impl Entry {
         }
     }
 
+    /// [mm]
+    pub(super) fn length(&self) -> Option<u64> {
+        match self.value {
+            Value::Length(mm) => Some(mm),
+            _ => None,
+        }
+    }
+
+    pub(super) fn names(&self) -> Option<&[String]> {
+        match &self.value {
+            Value::Names(names) => Some(names),
+            _ => None,
+        }
+    }
+
     pub(super) fn probability(&self) -> Option<f64> {
         match self.value {
             Value::Probability(p) => Some(p),

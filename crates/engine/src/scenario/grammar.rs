@@ -4,6 +4,7 @@
 
 mod access;
 mod cell;
+mod csma;
 mod flows;
 mod gateway;
 mod network;
@@ -105,6 +106,10 @@ pub(super) enum Kind {
         most: u64,
         word: Option<&'static str>,
     },
+    /// A length in millimetres.
+    Length { least: u64, most: u64 },
+    /// A list of names.
+    Names,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// A table.
@@ -176,6 +181,10 @@ const fn duration(least: u64, most: u64) -> Kind {
 const fn size(least: u64, most: u64) -> Kind {
     let word = None;
     Kind::Size { least, most, word }
+}
+
+const fn length(least: u64, most: u64) -> Kind {
+    Kind::Length { least, most }
 }
 
 const fn number(least: f64, most: f64) -> Kind {

@@ -10,6 +10,7 @@
 mod access;
 mod assemble;
 mod checks;
+mod csma;
 mod decode;
 mod forms;
 mod gateway;
@@ -39,6 +40,7 @@ mod vsb;
 #[cfg(test)]
 mod tests;
 
+pub use csma::{Connections, Csma, CsmaAccess, CsmaFlow, CsmaLink, CsmaNode, Hop};
 pub use gateway::{
     AccessPoint, Discovery, EstimatorSettings, Fairness, Gateway, GatewayStation, LeafQueue, Snmp,
 };

@@ -1,6 +1,7 @@
 //! The checked scenario: every default filled in, every value in range.
 //! Built only by [`super::parse`]; the rest of the engine trusts it.
 
+use super::csma::Csma;
 use super::gateway::Gateway;
 use super::queue::QueueSetting;
 use super::vsb::VsbSettings;
@@ -31,6 +32,8 @@ pub struct Scenario {
     pub links: Vec<LinkSettings>,
     /// Flows: those of the stations in station order, then those between wired nodes.
     pub flows: Vec<Flow>,
+    /// Wireless links that hear only some of each other; nothing else is wireless then.
+    pub csma: Option<Csma>,
     /// What to record beside the means.
     pub record: Record,
     /// How fairness is enforced on Linux; nothing here reads it.

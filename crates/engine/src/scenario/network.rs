@@ -201,7 +201,8 @@ fn classes<'a>(
             shape: Some(shape.section),
         }));
     }
-    for (name, section) in root.named("flow") {
+    let wired = root.named("flow").iter();
+    for (name, section) in wired.filter(|(_, flow)| flow.entry("route").is_none()) {
         let ends = [
             ("from", shape.and_then(|shape| shape.nodes.first())),
             ("to", shape.and_then(|shape| shape.nodes.last())),

@@ -42,6 +42,9 @@ impl Scenario {
         if let Some(gateway) = &self.gateway {
             json["gateway"] = gateway.to_json();
         }
+        if let Some(csma) = &self.csma {
+            json["csma"] = csma.to_json(&self.links);
+        }
         json
     }
 

@@ -74,7 +74,7 @@ impl<'a> Reader<'a, '_, '_> {
         Some(match text.as_bytes()[0] {
             b'{' if depth > DEEPEST => Data::Table(Vec::new()),
             b'{' => self.table(raw, path, depth)?,
-            b'[' => Data::List,
+            b'[' => self.list(raw)?,
             b'"' => match serde_json::from_str(text) {
                 Ok(text) => Data::Text(text),
                 Err(error) => {
@@ -87,6 +87,27 @@ impl<'a> Reader<'a, '_, '_> {
             b'n' => Data::Null,
             _ => Number::read(text).map_or(Data::Text(text.to_owned()), Data::Number),
         })
+    }
+
+    fn list(&mut self, raw: &'a RawValue) -> Option<Data> {
+        let items: Vec<&'a RawValue> = match serde_json::from_str(raw.get()) {
+            Ok(items) => items,
+            Err(error) => {
+                self.not_json(self.line(raw), &error);
+                return None;
+            }
+        };
+        let mut list = Vec::with_capacity(items.len());
+        for raw in items {
+            let data = match raw.get().as_bytes()[0] {
+                b'[' => Data::List(Vec::new()),
+                b'{' => Data::Table(Vec::new()),
+                _ => self.data(raw, "", 0)?,
+            };
+            let origin = Origin::Line(self.line(raw));
+            list.push(Item { origin, data });
+        }
+        Some(Data::List(list))
     }
 
     fn table(&mut self, raw: &'a RawValue, path: &str, depth: usize) -> Option<Data> {

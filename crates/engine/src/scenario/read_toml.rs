@@ -70,7 +70,17 @@ fn data(value: &DeValue, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data
         },
         DeValue::Boolean(flag) => Data::Flag(*flag),
         DeValue::Datetime(date) => Data::Date(date.to_string()),
-        DeValue::Array(_) => Data::List,
+        DeValue::Array(items) => {
+            let item = |value: &Spanned<DeValue>| Item {
+                origin: origin(value.span().start),
+                data: match value.get_ref() {
+                    DeValue::Array(_) => Data::List(Vec::new()),
+                    DeValue::Table(_) => Data::Table(Vec::new()),
+                    plain => data(plain, origin, depth),
+                },
+            };
+            Data::List(items.iter().map(item).collect())
+        }
         DeValue::Table(table) => table_data(table, origin, depth),
     }
 }

@@ -111,6 +111,13 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Map<String, Value>
         Kind::Rate { word } => quantity(units::RATE, *word),
         Kind::DataRate | Kind::ControlRate => quantity(units::RATE, None),
         Kind::Size { word, .. } => quantity(units::SIZE, *word),
+        Kind::Length { .. } => quantity(units::LENGTH, None),
+        Kind::Names => json!({
+            "type": "array",
+            "minItems": 1,
+            "uniqueItems": true,
+            "items": {"type": "string", "pattern": NAME},
+        }),
         Kind::Choice(words) => json!({"enum": words}),
         Kind::Table(inner) => reference(inner, definitions),
         Kind::Shorthand { table: inner, main } => {
@@ -167,9 +174,11 @@ fn range(kind: &Kind) -> Option<String> {
         Kind::Formed(form) => Some(form.allowed.to_owned()),
         Kind::DataRate => Some(rates_of(|preset| preset.rates)),
         Kind::ControlRate => Some(rates_of(|preset| preset.control_rates)),
-        Kind::Duration { .. } | Kind::Level { .. } | Kind::Rate { .. } | Kind::Size { .. } => {
-            Some(allowed(kind, None))
-        }
+        Kind::Duration { .. }
+        | Kind::Length { .. }
+        | Kind::Level { .. }
+        | Kind::Rate { .. }
+        | Kind::Size { .. } => Some(allowed(kind, None)),
         _ => None,
     }
 }

@@ -17,8 +17,8 @@ pub(super) struct Item {
 pub(super) enum Data {
     /// Keys in order of the file, without duplicates.
     Table(Vec<(String, Item)>),
-    /// The grammar has no lists, so the items are not kept.
-    List,
+    /// Items in order; what stands in them is kept where it is no table or list.
+    List(Vec<Item>),
     Text(String),
     Number(Number),
     Flag(bool),
@@ -62,7 +62,7 @@ impl Item {
     pub(super) fn show(&self) -> String {
         match &self.data {
             Data::Table(_) => "a table".to_owned(),
-            Data::List => "a list".to_owned(),
+            Data::List(_) => "a list".to_owned(),
             Data::Text(text) => format!("\"{}\"", one_line(text, 40)),
             Data::Number(number) => one_line(&number.text, 40),
             Data::Flag(flag) => flag.to_string(),

@@ -39,6 +39,9 @@ pub(super) const RATE: &[Unit] = &[
 /// Units of size; base unit byte.
 pub(super) const SIZE: &[Unit] = &[unit("B", 1), unit("kB", 1_000)];
 
+/// Units of length; base unit millimetre.
+pub(super) const LENGTH: &[Unit] = &[unit("mm", 1), unit("m", 1_000), unit("km", 1_000_000)];
+
 /// Other spellings of units, in small letters.
 const SPELLINGS: &[(&str, &[&str])] = &[
     ("ns", &["nsec", "nanosecond", "nanoseconds"]),
@@ -53,6 +56,11 @@ const SPELLINGS: &[(&str, &[&str])] = &[
     ("Gbps", &["g", "gb/s", "gbit", "gbit/s", "gbits/s"]),
     ("B", &["byte", "bytes"]),
     ("kB", &["k", "kbyte", "kbytes"]),
+    ("m", &["metre", "metres", "meter", "meters"]),
+    (
+        "km",
+        &["kilometre", "kilometres", "kilometer", "kilometers"],
+    ),
 ];
 
 /// The unit that was probably meant by a word that is none.

@@ -23,8 +23,12 @@ pub(super) enum Value {
     Rate(u64),
     /// [bytes]
     Size(u64),
+    /// [mm]
+    Length(u64),
     /// One of the words a [`Kind`] names.
     Word(&'static str),
+    /// Names in order.
+    Names(Vec<String>),
 }
 
 /// Why a value is refused.
@@ -72,6 +76,12 @@ pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Va
         Kind::Rate { word } => word_or(node, *word, || rate(node).map(Value::Rate)),
         Kind::DataRate => phy_rate(node, "rate", phy.map(|p| (p.name, p.rates))),
         Kind::ControlRate => phy_rate(node, "control rate", phy.map(|p| (p.name, p.control_rates))),
+        Kind::Length { least, most } => {
+            let mm = quantity(node, units::LENGTH, "length")?;
+            in_range(mm, *least, *most)?;
+            Ok(Value::Length(mm))
+        }
+        Kind::Names => names(node),
         Kind::Choice(words) => choice(node, words),
         Kind::Table(_) | Kind::Shorthand { .. } | Kind::Named(_) => refuse("is not a table"),
     }
@@ -116,6 +126,12 @@ pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
         ),
         Kind::DataRate => phy_rates_allowed(phy.map(|preset| preset.rates)),
         Kind::ControlRate => phy_rates_allowed(phy.map(|preset| preset.control_rates)),
+        Kind::Length { least, most } => format!(
+            "is a length from {} to {}",
+            units::show(*least, units::LENGTH),
+            units::show(*most, units::LENGTH)
+        ),
+        Kind::Names => "is a list of names in quotes, such as [\"a\", \"b\"]".to_owned(),
         Kind::Choice(words) => {
             let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             format!("are {}", quoted.join(", "))
@@ -190,6 +206,31 @@ fn formed(node: &Item, form: &Form) -> Result<Value, Refusal> {
         },
         _ => refuse("is not text in quotes"),
     }
+}
+
+/// A list of plain names, none of them twice.
+fn names(node: &Item) -> Result<Value, Refusal> {
+    let Data::List(items) = &node.data else {
+        return refuse("is not a list of names");
+    };
+    let mut names = Vec::with_capacity(items.len());
+    for item in items {
+        let Value::Text(name) = name(item).map_err(|refusal| Refusal {
+            fault: format!("has {}, which {}", item.show(), refusal.fault),
+            ..refusal
+        })?
+        else {
+            return refuse("is not a list of names");
+        };
+        if names.contains(&name) {
+            return refuse(format!("has \"{name}\" twice"));
+        }
+        names.push(name);
+    }
+    if names.is_empty() {
+        return refuse("is empty");
+    }
+    Ok(Value::Names(names))
 }
 
 fn finite(node: &Item) -> Result<&Number, Refusal> {
@@ -310,6 +351,7 @@ fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
                 "duration" => ("s", "ms"),
                 "rate" if large => ("bps", "kbps"),
                 "rate" => ("Mbps", "kbps"),
+                "length" => ("m", "km"),
                 _ => ("B", "kB"),
             };
             let number = one_line(number, 40);

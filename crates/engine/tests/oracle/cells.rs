@@ -88,6 +88,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
         stations,
         links: Vec::new(),
         flows: Vec::new(),
+        csma: None,
         record: Record::default(),
         gateway: None,
     }

@@ -66,6 +66,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
         stations: (0..stations).map(station).collect(),
         links: Vec::new(),
         flows: Vec::new(),
+        csma: None,
         record: Record::default(),
         gateway: None,
     }

@@ -176,7 +176,7 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
     try:
         found = fluid(scenario.to_dict())
     except ModelError as error:
-        raise refused(scenario.source, "red", error) from None
+        raise refused(scenario, "red", error) from None
     return Asked(found.case, scenario, found)
 
 

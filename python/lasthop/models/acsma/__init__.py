@@ -3,3 +3,7 @@
 W. Chen, "TCP Reno over Adaptive CSMA", M.Phil. thesis, The Chinese University of Hong Kong, 2010.
 Equations, readings and limits: ``docs/papers/acsma.md``.
 """
+
+from lasthop.models.acsma.predict import predict
+
+__all__ = ["predict"]

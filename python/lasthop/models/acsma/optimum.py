@@ -70,6 +70,8 @@ class Optimum:
         Newton steps.
     method : str
         How the stationary distribution was computed.
+    states : int
+        Independent sets that were listed, or states of the tree's bags.
     """
 
     rates_pps: Floats
@@ -79,6 +81,7 @@ class Optimum:
     kkt_residual: float
     steps: int
     method: Method
+    states: int
 
 
 class Problem:
@@ -253,6 +256,7 @@ def optimum(
         kkt_residual=residual,
         steps=steps,
         method="enumeration" if problem.exact is None else problem.exact.method,
+        states=1 if problem.exact is None else problem.exact.states,
     )
 
 

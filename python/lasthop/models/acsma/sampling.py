@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from lasthop.models.acsma.errors import ConvergenceError
 from lasthop.models.acsma.graph import ConflictGraph
@@ -117,8 +117,8 @@ class _Chains:
         means = total[:, :-1] / (sweeps - silent_sweeps)
         links = means.shape[1]
         deviation = means.std(axis=0, ddof=1) / np.sqrt(CHAINS)
-        alone = student.ppf(0.5 + CONFIDENCE / 2.0, CHAINS - 1)
-        together = student.ppf(1.0 - (1.0 - CONFIDENCE) / (2.0 * links), CHAINS - 1)
+        alone = stdtrit(CHAINS - 1, 0.5 + CONFIDENCE / 2.0)
+        together = stdtrit(CHAINS - 1, 1.0 - (1.0 - CONFIDENCE) / (2.0 * links))
         return Sample(
             airtime=means.mean(axis=0),
             error=float(together * deviation.max()),

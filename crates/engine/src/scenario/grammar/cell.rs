@@ -3,6 +3,7 @@
 use super::super::presets::PHY_NAMES;
 use super::super::units;
 use super::access::ACCESS_KEYS;
+use super::csma::CSMA;
 use super::flows::{TCP, UDP};
 use super::gateway::GATEWAY;
 use super::network::{DUMBBELL, FLOW, LINK, PARKING_LOT};
@@ -136,6 +137,12 @@ const ROOT_KEYS: &[Key] = &[
         Kind::Table(&PARKING_LOT),
         Default::Absent("none"),
         "Routers in a row with a bottleneck between each two.",
+    ),
+    key(
+        "csma",
+        Kind::Table(&CSMA),
+        Default::Absent("none"),
+        "Wireless links of which each hears only some others: a network by its conflict graph.",
     ),
     key(
         "queue",

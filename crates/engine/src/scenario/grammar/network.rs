@@ -75,6 +75,18 @@ pub(in super::super) const FLOW: Table = Table {
                 Default::Depends("one flow with the table's own name"),
                 "Makes flows NAME-1 to NAME-count.",
             ),
+            key(
+                "route",
+                Kind::Names,
+                Default::Absent("no such route; needed beside csma"),
+                "Links of csma, and wired links, that the flow passes in this order; in the place of from and to.",
+            ),
+            key(
+                "weight",
+                number(1e-6, 1e6),
+                Default::Depends("1"),
+                "Weight of the flow's utility; only with a route and csma.connections = \"utility\".",
+            ),
         ]),
         inherited(HOST_KEYS, "the dumbbell or parking_lot"),
         own(&[

@@ -9,10 +9,12 @@ pub(super) const SEVEN: &str = include_str!("../../../../../examples/seven-downl
 pub(super) const PIFS: &str = include_str!("../../../../../examples/pifs.toml");
 pub(super) const TWO_RATES: &str = include_str!("../../../../../examples/two-rates.toml");
 pub(super) const UDP_BETA: &str = include_str!("../../../../../examples/udp-beta.toml");
+pub(super) const CSMA: &str = include_str!("../../../../../examples/csma.toml");
+pub(super) const CSMA_WIRES: &str = include_str!("../../../../../examples/csma-wires.toml");
 
 #[test]
 fn every_example_is_a_scenario() {
-    for text in [HOTSPOT, PIFS, SEVEN, TWO_RATES, UDP_BETA] {
+    for text in [HOTSPOT, PIFS, SEVEN, TWO_RATES, UDP_BETA, CSMA, CSMA_WIRES] {
         assert_eq!(complaints(toml(text, &[])), "");
     }
 }

@@ -26,7 +26,7 @@ sensor_down = "1 s"
 "#;
 
 /// Networks, so that every key has a place where it matters.
-const NETWORKS: [&str; 6] = [
+const NETWORKS: [&str; 8] = [
     r#"
 duration = "100 s"
 cell = { phy = "802.11b" }
@@ -36,6 +36,19 @@ upload = 1
 error = 0.5
 upload = 1
 download = 1
+"#,
+    r#"
+duration = "100 s"
+csma = { connections = "utility", aqm = false, r_max = 1, link = { a = {}, b = { conflicts = ["c"] }, c = { conflicts = ["a"] } } }
+flow.a.route = ["a", "c"]
+"#,
+    r#"
+duration = "100 s"
+flow.a.route = ["a"]
+[csma]
+access = "legacy"
+node = { a = { x = "4 m" }, b = { x = "3 m" }, c = { x = "4 m", y = "4 m" } }
+link = { a = { from = "a", to = "c" } }
 "#,
     r#"
 duration = "100 s"
@@ -176,6 +189,8 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Rate { .. } => "4 Mbps",
         Kind::DataRate | Kind::ControlRate => "1 Mbps",
         Kind::Size { .. } => "50 B",
+        Kind::Length { .. } => "5 m",
+        Kind::Names => "[\"b\"]",
         Kind::Choice(_) => match key.name {
             "phy" => "802.11g-long",
             "congestion" => "tahoe",
@@ -197,6 +212,8 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
                 Default::Text("udp") => "tcp",
                 _ => "udp",
             },
+            "access" => "adaptive",
+            "connections" => "one",
             _ => "poisson",
         },
         Kind::Formed(_) => panic!("{path} has a form of its own"),

@@ -1,6 +1,7 @@
 //! Tests of the whole way from text to scenario.
 
 mod access;
+mod csma;
 mod examples;
 mod gateway;
 mod grammar;

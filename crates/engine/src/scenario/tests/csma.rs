@@ -1,0 +1,262 @@
+//! Networks by conflict graph: what a file means, and what is refused.
+
+use super::{complaints, toml};
+use crate::scenario::*;
+
+const LISTED: &str = r#"
+duration = "10 s"
+[csma]
+connected = true
+[csma.link]
+1 = {}
+2 = { conflicts = ["1", "3", "4"] }
+3 = { conflicts = ["4"] }
+4 = {}
+[link.wire]
+from = "ap"
+to = "server"
+rate = "2 Mbps"
+[flow.middle]
+route = ["2", "wire"]
+[flow.others]
+count = 2
+route = ["1"]
+mss = "500 B"
+"#;
+
+/// Transmitters in a row, 0, 0.5 and 1.2 km.
+const PLACED: &str = r#"
+duration = "10 s"
+flow.x.route = ["near"]
+[csma.node]
+a = {}
+b = { x = "200 m" }
+c = { x = "500 m" }
+d = { x = "0.7 km" }
+e = { x = "1200 m" }
+f = { x = "1300 m" }
+[csma.link]
+near = { from = "a", to = "b" }
+middle = { from = "c", to = "d" }
+far = { from = "e", to = "f" }
+"#;
+
+fn listed(old: &str, new: &str) -> String {
+    let listed = LISTED.replace("from = \"ap\"", "from = \"x\"");
+    complaints(toml(&listed.replace(old, new), &[]))
+}
+
+fn network(text: &str) -> Csma {
+    let scenario = toml(&text.replace("from = \"ap\"", "from = \"x\""), &[]).unwrap();
+    scenario.csma.unwrap()
+}
+
+fn conflicts(network: &Csma) -> Vec<Vec<usize>> {
+    let of = |link: &CsmaLink| link.conflicts.iter().copied().collect();
+    network.links.iter().map(of).collect()
+}
+
+#[test]
+fn a_conflict_holds_for_both_links_whoever_lists_it() {
+    let network = network(LISTED);
+    let all = [vec![1], vec![0, 2, 3], vec![1, 3], vec![1, 2]];
+    assert_eq!(conflicts(&network), all);
+    assert!(network.connected);
+    assert_eq!(network.connections, Connections::Rtt { k: 10.0 });
+}
+
+#[test]
+fn routes_pass_wireless_and_wired_links() {
+    let network = network(LISTED);
+    let names: Vec<&str> = network
+        .flows
+        .iter()
+        .map(|flow| flow.name.as_str())
+        .collect();
+    assert_eq!(names, ["middle", "others-1", "others-2"]);
+    assert_eq!(network.flows[0].route, [Hop::Wireless(1), Hop::Wired(0)]);
+    assert_eq!(network.flows[1].mss_bytes, 500);
+}
+
+#[test]
+fn positions_give_conflicts_within_sensing_range_and_at_shared_nodes() {
+    assert_eq!(conflicts(&network(PLACED)), [vec![1], vec![0, 2], vec![1]]);
+    let short = PLACED.replace(
+        "[csma.node]",
+        "[csma]\nsensing_range = \"600 m\"\n[csma.node]",
+    );
+    assert_eq!(conflicts(&network(&short)), [vec![1], vec![0], vec![]]);
+    let shared = short.replace(
+        "{ from = \"e\", to = \"f\" }",
+        "{ from = \"f\", to = \"e\" }\nback = { from = \"e\", to = \"f\" }",
+    );
+    let found = conflicts(&network(&shared));
+    assert_eq!((&found[2], &found[3]), (&vec![3], &vec![2]));
+}
+
+#[test]
+fn a_route_over_a_link_that_there_is_not_is_refused() {
+    assert_eq!(
+        listed("[\"2\", \"wire\"]", "[\"2\", \"wier\"]"),
+        "x.toml:15: `flow.middle.route`: there is no link \"wier\"; allowed are 1, 2, 3, 4, wire\n\
+         hint: did you mean `wire`?"
+    );
+}
+
+#[test]
+fn a_graph_in_two_parts_is_refused_where_it_is_stated_to_be_connected() {
+    assert_eq!(
+        listed("[\"1\", \"3\", \"4\"]", "[\"1\"]"),
+        "x.toml:4: `csma.connected`: the conflict graph is not connected: no conflicts lead from \
+         link 1 to link 3; allowed is false"
+    );
+    assert_eq!(
+        listed("connected = true\n[csma.link]", "[csma.link]\n5 = {}"),
+        ""
+    );
+}
+
+#[test]
+fn a_utility_that_is_not_concave_is_refused() {
+    for value in ["0", "-1"] {
+        let rules = format!("connected = true\nconnections = \"utility\"\nfairness = {value}");
+        assert_eq!(
+            listed("connected = true", &rules),
+            format!(
+                "x.toml:6: `csma.fairness`: {value} makes a utility that is not strictly concave; \
+                 allowed is a number above 0"
+            )
+        );
+    }
+}
+
+#[test]
+fn links_and_nodes_that_make_no_sense_are_refused() {
+    let placed = |old: &str, new: &str| complaints(toml(&PLACED.replace(old, new), &[]));
+    let cases = [
+        (
+            listed("[\"4\"]", "[\"5\"]"),
+            "`csma.link.3.conflicts`: there is no wireless link \"5\"; allowed are 1, 2, 3, 4",
+        ),
+        (
+            listed("[\"4\"]", "[\"3\"]"),
+            "`csma.link.3.conflicts`: \"3\" is the link itself; allowed are other links",
+        ),
+        (
+            listed("[\"4\"]", "[\"4\", \"4\"]"),
+            "`csma.link.3.conflicts`: a list has \"4\" twice; allowed is a list of names",
+        ),
+        (
+            listed("[\"4\"]", "[4]"),
+            "`csma.link.3.conflicts`: a list has 4, which is not a name in quotes; allowed is a list",
+        ),
+        (
+            listed("[\"4\"]", "\"4\""),
+            "`csma.link.3.conflicts`: \"4\" is not a list of names; allowed is a list of names",
+        ),
+        (
+            listed("[\"4\"]", "[]"),
+            "`csma.link.3.conflicts`: a list is empty; allowed is a list of names",
+        ),
+        (
+            listed("[link.wire]", "[link.1]"),
+            "is the name of a wired link too; allowed are unique names",
+        ),
+        (
+            placed("b = { x = \"200 m\" }", "b = { x = \"251 m\" }"),
+            "`csma.link.near`: is 251 m long; allowed is at most the transmission range of 250 m",
+        ),
+        (
+            placed("to = \"b\"", "to = \"g\""),
+            "`csma.link.near.to`: there is no node \"g\"; allowed are a, b, c, d, e, f",
+        ),
+        (
+            placed("to = \"b\"", "to = \"a\""),
+            "`csma.link.near.to`: \"a\" is its other end too; allowed is another node",
+        ),
+        (
+            placed(", to = \"b\"", ""),
+            "`csma.link.near`: has one end; needed are `from` and `to`, or neither",
+        ),
+        (
+            placed("{ from = \"a\", to = \"b\" }", "{}"),
+            "`csma.link.near`: has no nodes, but another link has; needed are nodes for all or for none",
+        ),
+        (
+            placed("x = \"200 m\"", "x = 200"),
+            "`csma.node.b.x`: 200 has no unit, write \"200 m\" or \"200 km\"; allowed is a length",
+        ),
+    ];
+    for (said, expected) in cases {
+        assert!(said.contains(expected), "{said}\ndoes not say\n{expected}");
+    }
+}
+
+#[test]
+fn only_flows_on_routes_are_beside_a_conflict_graph() {
+    let with = |more: &str| complaints(toml(&format!("{PLACED}{more}"), &[]));
+    let cases = [
+        (
+            with("[cell]\nphy = \"802.11b\"\n[station.a]\nupload = 1"),
+            "`cell`: beside `csma`; allowed are only wired links and flows with a route",
+        ),
+        (
+            with("[flow.y]\nfrom = \"a\"\nto = \"b\""),
+            "`flow.y`: without a route; needed beside `csma` is a list of its links",
+        ),
+        (
+            with("[flow.y]\nroute = [\"far\"]\nfrom = \"a\""),
+            "`flow.y.from`: \"a\" is of flows between wired nodes, not on a route",
+        ),
+        (
+            with("[flow.y]\nroute = [\"far\"]\nweight = 2"),
+            "`flow.y.weight`: 2 has no effect; needed is csma.connections = \"utility\"",
+        ),
+        (
+            with("[flow.y]\nroute = [\"far\"]\nudp = \"1 Mbps\""),
+            "`flow.y.udp`: beside `route`; allowed is bulk TCP",
+        ),
+        (
+            complaints(toml(
+                "duration = \"1 s\"\nflow.a.route = [\"b\"]\ndumbbell.bottleneck = \"1 Mbps\"",
+                &[],
+            )),
+            "`flow.a.route`: without `csma`; needed are wireless links [csma.link.NAME]",
+        ),
+        (
+            complaints(toml(
+                "duration = \"1 s\"\n[csma]\naqm = false\nconnections = \"one\"\nlink = { a = {} }\n[flow.x]\nroute = [\"a\"]",
+                &[],
+            )),
+            "`csma.aqm`: without it and with one connection r grows without bound; needed is r_max",
+        ),
+    ];
+    for (said, expected) in cases {
+        assert!(said.contains(expected), "{said}\ndoes not say\n{expected}");
+    }
+}
+
+#[test]
+fn json_files_have_lists_too() {
+    let text = r#"{"duration": "1 s", "csma": {"link": {"a": {}, "b": {"conflicts": ["a"]}}},
+        "flow": {"x": {"route": ["a", "b"]}}}"#;
+    let scenario = parse(text, Format::Json, "x.json", &[]).unwrap();
+    let csma = scenario.csma.unwrap();
+    assert_eq!(csma.flows[0].route, [Hop::Wireless(0), Hop::Wireless(1)]);
+    let wrong = text.replace("[\"a\"]", "[[\"a\"]]");
+    let said = complaints(parse(&wrong, Format::Json, "x.json", &[]));
+    assert!(
+        said.contains("a list has a list, which is not a name in quotes"),
+        "{said}"
+    );
+}
+
+#[test]
+fn such_a_network_is_not_simulated() {
+    let scenario = toml(PLACED, &[]).unwrap();
+    let refused = crate::run(&scenario, 1, &|_| std::ops::ControlFlow::Continue(()));
+    assert_eq!(
+        refused.err().map(|error| error.to_string()).as_deref(),
+        Some("csma: such a network is predicted, not simulated")
+    );
+}

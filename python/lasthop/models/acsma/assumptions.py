@@ -1,0 +1,124 @@
+"""What the A-CSMA model assumes, and where a scenario leaves it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lasthop.models.acsma.optimum import Optimum
+from lasthop.models.errors import ModelError
+
+ASSUMPTIONS = (
+    "section 3.1: no hidden nodes: links that are not in conflict do not disturb each other, and "
+    "no frame is lost on the channel",
+    "section 3.3: backoff in continuous time, so that no two links begin at once; every link that "
+    "carries a flow always has a packet or a dummy packet to send, the others are silent",
+    "section 4.2.1: TCP ACKs go back at once and take no time of the channel (h-ACK)",
+    "section 5.1: r and the rates change slowly against the links' backoff",
+    "section 5.2: losses are rare, so that their probabilities add up along a route",
+    "section 5.3.2: a wired link that loses packets has a full drop-tail queue, any other none",
+    "section 3.4: long-lived Reno connections in congestion avoidance, at rest",
+)
+"""The scope that the paper states, each by its section."""
+
+LARGE_LOSS = 0.1
+"""Loss of a flow from which on losses are not rare: the sum along a route is 5 % off. [-]"""
+
+FEWEST_CONNECTIONS = 1.0
+"""A flow cannot have fewer connections."""
+
+
+def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
+    """Warnings on what the scenario asks for, before it is solved.
+
+    Parameters
+    ----------
+    scenario : Mapping
+        Normalised scenario.
+
+    Yields
+    ------
+    str
+        A near miss, beginning with the section.
+
+    Raises
+    ------
+    ModelError
+        The scenario breaks an assumption.
+    """
+    csma = scenario.get("csma")
+    if csma is None:
+        raise ModelError(
+            "section 3.1",
+            "there is no `csma`; the model is of links that hear only some of each other",
+        )
+    adaptive = csma["access"] == "adaptive"
+    if adaptive and csma["connections"] == "one":
+        if not one_flow_per_link(csma):
+            raise ModelError(
+                "appendices A and B",
+                "`csma.connections` = one is solved for one flow on each link, over that alone",
+            )
+    elif adaptive and not csma["aqm"]:
+        raise ModelError(
+            "section 5.2", "`csma.aqm` = false: nothing tells the connections of a link's price"
+        )
+    if not adaptive and not one_flow_per_link(csma):
+        yield (
+            "section 4.1: legacy access is solved for saturated links; what flows get that pass "
+            "several links, or share one, is not known"
+        )
+    sizes = {flow["mss_bytes"] for flow in csma["flows"]}
+    if len(sizes) > 1:
+        listed = ", ".join(map(str, sorted(sizes)))
+        yield (f"section 5.3.3: segments of {listed} bytes; a link serves equally many of each")
+
+
+def check_optimum(
+    csma: Mapping[str, Any],
+    found: Optimum,
+    losses: Mapping[str, float],
+    connections: Mapping[str, float],
+) -> Iterator[str]:
+    """Warnings on what was found.
+
+    Parameters
+    ----------
+    csma : Mapping
+        That of the normalised scenario.
+    found : Optimum
+        Its solution.
+    losses, connections : mapping of str to float
+        Loss probability and number of connections of each flow. [-]
+
+    Yields
+    ------
+    str
+        A near miss, beginning with the section.
+    """
+    largest = csma["r_max"]
+    if largest is not None and found.aggressiveness.max() > largest:
+        yield (
+            f"section 4.2.1: r = {found.aggressiveness.max():.3g} is above `csma.r_max` = "
+            f"{largest:g}; the optimum is not reached"
+        )
+    if rare := {name: loss for name, loss in losses.items() if loss > LARGE_LOSS}:
+        worst = max(rare, key=rare.__getitem__)
+        yield (
+            f"section 5.2: flow {worst} loses {rare[worst]:.0%} of its packets, {len(rare)} "
+            f"flow(s) more than {LARGE_LOSS:.0%}; a smaller k loses less"
+        )
+    if few := {name: n for name, n in connections.items() if n < FEWEST_CONNECTIONS}:
+        least = min(few, key=few.__getitem__)
+        yield (
+            f"section 6.1.4: flow {least} would have {few[least]:.2g} connections, {len(few)} "
+            "flow(s) fewer than one; a larger k is finer"
+        )
+
+
+def one_flow_per_link(csma: Mapping[str, Any]) -> bool:
+    """Whether each flow passes one wireless link, and each of these one flow."""
+    wireless = {link["name"] for link in csma["links"]}
+    routes = [flow["route"] for flow in csma["flows"]]
+    links = [route[0] for route in routes]
+    return all(len(route) == 1 for route in routes) and (
+        set(links) <= wireless and len(set(links)) == len(links)
+    )

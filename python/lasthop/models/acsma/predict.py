@@ -1,0 +1,267 @@
+"""From a scenario to a prediction of the A-CSMA model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from lasthop.models.acsma.assumptions import (
+    ASSUMPTIONS,
+    check_optimum,
+    check_scenario,
+    one_flow_per_link,
+)
+from lasthop.models.acsma.distribution import stationary_airtime
+from lasthop.models.acsma.errors import NetworkError, TooLargeError
+from lasthop.models.acsma.failing import equal_aggressiveness
+from lasthop.models.acsma.graph import from_edges
+from lasthop.models.acsma.network import Flow, Network
+from lasthop.models.acsma.optimum import RENO, optimum
+from lasthop.models.acsma.reno import connections_for_rtt, connections_for_utility
+from lasthop.models.acsma.sets import Floats
+from lasthop.models.acsma.utility import AlphaFair, Utility
+from lasthop.models.errors import ModelError
+
+Quantities = dict[str, Any]
+
+NO_LOSS = 1e-9
+"""Loss of a wired link that is none but for the solver's residual. [-]"""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What was found, by name."""
+
+    links: dict[str, Quantities]
+    flows: dict[str, Quantities]
+    solver: Quantities
+
+
+def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """Predict what links and flows of a CSMA network get.
+
+    Parameters
+    ----------
+    scenario : Mapping
+        Normalised scenario with `csma`.
+
+    Returns
+    -------
+    dict
+        A result of kind ``"prediction"``: of each link ``airtime_fraction``, with adaptive access
+        ``aggressiveness``, and the ``connections`` that pass it; of each flow ``goodput_bps`` and
+        ``goodput_share``, and where they are known ``rtt_s``, ``loss_probability`` and
+        ``connections``; ``solver`` and its ``states``, with the ``kkt_residual`` of an optimum or the
+        ``airtime_error`` of what is none; and the lists ``assumptions`` and ``warnings``. What the model cannot know is absent.
+
+    Raises
+    ------
+    ModelError
+        The scenario breaks an assumption of the model, or its conflict graph is too dense.
+    ConvergenceError
+        A solver did not settle.
+    """
+    warnings = list(check_scenario(scenario))
+    csma = scenario["csma"]
+    try:
+        network = network_of(scenario)
+        if csma["access"] == "legacy":
+            answer = _legacy(csma, network)
+        elif csma["connections"] == "one":
+            answer = _one_connection(csma, network)
+        else:
+            answer, more = _optimum(scenario, network)
+            warnings += more
+    except NetworkError as error:
+        raise ModelError("section 3.1", str(error)) from error
+    except TooLargeError as error:
+        raise ModelError("section 3.2", f"{error}, and the optimum needs it exactly") from error
+    return {
+        "kind": "prediction",
+        "model": "acsma",
+        "scenario": scenario["name"],
+        "seed": None,
+        "replications": None,
+        "version": version("lasthop"),
+        "duration_s": None,
+        "warmup_s": None,
+        "flows": _flows(csma, answer),
+        "links": [{"name": name, **quantities} for name, quantities in answer.links.items()],
+        **answer.solver,
+        "assumptions": list(ASSUMPTIONS),
+        "warnings": warnings,
+    }
+
+
+def network_of(scenario: Mapping[str, Any]) -> Network:
+    """A scenario in the model's terms.
+
+    Wired links without a rate limit nothing and are left out; a packet on a wired link is as large
+    as the largest segment of any flow, headers included.
+
+    Parameters
+    ----------
+    scenario : Mapping
+        Normalised scenario with `csma`.
+
+    Raises
+    ------
+    NetworkError
+        A flow passes no link that limits it.
+    """
+    csma = scenario["csma"]
+    names = [link["name"] for link in csma["links"]]
+    pairs = [(link["name"], other) for link in csma["links"] for other in link["conflicts"]]
+    bits = 8.0 * max(flow["mss_bytes"] + flow["header_bytes"] for flow in csma["flows"])
+    used = {link for flow in csma["flows"] for link in flow["route"]}
+    wired = {
+        link["name"]: link["rate_bps"] / bits
+        for link in scenario["links"]
+        if link["name"] in used and link["rate_bps"] is not None
+    }
+    flows = tuple(
+        Flow(
+            flow["name"],
+            tuple(link for link in flow["route"] if link in wired or link in names),
+            _utility(csma, flow),
+        )
+        for flow in csma["flows"]
+    )
+    return Network(from_edges(names, pairs), flows, csma["service_rate_pps"], wired)
+
+
+def _utility(csma: Mapping[str, Any], flow: Mapping[str, Any]) -> Utility:
+    """Whose optimum the flow's connections reach."""
+    if csma["connections"] == "utility":
+        return AlphaFair(csma["fairness"], flow["weight"])
+    return RENO
+
+
+def _optimum(scenario: Mapping[str, Any], network: Network) -> tuple[_Answer, list[str]]:
+    """As many connections as the round-trip time or the utility asks for: MP or EP."""
+    csma = scenario["csma"]
+    k = csma["k_per_s"]
+    found = optimum(network, k, csma["beta"])
+    rates, incidence = found.rates_pps, network.incidence
+    wireless = len(network.graph)
+    load = (incidence @ rates)[:wireless]
+    queues = found.aggressiveness / csma["r_per_packet"]
+    # Little's law: what waits at a link over what passes it.
+    waiting = np.divide(queues, load, out=np.zeros(wireless), where=load > 0.0)
+    wired_loss = dict(zip(network.wired_pps, found.wired_loss.tolist(), strict=True))
+    rtt = waiting @ incidence[:wireless] + _wires_s(scenario, network, wired_loss)
+    loss = np.concatenate([found.aggressiveness, found.wired_loss]) @ incidence
+    if csma["connections"] == "rtt":
+        number = connections_for_rtt(k, rtt)
+    else:
+        flows = zip(network.flows, rates, strict=True)
+        worth = np.array([flow.utility.derivative(rate) for flow, rate in flows])
+        number = connections_for_utility(k, worth, rtt, rates)
+    through = incidence[:wireless] @ number
+    names = [flow.name for flow in network.flows]
+    answer = _Answer(
+        links={
+            name: {
+                "airtime_fraction": _estimate(found.airtime[place]),
+                "aggressiveness": _estimate(found.aggressiveness[place]),
+                "connections": _estimate(through[place]),
+            }
+            for place, name in enumerate(network.graph.links)
+        },
+        flows={
+            name: {
+                "rate_pps": rates[place],
+                "rtt_s": _estimate(rtt[place]),
+                "loss_probability": _estimate(loss[place]),
+                "connections": _estimate(number[place]),
+            }
+            for place, name in enumerate(names)
+        },
+        solver={
+            "solver": found.method,
+            "states": found.states,
+            "kkt_residual": found.kkt_residual,
+        },
+    )
+    losses = dict(zip(names, loss.tolist(), strict=True))
+    connections = dict(zip(names, number.tolist(), strict=True))
+    return answer, list(check_optimum(csma, found, losses, connections))
+
+
+def _wires_s(scenario: Mapping[str, Any], network: Network, loss: Mapping[str, float]) -> Floats:
+    """What wired links add to each flow's round trip: delay there and back, and a full queue where
+    packets are lost (5.34). [s]"""
+    added = {}
+    for link in scenario["links"]:
+        name = link["name"]
+        full = loss.get(name, 0.0) > NO_LOSS
+        queue_s = link["queue_packets"] / network.wired_pps[name] if full else 0.0
+        added[name] = 2.0 * link["delay_s"] + queue_s
+    routes = (flow["route"] for flow in scenario["csma"]["flows"])
+    return np.array([sum(added.get(link, 0.0) for link in route) for route in routes])
+
+
+def _one_connection(csma: Mapping[str, Any], network: Network) -> _Answer:
+    """One connection each: every r at its largest (A), or with AQM at the same value (B.8)."""
+    largest = np.inf if csma["r_max"] is None else csma["r_max"]
+    equal = equal_aggressiveness(csma["r_per_packet"]) if csma["aqm"] else largest
+    r = min(equal, largest)
+    answer = _saturated(csma, network, np.full(len(network.carrying), csma["beta"] * r))
+    for place in network.carrying:
+        answer.links[network.graph.links[place]]["aggressiveness"] = _estimate(r)
+    return answer
+
+
+def _legacy(csma: Mapping[str, Any], network: Network) -> _Answer:
+    """All links count down alike (4.1)."""
+    z = np.full(len(network.carrying), np.log(csma["access_intensity"]))
+    return _saturated(csma, network, z)
+
+
+def _saturated(csma: Mapping[str, Any], network: Network, log_fugacity: Floats) -> _Answer:
+    """Airtimes of saturated links that carry flows, and goodputs where each has one of its own."""
+    found = stationary_airtime(network.graph.within(network.carrying), log_fugacity)
+    airtime = np.zeros(len(network.graph))
+    airtime[list(network.carrying)] = found.airtime
+    flows: dict[str, Quantities] = {flow.name: {} for flow in network.flows}
+    if one_flow_per_link(csma):
+        rates = network.service_rate_pps * airtime @ network.incidence[: len(network.graph)]
+        for flow, rate in zip(network.flows, rates, strict=True):
+            flows[flow.name]["rate_pps"] = rate
+    return _Answer(
+        links={
+            name: {"airtime_fraction": _estimate(airtime[place])}
+            for place, name in enumerate(network.graph.links)
+        },
+        flows=flows,
+        solver={
+            "solver": found.method,
+            "states": found.states,
+            "airtime_error": found.error,
+        },
+    )
+
+
+def _estimate(mean: float) -> Quantities:
+    return {"mean": float(mean), "ci95": None}
+
+
+def _flows(csma: Mapping[str, Any], answer: _Answer) -> list[Quantities]:
+    """Flows in the order of the scenario, rates as goodputs."""
+    goodput = {
+        flow["name"]: answer.flows[flow["name"]].pop("rate_pps") * 8.0 * flow["mss_bytes"]
+        for flow in csma["flows"]
+        if "rate_pps" in answer.flows[flow["name"]]
+    }
+    total = sum(goodput.values())
+    items: list[Quantities] = []
+    for flow in csma["flows"]:
+        name = flow["name"]
+        item: Quantities = {"name": name, "class": flow["class"]}
+        if name in goodput:
+            item["goodput_bps"] = _estimate(goodput[name])
+            item["goodput_share"] = _estimate(goodput[name] / total)
+        items.append(item | answer.flows[name])
+    return items

@@ -1,0 +1,190 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lasthop import Scenario, ScenarioError, predict
+from lasthop.errors import ModelError, UserError
+from lasthop.models import choose
+from lasthop.models.acsma.failing import equal_aggressiveness
+from lasthop.models.acsma.graph import Position, from_positions
+from lasthop.models.acsma.optimum import RENO, optimum
+from lasthop.models.acsma.predict import network_of
+from lasthop.models.acsma.topologies import topology
+from lasthop.models.acsma.utility import AlphaFair
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FOUR, WIRES = EXAMPLES / "csma.toml", EXAMPLES / "csma-wires.toml"
+
+
+def means(answer, name, quantity):
+    return np.array([item[quantity]["mean"] for item in answer.summary[name]])
+
+
+def scenario(routes, **csma):
+    """Links 1 to 4 of topology a; flows by their routes."""
+    links = {"1": {"conflicts": ["2"]}, "2": {"conflicts": ["3", "4"]}, "3": {"conflicts": ["4"]}}
+    return {
+        "duration": "10 s",
+        "csma": {"link": {**links, "4": {}}, **csma},
+        "flow": {f"f{k}": {"route": route} for k, route in enumerate(routes)},
+    }
+
+
+EACH = [["1"], ["2"], ["3"], ["4"]]
+
+
+def test_the_example_is_the_optimum_of_topology_a():
+    answer = predict(FOUR)
+    best = optimum(topology("a", 600.0, RENO))
+    assert answer.model == "acsma"
+    np.testing.assert_allclose(means(answer, "flows", "goodput_bps"), 8000.0 * best.rates_pps)
+    np.testing.assert_allclose(means(answer, "links", "airtime_fraction"), best.airtime)
+    np.testing.assert_allclose(means(answer, "links", "aggressiveness"), best.aggressiveness)
+    np.testing.assert_allclose(
+        means(answer, "flows", "loss_probability"), best.aggressiveness, rtol=1e-12
+    )
+    assert (answer.summary["solver"], answer.summary["states"]) == ("enumeration", 7)
+    assert answer.summary["kkt_residual"] < 1e-6
+    assert answer.warnings == []
+
+
+def test_user_two_has_twenty_connections_by_littles_law():
+    answer = predict(FOUR)
+    connections = means(answer, "flows", "connections")
+    rtt, rates = means(answer, "flows", "rtt_s"), means(answer, "flows", "goodput_bps") / 8000.0
+    np.testing.assert_allclose(connections, 10.0 * rtt)
+    np.testing.assert_allclose(rates * rtt * 3e-5, means(answer, "links", "aggressiveness"))
+    assert connections[1] == pytest.approx(20.0, abs=0.5)
+    np.testing.assert_allclose(means(answer, "links", "connections"), connections)
+
+
+def test_the_example_with_wires_is_the_optimum_of_topology_e():
+    answer = predict(WIRES)
+    network = network_of(Scenario(WIRES))
+    assert network.graph.edges == topology("e").graph.edges
+    # 1000 bytes and headers of 40: 240.4 packets/s over the wire f-g.
+    assert network.wired_pps["f-g"] == pytest.approx(2e6 / 8320.0)
+    best = optimum(network)
+    np.testing.assert_allclose(means(answer, "flows", "goodput_bps"), 8000.0 * best.rates_pps)
+    # i-to-g has its wireless link to itself, and waits in the full queue of 50 packets at f-g.
+    assert means(answer, "flows", "rtt_s")[2] == pytest.approx(50.0 / (2e6 / 8320.0))
+
+
+def test_positions_mean_the_same_to_the_engine_and_to_the_model():
+    random = np.random.default_rng(4)
+    nodes = {f"n{k}": Position(*map(float, random.integers(0, 900, 2))) for k in range(24)}
+    links = {f"l{k}": (f"n{2 * k}", f"n{2 * k + 1}") for k in range(12)}
+    ours = from_positions(nodes, links, 2000.0, 300.0)
+    tree = {
+        "duration": "1 s",
+        "csma": {
+            "transmission_range": "2 km",
+            "sensing_range": "300 m",
+            "node": {name: {"x": f"{at.x_m} m", "y": f"{at.y_m} m"} for name, at in nodes.items()},
+            "link": {name: {"from": ends[0], "to": ends[1]} for name, ends in links.items()},
+        },
+        "flow": {"f": {"route": ["l0"]}},
+    }
+    assert network_of(Scenario(tree)).graph == ours
+    assert 5 < len(ours.edges) < 60
+
+
+def test_legacy_access_gives_airtimes_and_goodputs_of_saturated_links():
+    answer = predict(FOUR, settings={"csma.access": "legacy"})
+    airtime = means(answer, "links", "airtime_fraction")
+    assert airtime[1] == pytest.approx(0.112, abs=5e-4)
+    np.testing.assert_allclose(means(answer, "flows", "goodput_bps"), 8000.0 * 600.0 * airtime)
+    assert "aggressiveness" not in answer.summary["links"][0]
+    assert "connections" not in answer.summary["flows"][0]
+
+
+def test_one_connection_makes_all_links_equally_aggressive():
+    with_aqm = predict(FOUR, settings={"csma.connections": "one"})
+    r = means(with_aqm, "links", "aggressiveness")
+    np.testing.assert_allclose(r, equal_aggressiveness(3e-5))
+    without = predict(
+        FOUR, settings={"csma.connections": "one", "csma.aqm": False, "csma.r_max": 0.01}
+    )
+    np.testing.assert_allclose(means(without, "links", "aggressiveness"), 0.01)
+    # Equal r is legacy CSMA: in both, link 2 has the least by far.
+    cured = means(predict(FOUR), "links", "airtime_fraction")[1]
+    for answer in (with_aqm, without):
+        assert means(answer, "links", "airtime_fraction")[1] < 0.6 * cured
+
+
+def test_any_utility_by_fairness_and_weight():
+    tree = scenario(EACH, connections="utility", fairness=1)
+    tree["flow"]["f1"]["weight"] = 3
+    answer = predict(tree)
+    shape = network_of(Scenario(tree))
+    assert [flow.utility for flow in shape.flows] == [
+        AlphaFair(1.0, weight) for weight in (1.0, 3.0, 1.0, 1.0)
+    ]
+    np.testing.assert_allclose(
+        means(answer, "flows", "goodput_bps"), 8.0 * 1460.0 * optimum(shape).rates_pps
+    )
+
+
+def test_links_without_flows_are_silent():
+    answer = predict(scenario([["1"], ["3"]]))
+    airtime = means(answer, "links", "airtime_fraction")
+    assert airtime[1] == airtime[3] == 0.0
+
+
+def test_near_misses_are_warned_of():
+    said = predict(scenario(EACH, k=100)).warnings
+    assert any("loses" in warning and "smaller k" in warning for warning in said)
+    said = predict(scenario(EACH, k=1)).warnings
+    assert any("fewer than one; a larger k" in warning for warning in said)
+    said = predict(scenario(EACH, r_max=0.001)).warnings
+    assert any("is above `csma.r_max` = 0.001" in warning for warning in said)
+    said = predict(scenario([["1", "3"]], access="legacy")).warnings
+    assert any("what flows get that pass several links" in warning for warning in said)
+
+
+@pytest.mark.parametrize(
+    ("tree", "words"),
+    [
+        (scenario([["1", "3"]], connections="one"), "one flow on each link"),
+        (scenario(EACH, aqm=False), "nothing tells the connections of a link's price"),
+    ],
+)
+def test_what_the_paper_does_not_solve_is_refused(tree, words):
+    with pytest.raises(ModelError, match=words):
+        predict(tree)
+
+
+@pytest.mark.parametrize(
+    ("tree", "words"),
+    [
+        (scenario([["1", "5"]]), 'there is no link "5"; allowed are 1, 2, 3, 4'),
+        (scenario(EACH, connections="utility", fairness=-1), "not strictly concave"),
+        (
+            {
+                "duration": "1 s",
+                "csma": {"connected": True, "link": {"a": {}, "b": {}}},
+                "flow": {"x": {"route": ["a"]}},
+            },
+            "the conflict graph is not connected: no conflicts lead from link a to link b",
+        ),
+    ],
+)
+def test_networks_that_make_no_sense_are_refused_at_the_door(tree, words):
+    with pytest.raises(ScenarioError, match=words):
+        predict(tree)
+
+
+def test_each_model_refuses_what_it_is_not_of():
+    assert choose(Scenario(FOUR).to_dict()) == "acsma"
+    with pytest.raises(ModelError, match="hear only some of each other"):
+        predict(FOUR, model="hotspot")
+    with pytest.raises(ModelError, match="there is no `csma`"):
+        predict(EXAMPLES / "hotspot.toml", model="acsma")
+
+
+def test_such_a_network_is_not_simulated():
+    from lasthop import simulate
+
+    with pytest.raises(UserError, match="csma: such a network is predicted, not simulated"):
+        simulate(FOUR)
