@@ -222,3 +222,17 @@ def test_many_links_over_the_junction_tree_meet_the_conditions():
     found = optimum(Network(graph, flows, 600.0))
     assert found.method == "junction tree"
     assert found.kkt_residual < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("name", "total", "service_rate", "gap"),
+    [("a", 780.0, 568.0, -1.9), ("b", 1030.0, 628.0, -3.0), ("c", 723.0, 598.0, -2.0)],
+)
+def test_the_page_says_which_service_rates_and_gaps_tables_6_1_and_6_2_stand_for(
+    name, total, service_rate, gap
+):
+    found = optimum(topology(name, service_rate, RENO)).rates_pps
+    assert found.sum() == pytest.approx(total, abs=1.5)
+    best = optimum(topology(name)).rates_pps
+    reached = optimum(topology(name, 600.0, RENO)).rates_pps / 600.0
+    assert np.sum(1.0 / best - 1.0 / reached) == pytest.approx(gap, abs=0.05)
