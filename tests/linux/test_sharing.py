@@ -36,8 +36,8 @@ from traffic import Flow, goodputs, transfers
 WARM_UP_S, MEASURED_S = 5.0, 10.0
 """A leaf of 200 packets at 2.5 Mbit/s is a round trip of a second.
 
-What arrives behind a lost segment counts when that has come again: over 6 s, goodputs of equal leaves
-may differ by a fifth.
+What arrives behind a lost segment counts when that has come again: over 6 s, goodputs of equal
+leaves may differ by a fifth.
 """
 
 
