@@ -40,8 +40,8 @@ def choose(scenario: Mapping[str, Any]) -> str:
     it knows rates and collisions, and the hot-spot model would say only that all share alike.
     ``vbs`` where frames are lost to the channel, connections run Compound or classes share the AP's
     queue, none of which the others know, if the rest is within its assumptions. ``acsma`` for a
-    network by its conflict graph. Everything else is ``hotspot``'s, which says what in a scenario it
-    cannot answer.
+    network by its conflict graph. Everything else is ``hotspot``'s, which says what in a scenario
+    it cannot answer.
     """
     from lasthop.models.edca import applies as edca_applies
     from lasthop.models.vbs import applies as vbs_applies
