@@ -83,21 +83,40 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         _ if ["flow", "dumbbell", "parking_lot"]
             .iter()
             .any(|key| root.lacks(key)) => {}
-        Some(0) if root.named("station").is_empty() => {
-            let message = "missing; needed are tables [station.NAME] with flows, or flows over \
-                           wired links";
-            problems.add(root.origin, "station", message.to_owned());
-        }
         Some(0) => {
-            let message = "no station has a flow; needed is at least one upload, download, \
-                           udp_up, udp_down, sensor_up or sensor_down";
-            problems.add(last_origin(root), "station", message.to_owned());
+            let (origin, path, message) = nothing_flows(root);
+            problems.add(origin, &path, message.to_owned());
         }
         Some(flows) if flows > MOST_FLOWS => {
             let message = format!("{flows} flows in all; allowed are at most {MOST_FLOWS}");
             problems.add(last_origin(root), "station", message);
         }
         _ => {}
+    }
+}
+
+/// What to say of a file without a flow, and where.
+fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
+    let shape = ["dumbbell", "parking_lot"]
+        .iter()
+        .find_map(|key| root.table(key));
+    match shape {
+        _ if !root.named("station").is_empty() => (
+            last_origin(root),
+            "station".to_owned(),
+            "no station has a flow; needed is at least one upload, download, udp_up, udp_down, \
+             sensor_up or sensor_down",
+        ),
+        Some(shape) => (
+            shape.origin,
+            format!("{}.flows", shape.path),
+            "missing; needed is a number of flows, or tables [flow.NAME]",
+        ),
+        None => (
+            root.origin,
+            "station".to_owned(),
+            "missing; needed are tables [station.NAME] with flows, or flows over wired links",
+        ),
     }
 }
 

@@ -48,7 +48,8 @@ pub(in super::super) fn check(table: &Section, key: &str, problems: &mut Problem
     };
     let named = named(queue);
     let is_empty = named.is_empty() && queue.entry("limit").is_none();
-    if is_empty && !problems.concern_inside(&queue.path) {
+    let is_refused = problems.concern(&queue.path) || problems.concern_inside(&queue.path);
+    if is_empty && !is_refused {
         let message = format!("empty; needed limit or one of {}", known(queue));
         problems.add(queue.origin, &queue.path, message);
     }
@@ -72,6 +73,20 @@ pub(in super::super) fn check(table: &Section, key: &str, problems: &mut Problem
             min.shown, max.shown
         );
         problems.add(min.origin, &min.path, message);
+    }
+    for discipline in ["codel", "fq_codel"] {
+        if let Some(codel) = queue.table(discipline)
+            && let (Some(target), Some(interval)) = (codel.entry("target"), codel.entry("interval"))
+            && let (Some(target_span), Some(interval_span)) =
+                (target.duration(), interval.duration())
+            && target_span >= interval_span
+        {
+            let message = format!(
+                "{} is not below interval; allowed is less than {}",
+                target.shown, interval.shown
+            );
+            problems.add(target.origin, &target.path, message);
+        }
     }
 }
 

@@ -183,6 +183,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "duration" => "90 s",
             "txop_limit" | "update" | "threshold" => "9 ms",
             "high" | "timeout" => "0.9 s",
+            "interval" => "70 ms",
             _ => "0.7 ms",
         },
         Kind::Rate { .. } if key.name == "increase" => "4 kbps",

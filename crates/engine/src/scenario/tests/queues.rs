@@ -162,6 +162,15 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
         refusal(&[("station.a.queue", "{}")]),
         format!("`station.a.queue`: empty; needed limit or one of {disciplines}")
     );
+    assert_eq!(
+        refusal(&[("station.a.queue", "15.5")]),
+        "`station.a.queue`: 15.5 is not a whole number; allowed is a whole number from 1 to 1000000"
+    );
+    assert_eq!(
+        refusal(&[("cell.ap.queue.codel", "{ target = \"0.1 s\" }")]),
+        "`cell.ap.queue.codel.target`: \"0.1 s\" is not below interval; allowed is less than \
+         \"100 ms\""
+    );
 }
 
 #[test]

@@ -137,6 +137,13 @@ fn what_is_needed_and_missing_is_named() {
 fn stations_and_flows_are_needed() {
     assert_eq!(
         complaints(toml(
+            "duration = \"1 s\"\ndumbbell.bottleneck = \"5 Mbps\"",
+            &[]
+        )),
+        "x.toml:2: `dumbbell.flows`: missing; needed is a number of flows, or tables [flow.NAME]"
+    );
+    assert_eq!(
+        complaints(toml(
             "duration = \"1 s\"\ncell.phy = \"802.11b\"\nstation = {}",
             &[]
         )),
