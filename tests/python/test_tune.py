@@ -15,7 +15,7 @@ from lasthop.tuning.costs import costs
 from lasthop.tuning.measures import Estimate, estimated, jain, paired, predicted, sampled
 from lasthop.tuning.objectives import OBJECTIVES, objective_for
 from lasthop.tuning.search import LeftOut, TuneProgress, refusals, shortened
-from lasthop.tuning.settings import apply, fewest, toml
+from lasthop.tuning.settings import apply, counts_are_no_times, fewest, toml
 
 from .conftest import SMALL, Lasthop
 
@@ -124,6 +124,28 @@ def test_estimates_are_the_results_own() -> None:
     for name, row in (("goodput_bps", cell), ("jain", cell), ("sojourn_s", queue)):
         assert found[name].mean == pytest.approx(row[name], rel=1e-12)
         assert found[name].ci95 == pytest.approx(row[f"{name}_ci95"], rel=1e-9)
+
+
+def test_calls_that_get_what_they_ask_for_are_not_treated_unfairly() -> None:
+    phone = '\n[station.phone]\nudp_up = "64 kbps"\nsensor_down = "1 s"\n'
+    found = estimated(sampled(lh.simulate(DOWNLOADS + phone)))
+    assert found["jain"].mean > 0.95
+    assert found["worst_fairness_level"].mean < 1.5
+    # Of calls alone, all count.
+    calls = DOWNLOADS.replace("download = 1", 'udp_up = "64 kbps"') + phone
+    assert estimated(sampled(lh.simulate(calls)))["jain"].mean > 0.95
+
+
+def test_limits_in_packets_are_limits_in_time_only_where_packets_are_alike() -> None:
+    bursts = [("cell.ap.txop_packets", 4)]
+    assert not counts_are_no_times(lh.Scenario(DOWNLOADS), bursts)
+    slow = lh.Scenario(DOWNLOADS + '\n[station.far]\nrate = "2 Mbps"\ndownload = 1\n')
+    assert counts_are_no_times(slow, bursts)
+    assert not counts_are_no_times(slow, [("cell.ap.txop_packets", 1), ("cell.cwmin", 7)])
+    short = lh.Scenario(
+        DOWNLOADS + '\n[station.tv]\nudp_down = { rate = "1 Mbps", packet = "160 B" }\n'
+    )
+    assert counts_are_no_times(short, bursts)
 
 
 def test_directions_count_as_shares_of_their_own_where_a_station_has_both() -> None:

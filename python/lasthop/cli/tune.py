@@ -28,6 +28,7 @@ from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quant
 from lasthop.tuning.measures import Estimate, estimated
 from lasthop.tuning.objectives import OBJECTIVES
 from lasthop.tuning.search import Trial
+from lasthop.tuning.settings import counts_are_no_times
 from lasthop.tuning.shown import SHOWN
 
 __all__ = ["tune"]
@@ -191,6 +192,11 @@ def print_tuning(tuning: Tuning) -> None:
     options = [f"--set {path}={value}" for path, value in tuning.settings.items()]
     pairs = [" ".join(options[at : at + 2]) for at in range(0, len(options), 2)]
     typer.echo("or on the command line:\n\n" + " \\\n".join(pairs) + "\n")
+    if counts_are_no_times(tuning.base, list(tuning.settings.items())):
+        typer.echo(
+            "TXOP limits are packets here. Limits in time, as access points have them, let the\n"
+            "fast and the short send more: try cell.txop_limit and cell.ap.txop_limit first.\n"
+        )
     print_table(["against the present setting", "now", "then", "change"], list(gain_rows(tuning)))
     if tuning.costs:
         typer.echo("What it costs:")

@@ -30,12 +30,12 @@ Samples: TypeAlias = Mapping[str, Sequence[float]]
 - ``station_sojourn_s``: the same in the station's queue where it is longest. [s]
 - ``voice_delay_s``, ``video_delay_s``, ``best_effort_delay_s``, ``background_delay_s``: the same
   for each other category that has flows, at the node, AP or station, where it is longest. [s]
-- ``jain``: Jain's index of the stations' goodputs. [-]
+- ``jain``: Jain's index of the stations' goodputs, in `elastic` flows if there are any. [-]
 - ``direction_jain``: the same, what a station sends and what it receives counted as two shares;
   only where a station does both. [-]
 - ``updown_ratio``: of the cell, where there are uploads and downloads. [-]
 - ``worst_fairness_level``: goodput of the station that gets most over that of the one that gets
-  least, of those that have flows. [-]
+  least, of those that have flows, in `elastic` flows if there are any. [-]
 - ``starved_flows``: flows that get nothing, or less than a tenth of the rate they ask for. [flows]
 """
 
@@ -112,7 +112,6 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
         "rtt_s": _each(by_name, ("flows", "rtt_s"), count, fmean),
         "sojourn_s": _longest(by_name, ["ap"], category, count),
         "station_sojourn_s": _longest(by_name, nodes, category, count),
-        "jain": _each(by_name, ("cells", "jain"), count, fmean),
         "updown_ratio": _each(by_name, ("cells", "updown_ratio"), count, fmean),
     }
     for other in categories_in_use(scenario):
@@ -128,9 +127,11 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     found["starved_flows"] = [
         float(sum(goodputs[name][k] <= rate for name, rate in least.items())) for k in range(count)
     ]
-    stations = _sums(goodputs, {flow["name"]: (flow["station"],) for flow in flows}, count)
-    shares = {flow["name"]: (flow["station"], flow["direction"]) for flow in flows}
+    sharing = [flow for flow in flows if elastic(flow)] or flows
+    stations = _sums(goodputs, {flow["name"]: (flow["station"],) for flow in sharing}, count)
+    shares = {flow["name"]: (flow["station"], flow["direction"]) for flow in sharing}
     directions = _sums(goodputs, shares, count)
+    found["jain"] = [jain(each.values()) for each in stations]
     found["worst_fairness_level"] = [
         max(each.values()) / min(each.values()) if min(each.values()) > 0.0 else nan
         for each in stations
@@ -138,6 +139,15 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     if len(directions[0]) > len(stations[0]):
         found["direction_jain"] = [jain(each.values()) for each in directions]
     return {name: values for name, values in found.items() if not all(map(isnan, values))}
+
+
+def elastic(flow: Mapping[str, Any]) -> bool:
+    """Whether a flow takes what it can get: connections and greedy sources.
+
+    Calls and sensors ask for little. Who gets all that it asks for is not treated unfairly by
+    getting less than others.
+    """
+    return "tcp" in flow or ("sensor" not in flow and flow["udp"]["rate_bps"] == 0)
 
 
 def _each(

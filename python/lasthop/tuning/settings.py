@@ -12,10 +12,11 @@ from lasthop.tuning.categories import (
     CATEGORIES,
     access,
     categories_in_use,
+    cell_flows,
     table_of,
 )
 
-__all__ = ["Setting", "apply", "fewest", "toml"]
+__all__ = ["Setting", "apply", "counts_are_no_times", "fewest", "toml"]
 
 DIFS = 2
 """AIFSN of DIFS, the least that a station may use; one less is PIFS."""
@@ -55,6 +56,25 @@ def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -
         if _means(scenario, others, changed):
             kept = others
     return kept
+
+
+def counts_are_no_times(scenario: Scenario, settings: Sequence[Setting]) -> bool:
+    """Whether a TXOP limit of `settings` in packets is none in time.
+
+    With several rates or lengths of packets no time holds the same number of packets for all.
+    """
+    if not any(path.endswith("txop_packets") and value > 1 for path, value in settings):
+        return False
+    stations = {station["name"]: station for station in scenario["stations"]}
+    packets = {
+        (
+            stations[flow["station"]]["rate_bps"],
+            stations[flow["station"]]["downlink_rate_bps"],
+            flow["tcp"]["mss_bytes"] if "tcp" in flow else flow.get("udp", {}).get("payload_bytes"),
+        )
+        for flow in cell_flows(scenario)
+    }
+    return len(packets) > 1
 
 
 def toml(settings: Sequence[Setting]) -> str:
