@@ -1,5 +1,6 @@
 """Eqs. (5) to (16): by hand, and against a slot process with queues and backoff counters."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -233,16 +234,19 @@ class SlotProcess:
 @pytest.mark.parametrize("frozen", [False, True])
 @pytest.mark.parametrize("errors", [(0.0, 0.0), (0.0, 0.3)])
 def test_mac_layer_against_the_slot_process(errors, frozen):
-    process = SlotProcess(errors, attempts=4, frozen=frozen, seed=1).run(25_000)
+    process = SlotProcess(errors, attempts=4, frozen=frozen, seed=1).run(50_000)
     seen = process.seen
     one = cell(errors, attempts=4, frozen=frozen)
     found = solve(one, np.full(2, 0.5), np.array([1.0, 0.99]), Options())
     packets = seen["delivered"] + seen["discarded"]
     assert found.service_rate == pytest.approx(packets / process.time_s, rel=0.01)
-    # contending stations are taken as Poisson, and independent of the AP's backoff
-    assert found.ap_collision == pytest.approx(seen["collided"] / seen["attempts"], rel=0.1)
-    # 4.6e-3 of the packets at p_w = 0.3, 115 of them: 95 % lie within 18 %
-    assert found.ap_discard == pytest.approx(seen["discarded"] / packets, rel=0.18, abs=1e-4)
+    # contending stations are taken as Poisson, and independent of the AP's backoff: 9 % too few
+    # collisions at p_w = 0.3. Counting 2700 of them has a standard error of 2 %
+    collided = seen["collided"]
+    share = collided / seen["attempts"]
+    assert found.ap_collision == pytest.approx(share, rel=0.1 + 2.0 / math.sqrt(collided))
+    # 4.6e-3 of the packets at p_w = 0.3, 230 of them: 95 % lie within 13 %
+    assert found.ap_discard == pytest.approx(seen["discarded"] / packets, rel=0.13, abs=1e-4)
 
 
 def test_later_attempts_at_a_packet_collide_less():

@@ -136,6 +136,14 @@ def test_calls_that_get_what_they_ask_for_are_not_treated_unfairly() -> None:
     assert estimated(sampled(lh.simulate(calls)))["jain"].mean > 0.95
 
 
+def test_fairness_is_of_directions_only_where_elastic_flows_have_both() -> None:
+    phone = '\n[station.phone]\nudp_up = "64 kbps"\nudp_down = "64 kbps"\n'
+    for scenario, quantity in ((DOWNLOADS, "jain"), (BOTH_WAYS, "direction_jain")):
+        aim = objective_for("fairness", lh.Scenario(scenario + phone)).aim
+        assert aim.quantity == quantity
+        assert quantity in sampled(lh.simulate(scenario + phone))
+
+
 def test_limits_in_packets_are_limits_in_time_only_where_packets_are_alike() -> None:
     bursts = [("cell.ap.txop_packets", 4)]
     assert not counts_are_no_times(lh.Scenario(DOWNLOADS), bursts)

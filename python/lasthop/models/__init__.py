@@ -60,7 +60,7 @@ def choose(scenario: Mapping[str, Any]) -> str:
 
 def _beyond_a_cell(scenario: Mapping[str, Any]) -> str | None:
     """What of a scenario no model of a cell and its wire knows, if anything."""
-    if scenario["vsb"] is not None:
+    if scenario.get("vsb"):
         return "a virtual shared bottleneck shares out the cell"
     if scenario.get("csma"):
         return "links of `csma` hear only some of each other"

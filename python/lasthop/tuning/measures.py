@@ -15,7 +15,17 @@ from lasthop.tuning.categories import (
     queue_name,
 )
 
-__all__ = ["Estimate", "Samples", "Values", "estimated", "means", "paired", "predicted", "sampled"]
+__all__ = [
+    "Estimate",
+    "Samples",
+    "Values",
+    "estimated",
+    "means",
+    "paired",
+    "predicted",
+    "sampled",
+    "sharing",
+]
 
 Values: TypeAlias = Mapping[str, float]
 """One value of each quantity of `Samples`."""
@@ -30,12 +40,12 @@ Samples: TypeAlias = Mapping[str, Sequence[float]]
 - ``station_sojourn_s``: the same in the station's queue where it is longest. [s]
 - ``voice_delay_s``, ``video_delay_s``, ``best_effort_delay_s``, ``background_delay_s``: the same
   for each other category that has flows, at the node, AP or station, where it is longest. [s]
-- ``jain``: Jain's index of the stations' goodputs, in `elastic` flows if there are any. [-]
+- ``jain``: Jain's index of the stations' goodputs in the flows of `sharing`. [-]
 - ``direction_jain``: the same, what a station sends and what it receives counted as two shares;
   only where a station does both. [-]
 - ``updown_ratio``: of the cell, where there are uploads and downloads. [-]
 - ``worst_fairness_level``: goodput of the station that gets most over that of the one that gets
-  least, of those that have flows, in `elastic` flows if there are any. [-]
+  least, in the flows of `sharing`. [-]
 - ``starved_flows``: flows that get nothing, or less than a tenth of the rate they ask for. [flows]
 """
 
@@ -127,9 +137,9 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     found["starved_flows"] = [
         float(sum(goodputs[name][k] <= rate for name, rate in least.items())) for k in range(count)
     ]
-    sharing = [flow for flow in flows if elastic(flow)] or flows
-    stations = _sums(goodputs, {flow["name"]: (flow["station"],) for flow in sharing}, count)
-    shares = {flow["name"]: (flow["station"], flow["direction"]) for flow in sharing}
+    sharers = sharing(scenario)
+    stations = _sums(goodputs, {flow["name"]: (flow["station"],) for flow in sharers}, count)
+    shares = {flow["name"]: (flow["station"], flow["direction"]) for flow in sharers}
     directions = _sums(goodputs, shares, count)
     found["jain"] = [jain(each.values()) for each in stations]
     found["worst_fairness_level"] = [
@@ -141,13 +151,18 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     return {name: values for name, values in found.items() if not all(map(isnan, values))}
 
 
-def elastic(flow: Mapping[str, Any]) -> bool:
-    """Whether a flow takes what it can get: connections and greedy sources.
+def sharing(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The flows among which fairness is judged.
 
-    Calls and sensors ask for little. Who gets all that it asks for is not treated unfairly by
-    getting less than others.
+    Those that take what they can get, connections and greedy sources, if there are any. Calls and
+    sensors ask for little: who gets all that it asks for is not treated unfairly.
     """
-    return "tcp" in flow or ("sensor" not in flow and flow["udp"]["rate_bps"] == 0)
+    flows = cell_flows(scenario)
+    return [
+        flow
+        for flow in flows
+        if "tcp" in flow or ("sensor" not in flow and flow["udp"]["rate_bps"] == 0)
+    ] or list(flows)
 
 
 def _each(

@@ -9,10 +9,9 @@ from lasthop.tuning.categories import (
     BEST_EFFORT,
     CATEGORIES,
     categories_in_use,
-    cell_flows,
     delay_quantity,
 )
-from lasthop.tuning.measures import Estimate, Values
+from lasthop.tuning.measures import Estimate, Values, sharing
 
 __all__ = ["OBJECTIVES", "Criterion", "Objective", "objective_for"]
 
@@ -158,7 +157,7 @@ def objective_for(name: str, scenario: Mapping[str, Any], category: str = BEST_E
     higher = tuple(each for each in categories_in_use(scenario) if each in above)
     aim, *others = OBJECTIVES[name].criteria
     criteria = (aim, *(_delay_of(each) for each in higher), *others)
-    shares = {(flow["station"], flow["direction"]) for flow in cell_flows(scenario)}
+    shares = {(flow["station"], flow["direction"]) for flow in sharing(scenario)}
     if len(shares) > len({station for station, _ in shares}):
         criteria = tuple(DIRECTION_JAIN if one is JAIN else one for one in criteria)
     return Objective(name, criteria, higher)

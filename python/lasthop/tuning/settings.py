@@ -125,6 +125,8 @@ def _kept(scenario: Scenario, category: str, others: Sequence[str]) -> list[Sett
                 kept.append((f"cell.{other}.{key}", next(iter(of_group.values()))))
             else:
                 kept += [(f"station.{name}.{other}.{key}", cw) for name, cw in of_group.items()]
+                # what the file gives all stations would be refused beside other windows
+                kept.append((f"cell.{other}.{key}", max(of_group.values())))
             kept.append((f"cell.ap.{other}.{key}", access(scenario["cell"]["ap"], other)[key]))
     return kept
 

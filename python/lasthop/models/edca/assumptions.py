@@ -259,7 +259,7 @@ def _ap_queue(scenario: Mapping[str, Any], found: Performance) -> Iterator[Findi
     yield Finding(
         "a1",
         f"the windows do not fit the AP's queue, `cell.ap_queue` = {limit}, which would be "
-        f"exceeded for {100 * above:.2g} % of the time",
+        f"exceeded for {100 * above:.3g} % of the time",
         above > OVERFLOW,
     )
 
