@@ -423,6 +423,20 @@ def test_category_with_a_window_of_its_own_does_not_cost_pifs_access() -> None:
     assert least == [*((f"cell.ap.{key}", value) for key, value in PIFS.items()), KEPT_CWMAX]
 
 
+def test_idle_category_of_the_file_does_not_cost_candidates_where_stations_differ() -> None:
+    scenario = lh.Scenario(
+        """\
+duration = "4 s"
+cell = { phy = "802.11b", video = { cwmin = 7 } }
+station.a = { download = 1, cwmin = 7 }
+station.b = { upload = 1, cwmax = 63 }
+"""
+    )
+    changed, _ = apply(scenario, Candidate(15, 1))
+    assert [station["cwmin"] for station in changed["stations"]] == [1, 1]
+    assert [station["video"]["cwmin"] for station in changed["stations"]] == [7, 7]
+
+
 KEPT_CWMAX = ("cell.ap.voice.cwmax", 15)
 
 
