@@ -136,8 +136,12 @@ def test_the_papers_leaves_share_as_ours_do(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_airtime_is_shared_by_rates(lab: Lab, tmp_path: Path) -> None:
-    """Claim hotspot-12: a station of 2 Mbit/s gets 2/11 of what one of 11 Mbit/s gets."""
+    """Claim hotspot-12: a station of 2 Mbit/s gets 2/11 of what one of 11 Mbit/s gets.
+
+    200 packets of the slow one would be a round trip of three seconds.
+    """
     more = f"""fairness = "airtime"
+queue = 30
 station.fast = {{ address = "{station_v4(3)}", rate = "11 Mbps" }}
 station.slow = {{ address = "{station_v4(4)}", rate = "2 Mbps" }}
 """
@@ -184,7 +188,7 @@ def test_directions_are_equal_as_wholes(lab: Lab, tmp_path: Path) -> None:
 
 def test_downlink_udp_is_kept_to_its_share(lab: Lab, tmp_path: Path) -> None:
     """A flood of 8 Mbit/s to one station leaves the other its half."""
-    with shaping(tmp_path, gateway_text(2)) as shaper:
+    with shaping(tmp_path, gateway_text(2, "queue = 30")) as shaper:
         flood = Child(
             SERVER, lambda: send_datagrams(station_v4(1), 8e6, WARM_UP_S + MEASURED_S + 0.5)
         )
@@ -245,7 +249,8 @@ def send_up(address: str) -> None:
 
 
 def test_each_access_point_has_its_own_rate(lab: Lab, tmp_path: Path) -> None:
-    more = f"""ap.a = {{ rate = "1 Mbps" }}
+    more = f"""queue = 30  # 200 packets at 1 Mbit/s would be a round trip of 2.4 s
+ap.a = {{ rate = "1 Mbps" }}
 ap.b = {{ rate = "3 Mbps" }}
 station.x = {{ address = "{station_v4(0)}", ap = "a" }}
 station.y = {{ address = "{station_v4(1)}", ap = "b" }}
