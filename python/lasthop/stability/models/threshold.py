@@ -4,6 +4,7 @@ The threshold policy (004, section VI) drops what finds `q_th` packets; virtual 
 appendix) keeps a device's share of an access point's buffer small. Both are the same equation.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,9 +29,9 @@ class SmallBuffer(Model):
 
     states = ("window",)
 
+    @abstractmethod
     def room(self, values: Mapping[str, Any]) -> Any:
         """Return the buffer in packets, the exponent m of the drop probability."""
-        raise NotImplementedError
 
     def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
         """Return derived parameters and the point of rest, 004, Eq. (37)."""
