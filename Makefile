@@ -12,10 +12,13 @@ export PATH := $(CURDIR)/$(BIN):$(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
-LONGER := $(wildcard tests/validation tests/determinism tests/linux)
+LONGER := $(wildcard tests/validation tests/determinism)
+LINUX := $(wildcard tests/linux)
 # Where CI runs as root, a kernel test that is skipped is one that was lost.
 KERNEL := $(if $(filter true,$(CI)),$(if $(filter 0,$(shell id -u)),--require-kernel))
 QUICK := $(wildcard tests/python tests/equations)
+# One worker a core; the kernel tests measure time and are run one by one.
+WORKERS := --numprocesses auto --dist worksteal
 
 help:
 	@echo "make demo       compare a hot-spot's prediction with its simulation: a table and a picture"
@@ -61,11 +64,12 @@ check-python: build
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/stubtest --concise lasthop._core
-	$(BIN)/pytest -W error -q $(QUICK)
+	$(BIN)/pytest -W error -q $(WORKERS) $(QUICK)
 
 test: check docs
 	LASTHOP_RANDOM_SCENARIOS=100000 cargo test --release --quiet --package lasthop-engine --test laws
-	$(BIN)/pytest -W error $(KERNEL) $(LONGER)
+	$(BIN)/pytest -W error -q $(WORKERS) $(LONGER)
+	$(BIN)/pytest -W error $(KERNEL) $(LINUX)
 
 test-long: build
 	LASTHOP_RANDOM_SCENARIOS=2000000 cargo test --release --package lasthop-engine --test laws
