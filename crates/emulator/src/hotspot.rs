@@ -2,6 +2,7 @@
 //! the engine, told of packets and of time.
 
 use lasthop_engine::control::{Observation, Wce};
+use lasthop_engine::kernel::calendar::Calendar;
 use lasthop_engine::kernel::streams::{Stream, Streams};
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::link::shared::{self, Leaves, is_redirected};
@@ -50,7 +51,8 @@ pub(crate) struct Pings {
 /// What happens next.
 enum Next {
     Medium,
-    Link(usize),
+    Arrival,
+    Departure(usize),
     Ping,
 }
 
@@ -61,6 +63,8 @@ pub struct Hotspot<'a> {
     pub(crate) ports: Vec<Port>,
     /// The wire down, the wire up and the bottleneck, as far as there are any.
     pub(crate) links: Vec<Link>,
+    /// Packets on links, by their arrival at the far ends.
+    carried: Calendar<Packet>,
     down: Vec<usize>,
     up: Vec<usize>,
     pub(crate) shared: Option<usize>,
@@ -139,6 +143,7 @@ impl<'a> Hotspot<'a> {
             scenario,
             cell,
             ports,
+            carried: Calendar::new(scenario.wire.delay),
             links,
             down,
             up,
@@ -161,8 +166,12 @@ impl<'a> Hotspot<'a> {
         let mut first = (self.cell.deadline(), Next::Medium);
         for (index, link) in self.links.iter().enumerate() {
             if link.deadline() < first.0 {
-                first = (link.deadline(), Next::Link(index));
+                first = (link.deadline(), Next::Departure(index));
             }
+        }
+        let (arrives, _) = self.carried.first();
+        if arrives < first.0 {
+            first = (arrives, Next::Arrival);
         }
         match &self.pings {
             Some(pings) if pings.next < first.0 => (pings.next, Next::Ping),
@@ -175,10 +184,14 @@ impl<'a> Hotspot<'a> {
         let (now, next) = self.next();
         match next {
             Next::Medium => self.medium(now),
-            Next::Link(index) => {
-                let arrived = self.links[index].arrive(now);
+            Next::Departure(index) => {
+                if let Some((at, packet)) = self.links[index].depart(now) {
+                    self.carried.push(at, index, packet);
+                }
                 self.settle(index, now);
-                if let Some(packet) = arrived {
+            }
+            Next::Arrival => {
+                if let Some(packet) = self.carried.pop() {
                     self.forward(now, packet);
                 }
             }
@@ -300,7 +313,7 @@ impl<'a> Hotspot<'a> {
             }
             match self.links[index].enter(now, now, &mut packet) {
                 Fate::Arrives(at) if at == now => {}
-                Fate::Arrives(at) => return self.links[index].carry(at, packet),
+                Fate::Arrives(at) => return self.carried.push(at, index, packet),
                 Fate::Kept => return self.settle(index, now),
                 Fate::Refused | Fate::Lost => return self.lose(&packet),
             }

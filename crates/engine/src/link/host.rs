@@ -1,8 +1,6 @@
 //! The link of one flow's host: a rate and a propagation time, a queue that is never full, no losses,
 //! and nothing that anyone asks for afterwards.
 
-use std::collections::VecDeque;
-
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::scenario::LinkSettings;
@@ -15,8 +13,6 @@ pub struct Host {
     propagation: Span,
     last_departure: Time,
     last_sent: (u16, Span),
-    /// Packets under way; each is `queued` until it arrives.
-    pipe: VecDeque<Packet>,
 }
 
 impl Host {
@@ -27,7 +23,6 @@ impl Host {
             propagation: settings.delay,
             last_departure: Time::ZERO,
             last_sent: (0, Span::ZERO),
-            pipe: VecDeque::new(),
         }
     }
 
@@ -43,33 +38,5 @@ impl Host {
         }
         self.last_departure = self.last_departure.max(at) + self.last_sent.1;
         self.last_departure + self.propagation
-    }
-
-    /// Carries a packet that has entered to its arrival `at` the far end.
-    #[inline]
-    pub fn carry(&mut self, at: Time, packet: Packet) {
-        self.pipe.push_back(Packet {
-            queued: at,
-            ..packet
-        });
-    }
-
-    /// When the next packet arrives at the far end.
-    #[inline]
-    pub fn deadline(&self) -> Time {
-        self.pipe
-            .front()
-            .map_or(Time::NEVER, |packet| packet.queued)
-    }
-
-    /// Takes the packet that arrives at the far end.
-    #[inline]
-    pub fn arrive(&mut self) -> Option<Packet> {
-        self.pipe.pop_front()
-    }
-
-    /// Packets under way.
-    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.pipe.iter()
     }
 }

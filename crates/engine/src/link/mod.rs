@@ -1,6 +1,6 @@
 //! One direction of a wired link: rate, propagation time, queue; packets arrive in order.
 //!
-//! A [`Pipe`] knows a packet's departure when it enters; where the queue decides or reorders on
+//! Links tell when packets arrive; until then a [calendar](crate::kernel::calendar) of whoever asked has them. A [`Pipe`] knows a packet's departure when it enters; where the queue decides or reorders on
 //! departure, a [`Served`] link goes from departure to departure. The links of a flow's own hosts
 //! ([`Host`]) only delay.
 
@@ -101,38 +101,26 @@ impl Link {
         }
     }
 
-    /// Carries a packet that has entered a pipe to its arrival `at` the far end.
-    #[inline]
-    pub fn carry(&mut self, at: Time, packet: Packet) {
-        match self {
-            Link::Host(host) => host.carry(at, packet),
-            Link::Pipe(pipe) => pipe.carry(at, packet),
-            Link::Served(_) => unreachable!("a served link keeps what enters"),
-        }
-    }
-
     /// Whether it decides on departure, so that its packets cannot enter ahead of time.
     pub fn is_served(&self) -> bool {
         matches!(self, Link::Served(_))
     }
 
-    /// When its next event is due: an arrival at the far end or, where that is one, a departure.
+    /// When the packet in service departs, where that is an event.
     #[inline]
     pub fn deadline(&self) -> Time {
         match self {
-            Link::Host(host) => host.deadline(),
-            Link::Pipe(pipe) => pipe.deadline(),
+            Link::Host(_) | Link::Pipe(_) => Time::NEVER,
             Link::Served(served) => served.deadline(),
         }
     }
 
-    /// Takes the packet that arrives at the far end at `now`, if one does.
+    /// Lets the packet in service depart if it is due; when it arrives at the far end, and it.
     #[inline]
-    pub fn arrive(&mut self, now: Time) -> Option<Packet> {
+    pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         match self {
-            Link::Host(host) => host.arrive(),
-            Link::Pipe(pipe) => pipe.arrive(),
-            Link::Served(served) => served.arrive(now),
+            Link::Host(_) | Link::Pipe(_) => None,
+            Link::Served(served) => served.depart(now),
         }
     }
 
@@ -146,10 +134,10 @@ impl Link {
         }
     }
 
-    /// Calls `visit` for each packet on the link or in its queue.
+    /// Calls `visit` for each packet that the link keeps.
     pub fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
         match self {
-            Link::Host(host) => host.packets().for_each(visit),
+            Link::Host(_) => {}
             Link::Pipe(pipe) => pipe.packets().for_each(visit),
             Link::Served(served) => served.packets().for_each(visit),
         }

@@ -1,8 +1,7 @@
 //! A link whose queue decides on arrival only.
 //!
-//! It is a FIFO pipe with one pending event, the arrival of the packet in front. A packet's
-//! departure is known when it enters (nothing behind it reorders), so departures need no events:
-//! the queue in front of the link is the list of departure times still ahead.
+//! It is a FIFO. A packet's departure is known when it enters (nothing behind it reorders), so
+//! departures need no events: the queue in front of the link is the list of departure times still ahead.
 //!
 //! For the same reason a packet may enter *ahead of time*: where packets reach a link in the order in
 //! which their arrivals become known, the link is told of them at once, and the next event is its own
@@ -34,7 +33,7 @@ pub struct Pipe {
     over: usize,
     /// Length of those that are not. [bytes]
     bytes: u64,
-    /// Totals over the stays that are over.
+    /// Totals as of when all stays are over.
     counters: QueueCounters,
     last_departure: Time,
     last_sent: (u16, Span),
@@ -43,8 +42,6 @@ pub struct Pipe {
     measured: Range<Time>,
     longest: usize,
     bins: Option<Bins>,
-    /// Packets under way to the far end; each is `queued` until it arrives.
-    pipe: VecDeque<Packet>,
     /// Packets that entered ahead of time and will be lost, by the instant.
     doomed: VecDeque<(Time, Packet, Fate)>,
 }
@@ -86,15 +83,13 @@ impl Pipe {
             longest: 0,
             bins: bin.map(|width| Bins::new(width, &measured)),
             measured,
-            pipe: VecDeque::new(),
             doomed: VecDeque::new(),
         }
     }
 
     /// `packet` enters at `at`, which is `now` or ahead of it, and not before the packet in front.
     /// One that is lost now is the caller's to account for; one that will be lost is kept until then
-    /// ([`Pipe::settle`]). One that arrives is either carried by this link ([`Pipe::carry`]) or
-    /// enters the next one.
+    /// ([`Pipe::settle`]). One that arrives is under way until then, or enters the next link at once.
     #[inline]
     pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Fate {
         let fate = self.pass(now, at, packet);
@@ -136,6 +131,9 @@ impl Pipe {
         let entered = at;
         let bytes = u32::from(packet.bytes);
         self.bytes += u64::from(bytes);
+        self.counters.enter(entered);
+        self.counters.leave(entered, departs);
+        self.counters.marked += u64::from(marked);
         self.stays.push_back(Stay {
             entered,
             departs,
@@ -151,24 +149,23 @@ impl Pipe {
         Fate::Arrives(departs + self.propagation)
     }
 
-    /// Counts the stays that are over `now`, and passes over those that will be `at` a later entry.
+    /// Forgets the stays that are over `now`, and passes over those that will be `at` a later entry.
     #[inline]
     fn retire(&mut self, now: Time, at: Time) {
         while let Some(stay) = self.stays.get(self.over)
             && stay.departs <= at
         {
             self.bytes -= u64::from(stay.bytes);
-            self.over += 1;
+            if self.over == 0 && stay.departs <= now {
+                self.stays.pop_front();
+            } else {
+                self.over += 1;
+            }
         }
         while self.over > 0
-            && let Some(&stay) = self.stays.front()
+            && let Some(stay) = self.stays.front()
             && stay.departs <= now
         {
-            self.counters.enter(stay.entered);
-            if stay.marked {
-                self.counters.mark();
-            }
-            self.counters.leave(stay.entered, stay.departs);
             self.stays.pop_front();
             self.over -= 1;
         }
@@ -186,29 +183,6 @@ impl Pipe {
         self.admission.admit(at, &backlog, packet)
     }
 
-    /// Carries a packet that has entered to its arrival `at` the far end.
-    #[inline]
-    pub fn carry(&mut self, at: Time, packet: Packet) {
-        self.pipe.push_back(Packet {
-            queued: at,
-            ..packet
-        });
-    }
-
-    /// When the next packet arrives at the far end.
-    #[inline]
-    pub fn deadline(&self) -> Time {
-        self.pipe
-            .front()
-            .map_or(Time::NEVER, |packet| packet.queued)
-    }
-
-    /// Takes the packet that arrives at the far end.
-    #[inline]
-    pub fn arrive(&mut self) -> Option<Packet> {
-        self.pipe.pop_front()
-    }
-
     /// The next packet that entered ahead of time and has been lost by `now`.
     #[inline]
     pub fn settle(&mut self, now: Time) -> Option<Packet> {
@@ -223,11 +197,9 @@ impl Pipe {
         Some(packet)
     }
 
-    /// Packets that this link carries or that will be lost on it.
+    /// Packets that will be lost on this link.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.pipe
-            .iter()
-            .chain(self.doomed.iter().map(|(_, packet, _)| packet))
+        self.doomed.iter().map(|(_, packet, _)| packet)
     }
 
     /// Packets in the queue at `now`, the one in service included.
@@ -241,13 +213,10 @@ impl Pipe {
     /// Totals of the queue at `now`.
     pub fn counters(&self, now: Time) -> QueueCounters {
         let mut counters = self.counters;
-        for stay in &self.stays {
-            if stay.entered <= now {
-                counters.enter(stay.entered);
-                counters.marked += u64::from(stay.marked);
-            }
-            if stay.departs <= now {
-                counters.leave(stay.entered, stay.departs);
+        for stay in self.stays.iter().filter(|stay| stay.departs > now) {
+            counters.take_back_leave(stay.entered, stay.departs);
+            if stay.entered > now {
+                counters.take_back_enter(stay.entered, stay.marked);
             }
         }
         counters

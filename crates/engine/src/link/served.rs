@@ -1,6 +1,5 @@
 //! A link whose queue decides which packet is next, or drops packets, when one departs.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::Fate;
@@ -26,8 +25,6 @@ pub struct Served {
     measured: Range<Time>,
     longest: usize,
     bins: Option<Bins>,
-    /// Packets under way to the far end, by arrival.
-    pipe: VecDeque<(Time, Packet)>,
     /// Packets that the discipline has dropped and nobody has accounted for.
     dropped: Vec<Packet>,
 }
@@ -55,7 +52,6 @@ impl Served {
             longest: 0,
             bins: bin.map(|width| Bins::new(width, &measured)),
             measured,
-            pipe: VecDeque::new(),
             dropped: Vec::new(),
         }
     }
@@ -103,32 +99,18 @@ impl Served {
         });
     }
 
-    /// When the packet in service departs or the next one arrives at the far end.
+    /// When the packet in service departs.
     pub fn deadline(&self) -> Time {
-        let departs = self.in_service.map_or(Time::NEVER, |(departs, _)| departs);
-        let arrives = self
-            .pipe
-            .front()
-            .map_or(Time::NEVER, |&(arrives, _)| arrives);
-        departs.min(arrives)
+        self.in_service.map_or(Time::NEVER, |(departs, _)| departs)
     }
 
-    /// Lets the packet in service depart if it is due, and takes the one that arrives, if one does.
-    pub fn arrive(&mut self, now: Time) -> Option<Packet> {
-        if let Some((departs, packet)) = self.in_service
-            && departs <= now
-        {
-            self.counters.leave(packet.queued, departs);
-            self.scheduler.departed(&packet, departs);
-            self.pipe.push_back((departs + self.propagation, packet));
-            self.serve(now);
-        }
-        let &(arrives, packet) = self.pipe.front()?;
-        if arrives > now {
-            return None;
-        }
-        self.pipe.pop_front();
-        Some(packet)
+    /// Lets the packet in service depart if it is due; it arrives at the far end when it says.
+    pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
+        let (departs, packet) = self.in_service.filter(|&(departs, _)| departs <= now)?;
+        self.counters.leave(packet.queued, departs);
+        self.scheduler.departed(&packet, departs);
+        self.serve(now);
+        Some((departs + self.propagation, packet))
     }
 
     /// The next packet that the discipline has dropped.
@@ -136,15 +118,11 @@ impl Served {
         self.dropped.pop()
     }
 
-    /// Packets on the link, in its queue, or dropped and not yet accounted for.
+    /// Packets in its queue, or dropped and not yet accounted for.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let carried = self.pipe.iter().map(|(_, packet)| packet);
         let in_service = self.in_service.iter().map(|(_, packet)| packet);
         let waiting = self.scheduler.packets();
-        carried
-            .chain(in_service)
-            .chain(waiting)
-            .chain(&self.dropped)
+        in_service.chain(waiting).chain(&self.dropped)
     }
 
     /// Packets in the queue, the one in service included.

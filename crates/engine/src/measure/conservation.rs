@@ -18,6 +18,7 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
         under_way[packet.flow as usize][usize::from(packet.is_data())] += 1;
     };
     queued.for_each(&mut count);
+    world.carried.items().for_each(&mut count);
     for wired in &world.links {
         wired.link.each_packet(&mut count);
     }

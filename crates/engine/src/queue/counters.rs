@@ -64,6 +64,20 @@ impl QueueCounters {
         self.sojourn_ns += at.since(entered).0;
     }
 
+    /// Undoes [`QueueCounters::leave`], for a time before it.
+    pub fn take_back_leave(&mut self, entered: Time, at: Time) {
+        self.left -= 1;
+        self.left_sum = self.left_sum.wrapping_sub(at.0);
+        self.sojourn_ns -= at.since(entered).0;
+    }
+
+    /// Undoes [`QueueCounters::enter`] and the mark with it, for a time before it.
+    pub fn take_back_enter(&mut self, at: Time, marked: bool) {
+        self.offered -= 1;
+        self.entered_sum = self.entered_sum.wrapping_sub(at.0);
+        self.marked -= u64::from(marked);
+    }
+
     /// Time integral of the queue length from the start of the run to `now`. [packets ns]
     pub fn occupancy_ns(&self, now: Time) -> u64 {
         let inside = self.length().wrapping_mul(now.0);

@@ -28,6 +28,7 @@ use self::web::Member;
 pub(crate) use self::web::Web;
 use crate::error::EngineError;
 use crate::kernel::agenda::Agenda;
+use crate::kernel::calendar::Calendar;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::{AP, Content, Dcf, Frame, Outcome};
@@ -117,6 +118,8 @@ pub(crate) struct World<'a> {
     pub(crate) now: Time,
     pub(crate) end: Time,
     agenda: Agenda,
+    /// Packets on links, by their arrival at the far ends and the links' numbers.
+    pub(crate) carried: Calendar<Packet>,
     slots: Slots,
     pub(crate) cell: Dcf,
     /// One for each contender of the cell.
@@ -267,6 +270,7 @@ impl<'a> World<'a> {
             now: Time::ZERO,
             end,
             agenda,
+            carried: Calendar::new(network::reach_of(scenario)),
             slots,
             ports: (0..cell.contenders() as u32).map(port).collect(),
             cell,
@@ -303,15 +307,18 @@ impl<'a> World<'a> {
     fn run(&mut self, look: &mut dyn FnMut(Time) -> ControlFlow<()>) -> Result<(), EngineError> {
         loop {
             let (pending, slot) = self.agenda.first();
+            let (arrives, link) = self.carried.first();
             let medium = self.cell.deadline();
-            let now = pending.min(medium);
+            let now = pending.min(arrives).min(medium);
             if now > self.end {
                 break;
             }
             self.now = now;
             self.events += 1;
-            if medium <= pending {
+            if medium == now {
                 self.medium_event(now);
+            } else if (arrives, link) < (pending, slot) {
+                self.arrival_event(now);
             } else {
                 self.agenda_event(now, slot);
             }
@@ -325,7 +332,7 @@ impl<'a> World<'a> {
 
     fn agenda_event(&mut self, now: Time, slot: usize) {
         if slot < self.slots.schedule() {
-            self.link_event(now, slot);
+            self.departure_event(now, slot);
         } else if slot == self.slots.schedule() {
             self.planned_event(now);
         } else if slot == self.slots.gauge() {

@@ -19,6 +19,9 @@ pub(super) const WIRE_UP: u32 = 1;
 /// Number of the first link of the network.
 pub(super) const NETWORK: u32 = 2;
 
+/// A full packet. [bytes]
+const FULL_BYTES: u64 = 1500;
+
 /// Width of the bins of the least utilisation, unless the scenario says otherwise.
 const UTILISATION_BIN: Span = Span(100_000_000);
 
@@ -38,6 +41,20 @@ pub(crate) struct WiredLink {
 /// Width of the scenario's bins.
 pub(super) fn bin_of(scenario: &Scenario) -> Span {
     scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN)
+}
+
+/// How long most packets are under way: the longest propagation, and a full packet on the slowest link.
+pub(super) fn reach_of(scenario: &Scenario) -> Span {
+    let wire = (scenario.wire.delay, scenario.wire.rate_bps);
+    let links = scenario
+        .links
+        .iter()
+        .map(|link| (link.delay, link.rate_bps));
+    let ways = links.chain([wire]).map(|(delay, rate_bps)| {
+        let service = rate_bps.map_or(Span::ZERO, |rate| Span::to_send(FULL_BYTES, rate));
+        delay + service
+    });
+    ways.max().unwrap_or(Span::ZERO)
 }
 
 /// The links of a scenario, at rest, the wire of its cell first.
@@ -157,10 +174,7 @@ impl World<'_> {
                 Fate::Refused | Fate::Lost => return self.settle(now, next),
             }
         }
-        let link = &mut self.links[carrier].link;
-        link.carry(at, packet);
-        let deadline = link.deadline();
-        self.agenda.set(carrier, deadline);
+        self.carried.push(at, carrier, packet);
     }
 
     /// A packet has passed the links of its route.
@@ -173,18 +187,20 @@ impl World<'_> {
         }
     }
 
-    /// The packet in front of link number `link` arrives at its far end.
-    pub(super) fn link_event(&mut self, now: Time, link: usize) {
-        let arrived = self.links[link].link.arrive(now);
-        if self.links[link].link.is_served() {
-            self.attend(now, link);
-        } else {
-            let deadline = self.links[link].link.deadline();
-            self.agenda.set(link, deadline);
-        }
-        if let Some(packet) = arrived {
+    /// A packet arrives at the far end of a link.
+    #[inline]
+    pub(super) fn arrival_event(&mut self, now: Time) {
+        if let Some(packet) = self.carried.pop() {
             self.forward(now, packet);
         }
+    }
+
+    /// The packet in service of link number `link` departs.
+    pub(super) fn departure_event(&mut self, now: Time, link: usize) {
+        if let Some((at, packet)) = self.links[link].link.depart(now) {
+            self.carried.push(at, link, packet);
+        }
+        self.attend(now, link);
     }
 
     /// After a packet came to a served link or left it.

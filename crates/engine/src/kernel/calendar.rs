@@ -1,0 +1,262 @@
+//! Events that nobody takes back: each is put in once and leaves at its time, with what belongs to it.
+//!
+//! Time is cut into days of equal width. What is due on a day of the next [`DAYS`] lies on that day in
+//! no order; only the days that have begun are sorted, so that an event costs the same however
+//! many are pending. Later ones wait in a heap. For timers, which move, see [`super::agenda`].
+//!
+//! Order: by time; at equal times by rank, lowest first; of equal rank as they were put in.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::time::{Span, Time};
+
+/// Days in sight, a power of two of at most 64 times 64.
+const DAYS: usize = 4096;
+const WORD: usize = 64;
+/// No entry.
+const NONE: u32 = u32::MAX;
+/// Bits of an order that count insertions; those above are the rank.
+const COUNT_BITS: u32 = 40;
+
+/// Pending events with an item each.
+#[derive(Clone, Debug)]
+pub struct Calendar<T> {
+    /// Where items lie; a place that is free leads to the next one.
+    entries: Vec<Entry<T>>,
+    free: u32,
+    /// The days that have begun, in reverse.
+    begun: Vec<Due>,
+    /// The first day that has not.
+    today: u64,
+    /// First entry of each day in sight, by its number modulo [`DAYS`].
+    days: Box<[u32; DAYS]>,
+    /// Which days have one, and which words of that are not 0.
+    marked: [u64; DAYS / WORD],
+    words: u64,
+    later: BinaryHeap<Reverse<Due>>,
+    day_bits: u32,
+    count: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Entry<T> {
+    due: Due,
+    next: u32,
+    item: T,
+}
+
+/// When an event leaves, and the place of its entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    at: Time,
+    order: u64,
+    place: u32,
+}
+
+impl Due {
+    fn rank(self) -> usize {
+        (self.order >> COUNT_BITS) as usize
+    }
+}
+
+impl<T: Copy> Calendar<T> {
+    /// An empty calendar; most events are put in not longer than `reach` ahead.
+    pub fn new(reach: Span) -> Calendar<T> {
+        let day_ns = (8 * reach.0 / DAYS as u64 + 1).next_power_of_two();
+        Calendar {
+            entries: Vec::new(),
+            free: NONE,
+            begun: Vec::new(),
+            today: 0,
+            days: Box::new([NONE; DAYS]),
+            marked: [0; DAYS / WORD],
+            words: 0,
+            later: BinaryHeap::new(),
+            day_bits: day_ns.trailing_zeros(),
+            count: 0,
+        }
+    }
+
+    /// Puts an event in; `rank` is below 2^24.
+    #[inline]
+    pub fn push(&mut self, at: Time, rank: usize, item: T) {
+        let order = (rank as u64) << COUNT_BITS | self.count;
+        self.count += 1;
+        let place = self.place();
+        let due = Due { at, order, place };
+        let day = at.0 >> self.day_bits;
+        let mut next = NONE;
+        if day.wrapping_sub(self.today) < DAYS as u64 {
+            let index = day as usize % DAYS;
+            next = std::mem::replace(&mut self.days[index], place);
+            self.marked[index / WORD] |= 1 << (index % WORD);
+            self.words |= 1 << (index / WORD);
+        } else if day < self.today {
+            let earlier = self.begun.iter().rev();
+            let behind = earlier.take_while(|&&other| other < due).count();
+            self.begun.insert(self.begun.len() - behind, due);
+        } else {
+            self.later.push(Reverse(due));
+        }
+        let entry = Entry { due, next, item };
+        match self.entries.get_mut(place as usize) {
+            Some(known) => *known = entry,
+            None => self.entries.push(entry),
+        }
+    }
+
+    /// A free place, perhaps the one behind all entries.
+    #[inline]
+    fn place(&mut self) -> u32 {
+        let place = self.free;
+        match self.entries.get(place as usize) {
+            Some(entry) => {
+                self.free = entry.next;
+                place
+            }
+            None => self.entries.len() as u32,
+        }
+    }
+
+    /// When the next event leaves, and its rank; `Time::NEVER` if none is pending.
+    #[inline]
+    pub fn first(&mut self) -> (Time, usize) {
+        if self.begun.is_empty() {
+            self.begin();
+        }
+        let first = self.begun.last();
+        first.map_or((Time::NEVER, 0), |due| (due.at, due.rank()))
+    }
+
+    /// Takes the next event out.
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        if self.begun.is_empty() {
+            self.begin();
+        }
+        let due = self.begun.pop()?;
+        let entry = &mut self.entries[due.place as usize];
+        entry.next = std::mem::replace(&mut self.free, due.place);
+        Some(entry.item)
+    }
+
+    /// Lets the next day with an event begin.
+    #[inline]
+    fn begin(&mut self) {
+        let in_sight = self.next_in_sight();
+        let later = self.later.peek();
+        let later = later.map_or(u64::MAX, |due| due.0.at.0 >> self.day_bits);
+        let day = in_sight.min(later);
+        if day == u64::MAX {
+            return;
+        }
+        self.today = day + 1;
+        if day == in_sight {
+            let index = day as usize % DAYS;
+            let word = index / WORD;
+            self.marked[word] &= !(1 << (index % WORD));
+            if self.marked[word] == 0 {
+                self.words &= !(1 << word);
+            }
+            let mut place = std::mem::replace(&mut self.days[index], NONE);
+            while let Some(entry) = self.entries.get(place as usize) {
+                self.begun.push(entry.due);
+                place = entry.next;
+            }
+        }
+        while let Some(due) = self.later.peek()
+            && due.0.at.0 >> self.day_bits == day
+        {
+            self.begun.push(due.0);
+            self.later.pop();
+        }
+        if self.begun.len() > 1 {
+            self.begun.sort_unstable_by(|a, b| b.cmp(a));
+        }
+    }
+
+    /// The next day in sight that has an event; the largest number if none has.
+    #[inline]
+    fn next_in_sight(&self) -> u64 {
+        if self.words == 0 {
+            return u64::MAX;
+        }
+        let today = self.today as usize % DAYS;
+        let word = today / WORD;
+        let rest = self.marked[word] & u64::MAX << (today % WORD);
+        let index = if rest != 0 {
+            word * WORD + rest.trailing_zeros() as usize
+        } else {
+            // words behind this one, else from the first on; this one's own days come round last
+            let behind = self.words & u64::MAX.checked_shl(word as u32 + 1).unwrap_or(0);
+            let words = if behind != 0 { behind } else { self.words };
+            let next = words.trailing_zeros() as usize;
+            next * WORD + self.marked[next].trailing_zeros() as usize
+        };
+        let ahead = index.wrapping_sub(today) % DAYS;
+        self.today + ahead as u64
+    }
+
+    /// What is pending, in no order.
+    pub fn items(&self) -> impl Iterator<Item = &T> {
+        let begun = self.begun.iter().map(|due| due.place);
+        let later = self.later.iter().map(|due| due.0.place);
+        let next = |&place: &u32| self.entries.get(place as usize).map(|entry| entry.next);
+        let known = |place: &u32| *place != NONE;
+        let days = self.days.iter().copied().filter(known);
+        let days = days.flat_map(move |first| {
+            std::iter::successors(Some(first), next).take_while(move |place| known(place))
+        });
+        let places = begun.chain(days).chain(later);
+        places.map(|place| &self.entries[place as usize].item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn equal_times_leave_by_rank_and_then_as_they_came() {
+        let mut calendar = Calendar::new(Span(1_000));
+        for (rank, item) in [(2, 'a'), (1, 'b'), (2, 'c'), (1, 'd')] {
+            calendar.push(Time(7), rank, item);
+        }
+        let order: Vec<char> = std::iter::from_fn(|| calendar.pop()).collect();
+        assert_eq!(order, ['b', 'd', 'a', 'c']);
+        assert_eq!(calendar.first(), (Time::NEVER, 0));
+    }
+
+    proptest! {
+        /// Whatever is put in, however far ahead, also before the next one is due.
+        #[test]
+        fn events_leave_as_from_a_plain_list(
+            reach in prop_oneof![Just(0_u64), Just(5_000), Just(1 << 40)],
+            moves in prop::collection::vec((0_usize..4, 0_u64..100_000, 0_u32..20, 0_usize..3), 1..400),
+        ) {
+            let mut calendar = Calendar::new(Span(reach));
+            let mut plain: Vec<(Time, usize, usize)> = Vec::new();
+            let mut now = Time::ZERO;
+            for (number, (kind, ahead, scale, rank)) in moves.into_iter().enumerate() {
+                if kind > 0 {
+                    let at = now + Span(ahead >> scale);
+                    calendar.push(at, rank, number);
+                    plain.push((at, rank, number));
+                } else {
+                    let first = plain.iter().copied().min();
+                    let due = first.map_or((Time::NEVER, 0), |(at, rank, _)| (at, rank));
+                    prop_assert_eq!(calendar.first(), due);
+                    prop_assert_eq!(calendar.pop(), first.map(|(_, _, item)| item));
+                    plain.retain(|one| Some(*one) != first);
+                    now = first.map_or(now, |(at, ..)| at);
+                }
+                let mut items: Vec<usize> = calendar.items().copied().collect();
+                items.sort_unstable();
+                let kept: Vec<usize> = plain.iter().map(|&(_, _, item)| item).collect();
+                prop_assert_eq!(items, kept);
+            }
+        }
+    }
+}
