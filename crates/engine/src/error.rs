@@ -14,9 +14,6 @@ pub enum EngineError {
         /// What can be simulated.
         horizon: Span,
     },
-    /// A network by conflict graph.
-    #[error("csma: such a network is predicted, not simulated")]
-    NotSimulated,
     /// A conservation law was violated: a defect of the engine, never of the scenario.
     #[error("conservation violated: {0}")]
     Conservation(String),

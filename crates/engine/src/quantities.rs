@@ -102,10 +102,28 @@ pub const QUANTITIES: &[Quantity] = &[
         definition: "TCP connections that a flow over CSMA links has open, time average; of a link those of the flows that pass it",
     },
     Quantity {
+        name: "connections_opened",
+        unit: "connections",
+        lists: &["flows"],
+        definition: "TCP connections that a flow over CSMA links opened",
+    },
+    Quantity {
+        name: "connections_closed",
+        unit: "connections",
+        lists: &["flows"],
+        definition: "TCP connections that a flow over CSMA links closed",
+    },
+    Quantity {
         name: "airtime_fraction",
         unit: "-",
         lists: &["links"],
-        definition: "part of the time that a CSMA link is sending",
+        definition: "part of the time that a CSMA link is sending, failed transmissions included",
+    },
+    Quantity {
+        name: "dummy_fraction",
+        unit: "-",
+        lists: &["links"],
+        definition: "part of the time that a CSMA link is sending dummy packets, which airtime_fraction includes",
     },
     Quantity {
         name: "aggressiveness",
@@ -152,19 +170,19 @@ pub const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "collision_rate",
         unit: "-",
-        lists: &["stations", "aps"],
+        lists: &["stations", "aps", "links"],
         definition: "collided transmission attempts over all attempts",
     },
     Quantity {
         name: "frame_failure_rate",
         unit: "-",
-        lists: &["stations", "aps"],
+        lists: &["stations", "aps", "links"],
         definition: "attempts that collided or were corrupted over all attempts",
     },
     Quantity {
         name: "discard_probability",
         unit: "-",
-        lists: &["stations", "aps"],
+        lists: &["stations", "aps", "links"],
         definition: "frames given up at the attempt limit over frames delivered or given up",
     },
     Quantity {

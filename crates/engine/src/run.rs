@@ -32,15 +32,12 @@ const MOST_THREADS: usize = 256;
 /// is finished is kept.
 ///
 /// # Errors
-/// `NotSimulated` for a network by conflict graph, `Interrupted` if nothing was finished, and whatever ends a replication ([`run_replication`]).
+/// `Interrupted` if nothing was finished, and whatever ends a replication ([`run_replication`]).
 pub fn run(
     scenario: &Scenario,
     jobs: usize,
     on_progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
 ) -> Result<RunResult, EngineError> {
-    if scenario.csma.is_some() {
-        return Err(EngineError::NotSimulated);
-    }
     let stop = AtomicBool::new(false);
     let done = AtomicU32::new(0);
     let simulated_ns = AtomicU64::new(0);

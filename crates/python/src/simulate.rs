@@ -139,7 +139,7 @@ pub fn simulate(
                 "stopped before a replication finished",
             ));
         }
-        (Ok(Err(error @ (EngineError::TooLong { .. } | EngineError::NotSimulated))), None) => {
+        (Ok(Err(error @ EngineError::TooLong { .. })), None) => {
             return Err(python::UserError::new_err(error.to_string()));
         }
         (Ok(Err(error)), None) => return Err(python::EngineError::new_err(error.to_string())),

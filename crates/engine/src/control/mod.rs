@@ -2,6 +2,7 @@
 //! code runs in the simulator, in the emulator and on a Linux gateway.
 
 mod base_rtt;
+pub mod multi_connection;
 pub mod vbs;
 pub mod wce;
 

@@ -10,4 +10,5 @@ mod contender;
 mod countdown;
 pub mod dcf;
 mod exchange;
+pub mod graph;
 mod path;

@@ -46,12 +46,12 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
             ));
         }
         if let Endpoints::Tcp(tcp) = &flow.endpoints
-            && tcp.0.acked() > c.delivered - world.delivered_before(index)
+            && tcp.0.acked() > c.delivered - flow.delivered_before
         {
             return violated(format!(
                 "{name}: {} acknowledged of {}",
                 tcp.0.acked(),
-                c.delivered - world.delivered_before(index)
+                c.delivered - flow.delivered_before
             ));
         }
     }
@@ -74,7 +74,7 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
                 queue.counters().length()
             ));
         }
-        let frames = world.cell.counters(contender as u32);
+        let frames = world.frames(contender as u32);
         let left = queue.counters().left;
         if left != frames.delivered + frames.discarded {
             return violated(format!(
@@ -82,6 +82,9 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
                 frames.delivered, frames.discarded
             ));
         }
+    }
+    if let Err(law) = super::csma::check(world) {
+        return violated(law);
     }
     let elapsed = world.cell.idle_since().0;
     if world.cell.busy_ns() + world.cell.idle_ns() != elapsed {

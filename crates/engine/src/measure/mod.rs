@@ -2,6 +2,7 @@
 //! and the conservation laws that every run must obey.
 
 mod conservation;
+mod csma;
 mod network;
 mod vbs;
 mod web;
@@ -52,6 +53,7 @@ pub(crate) struct Snapshot {
     leaves: Vec<QueueCounters>,
     /// Of the access point's queues that classes share.
     shared: vbs::Shared,
+    on_air: csma::OnAir,
     busy_ns: u64,
     activity_ns: u64,
 }
@@ -69,7 +71,7 @@ impl Snapshot {
                 .map(|port| (port.queue.counters(), port.queue.occupancy_ns(now)))
                 .collect(),
             contenders: (0..world.ports.len() as u32)
-                .map(|contender| world.cell.counters(contender))
+                .map(|contender| world.frames(contender))
                 .collect(),
             down: (0..world.scenario.stations.len())
                 .map(|station| world.cell.down_counters(station))
@@ -80,6 +82,7 @@ impl Snapshot {
             leaves: (world.vsb.as_ref())
                 .map_or_else(Vec::new, |vsb| world.links[vsb.link].link.leaves()),
             shared: vbs::Shared::take(world),
+            on_air: csma::OnAir::take(world),
             busy_ns: world.cell.busy_ns(),
             activity_ns: world.activity.integral_ns(now),
         }
@@ -121,14 +124,19 @@ impl Period<'_> {
             .collect();
         let scenario = self.world.scenario;
         let has_cell = !scenario.stations.is_empty();
-        let mut lists = vec![("flows", self.flows(&goodputs))];
+        let is_on_air = self.world.air.is_some();
+        let mut flows = self.flows(&goodputs);
+        flows.extend(self.users());
+        let mut lists = vec![("flows", flows)];
         if has_cell {
             lists.push(("stations", self.stations(&goodputs)));
             lists.push(("aps", vec![self.node_item("ap", 0, Vec::new())]));
         }
         lists.push(("queues", self.queues()));
-        if self.world.links.iter().any(|wired| wired.shown) {
-            lists.push(("links", self.links()));
+        if is_on_air || self.world.links.iter().any(|wired| wired.shown) {
+            let mut links = self.links_on_air();
+            links.extend(self.links());
+            lists.push(("links", links));
         }
         if has_cell {
             lists.push(("cells", self.cells(&goodputs)));
@@ -240,11 +248,8 @@ impl Period<'_> {
     }
 
     fn queues(&self) -> Vec<Item> {
-        let ports = (0..if self.world.scenario.stations.is_empty() {
-            0
-        } else {
-            self.world.ports.len()
-        })
+        let shown = self.world.air.is_some() || !self.world.scenario.stations.is_empty();
+        let ports = (0..if shown { self.world.ports.len() } else { 0 })
             .map(|contender| self.world.queue_name(contender));
         let pairs = self.start.queues.iter().zip(&self.end.queues);
         let mut items: Vec<Item> = ports

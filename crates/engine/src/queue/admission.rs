@@ -1,6 +1,6 @@
 //! Disciplines that decide on arrival only: what they see, what they answer.
 
-use super::{Pie, Proportional, Red, Vbs};
+use super::{Pie, Price, Proportional, Red, Vbs};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
@@ -55,6 +55,8 @@ pub enum Admission {
     Pie(Box<Pie>),
     /// Shares for classes of flows.
     Vbs(Box<Vbs>),
+    /// Drops with a probability set from outside.
+    Price(Box<Price>),
 }
 
 impl Admission {
@@ -94,6 +96,7 @@ impl Admission {
             Admission::Proportional(proportional) => proportional.admit(backlog, packet),
             Admission::Pie(pie) => pie.admit(backlog, packet),
             Admission::Vbs(vbs) => vbs.admit(now, backlog, packet),
+            Admission::Price(price) => price.admit(backlog, packet),
         }
     }
 }

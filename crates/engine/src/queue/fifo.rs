@@ -120,6 +120,18 @@ impl Fifo {
         }
     }
 
+    /// Length of the packets inside. [bytes]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Sets the probability of a drop where that is set from outside.
+    pub fn set_price(&mut self, r: f64) {
+        if let Admission::Price(price) = &mut self.admission {
+            price.set(r);
+        }
+    }
+
     /// Packets that occupy a place at `now`.
     #[inline]
     pub fn length(&self, now: Time) -> usize {

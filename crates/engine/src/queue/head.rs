@@ -1,6 +1,6 @@
 //! A queue whose head stays inside until it has been sent, under any discipline.
 
-use super::{Admission, Fifo, Outlet, QueueCounters, Scheduled, Scheduler, Vbs};
+use super::{Admission, Fifo, Outlet, Price, QueueCounters, Scheduled, Scheduler, Vbs};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
@@ -30,6 +30,28 @@ impl HeadQueue {
     /// An empty queue that classes share.
     pub fn shared(vbs: Vbs) -> HeadQueue {
         HeadQueue::Fifo(Fifo::new(Admission::Vbs(Box::new(vbs))))
+    }
+
+    /// An empty queue of at most `limit` packets that drops with a probability set from outside.
+    pub fn priced(limit: u32, stream: Stream) -> HeadQueue {
+        HeadQueue::Fifo(Fifo::new(Admission::Price(Box::new(Price::new(
+            limit, stream,
+        )))))
+    }
+
+    /// Sets that probability.
+    pub fn set_price(&mut self, r: f64) {
+        if let HeadQueue::Fifo(fifo) = self {
+            fifo.set_price(r);
+        }
+    }
+
+    /// Length of the packets inside, where they wait in order of arrival. [bytes]
+    pub fn bytes(&self) -> u64 {
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.bytes(),
+            HeadQueue::Scheduled(_) => 0,
+        }
     }
 
     /// The shares of its classes, if its discipline has some.

@@ -40,7 +40,10 @@ mod vsb;
 #[cfg(test)]
 mod tests;
 
-pub use csma::{Connections, Csma, CsmaAccess, CsmaFlow, CsmaLink, CsmaNode, Hop};
+pub use csma::{
+    Connections, Csma, CsmaAccess, CsmaAcks, CsmaAir, CsmaFlow, CsmaLink, CsmaNode, CsmaPrice,
+    CsmaUsers, DcfSettings, Hop, Spread,
+};
 pub use gateway::{
     AccessPoint, Discovery, EstimatorSettings, Fairness, Gateway, GatewayStation, LeafQueue, Snmp,
 };

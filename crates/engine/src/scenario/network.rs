@@ -16,7 +16,7 @@ use crate::kernel::time::Span;
 const LONGEST_ROUTE: usize = 250;
 
 /// Start of a flow at most this late, unless the file says otherwise: replications differ.
-const START_SPREAD: Span = Span(1_000_000_000);
+pub(super) const START_SPREAD: Span = Span(1_000_000_000);
 
 /// A network of a known shape.
 struct Shape<'a> {

@@ -34,6 +34,8 @@ pub(crate) struct FlowState {
     /// which no segment has.
     pub(super) last: u32,
     pub(super) last_bytes: u16,
+    /// Segments delivered before those of the present connection or message.
+    pub(crate) delivered_before: u64,
     /// Time between a segment and the ACK it calls for.
     pub(super) ack_processing: Span,
     pub(crate) endpoints: Endpoints,
@@ -83,6 +85,7 @@ impl FlowState {
             ack_bytes: ack_bytes as u16,
             last: u32::MAX,
             last_bytes: 0,
+            delivered_before: 0,
             endpoints,
             reports: flow.reports.as_ref().map(|settings| {
                 let stream = streams.stream(&format!("{}/reports", flow.name));
@@ -100,9 +103,16 @@ impl FlowState {
     /// A flow for the requests or for the responses of a connection.
     pub(super) fn message(tcp: &TcpSettings) -> FlowState {
         FlowState {
+            last: 0,
+            ..FlowState::connection(tcp)
+        }
+    }
+
+    /// A flow for a connection without end.
+    pub(super) fn connection(tcp: &TcpSettings) -> FlowState {
+        FlowState {
             data_bytes: (tcp.mss_bytes + tcp.header_bytes) as u16, // at most 65535, by the checks
             ack_bytes: tcp.header_bytes as u16,
-            last: 0,
             ack_processing: tcp.ack_processing,
             endpoints: Endpoints::Tcp(Box::new((Sender::new(tcp), Receiver::new(tcp)))),
             ..FlowState::bare()
@@ -117,6 +127,7 @@ impl FlowState {
             ack_bytes: 0,
             last: u32::MAX,
             last_bytes: 0,
+            delivered_before: 0,
             ack_processing: Span::ZERO,
             endpoints: Endpoints::Ping,
             reports: None,
@@ -138,6 +149,23 @@ impl FlowState {
     pub(crate) fn completion_s(&self) -> Option<f64> {
         let finished_at = self.finished_at?;
         Some(finished_at.seconds() - self.started_at.seconds())
+    }
+
+    /// A new connection on a flow that is done with the one before.
+    pub(super) fn renew(&mut self, tcp: &TcpSettings) {
+        self.delivered_before = self.counters.delivered;
+        self.endpoints = Endpoints::Tcp(Box::new((Sender::new(tcp), Receiver::new(tcp))));
+    }
+
+    /// All that its TCP has sent has been acknowledged, and none of its packets is under way.
+    pub(super) fn is_done(&self) -> bool {
+        let Endpoints::Tcp(tcp) = &self.endpoints else {
+            return false;
+        };
+        let c = &self.counters;
+        tcp.0.finished()
+            && c.sent == c.arrived + c.lost
+            && c.acks_sent == c.acks_arrived + c.acks_lost
     }
 
     pub(super) fn integrate_cwnd(&mut self, now: Time) {

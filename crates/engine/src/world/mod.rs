@@ -6,24 +6,28 @@
 //! receiver's delayed-ACK timer). All but the medium, whose turn it is most of the time in a cell, are
 //! slots of the agenda in this order.
 
+mod air;
 mod flow;
 mod gauge;
 mod network;
 mod reports;
 mod routes;
 mod transport;
+mod users;
 mod vsb;
 mod web;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
+pub(crate) use self::air::{Air, Drive};
 pub(crate) use self::flow::Endpoints;
 pub(crate) use self::flow::FlowState;
 use self::gauge::Gauge;
 pub(crate) use self::network::WiredLink;
 use self::routes::Routes;
 pub(crate) use self::vsb::Vsb;
+pub(crate) use self::users::User;
 use self::web::Member;
 pub(crate) use self::web::Web;
 use crate::error::EngineError;
@@ -31,18 +35,20 @@ use crate::kernel::agenda::Agenda;
 use crate::kernel::calendar::Calendar;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
-use crate::mac::dcf::{AP, Content, Dcf, Frame, Outcome};
+use crate::mac::dcf::{AP, Content, Dcf, Frame, NodeCounters, Outcome};
 use crate::measure::{self, Measures, Snapshot};
 use crate::packet::Packet;
 use crate::queue::{HeadQueue, Outlet, Vbs};
 use crate::record::{FrameLog, FrameRecord, Series};
-use crate::scenario::{Category, Discipline, QueueOrder, Scenario, Transport};
+use crate::scenario::{Category, CsmaFlow, Discipline, Flow, QueueOrder, Scenario, Transport};
 use crate::tcp::Ack;
 
 /// Which slot of the agenda is whose.
 #[derive(Clone, Copy, Debug)]
 struct Slots {
     links: usize,
+    /// There is a slot for what a CSMA network is to change.
+    has_control: bool,
 }
 
 impl Slots {
@@ -62,9 +68,14 @@ impl Slots {
         self.links + 3
     }
 
+    /// Prices and numbers of connections.
+    fn control(self) -> usize {
+        self.links + 4
+    }
+
     /// The sender's timer of flow `index`; the receiver's is the next slot.
     fn flow(self, index: usize) -> usize {
-        self.links + 4 + 2 * index
+        self.links + 4 + usize::from(self.has_control) + 2 * index
     }
 
     /// The flow of a timer, and whether it is the receiver's.
@@ -122,7 +133,9 @@ pub(crate) struct World<'a> {
     pub(crate) carried: Calendar<Packet>,
     slots: Slots,
     pub(crate) cell: Dcf,
-    /// One for each contender of the cell.
+    /// Links that hear only some of each other; the cell is empty then.
+    pub(crate) air: Option<Box<Air>>,
+    /// One for each contender of the cell, or each link on air.
     pub(crate) ports: Vec<Port>,
     /// Those of the scenario, then those of pings, then those of web connections.
     pub(crate) flows: Vec<FlowState>,
@@ -225,20 +238,27 @@ impl<'a> World<'a> {
         let streams = Streams::new(scenario.seed, replication);
         let slots = Slots {
             links: vsb::number(scenario) as usize + usize::from(scenario.vsb.is_some()),
+            has_control: scenario.csma.is_some(),
         };
         let pinged = scenario.vsb.map_or(0, |_| scenario.stations.len());
-        let first_member = scenario.flows.len() + pinged;
+        let users: Vec<Flow> = (scenario.csma.iter())
+            .flat_map(|csma| csma.flows.iter().map(CsmaFlow::to_flow))
+            .collect();
+        let first_member = scenario.flows.len() + users.len() + pinged;
         let agenda = Agenda::new(slots.flow(first_member));
         let end = Time::ZERO + scenario.duration;
         // timers reach at most a few minutes past the end; beyond the horizon they count as never
-        if end >= agenda.horizon() {
+        let air = (scenario.csma.as_ref()).map(|csma| Air::new(csma, &streams));
+        let on_air = air.as_ref().map(|air| air.medium().horizon());
+        let horizon = on_air.map_or(agenda.horizon(), |one| one.min(agenda.horizon()));
+        if end >= horizon {
             return Err(EngineError::TooLong {
-                horizon: agenda.horizon().since(Time::ZERO),
+                horizon: horizon.since(Time::ZERO),
             });
         }
         let cell = Dcf::new(scenario, &streams);
         let mut webs = Vec::new();
-        let flows = scenario.flows.iter();
+        let flows = scenario.flows.iter().chain(&users);
         let mut flows: Vec<FlowState> = flows
             .map(|flow| FlowState::new(flow, &streams, &mut webs))
             .collect();
@@ -262,6 +282,17 @@ impl<'a> World<'a> {
                 greedy: Vec::new(),
             }
         };
+        let ports = match (&air, &scenario.csma) {
+            (Some(air), Some(csma)) => (0..air.names.len())
+                .map(|index| Port {
+                    node: AP, // none
+                    queue: air.queue(csma, index, &streams),
+                    marks: csma.price.aqm,
+                    greedy: Vec::new(),
+                })
+                .collect(),
+            _ => (0..cell.contenders() as u32).map(port).collect(),
+        };
         let mixed = scenario.cell.ap_queue_order == QueueOrder::Mixed;
         let first = replication == 0;
         let interval = scenario.record.series_interval.filter(|_| first);
@@ -272,8 +303,9 @@ impl<'a> World<'a> {
             agenda,
             carried: Calendar::new(network::reach_of(scenario)),
             slots,
-            ports: (0..cell.contenders() as u32).map(port).collect(),
+            ports,
             cell,
+            air: air.map(Box::new),
             links: network::links_of(scenario, &routes, &streams),
             routes,
             flows,
@@ -287,7 +319,7 @@ impl<'a> World<'a> {
             shares: !scenario.cell.vbs_classes.is_empty(),
             mixing: mixed.then(|| streams.stream("ap/order")),
             gauge: Gauge::new(scenario, slots.links, network::bin_of(scenario)),
-            schedule: plan_of(scenario, &streams, interval),
+            schedule: plan_of(scenario, &users, &streams, interval),
             planned: 0,
             warm: None,
             series: None,
@@ -297,6 +329,9 @@ impl<'a> World<'a> {
         };
         world.series = interval.map(|interval| Series::new(&world, interval));
         world.agenda.set(slots.schedule(), world.schedule[0].0);
+        if let Some(air) = &world.air {
+            world.agenda.set(slots.control(), air.deadline());
+        }
         if let Some(vsb) = &scenario.vsb {
             let timer = slots.flow(scenario.flows.len());
             world.agenda.set(timer, Time::ZERO + vsb.start);
@@ -308,7 +343,10 @@ impl<'a> World<'a> {
         loop {
             let (pending, slot) = self.agenda.first();
             let (arrives, link) = self.carried.first();
-            let medium = self.cell.deadline();
+            let medium = match &self.air {
+                None => self.cell.deadline(),
+                Some(air) => air.graph.deadline(),
+            };
             let now = pending.min(arrives).min(medium);
             if now > self.end {
                 break;
@@ -316,7 +354,10 @@ impl<'a> World<'a> {
             self.now = now;
             self.events += 1;
             if medium == now {
-                self.medium_event(now);
+                match self.air {
+                    None => self.medium_event(now),
+                    Some(_) => self.air_event(now),
+                }
             } else if (arrives, link) < (pending, slot) {
                 self.arrival_event(now);
             } else {
@@ -343,6 +384,8 @@ impl<'a> World<'a> {
             self.made_ack_event(now);
         } else if slot == self.slots.reports() {
             self.report_event(now);
+        } else if self.slots.has_control && slot == self.slots.control() {
+            self.control_event(now);
         } else {
             self.timer_event(now, slot);
         }
@@ -370,7 +413,18 @@ impl<'a> World<'a> {
 
     /// Name of a contender's queue: its node's, with the category if that is not best effort.
     pub(crate) fn queue_name(&self, contender: usize) -> String {
-        queue_name(self.scenario, &self.cell, contender as u32)
+        match &self.air {
+            None => queue_name(self.scenario, &self.cell, contender as u32),
+            Some(air) => air.names[contender].clone(),
+        }
+    }
+
+    /// What the medium has done for a queue.
+    pub(crate) fn frames(&self, contender: u32) -> NodeCounters {
+        match &self.air {
+            None => self.cell.counters(contender),
+            Some(air) => air.medium().counters(contender),
+        }
     }
 
     /// Name of a flow; that of a web connection's is its source's with the flow's number.
@@ -435,6 +489,11 @@ impl<'a> World<'a> {
         {
             port.queue.mix(stream);
         }
+        if let Some(air) = &mut self.air {
+            let next = port.queue.head().map(|next| next.bytes);
+            air.graph.proceed(done, contender, next);
+            return packet;
+        }
         let next = port
             .queue
             .head()
@@ -471,6 +530,9 @@ impl<'a> World<'a> {
     /// The first packet of a queue that was empty.
     #[inline(always)]
     fn serve(&mut self, now: Time, contender: u32, packet: &Packet) {
+        if let Some(air) = &mut self.air {
+            return air.graph.backlog(now, contender, packet.bytes);
+        }
         let node = self.ports[contender as usize].node;
         self.activity.begin(node, now);
         let frame = frame(&self.flows, node, packet);
@@ -517,6 +579,8 @@ impl<'a> World<'a> {
                     self.series = Some(series);
                 }
             }
+            Planned::Start(index) if self.air.is_some() => self.start_user(now, index),
+            Planned::Stop(index) if self.is_user_of_tcp(index) => self.stop_user(now, index),
             Planned::Start(index) => self.start_flow(now, index),
             Planned::Stop(index) if self.flows[index as usize].reports.is_some() => {
                 self.stop_reports(index);
@@ -599,12 +663,13 @@ fn frame(flows: &[FlowState], node: u32, packet: &Packet) -> Frame {
 /// Everything that is known to happen, in order.
 fn plan_of(
     scenario: &Scenario,
+    users: &[Flow],
     streams: &Streams,
     sample_interval: Option<Span>,
 ) -> Vec<(Time, Planned)> {
     let at = |span: Span| Time::ZERO + span;
     let mut plan = vec![(at(scenario.warmup), Planned::WarmupEnds)];
-    for (index, flow) in scenario.flows.iter().enumerate() {
+    for (index, flow) in scenario.flows.iter().chain(users).enumerate() {
         let mut start = at(flow.start);
         if flow.start_spread > Span::ZERO {
             let part = streams.stream(&format!("{}/start", flow.name)).unit();

@@ -127,8 +127,12 @@ fn entered_ahead(settings: &[&LinkSettings], routes: &Routes, has_vsb: bool) -> 
     for way in routes.each() {
         let mut before = None;
         for &link in way {
-            feeders[link as usize].add(before);
-            before = Some(link as usize);
+            let link = link as usize;
+            // what comes off the air is known when it arrives
+            before = feeders.get_mut(link).map(|feeders| {
+                feeders.add(before);
+                link
+            });
         }
     }
     // what a served link delivers is known when it arrives, as if it came from an endpoint;
@@ -162,7 +166,14 @@ impl World<'_> {
                 }
                 break;
             };
-            let link = &mut self.links[next];
+            let on_air = next.wrapping_sub(self.links.len()) as u32;
+            let Some(link) = self.links.get_mut(next) else {
+                if at > now {
+                    break;
+                }
+                packet.hop += 1;
+                return self.offer(now, on_air, packet);
+            };
             if at > now && !link.ahead {
                 break;
             }

@@ -6,7 +6,7 @@ use crate::kernel::time::Span;
 use crate::link::shared::is_redirected;
 use crate::mac::dcf::{AP, Dcf};
 use crate::packet::Packet;
-use crate::scenario::{Category, Direction, Ends, Flow, Scenario};
+use crate::scenario::{Category, Csma, CsmaAcks, CsmaFlow, Direction, Ends, Flow, Hop, Scenario};
 
 /// No contender: a packet does not come off the air, or does not go on air.
 pub(super) const WIRED: u32 = u32::MAX;
@@ -43,6 +43,12 @@ impl Routes {
         if scenario.vsb.is_some() {
             routes.lay_pings(scenario, cell);
         }
+        if let Some(csma) = &scenario.csma {
+            for flow in &csma.flows {
+                let ways = [false, true].map(|data| routes.lay_over_air(flow, data, csma, scenario));
+                routes.ways.push(ways);
+            }
+        }
         routes
     }
 
@@ -62,6 +68,25 @@ impl Routes {
         }
     }
 
+    /// The way of a flow over wireless links, which are numbered behind the wired ones; ACKs with
+    /// priority pass those in no time.
+    fn lay_over_air(&mut self, flow: &CsmaFlow, data: bool, csma: &Csma, scenario: &Scenario) -> Way {
+        let air = NETWORK + scenario.links.len() as u32;
+        let back = csma.links.len() as u32;
+        let number = |hop: &Hop| match (*hop, data, csma.acks) {
+            (Hop::Wired(link), true, _) => Some(NETWORK + link as u32),
+            (Hop::Wired(link), false, _) => Some(NETWORK + link as u32 + 1),
+            (Hop::Wireless(link), true, _) => Some(air + link as u32),
+            (Hop::Wireless(link), false, CsmaAcks::Contend) => Some(air + back + link as u32),
+            (Hop::Wireless(_), false, CsmaAcks::Priority) => None,
+        };
+        let mut links: Vec<u32> = flow.route.iter().filter_map(number).collect();
+        if !data {
+            links.reverse();
+        }
+        self.store(WIRED, WIRED, links, scenario)
+    }
+
     /// A further flow on the ways of flow `like`, `reversed` from its end to its beginning.
     pub(super) fn add(&mut self, like: usize, reversed: bool) {
         let mut ways = self.ways[like];
@@ -77,10 +102,14 @@ impl Routes {
         self.ways[packet.flow as usize][usize::from(packet.is_data())]
     }
 
-    /// The contender that sends the data of a station's flow.
-    pub(super) fn on_air(&self, flow: u32) -> u32 {
+    /// The contender that sends the data of a station's flow, or of one whose route begins on air
+    /// behind `wired` links.
+    pub(super) fn on_air(&self, flow: u32, wired: usize) -> u32 {
         let [_, data] = self.ways[flow as usize];
-        data.first.min(data.last) // the other one is WIRED
+        match data.first.min(data.last) {
+            WIRED => self.links[data.start as usize] - wired as u32,
+            contender => contender, // the other one is WIRED
+        }
     }
 
     /// The link that `packet` enters next on its way, if it has not passed all of them.
@@ -113,6 +142,11 @@ impl Routes {
                 (WIRED, cell.contender(AP, flow.category), links.collect())
             }
         };
+        self.store(first, last, links, scenario)
+    }
+
+    /// Puts down a way over `links`, of which those that matter are kept.
+    fn store(&mut self, first: u32, last: u32, links: Vec<u32>, scenario: &Scenario) -> Way {
         let start = self.links.len() as u32;
         let matter = links.into_iter().filter(|&link| matters(link, scenario));
         self.links.extend(matter);
@@ -135,7 +169,7 @@ fn matters(link: u32, scenario: &Scenario) -> bool {
         }
         other => match scenario.links.get((other - NETWORK) as usize) {
             Some(link) => (link.rate_bps, link.delay, link.loss),
-            None => return true, // the bottleneck
+            None => return true, // the bottleneck, or on air
         },
     };
     rate_bps.is_some() || delay > Span::ZERO || loss > 0.0

@@ -250,7 +250,8 @@ impl World<'_> {
                 unreachable!("only datagram sources are greedy")
             };
             let number = source.send();
-            let packet = flow.datagram(now, index, number);
+            let mut packet = flow.datagram(now, index, number);
+            packet.hop = u8::from(self.air.is_some()); // it has entered the first link of its route
             port.queue.offer(now, packet);
         }
     }
@@ -277,7 +278,7 @@ impl World<'_> {
                 source.open(now);
                 let due = source.deadline();
                 if source.is_greedy() {
-                    let contender = self.routes.on_air(index);
+                    let contender = self.routes.on_air(index, self.links.len());
                     self.ports[contender as usize].greedy.push(index);
                     self.begin_greedy(now, contender);
                 } else {

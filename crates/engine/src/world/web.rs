@@ -15,12 +15,11 @@
 use std::collections::VecDeque;
 
 use super::World;
-use super::flow::{Endpoints, FlowState};
+use super::flow::FlowState;
 use crate::app::web::{Transaction, WebSource};
 use crate::kernel::time::{Span, Time};
 use crate::record::Histogram;
 use crate::scenario::{TcpSettings, WebSettings};
-use crate::tcp::{Receiver, Sender};
 
 /// Most connections of one source at a time, those that are closing included.
 const MOST_OPEN: usize = 10_000;
@@ -114,8 +113,6 @@ impl Web {
 pub(super) struct Member {
     web: u32,
     connection: u32,
-    /// Segments delivered before those of the current message.
-    delivered_before: u64,
 }
 
 impl World<'_> {
@@ -179,7 +176,6 @@ impl World<'_> {
             self.members.push(Member {
                 web,
                 connection: place as u32,
-                delivered_before: 0,
             });
         }
         self.webs[web as usize].connections.push(Connection {
@@ -197,18 +193,14 @@ impl World<'_> {
 
     /// Nothing of a connection's two flows is outstanding or under way.
     fn is_over(&self, request: u32) -> bool {
-        [request, request + 1].into_iter().all(|index| {
-            let flow = &self.flows[index as usize];
-            let c = &flow.counters;
-            let acknowledged = match &flow.endpoints {
-                Endpoints::Tcp(tcp) => tcp.0.finished(),
-                _ => unreachable!("connections are TCP"),
-            };
-            acknowledged
-                && c.sent == c.arrived + c.lost
-                && c.acks_sent == c.acks_arrived + c.acks_lost
-                && !self.acks.values().any(|&(flow, _)| flow == index)
-        })
+        [request, request + 1]
+            .into_iter()
+            .all(|index| self.is_free(index))
+    }
+
+    /// Nothing of flow `index` is outstanding or under way, so that it can carry another connection.
+    pub(super) fn is_free(&self, index: u32) -> bool {
+        self.flows[index as usize].is_done() && !self.acks.values().any(|&(flow, _)| flow == index)
     }
 
     /// Flow `index` sends a message of its connection.
@@ -222,9 +214,7 @@ impl World<'_> {
         let payload = bytes - (segments - 1) * tcp.mss_bytes;
         flow.last = segments - 1;
         flow.last_bytes = (payload + tcp.header_bytes) as u16; // at most a full segment's
-        let delivered = flow.counters.delivered;
-        flow.endpoints = Endpoints::Tcp(Box::new((Sender::new(&tcp), Receiver::new(&tcp))));
-        self.members[index - self.first_member].delivered_before = delivered;
+        flow.renew(&tcp);
         self.start_flow(now, index as u32);
     }
 
@@ -232,12 +222,6 @@ impl World<'_> {
     fn member(&self, index: usize) -> Option<Member> {
         let place = index.checked_sub(self.first_member)?;
         self.members.get(place).copied()
-    }
-
-    /// Segments of flow `index` delivered before those of its current message.
-    pub(crate) fn delivered_before(&self, index: usize) -> u64 {
-        self.member(index)
-            .map_or(0, |member| member.delivered_before)
     }
 
     /// Every segment of the message of flow `index` has been delivered, perhaps not for the first

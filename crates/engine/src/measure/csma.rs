@@ -1,0 +1,219 @@
+//! What is measured in a network of CSMA links: users with all their connections, links on air.
+
+use super::{Item, Period, Value, ratio};
+use crate::kernel::time::Time;
+use crate::record::FlowCounters;
+use crate::scenario::{Connections, Csma, CsmaAccess};
+use crate::world::{Air, World};
+
+/// Counters beside those of flows, queues and frames.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OnAir {
+    links: Vec<LinkCounters>,
+    users: Vec<UserCounters>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct LinkCounters {
+    air_ns: u64,
+    dummy_ns: u64,
+    /// Time integral of r. [ns]
+    r_ns: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct UserCounters {
+    /// Time integral of the number of open connections. [ns]
+    connections_ns: u64,
+    opened: u64,
+    closed: u64,
+}
+
+impl OnAir {
+    pub(super) fn take(world: &World<'_>) -> OnAir {
+        let Some(air) = &world.air else {
+            return OnAir::default();
+        };
+        let now = world.now;
+        let link = |(index, drive): (u32, &crate::world::Drive)| {
+            let (air_ns, dummy_ns) = air.medium().air_ns(index, now);
+            LinkCounters {
+                air_ns,
+                dummy_ns,
+                r_ns: drive.integral_ns(now),
+            }
+        };
+        let user = |user: &crate::world::User| UserCounters {
+            connections_ns: user.integral_ns(now),
+            opened: user.opened_total,
+            closed: user.closed_total,
+        };
+        OnAir {
+            links: (0..).zip(&air.drives).map(link).collect(),
+            users: air.users.iter().map(user).collect(),
+        }
+    }
+}
+
+impl Period<'_> {
+    /// Links on air and users, of a scenario that has them.
+    fn network(&self) -> Option<(&Air, &Csma)> {
+        let air = self.world.air.as_deref()?;
+        Some((air, self.world.scenario.csma.as_ref()?))
+    }
+
+    /// What a user's flows have counted in the period.
+    fn over_user(&self, user: usize, count: fn(&FlowCounters) -> u64) -> u64 {
+        let Some((air, _)) = self.network() else {
+            return 0;
+        };
+        let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, count);
+        let flows = air.users[user].flows.iter().map(|&flow| flow as usize);
+        flows
+            .map(|flow| count(&self.end.flows[flow]) - at_start(flow))
+            .sum()
+    }
+
+    fn mean_connections(&self, user: usize) -> f64 {
+        let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.users[user]);
+        (to.connections_ns - from.connections_ns) as f64 / self.length_ns() as f64
+    }
+
+    pub(super) fn users(&self) -> Vec<Item> {
+        let Some((air, csma)) = self.network() else {
+            return Vec::new();
+        };
+        let goodput = |(user, flow): (usize, &crate::scenario::CsmaFlow)| {
+            let packets = self.over_user(user, |c| c.delivered);
+            packets as f64 * 8.0 * f64::from(flow.payload_bytes()) / self.length_s()
+        };
+        let goodputs: Vec<f64> = csma.flows.iter().enumerate().map(goodput).collect();
+        let total: f64 = goodputs.iter().sum();
+        let item = |(user, flow): (usize, &crate::scenario::CsmaFlow)| {
+            let delay = ratio(
+                self.over_user(user, |c| c.delay_ns),
+                self.over_user(user, |c| c.delay_samples),
+            );
+            let delay = delay.map(|ns| ns / 1e9);
+            let loss = ratio(
+                self.over_user(user, |c| c.lost),
+                self.over_user(user, |c| c.sent),
+            );
+            let mut values = vec![
+                ("goodput_bps", Some(goodputs[user])),
+                (
+                    "goodput_share",
+                    (total > 0.0).then(|| goodputs[user] / total),
+                ),
+            ];
+            if air.users[user].is_tcp() {
+                values.push(("rtt_s", delay));
+                values.push(("loss_probability", loss));
+                let again = self.over_user(user, |c| c.retransmitted);
+                values.push(("retransmissions", Some(again as f64)));
+                values.extend(self.management(user, csma));
+            } else {
+                values.push(("one_way_delay_s", delay));
+                values.push(("loss_probability", loss));
+            }
+            Item {
+                name: flow.name.clone(),
+                labels: vec![("class", flow.class.clone())],
+                values,
+            }
+        };
+        csma.flows.iter().enumerate().map(item).collect()
+    }
+
+    /// Connections of a user that may have several.
+    fn management(&self, user: usize, csma: &Csma) -> Vec<Value> {
+        if csma.connections == Connections::One {
+            return Vec::new();
+        }
+        let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.users[user]);
+        vec![
+            ("connections", Some(self.mean_connections(user))),
+            ("connections_opened", Some((to.opened - from.opened) as f64)),
+            ("connections_closed", Some((to.closed - from.closed) as f64)),
+        ]
+    }
+
+    /// Links on air, in their order.
+    pub(super) fn links_on_air(&self) -> Vec<Item> {
+        let Some((air, csma)) = self.network() else {
+            return Vec::new();
+        };
+        let length = self.length_ns();
+        let item = |(index, name): (usize, &String)| {
+            let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.links[index]);
+            let (before, after) = (self.start.contenders[index], self.end.contenders[index]);
+            let attempts = after.attempts - before.attempts;
+            let collided = after.collided - before.collided;
+            let failed = collided + after.corrupted - before.corrupted;
+            let discarded = after.discarded - before.discarded;
+            let settled = discarded + after.delivered - before.delivered;
+            let mut values = vec![("airtime_fraction", ratio(to.air_ns - from.air_ns, length))];
+            if csma.access == CsmaAccess::Adaptive {
+                let r = (to.r_ns - from.r_ns) / length as f64;
+                values.push(("aggressiveness", Some(r)));
+            }
+            if csma.dummy {
+                values.push(("dummy_fraction", ratio(to.dummy_ns - from.dummy_ns, length)));
+            }
+            if csma.connections != Connections::One {
+                let through = air.drives[index].passes.iter();
+                let sum: f64 = through
+                    .map(|&user| self.mean_connections(user as usize))
+                    .sum();
+                values.push(("connections", Some(sum)));
+            }
+            values.push(("collision_rate", ratio(collided, attempts)));
+            values.push(("frame_failure_rate", ratio(failed, attempts)));
+            values.push(("discard_probability", ratio(discarded, settled)));
+            Item {
+                name: name.clone(),
+                labels: Vec::new(),
+                values,
+            }
+        };
+        air.names.iter().enumerate().map(item).collect()
+    }
+}
+
+/// The laws of a network on air: every transmission has an end of one kind, no link begins while it
+/// hears another, and nobody is on the air for longer than there was time.
+///
+/// # Errors
+/// The law that is violated, with the item and both sides.
+pub(super) fn check(world: &World<'_>) -> Result<(), String> {
+    let Some(air) = &world.air else {
+        return Ok(());
+    };
+    let graph = air.medium();
+    for (link, name) in (0..).zip(&air.names) {
+        let c = graph.counters(link);
+        let dummies = graph.dummies(link);
+        let now = u64::from(graph.sends(link));
+        let failed = c.attempts - c.delivered - dummies - now;
+        if failed < c.corrupted || failed > c.corrupted + c.collided || c.discarded > failed {
+            return Err(format!(
+                "link {name}: {} attempts, {} delivered, {dummies} dummies, {now} on the air, \
+                 {} corrupted, {} collided",
+                c.attempts, c.delivered, c.corrupted, c.collided
+            ));
+        }
+        let (air_ns, _) = graph.air_ns(link, world.now);
+        if Time(air_ns) > world.now {
+            return Err(format!(
+                "link {name}: {air_ns} ns on the air in {} ns",
+                world.now.0
+            ));
+        }
+    }
+    match graph.overlaps() {
+        0 => Ok(()),
+        overlaps => Err(format!(
+            "{overlaps} transmissions began beside one that the link heard"
+        )),
+    }
+}

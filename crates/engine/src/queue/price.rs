@@ -1,0 +1,78 @@
+//! Drops with the probability that its owner sets: the price of a link of a CSMA network (paper 001,
+//! algorithm 1, line 14).
+
+use super::{Backlog, Verdict};
+use crate::kernel::streams::Stream;
+use crate::packet::{Ecn, Packet};
+
+/// State of one queue.
+#[derive(Clone, Debug)]
+pub struct Price {
+    /// Probability of a drop, from 0 on; above 1 it counts as 1.
+    r: f64,
+    /// Packets, the one in service included.
+    limit: u32,
+    stream: Stream,
+}
+
+impl Price {
+    /// An empty queue that drops nothing yet.
+    pub fn new(limit: u32, stream: Stream) -> Price {
+        Price {
+            r: 0.0,
+            limit,
+            stream,
+        }
+    }
+
+    /// Sets the probability of a drop.
+    pub fn set(&mut self, r: f64) {
+        self.r = r;
+    }
+
+    /// Decides on `packet`, which finds `backlog`.
+    #[inline]
+    pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
+        if backlog.packets >= self.limit {
+            return Verdict::Drop;
+        }
+        match (self.stream.chance(self.r), packet.ecn) {
+            (false, _) => Verdict::Enter,
+            (true, Ecn::NotCapable) => Verdict::Drop,
+            (true, _) => Verdict::Mark,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::streams::Streams;
+    use crate::kernel::time::Time;
+
+    #[test]
+    fn the_price_is_the_share_of_packets_that_is_dropped_or_marked() {
+        let mut queue = Price::new(10, Streams::new(1, 0).stream("price"));
+        let mut share = |r: f64, packets: u32, ecn: Ecn, verdict: Verdict| {
+            queue.set(r);
+            let backlog = Backlog {
+                packets,
+                bytes: 0,
+                in_service_bytes: 0,
+                idle_since: Some(Time::ZERO),
+            };
+            let packet = Packet {
+                ecn,
+                ..Packet::SAMPLE
+            };
+            let verdicts = (0..20_000).map(|_| queue.admit(&backlog, &packet));
+            verdicts.filter(|found| *found == verdict).count() as f64 / 20_000.0
+        };
+        assert_eq!(share(0.0, 9, Ecn::NotCapable, Verdict::Enter), 1.0);
+        assert_eq!(share(0.0, 10, Ecn::Capable, Verdict::Drop), 1.0);
+        assert_eq!(share(1.5, 0, Ecn::NotCapable, Verdict::Drop), 1.0);
+        // standard deviation 0.0022
+        assert!((share(0.1, 5, Ecn::NotCapable, Verdict::Drop) - 0.1).abs() < 0.007);
+        assert!((share(0.1, 5, Ecn::Capable, Verdict::Mark) - 0.1).abs() < 0.007);
+    }
+}

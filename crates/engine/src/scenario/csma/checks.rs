@@ -1,0 +1,282 @@
+//! What tables of a file with or without `[csma]` must satisfy together.
+
+use super::super::decode::{Entry, Section};
+use super::super::problem::{Problems, did_you_mean, one_line};
+use super::super::units::{self, LENGTH};
+use super::super::value::{NAMES, fault_of_name};
+use super::assemble::{distance, names, position};
+
+/// Most wireless links.
+const MOST_LINKS: usize = 5_000;
+
+/// What tables of a file with or without `[csma]` must satisfy together.
+pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
+    let Some(csma) = root.table("csma") else {
+        for (_, flow) in root.named("flow") {
+            for entry in ["route", "weight"].iter().filter_map(|key| flow.entry(key)) {
+                let message = "without `csma`; needed are wireless links [csma.link.NAME]";
+                problems.add(entry.origin, &entry.path, message.to_owned());
+            }
+        }
+        return;
+    };
+    check_alone(root, problems);
+    check_links(csma, problems);
+    for (_, flow) in root.named("flow") {
+        check_flow(csma, flow, problems);
+    }
+    if root.named("flow").is_empty() && !root.lacks("flow") {
+        let message = "missing; needed are tables [flow.NAME] with a route".to_owned();
+        problems.add(csma.origin, "flow", message);
+    }
+    check_rules(csma, problems);
+    if let Some(frames) = root
+        .table("record")
+        .and_then(|record| record.entry("frames"))
+        && frames.count() != Some(0)
+    {
+        let message = "beside `csma`; a capture is of the frames of a cell".to_owned();
+        problems.add(frames.origin, &frames.path, message);
+    }
+}
+
+/// No cell and no shape beside the conflict graph.
+fn check_alone(root: &Section, problems: &mut Problems) {
+    let message = "beside `csma`; allowed are only wired links and flows with a route";
+    for key in ["cell", "dumbbell", "parking_lot"] {
+        if let Some(table) = root.table(key) {
+            problems.add(table.origin, &table.path, message.to_owned());
+        }
+    }
+    if let Some((_, station)) = root.named("station").first() {
+        problems.add(station.origin, &station.path, message.to_owned());
+    }
+}
+
+fn check_links(csma: &Section, problems: &mut Problems) {
+    let links = csma.named("link");
+    if links.len() > MOST_LINKS {
+        let message = format!("{} links; allowed are at most {MOST_LINKS}", links.len());
+        problems.add(csma.origin, "csma.link", message);
+    }
+    for (name, section) in links.iter().chain(csma.named("node")) {
+        if let Some(fault) = fault_of_name(name) {
+            let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
+            problems.add(section.origin, &section.path, message);
+        }
+    }
+    for (name, link) in links {
+        let ends = [link.entry("from"), link.entry("to")];
+        let given = ends.iter().flatten().count();
+        if given == 1 && !link.lacks("from") && !link.lacks("to") {
+            let message = "has one end; needed are `from` and `to`, or neither".to_owned();
+            problems.add(link.origin, &link.path, message);
+        }
+        check_others(name, link, links, given > 0, problems);
+        for entry in ends.into_iter().flatten() {
+            if let Some(node) = entry.text() {
+                known(entry, node, csma.named("node"), "node", problems);
+            }
+        }
+        check_length(csma, link, problems);
+    }
+    check_mixture(csma, problems);
+}
+
+/// The links that a link names are there, and others.
+fn check_others(
+    name: &str,
+    link: &Section,
+    links: &[(String, Section)],
+    placed: bool,
+    problems: &mut Problems,
+) {
+    for key in ["conflicts", "disturbs"] {
+        let Some(entry) = link.entry(key) else {
+            continue;
+        };
+        if placed {
+            let message = format!("beside nodes; allowed are {key}, or the nodes at the ends");
+            problems.add(entry.origin, &entry.path, message);
+        }
+        for other in names(link, key) {
+            if other == name {
+                let message = format!("\"{name}\" is the link itself; allowed are other links");
+                problems.add(entry.origin, &entry.path, message);
+            } else {
+                known(entry, other, links, "wireless link", problems);
+            }
+        }
+    }
+    let hears = |other: &&String| {
+        let listed = |of: &Section, one: &str| names(of, "conflicts").iter().any(|n| n == one);
+        let theirs = links.iter().find(|(name, _)| name == *other);
+        listed(link, other) || theirs.is_some_and(|(_, section)| listed(section, name))
+    };
+    if let (Some(entry), Some(heard)) = (
+        link.entry("disturbs"),
+        names(link, "disturbs").iter().find(hears),
+    ) {
+        let message =
+            format!("\"{heard}\" is in conflict with it, so that it waits; allowed are others");
+        problems.add(entry.origin, &entry.path, message);
+    }
+}
+
+/// Either all links have nodes or none has: a link with neither would be in nobody's range.
+fn check_mixture(csma: &Section, problems: &mut Problems) {
+    let links = csma.named("link");
+    let placed = |link: &Section| link.entry("from").is_some() || link.lacks("from");
+    if let (true, Some((_, link))) = (
+        links.iter().any(|(_, link)| placed(link)),
+        links.iter().find(|(_, link)| !placed(link)),
+    ) {
+        let message = "has no nodes, but another link has; needed are nodes for all or for none";
+        problems.add(link.origin, &link.path, message.to_owned());
+    }
+    if !links.iter().any(|(_, link)| placed(link))
+        && let Some((_, node)) = csma.named("node").first()
+    {
+        let message = "no link begins or ends at a node; needed are `from` and `to` of links";
+        problems.add(node.origin, &node.path, message.to_owned());
+    }
+}
+
+/// A name that stands for no table.
+fn known(
+    entry: &Entry,
+    name: &str,
+    tables: &[(String, Section)],
+    what: &str,
+    problems: &mut Problems,
+) {
+    let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
+    if !names.contains(&name) {
+        let message = match names.len() {
+            0 => format!("there is no {what} \"{name}\"; needed are tables [csma.{what}.NAME]"),
+            _ => format!(
+                "there is no {what} \"{name}\"; allowed are {}",
+                one_line(&names.join(", "), 200)
+            ),
+        };
+        problems.add_with_hint(
+            entry.origin,
+            &entry.path,
+            message,
+            did_you_mean(name, names),
+        );
+    }
+}
+
+fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
+    let (from, to) = (link.entry("from"), link.entry("to"));
+    if let (Some(from), Some(to)) = (from, to)
+        && from.text() == to.text()
+    {
+        let message = format!("{} is its other end too; allowed is another node", to.shown);
+        problems.add(to.origin, &to.path, message);
+        return;
+    }
+    let range = csma.entry("transmission_range").and_then(Entry::length);
+    if let (Some(from), Some(to), Some(range)) = (
+        position(csma, link, "from"),
+        position(csma, link, "to"),
+        range,
+    ) && distance(from, to) > range as f64
+    {
+        let message = format!(
+            "is {:.0} m long; allowed is at most the transmission range of {}",
+            distance(from, to) / 1000.0,
+            units::show(range, LENGTH)
+        );
+        problems.add(link.origin, &link.path, message);
+    }
+}
+
+fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
+    if flow.entry("route").is_none() {
+        if !flow.lacks("route") {
+            let message = "without a route; needed beside `csma` is a list of its links";
+            problems.add(flow.origin, &flow.path, message.to_owned());
+        }
+        return;
+    }
+    for key in ["from", "to", "rtt", "access", "access_spread"] {
+        if let Some(entry) = flow.entry(key) {
+            let message = format!(
+                "{} is of flows between wired nodes, not on a route",
+                entry.shown
+            );
+            problems.add(entry.origin, &entry.path, message);
+        }
+    }
+    if let Some(table) = flow.table("web") {
+        let message = "beside `route`; allowed is bulk TCP, or udp".to_owned();
+        problems.add(table.origin, &table.path, message);
+    }
+    if let Some(entry) = flow.entry("segments") {
+        let message = format!(
+            "{} is of flows that end; a flow on a route has no end, but `stop`",
+            entry.shown
+        );
+        problems.add(entry.origin, &entry.path, message);
+    }
+    if let Some(weight) = flow.entry("weight")
+        && csma.entry("connections").and_then(Entry::word) != Some("utility")
+    {
+        let message = format!(
+            "{} has no effect; needed is csma.connections = \"utility\"",
+            weight.shown
+        );
+        problems.add(weight.origin, &weight.path, message);
+    }
+}
+
+fn check_rules(csma: &Section, problems: &mut Problems) {
+    let word = |key: &str| csma.entry(key).and_then(Entry::word);
+    let count = |key: &str| csma.entry(key).and_then(Entry::count);
+    if let (Some(least), Some(most), Some(entry)) =
+        (count("cwmin"), count("cwmax"), csma.entry("cwmax"))
+        && most < least
+    {
+        let message = format!("{most} is less than cwmin; allowed is at least {least}");
+        problems.add(entry.origin, &entry.path, message);
+    }
+    if word("access") != Some("adaptive") {
+        for (_, link) in csma.named("link") {
+            if let Some(entry) = link.entry("r") {
+                let message = format!(
+                    "{} has no effect; needed is csma.access = \"adaptive\"",
+                    entry.shown
+                );
+                problems.add(entry.origin, &entry.path, message);
+            }
+        }
+    }
+    if let Some(fairness) = csma.entry("fairness") {
+        if word("connections") != Some("utility") {
+            let message = format!(
+                "{} has no effect; needed is connections = \"utility\"",
+                fairness.shown
+            );
+            problems.add(fairness.origin, &fairness.path, message);
+        } else if fairness.number().is_some_and(|value| value <= 0.0) {
+            let message = format!(
+                "{} makes a utility that is not strictly concave; allowed is a number above 0",
+                fairness.shown
+            );
+            problems.add(fairness.origin, &fairness.path, message);
+        }
+    }
+    let aqm = csma.entry("aqm");
+    if word("access") == Some("adaptive")
+        && aqm.and_then(Entry::flag) == Some(false)
+        && word("connections") == Some("one")
+        && word("r_max") == Some("unlimited")
+        && let Some(aqm) = aqm
+    {
+        let message = "without it and with one connection r grows without bound; needed is r_max";
+        problems.add(aqm.origin, "csma.aqm", message.to_owned());
+    }
+}
+

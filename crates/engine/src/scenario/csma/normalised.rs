@@ -1,0 +1,94 @@
+//! A network by its conflict graph, as models read it.
+
+use serde_json::{Value, json};
+
+use super::super::model::LinkSettings;
+use super::*;
+
+impl Csma {
+    /// As models read it.
+    pub(in super::super) fn to_json(&self, wired: &[LinkSettings]) -> Value {
+        let link = |link: &CsmaLink| {
+            let names = |links: &BTreeSet<usize>| -> Vec<&str> {
+                let names = links.iter().map(|&one| self.links[one].name.as_str());
+                names.collect()
+            };
+            json!({
+                "name": link.name,
+                "conflicts": names(&link.conflicts),
+                "disturbs": names(&link.disturbs),
+                "from": link.ends.as_ref().map(|[from, _]| from),
+                "to": link.ends.as_ref().map(|[_, to]| to),
+                "r": link.r,
+                "error": link.error,
+            })
+        };
+        let node = |node: &CsmaNode| json!({"name": node.name, "x_m": node.x_m, "y_m": node.y_m});
+        let (access, access_intensity, dcf) = match self.access {
+            CsmaAccess::Adaptive => ("adaptive", None, None),
+            CsmaAccess::Legacy { access_intensity } => ("legacy", Some(access_intensity), None),
+            CsmaAccess::Dcf(dcf) => ("dcf", None, Some(dcf)),
+        };
+        let (connections, k, fairness) = match self.connections {
+            Connections::Rtt { k } => ("rtt", Some(k), None),
+            Connections::Utility { k, fairness } => ("utility", Some(k), Some(fairness)),
+            Connections::One => ("one", None, None),
+        };
+        json!({
+            "links": self.links.iter().map(link).collect::<Vec<_>>(),
+            "nodes": self.nodes.iter().map(node).collect::<Vec<_>>(),
+            "transmission_range_m": self.transmission_range_m,
+            "sensing_range_m": self.sensing_range_m,
+            "interference_range_m": self.interference_range_m,
+            "connected": self.connected,
+            "flows": self.flows.iter().map(|flow| self.flow(flow, wired)).collect::<Vec<_>>(),
+            "access": access,
+            "access_intensity": access_intensity,
+            "dcf": dcf.map(|dcf| json!({
+                "slot_s": dcf.slot.seconds(),
+                "difs_s": dcf.difs.seconds(),
+                "cwmin": dcf.cwmin,
+                "cwmax": dcf.cwmax,
+            })),
+            "service_rate_pps": self.air.service_rate_pps,
+            "overhead_s": self.air.overhead.seconds(),
+            "backoff": self.air.backoff.name(),
+            "transmission": self.air.transmission.name(),
+            "attempts": self.air.attempts,
+            "beta": self.beta,
+            "r_per_packet": self.price.r_per_packet,
+            "r_max": self.price.r_max,
+            "r_interval_s": self.price.interval.seconds(),
+            "queue_unit": if self.price.in_bytes { "bytes" } else { "packets" },
+            "aqm": self.price.aqm,
+            "queue_packets": self.queue_packets,
+            "dummy": self.dummy,
+            "acks": match self.acks {
+                CsmaAcks::Priority => "priority",
+                CsmaAcks::Contend => "contend",
+            },
+            "connections": connections,
+            "connections_interval_s": self.users.interval.seconds(),
+            "rounding": if self.users.nearest { "nearest" } else { "down" },
+            "smoothing": self.users.smoothing,
+            "k_per_s": k,
+            "fairness": fairness,
+        })
+    }
+
+    fn flow(&self, flow: &CsmaFlow, wired: &[LinkSettings]) -> Value {
+        let name = |hop: &Hop| match hop {
+            Hop::Wireless(link) => self.links[*link].name.as_str(),
+            Hop::Wired(link) => wired[*link].name.as_str(),
+        };
+        json!({
+            "name": flow.name,
+            "class": flow.class,
+            "route": flow.route.iter().map(name).collect::<Vec<_>>(),
+            "weight": flow.weight,
+            "transport": if flow.is_tcp() { "tcp" } else { "udp" },
+            "mss_bytes": flow.payload_bytes(),
+            "header_bytes": flow.header_bytes(),
+        })
+    }
+}
