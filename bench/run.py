@@ -4,7 +4,7 @@
     .venv/bin/python bench/run.py --quick       shorter runs, rougher figures
     .venv/bin/python bench/run.py --only edca   access parameters of 802.11e beside ns-3 alone
 
-`--only dumbbell`: a router with sixty flows beside ns-2 and ns-3; `--only memory`: twenty million
+`--only csma`: links that hear only some of each other; `--only dumbbell`: a router with sixty flows beside ns-2 and ns-3; `--only memory`: twenty million
 packets through a router; `--only gateway`: what changes of the gateway take in this kernel, as
 root. Writes bench/out/results.json, bench/out/goodput.json and bench/out/router.json. If a goal is
 missed it says by how much, shows where our time goes and exits with 1.
@@ -16,6 +16,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import csma
 import dumbbell
 import edca
 import gateway
@@ -65,7 +66,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="cost per delivered segment beside ns-2 and ns-3")
     parser.add_argument("--quick", action="store_true", help="shorter runs, fewer repetitions")
     parser.add_argument(
-        "--only", choices=("cost", "edca", "dumbbell", "memory", "gateway"), help="a part of it"
+        "--only",
+        choices=("cost", "csma", "edca", "dumbbell", "memory", "gateway"),
+        help="a part of it",
     )
     options = parser.parse_args()
     quick: bool = options.quick
@@ -76,6 +79,8 @@ def main() -> int:
             beside_peers(records, missed, quick=quick)
             by_ourselves(records, missed, repeats=1 if quick else 3)
             cold_start(missed)
+        if options.only in (None, "csma"):
+            conflict_graphs(records, missed, repeats=1 if quick else 3)
         if options.only in (None, "edca"):
             access_parameters(records, missed, quick=quick)
         if options.only in (None, "dumbbell"):
@@ -204,6 +209,21 @@ def by_ourselves(records: list[Record], missed: list[str], *, repeats: int) -> N
         records.append(Record(case, None, mine.us_per_segment, None, None, mine.peak_rss_mb))
         if file == HOTSPOT:
             check_memory("hot-spot", mine, missed)
+
+
+def conflict_graphs(records: list[Record], missed: list[str], *, repeats: int) -> None:
+    """Links that hear only some of each other: four beside a cell, and a thousand."""
+    cell = ours.cost(SEVEN, SHORT_S, LONG_S, repeats)
+    compared = csma.compare(SHORT_S, LONG_S, repeats)
+    report.alone_head("networks by conflict graph")
+    report.alone_row("for comparison: a cell of seven stations", cell)
+    report.alone_row("topology a of paper 001", compared.four)
+    report.alone_row(f"{csma.LINKS} links, {csma.LOAD_PPS:g} packets/s", compared.thousand)
+    print(f"{csma.LINKS} links: {compared.times_real_time:.0f} times faster than real time")
+    for case, mine in (("topology a", compared.four), ("thousand links", compared.thousand)):
+        record = Record(f"csma {case}", None, mine.us_per_segment, None, None, mine.peak_rss_mb)
+        records.append(record)
+    missed.extend(compared.missed(cell.us_per_segment))
 
 
 def check_memory(what: str, mine: Cost, missed: list[str]) -> None:

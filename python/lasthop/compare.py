@@ -27,7 +27,7 @@ ALWAYS_SHOWN = {
     "aps": ("queue_packets",),
     "cells": ("goodput_bps", "jain", "updown_ratio"),
     "classes": ("goodput_bps", "goodput_share", "loss_probability"),
-    "links": ("utilisation",),
+    "links": ("utilisation", "airtime_fraction"),
 }
 """Quantities shown though the model may not give them, by list."""
 

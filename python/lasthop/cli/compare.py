@@ -44,6 +44,10 @@ SHOWN = {
     "occupancy_packets": ("mean queue [packets]", 1.0),
     "drop_probability": ("drops [%]", 100.0),
     "mark_probability": ("marks [%]", 100.0),
+    "airtime_fraction": ("air time [%]", 100.0),
+    "aggressiveness": ("aggressiveness r [-]", 1.0),
+    "rtt_s": ("round-trip time [ms]", 1e3),
+    "connections": ("connections [-]", 1.0),
     "cwnd_packets": ("mean window [packets]", 1.0),
     "period_s": ("period of queue [s]", 1.0),
 }
@@ -107,6 +111,8 @@ def print_comparison(comparison: Comparison) -> None:
         typer.echo(f"no prediction: {comparison.refusal}\n")
     # Queues of a cell's nodes stand with their nodes.
     elsewhere = {"flows", "queues"} if "stations" in comparison.simulation.summary else {"flows"}
+    if comparison.scenario.get("csma"):  # Users are flows, and no class sums them up.
+        elsewhere = set()
     rows = []
     for quantity, (title, scale) in SHOWN.items():
         chosen = [

@@ -76,8 +76,11 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("ping_rtt_s", "ping RTT", "ms", 1e3),
         Column("ping_rtt_p95_s", "95th percentile", "ms", 1e3),
         Column("airtime_fraction", "air time", "%", 100),
+        Column("dummy_fraction", "dummy packets", "%", 100),
         Column("aggressiveness", "r", "-"),
         Column("connections", "connections", "-"),
+        COLLISIONS,
+        DISCARDS,
     ),
     "queues": (
         Column("occupancy_packets", "mean queue", "packets"),

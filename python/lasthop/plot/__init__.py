@@ -28,6 +28,15 @@ class ResultPlots:
 
         return queue_figure(self._result)
 
+    def conflicts(self) -> "Figure":
+        """The conflict graph of a network with `csma`: air time and throughput of each link."""
+        from lasthop.errors import UserError
+        from lasthop.plot.conflicts import conflict_figure
+
+        if not self._result.scenario.get("csma"):
+            raise UserError("no conflict graph: the scenario has no `csma`")
+        return conflict_figure([(str(self._result.summary["scenario"]), self._result)])
+
     def series(self, quantity: str) -> "Figure":
         """One quantity over time, a line an item, in the first replication."""
         from lasthop.plot.series import series_figure

@@ -11,8 +11,10 @@ from matplotlib.figure import SubFigure
 
 from lasthop.compare import Comparison
 from lasthop.digits import plain
+from lasthop.plot.conflicts import conflict_figure
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, headline, house_style, title
 from lasthop.plot.rows import bars, diamonds, estimates, label_rows, numbers, rows_height
+from lasthop.result import Answer
 from lasthop.swing import Swing
 
 __all__ = ["comparison_figure"]
@@ -33,6 +35,8 @@ def comparison_figure(comparison: Comparison) -> Figure:
     Without a cell: goodput by class of flows, use of links, mean queue.
     """
     simulated = comparison.simulation.summary
+    if comparison.scenario.get("csma"):
+        return graph_figure(comparison)
     if "stations" not in simulated:
         return network_figure(comparison)
     stations = simulated["stations"]
@@ -73,6 +77,17 @@ def comparison_figure(comparison: Comparison) -> Figure:
             title_fontsize=6.5,
             alignment="left",
         )
+    return figure
+
+
+def graph_figure(comparison: Comparison) -> Figure:
+    """The conflict graph with air times and throughputs, predicted and simulated."""
+    panels: list[tuple[str, Answer]] = []
+    if comparison.prediction is not None:
+        panels.append((f"model {comparison.prediction.model}", comparison.prediction))
+    panels.append(("simulation", comparison.simulation))
+    figure = conflict_figure(panels)
+    headline(figure, comparison.scenario["name"])
     return figure
 
 

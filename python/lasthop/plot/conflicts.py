@@ -6,8 +6,9 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from lasthop.plot.figure import MODEL, QUIET, Figure, house_style, title
-from lasthop.result import Answer
+from lasthop.digits import plain
+from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
+from lasthop.result import Answer, Prediction
 
 __all__ = ["conflict_figure"]
 
@@ -17,7 +18,7 @@ LARGEST_AREA = 500.0
 """Area of a link that is always active. [points^2]"""
 
 MOST_NAMED = 30
-"""Links up to which each has its name and air time beside it."""
+"""Links up to which each has its name, air time and throughput beside it."""
 
 
 def conflict_figure(answers: Sequence[tuple[str, Answer]]) -> Figure:
@@ -26,7 +27,7 @@ def conflict_figure(answers: Sequence[tuple[str, Answer]]) -> Figure:
     Parameters
     ----------
     answers : sequence of (str, Answer)
-        Titles and predictions of scenarios with `csma`.
+        Titles, and predictions or simulations of scenarios with `csma`.
     """
     with house_style(8.0 + 48.0 * len(answers)) as figure:
         column = figure.subplots(len(answers), squeeze=False)[:, 0]
@@ -36,8 +37,25 @@ def conflict_figure(answers: Sequence[tuple[str, Answer]]) -> Figure:
     return figure
 
 
+def throughputs(answer: Answer) -> dict[str, float]:
+    """Goodput of the flows over each link, where it is known of all of them. [bit/s]"""
+    goodput = {flow["name"]: flow.get("goodput_bps") for flow in answer.summary["flows"]}
+    over: dict[str, float] = {}
+    unknown = set()
+    for flow in answer.scenario["csma"]["flows"]:
+        own = goodput[flow["name"]]
+        for link in flow["route"]:
+            if own is None:
+                unknown.add(link)
+            else:
+                over[link] = over.get(link, 0.0) + own["mean"]
+    return {link: bps for link, bps in over.items() if link not in unknown}
+
+
 def draw_conflicts(axes: Axes, answer: Answer) -> None:
-    """The conflict graph of one answer, links in their air time."""
+    """The conflict graph of one answer, links in their air time, with their throughputs."""
+    carried = throughputs(answer)
+    color = MODEL if isinstance(answer, Prediction) else SIMULATION
     links: Sequence[Any] = answer.scenario["csma"]["links"]
     at = dict(zip((link["name"] for link in links), around(len(links)), strict=True))
     for link in links:
@@ -50,10 +68,13 @@ def draw_conflicts(axes: Axes, answer: Answer) -> None:
         airtime = item["airtime_fraction"]["mean"]
         x, y = at[item["name"]]
         axes.scatter([x], [y], s=LARGEST_AREA, facecolor="white", edgecolor=QUIET, zorder=2)
-        axes.scatter([x], [y], s=LARGEST_AREA * airtime, color=MODEL, linewidth=0, zorder=3)
+        axes.scatter([x], [y], s=LARGEST_AREA * airtime, color=color, linewidth=0, zorder=3)
         if len(at) <= MOST_NAMED:
+            text = f"{item['name']}: {100 * airtime:.0f} %"
+            if item["name"] in carried:
+                text += f"\n{plain(carried[item['name']] * 1e-6)} Mb/s"
             axes.annotate(
-                f"{item['name']}: {100 * airtime:.0f} %",
+                text,
                 (1.45 * x, 1.55 * y),
                 ha="left" if x > 0.1 else "right" if x < -0.1 else "center",
                 va="center",

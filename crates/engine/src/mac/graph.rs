@@ -434,8 +434,7 @@ impl Graph {
                 };
                 let left = left - Span(counted);
                 other.state = State::Frozen { left };
-                self.agenda
-                    .set(self.links.len() + neighbour, Time::NEVER);
+                self.agenda.set(self.links.len() + neighbour, Time::NEVER);
             }
         }
         self.disturb(link);

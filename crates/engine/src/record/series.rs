@@ -33,6 +33,12 @@ pub struct Series {
     /// Of each link, up to the last sample.
     #[serde(skip)]
     busy_ns: Vec<u64>,
+    /// Of each link on air, up to the last sample.
+    #[serde(skip)]
+    air_ns: Vec<u64>,
+    /// Of each user over such links, segments delivered up to the last sample.
+    #[serde(skip)]
+    user_delivered: Vec<u64>,
 }
 
 impl Series {
@@ -67,7 +73,20 @@ impl Series {
         );
         let tcp = flows.filter(|flow| matches!(flow.transport, Transport::Tcp(_)));
         tracks.extend(tcp.map(|flow| track("flows", &flow.name, "cwnd_packets")));
+        if let Some(air) = &world.air {
+            for name in &air.names {
+                tracks.push(track("links", name, "airtime_fraction"));
+                tracks.push(track("links", name, "aggressiveness"));
+            }
+            for flow in scenario.csma.iter().flat_map(|csma| &csma.flows) {
+                tracks.push(track("flows", &flow.name, "goodput_bps"));
+                tracks.push(track("flows", &flow.name, "connections"));
+            }
+        }
+        let users = world.air.as_ref().map_or(0, |air| air.users.len());
         Series {
+            air_ns: vec![0; world.ports.len()],
+            user_delivered: vec![0; users],
             interval_s: interval.seconds(),
             time_s: Vec::new(),
             tracks,
@@ -119,6 +138,23 @@ impl Series {
             if let Endpoints::Tcp(tcp) = &flow.endpoints {
                 push(tcp.0.cwnd());
             }
+        }
+        let (Some(air), Some(csma)) = (&world.air, &world.scenario.csma) else {
+            return;
+        };
+        for (link, drive) in air.drives.iter().enumerate() {
+            let (air_ns, _) = air.medium().air_ns(link as u32, world.now);
+            push((air_ns - self.air_ns[link]) as f64 / 1e9 / self.interval_s);
+            self.air_ns[link] = air_ns;
+            push(drive.r);
+        }
+        for (index, user) in air.users.iter().enumerate() {
+            let delivered = user.sum(&world.flows, |c| c.delivered);
+            let packets = delivered - self.user_delivered[index];
+            self.user_delivered[index] = delivered;
+            let bits = 8.0 * f64::from(csma.flows[index].payload_bytes());
+            push(packets as f64 * bits / self.interval_s);
+            push(user.connections() as f64);
         }
     }
 }

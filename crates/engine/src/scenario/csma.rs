@@ -6,7 +6,7 @@ mod normalised;
 
 use std::collections::BTreeSet;
 
-use super::model::{Category, Ends, Flow, Transport};
+use super::model::{Arrivals, Category, Ends, Flow, Transport};
 use crate::kernel::time::Span;
 
 pub(super) use assemble::assemble;
@@ -137,6 +137,11 @@ impl CsmaFlow {
             transport: self.transport,
             reports: None,
         }
+    }
+
+    /// Whether it always has a packet.
+    pub fn is_greedy(&self) -> bool {
+        matches!(&self.transport, Transport::Udp(udp) if udp.arrivals == Arrivals::Greedy)
     }
 
     /// Whether it is TCP, so that ACKs go back.

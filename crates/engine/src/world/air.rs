@@ -117,7 +117,11 @@ impl Air {
 /// The users whose packets pass link `index`, which may be one back.
 fn passing(csma: &Csma, index: usize) -> Vec<u32> {
     let back = index >= csma.links.len();
-    let link = Hop::Wireless(if back { index - csma.links.len() } else { index });
+    let link = Hop::Wireless(if back {
+        index - csma.links.len()
+    } else {
+        index
+    });
     let users = csma.flows.iter().enumerate();
     users
         .filter(|(_, flow)| flow.route.contains(&link) && (flow.is_tcp() || !back))
@@ -159,7 +163,10 @@ fn vertices_of(csma: &Csma) -> Vec<Vertex> {
         let there = links.iter().map(|&link| link as u32);
         match is_double {
             false => there.collect(),
-            true => there.clone().chain(there.map(|link| link + count)).collect(),
+            true => there
+                .clone()
+                .chain(there.map(|link| link + count))
+                .collect(),
         }
     };
     let vertex = |index: usize, back: bool| {

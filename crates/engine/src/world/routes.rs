@@ -45,7 +45,8 @@ impl Routes {
         }
         if let Some(csma) = &scenario.csma {
             for flow in &csma.flows {
-                let ways = [false, true].map(|data| routes.lay_over_air(flow, data, csma, scenario));
+                let ways =
+                    [false, true].map(|data| routes.lay_over_air(flow, data, csma, scenario));
                 routes.ways.push(ways);
             }
         }
@@ -70,7 +71,13 @@ impl Routes {
 
     /// The way of a flow over wireless links, which are numbered behind the wired ones; ACKs with
     /// priority pass those in no time.
-    fn lay_over_air(&mut self, flow: &CsmaFlow, data: bool, csma: &Csma, scenario: &Scenario) -> Way {
+    fn lay_over_air(
+        &mut self,
+        flow: &CsmaFlow,
+        data: bool,
+        csma: &Csma,
+        scenario: &Scenario,
+    ) -> Way {
         let air = NETWORK + scenario.links.len() as u32;
         let back = csma.links.len() as u32;
         let number = |hop: &Hop| match (*hop, data, csma.acks) {

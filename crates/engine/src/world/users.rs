@@ -189,7 +189,10 @@ impl World<'_> {
         let free = user.closed.iter().position(|&flow| self.is_free(flow));
         let new = self.flows.len() as u32;
         if free.is_none() {
-            if !self.agenda.grow(self.slots.flow(self.flows.len() + 1), self.end) {
+            if !self
+                .agenda
+                .grow(self.slots.flow(self.flows.len() + 1), self.end)
+            {
                 return false;
             }
             self.flows.push(FlowState::connection(&tcp));

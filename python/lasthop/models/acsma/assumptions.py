@@ -50,7 +50,25 @@ def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
             "section 3.1",
             "there is no `csma`; the model is of links that hear only some of each other",
         )
-    adaptive = csma["access"] == "adaptive"
+    if csma["access"] == "dcf":
+        raise ModelError(
+            "section 4.1",
+            "`csma.access` = dcf is simulated, not predicted; legacy is the model of it",
+        )
+    yield from check_channel(csma)
+    adaptive = csma["access"] == "adaptive" and not saturated(csma)
+    given = [link["name"] for link in csma["links"] if link["r"] is not None]
+    if adaptive and given:
+        raise ModelError(
+            "section 5.1", f"`csma.link.{given[0]}.r` is given, but not that of every link"
+        )
+    for flow in csma["flows"]:
+        if flow["transport"] == "udp" and (adaptive or not flow["greedy"]):
+            raise ModelError(
+                "section 3.4",
+                f"`flow.{flow['class']}.udp`: solved are TCP, and greedy sources over links whose "
+                "r is given",
+            )
     if adaptive and csma["connections"] == "one":
         if not one_flow_per_link(csma):
             raise ModelError(
@@ -70,6 +88,25 @@ def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
     if len(sizes) > 1:
         listed = ", ".join(map(str, sorted(sizes)))
         yield (f"section 5.3.3: segments of {listed} bytes; a link serves equally many of each")
+
+
+def saturated(csma: Mapping[str, Any]) -> bool:
+    """Whether every link that carries a flow has an aggressiveness of its own."""
+    carrying = {link for flow in csma["flows"] for link in flow["route"]}
+    own = [link["r"] for link in csma["links"] if link["name"] in carrying]
+    return bool(own) and None not in own
+
+
+def check_channel(csma: Mapping[str, Any]) -> Iterator[str]:
+    """Warnings on what the channel does beyond the conflict graph."""
+    lossy = [link["name"] for link in csma["links"] if link["error"] > 0.0]
+    hidden = [link["name"] for link in csma["links"] if link["disturbs"]]
+    if lossy:
+        yield f"section 3.1: link {lossy[0]} loses frames on the channel, which the model ignores"
+    if hidden:
+        yield f"section 3.1: link {hidden[0]} is a hidden node for others, which the model ignores"
+    if csma["acks"] == "contend":
+        yield "section 4.2.1: ACKs contend for the channel, which the model ignores"
 
 
 def check_optimum(

@@ -12,6 +12,7 @@ from lasthop.models.acsma.assumptions import (
     check_optimum,
     check_scenario,
     one_flow_per_link,
+    saturated,
 )
 from lasthop.models.acsma.distribution import stationary_airtime
 from lasthop.models.acsma.errors import NetworkError, TooLargeError
@@ -70,6 +71,8 @@ def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
         network = network_of(scenario)
         if csma["access"] == "legacy":
             answer = _legacy(csma, network)
+        elif saturated(csma):
+            answer = _given(csma, network)
         elif csma["connections"] == "one":
             answer = _one_connection(csma, network)
         else:
@@ -219,6 +222,15 @@ def _legacy(csma: Mapping[str, Any], network: Network) -> _Answer:
     """All links count down alike (4.1)."""
     z = np.full(len(network.carrying), np.log(csma["access_intensity"]))
     return _saturated(csma, network, z)
+
+
+def _given(csma: Mapping[str, Any], network: Network) -> _Answer:
+    """Every link by an r of its own (3.3)."""
+    r = np.array([csma["links"][place]["r"] for place in network.carrying])
+    answer = _saturated(csma, network, csma["beta"] * r)
+    for place, own in zip(network.carrying, r, strict=True):
+        answer.links[network.graph.links[place]]["aggressiveness"] = _estimate(own)
+    return answer
 
 
 def _saturated(csma: Mapping[str, Any], network: Network, log_fugacity: Floats) -> _Answer:

@@ -375,4 +375,3 @@ fn route(
     }
     Some(hops)
 }
-

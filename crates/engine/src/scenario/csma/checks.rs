@@ -17,6 +17,10 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
                 let message = "without `csma`; needed are wireless links [csma.link.NAME]";
                 problems.add(entry.origin, &entry.path, message.to_owned());
             }
+            if let Some(rate) = greedy(flow) {
+                let message = format!("{} beside no route; allowed is a rate", rate.shown);
+                problems.add(rate.origin, &rate.path, message);
+            }
         }
         return;
     };
@@ -29,7 +33,11 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
         let message = "missing; needed are tables [flow.NAME] with a route".to_owned();
         problems.add(csma.origin, "flow", message);
     }
-    check_rules(csma, problems);
+    let has_tcp = root
+        .named("flow")
+        .iter()
+        .any(|(_, flow)| flow.table("udp").is_none());
+    check_rules(csma, has_tcp, problems);
     if let Some(frames) = root
         .table("record")
         .and_then(|record| record.entry("frames"))
@@ -221,6 +229,7 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         );
         problems.add(entry.origin, &entry.path, message);
     }
+    check_greedy(csma, flow, problems);
     if let Some(weight) = flow.entry("weight")
         && csma.entry("connections").and_then(Entry::word) != Some("utility")
     {
@@ -232,7 +241,36 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
     }
 }
 
-fn check_rules(csma: &Section, problems: &mut Problems) {
+/// The rate of a datagram source that has none.
+fn greedy(flow: &Section) -> Option<&Entry> {
+    let rate = flow.table("udp")?.entry("rate")?;
+    (rate.word() == Some("greedy")).then_some(rate)
+}
+
+/// A greedy source fills a queue that lets it.
+fn check_greedy(csma: &Section, flow: &Section, problems: &mut Problems) {
+    let Some(rate) = greedy(flow) else {
+        return;
+    };
+    let arrivals = flow.table("udp").and_then(|udp| udp.entry("arrivals"));
+    let first = flow.entry("route").and_then(|route| route.names()?.first());
+    let on_air = |name: &String| csma.named("link").iter().any(|(link, _)| link == name);
+    let adaptive = csma.entry("access").and_then(Entry::word) == Some("adaptive");
+    let aqm = csma.entry("aqm").and_then(Entry::flag) == Some(true);
+    let message = if arrivals.and_then(Entry::word) == Some("poisson") {
+        "\"greedy\" contradicts arrivals = \"poisson\"; allowed is one of the two"
+    } else if !first.is_some_and(on_air) {
+        "greedy, but the route does not begin with a wireless link; allowed is a rate"
+    } else if adaptive && aqm {
+        "greedy, so that it fills its queue to the limit, which csma.aqm would not let it; \
+         allowed is a rate, or aqm = false"
+    } else {
+        return;
+    };
+    problems.add(rate.origin, &rate.path, message.to_owned());
+}
+
+fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
     let word = |key: &str| csma.entry(key).and_then(Entry::word);
     let count = |key: &str| csma.entry(key).and_then(Entry::count);
     if let (Some(least), Some(most), Some(entry)) =
@@ -269,7 +307,8 @@ fn check_rules(csma: &Section, problems: &mut Problems) {
         }
     }
     let aqm = csma.entry("aqm");
-    if word("access") == Some("adaptive")
+    if has_tcp
+        && word("access") == Some("adaptive")
         && aqm.and_then(Entry::flag) == Some(false)
         && word("connections") == Some("one")
         && word("r_max") == Some("unlimited")
@@ -279,4 +318,3 @@ fn check_rules(csma: &Section, problems: &mut Problems) {
         problems.add(aqm.origin, "csma.aqm", message.to_owned());
     }
 }
-

@@ -87,6 +87,7 @@ impl Csma {
             "route": flow.route.iter().map(name).collect::<Vec<_>>(),
             "weight": flow.weight,
             "transport": if flow.is_tcp() { "tcp" } else { "udp" },
+            "greedy": flow.is_greedy(),
             "mss_bytes": flow.payload_bytes(),
             "header_bytes": flow.header_bytes(),
         })

@@ -1,6 +1,8 @@
 //! Wireless links of which each hears only some others.
 
-use super::{Default, Key, Kind, S, Table, US, count, duration, key, length, number, number_or, own};
+use super::{
+    Default, Key, Kind, S, Table, US, count, duration, key, length, number, number_or, own,
+};
 
 /// Largest coordinate and range. [mm]
 const FARTHEST: u64 = 100_000_000;

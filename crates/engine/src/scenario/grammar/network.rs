@@ -139,9 +139,11 @@ const SOURCE: Table = Table {
         own(&[
             key(
                 "rate",
-                Kind::Rate { word: None },
+                Kind::Rate {
+                    word: Some("greedy"),
+                },
                 Default::Depends("needed"),
-                "Mean rate of payload.",
+                "Mean rate of payload; \"greedy\", on a route that begins with a wireless link without aqm: as much as its queue takes.",
             ),
             key(
                 "arrivals",

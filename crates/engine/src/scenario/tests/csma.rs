@@ -250,13 +250,3 @@ fn json_files_have_lists_too() {
         "{said}"
     );
 }
-
-#[test]
-fn such_a_network_is_not_simulated() {
-    let scenario = toml(PLACED, &[]).unwrap();
-    let refused = crate::run(&scenario, 1, &|_| std::ops::ControlFlow::Continue(()));
-    assert_eq!(
-        refused.err().map(|error| error.to_string()).as_deref(),
-        Some("csma: such a network is predicted, not simulated")
-    );
-}

@@ -1,0 +1,269 @@
+//! Networks by conflict graph: what can be worked out by hand, and laws. (`tests/validation` has the
+//! long runs beside the models.)
+
+mod support;
+
+use std::ops::ControlFlow;
+
+use lasthop_engine::scenario::{Direction, Format, Scenario, parse};
+use lasthop_engine::{RunResult, run};
+use serde_json::Value;
+use support::{add_flow, dot11b, greedy};
+
+fn scenario(text: &str) -> Scenario {
+    match parse(text, Format::Toml, "test.toml", &[]) {
+        Ok(scenario) => scenario,
+        Err(problems) => panic!("{}\nin\n{text}", problems[0]),
+    }
+}
+
+fn result(scenario: &Scenario, jobs: usize) -> RunResult {
+    match run(scenario, jobs, &|_| ControlFlow::Continue(())) {
+        Ok(result) => result,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn simulated(text: &str) -> RunResult {
+    result(&scenario(text), 1)
+}
+
+/// Means of one quantity of a list, in its order.
+fn means(result: &RunResult, list: &str, quantity: &str) -> Vec<f64> {
+    let Some(items) = result.summary[list].as_array() else {
+        panic!("no list {list}");
+    };
+    let mean = |item: &Value| match item[quantity]["mean"].as_f64() {
+        Some(mean) => mean,
+        None => panic!("no {quantity} in {item}"),
+    };
+    items.iter().map(mean).collect()
+}
+
+/// Saturated links that send packets of 1 ms, `csma` and tables of links as given.
+fn saturated(csma: &str, links: &[(&str, &str)]) -> String {
+    let mut text = format!(
+        "duration = \"20 s\"\nwarmup = \"1 s\"\nreplications = 2\n\
+         udp = {{ packet = \"1000 B\", header = \"0 B\" }}\n\
+         [csma]\naqm = false\nservice_rate = 1000\n{csma}\n"
+    );
+    for (name, settings) in links {
+        text += &format!("[csma.link.{name}]\n{settings}\n");
+        text += &format!("[flow.f{name}]\nroute = [\"{name}\"]\nudp = \"greedy\"\n");
+    }
+    text
+}
+
+#[test]
+fn one_link_is_on_the_air_for_the_part_that_its_backoff_leaves() {
+    // constant times: backoff exp(-1) ms, packet 1 ms
+    let text = saturated("beta = 100\nbackoff = \"constant\"", &[("a", "r = 0.01")]);
+    let found = means(&simulated(&text), "links", "airtime_fraction")[0];
+    let expected = 1.0 / (1.0 + libm::exp(-1.0));
+    assert!((found - expected).abs() < 1e-4, "{found} for {expected}");
+}
+
+#[test]
+fn an_interrupted_backoff_goes_on_where_it_stood() {
+    // constant times: a waits 0.25 ms for a packet of 1 ms, b 1 ms in all, so that a sends four times
+    // and b once in a round of 6 ms
+    let csma = "access = \"legacy\"\nbackoff = \"constant\"\naccess_intensity = 4";
+    let mut text = saturated(csma, &[("a", "conflicts = [\"b\"]"), ("b", "")]);
+    let [a, b] = means(&simulated(&text), "links", "airtime_fraction")[..] else {
+        panic!("two links");
+    };
+    // the same patience: they share what one round of 0.25 + 2 ms leaves
+    assert!(
+        (a - b).abs() < 1e-3 && (a + b - 2.0 / 2.25).abs() < 1e-3,
+        "{a} {b}"
+    );
+    text = text.replace("access = \"legacy\"\n", "").replace(
+        "conflicts = [\"b\"]",
+        "conflicts = [\"b\"]\nr = 0.006931471805599453", // exp(-200 r) = 1/4
+    );
+    let [a, b] = means(
+        &simulated(&text.replace("[csma.link.b]", "[csma.link.b]\nr = 0")),
+        "links",
+        "airtime_fraction",
+    )[..] else {
+        panic!("two links");
+    };
+    assert!(
+        (a - 4.0 / 6.0).abs() < 1e-3 && (b - 1.0 / 6.0).abs() < 1e-3,
+        "{a} {b}"
+    );
+}
+
+#[test]
+fn shorter_packets_take_less_time_down_to_the_overhead() {
+    let text = saturated(
+        "beta = 1e6\noverhead = \"0.4 ms\"",
+        &[("a", "r = 1"), ("b", "r = 1")],
+    );
+    let text = text.replace(
+        "route = [\"b\"]\nudp = \"greedy\"",
+        "route = [\"b\"]\nudp = { rate = \"greedy\", packet = \"500 B\" }",
+    );
+    let goodput = means(&simulated(&text), "flows", "goodput_bps");
+    // 1 ms for 1000 bytes, 0.7 ms for 500; the backoff is nothing
+    assert!((goodput[0] / 8e6 - 1.0).abs() < 1e-3, "{goodput:?}");
+    assert!(
+        (goodput[1] / (4e3 / 0.7e-3) - 1.0).abs() < 1e-3,
+        "{goodput:?}"
+    );
+}
+
+#[test]
+fn a_link_that_cannot_be_heard_destroys_what_it_disturbs() {
+    let links = |disturbs| [("a", disturbs), ("b", "r = 0.05")];
+    let csma = "beta = 100\nattempts = 1";
+    let quiet = simulated(&saturated(csma, &links("r = 0.05")));
+    let hidden = simulated(&saturated(csma, &links("r = 0.05\ndisturbs = [\"b\"]")));
+    assert_eq!(means(&quiet, "links", "collision_rate"), [0.0, 0.0]);
+    let [a, b] = means(&hidden, "links", "discard_probability")[..] else {
+        panic!("two links");
+    };
+    assert!(
+        a == 0.0 && b > 0.99,
+        "{a} {b}: a is on the air nearly always"
+    );
+}
+
+#[test]
+fn channel_errors_cost_attempts() {
+    let text = saturated("attempts = 3", &[("a", "error = 0.2")]);
+    let found = simulated(&text);
+    // some 19,000 attempts: a standard deviation of 0.003
+    let failed = means(&found, "links", "frame_failure_rate")[0];
+    assert!((failed - 0.2).abs() < 0.012, "{failed}");
+    let lost = means(&found, "flows", "loss_probability")[0];
+    assert!((lost - 0.008).abs() < 0.003, "{lost}");
+}
+
+#[test]
+fn dummy_packets_keep_an_idle_link_on_the_air() {
+    let text = saturated("dummy = true\nbeta = 100", &[("a", "r = 0.05")]);
+    let text = text.replace("udp = \"greedy\"", "udp = \"80 kbps\"");
+    let found = simulated(&text);
+    let [air, dummy] = ["airtime_fraction", "dummy_fraction"].map(|q| means(&found, "links", q)[0]);
+    assert!(
+        air > 0.99 && (dummy - (air - 0.01)).abs() < 0.001,
+        "{air} {dummy}"
+    );
+}
+
+/// A complete graph is one cell: five saturated stations, with the frame times of the cell, against
+/// five links that all hear each other.
+#[test]
+fn the_dcf_on_a_complete_graph_is_that_of_a_cell() {
+    let mut cell = dot11b(5, 40);
+    cell.cell.phy.eifs_rate_bps = 2_000_000; // EIFS as long as the MAC ACK, as on a graph
+    for node in cell.stations.iter_mut().map(|station| &mut station.node) {
+        node.attempts_long = 7;
+    }
+    for station in 0..5 {
+        add_flow(&mut cell, station, Direction::Up, greedy());
+    }
+    let cell = result(&cell, 1);
+    // 1472 + 28 bytes: 1310.545 us of data, SIFS, 248 us of MAC ACK
+    let rate = 1.0 / (1_310.545e-6 + 10e-6 + 248e-6);
+    let links: Vec<String> = ["a", "b", "c", "d", "e"].map(String::from).into();
+    let mut text = format!(
+        "duration = \"40 s\"\nwarmup = \"4 s\"\n[csma]\naccess = \"dcf\"\nservice_rate = {rate}\n"
+    );
+    for (k, name) in links.iter().enumerate() {
+        let others: Vec<String> = links[k + 1..]
+            .iter()
+            .map(|one| format!("\"{one}\""))
+            .collect();
+        text += &format!("[csma.link.{name}]\n");
+        if !others.is_empty() {
+            text += &format!("conflicts = [{}]\n", others.join(", "));
+        }
+        text += &format!("[flow.f{name}]\nroute = [\"{name}\"]\nudp = \"greedy\"\n");
+    }
+    let graph = simulated(&text);
+    let goodput = |result| means(result, "flows", "goodput_bps").iter().sum::<f64>();
+    let rate = |result, list| means(result, list, "collision_rate").iter().sum::<f64>() / 5.0;
+    let (there, here) = (goodput(&cell), goodput(&graph));
+    // some 20,000 exchanges each: half a per cent
+    assert!(
+        (here / there - 1.0).abs() < 0.01,
+        "goodput {here} for {there}"
+    );
+    let (there, here) = (rate(&cell, "stations"), rate(&graph, "links"));
+    // some 23,000 attempts each, a quarter of which collide: a standard deviation of 0.003
+    assert!(
+        (here - there).abs() < 0.015,
+        "collisions {here} for {there}"
+    );
+}
+
+/// Everything at once, over and over: conservation is checked inside each run.
+const MIXED: &str = r#"
+duration = "30 s"
+warmup = "2 s"
+replications = 2
+tcp = { congestion = "reno", delayed_ack = false, mss = "1000 B", initial_rto = "3 s" }
+[csma]
+r_per_packet = 2e-4
+connections_interval = "1 s"
+[csma.link]
+1 = { conflicts = ["2"], error = 0.05 }
+2 = { conflicts = ["3", "4"] }
+3 = { conflicts = ["4"], disturbs = ["1"] }
+4 = {}
+[link.wire]
+from = "x"
+to = "y"
+rate = "2 Mbps"
+delay = "5 ms"
+queue = 10
+loss = 0.01
+[flow]
+far = { route = ["1", "wire", "4"] }
+near = { route = ["2"], start = "3 s", stop = "20 s" }
+down = { route = ["wire", "3"] }
+noise = { route = ["3"], udp = { rate = "300 kbps", arrivals = "poisson" } }
+"#;
+
+#[test]
+fn a_network_of_everything_keeps_its_laws_and_its_bytes() {
+    let settings = [
+        "",
+        "acks = \"contend\"",
+        "acks = \"contend\"\nqueue_unit = \"bytes\"\ndummy = true\nr_max = 0.01",
+        "connections = \"utility\"\nfairness = 1\nrounding = \"nearest\"\nsmoothing = 0.5",
+        "access = \"dcf\"\nqueue = 20",
+        "access = \"legacy\"\ntransmission = \"exponential\"\nbackoff = \"uniform\"\nattempts = 2",
+        "queue = 1\nbeta = 1e5",
+    ];
+    for setting in settings {
+        let scenario = scenario(&MIXED.replace("[csma]", &format!("[csma]\n{setting}")));
+        let (one, two) = (result(&scenario, 1), result(&scenario, 2));
+        assert_eq!(one.samples_json(), two.samples_json(), "{setting}");
+        let goodput = means(&one, "flows", "goodput_bps");
+        assert!(
+            goodput.iter().all(|&bps| bps > 0.0),
+            "{setting}: {goodput:?}"
+        );
+    }
+}
+
+#[test]
+fn connections_are_opened_and_closed_and_counted() {
+    let found = simulated(&MIXED.replace("[csma]\nr_", "[csma]\nk = 60\nr_"));
+    let of = |quantity: &str| {
+        let items = found.summary["flows"].as_array();
+        let near = items.and_then(|items| items.iter().find(|item| item["name"] == "near"));
+        near.and_then(|near| near[quantity]["mean"].as_f64())
+    };
+    let opened = of("connections_opened").unwrap_or(0.0);
+    assert!(opened > 2.0, "{opened}");
+    assert_eq!(
+        of("connections_closed"),
+        Some(opened),
+        "all are closed at its stop"
+    );
+    assert!(of("connections").is_some_and(|mean| mean > 0.5 && mean < opened));
+}
