@@ -1,4 +1,4 @@
-"""Networks by conflict graph: what a delivered packet costs, and a thousand links against real time."""
+"""Networks by conflict graph: cost of a delivered packet, a thousand links against real time."""
 
 import json
 import random
@@ -55,7 +55,7 @@ def compare(short_s: float, long_s: float, repeats: int) -> Compared:
 
 
 def thousand_links() -> dict[str, object]:
-    """Links at random places, each in conflict with six others on average, each with a Poisson source.
+    """Links at random places, in conflict with six others on average, each with a Poisson source.
 
     Adaptive access with a load that every neighbourhood can carry.
     """

@@ -108,8 +108,13 @@ def main(file: str, settings: str, durations: list[float]) -> None:
 
 
 def segments(result: "lasthop.Result", measured_s: float) -> int:
-    """Data segments that all lasting TCP flows delivered after the warm-up."""
+    """Data segments that all lasting TCP flows delivered after the warm-up.
+
+    Over a conflict graph datagrams count too.
+    """
     mss = {f["name"]: f["tcp"]["mss_bytes"] for f in result.scenario["flows"] if "tcp" in f}
+    if csma := result.scenario.get("csma"):
+        mss = {f["name"]: f["mss_bytes"] for f in csma["flows"]}
     rates = {f["name"]: f["goodput_bps"]["mean"] for f in result.summary["flows"]}
     total: float = sum(rates[name] / 8 / mss[name] for name in rates.keys() & mss.keys())
     return round(total * measured_s)

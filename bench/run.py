@@ -4,7 +4,8 @@
     .venv/bin/python bench/run.py --quick       shorter runs, rougher figures
     .venv/bin/python bench/run.py --only edca   access parameters of 802.11e beside ns-3 alone
 
-`--only csma`: links that hear only some of each other; `--only dumbbell`: a router with sixty flows beside ns-2 and ns-3; `--only memory`: twenty million
+`--only csma`: links that hear only some of each other; `--only dumbbell`: a router with sixty flows
+beside ns-2 and ns-3; `--only memory`: twenty million
 packets through a router; `--only gateway`: what changes of the gateway take in this kernel, as
 root. Writes bench/out/results.json, bench/out/goodput.json and bench/out/router.json. If a goal is
 missed it says by how much, shows where our time goes and exits with 1.
@@ -216,9 +217,9 @@ def conflict_graphs(records: list[Record], missed: list[str], *, repeats: int) -
     cell = ours.cost(SEVEN, SHORT_S, LONG_S, repeats)
     compared = csma.compare(SHORT_S, LONG_S, repeats)
     report.alone_head("networks by conflict graph")
-    report.alone_row("for comparison: a cell of seven stations", cell)
+    report.alone_row("cell of seven stations", cell)
     report.alone_row("topology a of paper 001", compared.four)
-    report.alone_row(f"{csma.LINKS} links, {csma.LOAD_PPS:g} packets/s", compared.thousand)
+    report.alone_row(f"{csma.LINKS} links", compared.thousand)
     print(f"{csma.LINKS} links: {compared.times_real_time:.0f} times faster than real time")
     for case, mine in (("topology a", compared.four), ("thousand links", compared.thousand)):
         record = Record(f"csma {case}", None, mine.us_per_segment, None, None, mine.peak_rss_mb)

@@ -129,7 +129,7 @@ def test_as_many_connections_as_the_round_trip_asks_for_reach_the_optimum(name):
         "duration": "2000 s",
         "warmup": "400 s",
         "replications": 2,
-        # Marks in place of drops and a long timeout: congestion avoidance alone, as the model has it.
+        # Marks in place of drops and a long timeout: congestion avoidance alone, as in the model.
         "tcp": {
             "congestion": "reno",
             "ecn": True,

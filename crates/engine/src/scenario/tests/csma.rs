@@ -75,7 +75,7 @@ fn routes_pass_wireless_and_wired_links() {
         .collect();
     assert_eq!(names, ["middle", "others-1", "others-2"]);
     assert_eq!(network.flows[0].route, [Hop::Wireless(1), Hop::Wired(0)]);
-    assert_eq!(network.flows[1].mss_bytes, 500);
+    assert_eq!(network.flows[1].payload_bytes(), 500);
 }
 
 #[test]
