@@ -6,6 +6,7 @@ import pytest
 from lasthop import Scenario, ScenarioError, predict
 from lasthop.errors import ModelError, UserError
 from lasthop.models import choose
+from lasthop.models.acsma.distribution import stationary_airtime
 from lasthop.models.acsma.failing import equal_aggressiveness
 from lasthop.models.acsma.graph import Position, from_positions
 from lasthop.models.acsma.optimum import RENO, optimum
@@ -183,8 +184,34 @@ def test_each_model_refuses_what_it_is_not_of():
         predict(EXAMPLES / "hotspot.toml", model="acsma")
 
 
-def test_such_a_network_is_not_simulated():
-    from lasthop import simulate
+def test_links_with_a_given_r_and_greedy_sources_have_the_stationary_air_times():
+    given = scenario(EACH, aqm=False)
+    for flow in given["flow"].values():
+        flow["udp"] = "greedy"
+    for number, link in enumerate(given["csma"]["link"].values()):
+        link["r"] = 0.002 * (number + 1)
+    answer = predict(given)
+    network = topology("a", 600.0, RENO)
+    exact = stationary_airtime(network.graph, 200 * 0.002 * np.arange(1.0, 5.0)).airtime
+    np.testing.assert_allclose(means(answer, "links", "airtime_fraction"), exact)
+    np.testing.assert_allclose(means(answer, "flows", "goodput_bps"), 600 * exact * 8 * 1472)
+    del given["csma"]["link"]["4"]["r"]
+    with pytest.raises(ModelError, match=r"`csma.link.1.r` is given, but not that of every link"):
+        predict(given)
 
-    with pytest.raises(UserError, match="csma: such a network is predicted, not simulated"):
-        simulate(FOUR)
+
+def test_what_the_model_does_not_cover_is_refused_or_warned_of():
+    with pytest.raises(ModelError, match="`csma.access` = dcf is simulated, not predicted"):
+        predict(scenario(EACH, access="dcf"))
+    slow = scenario(EACH)
+    slow["flow"]["f0"]["udp"] = "1 Mbps"
+    with pytest.raises(ModelError, match="`flow.f0.udp`: solved are TCP, and greedy sources"):
+        predict(slow)
+    noisy = scenario(EACH, acks="contend")
+    noisy["csma"]["link"]["1"]["error"] = 0.1
+    noisy["csma"]["link"]["4"]["disturbs"] = ["1"]
+    assert [warning.split(":")[0] for warning in predict(noisy).warnings] == [
+        "section 3.1",
+        "section 3.1",
+        "section 4.2.1",
+    ]

@@ -213,8 +213,8 @@ fn only_flows_on_routes_are_beside_a_conflict_graph() {
             "`flow.y.weight`: 2 has no effect; needed is csma.connections = \"utility\"",
         ),
         (
-            with("[flow.y]\nroute = [\"far\"]\nudp = \"1 Mbps\""),
-            "`flow.y.udp`: beside `route`; allowed is bulk TCP",
+            with("[flow.y]\nroute = [\"far\"]\nweb = 3"),
+            "`flow.y.web`: beside `route`; allowed is bulk TCP, or udp",
         ),
         (
             complaints(toml(
@@ -248,5 +248,91 @@ fn json_files_have_lists_too() {
     assert!(
         said.contains("a list has a list, which is not a name in quotes"),
         "{said}"
+    );
+}
+
+#[test]
+fn settings_that_contradict_each_other_are_refused() {
+    let ruled = |rules: &str| listed("connected = true", rules);
+    let of = |flow: &str, rules: &str| {
+        let text = LISTED.replace("from = \"ap\"", "from = \"x\"");
+        let text = text.replace("connected = true", rules);
+        complaints(toml(&format!("{text}[flow.y]\n{flow}"), &[]))
+    };
+    let cases = [
+        (
+            ruled("overhead = \"2 ms\""),
+            "`csma.overhead`: \"2 ms\" is not less than a packet takes at this service_rate; allowed is less than 1666.667 us",
+        ),
+        (
+            ruled("access = \"dcf\"\ncwmin = 63\ncwmax = 31"),
+            "`csma.cwmax`: 31 is less than cwmin; allowed is at least 63",
+        ),
+        (
+            listed("1 = {}", "1 = { disturbs = [\"2\"] }"),
+            "`csma.link.1.disturbs`: \"2\" is in conflict with it, so that it waits",
+        ),
+        (
+            listed("1 = {}", "1 = { disturbs = [\"5\"] }"),
+            "`csma.link.1.disturbs`: there is no wireless link \"5\"; allowed are 1, 2, 3, 4",
+        ),
+        (
+            complaints(toml(
+                "duration = \"1 s\"\ncsma = { access = \"dcf\", link.a.r = 0.1 }\nflow.x.route = [\"a\"]",
+                &[],
+            )),
+            "`csma.link.a.r`: 0.1 has no effect; needed is csma.access = \"adaptive\"",
+        ),
+        (
+            of("route = [\"1\"]\nudp = \"greedy\"", ""),
+            "`flow.y.udp`: greedy, so that it fills its queue to the limit, which csma.aqm would not \
+             let it; allowed is a rate, or aqm = false",
+        ),
+        (
+            of("route = [\"wire\", \"1\"]\nudp = \"greedy\"", "aqm = false"),
+            "`flow.y.udp`: greedy, but the route does not begin with a wireless link; allowed is a rate",
+        ),
+        (
+            of("route = [\"1\"]\nsegments = 9", ""),
+            "`flow.y.segments`: 9 is of flows that end; a flow on a route has no end, but `stop`",
+        ),
+        (
+            of("route = [\"1\"]\nstart = \"10 s\"", ""),
+            "`flow.y.start`: flow `y` would start at 10 s; allowed is before its end at 10 s",
+        ),
+        (
+            of("route = [\"1\"]\n[record]\nframes = 10", ""),
+            "`record.frames`: beside `csma`; a capture is of the frames of a cell",
+        ),
+        (
+            complaints(toml(
+                "duration = \"1 s\"\nlink.w = { from = \"a\", to = \"b\" }\n\
+                 csma.link.a = {}\nflow.x.route = [\"w\"]",
+                &[],
+            )),
+            "`flow.x.route`: packets take no time on it; needed is a wireless link, or a rate or a delay",
+        ),
+    ];
+    for (said, expected) in cases {
+        assert!(said.contains(expected), "{said}\ndoes not say\n{expected}");
+    }
+}
+
+#[test]
+fn interference_makes_hidden_nodes_of_those_beyond_sensing() {
+    let range = "[csma]\nsensing_range = \"600 m\"\ninterference_range = \"600 m\"\n[csma.node]";
+    let network = network(&PLACED.replace("[csma.node]", range));
+    // transmitters at 0, 0.5 and 1.2 km, receivers at 0.2, 0.7 and 1.3 km
+    assert_eq!(conflicts(&network), [vec![1], vec![0], vec![]]);
+    let disturbs = |link: usize| {
+        network.links[link]
+            .disturbs
+            .iter()
+            .copied()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        [disturbs(0), disturbs(1), disturbs(2)],
+        [vec![], vec![], vec![1]]
     );
 }

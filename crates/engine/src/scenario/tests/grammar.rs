@@ -26,7 +26,7 @@ sensor_down = "1 s"
 "#;
 
 /// Networks, so that every key has a place where it matters.
-const NETWORKS: [&str; 8] = [
+const NETWORKS: [&str; 10] = [
     r#"
 duration = "100 s"
 cell = { phy = "802.11b" }
@@ -49,6 +49,16 @@ flow.a.route = ["a"]
 access = "legacy"
 node = { a = { x = "4 m" }, b = { x = "3 m" }, c = { x = "4 m", y = "4 m" } }
 link = { a = { from = "a", to = "c" } }
+"#,
+    r#"
+duration = "100 s"
+csma = { access = "dcf", link = { a = {} } }
+flow.a.route = ["a"]
+"#,
+    r#"
+duration = "100 s"
+csma = { link = { a = {} } }
+flow.a.route = ["a"]
 "#,
     r#"
 duration = "100 s"
@@ -215,6 +225,10 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             },
             "access" => "adaptive",
             "connections" => "one",
+            "backoff" | "transmission" => "uniform",
+            "acks" => "contend",
+            "queue_unit" => "bytes",
+            "rounding" => "nearest",
             _ => "poisson",
         },
         Kind::Formed(_) => panic!("{path} has a form of its own"),
