@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lasthop import compare, predict
+from lasthop import compare, simulate
 from lasthop.plot.conflicts import conflict_figure
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
 from lasthop.plot.stability import draw_branch
@@ -21,7 +21,7 @@ from lasthop.stability import (
     sweep,
 )
 
-LEGACY = {"csma.access": "legacy"}
+DCF = {"csma.access": "dcf", "csma.queue": 50}
 IMAGES = Path(__file__).parent / "images"
 GUIDE = Path(__file__).parent / "guide" / "oscillation.md"
 """Its first file is the scenario of the router's picture."""
@@ -30,12 +30,12 @@ CASE = Case.of("red", gamma=0.03)
 
 
 def starving() -> Figure:
-    """Four networks, the second in the middle: air time before and after the cure."""
+    """Four networks, the second in the middle: what each link gets before and after the cure."""
     file = Path(__file__).parents[1] / "examples/csma.toml"
     return conflict_figure(
         [
-            ("802.11: the link in the middle starves", predict(file, settings=LEGACY)),
-            ("adaptive CSMA, AQM and n = k T connections", predict(file)),
+            ("802.11: the link in the middle starves", simulate(file, settings=DCF)),
+            ("adaptive CSMA, AQM and n = k T connections", simulate(file)),
         ]
     )
 

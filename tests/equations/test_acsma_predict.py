@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lasthop import Scenario, ScenarioError, predict
-from lasthop.errors import ModelError, UserError
+from lasthop.errors import ModelError
 from lasthop.models import choose
 from lasthop.models.acsma.distribution import stationary_airtime
 from lasthop.models.acsma.failing import equal_aggressiveness
@@ -201,11 +201,11 @@ def test_links_with_a_given_r_and_greedy_sources_have_the_stationary_air_times()
 
 
 def test_what_the_model_does_not_cover_is_refused_or_warned_of():
-    with pytest.raises(ModelError, match="`csma.access` = dcf is simulated, not predicted"):
+    with pytest.raises(ModelError, match=r"`csma.access` = dcf is simulated, not predicted"):
         predict(scenario(EACH, access="dcf"))
     slow = scenario(EACH)
     slow["flow"]["f0"]["udp"] = "1 Mbps"
-    with pytest.raises(ModelError, match="`flow.f0.udp`: solved are TCP, and greedy sources"):
+    with pytest.raises(ModelError, match=r"`flow.f0.udp`: solved are TCP, and greedy sources"):
         predict(slow)
     noisy = scenario(EACH, acks="contend")
     noisy["csma"]["link"]["1"]["error"] = 0.1

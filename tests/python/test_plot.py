@@ -1,11 +1,17 @@
+from pathlib import Path
+
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 import lasthop as lh
 from lasthop.digits import plain
+from lasthop.errors import UserError
 from lasthop.plot.figure import COLUMN_INCHES
 
 from .conftest import SMALL
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def labels(figure: object) -> list[str]:
@@ -85,3 +91,31 @@ def test_cell_without_traffic_is_drawn_without_shares() -> None:
     idle = lh.compare(SMALL, settings={"duration": "1 ms", "warmup": "0 s"})
     assert "goodput_share" not in idle.simulation.summary["stations"][0]
     assert len(idle.figure().axes) == 3
+
+
+def texts(axes: Axes) -> str:
+    return "\n".join(text.get_text() for text in axes.texts)
+
+
+def test_conflict_graph_is_drawn_with_what_each_link_gets() -> None:
+    settings = {"duration": "50 s", "warmup": "10 s"}
+    compared = lh.compare(EXAMPLES / "csma.toml", settings=settings, replications=1)
+    model, simulation = compared.figure().axes
+    assert "2: 25 %\n1.193 Mb/s" in texts(model)
+    goodput = compared.simulation.flows.goodput_bps["user-2"] * 1e-6
+    assert f"{goodput:.4g} Mb/s" in texts(simulation)
+    assert len(model.lines) == len(simulation.lines) == 8  # four conflicts, from both ends
+    [alone] = compared.simulation.plot.conflicts().axes
+    assert texts(alone) == texts(simulation)
+
+
+def test_conflict_graph_without_a_model_is_the_simulation_alone() -> None:
+    settings = {"csma.access": "dcf", "duration": "20 s", "warmup": "1 s"}
+    compared = lh.compare(EXAMPLES / "csma.toml", settings=settings, replications=1)
+    assert compared.refusal is not None
+    assert len(compared.figure().axes) == 1
+
+
+def test_a_cell_has_no_conflict_graph(small_result: lh.Result) -> None:
+    with pytest.raises(UserError, match="no conflict graph: the scenario has no `csma`"):
+        small_result.plot.conflicts()

@@ -22,6 +22,7 @@ from lasthop.cli.options import (
     writable_file,
 )
 from lasthop.cli.progress import progress_bar
+from lasthop.errors import UserError
 from lasthop.result import Result
 from lasthop.run import simulate as run
 
@@ -74,6 +75,11 @@ def simulate(
         writable(out)
     frames = None
     if pcapng is not None:
+        if scenario.get("csma"):
+            raise UserError(
+                f"{scenario.source}: --pcapng {pcapng}: a capture is of the frames of a cell; "
+                "a network with `csma` has none"
+            )
         writable_file(pcapng, "--pcapng")
         frames = scenario["record"]["frames"] or MOST_FRAMES
     wall, cpu = time.perf_counter(), time.process_time()

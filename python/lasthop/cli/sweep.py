@@ -127,7 +127,12 @@ def print_sweep(result: Sweep, paths: list[str]) -> None:
         typer.echo(f"... and {len(groups) - len(shown)} more stations: see the tables\n")
 
     for list_name in ("cells", "classes", "links"):
-        columns = COLUMNS[list_name]
+        items = [item for point in result.points for item in point.summary.get(list_name, ())]
+        columns = [
+            column
+            for column in COLUMNS[list_name]
+            if any(column.quantity in item for item in items)
+        ]
         many = any(len(point.summary.get(list_name, ())) > 1 for point in result.points)
         rows = [
             [

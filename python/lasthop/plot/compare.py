@@ -84,8 +84,9 @@ def graph_figure(comparison: Comparison) -> Figure:
     """The conflict graph with air times and throughputs, predicted and simulated."""
     panels: list[tuple[str, Answer]] = []
     if comparison.prediction is not None:
-        panels.append((f"model {comparison.prediction.model}", comparison.prediction))
-    panels.append(("simulation", comparison.simulation))
+        text = f"model {comparison.prediction.model}: air time and throughput of each link"
+        panels.append((text, comparison.prediction))
+    panels.append(("simulation: the same", comparison.simulation))
     figure = conflict_figure(panels)
     headline(figure, comparison.scenario["name"])
     return figure

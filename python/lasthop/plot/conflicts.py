@@ -75,12 +75,12 @@ def draw_conflicts(axes: Axes, answer: Answer) -> None:
                 text += f"\n{plain(carried[item['name']] * 1e-6)} Mb/s"
             axes.annotate(
                 text,
-                (1.45 * x, 1.55 * y),
+                (1.45 * x, 1.72 * y),
                 ha="left" if x > 0.1 else "right" if x < -0.1 else "center",
                 va="center",
             )
     axes.set_xlim(-2.4, 2.4)
-    axes.set_ylim(-1.8, 1.8)
+    axes.set_ylim(-2.0, 2.0)
     axes.set_aspect("equal")
     axes.set_axis_off()
 
