@@ -6,10 +6,12 @@
 //! receiver's delayed-ACK timer). All but the medium, whose turn it is most of the time in a cell, are
 //! slots of the agenda in this order.
 
+mod activity;
 mod air;
 mod flow;
 mod gauge;
 mod network;
+mod plan;
 mod reports;
 mod routes;
 mod transport;
@@ -20,11 +22,12 @@ mod web;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
+use self::activity::Activity;
 pub(crate) use self::air::{Air, Drive};
-pub(crate) use self::flow::Endpoints;
-pub(crate) use self::flow::FlowState;
+pub(crate) use self::flow::{Endpoints, FlowState};
 use self::gauge::Gauge;
 pub(crate) use self::network::WiredLink;
+use self::plan::{Planned, plan_of};
 use self::routes::Routes;
 pub(crate) use self::users::User;
 pub(crate) use self::vsb::Vsb;
@@ -115,14 +118,6 @@ pub fn run_replication(
     world.finish()
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Planned {
-    WarmupEnds,
-    Sample,
-    Start(u32),
-    Stop(u32),
-}
-
 /// All parts of a scenario in motion.
 pub(crate) struct World<'a> {
     pub(crate) scenario: &'a Scenario,
@@ -174,63 +169,6 @@ pub(crate) struct Port {
     pub(crate) marks: bool,
     /// Greedy flows that feed the queue.
     greedy: Vec<u32>,
-}
-
-/// Stations with a frame to send: sum of the ends of their backlogged periods less the beginnings.
-#[derive(Clone, Debug)]
-pub(crate) struct Activity {
-    sum: u64,
-    stations: u64,
-    backlogs: Vec<Backlog>,
-}
-
-/// Backlog of one station.
-#[derive(Clone, Debug, Default)]
-struct Backlog {
-    /// Queues that hold a frame.
-    queues: u32,
-    /// End of the last backlogged period: that of a MAC ACK, which may lie ahead.
-    until: Time,
-}
-
-impl Activity {
-    fn new(stations: usize) -> Activity {
-        Activity {
-            sum: 0,
-            stations: 0,
-            backlogs: vec![Backlog::default(); stations],
-        }
-    }
-
-    /// A queue of `node` holds a frame from `at` on.
-    fn begin(&mut self, node: u32, at: Time) {
-        if node != AP {
-            let backlog = &mut self.backlogs[node as usize - 1];
-            backlog.queues += 1;
-            if backlog.queues == 1 {
-                self.stations += 1;
-                self.sum = self.sum.wrapping_sub(at.max(backlog.until).0);
-            }
-        }
-    }
-
-    /// A queue of `node` is empty from `at` on.
-    fn end(&mut self, node: u32, at: Time) {
-        if node != AP {
-            let backlog = &mut self.backlogs[node as usize - 1];
-            backlog.queues -= 1;
-            if backlog.queues == 0 {
-                backlog.until = at;
-                self.stations -= 1;
-                self.sum = self.sum.wrapping_add(at.0);
-            }
-        }
-    }
-
-    /// Time integral of the number of stations with a frame to send. [ns]
-    pub(crate) fn integral_ns(&self, now: Time) -> u64 {
-        self.sum.wrapping_add(self.stations * now.0)
-    }
 }
 
 impl<'a> World<'a> {
@@ -658,33 +596,4 @@ fn frame(flows: &[FlowState], node: u32, packet: &Packet) -> Frame {
             Content::Ack
         },
     }
-}
-
-/// Everything that is known to happen, in order.
-fn plan_of(
-    scenario: &Scenario,
-    users: &[Flow],
-    streams: &Streams,
-    sample_interval: Option<Span>,
-) -> Vec<(Time, Planned)> {
-    let at = |span: Span| Time::ZERO + span;
-    let mut plan = vec![(at(scenario.warmup), Planned::WarmupEnds)];
-    for (index, flow) in scenario.flows.iter().chain(users).enumerate() {
-        let mut start = at(flow.start);
-        if flow.start_spread > Span::ZERO {
-            let part = streams.stream(&format!("{}/start", flow.name)).unit();
-            start += Span((part * flow.start_spread.0 as f64) as u64);
-        }
-        plan.push((start, Planned::Start(index as u32)));
-        plan.extend(
-            flow.stop
-                .map(|stop| (at(stop), Planned::Stop(index as u32))),
-        );
-    }
-    if let Some(interval) = sample_interval {
-        let samples = scenario.duration.0 / interval.0;
-        plan.extend((1..=samples).map(|k| (at(interval * k), Planned::Sample)));
-    }
-    plan.sort_unstable();
-    plan
 }

@@ -1,0 +1,42 @@
+//! What is known beforehand to happen: starts, stops, the end of the warm-up, samples.
+
+use crate::kernel::streams::Streams;
+use crate::kernel::time::{Span, Time};
+use crate::scenario::{Flow, Scenario};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Planned {
+    WarmupEnds,
+    Sample,
+    Start(u32),
+    Stop(u32),
+}
+
+/// Everything that is known to happen, in order.
+pub(super) fn plan_of(
+    scenario: &Scenario,
+    users: &[Flow],
+    streams: &Streams,
+    sample_interval: Option<Span>,
+) -> Vec<(Time, Planned)> {
+    let at = |span: Span| Time::ZERO + span;
+    let mut plan = vec![(at(scenario.warmup), Planned::WarmupEnds)];
+    for (index, flow) in scenario.flows.iter().chain(users).enumerate() {
+        let mut start = at(flow.start);
+        if flow.start_spread > Span::ZERO {
+            let part = streams.stream(&format!("{}/start", flow.name)).unit();
+            start += Span((part * flow.start_spread.0 as f64) as u64);
+        }
+        plan.push((start, Planned::Start(index as u32)));
+        plan.extend(
+            flow.stop
+                .map(|stop| (at(stop), Planned::Stop(index as u32))),
+        );
+    }
+    if let Some(interval) = sample_interval {
+        let samples = scenario.duration.0 / interval.0;
+        plan.extend((1..=samples).map(|k| (at(interval * k), Planned::Sample)));
+    }
+    plan.sort_unstable();
+    plan
+}
