@@ -17,7 +17,7 @@ from lasthop.studies.rules import Measured
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
 
-SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs")
+SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs", "acsma")
 """Subjects with a package of studies, `lasthop.studies.SUBJECT.STUDIES`."""
 
 QUICK_SHARE = 0.3

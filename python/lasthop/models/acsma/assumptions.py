@@ -63,7 +63,7 @@ def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
             "section 5.1", f"`csma.link.{given[0]}.r` is given, but not that of every link"
         )
     for flow in csma["flows"]:
-        if flow["transport"] == "udp" and (adaptive or not flow["greedy"]):
+        if flow["transport"] == "udp" and (adaptive or not flow.get("greedy")):
             raise ModelError(
                 "section 3.4",
                 f"`flow.{flow['class']}.udp`: solved are TCP, and greedy sources over links whose "

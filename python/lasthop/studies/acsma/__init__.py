@@ -1,0 +1,26 @@
+"""Studies of paper 001, TCP over CSMA networks with partial sensing."""
+
+from lasthop.studies.acsma import capacity, overhead, routes, schemes, settings, starvation, theory
+from lasthop.studies.study import Study
+
+STUDIES: tuple[Study, ...] = (
+    capacity.STUDY,
+    theory.IDEAL,
+    starvation.FIG4_2,
+    starvation.FIG4_3,
+    theory.FLUID,
+    theory.UTILITIES,
+    schemes.FIG6_2,
+    schemes.FIG6_3,
+    schemes.FIG6_4,
+    settings.FIG6_5,
+    settings.FIG6_9,
+    settings.FIG6_10,
+    settings.FIG6_11,
+    settings.FIG6_12,
+    overhead.STUDY,
+    routes.FIG6_14,
+    routes.FIG6_15,
+    starvation.FIGB_1,
+)
+"""In the order of the paper."""

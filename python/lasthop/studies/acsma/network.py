@@ -1,0 +1,207 @@
+"""The networks of paper 001, and what its figures read from a run of them.
+
+1000 bytes of payload at 11 Mb/s (802.11b), Reno with an ACK for every segment, beta 200, k = 10,
+r read every second and connections every five. What the paper leaves open is chosen here:
+
+- r is 3e-5 for each queued packet, which figures 6.3 and 6.4 imply.
+- *h-ACK*: TCP ACKs come back at once and take no air time; C = 600 packets/s, near what the totals of
+  h-ACK imply (568, 628 and 598). Data and TCP ACK together, each with its MAC ACK, take 1/575 s.
+- *n-ACK*: ACKs contend on a link of their own; C = 811 packets/s, with 0.476 ms of each exchange that do
+  not depend on its length. These are 802.11b's times.
+- *L-CSMA*: slots, DIFS and binary backoff of 802.11 on the same times; one connection, 50 packets of
+  room as in ns-2.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lasthop.studies.study import Quantity, Run, mean_of
+
+if TYPE_CHECKING:
+    from lasthop.models.acsma.network import Network
+
+PACKET_BITS = 8_000
+"""Payload of a packet. [bit]"""
+
+C_PPS = 600.0
+"""Packets that an active link sends in a second under h-ACK, and the unit of utilities. [packets/s]"""
+
+PER_PACKET = 3e-5
+"""Aggressiveness for each queued packet, :math:`\\alpha` of the models. [-]"""
+
+K, BETA = 10.0, 200.0
+LINKS = (1, 2, 3, 4)
+"""Links of topologies a, b and c, and their users."""
+
+TOPOLOGIES = ("a", "b", "c")
+WARMUP_S, DURATION_S = 100.0, 500.0
+REPLICATIONS = 10
+
+Tree = Mapping[str, Any]
+
+TIMES: Tree = {"service_rate": 811, "overhead": "0.476 ms", "acks": "contend"}
+SCHEMES: Mapping[str, Tree] = {
+    "lcsma": {**TIMES, "access": "dcf", "queue": 50},
+    "hack": {"service_rate": C_PPS},
+    "nack": TIMES,
+}
+"""Settings of `csma` by the names of values."""
+
+WORDS: Mapping[str, str] = {"lcsma": "L-CSMA", "hack": "h-ACK", "nack": "n-ACK"}
+
+
+def scenario(
+    name: str,
+    topology: str = "a",
+    *,
+    seconds: tuple[float, float] = (WARMUP_S, DURATION_S),
+    udp_pps: Mapping[str, float] | None = None,
+    **csma: Any,
+) -> dict[str, Any]:
+    """Return one of the paper's networks.
+
+    Parameters
+    ----------
+    name : str
+        Title of the scenario.
+    topology : str
+        ``"a"`` to ``"e"``.
+    seconds : two floats
+        Warm-up and duration. [s]
+    udp_pps : mapping, optional
+        Rates of UDP flows with Poisson arrivals in place of TCP, by flow. [packets/s]
+    **csma
+        Settings of `csma`.
+    """
+    from lasthop.models.acsma.topologies import TOPOLOGIES as SHAPES
+
+    links, conflicts, wires, routes = SHAPES[topology]
+    between = "/" if "/" in conflicts else "-"
+    table: dict[str, dict[str, Any]] = {link: {} for link in links.split()}
+    for pair in conflicts.split():
+        one, other = pair.split(between)
+        table[one].setdefault("conflicts", []).append(other)
+    flows: dict[str, dict[str, Any]] = {
+        f"user-{flow}" if flow.isdigit() else flow: {"route": route.split()}
+        for flow, route in routes.items()
+    }
+    for flow, rate_pps in (udp_pps or {}).items():
+        flows[flow]["udp"] = {
+            "rate": f"{rate_pps * PACKET_BITS:.9g} bps",
+            "packet": "1040 B",
+            "header": "40 B",
+            "arrivals": "poisson",
+        }
+    tree: dict[str, Any] = {
+        "name": name,
+        "warmup": f"{seconds[0]:g} s",
+        "duration": f"{seconds[1]:g} s",
+        "replications": REPLICATIONS,
+        "tcp": {
+            "congestion": "reno",
+            "window": 1000,
+            "delayed_ack": False,
+            "initial_rto": "3 s",
+            "mss": "1000 B",
+        },
+        "csma": {"beta": BETA, "k": K, "r_per_packet": PER_PACKET, "link": table, **csma},
+        "flow": flows,
+    }
+    if wires:
+        tree["link"] = {
+            wire: {
+                "from": wire.split("-")[0],
+                "to": wire.split("-")[1],
+                "rate": f"{rate:.9g} bps",
+                "queue": 50,
+            }
+            for wire, rate in wires.items()
+        }
+    return tree
+
+
+@cache
+def best(topology: str, beta: float | None = None) -> tuple[float, ...]:
+    """Return the rates of the optimum of MP or EP, by flow; without `beta` without entropy.
+
+    [packets/s]
+    """
+    from lasthop.models.acsma.optimum import RENO, optimum
+    from lasthop.models.acsma.topologies import topology as build
+
+    network: Network = build(topology, C_PPS, RENO)
+    return tuple(optimum(network, K, beta or NO_ENTROPY).rates_pps)
+
+
+NO_ENTROPY = 1e6
+"""A beta at which the weight of the entropy is nothing. [-]"""
+
+
+# what figures read
+
+
+def rate(run: Run, flow: str | int) -> Quantity:
+    """Return the throughput of a flow, or of the user of a number. [packets/s]"""
+    name = f"user-{flow}" if isinstance(flow, int) else flow
+    return run.quantity("flows", name, "goodput_bps") / PACKET_BITS
+
+
+def rates(run: Run) -> list[Quantity]:
+    """Return the throughputs of all flows. [packets/s]"""
+    return [rate(run, flow) for flow in run.items("flows")]
+
+
+def total(run: Run) -> Quantity:
+    """Return the sum of the throughputs. [packets/s]"""
+    each = rates(run)
+    return mean_of(each) * float(len(each))
+
+
+def gap(run: Run, topology: str = "a") -> Quantity:
+    """Return the utility gap to the optimum without entropy, rates in units of C. [-]
+
+    A flow that got nothing makes it minus infinity.
+    """
+    wanted = best(topology)
+
+    def lost(samples: Sequence[Any]) -> Any:
+        with np.errstate(divide="ignore"):
+            return sum(
+                C_PPS / optimal - C_PPS / np.asarray(one, dtype=np.float64)
+                for one, optimal in zip(samples, wanted, strict=True)
+            )
+
+    each = rates(run)
+    predictions = [one.predicted for one in each]
+    predicted = None if None in predictions else float(lost(predictions))
+    return Quantity(lost([one.samples for one in each]), predicted)
+
+
+def link(run: Run, name: str | int, quantity: str) -> Quantity:
+    """Return a quantity of a link."""
+    return run.quantity("links", str(name), quantity)
+
+
+def connections(run: Run, user: int) -> Quantity:
+    """Return the mean number of connections of a user."""
+    return run.quantity("flows", f"user-{user}", "connections")
+
+
+def distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
+    """Return the largest relative distance of flows from others, in each replication. [-]"""
+    parts = [one / other - 1.0 for one, other in zip(runs, wanted, strict=True)]
+    samples = np.max([np.abs(part.samples) for part in parts], axis=0)
+    return Quantity(np.atleast_1d(samples))
+
+
+def known(value: float) -> Quantity:
+    """Return a number that is the same in every replication."""
+    return Quantity(np.asarray(value), float(value))
+
+
+def listed(quantities: Sequence[Quantity]) -> str:
+    """Return quantities as text, with their intervals."""
+    return ", ".join(map(str, quantities))

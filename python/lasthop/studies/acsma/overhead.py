@@ -1,0 +1,30 @@
+"""Table 6.5: the part of the CPU time that sends data, (5.50), with n-ACK in topology a."""
+
+from lasthop.studies.acsma import network
+from lasthop.studies.acsma.network import LINKS, SCHEMES
+from lasthop.studies.study import Quantity, Run, Runs, Study
+
+
+def efficiency(run: Run, user: int) -> Quantity:
+    """Return (5.50) from the connections that a user opened and closed. [-]"""
+    from lasthop.models.acsma.overhead import PENTIUM_4
+
+    measured_s = network.DURATION_S - network.WARMUP_S
+    name = f"user-{user}"
+    opened = run.quantity("flows", name, "connections_opened")
+    closed = run.quantity("flows", name, "connections_closed")
+    sending = network.rate(run, user) * (measured_s * PENTIUM_4.packet_s)
+    return sending / (sending + opened * PENTIUM_4.open_s + closed * PENTIUM_4.close_s)
+
+
+def _measure(runs: Runs) -> dict[str, Quantity]:
+    return {f"efficiency_{user}": efficiency(runs["nack"], user) for user in LINKS}
+
+
+STUDY = Study(
+    subject="acsma",
+    name="table6_5",
+    title="Table 6.5: CPU time of opening and closing connections",
+    points={"nack": network.scenario("topology a, n-ACK", **SCHEMES["nack"])},
+    measure=_measure,
+)

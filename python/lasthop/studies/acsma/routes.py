@@ -1,0 +1,114 @@
+"""Figures 6.14 and 6.15: several hops, and wireless links behind a wire, with n-ACK.
+
+The conflict graphs of d and e are choices, see ``docs/papers/acsma.md``.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lasthop.studies.acsma import network
+from lasthop.studies.acsma.network import SCHEMES, WORDS
+from lasthop.studies.study import Quantity, Runs, Study, mean_of
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+SHOWN = ("lcsma", "hack", "nack")
+
+
+def _points(topology: str) -> dict[str, dict[str, object]]:
+    return {
+        scheme: network.scenario(
+            f"topology {topology}, {WORDS[scheme]}", topology, **SCHEMES[scheme]
+        )
+        for scheme in SHOWN
+    }
+
+
+def _draw(topology: str, runs: Runs) -> "Figure":
+    from lasthop.plot.family import FamilyPanel, Member, family_figure
+
+    flows = runs["nack"].items("flows")
+    places = [float(k) for k in range(len(flows))]
+    members = [
+        Member(WORDS[scheme], places, [Quantity(q.samples) for q in network.rates(runs[scheme])])
+        for scheme in SHOWN
+    ]
+    optimal = [
+        Quantity(np.full(1, np.nan), value) for value in network.best(topology, network.BETA)
+    ]
+    members.append(Member("optimum", places, optimal))
+    return family_figure(
+        "flow",
+        [FamilyPanel("throughput [packets/s]", members, f"topology {topology}")],
+        ticks=dict(zip(places, flows, strict=True)),
+        panel_mm=60.0,
+    )
+
+
+def _measure_hops(runs: Runs) -> dict[str, Quantity]:
+    lcsma, scheme = runs["lcsma"], runs["nack"]
+    middle = network.rate(scheme, "middle")
+    names = scheme.items("flows")
+    optimal = network.best("d")[names.index("middle")]
+    others = [network.rate(lcsma, name) for name in names if name != "middle"]
+    return {
+        "lcsma_middle": network.rate(lcsma, "middle"),
+        "lcsma_others": mean_of(others),
+        "scheme_middle": middle,
+        "distance_middle": network.known(1.0) - middle / optimal,
+    }
+
+
+def _hop_findings(runs: Runs) -> dict[str, str]:
+    middle = {scheme: network.rate(runs[scheme], "middle") for scheme in SHOWN}
+    with_entropy = network.best("d", network.BETA)[runs["nack"].items("flows").index("middle")]
+    return {
+        "acsma-14": (
+            f"the middle flow gets {middle['lcsma']} packets/s over L-CSMA, {middle['hack']} with h-ACK "
+            f"and {middle['nack']} with n-ACK; the optimum at C = 600 is {network.best('d')[1]:.4g}, with "
+            f"the entropy {with_entropy:.4g}"
+        )
+    }
+
+
+FIG6_14 = Study(
+    subject="acsma",
+    name="fig6_14",
+    title="Figure 6.14: three flows of two hops, topology d",
+    points=_points("d"),
+    measure=_measure_hops,
+    findings=_hop_findings,
+    draw=lambda runs: _draw("d", runs),
+)
+
+
+def _measure_wires(runs: Runs) -> dict[str, Quantity]:
+    return {
+        "gap_scheme": network.gap(runs["nack"], "e"),
+        "gap_lcsma": network.gap(runs["lcsma"], "e"),
+    }
+
+
+def _wire_findings(runs: Runs) -> dict[str, str]:
+    each = {scheme: network.listed(network.rates(runs[scheme])) for scheme in SHOWN}
+    return {
+        "acsma-15": (
+            f"packets/s of {', '.join(runs['nack'].items('flows'))}: {each['lcsma']} over L-CSMA, "
+            f"{each['hack']} with h-ACK, whose gap is {network.gap(runs['hack'], 'e')}, {each['nack']} "
+            f"with n-ACK; the optimum is "
+            + ", ".join(f"{value:.4g}" for value in network.best("e"))
+        )
+    }
+
+
+FIG6_15 = Study(
+    subject="acsma",
+    name="fig6_15",
+    title="Figure 6.15: wireless links behind a wire, topology e",
+    points=_points("e"),
+    measure=_measure_wires,
+    findings=_wire_findings,
+    draw=lambda runs: _draw("e", runs),
+)

@@ -1,0 +1,167 @@
+"""Figures 6.5 to 6.13, tables 6.3 and 6.4: topology a under other settings.
+
+Where the paper does not say which, these are of n-ACK.
+"""
+
+from typing import TYPE_CHECKING
+
+from lasthop.studies.acsma import network
+from lasthop.studies.acsma.network import LINKS, SCHEMES
+from lasthop.studies.study import Quantity, Run, Runs, Study, mean_of
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+
+def _curves(label_runs: dict[str, Run], what: str) -> "Figure":
+    from lasthop.plot.family import FamilyPanel, Member, family_figure
+
+    members = [Member(label, LINKS, network.rates(run)) for label, run in label_runs.items()]
+    return family_figure(
+        "user",
+        [FamilyPanel("throughput [packets/s]", members, what)],
+        ticks={float(user): f"{user}" for user in LINKS},
+        panel_mm=70.0,
+    )
+
+
+def _occupancy(run: Run, back: bool) -> Quantity:
+    names = [f"{link}/back" if back else f"{link}" for link in LINKS]
+    return mean_of([run.quantity("queues", name, "occupancy_packets") for name in names])
+
+
+def _measure_units(runs: Runs) -> dict[str, Quantity]:
+    by_bytes = runs["bytes"]
+    return {
+        "total_bytes": network.total(by_bytes),
+        "total_packets": network.total(runs["packets"]),
+        "queue_ratio": _occupancy(by_bytes, back=True) / _occupancy(by_bytes, back=False),
+        "connections": network.connections(by_bytes, 2),
+    }
+
+
+FIG6_5 = Study(
+    subject="acsma",
+    name="fig6_5",
+    title="Figures 6.5 to 6.8: n-ACK with queues in packets and in bytes",
+    points={
+        unit: network.scenario(f"n-ACK, queues in {unit}", queue_unit=unit, **SCHEMES["nack"])
+        for unit in ("packets", "bytes")
+    },
+    measure=_measure_units,
+    draw=lambda runs: _curves(
+        {f"queues in {unit}": runs[unit] for unit in ("packets", "bytes")}, "n-ACK"
+    ),
+)
+
+DUMMIES = {"plain": False, "dummy": True}
+
+
+def _measure_dummies(runs: Runs) -> dict[str, Quantity]:
+    return {
+        f"{scheme}_{name}": network.total(runs[f"{scheme}-{name}"])
+        for scheme in ("hack", "nack")
+        for name in DUMMIES
+    }
+
+
+FIG6_9 = Study(
+    subject="acsma",
+    name="fig6_9",
+    title="Figure 6.9: dummy packets where a queue is empty",
+    points={
+        f"{scheme}-{name}": network.scenario(
+            f"{network.WORDS[scheme]}, {name}", **{**SCHEMES[scheme], "dummy": dummy}
+        )
+        for scheme in ("hack", "nack")
+        for name, dummy in DUMMIES.items()
+    },
+    measure=_measure_dummies,
+    draw=lambda runs: _curves(
+        {
+            f"{network.WORDS[scheme]}, {word} dummy packets": runs[f"{scheme}-{name}"]
+            for scheme in ("hack", "nack")
+            for name, word in {"plain": "without", "dummy": "with"}.items()
+        },
+        "",
+    ),
+)
+
+PRODUCT = 20_000.0
+KS = {"44_7": 44.7, "28_3": 28.3, "20": 20.0, "14": 14.0, "10": 10.0, "5": 5.0}
+"""k with beta such that k^2 beta is `PRODUCT`, by the names of values."""
+
+
+def _losses(run: Run, user: int) -> Quantity:
+    lost = run.quantity("flows", f"user-{user}", "loss_probability")
+    delivered = network.rate(run, user)
+    return delivered * lost / (network.known(1.0) - lost)
+
+
+def _measure_product(runs: Runs) -> dict[str, Quantity]:
+    values: dict[str, Quantity] = {}
+    for name in KS:
+        if name != "14":
+            values[f"distance_{name}"] = network.distance(
+                network.rates(runs[name]), network.rates(runs["14"])
+            )
+    for user in LINKS:
+        for name in ("44_7", "20"):
+            values[f"losses_{name}_{user}"] = _losses(runs[name], user)
+        values[f"connections_5_{user}"] = network.connections(runs["5"], user)
+    return values
+
+
+FIG6_10 = Study(
+    subject="acsma",
+    name="fig6_10",
+    title="Figure 6.10: settings with the same k^2 beta",
+    points={
+        name: network.scenario(f"k = {k:g}", **{**SCHEMES["nack"], "k": k, "beta": PRODUCT / k**2})
+        for name, k in KS.items()
+    },
+    measure=_measure_product,
+    draw=lambda runs: _curves({f"k = {KS[name]:g}": runs[name] for name in KS}, "k^2 beta = 20000"),
+)
+
+BETAS = (200, 1000, 1800)
+
+
+def _measure_betas(runs: Runs) -> dict[str, Quantity]:
+    return {f"total_{beta}": network.total(runs[f"{beta}"]) for beta in BETAS} | {
+        f"gap_{beta}": network.gap(runs[f"{beta}"]) for beta in BETAS
+    }
+
+
+FIG6_11 = Study(
+    subject="acsma",
+    name="fig6_11",
+    title="Figure 6.11, table 6.3: beta",
+    points={
+        f"{beta}": network.scenario(f"beta = {beta}", **{**SCHEMES["nack"], "beta": beta})
+        for beta in BETAS
+    },
+    measure=_measure_betas,
+    draw=lambda runs: _curves({f"beta = {beta}": runs[f"{beta}"] for beta in BETAS}, "n-ACK"),
+)
+
+FEW_KS = (10, 15, 20)
+
+
+def _measure_ks(runs: Runs) -> dict[str, Quantity]:
+    values = {f"total_{k}": network.total(runs[f"{k}"]) for k in FEW_KS}
+    values |= {f"gap_{k}": network.gap(runs[f"{k}"]) for k in FEW_KS}
+    return values | {
+        f"connections_{k}": mean_of([network.connections(runs[f"{k}"], user) for user in LINKS])
+        for k in FEW_KS
+    }
+
+
+FIG6_12 = Study(
+    subject="acsma",
+    name="fig6_12",
+    title="Figures 6.12 and 6.13, table 6.4: k",
+    points={f"{k}": network.scenario(f"k = {k}", **{**SCHEMES["nack"], "k": k}) for k in FEW_KS},
+    measure=_measure_ks,
+    draw=lambda runs: _curves({f"k = {k}": runs[f"{k}"] for k in FEW_KS}, "n-ACK"),
+)

@@ -1,0 +1,89 @@
+"""What the paper says of its models: (4.2), the rest of the fluid systems, any utility."""
+
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+
+from lasthop.studies.acsma import network
+from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.theory import theory
+
+STARTS_PPS = (10.0, 100.0, 400.0)
+"""Rates from which the fluid systems set out. [packets/s]"""
+
+FAIRNESS: Mapping[str, tuple[float, float]] = {
+    "log": (1.0, 0.01),
+    "reciprocal": (2.0, 1.0),
+    "sqrt": (0.5, 1e-4),
+}
+r"""Utilities :math:`w x^{1-a} / (1 - a)`: a and w. Weights are such that r is below one. [-]"""
+
+
+@cache
+def rest_distance(topology: str, rule: str, utility: str = "") -> float:
+    """Return how far from the optimum a fluid system rests, at most over flows and starts. [-]"""
+    from lasthop.models.acsma.fluid import MultiConnection, settle
+    from lasthop.models.acsma.optimum import RENO, Problem, optimum
+    from lasthop.models.acsma.topologies import topology as build
+    from lasthop.models.acsma.utility import AlphaFair
+
+    worth = AlphaFair(*FAIRNESS[utility]) if utility else RENO
+    problem = Problem(build(topology, network.C_PPS, worth), network.K, network.BETA)
+    wanted = optimum(problem.network, network.K, network.BETA).rates_pps
+    furthest = 0.0
+    for start in STARTS_PPS:
+        system = MultiConnection(
+            problem, network.PER_PACKET, "utility" if rule == "utility" else "rtt", rtt_s=1.0
+        )
+        state = np.concatenate([np.full(len(wanted), start), np.full(problem.wireless, 1e-3)])
+        rates = settle(system, state).state[: len(wanted)]
+        furthest = max(furthest, float(np.max(np.abs(rates / wanted - 1.0))))
+    return furthest
+
+
+def _ideal(runs: Runs) -> dict[str, Quantity]:
+    from lasthop.models.acsma.legacy import PAPER_ACCESS_INTENSITY, middle_of_topology_a
+
+    del runs
+    return {"y_2": theory(middle_of_topology_a(PAPER_ACCESS_INTENSITY))}
+
+
+IDEAL = Study(
+    subject="acsma",
+    name="ideal",
+    title="(4.2): air time of link 2 under idealised L-CSMA",
+    points={},
+    measure=_ideal,
+)
+
+
+def _fluid(runs: Runs) -> dict[str, Quantity]:
+    del runs
+    return {
+        "distance_mp": theory(max(rest_distance(name, "rtt") for name in network.TOPOLOGIES)),
+        "distance_ep": theory(rest_distance("e", "rtt")),
+    }
+
+
+FLUID = Study(
+    subject="acsma",
+    name="fluid",
+    title="Theorems 2 and 3: where the fluid systems rest",
+    points={},
+    measure=_fluid,
+)
+
+
+def _utilities(runs: Runs) -> dict[str, Quantity]:
+    del runs
+    return {f"distance_{name}": theory(rest_distance("a", "utility", name)) for name in FAIRNESS}
+
+
+UTILITIES = Study(
+    subject="acsma",
+    name="utilities",
+    title="(5.29): any concave utility",
+    points={},
+    measure=_utilities,
+)
