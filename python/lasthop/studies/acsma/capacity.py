@@ -1,19 +1,23 @@
 """Theorem 1: queues under arrivals just inside the capacity region of topology a."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LINKS
 from lasthop.studies.study import Quantity, Run, Runs, Study, along
 
-import numpy as np
-
 LOAD = 0.95
 SCHEDULE = {1: 0.6, 2: 0.4, 3: 0.3, 4: 0.3}
-"""Air time of each link on the border: 2 alone for 0.4 of the time, 1 with 3 or 4 for 0.3 each. [-]"""
+"""Air time of each link on the border: 2 alone 0.4 of the time, 1 with 3 or 4 0.3 each. [-]"""
 
 WINDOWS_S = ((2000.0, 3000.0), (4000.0, 5000.0))
 """Times whose mean queues are compared. [s]"""
 
-ACCESS = {
+ACCESS: Mapping[str, Mapping[str, Any]] = {
     "acsma": {"access": "adaptive", "service_rate": network.C_PPS},
     "lcsma": {"access": "legacy", "service_rate": network.C_PPS},
 }
@@ -28,7 +32,7 @@ def growth(early: Run, late: Run) -> Quantity:
     """Return the growth of the queue that grows fastest. [packets/s]"""
     apart_s = WINDOWS_S[1][0] - WINDOWS_S[0][0]
 
-    def fastest(*means: float) -> float:
+    def fastest(means: NDArray[np.float64]) -> float:
         before, after = np.reshape(means, (2, len(LINKS)))
         return float(np.max(after - before)) / apart_s
 
@@ -37,7 +41,7 @@ def growth(early: Run, late: Run) -> Quantity:
         for run in (early, late)
         for link in LINKS
     ]
-    return along(lambda row: fastest(*row), queues)
+    return along(fastest, queues)
 
 
 def _measure(runs: Runs) -> dict[str, Quantity]:

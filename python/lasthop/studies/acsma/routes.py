@@ -66,8 +66,10 @@ def _hop_findings(runs: Runs) -> dict[str, str]:
     with_entropy = network.best("d", network.BETA)[runs["nack"].items("flows").index("middle")]
     return {
         "acsma-14": (
-            f"the middle flow gets {middle['lcsma']} packets/s over L-CSMA, {middle['hack']} with h-ACK "
-            f"and {middle['nack']} with n-ACK; the optimum at C = 600 is {network.best('d')[1]:.4g}, with "
+            f"the middle flow gets {middle['lcsma']} packets/s over L-CSMA, "
+            f"{middle['hack']} with h-ACK "
+            f"and {middle['nack']} with n-ACK; the optimum at C = 600 is "
+            f"{network.best('d')[1]:.4g}, with "
             f"the entropy {with_entropy:.4g}"
         )
     }
@@ -96,7 +98,8 @@ def _wire_findings(runs: Runs) -> dict[str, str]:
     return {
         "acsma-15": (
             f"packets/s of {', '.join(runs['nack'].items('flows'))}: {each['lcsma']} over L-CSMA, "
-            f"{each['hack']} with h-ACK, whose gap is {network.gap(runs['hack'], 'e')}, {each['nack']} "
+            f"{each['hack']} with h-ACK, whose gap is "
+            f"{network.gap(runs['hack'], 'e')}, {each['nack']} "
             f"with n-ACK; the optimum is "
             + ", ".join(f"{value:.4g}" for value in network.best("e"))
         )

@@ -3,7 +3,11 @@
 Where the paper does not say which, these are of n-ACK.
 """
 
+from functools import cache
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LINKS, SCHEMES
@@ -126,11 +130,45 @@ FIG6_10 = Study(
 
 BETAS = (200, 1000, 1800)
 
+STEP_S = 0.5
+"""Width of the bins in which silences are seen. [s]"""
+
+SEEDS = 10
+
+
+@cache
+def silences(beta: int) -> tuple[float, ...]:
+    """Return the mean silence in which a user's time in silence passes, of each seed. [s]
+
+    A silence is a row of bins in which the user gets nothing; a longer one counts for more, by its
+    length.
+    """
+    from lasthop.run import simulate
+
+    means = []
+    for seed in range(1, SEEDS + 1):
+        tree = network.scenario(f"beta = {beta}", **{**SCHEMES["nack"], "beta": beta})
+        result = simulate(tree, settings={"seed": seed, "replications": 1}, series=f"{STEP_S} s")
+        table = result.series
+        rows = table[(table["list"] == "flows") & (table["quantity"] == "goodput_bps")]
+        late = rows[rows["time_s"] > network.WARMUP_S]
+        lengths: list[float] = []
+        for _, one in late.groupby("name", sort=True):
+            lengths += silent(one["value"].to_numpy())
+        means.append(sum(s * s for s in lengths) / sum(lengths) if lengths else 0.0)
+    return tuple(means)
+
+
+def silent(values: NDArray[np.float64]) -> list[float]:
+    """Return the lengths of the rows of bins with nothing in them. [s]"""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], values == 0.0, [False]]).astype(int)))
+    return [float(length) * STEP_S for length in np.diff(edges)[::2]]
+
 
 def _measure_betas(runs: Runs) -> dict[str, Quantity]:
-    return {f"total_{beta}": network.total(runs[f"{beta}"]) for beta in BETAS} | {
-        f"gap_{beta}": network.gap(runs[f"{beta}"]) for beta in BETAS
-    }
+    values = {f"total_{beta}": network.total(runs[f"{beta}"]) for beta in BETAS}
+    values |= {f"gap_{beta}": network.gap(runs[f"{beta}"]) for beta in BETAS}
+    return values | {"starvation_1800": Quantity(np.asarray(silences(1800)))}
 
 
 FIG6_11 = Study(

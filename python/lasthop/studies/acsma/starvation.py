@@ -62,12 +62,13 @@ def _draw_throughputs(runs: Runs) -> "Figure":
 def _legacy(runs: Runs) -> dict[str, str]:
     shares = network.listed([network.rate(runs["legacy"], user) for user in LINKS])
     slots = network.listed([network.rate(runs["lcsma"], user) for user in LINKS])
-    deep = network.listed([network.rate(runs["deep"], user) for user in LINKS])
+    eifs = network.listed([network.rate(runs["eifs"], user) for user in LINKS])
     return {
         "acsma-1": (
-            f"802.11's slots and binary backoff leave user 2 {slots} packets/s in the order of users; "
-            f"with 1000 packets of room in place of 50 it is {deep}, and with the idealised backoff of "
-            f"(4.1) at rho = 2.24 {shares}"
+            f"with 802.11's slots and binary backoff users get {slots} packets/s, {eifs} if links "
+            "wait for EIFS after each frame that they hear, as ns-2's do beyond 250 "
+            "m, and with the "
+            f"idealised backoff of (4.1) at rho = 2.24 {shares}"
         )
     }
 
@@ -85,9 +86,10 @@ FIG4_2 = Study(
             service_rate=network.C_PPS,
             queue=50,
         ),
-        "deep": network.scenario(
-            "one connection over L-CSMA, room for 1000 packets",
-            **{**network.SCHEMES["lcsma"], "queue": 1000},
+        "eifs": network.scenario(
+            "one connection over L-CSMA, EIFS after all frames",
+            **network.SCHEMES["lcsma"],
+            difs=network.EIFS,
         ),
     },
     measure=_throughputs,
@@ -166,8 +168,10 @@ def _betas(runs: Runs) -> dict[str, str]:
     )
     return {
         "acsma-3": (
-            f"r is near {EQUAL:.3g} on every link whatever beta is, so that beta r, which the access "
-            f"depends on, is not: {by_beta} packets/s in the order of users"
+            f"r is near {EQUAL:.3g} on every link whatever beta is, so that the access, which "
+            f"depends on beta r, is not the same: {by_beta} packets/s. How r follows "
+            "from a queue is "
+            "not given; equal r starve user 2 the more the larger beta r"
         )
     }
 

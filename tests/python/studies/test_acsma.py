@@ -1,0 +1,149 @@
+"""The studies of CSMA networks yield what the claims read, draw it, and read runs as they say."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from lasthop.models.acsma.topologies import TOPOLOGIES
+from lasthop.scenario import check
+from lasthop.studies import ledger
+from lasthop.studies.acsma import STUDIES, capacity, network, overhead, settings, theory
+from lasthop.studies.runner import Plan
+from lasthop.studies.study import Run, Runs, Study
+
+
+def short(study: Study) -> Study:
+    """Return the study with runs of six seconds, two of each."""
+    points = {
+        name: {**tree, "duration": "6 s", "warmup": "1 s", "replications": 2}
+        for name, tree in study.points.items()
+    }
+    return dataclasses.replace(study, points=points)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> dict[str, Runs]:
+    return Plan([short(study) for study in STUDIES]).run(tmp_path_factory.mktemp("studies"))
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    """Silences are runs of their own, of 500 s."""
+    monkeypatch.setattr(settings, "silences", lambda beta: (1.0, 2.0))
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
+    values = study.values(runs[study.key])
+    read = {
+        key
+        for claim in ledger.load().select(["acsma"])
+        for check in claim.checks
+        for key in check.rule.reads()
+        if key.startswith(f"{study.name}.")
+    }
+    assert read
+    assert read <= set(values)
+
+
+def test_every_claim_has_its_studies():
+    names = {study.name for study in STUDIES}
+    for claim in ledger.load().select(["acsma"]):
+        read = {key.split(".")[0] for check in claim.checks for key in check.rule.reads()}
+        assert read <= names, claim.id
+
+
+@pytest.mark.parametrize(
+    "study", [one for one in STUDIES if one.draw], ids=lambda study: study.name
+)
+def test_a_study_draws_its_figure_with_labelled_axes(study, runs):
+    figure = study.draw(runs[study.key])
+    assert all(axes.get_ylabel() for axes in figure.axes)
+    assert figure.axes[-1].get_xlabel()
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_findings_are_about_claims_and_have_figures(study, runs):
+    claims = {claim.id for claim in ledger.load().select(["acsma"])}
+    findings = study.findings(runs[study.key])
+    assert set(findings) <= claims
+    assert all(any(letter.isdigit() for letter in text) for text in findings.values())
+
+
+@pytest.mark.parametrize("name", list(TOPOLOGIES))
+def test_scenarios_have_the_conflicts_of_the_models(name):
+    links, conflicts, _, routes = TOPOLOGIES[name]
+    csma = check(network.scenario("x", name))["csma"]
+    pairs = {frozenset((one["name"], other)) for one in csma["links"] for other in one["conflicts"]}
+    between = "/" if "/" in conflicts else "-"
+    assert pairs == {frozenset(pair.split(between)) for pair in conflicts.split()}
+    assert [one["name"] for one in csma["links"]] == links.split()
+    assert [list(flow["route"]) for flow in csma["flows"]] == [
+        one.split() for one in routes.values()
+    ]
+
+
+def run_of(**rates_bps: list[float]) -> Run:
+    flows = {name.replace("_", "-"): {"goodput_bps": rate} for name, rate in rates_bps.items()}
+    return Run({"flows": flows})
+
+
+def test_the_gap_is_that_of_reciprocal_rates():
+    best = network.best("a")
+    half = run_of(**{f"user_{user}": [best[user - 1] * 8000 / 2] for user in network.LINKS})
+    expected = -sum(network.C_PPS / rate for rate in best)
+    assert network.gap(half).samples[0] == pytest.approx(expected)
+    assert network.total(half).samples[0] == pytest.approx(sum(best) / 2)
+
+
+def test_a_user_with_nothing_has_a_gap_without_end():
+    starved = run_of(user_1=[8e5], user_2=[0.0], user_3=[8e5], user_4=[8e5])
+    assert network.gap(starved).samples[0] == -np.inf
+
+
+def test_the_largest_distance_is_taken_in_each_replication():
+    ours = network.rates(run_of(user_1=[8000.0, 16000.0], user_2=[8000.0, 8000.0]))
+    wanted = [network.known(1.0), network.known(2.0)]
+    assert network.distance(ours, wanted).samples == pytest.approx([0.5, 1.0])
+
+
+def test_growth_is_that_of_the_fastest_queue():
+    def run(*means: float) -> Run:
+        queues = {f"{k}": {"occupancy_packets": [mean]} for k, mean in enumerate(means, 1)}
+        return Run({"queues": queues})
+
+    growth = capacity.growth(run(1.0, 5.0, 0.0, 0.0), run(2.0, 4005.0, 0.0, 3.0))
+    assert growth.samples[0] == pytest.approx(2.0)
+
+
+def test_arrivals_are_inside_the_capacity_region_of_topology_a():
+    y = capacity.SCHEDULE
+    # one schedule at a time: 2 alone, or 1 with 3 or with 4
+    assert y[2] + y[3] + y[4] == pytest.approx(1.0)
+    assert y[1] + y[2] == pytest.approx(1.0)
+
+
+def test_silences_are_rows_of_empty_bins():
+    values = np.array([0.0, 0.0, 3.0, 0.0, 1.0, 2.0, 0.0])
+    assert settings.silent(values) == [1.0, 0.5, 0.5]
+    assert settings.silent(np.ones(3)) == []
+
+
+def test_efficiency_is_the_part_of_the_time_that_sends():
+    flow = {"goodput_bps": [8e5], "connections_opened": [100.0], "connections_closed": [90.0]}
+    value = overhead.efficiency(Run({"flows": {"user-1": flow}}), 1).samples[0]
+    sending = 100.0 * 400.0 * 14e-6
+    assert value == pytest.approx(sending / (sending + 100 * 418e-6 + 90 * 12e-6))
+
+
+def test_what_the_model_leaves_out_is_not_laid_beside_it():
+    samples = {"flows": {"user-1": {"goodput_bps": [8e5]}}}
+    prediction = {"flows": {"user-1": {"goodput_bps": 9e5}}}
+    assert network.rate(Run(samples, prediction), 1).predicted == pytest.approx(112.5)
+    remarks = ("section 4.2.1: ACKs contend for the channel, which the model ignores",)
+    assert network.rate(Run(samples, prediction, remarks), 1).predicted is None
+
+
+def test_the_fluid_systems_rest_at_the_optimum():
+    assert theory.rest_distance("a", "rtt") < 1e-4
