@@ -38,7 +38,7 @@ LINKS = (1, 2, 3, 4)
 
 TOPOLOGIES = ("a", "b", "c")
 WARMUP_S, DURATION_S = 100.0, 500.0
-REPLICATIONS = 10
+REPLICATIONS = 30
 
 Tree = Mapping[str, Any]
 
@@ -53,6 +53,9 @@ SCHEMES: Mapping[str, Tree] = {
 EIFS = "364 us"
 """Silence after a frame that a station hears and cannot read, with 802.11b at 1 Mb/s. Carriers
 are sensed over 800 m in the paper and read over 250 m: links wait for it after others' frames."""
+
+LIGHT: Tree = {"service_rate": 650, "acks": "contend"}
+"""n-ACK with ACKs that take the air for their bytes alone."""
 
 WORDS: Mapping[str, str] = {"lcsma": "L-CSMA", "hack": "h-ACK", "nack": "n-ACK"}
 
@@ -206,6 +209,12 @@ def distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
     parts = [one / other - 1.0 for one, other in zip(runs, wanted, strict=True)]
     samples = np.max([np.abs(part.samples) for part in parts], axis=0)
     return Quantity(np.atleast_1d(samples))
+
+
+def window(run: Run, user: int) -> Quantity:
+    """Return the mean window of a user's connections. [packets]"""
+    rtt = quantity(run, "flows", f"user-{user}", "rtt_s")
+    return rate(run, user) * rtt / connections(run, user)
 
 
 def known(value: float) -> Quantity:

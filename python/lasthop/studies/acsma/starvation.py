@@ -134,6 +134,19 @@ def _draw_r(runs: Runs) -> "Figure":
     )
 
 
+def _climbing(runs: Runs) -> dict[str, str]:
+    run = runs["late"]
+    waiting = [run.quantity("queues", f"{link}", "occupancy_packets") for link in LINKS]
+    return {
+        "acsma-2": (
+            f"r reaches {R_MAX} with {R_MAX / network.PER_PACKET:.0f} packets queued. Links whose "
+            "users get something hold that; a starving user's TCP waits for timeouts, and its link "
+            f"has fewer: {network.listed(waiting)} packets in the order of links, as in some runs "
+            "users 3 and 4 starve one another too"
+        )
+    }
+
+
 FIG4_3 = Study(
     subject="acsma",
     name="fig4_3",
@@ -145,6 +158,7 @@ FIG4_3 = Study(
         for window in WINDOWS_S
     },
     measure=_measure_r,
+    findings=_climbing,
     draw=_draw_r,
 )
 
