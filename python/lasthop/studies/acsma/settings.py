@@ -52,8 +52,10 @@ def _unit_findings(runs: Runs) -> dict[str, str]:
     return {
         "acsma-8": (
             "the paper has 739 and 737 packets/s for the setting that has 595 here. With ACKs as "
-            f"short as their bytes, C = 650, it is {network.total(runs['packets-light'])} in packets "
-            f"and {network.total(run)} in bytes, the queues back are {ratio} times as long and users "
+            "short as their bytes, C = 650, it is "
+            f"{network.total(runs['packets-light'])} in packets "
+            f"and {network.total(run)} in bytes, the queues back are {ratio} times as "
+            "long and users "
             f"have {users} connections"
         )
     }
@@ -209,7 +211,8 @@ def _beta_findings(runs: Runs) -> dict[str, str]:
     gaps = network.listed([network.gap(runs[f"{beta}-700"]) for beta in BETAS])
     return {
         "acsma-11": (
-            f"with C = 700, which gives n-ACK's total at beta 200, the totals are {totals} packets/s "
+            "with C = 700, which gives n-ACK's total at beta 200, the totals are "
+            f"{totals} packets/s "
             f"and the gaps, rates in units of 600, {gaps}: no one C gives all three totals"
         )
     }
@@ -247,7 +250,8 @@ def _k_findings(runs: Runs) -> dict[str, str]:
     totals = network.listed([network.total(runs[f"{k}-700"]) for k in FEW_KS])
     return {
         "acsma-12": (
-            f"the totals rise with k, with C = 700 they are {totals}, as in the model, which has 816 "
+            f"the totals rise with k, with C = 700 they are {totals}, as in the "
+            "model, which has 816 "
             "to 934 packets/s with h-ACK: the weight of the entropy falls as 1 / k^2. Why the "
             "paper's do not is open"
         )
