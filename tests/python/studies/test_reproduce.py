@@ -6,10 +6,17 @@ import pytest
 
 from lasthop.cli import main
 from lasthop.errors import UserError
+from lasthop.studies import reproduction
 from lasthop.studies.reproduction import SUBJECTS_STUDIED, task
 
 
-def test_json_has_every_claim_asked_for_and_open_ones_say_why(tmp_path, capsys):
+@pytest.fixture
+def only_hotspot(monkeypatch):
+    """As if the other subjects had claims and no studies yet."""
+    monkeypatch.setattr(reproduction, "SUBJECTS_STUDIED", ("hotspot",))
+
+
+def test_json_has_every_claim_asked_for_and_open_ones_say_why(only_hotspot, tmp_path, capsys):
     assert main(["reproduce", "acsma", "vbs-17", "--json", "--out", str(tmp_path)]) == 0
     claims = json.loads(capsys.readouterr().out)["claims"]
     assert [claim["id"] for claim in claims] == ["vbs-17", *(f"acsma-{n}" for n in range(1, 22))]
@@ -23,7 +30,7 @@ def test_json_has_every_claim_asked_for_and_open_ones_say_why(tmp_path, capsys):
     [
         ("hotspt", "did you mean hotspot?"),
         ("hotspot-21", "did you mean hotspot-2?"),
-        ("xyzzy", "subjects with studies: hotspot, edca, red, vbs; claims only, so far: acsma"),
+        ("xyzzy", "subjects with studies: hotspot, edca, red, vbs, acsma"),
     ],
 )
 def test_an_unknown_name_is_one_error_line_with_the_nearest_name(name, hint, tmp_path, capsys):
@@ -49,9 +56,14 @@ def test_a_quick_run_settles_beta_and_writes_its_report(tmp_path, capsys):
     assert (tmp_path / "hotspot-beta.png").stat().st_size > 10_000
 
 
+def test_a_subject_without_studies_has_claims_alone(only_hotspot, tmp_path, capsys):
+    assert task(["acsma"], quick=True).studies == ()
+    assert main(["reproduce", "xyzzy", "--out", str(tmp_path)]) == 2
+    assert "claims only, so far: edca, vbs, acsma, red" in capsys.readouterr().err
+
+
 def test_claims_choose_only_the_studies_they_rest_on():
     assert {study.name for study in task(["hotspot-6"], quick=True).studies} == {"fig07", "fig10"}
-    assert task(["acsma"], quick=True).studies == ()
     with pytest.raises(UserError, match="neither a subject nor a claim"):
         task(["hotspot", "nonsense"], quick=True)
 
