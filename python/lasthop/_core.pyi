@@ -1,11 +1,12 @@
 """The compiled part of lasthop."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypedDict, final, type_check_only
 
 __all__ = [
     "VERSION",
     "SimulationOutput",
+    "Vbs",
     "Wce",
     "check",
     "check_gateway",
@@ -37,6 +38,26 @@ class SimulationOutput:
     @property
     def frame_count(self) -> int: ...
     def write_pcapng(self, write: Callable[[bytes], object]) -> None: ...
+
+@final
+class Vbs:
+    def __new__(
+        cls,
+        targets: Sequence[float],
+        *,
+        occupancy_packets: float,
+        algorithm: str = "corrected",
+        tol: float = 0.0,
+    ) -> Vbs: ...
+    def step(
+        self,
+        backlog_packets: float,
+        shares: Sequence[float],
+        served_packets: float = 1.0,
+        present: Sequence[bool] | None = None,
+    ) -> list[float]: ...
+    @property
+    def blocking(self) -> list[float]: ...
 
 @final
 class Wce:

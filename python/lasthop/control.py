@@ -7,8 +7,11 @@ The simulator runs the same code; here it is for whoever measures and sets on a 
 5960000
 >>> wce.step(now_s=0.2, rtt_s=None)  # no answer: C holds
 5960000
+>>> vbs = Vbs([0.5, 0.5], occupancy_packets=60)
+>>> vbs.step(backlog_packets=70, shares=[0.6, 0.4])  # the first class has more than its share
+[1.0, 0.0]
 """
 
-from lasthop._core import Wce
+from lasthop._core import Vbs, Wce
 
-__all__ = ["Wce"]
+__all__ = ["Vbs", "Wce"]

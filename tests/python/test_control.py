@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import lasthop.control
-from lasthop.control import Wce
+from lasthop.control import Vbs, Wce
 
 
 def test_the_example_of_the_module_holds() -> None:
     failed, tried = doctest.testmod(lasthop.control)
-    assert (failed, tried) == (0, 3)
+    assert (failed, tried) == (0, 5)
 
 
 def test_each_round_trip_time_has_its_step() -> None:
@@ -66,3 +66,56 @@ def test_time_does_not_run_backwards() -> None:
     wce.step(2.0, None)
     with pytest.raises(ValueError, match="now_s: 1 is before the last step, 2"):
         wce.step(1.0, None)
+
+
+def test_a_class_with_its_share_of_a_long_queue_is_blocked() -> None:
+    vbs = Vbs([0.526, 0.474], occupancy_packets=60)
+    assert vbs.step(59, [0.6, 0.4]) == [0.0, 0.0]
+    assert vbs.step(61, [0.52, 0.48]) == [0.0, 1.0]
+    # the second class is absent: the first may have all of it
+    assert vbs.step(61, [0.99, 0.01], present=[True, False]) == [0.0, 0.0]
+    assert vbs.blocking == [0.0, 0.0]
+
+
+def test_the_regulator_adds_up_what_a_class_holds_too_many() -> None:
+    vbs = Vbs([0.5, 0.5], occupancy_packets=60, algorithm="regulated")
+    blocked = [vbs.step(60, [0.6, 0.4], served_packets=10) for _ in range(50)]
+    assert 0.0 < blocked[0][0] < blocked[-1][0] < 1.0
+    assert blocked[-1][1] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"targets": []}, "targets: no shares; needed is one for each class"),
+        ({"targets": [0.6, 0.6]}, "targets: 1.2 is not a sum of shares of at most 1"),
+        ({"targets": [0.5, 0.0]}, "targets: 0 is not a share above 0 and at most 1"),
+        ({"targets": [float("nan")]}, "targets: NaN is not a share above 0 and at most 1"),
+        ({"occupancy_packets": 0.0}, "occupancy_packets: 0 is not a length above 0"),
+        ({"tol": -1.0}, "tol: -1 is not a squared distance of at least 0"),
+        (
+            {"algorithm": "fair"},
+            'algorithm: "fair" is none of "corrected", "printed", "regulated"',
+        ),
+    ],
+)
+def test_shares_that_make_no_controller_are_refused(settings: dict[str, Any], message: str) -> None:
+    usual: dict[str, Any] = {"targets": [0.5, 0.5], "occupancy_packets": 60.0}
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Vbs(**usual | settings)
+
+
+@pytest.mark.parametrize(
+    ("seen", "message"),
+    [
+        ({"shares": [1.0]}, "shares: 1 values for 2 classes"),
+        ({"present": [True]}, "present: 1 values for 2 classes"),
+        ({"shares": [1.5, 0.0]}, "shares: 1.5 is not a share from 0 to 1"),
+        ({"backlog_packets": -1.0}, "backlog_packets: -1 is not a count of at least 0"),
+        ({"served_packets": float("inf")}, "served_packets: inf is not a count of at least 0"),
+    ],
+)
+def test_what_no_queue_can_show_is_refused(seen: dict[str, Any], message: str) -> None:
+    usual: dict[str, Any] = {"backlog_packets": 60.0, "shares": [0.5, 0.5]}
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Vbs([0.5, 0.5], occupancy_packets=60.0).step(**usual | seen)

@@ -4,6 +4,7 @@
 mod control;
 mod emulate;
 mod scenario;
+mod sharing;
 mod simulate;
 
 /// The compiled part of lasthop.
@@ -18,6 +19,8 @@ mod _core {
     use crate::emulate::emulate;
     #[pymodule_export]
     use crate::scenario::{check, check_gateway, schema};
+    #[pymodule_export]
+    use crate::sharing::Vbs;
     #[pymodule_export]
     use crate::simulate::{SimulationOutput, quantities, simulate};
 }

@@ -1,0 +1,112 @@
+//! Virtual buffer sharing for whoever counts the packets of a live queue.
+
+use lasthop_engine::control::vbs::{Controller, Law, Observation};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Where shares may exceed 1 by rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// Virtual buffer sharing of paper 000, section V: how often to refuse packets of each class, so that a
+/// queue holds `occupancy_packets` and each class its part `targets` of them.
+///
+/// Call `step` at every arrival or at regular instants, and refuse packets of each class with the
+/// probability that it returns. `algorithm` is "corrected", "printed" or "regulated", as in
+/// `cell.ap_queue.vbs`. What makes no sense raises ValueError.
+#[pyclass(module = "lasthop._core")]
+pub struct Vbs {
+    controller: Controller,
+    classes: usize,
+}
+
+#[pymethods]
+impl Vbs {
+    #[new]
+    #[pyo3(signature = (targets, *, occupancy_packets, algorithm = "corrected", tol = 0.0))]
+    fn new(targets: Vec<f64>, occupancy_packets: f64, algorithm: &str, tol: f64) -> PyResult<Vbs> {
+        let law = match algorithm {
+            "corrected" => Law::Corrected,
+            "printed" => Law::Printed,
+            "regulated" => Law::Regulated,
+            other => {
+                let message = format!(
+                    "algorithm: {other:?} is none of \"corrected\", \"printed\", \"regulated\""
+                );
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        if let Some(target) = targets
+            .iter()
+            .find(|&&share| !(share > 0.0 && share <= 1.0))
+        {
+            return refused("targets", *target, "a share above 0 and at most 1");
+        }
+        if targets.is_empty() {
+            let message = "targets: no shares; needed is one for each class";
+            return Err(PyValueError::new_err(message));
+        }
+        let sum: f64 = targets.iter().sum();
+        if sum > 1.0 + ROUNDING {
+            return refused("targets", sum, "a sum of shares of at most 1");
+        }
+        if !(occupancy_packets > 0.0 && occupancy_packets.is_finite()) {
+            return refused("occupancy_packets", occupancy_packets, "a length above 0");
+        }
+        if !(tol >= 0.0 && tol.is_finite()) {
+            return refused("tol", tol, "a squared distance of at least 0");
+        }
+        Ok(Vbs {
+            classes: targets.len(),
+            controller: Controller::new(law, occupancy_packets, tol, targets),
+        })
+    }
+
+    /// Blocking probability of each class, from the packets in the queue, the share of each class in
+    /// them (or in the service), and the packets that have left since the last step. Classes that are
+    /// not `present`, by default none, leave their part to the others.
+    #[pyo3(signature = (backlog_packets, shares, served_packets = 1.0, present = None))]
+    fn step(
+        &mut self,
+        backlog_packets: f64,
+        shares: Vec<f64>,
+        served_packets: f64,
+        present: Option<Vec<bool>>,
+    ) -> PyResult<Vec<f64>> {
+        let present = present.unwrap_or_else(|| vec![true; self.classes]);
+        for (name, length) in [("shares", shares.len()), ("present", present.len())] {
+            if length != self.classes {
+                let message = format!("{name}: {length} values for {} classes", self.classes);
+                return Err(PyValueError::new_err(message));
+            }
+        }
+        if let Some(&share) = shares.iter().find(|share| !(0.0..=1.0).contains(*share)) {
+            return refused("shares", share, "a share from 0 to 1");
+        }
+        for (name, count) in [
+            ("backlog_packets", backlog_packets),
+            ("served_packets", served_packets),
+        ] {
+            if !(count >= 0.0 && count.is_finite()) {
+                return refused(name, count, "a count of at least 0");
+            }
+        }
+        let seen = Observation {
+            backlog_packets,
+            shares: &shares,
+            present: &present,
+            served_packets,
+        };
+        Ok(self.controller.step(&seen).to_vec())
+    }
+
+    /// Blocking probability of each class, as of the last step. [-]
+    #[getter]
+    fn blocking(&self) -> Vec<f64> {
+        self.controller.blocking().to_vec()
+    }
+}
+
+fn refused<T>(name: &str, value: f64, allowed: &str) -> PyResult<T> {
+    let message = format!("{name}: {value} is not {allowed}");
+    Err(PyValueError::new_err(message))
+}
