@@ -173,6 +173,8 @@ class SlotProcess:
         self.seen = dict.fromkeys(("attempts", "collided", "delivered", "discarded"), 0)
         self.by_attempt = np.zeros((attempts, 2))
         self.time_s = 0.0
+        self.forgetful = False  # everybody draws anew after each exchange
+        self.at_ends = []  # stations with a packet at the ends of exchanges
 
     def draw(self, node):
         self.counter[node] = self.rng.integers(0, self.windows[self.stage[node]] + 1)
@@ -203,6 +205,10 @@ class SlotProcess:
     def run(self, packets):
         self.take_up()
         while self.seen["delivered"] + self.seen["discarded"] < packets:
+            self.at_ends.append(np.count_nonzero(self.queue))
+            if self.forgetful:
+                for node in np.flatnonzero(self.counter < 10**9):
+                    self.draw(node)
             idle = self.counter.min()
             senders = np.flatnonzero(self.counter == idle)
             busy = self.counter < 10**9
@@ -280,3 +286,16 @@ def test_a_layer_that_does_not_settle_says_so(monkeypatch):
     monkeypatch.setattr(contention, "ROUNDS", 3)
     with pytest.raises(ConvergenceError, match="do not settle"):
         solve(cell(), np.full(2, 0.5), np.ones(2), Options())
+
+
+@pytest.mark.parametrize("classes", [1, 2, 4])
+def test_one_and_a_half_stations_contend_if_counters_are_forgotten(classes):
+    """Claim vbs-18: 1.5 at the ends of exchanges, but for collisions, however many stations.
+
+    A counter that goes on where it stopped is ahead of the AP's new draw: fewer contend.
+    """
+    forgetful, real = (SlotProcess((0.0,) * classes, 8, True, seed=1) for _ in range(2))
+    forgetful.forgetful = True
+    means = [np.mean(one.run(10_000).at_ends) for one in (forgetful, real)]
+    assert means[0] == pytest.approx(1.5, abs=0.1)
+    assert means[1] == pytest.approx(1.32, abs=0.06)

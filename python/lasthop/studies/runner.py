@@ -12,6 +12,7 @@ from typing import Any
 
 from lasthop.models import ModelError
 from lasthop.predict import predict
+from lasthop.result import Result
 from lasthop.run import Progress, ProgressCallback, simulate
 from lasthop.scenario import Scenario
 from lasthop.store import Store
@@ -111,8 +112,8 @@ class _Tally:
         self._before = (replications + more, simulated + more * scenario["duration_s"])
 
 
-def _simulated(scenario: Scenario, tally: _Tally) -> Tree:
-    """Return the samples of a whole run; an interrupted one raises KeyboardInterrupt."""
+def _simulated(scenario: Scenario, tally: _Tally) -> dict[str, Any]:
+    """Return samples and series of a whole run; an interrupted one raises KeyboardInterrupt."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         result = simulate(scenario, progress=tally.report)
@@ -124,11 +125,23 @@ def _simulated(scenario: Scenario, tally: _Tally) -> Tree:
     for row in rows:
         items = tree.setdefault(row.list, {}).setdefault(row.name, {})
         items.setdefault(row.quantity, []).append(row.value)
-    return tree
+    return {"samples": tree, **_series(result)}
 
 
-def _keep(store: Store, scenario: Scenario, samples: Tree) -> None:
-    content = {"scenario": scenario.to_dict(), "samples": samples}
+def _series(result: Result) -> dict[str, Any]:
+    """Return the time series of the first replication, if there are any."""
+    if result.series.empty:
+        return {}
+    keys = ["list", "name", "quantity"]
+    tracks = [
+        {**dict(zip(keys, key, strict=True)), "values": list(track["value"])}
+        for key, track in result.series.groupby(keys, sort=False)
+    ]
+    return {"series": {"time_s": list(result.series["time_s"].unique()), "tracks": tracks}}
+
+
+def _keep(store: Store, scenario: Scenario, outcome: Mapping[str, Any]) -> None:
+    content = {"scenario": scenario.to_dict(), **outcome}
     store.keep(scenario.key, json.dumps(content, ensure_ascii=False) + "\n")
 
 
@@ -147,12 +160,13 @@ class _Reader:
         return known
 
     def _read(self, scenario: Scenario, model: str | None) -> Run:
-        samples = self._store.find(scenario.key)["samples"]
+        kept = self._store.find(scenario.key)
+        samples, series = kept["samples"], kept.get("series", {})
         try:
             prediction = predict(scenario, model=model)
         except ModelError as error:
-            return Run(samples, remarks=(str(error),))
-        return Run(samples, _means(prediction.summary), tuple(prediction.warnings))
+            return Run(samples, remarks=(str(error),), series=series)
+        return Run(samples, _means(prediction.summary), tuple(prediction.warnings), series)
 
 
 def _means(summary: Mapping[str, Any]) -> Tree:

@@ -134,11 +134,15 @@ class Run:
         The model's values; empty where the model refuses the scenario.
     remarks : tuple of str
         Why it refuses, or what it warns of.
+    series : mapping
+        Time series of the first replication, if the scenario records them: ``time_s`` [s], and
+        ``tracks``, each with list, name, quantity and values.
     """
 
     samples: Tree
     prediction: Tree = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    series: Mapping[str, Any] = field(default_factory=dict)
 
     def quantity(self, list_name: str, item: str, quantity: str) -> Quantity:
         """Return one quantity of one item, such as ``("stations", "first", "goodput_bps")``."""
@@ -149,6 +153,19 @@ class Run:
     def items(self, list_name: str) -> list[str]:
         """Return the names of a list's items, in the order of the result."""
         return list(self.samples[list_name])
+
+    def track(self, list_name: str, item: str, quantity: str) -> tuple[list[float], list[float]]:
+        """Return times [s] and values of one time series.
+
+        Raises
+        ------
+        KeyError
+            It was not recorded.
+        """
+        for track in self.series.get("tracks", ()):
+            if (track["list"], track["name"], track["quantity"]) == (list_name, item, quantity):
+                return self.series["time_s"], track["values"]
+        raise KeyError((list_name, item, quantity))
 
 
 Runs = Mapping[str, Run]

@@ -136,3 +136,18 @@ def test_a_study_may_name_its_model(tmp_path):
     assert "collision_rate" not in runs["demo-fig01"]["one"].prediction["stations"]["first"]
     [remark] = runs["demo-fig02"]["one"].remarks
     assert remark.startswith("breaks assumption a2")  # delayed ACKs
+
+
+def test_a_run_keeps_the_series_that_its_scenario_records(tmp_path):
+    recorded = tree("one") | {"record": {"series_interval": "500 ms"}}
+    plan = Plan([study(plain=tree("one"), recorded=recorded)])
+    first, again = plan.run(tmp_path), plan.run(tmp_path)
+    times, lengths = first["demo-fig01"]["recorded"].track("queues", "ap", "occupancy_packets")
+    assert times == [0.5, 1.0, 1.5, 2.0]
+    assert len(lengths) == 4
+    assert max(lengths) > 10
+    assert again["demo-fig01"]["recorded"].series == first["demo-fig01"]["recorded"].series
+    plain = first["demo-fig01"]["plain"]
+    assert plain.samples == first["demo-fig01"]["recorded"].samples
+    with pytest.raises(KeyError):
+        plain.track("queues", "ap", "occupancy_packets")

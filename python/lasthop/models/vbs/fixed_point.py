@@ -345,6 +345,32 @@ def starts(cell: Cell) -> Iterator[_State]:
         )
 
 
+def scattered(cell: Cell, count: int, seed: int = 1) -> Iterator[_State]:
+    """So many starting points anywhere: shares, losses over four decades, occupancy, timers.
+
+    Parameters
+    ----------
+    cell : Cell
+    count : int
+        How many.
+    seed : int
+        Of the generator; the same points for the same seed.
+    """
+    draw = np.random.default_rng(seed)
+    first = next(starts(cell))
+    for _ in range(count):
+        yield replace(
+            first,
+            shares=draw.dirichlet(cell.counts),
+            overflow=10.0 ** draw.uniform(-4.0, -0.3, len(cell.counts)),
+            occupancy=draw.uniform(0.05, 1.0) * cell.buffer_packets,
+            swing=draw.uniform(0.0, 0.5) * cell.buffer_packets,
+            own=draw.uniform(0.0, 1.0),
+            spread=10.0 ** draw.uniform(-3.0, 0.0, len(cell.counts)),
+            rates=10.0 ** draw.uniform(-3.0, 0.0, len(first.rates)),
+        )
+
+
 def solve_from(cell: Cell, options: Options, start: _State) -> Solution:
     """Iterate the components from one starting point.
 

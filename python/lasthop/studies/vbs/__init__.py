@@ -5,6 +5,7 @@ from lasthop.studies.vbs import (
     contenders,
     fig08,
     fig18,
+    fixed_point,
     four_flows,
     sensor,
     shared,
@@ -31,6 +32,7 @@ STUDIES: tuple[Study, ...] = (
     fig18.STUDY,
     sensor.STUDY,
     contenders.STUDY,
+    fixed_point.STUDY,
     stability.STUDY,
 )
-"""In the order of the paper, then sensors, devices that contend, and the appendix."""
+"""In the order of the paper, then sensors, devices that contend, fixed points, and the appendix."""

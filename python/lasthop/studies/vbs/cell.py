@@ -6,9 +6,12 @@ frames, those of class 2 (``low``) lose a frame with data with probability p_w.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lasthop.studies.study import Quantity, Run, mean_of
+
+if TYPE_CHECKING:
+    from lasthop.plot.traces import TracePanel
 
 ATTEMPTS = 4
 """Attempts at a frame, the first included. Table II says "Max. Retry limit 7", which is 8 attempts;
@@ -93,6 +96,12 @@ def scenario(
     }
 
 
+def traced(name: str, stations: Tree, **more: Any) -> dict[str, Any]:
+    """Return a cell of which one run is recorded over time, every 50 ms for 100 s."""
+    one = scenario(name, stations, seconds=(0.0, 100.0), replications=1, **more)
+    return {**one, "record": {"series_interval": "50 ms"}}
+
+
 def classes(error: float, count: int = 5, *, acks: bool = False) -> dict[str, Any]:
     """Return both classes, with errors of class 2's data frames, or of its TCP ACKs too."""
     low = {"count": count, "download": 1, "error_down": error}
@@ -127,6 +136,21 @@ def window(run: Run, prefix: str) -> Quantity:
     """Return the mean congestion window of the downloads of those stations. [packets]"""
     names = [name for name in run.items("flows") if name.startswith(prefix)]
     return mean_of([run.quantity("flows", name, "cwnd_packets") for name in names])
+
+
+def window_panels(run: Run, title: str) -> "list[TracePanel]":
+    """Return the windows of the first connection of each class over time, for a figure."""
+    from lasthop.plot.traces import Trace, TracePanel
+
+    return [
+        TracePanel(
+            "cwnd [packets]",
+            [Trace(word, *run.track("flows", f"{name}-1/down/1", "cwnd_packets"))],
+            title if name == "high" else "",
+            {"receive window": 45.0},
+        )
+        for name, word in (("high", "a connection of class 1"), ("low", "one of class 2"))
+    ]
 
 
 def occupancy(run: Run) -> Quantity:

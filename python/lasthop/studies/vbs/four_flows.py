@@ -1,4 +1,8 @@
-"""Figures 2 to 4: four downloads, two of them far, and the access point's queue."""
+"""Figures 2 to 4: four downloads, two of them far, and the access point's queue.
+
+Figures 2 and 4 of the paper are one run over time, and so are those drawn here; claims are judged
+by means.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -11,6 +15,11 @@ if TYPE_CHECKING:
 POINTS = {
     cell.tag(error): cell.scenario(f"four downloads, p_w {error:g}", cell.classes(error, 2))
     for error in cell.ERRORS
+}
+
+TRACES = {
+    "trace": cell.traced("four downloads, p_w 0.3, over time", cell.classes(0.3, 2)),
+    "trace-0": cell.traced("four downloads, p_w 0, over time", cell.classes(0.0, 2)),
 }
 
 
@@ -29,6 +38,19 @@ def findings_occupancy(runs: Runs) -> dict[str, str]:
             "falls by a quarter"
         )
     }
+
+
+def draw_occupancy(runs: Runs) -> "Figure":
+    """Draw the queue over time, with and without errors."""
+    from lasthop.plot.traces import Trace, TracePanel, traces_figure
+
+    def panel(point: str, error: str) -> TracePanel:
+        track = runs[point].track("queues", "ap", "occupancy_packets")
+        return TracePanel(
+            "queue [packets]", [Trace("queue of the AP", *track)], f"p_w {error}", {"room": 100.0}
+        )
+
+    return traces_figure([panel("trace-0", "0"), panel("trace", "0.3 of two stations")])
 
 
 def measure_ratio(runs: Runs) -> dict[str, Quantity]:
@@ -78,13 +100,24 @@ def findings_windows(runs: Runs) -> dict[str, str]:
     }
 
 
+def draw_windows(runs: Runs) -> "Figure":
+    """Draw the window of one connection of each class over time."""
+    from lasthop.plot.traces import traces_figure
+
+    panels = cell.window_panels(runs["trace"], "no wire") + cell.window_panels(
+        runs["trace-70ms"], "70 ms of wire"
+    )
+    return traces_figure(panels)
+
+
 FIG02 = Study(
     subject="vbs",
     name="fig02",
-    title="Figure 2: the access point's queue, four downloads",
-    points=POINTS,
+    title="Figure 2: the access point's queue over time, four downloads",
+    points={**POINTS, **TRACES},
     measure=measure_occupancy,
     findings=findings_occupancy,
+    draw=draw_occupancy,
 )
 
 FIG03 = Study(
@@ -99,11 +132,16 @@ FIG03 = Study(
 FIG04 = Study(
     subject="vbs",
     name="fig04",
-    title="Figure 4: windows of four downloads",
+    title="Figure 4: windows of four downloads over time",
     points={
         "0_3": POINTS["0_3"],
+        "trace": TRACES["trace"],
+        "trace-70ms": cell.traced(
+            "four downloads, 70 ms, p_w 0.3, over time", cell.classes(0.3, 2), delay_ms=35
+        ),
         "70ms": cell.scenario("four downloads, 70 ms, p_w 0.3", cell.classes(0.3, 2), delay_ms=35),
     },
     measure=measure_windows,
     findings=findings_windows,
+    draw=draw_windows,
 )

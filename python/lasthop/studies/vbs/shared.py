@@ -1,6 +1,6 @@
 """Figures 14, 15 and 7: virtual buffer sharing between two classes of five downloads."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lasthop.studies.study import Quantity, Run, Runs, Study
 from lasthop.studies.vbs import cell, two_classes
@@ -11,15 +11,30 @@ if TYPE_CHECKING:
 TOLS = {"printed": None, "small": 1.0, "medium": 25.0, "large": 225.0}
 """Squared distances from the target at which Algorithm 1 rests; None: 1/B^2. [packets^2]"""
 
+FAIR: dict[str, Any] = {
+    "limit": cell.BUFFER,
+    "fq_codel": {"target": "1 s", "interval": "10 s"},
+}
+"""A queue for each connection, served in turn, whose drops are those of a full buffer alone."""
+
+TRACES = {
+    "trace-plain": "drop-tail",
+    "trace-vbs": "Algorithm 1",
+    "trace-regulated": "regulator",
+}
+
 ALL = {
     "high": {"count": 5, "download": 1, "error_down": 0.3},
     "low": {"count": 5, "download": 1, "error_down": 0.3},
 }
 
 
+def _queue(law: str) -> object:
+    return cell.BUFFER if law == "plain" else cell.shares(**cell.LAWS[law])
+
+
 def _with(law: str, error: float) -> dict[str, object]:
-    queue = cell.shares(**cell.LAWS[law])
-    return cell.scenario(f"{law}, p_w {error:g}", cell.classes(error), queue=queue)
+    return cell.scenario(f"{law}, p_w {error:g}", cell.classes(error), queue=_queue(law))
 
 
 def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
@@ -34,7 +49,8 @@ def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
 def findings_occupancy(runs: Runs) -> dict[str, str]:
     """Return how far the queue swings."""
     swing = {
-        name: run.quantity("queues", "ap", "occupancy_error_packets") for name, run in runs.items()
+        name: runs[name].quantity("queues", "ap", "occupancy_error_packets")
+        for name in ("two_classes", "regulated")
     }
     return {
         "vbs-9": (
@@ -43,6 +59,23 @@ def findings_occupancy(runs: Runs) -> dict[str, str]:
             f"{cell.occupancy(runs['regulated'])}"
         )
     }
+
+
+def draw_occupancy(runs: Runs) -> "Figure":
+    """Draw the queue over time without and with shares."""
+    from lasthop.plot.traces import Trace, TracePanel, traces_figure
+
+    levels = {"room": float(cell.BUFFER), "c B": 0.6 * cell.BUFFER}
+    panels = [
+        TracePanel(
+            "queue [packets]",
+            [Trace("queue of the AP", *runs[point].track("queues", "ap", "occupancy_packets"))],
+            word,
+            levels,
+        )
+        for point, word in TRACES.items()
+    ]
+    return traces_figure(panels, panel_mm=30.0)
 
 
 def measure_fairness(runs: Runs) -> dict[str, Quantity]:
@@ -68,7 +101,8 @@ def findings_fairness(runs: Runs) -> dict[str, str]:
         "vbs-10": (
             f"at p_w = 0.3 drop-tail carries {cell.total(runs['plain-0_3'])} Mb/s, with "
             f"{cell.ratio(runs['plain-0_3'])} times as much for class 1; equal shares cannot carry "
-            f"more than {equal}, since frames of class 2 take longer. Algorithm 1 carries "
+            f"more than {equal}, since frames of class 2 take longer: a queue for each connection, "
+            f"served in turn, carries {cell.total(runs['fair-0_3'])}. Algorithm 1 carries "
             f"{cell.total(vbs)} at a ratio of {cell.ratio(vbs)}, the regulator "
             f"{cell.total(regulated)} at {cell.ratio(regulated)}"
         )
@@ -172,14 +206,21 @@ FIG07 = Study(
 FIG14 = Study(
     subject="vbs",
     name="fig14",
-    title="Figure 14: the queue with virtual buffer sharing",
+    title="Figure 14: the queue over time, without and with virtual buffer sharing",
     points={
         "two_classes": _with("vbs", 0.3),
         "all_0_3": cell.scenario("Algorithm 1, p_w 0.3 for all", ALL, queue=cell.shares()),
         "regulated": _with("regulated", 0.3),
+        **{
+            f"trace-{law}": cell.traced(
+                f"{law}, p_w 0.3, over time", cell.classes(0.3), queue=_queue(law)
+            )
+            for law in ("plain", *cell.LAWS)
+        },
     },
     measure=measure_occupancy,
     findings=findings_occupancy,
+    draw=draw_occupancy,
 )
 
 FIG15 = Study(
@@ -196,6 +237,7 @@ FIG15 = Study(
             for error in cell.ERRORS
         },
         "all-0_3": cell.scenario("p_w 0.3 for all", ALL),
+        "fair-0_3": cell.scenario("fair queues, p_w 0.3", cell.classes(0.3), queue=FAIR),
     },
     measure=measure_fairness,
     findings=findings_fairness,

@@ -1,0 +1,82 @@
+"""Section IV-D and appendix: the fixed point from many starting points."""
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+
+from lasthop.models.vbs import PAPER, Options
+from lasthop.scenario import Scenario
+from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.theory import theory
+from lasthop.studies.vbs import cell
+
+SCATTERED = 4
+"""Starting points anywhere, besides those that the model itself tries."""
+
+READINGS = {"the engine's": Options(), "the paper's own as corrected": PAPER}
+
+
+def trees() -> Iterator[dict[str, object]]:
+    """Yield the cells of figure 11 with both limits of attempts, with a wire, with shares."""
+    for attempts in (cell.ATTEMPTS, cell.STATED_ATTEMPTS):
+        for error in cell.ERRORS:
+            yield cell.scenario("fixed point", cell.classes(error), attempts=attempts)
+    yield cell.scenario("with a wire", cell.classes(0.3), delay_ms=35)
+
+
+def shared_trees() -> Iterator[dict[str, object]]:
+    """Yield cells with virtual buffer sharing."""
+    for law in cell.LAWS.values():
+        yield cell.scenario("shared", cell.classes(0.3), queue=cell.shares(0.526, **law))
+
+
+def spread(tree: dict[str, object], options: Options) -> tuple[float, int]:
+    """Return the largest relative distance from the first fixed point, and how many there are.
+
+    Over goodputs, losses at the queue and its length.
+    """
+    from lasthop.models.vbs import fixed_point
+    from lasthop.models.vbs.scenario import picture_of
+
+    picture = picture_of(Scenario(tree).to_dict()).cell
+    points = [*fixed_point.starts(picture), *fixed_point.scattered(picture, SCATTERED)]
+    found = [fixed_point.solve_from(picture, options, point) for point in points]
+    first, *others = (np.concatenate([one.goodput, one.overflow, [one.occupancy]]) for one in found)
+    return max(float(np.abs(other / first - 1.0).max()) for other in others), len(points)
+
+
+@cache
+def spreads() -> tuple[tuple[float, int], ...]:
+    """Return `spread` for every cell and reading."""
+    plain = [spread(tree, options) for options in READINGS.values() for tree in trees()]
+    return (*plain, *(spread(tree, Options()) for tree in shared_trees()))
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return the largest distance of all."""
+    del runs
+    return {"spread": theory(max(distance for distance, _ in spreads()))}
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return over how much this is the largest distance."""
+    del runs
+    starts = sum(count for _, count in spreads())
+    return {
+        "vbs-17": (
+            f"{len(spreads())} systems ({' and '.join(READINGS)} reading of figure 11 with 4 and 8 "
+            "attempts and p_w from 0 to 0.3, with 70 ms of wire, with shares), "
+            f"{starts} starting points in all; no proof, for Brouwer's theorem has existence alone"
+        )
+    }
+
+
+STUDY = Study(
+    subject="vbs",
+    name="fixed_point",
+    title="Section IV-D: the fixed point from many starting points",
+    points={},
+    measure=measure,
+    findings=findings,
+)
