@@ -93,6 +93,23 @@ def test_the_regulator_holds_the_ratio_while_users_come_and_go(phase: int) -> No
     assert run["high"] / run["low"] == pytest.approx(fig18.TARGET, rel=0.05)
 
 
+@pytest.mark.parametrize("law", SHARED)
+def test_shares_hold_after_the_channel_of_a_class_has_changed(law: str) -> None:
+    """At 100 s the users of the second class move to places with p_w = 0.3."""
+    stations = {
+        "high": {"count": 5, "download": 1},
+        "clear": {"count": 5, "download": {"stop": "100 s"}},
+        "noisy": {"count": 5, "download": {"start": "100 s"}, "error_down": 0.3},
+    }
+    classes = {"high": {"station": "high", "share": 0.5}, "low": {"share": 0.5}}
+    queue = {"limit": cell.BUFFER, "vbs": {"class": classes, **SHARED[law]}}
+    scenario = cell.scenario("x", stations, queue=queue, seconds=(115, 200), replications=3)
+    high, low = (
+        one["goodput_bps"]["mean"] for one in lasthop.simulate(scenario).summary["classes"]
+    )
+    assert high / low == pytest.approx(1.0, abs=0.06)
+
+
 def test_sensors_get_through_with_shares_alone() -> None:
     from lasthop.studies.vbs import sensor
 
