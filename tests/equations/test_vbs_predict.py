@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lasthop.models import ModelError, choose
+from lasthop.models.errors import ConvergenceError
 from lasthop.models.vbs import PAPER, Options, fixed_point, predict
 from lasthop.models.vbs.scenario import picture_of
 from lasthop.run import replaced
@@ -161,6 +162,24 @@ def test_uploads_starve_downloads_at_a_full_buffer():
     assert mean(result, "cells", "cell", "updown_ratio") > 50
     assert mean(result, "queues", "ap", "drop_probability") > 0.5
     assert any("VI-C" in warning for warning in result["warnings"])
+
+
+def test_uploads_that_starve_downloads_at_a_short_queue_settle():
+    """Half steps swing there: 0.12, 0.98, 0.99 of the queue for the uploads in turn."""
+    errors = {
+        f"station.{name}.{key}": value
+        for name in ("high", "low")
+        for key, value in (("error", 0.2), ("ack_error", 0.0))
+    }
+    result = found({**UPLOADS, **errors, "cell.attempts_short": 8, "cell.ap_queue": 50})
+    assert result["solutions"] == 1
+    assert mean(result, "queues", "ap", "drop_probability") == pytest.approx(0.59, abs=0.01)
+
+
+def test_losses_that_hardly_count_are_an_answer_or_a_clear_refusal():
+    """A loss takes an eighth of the window: events may follow each other for ever."""
+    with pytest.raises(ConvergenceError, match="no loss rate brings the offered load down"):
+        found({"tcp.compound.beta": 0.01})
 
 
 def test_uploads_with_channel_errors_leave_downloads_more():

@@ -128,11 +128,7 @@ def print_sweep(result: Sweep, paths: list[str]) -> None:
 
     for list_name in ("cells", "classes", "links"):
         items = [item for point in result.points for item in point.summary.get(list_name, ())]
-        columns = [
-            column
-            for column in COLUMNS[list_name]
-            if any(column.quantity in item for item in items)
-        ]
+        columns = [one for one in COLUMNS[list_name] if any(map(one.is_known, items))]
         many = any(len(point.summary.get(list_name, ())) > 1 for point in result.points)
         rows = [
             [

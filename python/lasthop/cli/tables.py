@@ -40,6 +40,10 @@ class Column:
         half = found["ci95"]
         return estimate(found["mean"] * self.scale, None if half is None else half * self.scale)
 
+    def is_known(self, item: Mapping[str, Any]) -> bool:
+        """Whether the item has this quantity."""
+        return self.quantity in item
+
     def says_something(self, item: Mapping[str, Any]) -> bool:
         """Whether the item has this quantity, and not zero."""
         return self.cell(item) not in ("-", "0")
@@ -69,6 +73,12 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("connections", "connections", "-"),
         Column("completion_s", "completion", "s"),
     ),
+    "reports": (
+        Column("report_delivery", "in time", "%", 100),
+        Column("report_delay_s", "mean delay", "ms", 1e3),
+        Column("report_delay_p95_s", "95th percentile", "ms", 1e3),
+        Column("reports", "reports", "-"),
+    ),
     "links": (
         Column("utilisation", "utilisation", "%", 100),
         Column("utilisation_min", "least utilisation", "%", 100),
@@ -93,6 +103,8 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "classes": (
         GOODPUT,
         Column("goodput_share", "share", "%", 100),
+        Column("target_share", "target", "%", 100),
+        Column("drop_probability", "drops", "%", 100),
         Column("jain", "Jain's index"),
         Column("synchronisation", "window correlation"),
         Column("starved_flows", "starved", "flows"),
@@ -116,6 +128,7 @@ TITLES = {
     "stations": "station",
     "aps": "AP",
     "flows": "flow",
+    "reports": "reports of",
     "links": "link",
     "queues": "queue",
     "classes": "class",
@@ -125,8 +138,10 @@ TITLES = {
 
 def print_answer(summary: Mapping[str, Any]) -> None:
     """Every list of a result that has something to show; columns of zeros are left out."""
+    flows = summary.get("flows", ())
+    lists = {**summary, "reports": [flow for flow in flows if "reports" in flow]}
     for list_name, columns in COLUMNS.items():
-        items = summary.get(list_name, ())
+        items = lists.get(list_name, ())
         if list_name == "flows" and "classes" in summary and len(items) > MOST_FLOWS:
             continue
         if list_name == "queues" and "stations" in summary:  # Those of nodes stand with them.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
@@ -12,7 +13,7 @@ from matplotlib.lines import Line2D
 from lasthop.plot.figure import QUIET, Figure, house_style, title
 from lasthop.studies.study import Quantity
 
-__all__ = ["FamilyPanel", "Member", "family_figure"]
+__all__ = ["FamilyPanel", "Member", "family_figure", "legend_columns"]
 
 DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 """Colours of few members, of the palette in house.mplstyle."""
@@ -112,7 +113,7 @@ def family_figure(
     members = [member for panel in panels for member in panel.members]
     looks = _looks(list(dict.fromkeys(member.label for member in members)))
     keys = [*_keys(looks, members), *_other_keys(panels)]
-    columns = _columns([str(key.get_label()) for key in keys])
+    columns = legend_columns([str(key.get_label()) for key in keys])
     rows = -(-len(keys) // columns)
     with house_style(panel_mm * len(panels) + 4.5 * rows + 4.0) as figure:
         axes_list = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
@@ -127,13 +128,12 @@ def family_figure(
         return figure
 
 
-def _columns(labels: Sequence[str]) -> int:
+def legend_columns(labels: Sequence[str]) -> int:
     """Return how many columns of these labels, filled one after the other, fit the legend."""
 
     def width(columns: int) -> int:
-        rows = -(-len(labels) // columns)
-        parts = [labels[k : k + rows] for k in range(0, len(labels), rows)]
-        return sum(KEY_WIDTH + max(map(len, part)) for part in parts)
+        lengths = np.array_split([len(label) for label in labels], columns)  # as matplotlib does
+        return sum(KEY_WIDTH + int(part.max(initial=0)) for part in lengths)
 
     return next((n for n in (3, 2) if width(n) <= LEGEND_WIDTH), 1)
 

@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
 from matplotlib.lines import Line2D
 
-from lasthop.plot.family import DISTINCT, LEVEL
+from lasthop.plot.family import DISTINCT, LEVEL, legend_columns
 from lasthop.plot.figure import Figure, house_style, title
 
 __all__ = ["Trace", "TracePanel", "traces_figure"]
+
+DASHES = (":", "--")
+"""Of the levels of a panel, one after the other."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,9 @@ def traces_figure(panels: Sequence[TracePanel], *, panel_mm: float = 36.0) -> Fi
                     label=trace.label,
                 )
                 keys.setdefault(trace.label, line)
-            for label, level in (panel.levels or {}).items():
-                keys.setdefault(label, axes.axhline(level, label=label, **LEVEL))
+            for (label, level), dashes in zip((panel.levels or {}).items(), cycle(DASHES)):
+                look = {**LEVEL, "linestyle": dashes}
+                keys.setdefault(label, axes.axhline(level, label=label, **look))
             axes.set_ylabel(panel.y_label)
             axes.margins(x=0)
             axes.set_ylim(bottom=0.0)
@@ -86,6 +91,6 @@ def traces_figure(panels: Sequence[TracePanel], *, panel_mm: float = 36.0) -> Fi
         figure.legend(
             handles=[*keys.values()],
             loc="outside lower center",
-            ncols=min(len(keys), 3),
+            ncols=legend_columns(list(keys)),
         )
         return figure

@@ -53,7 +53,7 @@ def visits(up: Floats, landing: Floats, again: Floats) -> Visits:
     size = len(up)
     climb = np.maximum(up, RARE).tolist()
     low, high = np.floor(landing).astype(int).tolist(), np.ceil(landing).astype(int).tolist()
-    repeat = again.tolist()
+    repeat = np.minimum(again, 1.0 - RARE).tolist()
     grown, events = [0.0] * size, [0.0] * size
     following = [0.0] * size  # events that follow others, by the window where they begin
     landed = [0.0] * size  # what has landed at a window, from those above and from itself

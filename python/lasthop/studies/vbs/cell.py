@@ -149,7 +149,7 @@ def window_panels(run: Run, title: str) -> "list[TracePanel]":
             title if name == "high" else "",
             {"receive window": 45.0},
         )
-        for name, word in (("high", "a connection of class 1"), ("low", "one of class 2"))
+        for name, word in (("high", "class 1"), ("low", "class 2"))
     ]
 
 

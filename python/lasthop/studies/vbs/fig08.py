@@ -14,7 +14,7 @@ DEVICES = (2, 4, 6, 8, 10)
 SMALL_WINDOW = 20
 """A receive window of which two do not fill 70 ms of wire: that takes 46 packets. [packets]"""
 
-WORDS = {"plain": "as stated", "errors": "p_w 0.2 for all, 4 attempts", "window": "window of 20"}
+WORDS = {"plain": "as stated", "errors": "p_w 0.2", "window": "window of 20"}
 
 
 def _scenario(variant: str, count: int) -> dict[str, object]:
@@ -90,6 +90,7 @@ def draw(runs: Runs) -> "Figure":
             panel("Jain's index", jain),
             panel("queue of the AP [packets]", cell.occupancy),
         ],
+        ticks={place: f"{place:g}" for place in places},
     )
 
 

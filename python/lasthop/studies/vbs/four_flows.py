@@ -114,9 +114,9 @@ def draw_windows(runs: Runs) -> "Figure":
     """Draw the window of one connection of each class over time."""
     from lasthop.plot.traces import traces_figure
 
-    panels = cell.window_panels(runs["trace"], "no wire") + cell.window_panels(
-        runs["trace-70ms"], "70 ms of wire"
-    )
+    panels = cell.window_panels(
+        runs["trace"], "a connection of each class, no wire's delay"
+    ) + cell.window_panels(runs["trace-70ms"], "with 70 ms of wire")
     return traces_figure(panels)
 
 

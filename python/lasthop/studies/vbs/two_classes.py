@@ -176,6 +176,7 @@ def draw_settings(runs: Runs) -> "Figure":
             FamilyPanel("class 1 over class 2", fallback[0], from_zero=False, levels=level),
             FamilyPanel("goodput of all [Mb/s]", fallback[1]),
         ],
+        ticks={error: f"{error:g}" for error in errors},
         panel_mm=44.0,
     )
 
@@ -196,7 +197,7 @@ def draw_windows(runs: Runs) -> "Figure":
     """Draw the window of one connection of each class over time."""
     from lasthop.plot.traces import traces_figure
 
-    return traces_figure(cell.window_panels(runs["trace"], ""))
+    return traces_figure(cell.window_panels(runs["trace"], "a connection of each class"))
 
 
 def measure_loss(runs: Runs) -> dict[str, Quantity]:
