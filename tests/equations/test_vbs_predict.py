@@ -227,6 +227,7 @@ def test_h_of_0_526_is_a_ratio_of_1_11():
 def test_it_is_chosen_where_no_other_model_can_answer():
     assert choose(tree()) == "vbs"
     assert choose(shared()) == "vbs"
+    assert choose(shared(algorithm="printed")) == "vbs"  # which says why it cannot
     reno = {"tcp.congestion": "newreno", "station.low.error_down": 0}
     assert choose(tree(reno)) == "hotspot"
     assert choose(tree(reno | {"station.low.error": 0.1})) == "vbs"

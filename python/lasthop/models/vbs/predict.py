@@ -81,7 +81,8 @@ def predict(scenario: Mapping[str, Any], options: Options | None = None) -> dict
 def applies(scenario: Mapping[str, Any]) -> bool:
     """Whether a scenario is what this model is for: channel errors, Compound, or a shared queue.
 
-    And none of its assumptions is broken, as far as can be told before it is solved.
+    And none of its assumptions is broken, as far as can be told before it is solved; with a shared
+    queue, which no other model knows, whatever else there is.
     """
     active = {flow["station"] for flow in connections(scenario)}
     errors = any(
@@ -93,9 +94,9 @@ def applies(scenario: Mapping[str, Any]) -> bool:
     compound = any(
         flow.get("tcp", {}).get("congestion") == "compound" for flow in connections(scenario)
     )
-    shared = scenario["cell"]["ap"].get("queue", {}).get("discipline") == "vbs"
-    if not (errors or compound or shared):
-        return False
+    shared = bool(scenario["cell"]["ap"].get("queue", {}).get("discipline") == "vbs")
+    if shared or not (errors or compound):
+        return shared
     options = Options()
     try:
         check_scenario(scenario, options)

@@ -104,6 +104,7 @@ def _draw(x_label: str, places: list[float], suffixes: list[str], runs: Runs) ->
             FamilyPanel("five uploads [Mb/s]", members("up")),
             FamilyPanel("five downloads [Mb/s]", members("down")),
         ],
+        ticks={place: f"{place:g}" for place in places},
     )
 
 
