@@ -156,7 +156,7 @@ def draw_settings(runs: Runs) -> "Figure":
             f"{attempts} attempts",
             errors,
             [cell.ratio(runs[f"{name}-{cell.tag(error)}"]) for error in errors],
-            "errors of TCP ACKs too" if acks else "",
+            "ACK errors too" if acks else "",
         )
         for name, (attempts, acks) in SETTINGS.items()
     ]
