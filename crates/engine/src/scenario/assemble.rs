@@ -6,6 +6,7 @@ use super::csma;
 use super::decode::{Entry, Section, decode};
 use super::gateway;
 use super::grammar::CELL;
+use super::idle;
 use super::layers::Layers;
 use super::model::*;
 use super::network;
@@ -92,6 +93,7 @@ pub(super) fn assemble(
     scenario.flows.extend(wired);
     stagger(root, &mut scenario, problems)?;
     opportunities::check(root, &scenario, problems);
+    idle::check(root, &scenario, problems);
     queue::check_sources(root, &scenario, problems);
     if root.table("gateway").is_some() {
         scenario.gateway = gateway::assemble(root, default_name, &scenario.stations);

@@ -15,6 +15,7 @@ mod decode;
 mod forms;
 mod gateway;
 mod grammar;
+mod idle;
 mod layers;
 mod model;
 mod network;

@@ -74,6 +74,7 @@ pub(in super::super) fn check(table: &Section, key: &str, problems: &mut Problem
         );
         problems.add(min.origin, &min.path, message);
     }
+    check_limit(queue, problems);
     for discipline in ["codel", "fq_codel"] {
         if let Some(codel) = queue.table(discipline)
             && let (Some(target), Some(interval)) = (codel.entry("target"), codel.entry("interval"))
@@ -86,6 +87,51 @@ pub(in super::super) fn check(table: &Section, key: &str, problems: &mut Problem
                 target.shown, interval.shown
             );
             problems.add(target.origin, &target.path, message);
+        }
+    }
+}
+
+/// A discipline that begins where the queue ends would do nothing.
+fn check_limit(queue: &Section, problems: &mut Problems) {
+    let red = queue.table("red");
+    // of bytes: a queue may hold packets longer than the mean
+    let counts_packets = red.and_then(|red| red.entry("bytes")?.flag()) == Some(false);
+    let min_th = red
+        .filter(|_| counts_packets)
+        .and_then(|red| red.entry("min_th"));
+    let begins = min_th.and_then(|min_th| Some(("red.min_th", min_th, min_th.number()?)));
+    // a full queue finds its threshold, but RED's average never gets to the limit
+    let threshold = queue.entry("threshold");
+    let begins =
+        begins.or_else(|| Some(("threshold", threshold?, threshold?.count()? as f64 - 1.0)));
+    let Some((name, lower, most)) = begins else {
+        return;
+    };
+    let given = queue.entry("limit");
+    let limit = match given {
+        Some(limit) => limit.count(),
+        None if name == "threshold" || queue.lacks("limit") => None,
+        None => Some(u64::from(LIMIT)),
+    };
+    if limit.is_none_or(|limit| limit as f64 > most) {
+        return;
+    }
+    match given {
+        Some(entry) => {
+            let message = format!(
+                "{} keeps the queue from {name}; allowed is more than {}",
+                entry.shown,
+                most.floor()
+            );
+            problems.add(entry.origin, &entry.path, message);
+        }
+        None => {
+            let message = format!(
+                "{} is never reached by a queue of {LIMIT}; allowed is less",
+                lower.shown
+            );
+            let hint = format!("`{}.limit` sets what it holds", queue.path);
+            problems.add_with_hint(lower.origin, &lower.path, message, Some(hint));
         }
     }
 }

@@ -317,3 +317,58 @@ fn what_web_traffic_cannot_be_is_refused() {
     );
     assert!(of("web = 5\ncongestion = \"tahoe\"\nsack = true").contains("`flow.a.sack`"));
 }
+
+#[test]
+fn what_would_do_nothing_is_refused() {
+    let dumbbell = "dumbbell = { flows = 2, bottleneck = \"1 Mbps\", rtt = \"5 ms\"";
+    assert_eq!(
+        refused(&format!("{dumbbell}, access_spread = 0.1 }}")),
+        "x.toml:2: `dumbbell.access_spread`: 0.1 spreads no rate, since hosts have no `access`; \
+         needed is that, or allowed is 0"
+    );
+    assert_eq!(
+        refused(&format!("{dumbbell} }}\n[flow.a]\naccess_spread = 0.1")),
+        "x.toml:4: `flow.a.access_spread`: 0.1 spreads no rate, since hosts have no `access`; \
+         needed is that, or allowed is 0"
+    );
+    assert_eq!(
+        refused(&format!(
+            "record.utilisation_bin = \"9.5 s\"\n{dumbbell} }}"
+        )),
+        "x.toml:2: `record.utilisation_bin`: \"9.5 s\" leaves no whole bin between the warm-up of \
+         1 s and the end at 10 s; allowed is less, such as 4500 ms"
+    );
+    assert_eq!(
+        refused(&format!("{dumbbell}, start_spread = \"11 s\" }}")),
+        "x.toml:2: `dumbbell.start_spread`: \"11 s\" lets flows start after the end; allowed is at \
+         most 10 s"
+    );
+    assert_eq!(
+        refused(&format!(
+            "{dumbbell} }}\n[flow.a]\nstart = \"4 s\"\nstart_spread = \"7 s\""
+        )),
+        "x.toml:5: `flow.a.start_spread`: \"7 s\" lets flows start after the end; allowed is at \
+         most 6 s"
+    );
+    let link = "link.a = { from = \"x\", to = \"y\", delay = \"1 ms\"";
+    let flow = "flow.f = { from = \"x\", to = \"y\" }";
+    assert_eq!(
+        refused(&format!("{link}, back_queue = 9 }}\n{flow}")),
+        "x.toml:2: `link.a.back_queue`: a link without a rate never lets a packet wait; allowed \
+         with a rate"
+    );
+    assert_eq!(
+        refused(&format!("queue = 9\n{link} }}\n{flow}")),
+        "x.toml:2: `queue`: is that of bottlenecks, of which there are none; allowed with \
+         `dumbbell` or `parking_lot`\n\
+         hint: `cell.ap_queue`, and `queue` of a link, are the queues elsewhere"
+    );
+}
+
+#[test]
+fn what_does_something_for_one_class_is_allowed() {
+    let text = "duration = \"1 s\"\nrecord.utilisation_bin = \"0.4 s\"\n\
+                dumbbell = { bottleneck = \"9 Mbps\", rtt = \"5 ms\", access_spread = 0.1, start_spread = \"1 s\" }\n\
+                [flow.slow]\ncount = 2\naccess = \"1 Mbps\"\n[flow.quick]\n";
+    assert!(toml(text, &[]).is_ok());
+}

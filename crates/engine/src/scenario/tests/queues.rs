@@ -12,8 +12,12 @@ fn ap_queue(settings: &[(&str, &str)]) -> QueueSetting {
     }
 }
 
+/// What is said of the first problem; nothing if there is none.
 fn refusal(settings: &[(&str, &str)]) -> String {
-    let said = complaints(toml(SMALL, settings));
+    let said = match toml(SMALL, settings) {
+        Ok(_) => String::new(),
+        refused => complaints(refused),
+    };
     let (_, reason) = said.split_once(": ").unwrap_or_default();
     reason.to_owned()
 }
@@ -34,7 +38,7 @@ fn a_bare_number_is_the_limit_of_a_drop_tail_queue() {
 fn red_is_that_of_ns2_or_the_published_one() {
     let red = |more: &str| {
         let table = format!("{{ min_th = 50, max_th = 100{more} }}");
-        let queue = ap_queue(&[("cell.ap.queue", "9"), ("cell.ap.queue.red", &table)]);
+        let queue = ap_queue(&[("cell.ap.queue", "90"), ("cell.ap.queue.red", &table)]);
         match queue.discipline {
             Discipline::Red(red) => (queue.limit_packets, red),
             other => panic!("{other:?}"),
@@ -52,7 +56,7 @@ fn red_is_that_of_ns2_or_the_published_one() {
         ecn: false,
         mean_packet_bytes: 500,
     };
-    assert_eq!(red(""), (9, ns2));
+    assert_eq!(red(""), (90, ns2));
     let published = RedSetting {
         form: RedForm::Published,
         weight: RedWeight::Given(0.002),
@@ -170,6 +174,33 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
         refusal(&[("cell.ap.queue.codel", "{ target = \"0.1 s\" }")]),
         "`cell.ap.queue.codel.target`: \"0.1 s\" is not below interval; allowed is less than \
          \"100 ms\""
+    );
+}
+
+#[test]
+fn a_discipline_that_begins_beyond_the_limit_is_refused() {
+    let queue = |table: &str| refusal(&[("cell.ap.queue", table)]);
+    let red = "red = { min_th = 50, max_th = 100 }";
+    assert_eq!(
+        queue(&format!("{{ limit = 50, {red} }}")),
+        "`cell.ap.queue.limit`: 50 keeps the queue from red.min_th; allowed is more than 50"
+    );
+    assert_eq!(queue(&format!("{{ limit = 51, {red} }}")), "");
+    assert_eq!(
+        queue("{ red = { min_th = 1000, max_th = 2000 } }"),
+        "`cell.ap.queue.red.min_th`: 1000 is never reached by a queue of 1000; allowed is less\n\
+         hint: `cell.ap.queue.limit` sets what it holds"
+    );
+    assert_eq!(
+        queue("{ limit = 10, threshold = 11 }"),
+        "`cell.ap.queue.limit`: 10 keeps the queue from threshold; allowed is more than 10"
+    );
+    assert_eq!(queue("{ limit = 11, threshold = 11 }"), "");
+    let bytes = "{ limit = 5, red = { min_th = 5, max_th = 15, bytes = true } }";
+    assert_eq!(
+        queue(bytes),
+        "",
+        "five packets may be longer than five mean ones"
     );
 }
 

@@ -1,0 +1,122 @@
+//! Settings that would do nothing. Whoever wrote one meant something, so it is refused.
+
+use super::decode::{Entry, Section};
+use super::layers::Layers;
+use super::model::Scenario;
+use super::problem::Problems;
+use super::units::{self, TIME};
+use crate::kernel::time::Span;
+
+/// Defaults of the grammar, which say nothing: a scenario may be shorter than they are.
+const DEFAULT_START_SPREAD: Span = Span(1_000_000_000);
+const DEFAULT_BIN: Span = Span(100_000_000);
+
+/// Tables that stand for several links.
+const SHAPES: [&str; 2] = ["dumbbell", "parking_lot"];
+
+/// Checks a file against the scenario made of it.
+pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
+    check_bin(root, scenario, problems);
+    check_queues(root, problems);
+    check_starts(root, scenario, problems);
+    check_access_spread(root, problems);
+}
+
+/// A bin in which the least utilisation is taken lies between the warm-up and the end.
+fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
+    let bin = root
+        .table("record")
+        .and_then(|r| r.entry("utilisation_bin"));
+    let Some(entry) = bin else { return };
+    let Some(Span(width)) = entry.duration().filter(|&span| span != DEFAULT_BIN) else {
+        return;
+    };
+    // as the links count them: from the start of the run on
+    let (from, to) = (scenario.warmup.0, scenario.duration.0);
+    if from.div_ceil(width) < to / width {
+        return;
+    }
+    let message = format!(
+        "{} leaves no whole bin between the warm-up of {} and the end at {}; allowed is less, such \
+         as {}",
+        entry.shown,
+        units::show(from, TIME),
+        units::show(to, TIME),
+        units::show((to - from) / 2, TIME)
+    );
+    problems.add(entry.origin, &entry.path, message);
+}
+
+/// A queue stands in front of a link that has a rate.
+fn check_queues(root: &Section, problems: &mut Problems) {
+    let has_shape = SHAPES.iter().any(|shape| root.table(shape).is_some());
+    if let Some(queue) = root.table("queue").filter(|_| !has_shape) {
+        let message = "is that of bottlenecks, of which there are none; allowed with `dumbbell` or \
+                       `parking_lot`";
+        let hint = "`cell.ap_queue`, and `queue` of a link, are the queues elsewhere".to_owned();
+        problems.add_with_hint(queue.origin, &queue.path, message.to_owned(), Some(hint));
+    }
+    for (_, link) in root.named("link") {
+        let queues = ["queue", "back_queue"].map(|key| link.table(key));
+        for queue in queues.into_iter().flatten() {
+            if link.entry("rate").and_then(Entry::rate).is_none() {
+                let message = "a link without a rate never lets a packet wait; allowed with a rate";
+                problems.add(queue.origin, &queue.path, message.to_owned());
+            }
+        }
+    }
+}
+
+/// Every flow starts before the end.
+fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
+    let shapes = SHAPES.iter().filter_map(|shape| root.table(shape));
+    let flows = root.named("flow").iter().map(|(_, flow)| flow);
+    for table in shapes.chain(flows) {
+        let Some(entry) = table.entry("start_spread") else {
+            continue;
+        };
+        let start = table.entry("start").and_then(Entry::duration);
+        let start = start.unwrap_or(Span::ZERO);
+        let spread = entry
+            .duration()
+            .filter(|&span| span != DEFAULT_START_SPREAD);
+        let room = Span(scenario.duration.0.saturating_sub(start.0));
+        if spread.is_some_and(|spread| spread > room) {
+            let message = format!(
+                "{} lets flows start after the end; allowed is at most {}",
+                entry.shown,
+                units::show(room.0, TIME)
+            );
+            problems.add(entry.origin, &entry.path, message);
+        }
+    }
+}
+
+/// A spread of access rates needs an access rate.
+fn check_access_spread(root: &Section, problems: &mut Problems) {
+    let shape = SHAPES.iter().find_map(|shape| root.table(shape));
+    let flows = || root.named("flow").iter().map(|(_, flow)| flow);
+    let spreads = |table: &Section| {
+        let entry = table.entry("access_spread");
+        entry.and_then(Entry::probability).is_some_and(|p| p > 0.0)
+    };
+    let has_rate = |table: &Section| {
+        let layers: Vec<&Section> = std::iter::once(table).chain(shape).collect();
+        Layers(&layers).rate("access").is_some()
+    };
+    let own = flows().filter(|flow| spreads(flow) && !has_rate(flow));
+    let inherits = |flow: &Section| flow.entry("access_spread").is_none() && has_rate(flow);
+    let of_shape =
+        shape.filter(|shape| spreads(shape) && !has_rate(shape) && !flows().any(inherits));
+    for entry in of_shape
+        .into_iter()
+        .chain(own)
+        .filter_map(|table| table.entry("access_spread"))
+    {
+        let message = format!(
+            "{} spreads no rate, since hosts have no `access`; needed is that, or allowed is 0",
+            entry.shown
+        );
+        problems.add(entry.origin, &entry.path, message);
+    }
+}
