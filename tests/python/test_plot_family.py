@@ -63,3 +63,15 @@ def test_the_legend_stays_inside_the_picture():
         assert page.x0 <= box.x0
         assert box.x1 <= page.x1
         assert page.y0 <= box.y0
+
+
+def test_a_panel_may_have_an_abscissa_of_its_own():
+    def panel(x: list[float], **options: str) -> FamilyPanel:
+        return FamilyPanel("y", [Member("up", x, curve(1.0, 2.0))], **options)
+
+    panels = [panel([10, 200]), panel([10, 150]), panel([0.1, 1.0], x_label="width [s]")]
+    first, second, third = family_figure("RTT [ms]", panels).axes
+    assert [axes.get_xlabel() for axes in (first, second, third)] == ["", "RTT [ms]", "width [s]"]
+    assert first.get_xlim() == second.get_xlim()
+    assert first.get_xlim()[1] > 200
+    assert third.get_xlim()[1] < 2

@@ -80,6 +80,8 @@ class FamilyPanel:
         Horizontal lines, by their labels.
     stated : sequence of pairs
         Abscissa and ordinate of what the paper states.
+    x_label : str
+        Quantity and unit of an abscissa of its own; by default the panel shares the common one.
     """
 
     y_label: str
@@ -88,6 +90,7 @@ class FamilyPanel:
     from_zero: bool = True
     levels: Mapping[str, float] | None = None
     stated: Sequence[tuple[float, float]] = ()
+    x_label: str = ""
 
 
 def family_figure(
@@ -116,14 +119,18 @@ def family_figure(
     columns = legend_columns([str(key.get_label()) for key in keys])
     rows = -(-len(keys) // columns)
     with house_style(panel_mm * len(panels) + 4.5 * rows + 4.0) as figure:
-        axes_list = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        axes_list = figure.subplots(len(panels), 1, squeeze=False)[:, 0]
+        common = [axes for axes, panel in zip(axes_list, panels, strict=True) if not panel.x_label]
+        for axes in common[:-1]:
+            axes.sharex(common[-1])
+            axes.tick_params(labelbottom=False)
         for axes, panel in zip(axes_list, panels, strict=True):
             _draw(axes, panel, looks)
-        axes_list[-1].set_xlabel(x_label)
+        common[-1].set_xlabel(x_label)
         if ticks is not None:
-            axes_list[-1].set_xticks(list(ticks), list(ticks.values()))
-            if len(ticks) < FEW_TICKS:
-                axes_list[-1].margins(x=0.2)  # room for their labels
+            common[-1].set_xticks(list(ticks), list(ticks.values()))
+            for axes in common if len(ticks) < FEW_TICKS else ():
+                axes.margins(x=0.2)  # room for their labels
         figure.legend(handles=keys, loc="outside lower center", ncols=columns)
         return figure
 
@@ -165,6 +172,7 @@ def _draw(axes: Axes, panel: FamilyPanel, looks: Mapping[str, _Look]) -> None:
     for level in (panel.levels or {}).values():
         axes.axhline(level, **LEVEL)
     axes.set_ylabel(panel.y_label)
+    axes.set_xlabel(panel.x_label)
     axes.margins(y=0.08)
     if panel.from_zero:
         axes.set_ylim(0.0, 1.06 * axes.dataLim.y1)
