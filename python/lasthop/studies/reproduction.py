@@ -21,7 +21,8 @@ SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs", "acsma")
 """Subjects with a package of studies, `lasthop.studies.SUBJECT.STUDIES`."""
 
 QUICK_SHARE = 0.3
-"""A quick run takes the first replications of the full one, with the same seeds: so many. [-]"""
+"""A quick run takes the first replications of the full one, with the same seeds: so many. [-]
+Studies of long runs say themselves what they take instead."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,11 @@ class Reproduction:
         return findings + [f"model: {warning}" for warning in warnings]
 
     def _provenance(self) -> str:
-        mode = f"quick run, {QUICK_SHARE:.0%} of the replications" if self.quick else "full run"
+        mode = "full run"
+        if self.quick:
+            mode = (
+                f"quick run, {QUICK_SHARE:.0%} of the replications, or what a figure's title says"
+            )
         return f"lasthop {__version__}, {mode}."
 
 
@@ -115,16 +120,17 @@ class Task:
         """
         runs = self.plan.run(directory, progress)
         values: dict[str, dict[str, Measured]] = {}
-        causes: dict[str, str] = {}
+        causes: dict[str, list[str]] = {}
         for study in self.studies:
             values.setdefault(study.subject, {}).update(study.values(runs[study.key]))
-            causes.update(study.findings(runs[study.key]))
+            for claim, text in study.findings(runs[study.key]).items():
+                causes.setdefault(claim, []).append(text)
         results = tuple(
             claim.result(
                 values.get(claim.subject, {}),
                 self.ledger.rules,
                 quick=self.quick,
-                cause=causes.get(claim.id, ""),
+                cause="; ".join(causes.get(claim.id, [])),
             )
             for claim in self.claims
         )
@@ -148,4 +154,6 @@ def task(names: Sequence[str], *, quick: bool) -> Task:
         for study in import_module(f"lasthop.studies.{subject}").STUDIES
         if (subject, study.name) in needed
     )
-    return Task(ledger, claims, studies, Plan(studies, QUICK_SHARE if quick else 1.0), quick)
+    if quick:
+        studies = tuple(study.shortened(QUICK_SHARE) for study in studies)
+    return Task(ledger, claims, studies, Plan(studies), quick)

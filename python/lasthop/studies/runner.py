@@ -27,23 +27,15 @@ class Plan:
     ----------
     studies : sequence of Study
         What to run.
-    share : float
-        Part of the replications that the studies ask for; below 1, a quick run takes the first
-        ones, at least two.
     """
 
     studies: Sequence[Study]
-    share: float = 1.0
     scenarios: dict[tuple[str, str], Scenario] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         for study in self.studies:
             for point, tree in study.points.items():
-                full = Scenario(tree)
-                some = max(2, round(self.share * full["replications"]))
-                self.scenarios[study.key, point] = (
-                    full if self.share == 1.0 else Scenario(tree, {"replications": some})
-                )
+                self.scenarios[study.key, point] = Scenario(tree)
 
     def run(self, directory: Path, progress: ProgressCallback | None = None) -> dict[str, Runs]:
         """Simulate what `directory` does not hold yet, predict all; return the runs by study key.

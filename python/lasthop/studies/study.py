@@ -7,13 +7,14 @@ their interval from the replications and their prediction from the model by the 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.digits import estimate
+from lasthop.scenario import Scenario
 from lasthop.studies.rules import Measured
 
 if TYPE_CHECKING:
@@ -199,6 +200,8 @@ class Study:
         on; where that claim deviates, the finding is its cause.
     model : str, optional
         The model that predicts the points; by default, for each, the one that suits it.
+    quick : Study, optional
+        What a quick run takes instead, as it is; by default the first replications of every point.
     """
 
     subject: str
@@ -209,6 +212,7 @@ class Study:
     draw: "Callable[[Runs], Figure] | None" = None
     findings: Callable[[Runs], Mapping[str, str]] = _no_findings
     model: str | None = None
+    quick: "Study | None" = None
 
     @property
     def key(self) -> str:
@@ -218,3 +222,19 @@ class Study:
     def values(self, runs: Runs) -> dict[str, Measured]:
         """Return what the study measured, under the names that ``claims.toml`` uses."""
         return {f"{self.name}.{name}": q.measured() for name, q in self.measure(runs).items()}
+
+    def shortened(self, share: float) -> "Study":
+        """Return what a quick run takes.
+
+        Parameters
+        ----------
+        share : float
+            Part of the replications, at least two, of a study without a quick form of its own.
+        """
+        if self.quick is not None:
+            return self.quick
+        points = {}
+        for name, tree in self.points.items():
+            some = max(2, round(share * Scenario(tree)["replications"]))
+            points[name] = {**tree, "replications": some}
+        return replace(self, points=points)

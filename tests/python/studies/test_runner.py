@@ -58,13 +58,19 @@ def test_a_point_is_simulated_once_for_all_studies_and_never_again(tmp_path, mon
 
 def test_fewer_replications_are_other_runs_with_the_same_first_samples(tmp_path):
     full = Plan([study(one=tree("one"))]).run(tmp_path)
-    quick = Plan([study(one=tree("one"))], share=0.5).run(tmp_path)
+    quick = Plan([study(one=tree("one")).shortened(0.5)]).run(tmp_path)
 
     def samples(runs: dict[str, dict[str, Run]]) -> list[float]:
         run = runs["demo-fig01"]["one"]
         return list(run.quantity("stations", "first", "goodput_bps").samples)
 
     assert samples(quick) == samples(full)[:2]
+
+
+def test_a_study_with_a_quick_form_is_shortened_to_it():
+    quick = study(one=tree("one"))
+    full = dataclasses.replace(study(one=tree("one", 2)), quick=quick)
+    assert full.shortened(0.5) is quick
 
 
 def test_an_interrupted_plan_goes_on_where_it_was(tmp_path, monkeypatch):
