@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from lasthop.scenario import check
+from lasthop.scenario import Scenario, check
 from lasthop.studies import ledger
 from lasthop.studies.red import PACKETS, router
 from lasthop.studies.runner import Plan
@@ -12,10 +12,14 @@ from lasthop.studies.study import Runs, Study
 
 
 def short(study: Study) -> Study:
-    """Return the study with runs of three seconds, two of each, and transfers that end in them."""
+    """Return the study with runs of three seconds, few of each, and transfers that end in them.
+
+    Points with more replications than others keep more.
+    """
     points = {}
     for name, tree in study.points.items():
-        brief = {**tree, "duration": "3 s", "warmup": "1 s", "replications": 2}
+        few = {20: 3, 40: 4}.get(tree["replications"], 2)
+        brief = {**tree, "duration": "3 s", "warmup": "1 s", "replications": few}
         for shape in {"dumbbell", "parking_lot"} & set(tree):
             brief[shape] = {**tree[shape], "start_spread": "0.2 s"}
         brief["flow"] = {
@@ -44,6 +48,27 @@ def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
     assert read
     assert read <= set(values)
     assert all(values[key].simulated is not None for key in read)
+
+
+def seconds(studies: list[Study]) -> float:
+    """Return how much is simulated, each point once. [s]"""
+    distinct = {Scenario(tree).key: tree for study in studies for tree in study.points.values()}
+    return sum(
+        float(tree["duration"].removesuffix(" s")) * tree["replications"]
+        for tree in distinct.values()
+    )
+
+
+def test_a_quick_run_simulates_an_eighth_and_measures_what_claims_read(tmp_path):
+    quick = [study.shortened(0.3) for study in PACKETS]
+    assert seconds(quick) < seconds(list(PACKETS)) / 8
+    assert all("quick" in study.title for study in quick)
+    fig18 = next(study for study in quick if study.name == "fig18")
+    runs = Plan([short(fig18)]).run(tmp_path)
+    values = fig18.values(runs[fig18.key])
+    assert values["fig18.completion_red_200"].simulated is not None
+    # a transfer of another size says nothing of the paper's five minutes
+    assert values["fig18.completion_gain_200"].simulated is None
 
 
 @pytest.mark.parametrize("study", PACKETS, ids=lambda study: study.name)

@@ -1,5 +1,7 @@
 """Studies of paper 004, Compound TCP with RED: the analysis, and the packet-level figures."""
 
+from functools import partial
+
 from lasthop.studies.red import (
     fig02,
     fig03,
@@ -10,6 +12,7 @@ from lasthop.studies.red import (
     swings,
     threshold,
 )
+from lasthop.studies.red.router import study
 from lasthop.studies.study import Study
 
 THEORY: tuple[Study, ...] = (
@@ -23,18 +26,18 @@ THEORY: tuple[Study, ...] = (
 """Those of the fluid models."""
 
 PACKETS: tuple[Study, ...] = (
-    swings.over_rtt(mixed=False),
-    swings.two_groups(mixed=False),
-    swings.averaging(mixed=False),
-    swings.thresholds(mixed=False),
-    swings.over_rtt(mixed=True),
-    swings.two_groups(mixed=True),
-    swings.averaging(mixed=True),
-    swings.thresholds(mixed=True),
-    policies.fig15(),
-    policies.fig17(),
-    policies.costs(18),
-    policies.costs(19),
+    *(
+        study(partial(make, mixed=mixed))
+        for mixed in (False, True)
+        for make in (swings.over_rtt, swings.two_groups, swings.averaging, swings.thresholds)
+    ),
+    study(policies.fig15),
+    study(policies.fig17),
+    *(
+        study(partial(policies.costs, lot=lot, mixed=mixed))
+        for lot in (False, True)
+        for mixed in (False, True)
+    ),
 )
 """Those of simulated packets."""
 

@@ -6,26 +6,90 @@ last 25 s are read. The access rates are spread over 1 %: with equal rates packe
 arrive in lock step, and the order of arrival instead of chance decides who loses one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from lasthop.studies.study import Quantity, Run, mean_of
+from lasthop.studies.study import Quantity, Run, Study, mean_of
 
-RTTS = (10, 25, 50, 75, 100, 150, 200)
-"""Round-trip propagation times of the paper's sweeps. [ms]"""
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is simulated.
+
+    Parameters
+    ----------
+    rtts : tuple of int
+        Round-trip propagation times of the sweeps. [ms]
+    duration_s : int
+        Length of a run of flows without end. [s]
+    megabytes_long, megabytes : int
+        What each flow transfers where completion times are taken, at one router that Compound
+        flows share, and elsewhere. [MB]
+    replications, close, least : int
+        Replications of most points, of those where two curves lie so close together, or extremes
+        vary so much, that five would not do, and of those whose least utilisation is compared with
+        the paper's.
+    words : str
+        What a title says of it.
+    """
+
+    rtts: tuple[int, ...]
+    duration_s: int
+    megabytes_long: int
+    megabytes: int
+    replications: int
+    close: int
+    least: int
+    words: str = ""
+
+
+FULL = Effort(
+    (10, 25, 50, 75, 100, 150, 200),
+    duration_s=500,
+    megabytes_long=500,
+    megabytes=50,
+    replications=5,
+    close=20,
+    least=40,
+)
+"""As the paper has it, but for the transfers in mixed traffic and in the parking lot."""
+
+QUICK = Effort(
+    (10, 25, 50, 100, 200),
+    duration_s=125,
+    megabytes_long=50,
+    megabytes=20,
+    replications=4,
+    close=4,
+    least=4,
+    words=" (quick: 4 runs of 125 s, smaller transfers)",
+)
+"""Five round-trip times, a quarter of the time and a part of the data."""
+
+
+def study(make: Callable[[Effort], Study]) -> Study:
+    """Return a study with its quick form."""
+    quick = make(QUICK)
+    return replace(make(FULL), quick=replace(quick, title=quick.title + QUICK.words))
+
 
 BUFFER = 2084
 """Room in front of the bottleneck. [packets]"""
 
 FLOWS = 60
-REPLICATIONS = 5
-DURATION_S, READ_S = 500, 25
+
+READ_S = 25
+"""The end of a run that is read. [s]"""
 
 PACKET = "1500 B"
 """What RED takes for the mean length of a packet; its automatic weight is 1.2e-4 then. ns-2's own
 default is 500 B, with a weight of 4e-5."""
+
+BOTTLENECK_MBPS = 100
+"""Rate of the shared links. [Mb/s]"""
 
 BOTTLENECK = "bottleneck"
 """Name of the shared link and its queue."""
@@ -40,11 +104,18 @@ ns-2's sinks send them."""
 Tree = Mapping[str, Any]
 
 
-def red(low: float, high: float, *, averaging: bool = True, gentle: bool = True) -> dict[str, Any]:
-    """Return RED with ns-2's defaults and these thresholds [packets], perhaps without averaging or
-    with certain loss beyond the upper one.
+def red(
+    low: float,
+    high: float,
+    *,
+    averaging: bool = True,
+    gentle: bool = True,
+    packet: str = PACKET,
+) -> dict[str, Any]:
+    """Return RED with ns-2's defaults and these thresholds [packets], perhaps without averaging,
+    with certain loss beyond the upper one, or with another mean packet.
     """
-    setting: dict[str, Any] = {"min_th": low, "max_th": high, "mean_packet": PACKET}
+    setting: dict[str, Any] = {"min_th": low, "max_th": high, "mean_packet": packet}
     if not averaging:
         setting["weight"] = 1
     if not gentle:
@@ -65,9 +136,12 @@ def dumbbell(
     rtt_ms: float | Sequence[float],
     queue: Tree,
     *,
+    effort: Effort = FULL,
     mixed: bool = False,
-    segments: int | None = None,
+    megabytes: int | None = None,
+    replications: int | None = None,
     bin_s: float = 0.1,
+    spread: float = 0.01,
 ) -> dict[str, Any]:
     """Return the single bottleneck.
 
@@ -77,14 +151,21 @@ def dumbbell(
         Round-trip propagation time; two make two halves of the flows. [ms]
     queue : mapping
         The queue in front of the bottleneck.
+    effort : Effort
+        Lengths and replications.
     mixed : bool
         Section V-B: 27 Compound and 28 CUBIC flows, 8 UDP flows of 1 Mb/s, and 50 web connections
         a second on Tahoe.
-    segments : int, optional
-        Each bulk flow ends after so many, and the run after the last.
+    megabytes : int, optional
+        Each bulk flow is a transfer of so many, and the run is long enough for the last. [MB]
+    replications : int, optional
+        Other than those of most points.
     bin_s : float
         Width of the bins over which the least utilisation is taken. [s]
+    spread : float
+        Range of the access rates, as a part of their mean. [-]
     """
+    segments = None if megabytes is None else megabytes * 1_000_000 // 1460 + 1
     rtts = [rtt_ms] if isinstance(rtt_ms, int | float) else list(rtt_ms)
     flows: dict[str, Any] = {}
     for rtt in rtts:
@@ -92,17 +173,25 @@ def dumbbell(
         own = {"rtt": f"{rtt:g} ms"}
         for name, table in _traffic(mixed, len(rtts), segments).items():
             flows[name + suffix] = {**table, **own}
-    shape = {"dumbbell": {"bottleneck": "100 Mbps", **HOST}}
-    words = f"RTT {' and '.join(f'{rtt:g}' for rtt in rtts)} ms"
-    return _scenario(f"{words}, {_words(queue)}", shape, queue, flows, segments, bin_s)
+    shape = {"dumbbell": {"bottleneck": f"{BOTTLENECK_MBPS} Mbps", **HOST, "access_spread": spread}}
+    words = f"RTT {' and '.join(f'{rtt:g}' for rtt in rtts)} ms, {_words(queue)}"
+    length = _length(effort, megabytes, replications)
+    return _scenario(words, length, shape, queue, flows, bin_s)
 
 
 def parking_lot(
-    rtt_ms: float, queue: Tree, *, mixed: bool = False, segments: int | None = None
+    rtt_ms: float,
+    queue: Tree,
+    *,
+    effort: Effort = FULL,
+    mixed: bool = False,
+    megabytes: int | None = None,
+    replications: int | None = None,
 ) -> dict[str, Any]:
     """Return two bottlenecks in a row (figure 16): half the sources of the first one go on through
     the second, where as many others join.
     """
+    segments = None if megabytes is None else megabytes * 1_000_000 // 1460 + 1
     own = {"rtt": f"{rtt_ms:g} ms"}
     flows: dict[str, Any] = {}
     for name, ends in {
@@ -121,9 +210,9 @@ def parking_lot(
         if through:
             flows["through-udp"] = {"count": 8, "udp": "1 Mbps", **place}
             flows["through-web"] = {**WEB, **place}
-    shape = {"parking_lot": {"hops": 2, "bottleneck": "100 Mbps", **HOST}}
+    shape = {"parking_lot": {"hops": 2, "bottleneck": f"{BOTTLENECK_MBPS} Mbps", **HOST}}
     name = f"parking lot, RTT {rtt_ms:g} ms, {_words(queue)}"
-    return _scenario(name, shape, queue, flows, segments, 0.1)
+    return _scenario(name, _length(effort, megabytes, replications), shape, queue, flows, 0.1)
 
 
 CUBIC: Mapping[str, Any] = {"congestion": "cubic"}
@@ -147,26 +236,34 @@ def _finite(segments: int | None) -> dict[str, Any]:
     return {} if segments is None else {"segments": segments}
 
 
+def _length(effort: Effort, megabytes: int | None, replications: int | None) -> dict[str, Any]:
+    """Return how long runs are, and how many."""
+    duration_s, warmup_s = effort.duration_s, effort.duration_s - READ_S
+    if megabytes is not None:
+        duration_s, warmup_s = LONGEST_S_PER_MB * megabytes, 0
+    return {
+        "duration": f"{duration_s:g} s",
+        "warmup": f"{warmup_s:g} s",
+        "replications": replications or effort.replications,
+    }
+
+
+LONGEST_S_PER_MB = 12
+"""Enough for the last of sixty transfers, which take 5 s a megabyte at full utilisation. [s/MB]"""
+
+
 def _scenario(
-    name: str, shape: Tree, queue: Tree, flows: Tree, segments: int | None, bin_s: float
+    name: str, length: Tree, shape: Tree, queue: Tree, flows: Tree, bin_s: float
 ) -> dict[str, Any]:
-    length = {"duration": f"{DURATION_S} s", "warmup": f"{DURATION_S - READ_S} s"}
-    if segments is not None:
-        length = {"duration": f"{FINITE_S} s", "warmup": "0 s"}
     return {
         "name": name,
         **length,
-        "replications": REPLICATIONS,
         "record": {"utilisation_bin": f"{bin_s:g} s"},
         "tcp": dict(TCP),
         "queue": dict(queue),
         **shape,
         "flow": flows,
     }
-
-
-FINITE_S = 6_000
-"""Enough for the last of sixty transfers of 500 MB, which take 2,500 s at full utilisation. [s]"""
 
 
 def _words(queue: Tree) -> str:
@@ -227,10 +324,9 @@ def bulk(run: Run) -> list[str]:
     return [name for name in run.items("classes") if not any(part in name for part in others)]
 
 
-def goodput(run: Run) -> Quantity:
-    """Return the goodput of all classes. [Mb/s]"""
-    each = [run.quantity("classes", name, "goodput_bps") for name in run.items("classes")]
-    return mean_of(each) * (len(each) / 1e6)
+def throughput(run: Run, links: Sequence[str] = (BOTTLENECK,)) -> Quantity:
+    """Return what the links carry, summed over them. [Mb/s]"""
+    return mean_of([utilisation(run, link) for link in links]) * (BOTTLENECK_MBPS * len(links))
 
 
 def window(run: Run) -> Quantity:
@@ -243,7 +339,19 @@ def synchrony(run: Run) -> Quantity:
     return mean_of([run.quantity("classes", name, "synchronisation") for name in bulk(run)])
 
 
-def completion(run: Run) -> Quantity:
-    """Return the mean completion time of the finite flows, each class with its number. [s]"""
-    flows = [name for name in run.items("flows") if "completion_s" in run.samples["flows"][name]]
+def completion(run: Run, start: str = "") -> Quantity:
+    """Return the mean completion time of the finite flows whose names start so, over flows. [s]"""
+    finite = [name for name in run.items("flows") if "completion_s" in run.samples["flows"][name]]
+    flows = [name for name in finite if name.startswith(start)]
     return mean_of([run.quantity("flows", name, "completion_s") for name in flows])
+
+
+def fairness(run: Run) -> Quantity:
+    """Return Jain's index of the goodputs within a class, the mean over classes. [-]"""
+    return mean_of([run.quantity("classes", name, "jain") for name in bulk(run)])
+
+
+def starved(run: Run) -> Quantity:
+    """Return how many flows get next to nothing. [flows]"""
+    each = [run.quantity("classes", name, "starved_flows") for name in bulk(run)]
+    return mean_of(each) * float(len(each))

@@ -5,14 +5,14 @@ Every figure of mixed traffic repeats one of Compound alone, so that both are ma
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lasthop.studies.red import router
-from lasthop.studies.red.router import RTTS
+from lasthop.studies.red.router import Effort
 from lasthop.studies.study import Quantity, Run, Runs, Study
 
 if TYPE_CHECKING:
-    from lasthop.plot.family import FamilyPanel
+    from lasthop.plot.family import FamilyPanel, Member
     from lasthop.plot.figure import Figure
 
 RED = router.red(50, 100)
@@ -37,24 +37,42 @@ def titled(figure: int, what: str, mixed: bool) -> str:
     return f"Figure {figure}: {what}, {'mixed traffic' if mixed else 'Compound flows'}"
 
 
-def panels(curves: Sequence[tuple[str, Sequence[float], Sequence[Run]]]) -> "list[FamilyPanel]":
-    """Return panels of utilisation, queue and windows, each with every curve."""
-    from lasthop.plot.family import FamilyPanel, Member
+CLOSE_RTTS = (50, 100)
+"""Where mixed traffic leaves the two regimes of figure 12 close together. [ms]"""
 
-    def members(quantity: Callable[[Run], Quantity]) -> list[Member]:
-        return [Member(label, x, [quantity(run) for run in runs]) for label, x, runs in curves]
+Curve = tuple[str, Sequence[float], Sequence[Run]]
+"""Label, abscissae and runs."""
+
+
+def _router(effort: Effort, rtt_ms: int, queue: router.Tree, *, mixed: bool) -> dict[str, Any]:
+    replications = effort.close if mixed and rtt_ms in CLOSE_RTTS else None
+    return router.dumbbell(rtt_ms, queue, effort=effort, mixed=mixed, replications=replications)
+
+
+def members(curves: Sequence[Curve], quantity: Callable[[Run], Quantity]) -> "list[Member]":
+    """Return what a panel draws: one quantity of every curve."""
+    from lasthop.plot.family import Member
+
+    return [Member(label, x, [quantity(run) for run in runs]) for label, x, runs in curves]
+
+
+def panels(curves: Sequence[Curve]) -> "list[FamilyPanel]":
+    """Return panels of utilisation, queue and windows, each with every curve."""
+    from lasthop.plot.family import FamilyPanel
 
     return [
-        FamilyPanel("utilisation", members(router.utilisation), from_zero=False),
+        FamilyPanel("utilisation", members(curves, router.utilisation), from_zero=False),
         FamilyPanel(
-            "least utilisation\nin 0.1 s", members(router.least_utilisation), from_zero=False
+            "least utilisation\nin 0.1 s",
+            members(curves, router.least_utilisation),
+            from_zero=False,
         ),
-        FamilyPanel("deviation of\nthe queue [packets]", members(router.oscillation)),
-        FamilyPanel("correlation\nof windows", members(router.synchrony), from_zero=False),
+        FamilyPanel("deviation of\nthe queue [packets]", members(curves, router.oscillation)),
+        FamilyPanel("correlation\nof windows", members(curves, router.synchrony), from_zero=False),
     ]
 
 
-def over_rtt(mixed: bool) -> Study:
+def over_rtt(effort: Effort, *, mixed: bool) -> Study:
     """Return figure 6 or 10: RED 50/100 over the round-trip time."""
     number = 10 if mixed else 6
 
@@ -72,32 +90,37 @@ def over_rtt(mixed: bool) -> Study:
     def findings(runs: Runs) -> dict[str, str]:
         if mixed:
             return {}
-        here, there = (router.window(runs[f"{rtt}"]) for rtt in (10, 25))
+        here, there, newreno = (runs[name] for name in ("10", "25", "newreno-10"))
         return {
             "red-9": (
-                f"the paper's windows are read off traces; here the mean is {there} packets at "
-                f"25 ms and {here} at 10 ms"
+                f"windows follow the loss that RED needs to keep the queue: {router.loss(here)} at "
+                f"10 ms, and {router.loss(there)} at 25 ms, where the mean is "
+                f"{router.window(there)} packets; that is not Compound's doing, NewReno has "
+                f"{router.window(newreno)} at 10 ms. The paper gives traces, no mean"
             )
         }
 
     def draw(runs: Runs) -> "Figure":
         from lasthop.plot.family import family_figure
 
-        curve = ("RED 50/100", RTTS, [runs[f"{rtt}"] for rtt in RTTS])
+        curve = ("RED 50/100", effort.rtts, [runs[f"{rtt}"] for rtt in effort.rtts])
         return family_figure("round-trip time [ms]", panels([curve]), panel_mm=38.0)
 
+    points = {f"{rtt}": _router(effort, rtt, RED, mixed=mixed) for rtt in effort.rtts}
+    if not mixed:
+        points["newreno-10"] = {**points["10"], "tcp": {**router.TCP, "congestion": "newreno"}}
     return Study(
         subject="red",
         name=f"fig{number:02d}",
         title=titled(number, "RED 50/100 over the round-trip time", mixed),
-        points={f"{rtt}": router.dumbbell(rtt, RED, mixed=mixed) for rtt in RTTS},
+        points=points,
         measure=measure,
         findings=findings,
         draw=draw,
     )
 
 
-def two_groups(mixed: bool) -> Study:
+def two_groups(effort: Effort, *, mixed: bool) -> Study:
     """Return figure 7 or 11: two round-trip times at once."""
     number = 11 if mixed else 7
 
@@ -128,22 +151,28 @@ def two_groups(mixed: bool) -> Study:
         subject="red",
         name=f"fig{number:02d}",
         title=titled(number, "two groups of round-trip times", mixed),
-        points={name: router.dumbbell(rtts, RED, mixed=mixed) for name, rtts in GROUPS.items()},
+        points={
+            name: router.dumbbell(
+                rtts, RED, effort=effort, mixed=mixed, replications=effort.close if mixed else None
+            )
+            for name, rtts in GROUPS.items()
+        },
         measure=measure,
         draw=draw,
     )
 
 
-def averaging(mixed: bool) -> Study:
+def averaging(effort: Effort, *, mixed: bool) -> Study:
     """Return figure 8 or 12: RED with and without averaging."""
     number = 12 if mixed else 8
     queues = {"averaged": RED, "plain": PLAIN}
+    labels = {"averaged": "with averaging", "plain": "without"}
 
     def measure(runs: Runs) -> dict[str, Quantity]:
         values = {
             f"utilisation_min_{name}_{rtt}": router.least_utilisation(runs[f"{name}-{rtt}"])
             for name in queues
-            for rtt in RTTS
+            for rtt in effort.rtts
         }
         values["queue_max_plain"] = router.queue_max(runs["plain-25"])
         values["queue_max_averaged"] = router.queue_max(runs["averaged-25"])
@@ -171,22 +200,34 @@ def averaging(mixed: bool) -> Study:
         }
 
     def draw(runs: Runs) -> "Figure":
-        from lasthop.plot.family import family_figure
+        from lasthop.plot.family import FamilyPanel, family_figure
 
         curves = [
-            (label, RTTS, [runs[f"{name}-{rtt}"] for rtt in RTTS])
-            for label, name in {"with averaging": "averaged", "without": "plain"}.items()
+            (label, effort.rtts, [runs[f"{name}-{rtt}"] for rtt in effort.rtts])
+            for name, label in labels.items()
         ]
-        return family_figure("round-trip time [ms]", panels(curves), panel_mm=38.0)
+        binned = [
+            (label, BINS, [runs[f"{name}-bin-{bin_s:g}"] for bin_s in BINS])
+            for name, label in labels.items()
+        ]
+        least = FamilyPanel(
+            f"least utilisation\nat {BINNED_RTT} ms",
+            members(binned, router.least_utilisation),
+            from_zero=False,
+            x_label="width of the bins [s]",
+        )
+        return family_figure("round-trip time [ms]", [*panels(curves), least], panel_mm=38.0)
 
     points = {
-        f"{name}-{rtt}": router.dumbbell(rtt, queue, mixed=mixed)
+        f"{name}-{rtt}": _router(effort, rtt, queue, mixed=mixed)
         for name, queue in queues.items()
-        for rtt in RTTS
+        for rtt in effort.rtts
     }
-    points["abrupt-25"] = router.dumbbell(25, ABRUPT, mixed=mixed)
+    points["abrupt-25"] = _router(effort, 25, ABRUPT, mixed=mixed)
     points |= {
-        f"{name}-bin-{bin_s:g}": router.dumbbell(BINNED_RTT, queue, mixed=mixed, bin_s=bin_s)
+        f"{name}-bin-{bin_s:g}": router.dumbbell(
+            BINNED_RTT, queue, effort=effort, mixed=mixed, bin_s=bin_s
+        )
         for name, queue in queues.items()
         for bin_s in BINS
     }
@@ -201,7 +242,7 @@ def averaging(mixed: bool) -> Study:
     )
 
 
-def thresholds(mixed: bool) -> Study:
+def thresholds(effort: Effort, *, mixed: bool) -> Study:
     """Return figure 9 or 13: small and large thresholds of RED."""
     number = 13 if mixed else 9
 
@@ -238,7 +279,7 @@ def thresholds(mixed: bool) -> Study:
         name=f"fig{number:02d}",
         title=titled(number, "thresholds of RED at 100 ms", mixed),
         points={
-            f"{low}-{high}": router.dumbbell(100, router.red(low, high), mixed=mixed)
+            f"{low}-{high}": router.dumbbell(100, router.red(low, high), effort=effort, mixed=mixed)
             for low, high in THRESHOLDS
         },
         measure=measure,
