@@ -8,11 +8,12 @@ True
 [0.1709]
 """
 
+from lasthop.stability.axis import Axis
 from lasthop.stability.branch import Branch, branch
 from lasthop.stability.case import Case, Linear
 from lasthop.stability.chart import Chart, chart
 from lasthop.stability.conditions import Condition, conditions
-from lasthop.stability.curve import Axis, HopfCurve, hopf_curves
+from lasthop.stability.curve import HopfCurve, hopf_curves
 from lasthop.stability.cycle import Cycle
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
 from lasthop.stability.hopf import HopfPoint, Jump, edges, hopf_points

@@ -15,6 +15,9 @@ from lasthop.stability.series import Series
 
 __all__ = ["Case", "Linear", "linearised"]
 
+WHY = {"least_rest": ", too small for congestion avoidance without timeouts"}
+"""Reason of a limit, where its name does not say it."""
+
 
 @dataclass(frozen=True)
 class Linear:
@@ -87,8 +90,12 @@ class Case:
         return cls(model, checked(model.parameters, {**(settings or {}), **more}))
 
     def with_(self, **changes: Any) -> "Case":
-        """Return this case with some parameters changed."""
-        return Case.of(self.model, {**self.values, **changes})
+        """Return this case with some parameters changed.
+
+        What would keep a changed one from counting is set to 0: ``queue_weight`` where ``gamma`` is
+        changed, ``link_capacity`` where ``capacity`` is.
+        """
+        return Case.of(self.model, {**self.values, **self.model.cleared(changes), **changes})
 
     def number(self, name: str) -> Number:
         """Return the parameter of that name, which must be a number.
@@ -118,10 +125,18 @@ class Case:
             rest = self.model.solve(self.values)[1]
             if not np.all(np.isfinite(rest)):
                 return self.model.refusal(self.values)
-        least = self.values["least_window"]
         windows = sum(name.startswith("window") for name in self.model.states)
-        low = rest[:windows].min()
-        return f"a window would settle at {low:.3g} packets, below least_window = {least:g}"
+        least, most = rest[:windows].min(), rest[:windows].max()
+        for name in ("least_window", "least_rest"):
+            if least <= self.values[name]:
+                return (
+                    f"a window would settle at {least:.3g} packets, "
+                    f"below {name} = {self.values[name]:g}{WHY.get(name, '')}"
+                )
+        return (
+            f"a window would settle at {most:.4g} packets, "
+            f"and most_window = {self.values['most_window']:g} ends below"
+        )
 
     @property
     def derived(self) -> dict[str, Any]:
@@ -160,7 +175,8 @@ class Case:
         for name in arrays:
             self.number(name)
         with np.errstate(all="ignore"):
-            p, rest = solved(self.model, {**self.values, **arrays})
+            cleared = self.model.cleared(arrays)
+            p, rest = solved(self.model, {**self.values, **cleared, **arrays})
             return rest, linearised(self.model, p, rest)
 
     @property
@@ -170,10 +186,12 @@ class Case:
 
 
 def solved(model: Model, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
-    """Return derived parameters and the point of rest, NaN where a window is below the least."""
+    """Return derived parameters and the point of rest, NaN where a window is out of its range."""
     p, rest = model.solve(values)
     windows = [i for i, name in enumerate(model.states) if name.startswith("window")]
-    sound = np.all(rest[windows] > values["least_window"], axis=0)
+    least = np.maximum(values["least_window"], values["least_rest"])
+    most = np.where(np.equal(values["most_window"], 0.0), np.inf, values["most_window"])
+    sound = np.all((rest[windows] > least) & (rest[windows] < most), axis=0)
     return p, np.where(sound, rest, np.nan)
 
 

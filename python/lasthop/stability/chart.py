@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lasthop.stability.axis import Axis, axis_of
 from lasthop.stability.case import Case
-from lasthop.stability.curve import Axis, HopfCurve, hopf_curves
+from lasthop.stability.curve import HopfCurve, hopf_curves
 from lasthop.stability.errors import NoEquilibriumError, ParameterError
 from lasthop.stability.spectrum import collocated
 
@@ -74,14 +75,15 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
     NoEquilibriumError
         If there is no equilibrium anywhere.
     """
+    for axis in (x, y):
+        if not isinstance(axis, Axis):
+            raise ParameterError(f"{axis!r} is no Axis", 'Axis("rtt", 0.01, 1.0) is one')
     if x.name == y.name:
         raise ParameterError(f"`{x.name}`: both axes of the chart are the same parameter")
-    for axis in (x, y):
-        number = case.number(axis.name)
-        for end in (axis.low, axis.high):
-            number.read(end)
-        if not axis.low < axis.high:
-            raise ParameterError(f"`{axis.name}`: {axis.low:g} is not below {axis.high:g}")
+    for axis, other in ((x, y), (y, x)):
+        if case.model.overrides.get(axis.name) == other.name:
+            raise ParameterError(f"`{other.name}` decides what `{axis.name}` is: vary one of them")
+        axis_of(case, axis.name, axis.low, axis.high)
     x_values, y_values = (axis.value(np.linspace(0.0, 1.0, size)) for axis in (x, y))
     leading = np.full((size, size), np.nan + 0j)
     for row, value in enumerate(y_values):

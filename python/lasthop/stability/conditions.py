@@ -45,12 +45,14 @@ def conditions(case: Case) -> list[Condition]:
     name = case.model.name
     if name in ("threshold", "vbs"):
         return small_buffer(case, name)
+    if name not in ("red", "red-instant"):
+        return []
     of_the_paper = rule == "compound" and values["delay"] == "propagation"
     if not of_the_paper or values["feedback"] != "loss":
         return []
     if name == "red":
         return averaged(case)
-    return instantaneous(case) if name == "red-instant" else []
+    return instantaneous(case)
 
 
 def small_buffer(case: Case, name: str) -> list[Condition]:

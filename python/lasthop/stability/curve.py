@@ -1,17 +1,17 @@
 """Curves of Hopf points in the plane of two parameters, by pseudo-arclength continuation."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lasthop.stability.axis import Axis
 from lasthop.stability.case import Case
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 from lasthop.stability.hopf import crossing_gap, hopf_points
 from lasthop.stability.spectrum import roots
 
-__all__ = ["Axis", "HopfCurve", "hopf_curves"]
+__all__ = ["HopfCurve", "hopf_curves"]
 
 Vector = NDArray[np.float64]
 
@@ -25,32 +25,6 @@ STARTS = 5
 """Lines of each direction across the chart on which curves are looked for."""
 RIGHTMOST = 1e-6
 """Real part of the rightmost root over omega, up to which the crossing pair is the rightmost."""
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One parameter of a chart with its range; logarithmic where both ends are a decade apart."""
-
-    name: str
-    low: float
-    high: float
-
-    @cached_property
-    def logarithmic(self) -> bool:
-        """Whether equal ratios are equal lengths."""
-        return self.low > 0.0 and self.high >= 10.0 * self.low
-
-    def value(self, place: Vector | float) -> Vector:
-        """Return the parameter's value at a place from 0 to 1."""
-        if self.logarithmic:
-            return np.asarray(self.low * (self.high / self.low) ** np.asarray(place))
-        return np.asarray(self.low + (self.high - self.low) * np.asarray(place))
-
-    def place(self, value: float) -> float:
-        """Return where between 0 and 1 a value stands."""
-        if self.logarithmic:
-            return float(np.log(value / self.low) / np.log(self.high / self.low))
-        return (value - self.low) / (self.high - self.low)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lasthop.stability.axis import axis_of
 from lasthop.stability.case import Case, Linear
-from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
+from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 from lasthop.stability.spectrum import collocated, rightmost
 
 __all__ = [
@@ -85,14 +86,7 @@ class Jump:
     unstable_above: bool
 
 
-def grid(low: float, high: float, count: int) -> NDArray[np.float64]:
-    """Return values from low to high, in equal ratios if positive and a decade apart."""
-    if low > 0.0 and high >= 10.0 * low:
-        return np.geomspace(low, high, count)
-    return np.linspace(low, high, count)
-
-
-def hopf_points(case: Case, parameter: str, low: float, high: float) -> list[HopfPoint]:
+def hopf_points(case: Case, parameter: str, low: float | str, high: float | str) -> list[HopfPoint]:
     """Return the Hopf points of the rightmost roots between two values of a parameter.
 
     See `edges`, which has the places as well where stability changes without one.
@@ -101,7 +95,9 @@ def hopf_points(case: Case, parameter: str, low: float, high: float) -> list[Hop
     return [each for each in found if isinstance(each, HopfPoint)]
 
 
-def edges(case: Case, parameter: str, low: float, high: float) -> list[HopfPoint | Jump]:
+def edges(
+    case: Case, parameter: str, low: float | str, high: float | str
+) -> list[HopfPoint | Jump]:
     """Return where stability changes between two values of a parameter.
 
     Parameters
@@ -110,31 +106,30 @@ def edges(case: Case, parameter: str, low: float, high: float) -> list[HopfPoint
         All other parameters.
     parameter : str
         Which parameter to vary.
-    low, high : float
-        Between which values.
+    low, high : float or str
+        Between which values; times may be given with their unit, ``"10 ms"``.
 
     Raises
     ------
+    ParameterError
+        If the range is not one, or the parameter changes nothing.
     NoEquilibriumError
         If there is no point of rest anywhere in the range.
     ConvergenceError
         If a crossing that the scan shows cannot be pinned down.
     """
-    number = case.number(parameter)
-    if not low < high:
-        raise ParameterError(f"`{parameter}`: {low:g} is not below {high:g}")
-    for end in (low, high):
-        number.read(end)
-    values = grid(low, high, SCAN)
+    axis = axis_of(case, parameter, low, high)
+    values = axis.value(np.linspace(0.0, 1.0, SCAN))
     rest, linear = case.over(**{parameter: values})
     sound = np.all(np.isfinite(rest), axis=0)
     if not sound.any():
-        _ = case.with_(**{parameter: low}).equilibrium  # Says why.
+        _ = case.with_(**{parameter: axis.low}).equilibrium  # Says why.
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium for any {parameter}")
-    values, linear = values[sound], linear[sound]
-    leading = collocated(linear, SCAN_POINTS)[:, 0]
+    leading = np.full(SCAN, np.nan + 0j)
+    leading[sound] = collocated(linear[sound], SCAN_POINTS)[:, 0]
     found: list[HopfPoint | Jump] = []
-    for k in np.flatnonzero(np.diff(np.sign(leading.real))):
+    change = np.diff(np.sign(leading.real))  # NaN beside values without a point of rest.
+    for k in np.flatnonzero(np.isfinite(change) & (change != 0.0)):
         if leading[k].imag == 0.0 and leading[k + 1].imag == 0.0:
             continue  # A real root crosses: not a Hopf point.
         found.append(crossing(case, parameter, float(values[k]), float(values[k + 1])))

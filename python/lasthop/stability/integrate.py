@@ -198,10 +198,10 @@ class _Integration:
         self.p = _plain({**case.derived, "constrained": constrained})
         rest = [float(x) for x in case.equilibrium]
         self.scale = [max(abs(x), 1e-3) for x in rest]
-        self.history = start if callable(start) else _constant(case, rest, start)
         names = self.model.states
         self.windows = [i for i, name in enumerate(names) if name.startswith("window")]
         bounds = self.model.bounds(self.p) if constrained else {}
+        self.history = start if callable(start) else _constant(case, rest, start, bounds)
         self.bounds = {names.index(name): ends for name, ends in bounds.items()}
         self.held: dict[int, float] = {}  # States that stand at an end of their range, and where.
         self.times = [0.0]
@@ -402,11 +402,20 @@ def _plain(p: Mapping[str, Any]) -> dict[str, Any]:
     return plained
 
 
-def _constant(case: Case, rest: list[float], start: Mapping[str, float] | None) -> History:
+def _constant(
+    case: Case,
+    rest: list[float],
+    start: Mapping[str, float] | None,
+    bounds: Mapping[str, tuple[float, float]],
+) -> History:
     """Return a constant history."""
     names = case.model.states
     if start is None:
-        start = {n: 1.05 * x for n, x in zip(names, rest, strict=True) if n.startswith("window")}
+        start = {
+            n: min(1.05 * x, bounds.get(n, (0.0, np.inf))[1])
+            for n, x in zip(names, rest, strict=True)
+            if n.startswith("window")
+        }
     for name, value in start.items():
         if name not in names:
             raise ParameterError(f"`{name}`: no such state", f"there are {', '.join(names)}")

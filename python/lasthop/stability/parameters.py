@@ -33,6 +33,8 @@ class Number:
         Range, in which `low` itself is not contained unless `closed`.
     closed : bool
         Whether `low` is allowed.
+    plain_above : float or None
+        Value up to which a value has a meaning of its own, so that no range may contain it.
     """
 
     name: str
@@ -42,13 +44,14 @@ class Number:
     low: float = 0.0
     high: float = inf
     closed: bool = False
+    plain_above: float | None = None
 
     def read(self, value: Any) -> float:
-        """Return the value as a number in the parameter's unit."""
+        """Return the value as a number in the parameter's unit; text of a time must have one."""
         try:
             number = seconds(value) if self.unit == "s" else float(value)
         except (TypeError, ValueError):
-            raise ParameterError(f"`{self.name}`: {value!r} is not {self.kind}") from None
+            raise ParameterError(f"`{self.name}`: {value} is not {self.kind}") from None
         above = number >= self.low if self.closed else number > self.low
         if not isfinite(number) or not above or number > self.high:
             raise ParameterError(f"`{self.name}`: {value} is not {self.kind} {self.range}")
@@ -57,7 +60,7 @@ class Number:
     @property
     def kind(self) -> str:
         """What a value must be."""
-        return 'a time such as 0.2 or "200 ms"' if self.unit == "s" else "a number"
+        return 'a time such as "200 ms"' if self.unit == "s" else "a number"
 
     @property
     def range(self) -> str:
@@ -105,9 +108,19 @@ Parameter = Number | Choice
 
 
 def seconds(value: Any) -> float:
-    """Return a time given as a number [s] or as text with its unit."""
-    found = TIME.fullmatch(value.strip()) if isinstance(value, str) else None
-    return float(found[1]) * TIME_UNITS[found[2]] if found else float(value)
+    """Return a time given as a number [s] or as text with its unit.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    if not isinstance(value, str):
+        return float(value)
+    found = TIME.fullmatch(value.strip())
+    if found is None:
+        raise ValueError(value)
+    return float(found[1]) * TIME_UNITS[found[2]]
 
 
 COMPOUND: tuple[Parameter, ...] = (
@@ -120,6 +133,21 @@ COMPOUND: tuple[Parameter, ...] = (
         0.0,
         "packets",
         "window at which it stops to shrink where constraints count, 1 for a real sender",
+        closed=True,
+    ),
+    Number(
+        "most_window",
+        0.0,
+        "packets",
+        "window at which it stops to grow, the receive window of a real sender; 0: no limit",
+        closed=True,
+        plain_above=0.0,
+    ),
+    Number(
+        "least_rest",
+        0.0,
+        "packets",
+        "window below which nothing is said: it is refused as a point of rest",
         closed=True,
     ),
 )

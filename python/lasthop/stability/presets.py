@@ -12,7 +12,7 @@ __all__ = ["PRESETS", "named"]
 DUMBBELL: Mapping[str, Any] = {
     "queue": "total",
     "flows": 60.0,
-    "capacity": 1e8 / 12000.0 / 60.0,
+    "link_capacity": 1e8 / 12000.0,
     "min_th": 50.0,
     "max_th": 100.0,
     "queue_weight": -1.0,
@@ -43,7 +43,7 @@ def named(name: str, settings: Mapping[str, Any] | None = None) -> Case:
     """
     if name in PRESETS:
         model, preset, _ = PRESETS[name]
-        return Case.of(model, {**preset, **(settings or {})})
+        return Case.of(model, preset).with_(**(settings or {}))
     if name not in MODELS:
         from difflib import get_close_matches
 

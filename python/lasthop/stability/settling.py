@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lasthop.stability.axis import Axis
 from lasthop.stability.case import Case
-from lasthop.stability.curve import Axis
 from lasthop.stability.errors import ConvergenceError
 from lasthop.stability.integrate import History, Trajectory, integrate
 from lasthop.stability.spectrum import roots
@@ -286,8 +286,9 @@ def _pushed(case: Case, last: Settled) -> History:
 def _rest_pushed(case: Case) -> History:
     """Return a constant past with windows 1 % above rest."""
     names = case.model.states
+    most = case.values["most_window"] or np.inf
     state = [
-        float(x) * (1.01 if name.startswith("window") else 1.0)
+        min(1.01 * float(x), most) if name.startswith("window") else float(x)
         for x, name in zip(case.equilibrium, names, strict=True)
     ]
     return lambda time: state

@@ -25,6 +25,12 @@ saw-tooth's are 4/3 of the mean, and not all flows have the same. [-]"""
 DELAY_DOUBTED, DELAY_BROKEN = 0.1, 1.0
 """Delay of a full drop-tail queue over the round-trip time, from which on it is doubted that the
 buffer is small, and broken. [-]"""
+MOST_NAMED = 2
+"""Classes of flows that a refusal names, beside the first."""
+LEAST_REST = {"red": 2.0, "red-instant": 2.0, "threshold": 4.0}
+"""Window at rest up to which a law's fluid says nothing: `ssthresh` is at least 2 packets
+(RFC 5681, eq. 4); a small buffer's law has also nothing else that holds the queue up, and below 4
+packets no loss is followed by three duplicate ACKs. [packets]"""
 LIKE = ("congestion", "compound", "ecn", "delayed_ack", "mss_bytes", "header_bytes")
 """What all flows must have in common."""
 
@@ -113,12 +119,16 @@ def fluid(scenario: Tree) -> Fluid:
         "tcp": rule,
         **of_tcp,
         "least_window": 1.0,
+        "most_window": float(min(path.flow["tcp"]["window_packets"] for path in tcp)),
+        "least_rest": LEAST_REST[law.model],
         "capacity": capacity,
+        "link_capacity": capacity * len(tcp),
+        "flows": float(len(tcp)),
         **rtts(groups),
         **law.parameters,
     }
     if law.model != "threshold":
-        parameters |= {"queue": "total", "flows": float(len(tcp)), "delay": "queueing"}
+        parameters |= {"queue": "total", "delay": "queueing"}
     case = Case.of(model, parameters)
     if law.model == "threshold" and full_delay(case, len(tcp)) > DELAY_BROKEN:
         raise ModelError(
@@ -161,9 +171,19 @@ def reasons(scenario: Tree) -> Iterator[tuple[str, str]]:
             yield "remark (i)", f"long-lived flows only, but {key} ends after its last segment"
         if flow["stop_s"] is not None:
             yield "remark (i)", f"long-lived flows only, but {key} stops"
-        for name in LIKE:
-            if flow["tcp"][name] != tcp[0].flow["tcp"][name]:
-                yield "eq. 1", f"one TCP for all flows, but `{name}` of {key} differs from others'"
+    for name in LIKE:
+        first = tcp[0].flow["tcp"][name]
+        others = dict.fromkeys(p.flow["class"] for p in tcp if p.flow["tcp"][name] != first)
+        if others:
+            keys = " and ".join(f"`flow.{each}`" for each in list(others)[:MOST_NAMED])
+            more = f" and {len(others) - MOST_NAMED} more" * (len(others) > MOST_NAMED)
+            yield (
+                "eq. 1",
+                (
+                    f"one TCP for all flows, but `{name}` of {keys}{more} differs from "
+                    f"`flow.{tcp[0].flow['class']}`'s"
+                ),
+            )
     lossy = {link["name"] for path in (*tcp, *udp) for link in path.forward if link["loss"] > 0.0}
     for name in sorted(lossy):
         yield "eq. 4", f"losses of the queue alone, but link {name} loses packets at random"
@@ -207,12 +227,17 @@ def rtts(groups: list[Group]) -> dict[str, float]:
     }
 
 
+UNLISTED = ("tcp", "flows", "least_window", "least_rest")
+"""Parameters that are listed before, or are no scenario's."""
+
 SOURCES = {
     "tcp": "tcp.congestion, tcp.delayed_ack",
     "alpha": "tcp.compound",
     "k": "tcp.compound",
     "beta": "tcp.compound",
-    "capacity": "rate less UDP, in packets, per flow",
+    "capacity": "that of the link, over the flows",
+    "link_capacity": "rate less UDP, in packets",
+    "most_window": "tcp.window",
     "rtt": "propagation and transmission",
     "share": "part of the flows",
     "q_th": "most packets that the queue holds",
@@ -237,7 +262,7 @@ def listed(case: Case, parameters: Tree, queue: str, flows: int) -> Iterator[Der
     yield Derived("flows", flows, "-", "TCP flows")
     yield Derived("tcp", parameters["tcp"].name, "-", SOURCES["tcp"])
     for each in case.model.parameters:
-        if each.name not in parameters or each.name in ("tcp", "flows", "least_window"):
+        if each.name not in parameters or each.name in UNLISTED:
             continue
         source = SOURCES.get(each.name.rstrip("_123456789"), each.meaning)
         yield Derived(each.name, case.values[each.name], each.unit, source)

@@ -6,6 +6,7 @@ from typing import Any
 
 from lasthop.models.errors import ModelError
 from lasthop.models.red.fluid import Fluid, fluid
+from lasthop.models.red.timeouts import doubted_loss
 from lasthop.stability import NoEquilibriumError, roots
 
 __all__ = ["doubts_at_rest", "predict"]
@@ -16,10 +17,6 @@ ASSUMPTIONS = (
     "eq. 1: each loss shrinks the window, and growth and reduction depend on the window alone",
     "eq. 4: packets are lost or marked by the queue alone; ACKs wait nowhere",
 )
-
-SMALL_WINDOW = 4.0
-"""Window at rest up to which most losses are repaired by timeouts: three duplicate ACKs need as
-many packets after the lost one. [packets]"""
 
 Quantities = dict[str, Any]
 
@@ -95,22 +92,9 @@ def doubts_at_rest(scenario: Mapping[str, Any], found: Fluid) -> Iterator[str]:
     ------
     NoEquilibriumError
         If there is none.
-    ModelError
-        If the receive window ends below it.
     """
-    window = float(found.case.equilibrium[0])
     tcp = next(flow["tcp"] for flow in scenario["flows"] if "tcp" in flow)
-    if window >= tcp["window_packets"]:
-        raise ModelError(
-            "eq. 1",
-            f"the window would settle at {window:.4g} packets, but `tcp.window` = "
-            f"{tcp['window_packets']} ends below",
-        )
-    if window <= SMALL_WINDOW:
-        yield (
-            f"remark (i): at a window of {window:.2g} packets most losses are repaired by "
-            "timeouts, which the model leaves out"
-        )
+    yield from doubted_loss(found, tcp)
     waiting = float(found.case.equilibrium[1]) if len(found.case.equilibrium) > 1 else 0.0
     if tcp["congestion"] == "compound" and waiting >= tcp["compound"]["gamma_packets"]:
         yield (

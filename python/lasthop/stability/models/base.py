@@ -1,7 +1,7 @@
 """What a fluid model is: states, parameters, point of rest, delays and rates."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -38,6 +38,13 @@ class Model(ABC):
     """Names of the states. Windows come first."""
     parameters: tuple[Parameter, ...]
     """What may be set."""
+    overrides: Mapping[str, str] = {}
+    """Parameters that decide, where they are not 0, what others are: from the other's name."""
+
+    def cleared(self, changes: Collection[str]) -> dict[str, float]:
+        """Return what must be 0 for parameters that are set to count."""
+        found = {self.overrides[name]: 0.0 for name in changes if name in self.overrides}
+        return {name: value for name, value in found.items() if name not in changes}
 
     @abstractmethod
     def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
@@ -53,8 +60,8 @@ class Model(ABC):
 
     def bounds(self, p: Derived) -> dict[str, tuple[float, float]]:
         """Return least and most of states where constraints count. [packets]"""
-        least = float(p["least_window"])
-        windows = {name: (least, inf) for name in self.states if name.startswith("window")}
+        ends = float(p["least_window"]), float(p["most_window"] or inf)
+        windows = {name: ends for name in self.states if name.startswith("window")}
         return windows | {name: (0.0, inf) for name in self.states if name.startswith("queue")}
 
     @abstractmethod

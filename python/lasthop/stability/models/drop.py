@@ -7,10 +7,17 @@ import numpy as np
 
 from lasthop.stability.parameters import Choice, Number, Parameter
 
-__all__ = ["RED", "law", "line", "queue_at", "settings"]
+__all__ = ["FLOWS", "RED", "law", "line", "queue_at", "settings"]
 
 ROUNDING = 1e-12
 """Part of a queue that scaling it forth and back may add. [-]"""
+
+FLOWS = Number(
+    "flows",
+    60.0,
+    "-",
+    "number of flows; used where queue is total, or link_capacity or queue_weight is set",
+)
 
 RED: tuple[Parameter, ...] = (
     Number("min_th", 50.0, "packets", "lower threshold", closed=True),
@@ -28,7 +35,7 @@ RED: tuple[Parameter, ...] = (
         ("per_flow", "total"),
         "what the thresholds count: the queue of one flow, as the papers do, or of all flows",
     ),
-    Number("flows", 60.0, "-", "number of flows; used where queue is total or queue_weight is set"),
+    FLOWS,
     Choice(
         "feedback", "loss", ("loss", "ecn"), "whether packets are dropped, or marked and served"
     ),

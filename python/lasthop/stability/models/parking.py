@@ -61,6 +61,7 @@ class ParkingLot(Model):
             *(each for each in drop.RED if each.name != "delay"),
             KAPPA,
         )
+        self.overrides = {"gamma": "queue_weight"} if averaged else {}
 
     def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
         """Return derived parameters and the point of rest, by Newton's method."""

@@ -10,7 +10,7 @@ from lasthop.stability.models import drop
 from lasthop.stability.models.base import Derived, Model, State, bisected, window_rule
 from lasthop.stability.parameters import COMPOUND, KAPPA, Number, Parameter, renamed
 
-__all__ = ["Red", "ewma_gain"]
+__all__ = ["Red", "ewma_gain", "per_flow"]
 
 RTT = Number("rtt", 0.1, "s", "round-trip time without queueing, tau")
 CAPACITY = Number("capacity", 100.0, "packets/s", "capacity per flow, C")
@@ -23,6 +23,16 @@ WEIGHT = Number(
     low=-1.0,
     high=1.0,
     closed=True,
+    plain_above=0.0,
+)
+
+LINK = Number(
+    "link_capacity",
+    0.0,
+    "packets/s",
+    "capacity of the link, from which capacity = link_capacity / flows; 0: use capacity",
+    closed=True,
+    plain_above=0.0,
 )
 
 BUFFER = Number(
@@ -31,12 +41,19 @@ BUFFER = Number(
     "packets",
     "most that the queue holds where constraints count, as thresholds count it; 0: no limit",
     closed=True,
+    plain_above=0.0,
 )
 
 WIDEST = 1e12
 """Largest window looked at. [packets]"""
 NARROWEST = 1e-9
 """Smallest window looked at. [packets]"""
+
+
+def per_flow(values: Mapping[str, Any]) -> Any:
+    """Return the capacity per flow: of a link that flows share, where one is given. [packets/s]"""
+    link = np.asarray(values["link_capacity"])
+    return np.where(link > 0.0, link / values["flows"], values["capacity"])[()]
 
 
 def ewma_gain(weight: Any, flows: Any, capacity: Any) -> Any:
@@ -103,6 +120,8 @@ class Red(Model):
         self.states = (*windows, "queue", *(("average",) if averaged else ()))
         self._rtts = [f"rtt_{g + 1}" for g in range(groups)] if many else ["rtt"]
         self.parameters = (*COMPOUND, *self._own(), *drop.RED, KAPPA)
+        gain = {"gamma": "queue_weight"} if averaged else {}
+        self.overrides = {"capacity": "link_capacity", **gain}
 
     def _own(self) -> list[Parameter]:
         rtts = [renamed(RTT, name, f"{RTT.meaning}, group {name[4:]}") for name in self._rtts]
@@ -110,12 +129,13 @@ class Red(Model):
         for g in range(1, self.groups):
             part = Number(f"share_{g}", 1.0 / self.groups, "-", f"part of flows, group {g}", 0, 1)
             own.append(part)
-        return [*own, CAPACITY, BUFFER, *((GAMMA, WEIGHT) if self.averaged else ())]
+        return [*own, CAPACITY, LINK, BUFFER, *((GAMMA, WEIGHT) if self.averaged else ())]
 
     def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
         """Return derived parameters and the point of rest, Eq. (10)."""
         rule = window_rule(values)
         p: dict[str, Any] = {**values, **drop.settings(values), "rule": rule}
+        p["capacity"] = per_flow(values)
         p["rtts"] = [values[name] for name in self._rtts]
         first = [values[f"share_{g}"] for g in range(1, self.groups)]
         p["shares"] = [*first, 1.0 - sum(first)]
@@ -128,7 +148,7 @@ class Red(Model):
         p["full"] = (full / p["scale"])[()]
         if self.averaged:
             weight = np.asarray(values["queue_weight"])
-            gain = ewma_gain(weight, values["flows"], values["capacity"])
+            gain = ewma_gain(weight, values["flows"], p["capacity"])
             p["gamma"] = np.where(weight == 0.0, values["gamma"], gain)[()]
 
         smooth = {**p, "drop": "gentle"} if values["drop"] == "strict" else p

@@ -6,13 +6,15 @@ appendix) keeps a device's share of an access point's buffer small. Both are the
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.stability.models.base import Derived, Model, State, bisected, window_rule
-from lasthop.stability.models.red import CAPACITY, NARROWEST, RTT, WIDEST
+from lasthop.stability.models.drop import FLOWS
+from lasthop.stability.models.red import CAPACITY, LINK, NARROWEST, RTT, WIDEST, per_flow
 from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
 
 __all__ = ["SmallBuffer", "Threshold", "Vbs"]
@@ -33,11 +35,16 @@ class SmallBuffer(Model):
     def room(self, values: Mapping[str, Any]) -> Any:
         """Return the buffer in packets, the exponent m of the drop probability."""
 
+    def capacity(self, values: Mapping[str, Any]) -> Any:
+        """Return the capacity per flow. [packets/s]"""
+        return values["capacity"]
+
     def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
         """Return derived parameters and the point of rest, 004, Eq. (37)."""
         rule = window_rule(values)
         p: dict[str, Any] = {**values, "rule": rule, "room": self.room(values)}
-        p["pipe"] = values["capacity"] * values["rtt"]
+        p["capacity"] = self.capacity(values)
+        p["pipe"] = p["capacity"] * values["rtt"]
 
         def excess(w: Any) -> Any:
             """Loss at a window over the loss that balances it, both in the logarithm."""
@@ -90,9 +97,16 @@ class Threshold(SmallBuffer):
         *COMPOUND,
         renamed(RTT, "rtt", RTT.meaning, default=1.0),
         CAPACITY,
+        LINK,
+        replace(FLOWS, meaning="number of flows; used where link_capacity is set"),
         Number("q_th", 15.0, "packets", "threshold"),
         KAPPA,
     )
+    overrides: Mapping[str, str] = {"capacity": "link_capacity"}
+
+    def capacity(self, values: Mapping[str, Any]) -> Any:
+        """Return the capacity per flow, of a link that flows share where one is given."""
+        return per_flow(values)
 
     def room(self, values: Mapping[str, Any]) -> Any:
         """Return the threshold."""

@@ -1,0 +1,93 @@
+"""What the fluid's losses are worth: beside it, Reno with timeouts through the same queue.
+
+Padhye et al. 2000 have in one formula what the fluid leaves out: saw-teeth, and the timeouts with
+which losses at small windows end.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from lasthop.models.hotspot.padhye import send_rate
+from lasthop.models.red.fluid import Fluid
+from lasthop.stability.models import drop
+
+__all__ = ["doubted_loss", "reno_loss"]
+
+FACTOR = 1.5
+"""Loss of the fluid over that of Reno with timeouts, from which on it is doubted: at 1.33 they
+differ by the saw-teeth alone. [-]"""
+BEYOND_RENO = 16.0
+"""Window from which on Compound grows faster than Reno, alpha w^k = 1. [packets]"""
+WIDEST = 1e6
+"""A receive window that is no limit. [packets]"""
+
+Tcp = dict[str, Any]
+
+
+def doubted_loss(found: Fluid, tcp: Tcp) -> Iterator[str]:
+    """Yield what is to be said of the loss at rest.
+
+    Parameters
+    ----------
+    found : Fluid
+        A scenario as a fluid, with a point of rest.
+    tcp : dict
+        What its flows have in common, of the normalised scenario.
+    """
+    case = found.case
+    loss = float(case.model.loss(case.derived, list(case.equilibrium))[0])
+    about = reno_loss(found, tcp)
+    if case.model.name == "threshold":
+        law = "section VI: losses are those of an M/M/1 queue, and flows are smoother"
+        if about is None:
+            yield f"{law}: from windows of 16 packets on, expect a third to thrice of them"
+        else:
+            yield (
+                f"{law}: between the {loss:.2%} predicted and the {about:.2%} of Reno that just "
+                "fills the link (Padhye et al. 2000)"
+            )
+    elif about is not None and loss >= FACTOR * about:
+        yield (
+            f"remark (i): without timeouts {loss:.2%} would be lost; with them, at a window of "
+            f"{case.equilibrium[0]:.2g} packets, expect about {about:.2%} (Padhye et al. 2000)"
+        )
+
+
+def reno_loss(found: Fluid, tcp: Tcp) -> float | None:
+    r"""Return the loss at which Reno with timeouts fills the link; None where it does not apply.
+
+    .. math:: (1 - p) \sum_g s_g B(p, \tau_g + q(p)/C) = C
+
+    with RED's queue at that loss, or half of a small buffer, where the link is taken to be full.
+
+    Notes
+    -----
+    B is Eq. (32) of Padhye et al. 2000, with one packet an ACK, or two if ACKs are delayed. Marks
+    cause no timeouts, and beyond 16 packets Compound is not Reno.
+    """
+    from scipy.optimize import brentq
+
+    case, p = found.case, found.case.derived
+    reno = tcp["congestion"] in ("reno", "newreno") or (
+        tcp["congestion"] == "compound" and float(case.equilibrium[0]) < BEYOND_RENO
+    )
+    if not reno or p.get("feedback") == "ecn":
+        return None
+    small = case.model.name == "threshold"
+    # Beyond its last piece RED's law is that of gentle, as where the point of rest is solved for.
+    smooth = {**p, "drop": "gentle"} if p.get("drop") == "strict" else p
+
+    def surplus(loss: float) -> float:
+        waiting = 0.5 * p["q_th"] / found.flows if small else float(drop.queue_at(smooth, loss))
+        rates = 0.0
+        for group in found.groups:
+            rtt = group.rtt_s + waiting / p["capacity"]
+            rto = max(tcp["min_rto_s"], rtt)
+            acked = 2.0 if tcp["delayed_ack"] else 1.0
+            rates += len(group.flows) * send_rate(loss, WIDEST, rtt, rto, acked)
+        return (1.0 - loss) * rates / found.flows - p["capacity"]
+
+    least, most = 1e-9, 0.99
+    if not surplus(least) > 0.0 > surplus(most):
+        return None
+    return float(brentq(surplus, least, most))
