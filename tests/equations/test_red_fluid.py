@@ -243,5 +243,5 @@ def test_queue_above_its_limit_is_refused() -> None:
 
 
 def test_receive_window_below_rest_is_refused() -> None:
-    with pytest.raises(ModelError, match="most_window = 16 ends below"):
+    with pytest.raises(ModelError, match="most_window = 16, the receive window, ends"):
         predict(scenario(tcp__window=16))

@@ -32,7 +32,11 @@ __all__ = [
 
 STABLE = "#D5ECE3"
 """Shade of the stable region: the palette's green, pale."""
-NOTHING = "#EEEEEE"
+JUMP: dict[str, Any] = {"color": "#333333", "marker": ".", "markersize": 2, "linestyle": "none"}
+"""Look of edges at which stability changes without a Hopf point."""
+HERE: dict[str, Any] = {"color": "black", "marker": "+", "markersize": 7}
+"""How the case itself is marked."""
+NOTHING = "#DDDDDD"
 """Shade of where there is no equilibrium."""
 
 SYMBOLS = {
@@ -52,17 +56,33 @@ def axis_label(name: str, unit: str) -> str:
     return said if unit == "-" else f"{said} [{unit}]"
 
 
-def chart_figure(chart: Chart) -> Figure:
-    """Draw where a case is stable over two parameters."""
-    with house_style(68.0) as figure:
+def chart_figure(chart: Chart, name: str | None = None) -> Figure:
+    """Draw where a case is stable over two parameters, under the name of what it is."""
+    with house_style(76.0) as figure:
         axes = figure.subplots()
         draw_chart(axes, chart)
-        title(axes, chart.case.model.title)
-        patches = [
+        title(axes, name or chart.case.model.title)
+        keys: list[Any] = [
             Patch(color=STABLE, label="stable"),
             Patch(facecolor="white", edgecolor="#999999", label="unstable"),
         ]
-        figure.legend(handles=patches, loc="outside lower center", ncols=2)
+        if not np.isfinite(chart.abscissa).all():
+            keys.append(Patch(color=NOTHING, label="no point of rest"))
+        if any(curve.boundary.any() for curve in chart.curves):
+            keys.append(Line2D([], [], color=MODEL, label="edge: Hopf points"))
+        if any(not curve.boundary.all() for curve in chart.curves):
+            further = "further Hopf points"
+            keys.append(Line2D([], [], color=MODEL, linestyle=":", label=further))
+        if chart.jumps.size:
+            keys.append(Line2D([], [], **JUMP, label="edge: corner"))
+        here = [float(chart.case.values[axis.name]) for axis in (chart.x, chart.y)]
+        inside = (
+            axis.low <= v <= axis.high for axis, v in zip((chart.x, chart.y), here, strict=True)
+        )
+        if all(inside):
+            axes.plot(*here, **HERE)
+            keys.append(Line2D([], [], **HERE, linestyle="none", label="as given"))
+        figure.legend(handles=keys, loc="outside lower center", ncols=3)
         return figure
 
 
@@ -82,6 +102,7 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
         look: dict[str, Any] = {"color": MODEL, "linewidth": 1.1}
         axes.plot(curve.x, np.where(curve.boundary, curve.y, np.nan), **look)
         axes.plot(curve.x, np.where(curve.boundary, np.nan, curve.y), linestyle=":", **look)
+    axes.plot(chart.jumps[:, 0], chart.jumps[:, 1], **JUMP)
     for axis, scale, label in (
         (chart.x, axes.set_xscale, axes.set_xlabel),
         (chart.y, axes.set_yscale, axes.set_ylabel),
@@ -92,7 +113,7 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
     axes.set_ylim(chart.y.low, chart.y.high)
 
 
-def branch_figure(branches: Sequence[Branch]) -> Figure:
+def branch_figure(branches: Sequence[Branch], name: str | None = None) -> Figure:
     """Draw swing and period of cycles over the parameter, unstable cycles dotted."""
     with house_style(92.0) as figure:
         swing, period = figure.subplots(2, 1, sharex=True)
@@ -104,22 +125,26 @@ def branch_figure(branches: Sequence[Branch]) -> Figure:
             curve = [np.nan if height is None else height for height in near]
             swing.plot(values, curve, color=QUIET, linewidth=0.8, linestyle="--")
         case = branches[0].form.point.case
-        name = branches[0].parameter
+        varied = branches[0].parameter
         swing.set_ylabel("swing of the window [packets]")
         swing.set_ylim(bottom=0.0)
         period.set_ylabel("period [s]")
-        period.set_xlabel(axis_label(name, case.number(name).unit))
-        title(swing, case.model.title)
+        period.set_xlabel(axis_label(varied, case.number(varied).unit))
+        title(swing, name or case.model.title)
+        kinds = {cycle.stable for branch in branches for cycle in branch.cycles}
+        looks = {True: ("-", "stable cycle"), False: (":", "unstable cycle")}
         keys = [
-            Line2D([], [], color=MODEL, label="stable cycle"),
-            Line2D([], [], color=MODEL, linestyle=":", label="unstable cycle"),
-            Line2D([], [], color=QUIET, linestyle="--", linewidth=0.8, label="normal form"),
+            Line2D([], [], color=MODEL, linestyle=line, label=label)
+            for kind, (line, label) in looks.items()
+            if kind in kinds
         ]
+        look: dict[str, Any] = {"color": QUIET, "linestyle": "--", "linewidth": 0.8}
+        keys.append(Line2D([], [], **look, label="normal form"))
         figure.legend(handles=keys, loc="outside lower center", ncols=3)
         return figure
 
 
-def sweep_figure(found: Sweep) -> Figure:
+def sweep_figure(found: Sweep, name: str | None = None) -> Figure:
     """Draw swing and period over the parameter, going up and coming back."""
     with house_style(92.0) as figure:
         swing, period = figure.subplots(2, 1, sharex=True)
@@ -137,7 +162,7 @@ def sweep_figure(found: Sweep) -> Figure:
         swing.locator_params(axis="x", nbins=5)
         unit = found.case.number(found.parameter).unit
         period.set_xlabel(axis_label(found.parameter, unit))
-        title(swing, found.case.model.title)
+        title(swing, name or found.case.model.title)
         figure.legend(*swing.get_legend_handles_labels(), loc="outside lower center", ncols=2)
         return figure
 
@@ -150,23 +175,40 @@ def draw_branch(axes: Axes, branch: Branch, heights: Sequence[float]) -> None:
         axes.plot(branch.values[k : k + 2], heights[k : k + 2], color=MODEL, linestyle=line)
 
 
-def motion_figure(motion: Trajectory, late: float = 0.0) -> Figure:
-    """Draw window and queue over time, and the window's phase portrait."""
+def motion_figure(motion: Trajectory, name: str | None = None, late: float = 0.0) -> Figure:
+    """Draw windows and queues over time, and the window's phase portrait."""
     end = float(motion.starts[-1])
     times = np.linspace(late * end, end, 4001)
     states = motion.at(times)
     names = motion.case.model.states
-    with house_style(100.0) as figure:
-        grid = figure.add_gridspec(2, 1, height_ratios=(1.0, 1.2))
-        axes, portrait = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
-        for name, row in zip(names, states, strict=True):
-            axes.plot(times, row, label=name.replace("_", " "), linewidth=0.9)
+    queues = [state for state in names if not state.startswith("window")]
+    kinds = [[state for state in names if state not in queues], *([queues] if queues else [])]
+    with house_style(76.0 + 30.0 * len(kinds)) as figure:
+        grid = figure.add_gridspec(len(kinds) + 1, 1, height_ratios=[1.0] * len(kinds) + [1.3])
+        first: Axes | None = None
+        for place, (kind, what) in enumerate(zip(kinds, ("window", "queue"), strict=False)):
+            axes = figure.add_subplot(grid[place], sharex=first)
+            scale, whose = whole_queue(motion) if what == "queue" else (1.0, "of a flow")
+            for state in kind:
+                row = scale * states[names.index(state)]
+                axes.plot(times, row, label=state.replace("_", " "), linewidth=0.9)
+            axes.set_ylabel(f"{what} {whose}\n[packets]")
+            if len(kind) > 1:
+                axes.legend(loc="upper right", ncols=3)
+            first = first or axes
         axes.set_xlabel("time [s]")
-        axes.set_ylabel("packets")
-        draw_portrait(portrait, motion)
-        title(axes, motion.case.model.title)
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        draw_portrait(figure.add_subplot(grid[-1]), motion)
+        assert first is not None
+        title(first, name or motion.case.model.title)
         return figure
+
+
+def whole_queue(motion: Trajectory) -> tuple[float, str]:
+    """Return the factor from the queue of a flow to what thresholds count, and what that is."""
+    values = motion.case.values
+    if values.get("queue") == "total":
+        return float(values["flows"]), "of all flows"
+    return 1.0, "of a flow"
 
 
 def draw_portrait(axes: Axes, motion: Trajectory, until: float | None = None) -> None:

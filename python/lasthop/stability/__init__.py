@@ -21,7 +21,7 @@ from lasthop.stability.integrate import Trajectory, integrate, mode
 from lasthop.stability.models import MODELS, Model
 from lasthop.stability.normal_form import NormalForm, normal_form
 from lasthop.stability.presets import PRESETS, named
-from lasthop.stability.settling import Settled, Sweep, settled, sweep
+from lasthop.stability.settling import Settled, Sweep, manner, settled, sweep
 from lasthop.stability.spectrum import Roots, roots
 from lasthop.stability.windows import RULES, WindowRule
 
@@ -56,6 +56,7 @@ __all__ = [
     "hopf_curves",
     "hopf_points",
     "integrate",
+    "manner",
     "mode",
     "named",
     "normal_form",

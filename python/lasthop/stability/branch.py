@@ -118,7 +118,7 @@ class _Continuation:
         first, second = self.near(0.5 * swing), self.near(swing)
         found, values = [], []
         before, last = first, second
-        ended = f"{most} cycles traced"
+        ended = f"it is followed for {most} cycles at most"
         step = self.length(second - first)
         for count in range(most):
             value = float(last[-1])

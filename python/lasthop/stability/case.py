@@ -135,8 +135,14 @@ class Case:
                 )
         return (
             f"a window would settle at {most:.4g} packets, "
-            f"and most_window = {self.values['most_window']:g} ends below"
+            f"and most_window = {self.values['most_window']:g}, the receive window, ends below"
         )
+
+    @property
+    def derived_or_given(self) -> Mapping[str, Any]:
+        """Parameters with what follows from them, as far as that needs no point of rest."""
+        with np.errstate(all="ignore"):
+            return solved(self.model, self.values)[0]
 
     @property
     def derived(self) -> dict[str, Any]:
@@ -178,6 +184,13 @@ class Case:
             cleared = self.model.cleared(arrays)
             p, rest = solved(self.model, {**self.values, **cleared, **arrays})
             return rest, linearised(self.model, p, rest)
+
+    def pieces(self, **arrays: Any) -> NDArray[np.int64]:
+        """Return which piece of the equations points of rest lie on, of many cases at once."""
+        with np.errstate(all="ignore"):
+            cleared = self.model.cleared(arrays)
+            p, rest = solved(self.model, {**self.values, **cleared, **arrays})
+            return self.model.pieces(p, rest)
 
     @property
     def delays(self) -> list[float]:

@@ -1,6 +1,8 @@
 """Stability charts: the rightmost root over a rectangle of two parameters."""
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +16,8 @@ from lasthop.stability.spectrum import collocated
 
 __all__ = ["Chart", "chart"]
 
+HALVINGS = 24
+"""Halvings of a cell of the grid, to find a corner in it."""
 POINTS = 12
 """Chebyshev points: the rightmost root to about 1e-8 of 1/tau."""
 
@@ -39,6 +43,9 @@ class Chart:
         Its imaginary part. [rad/s]
     curves : list of HopfCurve
         Hopf points, traced; they bound the stable region where `boundary` says so.
+    jumps : array
+        Points of x and y, a row each, at which stability changes without a Hopf point, since the
+        point of rest passes a corner of the equations.
     """
 
     case: Case
@@ -49,6 +56,7 @@ class Chart:
     abscissa: NDArray[np.float64]
     frequency: NDArray[np.float64]
     curves: list[HopfCurve]
+    jumps: NDArray[np.float64]
 
     @property
     def stable(self) -> NDArray[np.bool_]:
@@ -86,15 +94,55 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
         axis_of(case, axis.name, axis.low, axis.high)
     x_values, y_values = (axis.value(np.linspace(0.0, 1.0, size)) for axis in (x, y))
     leading = np.full((size, size), np.nan + 0j)
-    for row, value in enumerate(y_values):
-        rest, linear = case.over(**{x.name: x_values, y.name: np.full(size, value)})
+
+    def fill(row: int) -> None:
+        rest, linear = case.over(**{x.name: x_values, y.name: np.full(size, y_values[row])})
         sound = np.all(np.isfinite(rest), axis=0)
         if sound.any():
             leading[row, sound] = collocated(linear[sound], POINTS)[:, 0]
-        if progress is not None:
-            progress(row + 1, size)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # Eigenvalues are found outside the GIL.
+        for row, _ in enumerate(pool.map(fill, range(size))):
+            if progress is not None:
+                progress(row + 1, size)
     if not np.isfinite(leading).any():
         _ = case.with_(**{x.name: x.low, y.name: y.low}).equilibrium  # Says why.
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium anywhere in the chart")
-    curves = hopf_curves(case, x, y)
-    return Chart(case, x, y, x_values, y_values, leading.real, np.abs(leading.imag), curves)
+    pairs = changes(leading.real)
+    jumps, smooth = split(case, x, y, pairs / (size - 1.0))
+    curves = hopf_curves(case, x, y, smooth)
+    return Chart(case, x, y, x_values, y_values, leading.real, np.abs(leading.imag), curves, jumps)
+
+
+def changes(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return pairs of neighbours of a grid, one stable and one not: pair, end, place on x and y."""
+    sign = np.sign(abscissa)
+    found = []
+    for step in ((0, 1), (1, 0)):
+        far = sign[step[0] :, step[1] :]
+        near = sign[: far.shape[0], : far.shape[1]]
+        places = np.argwhere(near * far < 0.0)[:, ::-1]  # NaN where there is no point of rest.
+        found.append(np.stack([places, places + step[::-1]], axis=1))
+    return np.concatenate(found).astype(np.float64)
+
+
+def split(
+    case: Case, x: Axis, y: Axis, pairs: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return values of x and y at which the equations have a corner, and pairs without one."""
+
+    def pieces(at: NDArray[np.float64]) -> NDArray[np.int64]:
+        return case.pieces(**{x.name: x.value(at[:, 0]), y.name: y.value(at[:, 1])})
+
+    if len(pairs) == 0:
+        return np.empty((0, 2)), pairs
+    low, high = pairs[:, 0], pairs[:, 1]
+    first = pieces(low)
+    cornered = first != pieces(high)
+    smooth = pairs[~cornered]
+    low, high, first = low[cornered], high[cornered], first[cornered]
+    for _ in range(HALVINGS if len(low) else 0):
+        middle = 0.5 * (low + high)
+        same = (pieces(middle) == first)[:, None]
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return np.stack([x.value(low[:, 0]), y.value(low[:, 1])], axis=-1), smooth

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from lasthop.stability.axis import Axis
 from lasthop.stability.case import Case
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
-from lasthop.stability.hopf import crossing_gap, hopf_points
+from lasthop.stability.hopf import HopfPoint, crossing, crossing_gap, hopf_points
 from lasthop.stability.spectrum import roots
 
 __all__ = ["HopfCurve", "hopf_curves"]
@@ -47,10 +47,20 @@ class HopfCurve:
     boundary: NDArray[np.bool_]
 
 
-def hopf_curves(case: Case, x: Axis, y: Axis) -> list[HopfCurve]:
+def hopf_curves(case: Case, x: Axis, y: Axis, pairs: Vector | None = None) -> list[HopfCurve]:
     """Return the curves of Hopf points that cross a rectangle of two parameters.
 
     Curves are looked for on a few lines across the rectangle and followed both ways to its edges.
+
+    Parameters
+    ----------
+    case : Case
+        All other parameters.
+    x, y : Axis
+        The two parameters.
+    pairs : array, optional
+        Further places to look: pair, end, place on x and y from 0 to 1, of which one end is stable
+        and the other is not.
 
     Raises
     ------
@@ -59,11 +69,26 @@ def hopf_curves(case: Case, x: Axis, y: Axis) -> list[HopfCurve]:
     """
     tracer = _Tracer(case, x, y)
     curves: list[Vector] = []
+
+    def trace(start: Vector) -> None:
+        back, forth = tracer.follow(start, -1.0), tracer.follow(start, 1.0)
+        curves.append(np.vstack([back[:0:-1], forth]))
+
     for start in tracer.starts():
         if not any(_passes(curve, start) for curve in curves):
-            back, forth = tracer.follow(start, -1.0), tracer.follow(start, 1.0)
-            curves.append(np.vstack([back[:0:-1], forth]))
+            trace(start)
+    for pair in () if pairs is None else pairs:
+        middle = pair.mean(axis=0)
+        if not any(_near(curve, middle) for curve in curves):
+            found = tracer.between(pair)
+            if found is not None and not any(_passes(curve, found) for curve in curves):
+                trace(found)
     return [tracer.curve(points) for points in curves]
+
+
+def _near(curve: Vector, place: Vector) -> bool:
+    """Tell whether a traced curve comes close to a place on x and y."""
+    return bool(np.min(np.linalg.norm(curve[:, 1:] - place, axis=1)) < LONGEST_STEP)
 
 
 def _passes(curve: Vector, point: Vector) -> bool:
@@ -96,6 +121,21 @@ class _Tracer:
                     at = pair if line is self.x else pair[::-1]
                     found.append(np.array([np.log(point.frequency), *at]))
         return found
+
+    def between(self, pair: Vector) -> Vector | None:
+        """Return the Hopf point between two neighbours; None where there is none."""
+        line, k = (self.x, 0) if pair[0, 0] != pair[1, 0] else (self.y, 1)
+        other = self.y if k == 0 else self.x
+        there = self.case.with_(**{other.name: float(other.value(pair[0, 1 - k]))})
+        ends = (float(line.value(pair[0, k])), float(line.value(pair[1, k])))
+        try:
+            point = crossing(there, line.name, *ends)
+        except (ConvergenceError, NoEquilibriumError):
+            return None
+        if not isinstance(point, HopfPoint):
+            return None
+        places = {k: line.place(point.value), 1 - k: float(pair[0, 1 - k])}
+        return np.array([np.log(point.frequency), places[0], places[1]])
 
     def gap(self, at: Vector) -> Vector:
         """Return real and imaginary part of the crossing gap over omega, for rows of unknowns."""

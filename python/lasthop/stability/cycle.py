@@ -141,6 +141,19 @@ class Cycle:
         return bool(np.all(np.abs(self.others) < 1.0))
 
     @property
+    def leaves(self) -> str | None:
+        """What leaves its range on the cycle, as the equations without limits let it; or None."""
+        states = self.at(np.linspace(0.0, 1.0, 401))
+        names = self.case.model.states
+        queues = [row.min() for name, row in zip(names, states, strict=True) if name[0] == "q"]
+        if queues and min(queues) < 0.0:
+            return "queue below 0"
+        losses = np.array(self.case.model.loss(self.case.derived, list(states)))
+        if losses.min() < 0.0 or losses.max() > 1.0:
+            return f"losses {'below 0' if losses.min() < 0.0 else 'above 1'}"
+        return None
+
+    @property
     def others(self) -> NDArray[np.complex128]:
         """Multipliers without the trivial one."""
         trivial = int(np.argmin(np.abs(self.multipliers - 1.0)))

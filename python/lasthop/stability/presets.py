@@ -21,14 +21,38 @@ DUMBBELL: Mapping[str, Any] = {
 """60 flows over 100 Mb/s with packets of 1500 bytes and ns-2's RED (004, section V)."""
 
 PRESETS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
-    "red-fig2a": ("red", {"rtt": 0.0848}, "004, figure 2a: at the Hopf point"),
-    "red-fig3a": ("red", {"gamma": 0.032, "rtt": 0.171}, "004, figure 3a: converges"),
-    "red-fig3b": ("red", {"gamma": 0.028, "rtt": 0.171}, "004, figure 3b: limit cycle"),
-    "red-fig4": ("red-instant", {"rtt": 0.273}, "004, figure 4c: at the Hopf point"),
-    "red-fig14": ("threshold", {"q_th": 39.0}, "004, figure 14: just beyond the Hopf point"),
-    "red-fig20": ("red-instant", {"rtt": 0.7751}, "004, figure 20: the delay of appendix B"),
-    "red-dumbbell": ("red", {**DUMBBELL, "rtt": 0.2}, "004, figure 6b as a fluid"),
-    "vbs-default": ("vbs", {}, "000, appendix, case (iii)"),
+    "red-fig2a": ("red", {"rtt": 0.0848}, "RED paper, figure 2a: at the Hopf point"),
+    "red-fig3a": (
+        "red",
+        {"gamma": 0.032, "rtt": 0.171},
+        "RED paper, figure 3a: converges",
+    ),
+    "red-fig3b": (
+        "red",
+        {"gamma": 0.028, "rtt": 0.171},
+        "RED paper, figure 3b: limit cycle",
+    ),
+    "red-fig4": (
+        "red-instant",
+        {"rtt": 0.273},
+        "RED paper, figure 4c: at the Hopf point",
+    ),
+    "red-fig14": (
+        "threshold",
+        {"q_th": 39.0},
+        "RED paper, figure 14: just beyond the Hopf point",
+    ),
+    "red-fig20": (
+        "red-instant",
+        {"rtt": 0.7751},
+        "RED paper, figure 20: the delay of appendix B",
+    ),
+    "red-dumbbell": (
+        "red",
+        {**DUMBBELL, "rtt": 0.2},
+        "RED paper, figure 6b as a fluid",
+    ),
+    "vbs-default": ("vbs", {}, "VBS paper, appendix, case (iii)"),
 }
 """Model, settings and what it is, by name."""
 

@@ -19,7 +19,7 @@ from lasthop.stability.errors import ConvergenceError
 from lasthop.stability.integrate import History, Trajectory, integrate
 from lasthop.stability.spectrum import roots
 
-__all__ = ["Settled", "Sweep", "settled", "sweep"]
+__all__ = ["Settled", "Sweep", "manner", "settled", "sweep"]
 
 Array = NDArray[np.float64]
 
@@ -38,6 +38,13 @@ CHUNK = 12.0
 MOST_CHUNKS = 40
 SAMPLES = 6000
 """Times at which a chunk is read."""
+
+LATE = 5000
+"""Times at which each third of the end of a motion is read."""
+AT_REST = 1e-6
+"""Distance from rest, over its size, at which a motion is there. [-]"""
+REST, CYCLE, DECAYING, GROWING, MOVING = "at rest", "cycle", "decaying", "growing", "moving"
+"""How a motion may end."""
 
 Progress = Callable[[int, int], None]
 """Told how many values are done, of how many."""
@@ -179,6 +186,26 @@ def _has_arrived(moved: Array) -> bool:
         return False
     ratio = max(moved[0] / moved[1], moved[1] / moved[2])
     return bool(moved[0] * ratio / (1.0 - ratio) <= SAME)
+
+
+def manner(motion: Trajectory) -> str:
+    """Return how a motion ends: `REST`, `CYCLE`, `DECAYING`, `GROWING` or `MOVING`.
+
+    Whether it swings on or dies out shows only over some periods: `MOVING` is what fits none.
+    """
+    case, end = motion.case, float(motion.starts[-1])
+    rest = case.equilibrium[:, None]
+    places = np.linspace(0.4 * end, end, 3 * LATE)
+    thirds = np.abs(motion.at(places) - rest).reshape(len(rest), 3, LATE).max(axis=2)
+    far = (thirds / np.maximum(rest, 1e-3)).max(axis=0)
+    if far[2] <= AT_REST:
+        return REST
+    if _periodic(case, motion) is not None:
+        return CYCLE
+    ratios = far[1:] / far[:-1]
+    if ratios.max() < 1.0 - APART:
+        return DECAYING
+    return GROWING if ratios.min() > 1.0 + APART else MOVING
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from math import log as ln
 from typing import Any
 
+import numpy as np
+
 from lasthop.stability.series import larger, log
 
 __all__ = ["RULES", "WindowRule"]
@@ -36,6 +38,17 @@ class WindowRule:
     increase: Function
     decrease: Function
     valid_from: float = 0.0
+
+    def corner(self, p: Mapping[str, Any]) -> Any:
+        r"""Window at which the rule has a corner, infinite without one. [packets]
+
+        .. math:: \alpha w^k = 1
+
+        Where Compound, as its senders run it, begins to grow faster than Reno.
+        """
+        if self.name.startswith("compound-reno") and np.all(np.asarray(p["k"]) > 0.0):
+            return (1.0 / np.asarray(p["alpha"])) ** (1.0 / np.asarray(p["k"]))
+        return np.inf
 
     def balance(self, w: Any, p: Mapping[str, Any]) -> Any:
         r"""Loss probability at which a window neither grows nor shrinks. [-]

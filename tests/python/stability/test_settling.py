@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lasthop.stability import Case, ConvergenceError, branch, hopf_points, named, settled, sweep
-from lasthop.stability.curve import Axis
+from lasthop.stability.axis import Axis
 from lasthop.stability.settling import _has_arrived
 
 

@@ -26,8 +26,8 @@ def chart(
 
     asked = read_case(name, settings)
     case = asked.case
-    x, y = axes(case, over, 2)
-    with count_bar("chart") as progress:
+    x, y = axes(asked, over, 2)
+    with asked.answering(), count_bar("chart") as progress:
         found = draw(case, x, y, size, progress)
     if as_json:
         asked.printed(described(found))
@@ -37,12 +37,20 @@ def chart(
     typer.echo(f"{case.model.name}: stable on {part:.1%} of the chart")
     for curve in found.curves:
         ends = [f"{x.name} {curve.x[k]:.4g}, {y.name} {curve.y[k]:.4g}" for k in (0, -1)]
-        kind = "edge of stability" if curve.boundary.all() else "Hopf curve"
+        part = curve.boundary.mean()
+        kind = "edge of stability" if part == 1.0 else "Hopf points, beyond the edge"
+        if 0.0 < part < 1.0:
+            kind = "Hopf points, in part the edge"
         typer.echo(f"{kind}: from {ends[0]} to {ends[1]}")
+    if len(found.jumps):
+        typer.echo(
+            f"{len(found.jumps)} places on the edge have no Hopf point: RED's law or the window "
+            "rule has a corner there"
+        )
     if out is not None:
         from lasthop.plot.stability import chart_figure
 
-        save(chart_figure(found), out)
+        save(chart_figure(found, asked.title), out)
 
 
 def described(found: Any) -> dict[str, Any]:
@@ -66,4 +74,5 @@ def described(found: Any) -> dict[str, Any]:
             }
             for curve in found.curves
         ],
+        "jumps": {"x": found.jumps[:, 0].tolist(), "y": found.jumps[:, 1].tolist()},
     }

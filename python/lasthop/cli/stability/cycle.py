@@ -16,6 +16,7 @@ from lasthop.cli.stability.options import (
     axes,
     read_case,
     save,
+    warn,
 )
 
 if TYPE_CHECKING:
@@ -57,14 +58,15 @@ def cycle(
 
     asked = read_case(name, settings)
     case = asked.case
-    [axis] = axes(case, over, 1)
+    [axis] = axes(asked, over, 1, of_rest=not constrained)
     if constrained:
         follow_motions(asked, axis, count, out, as_json)
         return
     branches = []
-    for point in hopf_points(case, axis.name, axis.low, axis.high):
-        with count_bar("cycles") as progress:
-            branches.append(branch(point, axis.low, axis.high, cycles=count, progress=progress))
+    with asked.answering():
+        for point in hopf_points(case, axis.name, axis.low, axis.high):
+            with count_bar("cycles") as progress:
+                branches.append(branch(point, axis.low, axis.high, cycles=count, progress=progress))
     if as_json:
         asked.printed(
             {
@@ -83,14 +85,14 @@ def cycle(
     if out is not None:
         from lasthop.plot.stability import branch_figure
 
-        save(branch_figure(branches), out)
+        save(branch_figure(branches, asked.title), out)
 
 
 def follow_motions(asked: Asked, axis: "Axis", count: int, out: Path | None, as_json: bool) -> None:
     """Print and draw what motions under constraints end in."""
     from lasthop.stability.settling import sweep
 
-    with count_bar("motions") as progress:
+    with asked.answering(), count_bar("motions") as progress:
         found = sweep(asked.case, axis, count, progress)
     if as_json:
         asked.printed(described_sweep(found))
@@ -100,7 +102,7 @@ def follow_motions(asked: Asked, axis: "Axis", count: int, out: Path | None, as_
     if out is not None:
         from lasthop.plot.stability import sweep_figure
 
-        save(sweep_figure(found), out)
+        save(sweep_figure(found, asked.title), out)
 
 
 def print_sweep(found: "Sweep") -> None:
@@ -184,14 +186,27 @@ def print_branch(branch: "Branch") -> None:
             number(cycle.period),
             number(float(abs(cycle.others[0]))),
             "stable" if cycle.stable else "unstable",
+            cycle.leaves or "-",
         ]
         for value, cycle in list(zip(branch.values, branch.cycles, strict=True))[::every]
     ]
     heads = [branch.parameter, "swing\n[packets]", "period\n[s]", "largest\nmultiplier", "cycle"]
-    print_table(heads, rows)
+    print_table([*heads, "out of range"], rows)
+    if every > 1:
+        typer.echo(f"{len(rows)} of {len(branch.cycles)} cycles; --json has all")
     for fold in branch.folds:
         typer.echo(f"fold near {branch.parameter} = {branch.values[fold]:.6g}")
-    typer.echo(f"the branch ends: {branch.ended}")
+    if branch.ended.startswith("it is followed"):
+        last = f"{branch.parameter} = {branch.values[-1]:.6g}"
+        typer.echo(f"the branch goes on beyond {last}: --count {len(branch.cycles)} is reached")
+    else:
+        typer.echo(f"the branch ends: {branch.ended}")
+    wrong = [value for value, each in zip(branch.values, branch.cycles, strict=True) if each.leaves]
+    if wrong:
+        warn(
+            f"cycles from {branch.parameter} = {min(wrong):.6g} to {max(wrong):.6g} leave what a "
+            "queue can do; --constrained has swings with limits"
+        )
 
 
 def described(branch: "Branch") -> dict[str, Any]:
@@ -208,6 +223,7 @@ def described(branch: "Branch") -> dict[str, Any]:
                 "period_s": cycle.period,
                 "largest_multiplier": float(abs(cycle.others[0])),
                 "stable": cycle.stable,
+                "out_of_range": cycle.leaves,
             }
             for value, cycle in zip(branch.values, branch.cycles, strict=True)
         ],

@@ -1,13 +1,12 @@
 """`lasthop stability equilibrium`."""
 
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lasthop.cli.options import Json
-from lasthop.cli.stability.options import Asked, CaseName, Parameters, read_case
+from lasthop.cli.stability.options import Asked, CaseName, Parameters, read_case, warn
 
 if TYPE_CHECKING:
     from lasthop.stability.case import Case
@@ -21,14 +20,16 @@ def equilibrium(name: CaseName, settings: Parameters = None, as_json: Json = Fal
     from lasthop.cli.tables import print_table
 
     asked = read_case(name, settings)
-    asked.need_rest()
-    answer = described(asked.case)
-    doubts = list(doubts_of(asked))
+    with asked.answering():
+        answer = described(asked.case)
+        doubts = list(doubts_of(asked))
     if as_json:
         asked.printed(answer)
-        warn(doubts)
+        for doubt in doubts:
+            warn(doubt)
         return
     asked.introduce()
+    typer.echo(f"{verdict(answer)}\n")
     rows = [[state, number(value), unit_of(state)] for state, value in answer["states"].items()]
     if asked.fluid is not None and "queue" in answer["states"]:
         total = answer["states"]["queue"] * asked.fluid.flows
@@ -36,20 +37,33 @@ def equilibrium(name: CaseName, settings: Parameters = None, as_json: Json = Fal
     rows += [[f"loss at queue {k + 1}", number(p), "-"] for k, p in enumerate(answer["loss"])]
     rows += [[f"delay {k + 1}", number(d), "s"] for k, d in enumerate(answer["delays_s"])]
     print_table(["at rest", "value", "unit"], rows)
-    says = {True: "stable", False: "-"}
     conditions = [
-        [
-            each["equation"],
-            each["kind"],
-            *map(number, (each["left"], each["right"])),
-            says[each["holds"]],
-        ]
+        [paper_of(each["equation"]), *map(number, (each["left"], each["right"])), *worth(each)]
         for each in answer["conditions"]
     ]
     if conditions:
-        print_table(["condition", "kind", "left", "right", "says"], conditions, names=2)
-    typer.echo(verdict(answer))
-    warn(doubts)
+        heads = ["condition in docs/papers", "left side", "must be below", "says", "which is"]
+        print_table(heads, conditions)
+    asked.list_parameters()
+    for doubt in doubts:
+        warn(doubt)
+
+
+def paper_of(equation: str) -> str:
+    """Return an equation by the page of its paper."""
+    number, _, which = equation.partition(" ")
+    return f"{ {'004': 'red', '000': 'vbs'}[number] }.md, eq. {which}".replace(
+        " .md", ".md"
+    ).strip()
+
+
+def worth(condition: dict[str, Any]) -> tuple[str, str]:
+    """Return what a condition says, and what that is worth."""
+    if condition["kind"] == "exact":
+        return ("stable" if condition["holds"] else "unstable"), "exact"
+    if condition["kind"] == "sufficient":
+        return ("stable" if condition["holds"] else "nothing"), "sufficient"
+    return ("stable" if condition["holds"] else "nothing"), "wrong in the paper"
 
 
 def doubts_of(asked: Asked) -> Iterator[str]:
@@ -58,12 +72,6 @@ def doubts_of(asked: Asked) -> Iterator[str]:
 
     if asked.scenario is not None and asked.fluid is not None:
         yield from doubts_at_rest(asked.scenario.to_dict(), asked.fluid)
-
-
-def warn(doubts: list[str]) -> None:
-    """Print what is doubtful, on standard error."""
-    for doubt in doubts:
-        print(f"warning: {doubt}", file=sys.stderr)
 
 
 def described(case: "Case") -> dict[str, Any]:

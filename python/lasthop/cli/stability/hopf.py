@@ -22,8 +22,9 @@ def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json 
 
     asked = read_case(name, settings)
     case = asked.case
-    [axis] = axes(case, over, 1)
-    every = edges(case, axis.name, axis.low, axis.high)
+    [axis] = axes(asked, over, 1)
+    with asked.answering():
+        every = edges(case, axis.name, axis.low, axis.high)
     points = [each for each in every if isinstance(each, HopfPoint)]
     jumps = [each for each in every if isinstance(each, Jump)]
     if as_json:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from lasthop.cli.options import Json, pairs
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.options import CaseName, Parameters, Picture, read_case, save
 from lasthop.errors import UserError
+
+if TYPE_CHECKING:
+    from lasthop.stability.integrate import Trajectory
 
 __all__ = ["integrate"]
 
@@ -42,13 +45,13 @@ def integrate(
     from lasthop.cli.stability.answers import number, unit_of
     from lasthop.cli.tables import print_table
     from lasthop.stability.integrate import integrate as run
+    from lasthop.stability.settling import manner
 
     asked = read_case(name, settings)
-    asked.need_rest()
     case = asked.case
     given = pairs(start or [], "--start", "STATE=VALUE", "window=20")
     past = {state: as_number(value, f"--start {state}") for state, value in given}
-    with time_bar() as progress:
+    with asked.answering(), time_bar() as progress:
         motion = run(
             case,
             as_time(until),
@@ -60,7 +63,10 @@ def integrate(
     if as_json:
         times = np.linspace(0.0, end, POINTS)
         states = dict(zip(case.model.states, motion.at(times).tolist(), strict=True))
-        asked.printed({"model": case.model.name, "time_s": times.tolist(), "states": states})
+        ends = {"ends": manner(motion)}
+        asked.printed(
+            {"model": case.model.name, **ends, "time_s": times.tolist(), "states": states}
+        )
         return
     asked.introduce()
     late = motion.at(np.linspace(0.7 * end, end, 20001))
@@ -74,13 +80,29 @@ def integrate(
         for state, rest, row in zip(case.model.states, case.equilibrium, late, strict=True)
     ]
     print_table(["state", "at rest", "least", "mean", "most", "unit"], rows)
-    period = motion.period()
-    said = "" if period is None else f", period {number(period)} s"
-    typer.echo(f"from {0.7 * end:g} s on: the window swings by ±{number(motion.swing())}{said}")
+    typer.echo(f"from {0.7 * end:g} s on: {ending(motion)}")
     if out is not None:
         from lasthop.plot.stability import motion_figure
 
-        save(motion_figure(motion), out)
+        save(motion_figure(motion, asked.title), out)
+
+
+def ending(motion: "Trajectory") -> str:
+    """Return in words how a motion ends."""
+    from lasthop.cli.stability.answers import number
+    from lasthop.stability.settling import CYCLE, MOVING, REST, manner
+
+    how = manner(motion)
+    if how == REST:
+        return "at rest"
+    period = motion.period()
+    said = "" if period is None else f", period {number(period)} s"
+    swing = f"±{number(motion.swing())}{said}"
+    if how == CYCLE:
+        return f"the window swings by {swing}"
+    if how == MOVING:
+        return f"the window still moves, within {swing}; a longer --until shows where to"
+    return f"the swing of the window is still {how}: {swing}; a longer --until shows where to"
 
 
 def as_number(text: str, what: str) -> float:

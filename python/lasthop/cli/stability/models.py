@@ -51,7 +51,10 @@ def list_parameters(name: str, as_json: bool) -> None:
 
     asked = read_case(name, None)
     case = asked.case
-    values = case.values
+    # What others decide stands as it counts, such as gamma where queue_weight is set.
+    decided = [one for one, by in case.model.overrides.items() if case.values[by] != 0.0]
+    counts = {one: case.derived_or_given[one] for one in decided if one in case.derived_or_given}
+    values = {**case.values, **{one: float(value) for one, value in counts.items()}}
     if as_json:
         described = [
             {
@@ -69,4 +72,5 @@ def list_parameters(name: str, as_json: bool) -> None:
         value = worded(values[each.name])
         shown = value if isinstance(value, str) else f"{value:g}"
         unit = "" if each.unit == "-" else f" {each.unit}"
-        typer.echo(f"{each.name} = {shown}{unit}\n    {each.meaning}; {each.range}")
+        by = f"; from {case.model.overrides[each.name]}" if each.name in decided else ""
+        typer.echo(f"{each.name} = {shown}{unit}{by}\n    {each.meaning}; {each.range}")

@@ -24,8 +24,9 @@ def normal_form(
 
     asked = read_case(name, settings)
     case = asked.case
-    [axis] = axes(case, over, 1)
-    forms = [find(point) for point in hopf_points(case, axis.name, axis.low, axis.high)]
+    [axis] = axes(asked, over, 1)
+    with asked.answering():
+        forms = [find(point) for point in hopf_points(case, axis.name, axis.low, axis.high)]
     if as_json:
         found = [
             {

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from lasthop.models.red import Fluid
     from lasthop.plot.figure import Figure
     from lasthop.scenario import Scenario
+    from lasthop.stability.axis import Axis
     from lasthop.stability.case import Case
-    from lasthop.stability.curve import Axis
 
 __all__ = [
     "Asked",
@@ -29,6 +30,7 @@ __all__ = [
     "picture",
     "read_case",
     "save",
+    "warn",
     "worded",
 ]
 
@@ -54,6 +56,22 @@ Over = Annotated[
     ),
 ]
 
+
+KEY_PATHS = {
+    "rtt": "dumbbell.rtt",
+    "flows": "dumbbell.flows",
+    "link_capacity": "dumbbell.bottleneck",
+    "min_th": "queue.red.min_th",
+    "max_th": "queue.red.max_th",
+    "max_p": "queue.red.max_p",
+    "queue_weight": "queue.red.weight",
+    "buffer": "queue.limit",
+    "q_th": "queue.threshold",
+    "alpha": "tcp.compound.alpha",
+    "k": "tcp.compound.k",
+    "beta": "tcp.compound.beta",
+}
+"""Where a scenario with a `dumbbell` usually has what is a parameter of its fluid."""
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -91,40 +109,57 @@ class Asked:
     """What a command is about: a case, and the scenario that it was derived from, if it was."""
 
     case: "Case"
+    name: str
     scenario: "Scenario | None" = None
     fluid: "Fluid | None" = None
 
-    def need_rest(self) -> None:
-        """Refuse a scenario whose fluid has no point of rest, by the name of its file."""
-        from lasthop.stability.errors import NoEquilibriumError
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Name the scenario's file in what a model or a solver refuses."""
+        from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 
         try:
-            _ = self.case.equilibrium
-        except NoEquilibriumError as error:
+            yield
+        except (ConvergenceError, NoEquilibriumError) as error:
             if self.scenario is None:
                 raise
-            raise UserError(f"{self.scenario.source}: model {error}") from None
+            raise UserError(f"{self.scenario.source}: model {error}", error.hint) from None
+
+    @property
+    def title(self) -> str:
+        """What pictures are called: the file's name for the scenario, or the case."""
+        return self.name if self.scenario is None else str(self.scenario["name"])
 
     def introduce(self) -> None:
-        """Print the parameters that a scenario became, and what is doubtful about them."""
+        """Print in a line what a scenario became, and what is doubtful about it."""
+        if self.scenario is None or self.fluid is None:
+            return
+        from lasthop.cli.stability.answers import number
+
+        p = self.case.derived_or_given
+        what = f"{self.case.model.name}, {self.fluid.flows} flows, "
+        what += f"{number(float(p['capacity']))} packets/s a flow"
+        typer.echo(f"{self.scenario.source} as a fluid: {what}\n")
+        self.warn()
+
+    def list_parameters(self) -> None:
+        """Print the parameters that a scenario became."""
         from lasthop.cli.stability.answers import number
         from lasthop.cli.tables import print_table
 
-        if self.scenario is None or self.fluid is None:
+        if self.fluid is None:
             return
-        typer.echo(f"{self.scenario.source} as a fluid\n")
         rows = []
         for each in self.fluid.derived:
             value = worded(each.value)
             shown = number(value) if isinstance(value, float) else str(value)
             rows.append([each.name, shown, each.unit, each.source])
         print_table(["parameter", "value", "unit", "from"], rows, names=4)
-        self.warn()
 
     def warn(self) -> None:
         """Print what is doubtful about the derived parameters, on standard error."""
         for warning in self.fluid.warnings if self.fluid is not None else ():
-            print(f"warning: {warning}", file=sys.stderr)
+            warn(warning)
 
     def printed(self, answer: Mapping[str, Any]) -> None:
         """Print an answer as JSON, with the scenario and what became of it."""
@@ -136,6 +171,11 @@ class Asked:
         derived = {each.name: worded(each.value) for each in self.fluid.derived}
         print_json({"scenario": self.scenario["name"], "parameters": derived, **answer})
         self.warn()
+
+
+def warn(doubt: str) -> None:
+    """Print what is doubtful, on standard error."""
+    print(f"warning: {doubt}", file=sys.stderr)
 
 
 def worded(value: Any) -> str | float:
@@ -152,7 +192,8 @@ def read_case(name: str, settings: list[str] | None) -> Asked:
 
     if name not in MODELS and name not in PRESETS and is_file(name):
         return from_scenario(name, settings)
-    return Asked(named(name, dict(pairs(settings or [], "--set", "NAME=VALUE", 'rtt="200 ms"'))))
+    given = dict(pairs(settings or [], "--set", "NAME=VALUE", 'rtt="200 ms"'))
+    return Asked(named(name, given), name)
 
 
 def is_file(name: str) -> bool:
@@ -172,28 +213,36 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
     from lasthop.errors import ModelError
     from lasthop.models.red import fluid
 
+    for path, _ in pairs(settings or [], "--set", "PATH=VALUE", 'dumbbell.rtt="200 ms"'):
+        if path in KEY_PATHS:
+            raise UserError(
+                f"--set {path}: a scenario's value is set by its key path",
+                f"--set {KEY_PATHS[path]}=...; --over {path}=LOW..HIGH varies the fluid's",
+            )
     scenario = read_scenario(name, settings)
     try:
         found = fluid(scenario.to_dict())
     except ModelError as error:
         raise refused(scenario, "red", error) from None
-    return Asked(found.case, scenario, found)
+    return Asked(found.case, name, scenario, found)
 
 
-def axes(case: "Case", over: list[str], count: int) -> list["Axis"]:
+def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> list["Axis"]:
     """Return the parameters to vary, of which there must be `count`."""
-    from lasthop.stability.curve import Axis
+    from lasthop.stability.axis import axis_of
 
     found = []
     for name, span in pairs(over, "--over", "NAME=LOW..HIGH", "rtt=10ms..1s"):
-        number = case.number(name)
         ends = span.split("..")
         if len(ends) != 2:
             raise UserError(f"--over {name}={span}: LOW..HIGH is needed", "--over rtt=10ms..1s")
-        low, high = (number.read(end) for end in ends)
-        if not low < high:
-            raise UserError(f"--over {name}={span}: {ends[0]} is not below {ends[1]}")
-        found.append(Axis(name, low, high))
+        fluids = next((short for short, path in KEY_PATHS.items() if path == name), None)
+        if fluids is not None:
+            raise UserError(
+                f"--over {name}: a range is of a parameter of the fluid, not of a key path",
+                f"--over {fluids}={span}",
+            )
+        found.append(axis_of(asked.case, name, *ends, of_rest=of_rest))
     if len(found) != count:
         times = "once" if count == 1 else "twice"
         raise UserError(f"--over is needed {times}, not {len(found)} times")

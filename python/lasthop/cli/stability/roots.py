@@ -22,9 +22,9 @@ def roots(
     from lasthop.stability.spectrum import roots as find
 
     asked = read_case(name, settings)
-    asked.need_rest()
     case = asked.case
-    found = find(case, count)
+    with asked.answering():
+        found = find(case, count)
     if as_json:
         asked.printed(
             {

@@ -64,6 +64,15 @@ class Model(ABC):
         windows = {name: ends for name in self.states if name.startswith("window")}
         return windows | {name: (0.0, inf) for name in self.states if name.startswith("queue")}
 
+    def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return which piece of the equations each point of rest lies on.
+
+        The equations have corners where the window rule has, and models add their own.
+        """
+        windows = rest[[name.startswith("window") for name in self.states]]
+        corner = p["rule"].corner(p)
+        return np.asarray((windows > corner).sum(axis=0))
+
     @abstractmethod
     def rates(self, p: Derived, now: State, lagged: Sequence[State]) -> list[Any]:
         """Return the time derivative of each state, from the state now and at each delay ago."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from lasthop.stability.parameters import Choice, Number, Parameter
 
-__all__ = ["FLOWS", "RED", "law", "line", "queue_at", "settings"]
+__all__ = ["FLOWS", "RED", "law", "line", "piece", "queue_at", "settings"]
 
 ROUNDING = 1e-12
 """Part of a queue that scaling it forth and back may add. [-]"""
@@ -78,9 +78,14 @@ def queue_at(p: Mapping[str, Any], loss: Any) -> Any:
     return np.where(loss <= p["max_p"], linear, beyond) / p["scale"]
 
 
+def piece(p: Mapping[str, Any], loss: Any) -> Any:
+    """Return 1 where the law stands beyond its upper threshold, on another line, else 0."""
+    return np.asarray((p["drop"] == "gentle") & (np.asarray(loss) > p["max_p"]), dtype=np.int64)
+
+
 def line(p: Mapping[str, Any], loss: Any) -> dict[str, Any]:
     """Return slope and offset of the law's piece at the point of rest: slope * queue - offset."""
-    gentle = (p["drop"] == "gentle") & (np.asarray(loss) > p["max_p"])
+    gentle = piece(p, loss) > 0
     slope = np.where(gentle, p["eta"], p["rho"])[()]
     offset = np.where(gentle, 1.0 - 2.0 * p["max_p"], p["rho"] * p["min_th"])[()]
     return {"slope": slope * p["scale"], "offset": offset}

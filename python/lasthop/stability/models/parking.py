@@ -122,6 +122,11 @@ class ParkingLot(Model):
             "or the window rule not be defined for windows so small"
         )
 
+    def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return which piece each point of rest lies on: of the window rule, and of both laws."""
+        losses = [drop.piece(p, p["rule"].balance(w, p)) for w in rest[1:3]]
+        return 4 * super().pieces(p, rest) + 2 * losses[0] + losses[1]
+
     def delays(self, p: Derived, now: State) -> list[Any]:
         """Return the round-trip time of each kind of flow. [s]"""
         del now

@@ -200,6 +200,11 @@ class Red(Model):
             f"{values['max_p']:g}, where strict RED drops everything"
         )
 
+    def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return which piece each point of rest lies on: of the window rule, and of RED's law."""
+        loss = p["rule"].balance(rest[0], p)
+        return 2 * super().pieces(p, rest) + drop.piece(p, loss)
+
     def delays(self, p: Derived, now: State) -> list[Any]:
         """Return the round-trip time of each group. [s]"""
         wait = self._wait(p, now)
