@@ -70,16 +70,14 @@ def chart_figure(chart: Chart, name: str | None = None) -> Figure:
             keys.append(Patch(color=NOTHING, label="no point of rest"))
         if any(curve.boundary.any() for curve in chart.curves):
             keys.append(Line2D([], [], color=MODEL, label="edge: Hopf points"))
-        if any(not curve.boundary.all() for curve in chart.curves):
+        if any(np.sum(~curve.boundary) > 1 for curve in chart.curves):
             further = "further Hopf points"
             keys.append(Line2D([], [], color=MODEL, linestyle=":", label=further))
         if chart.jumps.size:
             keys.append(Line2D([], [], **JUMP, label="edge: corner"))
         here = [float(chart.case.values[axis.name]) for axis in (chart.x, chart.y)]
-        inside = (
-            axis.low <= v <= axis.high for axis, v in zip((chart.x, chart.y), here, strict=True)
-        )
-        if all(inside):
+        ends = zip((chart.x, chart.y), here, strict=True)
+        if all(axis.low <= value <= axis.high for axis, value in ends):
             axes.plot(*here, **HERE)
             keys.append(Line2D([], [], **HERE, linestyle="none", label="as given"))
         figure.legend(handles=keys, loc="outside lower center", ncols=3)
@@ -132,7 +130,10 @@ def branch_figure(branches: Sequence[Branch], name: str | None = None) -> Figure
         period.set_xlabel(axis_label(varied, case.number(varied).unit))
         title(swing, name or case.model.title)
         kinds = {cycle.stable for branch in branches for cycle in branch.cycles}
-        looks = {True: ("-", "stable cycle"), False: (":", "unstable cycle")}
+        looks: dict[bool, tuple[Any, str]] = {
+            True: ("-", "stable cycle"),
+            False: (":", "unstable cycle"),
+        }
         keys = [
             Line2D([], [], color=MODEL, linestyle=line, label=label)
             for kind, (line, label) in looks.items()

@@ -20,8 +20,8 @@ from lasthop.cli.stability.options import (
 )
 
 if TYPE_CHECKING:
+    from lasthop.stability.axis import Axis
     from lasthop.stability.branch import Branch
-    from lasthop.stability.curve import Axis
     from lasthop.stability.settling import Settled, Sweep
 
 __all__ = ["cycle"]

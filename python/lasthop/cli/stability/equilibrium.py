@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["equilibrium"]
 
+PAGES = {"004": "red.md", "000": "vbs.md"}
+"""Page of each paper that has conditions."""
+
 
 def equilibrium(name: CaseName, settings: Parameters = None, as_json: Json = False) -> None:
     """Find the point of rest, say whether it is stable, and what the papers' conditions say."""
@@ -52,9 +55,7 @@ def equilibrium(name: CaseName, settings: Parameters = None, as_json: Json = Fal
 def paper_of(equation: str) -> str:
     """Return an equation by the page of its paper."""
     number, _, which = equation.partition(" ")
-    return f"{ {'004': 'red', '000': 'vbs'}[number] }.md, eq. {which}".replace(
-        " .md", ".md"
-    ).strip()
+    return f"{PAGES[number]}, eq. {which}"
 
 
 def worth(condition: dict[str, Any]) -> tuple[str, str]:

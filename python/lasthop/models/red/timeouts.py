@@ -85,7 +85,7 @@ def reno_loss(found: Fluid, tcp: Tcp) -> float | None:
             rto = max(tcp["min_rto_s"], rtt)
             acked = 2.0 if tcp["delayed_ack"] else 1.0
             rates += len(group.flows) * send_rate(loss, WIDEST, rtt, rto, acked)
-        return (1.0 - loss) * rates / found.flows - p["capacity"]
+        return (1.0 - loss) * rates / found.flows - float(p["capacity"])
 
     least, most = 1e-9, 0.99
     if not surplus(least) > 0.0 > surplus(most):

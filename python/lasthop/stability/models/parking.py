@@ -125,7 +125,7 @@ class ParkingLot(Model):
     def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return which piece each point of rest lies on: of the window rule, and of both laws."""
         losses = [drop.piece(p, p["rule"].balance(w, p)) for w in rest[1:3]]
-        return 4 * super().pieces(p, rest) + 2 * losses[0] + losses[1]
+        return np.asarray(4 * super().pieces(p, rest) + 2 * losses[0] + losses[1])
 
     def delays(self, p: Derived, now: State) -> list[Any]:
         """Return the round-trip time of each kind of flow. [s]"""

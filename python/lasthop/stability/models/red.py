@@ -203,7 +203,7 @@ class Red(Model):
     def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return which piece each point of rest lies on: of the window rule, and of RED's law."""
         loss = p["rule"].balance(rest[0], p)
-        return 2 * super().pieces(p, rest) + drop.piece(p, loss)
+        return np.asarray(2 * super().pieces(p, rest) + drop.piece(p, loss))
 
     def delays(self, p: Derived, now: State) -> list[Any]:
         """Return the round-trip time of each group. [s]"""
