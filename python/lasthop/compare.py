@@ -78,13 +78,16 @@ class Comparison:
         return list(self._rows())
 
     @cached_property
-    def swing(self) -> "Swing | None":
-        """The simulated queue's trace and the fluid's rest, where the model is one."""
-        if self.prediction is None or not self.prediction.summary.get("stability"):
-            return None
-        from lasthop.swing import swing_of
+    def swings(self) -> "list[Swing]":
+        """Traces of the queues of busy routers, with the fluid's rest where the model is one."""
+        from lasthop.swing import swings_of
 
-        return swing_of(self.scenario, self.prediction, self.simulation)
+        return swings_of(self.scenario, self.prediction, self.simulation)
+
+    @property
+    def swing(self) -> "Swing | None":
+        """The first of `swings`: the predicted queue's, or that of the busiest link."""
+        return self.swings[0] if self.swings else None
 
     @cached_property
     def table(self) -> "pd.DataFrame":
@@ -165,10 +168,9 @@ class Comparison:
                     )
 
     def _swing_rows(self) -> Iterator[Row]:
-        """Yield the period near rest beside that of the simulated trace."""
-        swing = self.swing
-        if swing is not None and not (swing.predicted_s is None and swing.period_s is None):
-            yield Row("stability", swing.queue, "period_s", swing.predicted_s, swing.period_s, None)
+        """Yield the period of the fluid's cycle beside that of the simulated trace."""
+        for swing in self.swings:
+            yield Row("stability", swing.queue, "period_s", swing.cycle_s, swing.period_s, None)
 
 
 def compare(
@@ -209,10 +211,9 @@ def compare(
         prediction = predict(checked, model=model)
     except (ModelError, ConvergenceError) as error:
         refusal = str(error)
-    if prediction is not None and prediction.summary.get("stability"):
-        from lasthop.swing import sampled
+    from lasthop.swing import sampled
 
-        checked = sampled(checked, prediction)
+    checked = sampled(checked, prediction)
     simulation = simulate(checked, jobs=jobs, progress=progress)
     emulation = None
     if emulate:

@@ -1,7 +1,7 @@
-"""How a simulated queue moves, beside the fluid that predicts it: trace, period, rest and cycle."""
+"""How a simulated queue moves: its trace and period, and rest and cycle of a fluid beside it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from lasthop.errors import ConvergenceError
 from lasthop.result import Prediction, Result
 from lasthop.scenario import Scenario
 
-__all__ = ["Swing", "period_of", "sampled", "swing_of"]
+__all__ = ["Swing", "period_of", "sampled", "swings_of"]
 
 Array = NDArray[np.float64]
 
@@ -23,6 +23,13 @@ LEAST_PERIODS = 8.0
 """Periods that a trace must hold. [-]"""
 COARSEST, FINEST = 4000, 50_000
 """Samples of a trace: at least and at most."""
+MOST_VALUES = 400_000
+"""Samples times flows, beyond which a scenario without prediction is sampled more coarsely."""
+BUSY = 0.5
+"""Use of a router's link from which on the period of its queue is told. [-]"""
+SAME_RTT = 1.1
+"""Ratio of round-trip times up to which they are taken for one. [-]"""
+MOST_RTTS = 8
 PER_PERIOD = 16
 """Samples that a predicted period is to have."""
 INTERVAL = "record.series_interval"
@@ -30,7 +37,7 @@ INTERVAL = "record.series_interval"
 
 @dataclass(frozen=True)
 class Swing:
-    """The trace of a queue after the warm-up, with what the fluid says of it.
+    """The trace of a queue after the warm-up, with what the fluid says of it, if there is one.
 
     Parameters
     ----------
@@ -40,88 +47,152 @@ class Swing:
         The trace of the first replication. [s], [packets]
     period_s : float or None
         Its period; None where it has none. [s]
-    rest_packets : float
+    rest_packets : float or None
         The fluid's point of rest. [packets]
     predicted_s : float or None
         Period of the fluid near rest; None if it does not swing there. [s]
-    stable : bool
+    stable : bool or None
         Whether the fluid's point of rest is stable.
+    cycle_s : float or None
+        Period of the cycle in which the fluid under constraints ends, where the point of rest is
+        not stable. [s]
     cycle : tuple of arrays or None
-        Times of one period and the queue of the cycle in which the fluid under constraints ends,
-        where the point of rest is not stable. [s], [packets]
+        Times of one period of that cycle, and its queue. [s], [packets]
     """
 
     queue: str
     times_s: Array
     packets: Array
     period_s: float | None
-    rest_packets: float
-    predicted_s: float | None
-    stable: bool
-    cycle: tuple[Array, Array] | None
+    rest_packets: float | None = None
+    predicted_s: float | None = None
+    stable: bool | None = None
+    cycle_s: float | None = None
+    cycle: tuple[Array, Array] | None = None
+
+    @property
+    def longest_s(self) -> float:
+        """Longest period that the trace is long enough to show. [s]"""
+        return float(self.times_s[-1] - self.times_s[0]) / LEAST_PERIODS
 
 
 def sampled(scenario: Scenario, prediction: Prediction | None) -> Scenario:
     """Return the scenario with samples of its queues, fine enough for a predicted period.
 
-    A scenario that has samples already, or none to compare with, is returned as it is.
+    A scenario that has samples already, a cell, or no TCP is returned as it is.
     """
-    if not (prediction and prediction.summary.get("stability")):
+    flows = sum("tcp" in flow for flow in scenario["flows"])
+    if scenario["cell"] is not None or not flows:
         return scenario
     if scenario["record"]["series_interval_s"] is not None:
         return scenario
-    [item] = prediction.summary["stability"]
     duration = float(scenario["duration_s"])
     interval = duration / COARSEST
-    if "period_s" in item:
-        interval = min(interval, item["period_s"]["mean"] / PER_PERIOD)
+    items = prediction.summary.get("stability", ()) if prediction else ()
+    if items and "period_s" in items[0]:
+        interval = min(interval, items[0]["period_s"]["mean"] / PER_PERIOD)
+    if not items:
+        interval = max(interval, duration * flows / MOST_VALUES)
     interval = max(interval, duration / FINEST, 1e-6)
     return scenario.with_(INTERVAL, f"{round(1e9 * interval)} ns")
 
 
-def swing_of(scenario: Scenario, prediction: Prediction, simulation: Result) -> Swing | None:
-    """Return the trace of the queue that a fluid predicts; None if there is neither."""
-    items = prediction.summary.get("stability")
-    if not items:
-        return None
-    [item] = items
-    track = simulation.track("queues", item["name"], "occupancy_packets")
-    if track is None:
-        return None
-    times, packets = (np.asarray(each, dtype=np.float64) for each in track)
-    late = times > scenario["warmup_s"]
+def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Result) -> list[Swing]:
+    """Return how the queues of busy routers move, that of the prediction first.
+
+    Without a prediction the busiest comes first. There is none where queues were not sampled.
+    """
+    if scenario["cell"] is not None:
+        return []
+    summary = {} if prediction is None else prediction.summary
+    items = {item["name"]: item for item in summary.get("stability", ())}
+    routers = {link["name"] for link in scenario["links"] if not link["of_host"]}
+    used = {
+        link["name"]: float(link["utilisation"]["mean"])
+        for link in simulation.summary["links"]
+        if link["name"] in routers and "utilisation" in link
+    }
+    busy = [name for name, use in used.items() if use >= BUSY or name in items]
+    busy.sort(key=lambda name: (name not in items, -used[name]))
+    found = []
+    for name in busy:
+        track = simulation.track("queues", name, "occupancy_packets")
+        if track is None:
+            continue
+        times, packets = (np.asarray(each, dtype=np.float64) for each in track)
+        late = times > scenario["warmup_s"]
+        rtts = rtts_of(scenario, simulation, name)
+        period = period_of(times[late], packets[late], rtts)
+        swing = Swing(name, times[late], packets[late], period)
+        item = items.get(name)
+        found.append(swing if item is None else with_fluid(swing, scenario, summary, item))
+    return found
+
+
+def with_fluid(
+    swing: Swing, scenario: Scenario, summary: Mapping[str, Any], item: Mapping[str, Any]
+) -> Swing:
+    """Return a trace with what a fluid says of it."""
     rest = next(
         float(queue["occupancy_packets"]["mean"])
-        for queue in prediction.summary["queues"]
-        if queue["name"] == item["name"]
+        for queue in summary["queues"]
+        if queue["name"] == swing.queue
     )
-    return Swing(
-        item["name"],
-        times[late],
-        packets[late],
-        period_of(times[late], packets[late]),
-        rest,
-        item["period_s"]["mean"] if "period_s" in item else None,
-        item["stable"],
-        None if item["stable"] else cycle_of(scenario.to_dict()),
+    cycle_s, cycle = (None, None) if item["stable"] else cycle_of(scenario.to_dict())
+    return replace(
+        swing,
+        rest_packets=rest,
+        predicted_s=item["period_s"]["mean"] if "period_s" in item else None,
+        stable=item["stable"],
+        cycle_s=cycle_s,
+        cycle=cycle,
     )
 
 
-def period_of(times_s: Array, values: Array) -> float | None:
+def rtts_of(scenario: Scenario, simulation: Result, queue: str) -> list[float]:
+    """Return the different round-trip times, queues included, of TCP flows through a queue. [s]"""
+    through = {flow["name"] for flow in scenario["flows"] if queue in flow["forward"]}
+    measured = sorted(
+        float(flow["rtt_s"]["mean"])
+        for flow in simulation.summary["flows"]
+        if flow["name"] in through and "rtt_s" in flow
+    )
+    found: list[float] = []
+    for rtt in measured:
+        if not found or rtt > SAME_RTT * found[-1]:
+            found.append(rtt)
+    return found[:MOST_RTTS]
+
+
+def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> float | None:
     """Return the period at which a trace is most like itself, by its autocorrelation. [s]
 
     The top of the earliest hump after the first zero that is nearly as high as the highest; None
     where none is above `LIKE_ITSELF`, or the trace does not hold `LEAST_PERIODS`.
+
+    Parameters
+    ----------
+    times_s, values : array
+        The trace, at equal intervals.
+    rtts_s : sequence of float
+        Round-trip times. Packets come back in the order in which they left, so that any queue is
+        like itself one of them later. Means over each of them are free of that; a swing of windows
+        and queue takes at least two. [s]
     """
-    if len(values) < 8:
+    raw = likeness(values)
+    if raw is None:
         return None
-    centred = values - values.mean()
-    power = np.abs(np.fft.rfft(centred, 2 * len(values))) ** 2
-    like = np.fft.irfft(power)[: len(values)]
-    if like[0] <= 1e-12 * max(1.0, float(np.abs(values).max()) ** 2):
+    step = (times_s[-1] - times_s[0]) / (len(times_s) - 1)
+    smooth = values
+    for rtt in rtts_s:
+        count = min(round(rtt / step), len(values) // 8)
+        if count > 1:
+            smooth = np.convolve(smooth, np.full(count, 1.0 / count), "valid")
+    like = likeness(smooth)
+    if like is None:
         return None
-    like = like / (like[0] * (1.0 - np.arange(len(values)) / len(values)))
-    like = like[: int(len(values) / LEAST_PERIODS)]
+    # The trace itself must swing, not only what is left of it.
+    like = np.where(raw[: len(like)] >= LIKE_ITSELF, like, np.minimum(like, 0.0 * like))
     below = np.flatnonzero(like < 0.0)
     if len(below) == 0:
         return None
@@ -133,29 +204,43 @@ def period_of(times_s: Array, values: Array) -> float | None:
     first = int(places[like[places] >= AS_GOOD * like[places].max()][0])
     ends = np.flatnonzero(like[first:] < 0.5 * like[first])
     lobe = like[first : first + int(ends[0])] if len(ends) else like[first:]
-    return float((first + int(np.argmax(lobe))) * (times_s[-1] - times_s[0]) / (len(times_s) - 1))
+    return float((first + int(np.argmax(lobe))) * step)
 
 
-def cycle_of(scenario: Mapping[str, Any]) -> tuple[Array, Array] | None:
-    """Return a period of the queue of all flows in the fluid under constraints, from its least on.
+def likeness(values: Array) -> Array | None:
+    """Return the correlation of a trace with itself by lag; None for a constant or few values."""
+    if len(values) < 8:
+        return None
+    centred = values - values.mean()
+    power = np.abs(np.fft.rfft(centred, 2 * len(values))) ** 2
+    like = np.fft.irfft(power)[: len(values)]
+    if like[0] <= 1e-12 * max(1.0, float(np.abs(values).max()) ** 2):
+        return None
+    like = like / (like[0] * (1.0 - np.arange(len(values)) / len(values)))
+    return np.asarray(like[: int(len(values) / LEAST_PERIODS)])
 
-    None where the motion has no queue, or does not settle.
+
+def cycle_of(
+    scenario: Mapping[str, Any],
+) -> tuple[float | None, tuple[Array, Array] | None]:
+    """Return the period of the fluid under constraints, and one of the queue of all flows.
+
+    The queue begins with its least. None where the motion does not swing, does not settle, or has
+    no queue.
     """
     from lasthop.models.red import fluid
     from lasthop.stability import settled
 
     found = fluid(scenario)
-    if "queue" not in found.case.model.states:
-        return None
     try:
         ended = settled(found.case)
     except ConvergenceError:
-        return None
-    if ended.period is None:
-        return None
+        return None, None
+    if ended.period is None or "queue" not in found.case.model.states:
+        return ended.period, None
     states = ended.states(801)
     served = 0.0 if found.sees_service else 1.0
     queue = states[found.case.model.states.index("queue")][:-1] * found.flows
     queue = queue + served * (queue > 0.0)
     queue = np.roll(queue, -int(np.argmin(queue)))
-    return np.linspace(0.0, ended.period, len(queue), endpoint=False), queue
+    return ended.period, (np.linspace(0.0, ended.period, len(queue), endpoint=False), queue)

@@ -108,7 +108,9 @@ def print_comparison(comparison: Comparison) -> None:
 
     print_runs(comparison.simulation)
     if comparison.refusal is not None:
-        typer.echo(f"no prediction: {comparison.refusal}\n")
+        for reason in comparison.refusal.split("; breaks"):
+            typer.echo(f"no prediction: {'' if reason[:6] == 'breaks' else 'breaks'}{reason}")
+        typer.echo()
     # Queues of a cell's nodes stand with their nodes.
     elsewhere = {"flows", "queues"} if "stations" in comparison.simulation.summary else {"flows"}
     if comparison.scenario.get("csma"):  # Users are flows, and no class sums them up.
@@ -120,6 +122,8 @@ def print_comparison(comparison: Comparison) -> None:
         ]
         chosen.sort(key=lambda row: row.list == "stations")  # The cell's and the AP's come first.
         shown = [[row.name, *numbers(row, scale)] for row in chosen[:MOST_ITEMS]]
+        if quantity == "period_s":
+            shown = [[row.name, *periods(row, comparison)] for row in chosen[:MOST_ITEMS]]
         if comparison.emulation is not None:
             for cells, row in zip(shown, chosen, strict=False):
                 cells.insert(3, plain(None if row.emulated is None else row.emulated * scale))
@@ -133,6 +137,17 @@ def print_comparison(comparison: Comparison) -> None:
     print_table(headers, rows, names=2, most=None)
     if comparison.prediction is not None:
         print_stability(comparison.prediction.summary)
+
+
+def periods(row: Row, comparison: Comparison) -> list[str]:
+    """Period of the fluid's cycle, of the trace, and difference; in words where there is none."""
+    [swing] = [each for each in comparison.swings if each.queue == row.name]
+    predicted, simulated, difference = numbers(row, 1.0)
+    if swing.stable:
+        predicted = "none"
+    if row.simulated is None:
+        simulated = f"none to {plain(swing.longest_s)}"
+    return [predicted, simulated, difference]
 
 
 def numbers(row: Row, scale: float) -> list[str]:

@@ -95,7 +95,7 @@ def graph_figure(comparison: Comparison) -> Figure:
 def network_figure(comparison: Comparison) -> Figure:
     """Three panels: goodput of each class of flows, use of each link, its mean queue.
 
-    Where a fluid predicts the queue, a fourth on top: its trace, with rest and cycle of the fluid.
+    A fourth on top, the trace of the busiest queue: with rest and cycle of the fluid, if any.
     """
     simulated = comparison.simulation.summary
     panels = (
@@ -139,16 +139,17 @@ def network_figure(comparison: Comparison) -> Figure:
 def draw_swing(figure: SubFigure, swing: Swing) -> None:
     """Draw the end of the queue's trace, the fluid's point of rest, and its cycle if it swings."""
     axes = figure.subplots()
-    known = [p for p in (swing.period_s, swing.predicted_s) if p is not None]
+    known = [p for p in (swing.period_s, swing.cycle_s, swing.predicted_s) if p is not None]
     span = swing.times_s[-1] - swing.times_s[0]
     length = min(span, SWINGS_SHOWN * max(known)) if known else span
     start = swing.times_s[-1] - length
     late = swing.times_s >= start
-    title(axes, "How the queue moves")
+    title(axes, f"How the queue moves: {swing.queue}")
     seen: dict[str, Any] = {"color": SIMULATION, "linewidth": 0.8, "label": "simulation"}
     axes.plot(swing.times_s[late], swing.packets[late], **seen)
-    kind = "at rest, stable" if swing.stable else "at rest, unstable"
-    axes.axhline(swing.rest_packets, color=MODEL, linestyle="--", linewidth=1.1, label=kind)
+    if swing.rest_packets is not None:
+        kind = "at rest, stable" if swing.stable else "at rest, unstable"
+        axes.axhline(swing.rest_packets, color=MODEL, linestyle="--", linewidth=1.1, label=kind)
     if swing.cycle is not None:
         times, queue = swing.cycle
         turns = int(np.ceil(length / (times[-1] + times[1])))
@@ -163,13 +164,10 @@ def draw_swing(figure: SubFigure, swing: Swing) -> None:
 
 
 def period_text(swing: Swing) -> str:
-    """The label of the time axis, with the periods."""
-
-    def said(period: float | None) -> str:
-        return "none" if period is None else f"{plain(period)} s"
-
-    periods = f"simulation {said(swing.period_s)}, near rest {said(swing.predicted_s)}"
-    return f"time [s]; period: {periods}"
+    """The label of the time axis, with the periods on a line of their own."""
+    seen = "none" if swing.period_s is None else f"{plain(swing.period_s)} s"
+    fluids = "" if swing.cycle_s is None else f", fluid's cycle {plain(swing.cycle_s)} s"
+    return f"time [s]\nperiod: simulation {seen}{fluids}"
 
 
 def side_by_side(
