@@ -16,7 +16,7 @@ from lasthop.errors import (
     ScenarioError,
     UserError,
 )
-from lasthop.predict import predict
+from lasthop.predict import fluid, predict
 from lasthop.result import Prediction, Result
 from lasthop.run import simulate
 from lasthop.scenario import Scenario, check, schema
@@ -39,6 +39,7 @@ __all__ = [
     "__version__",
     "check",
     "compare",
+    "fluid",
     "predict",
     "schema",
     "simulate",

@@ -31,7 +31,7 @@ ALWAYS_SHOWN = {
 }
 """Quantities shown though the model may not give them, by list."""
 
-WITHOUT_CELL = {"queues": ("occupancy_packets",)}
+WITHOUT_CELL = {"queues": ("occupancy_packets", "occupancy_sd_packets")}
 """More of them, where no station's or access point's queue shows the same."""
 
 

@@ -1,13 +1,43 @@
 """One scenario predicted: a model chosen by name, its answer wrapped."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from lasthop.errors import UserError
 from lasthop.result import Prediction
 from lasthop.run import replaced
 from lasthop.scenario import ScenarioLike
 
-__all__ = ["predict"]
+if TYPE_CHECKING:
+    from lasthop.models.red import Fluid
+
+__all__ = ["fluid", "predict"]
+
+
+def fluid(
+    scenario: ScenarioLike,
+    *,
+    settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
+) -> "Fluid":
+    """Return a scenario as a fluid; its ``case`` is what `lasthop.stability` works on.
+
+    Parameters
+    ----------
+    scenario : str, path, mapping or Scenario
+        See `Scenario`.
+    settings : mapping or pairs
+        Values to replace: ``{"dumbbell.rtt": "200 ms"}``.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is refused.
+    ModelError
+        If it has no fluid counterpart, with the reasons.
+    """
+    from lasthop.models.red import fluid as derived
+
+    return derived(replaced(scenario, settings).to_dict())
 
 
 def predict(

@@ -42,6 +42,7 @@ SHOWN = {
     "loss_probability": ("loss [%]", 100.0),
     "utilisation": ("utilisation [%]", 100.0),
     "occupancy_packets": ("mean queue [packets]", 1.0),
+    "occupancy_sd_packets": ("deviation of queue [packets]", 1.0),
     "drop_probability": ("drops [%]", 100.0),
     "mark_probability": ("marks [%]", 100.0),
     "airtime_fraction": ("air time [%]", 100.0),

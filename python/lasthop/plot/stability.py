@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis as AxisTicks
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from lasthop.plot.family import PAPER
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
@@ -109,6 +111,27 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
         label(axis_label(axis.name, chart.case.number(axis.name).unit))
     axes.set_xlim(chart.x.low, chart.x.high)
     axes.set_ylim(chart.y.low, chart.y.high)
+    for axis, ticks in ((chart.x, axes.xaxis), (chart.y, axes.yaxis)):
+        in_digits(ticks, axis.name, axis.logarithmic, chart.case.number(axis.name).unit == "s")
+
+
+def in_digits(ticks: AxisTicks, name: str, logarithmic: bool, time: bool) -> None:
+    """Write ticks as plain numbers, times in milliseconds."""
+    if time:
+        ticks.set_label_text(axis_label(name, "ms"))
+    if not (logarithmic or time):
+        return
+    factor = 1e3 if time else 1.0
+
+    def said(value: float, _: int) -> str:
+        return f"{factor * value:g}"
+
+    ticks.set_major_formatter(FuncFormatter(said))
+    if logarithmic:  # In one decade or two the powers of ten alone are too few.
+        low, high = ticks.get_view_interval()
+        if high < 300.0 * low:
+            ticks.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            ticks.set_minor_formatter(NullFormatter())
 
 
 def branch_figure(branches: Sequence[Branch], name: str | None = None) -> Figure:
@@ -127,7 +150,9 @@ def branch_figure(branches: Sequence[Branch], name: str | None = None) -> Figure
         swing.set_ylabel("swing of the window [packets]")
         swing.set_ylim(bottom=0.0)
         period.set_ylabel("period [s]")
-        period.set_xlabel(axis_label(varied, case.number(varied).unit))
+        number = case.number(varied)
+        period.set_xlabel(axis_label(varied, number.unit))
+        in_digits(period.xaxis, varied, False, number.unit == "s")
         title(swing, name or case.model.title)
         kinds = {cycle.stable for branch in branches for cycle in branch.cycles}
         looks: dict[bool, tuple[Any, str]] = {
@@ -163,6 +188,7 @@ def sweep_figure(found: Sweep, name: str | None = None) -> Figure:
         swing.locator_params(axis="x", nbins=5)
         unit = found.case.number(found.parameter).unit
         period.set_xlabel(axis_label(found.parameter, unit))
+        in_digits(period.xaxis, found.parameter, False, unit == "s")
         title(swing, name or found.case.model.title)
         figure.legend(*swing.get_legend_handles_labels(), loc="outside lower center", ncols=2)
         return figure

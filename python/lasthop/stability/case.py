@@ -15,6 +15,8 @@ from lasthop.stability.series import Series
 
 __all__ = ["Case", "Linear", "linearised"]
 
+SCENARIOS = "lasthop.fluid(scenario).case is a scenario's case"
+"""What to call for a scenario."""
 WHY = {"least_rest": ", too small for congestion avoidance without timeouts"}
 """Reason of a limit, where its name does not say it."""
 
@@ -83,6 +85,8 @@ class Case:
         ParameterError
             If there is no such model or parameter, or a value is not allowed.
         """
+        if not isinstance(model, str | Model):
+            raise ParameterError(f"{type(model).__name__} is no model; {SCENARIOS}")
         if isinstance(model, str):
             if model not in MODELS:
                 raise ParameterError(f'"{model}" is not a model', f"there are {', '.join(MODELS)}")

@@ -139,10 +139,19 @@ def split(
     low, high = pairs[:, 0], pairs[:, 1]
     first = pieces(low)
     cornered = first != pieces(high)
-    smooth = pairs[~cornered]
     low, high, first = low[cornered], high[cornered], first[cornered]
     for _ in range(HALVINGS if len(low) else 0):
         middle = 0.5 * (low + high)
         same = (pieces(middle) == first)[:, None]
         low, high = np.where(same, middle, low), np.where(same, high, middle)
-    return np.stack([x.value(low[:, 0]), y.value(low[:, 1])], axis=-1), smooth
+    # A Hopf point may lie beside the corner: then both sides of the corner are alike.
+    sides = [stable_at(case, x, y, at) for at in (low, high)] if len(low) else [first, first]
+    jumps = low[sides[0] != sides[1]]
+    smooth = np.concatenate([pairs[~cornered], pairs[cornered][sides[0] == sides[1]]])
+    return np.stack([x.value(jumps[:, 0]), y.value(jumps[:, 1])], axis=-1), smooth
+
+
+def stable_at(case: Case, x: Axis, y: Axis, at: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell whether points of rest are stable, at places on x and y."""
+    _, linear = case.over(**{x.name: x.value(at[:, 0]), y.name: y.value(at[:, 1])})
+    return np.asarray(collocated(linear, POINTS)[:, 0].real < 0.0)

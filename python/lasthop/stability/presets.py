@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lasthop.stability.case import Case
+from lasthop.stability.case import SCENARIOS, Case
 from lasthop.stability.errors import ParameterError
 from lasthop.stability.models import MODELS
 
@@ -65,12 +65,14 @@ def named(name: str, settings: Mapping[str, Any] | None = None) -> Case:
     ParameterError
         If there is no such preset, model or parameter, or a value is not allowed.
     """
-    if name in PRESETS:
+    if isinstance(name, str) and name in PRESETS:
         model, preset, _ = PRESETS[name]
         return Case.of(model, preset).with_(**(settings or {}))
-    if name not in MODELS:
+    if not isinstance(name, str) or name not in MODELS:
         from difflib import get_close_matches
 
+        if not isinstance(name, str) or "." in name or "/" in name:
+            raise ParameterError(f'"{name}" is no model; {SCENARIOS}')
         near = get_close_matches(name, [*MODELS, *PRESETS], n=1, cutoff=0.5)
         hint = f"did you mean {near[0]}?" if near else "lasthop stability models lists them"
         raise ParameterError(f'"{name}" is neither a model nor a case of a paper', hint)
