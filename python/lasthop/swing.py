@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 
 LIKE_ITSELF = 0.3
 """Correlation of a trace with itself a period later, from which on it has one. [-]"""
+SHARE = 0.15
+"""Part of a trace's variance that a swing must have, echoes of round trips included. [-]"""
 AS_GOOD = 0.9
 """Correlation over the best one from which on an earlier time is taken for the period. [-]"""
 LEAST_PERIODS = 8.0
@@ -179,8 +181,7 @@ def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> fl
         like itself one of them later. Means over each of them are free of that; a swing of windows
         and queue takes at least two. [s]
     """
-    raw = likeness(values)
-    if raw is None:
+    if len(values) < 8:
         return None
     step = (times_s[-1] - times_s[0]) / (len(times_s) - 1)
     smooth = values
@@ -191,15 +192,15 @@ def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> fl
     like = likeness(smooth)
     if like is None:
         return None
-    # The trace itself must swing, not only what is left of it.
-    like = np.where(raw[: len(like)] >= LIKE_ITSELF, like, np.minimum(like, 0.0 * like))
     below = np.flatnonzero(like < 0.0)
     if len(below) == 0:
         return None
     later = np.arange(len(like))
     tops = (later[1:-1] > below[0]) & (like[1:-1] >= like[:-2]) & (like[1:-1] > like[2:])
     places = np.flatnonzero(tops) + 1
-    if len(places) == 0 or like[places].max() < LIKE_ITSELF:
+    # The trace itself must swing, not only what is left of it.
+    needed = max(LIKE_ITSELF, SHARE * float(values.var() / smooth.var()))
+    if len(places) == 0 or like[places].max() < needed:
         return None
     first = int(places[like[places] >= AS_GOOD * like[places].max()][0])
     ends = np.flatnonzero(like[first:] < 0.5 * like[first])

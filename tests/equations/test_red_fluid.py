@@ -7,9 +7,11 @@ import pytest
 
 from lasthop import Scenario
 from lasthop.models import ModelError, choose
+from lasthop.models.hotspot.padhye import send_rate
 from lasthop.models.red import fluid, predict
 from lasthop.models.red.router import dropped
 from lasthop.models.red.senders import delayed_compound, delayed_reno
+from lasthop.models.red.timeouts import reno_loss
 from lasthop.stability import NoEquilibriumError, roots
 
 ROUTER = """\
@@ -170,7 +172,7 @@ REFUSED = {
     "another discipline": ({"queue": "{ codel = {} }"}, "codel, which no fluid model"),
     "two kinds of TCP": (
         {"flow__other": '{ congestion = "newreno" }'},
-        "`congestion` of `flow.other` differs",
+        "`congestion` of `flow.other` differs from `flow.flow`'s",
     ),
     "finite flows": ({"flow__file": "{ segments = 100 }"}, "`flow.file` ends"),
     "web traffic": ({"flow__site": "{ web = 10 }"}, "`flow.site` is web traffic"),
@@ -240,6 +242,51 @@ def test_queue_above_its_limit_is_refused() -> None:
         predict(scenario(queue__limit=55))
     with pytest.raises(NoEquilibriumError):
         _ = fluid(scenario(queue__limit=55)).case.equilibrium
+
+
+@pytest.mark.parametrize(
+    ("settings", "least"),
+    [
+        ({"dumbbell__rtt": "5 ms", "dumbbell__flows": 150, "queue__red__max_th": 60}, 2),
+        ({"queue": "{ limit = 15 }", "dumbbell__rtt": "20 ms"}, 4),
+    ],
+)
+def test_windows_too_small_for_congestion_avoidance_are_refused(
+    settings: dict[str, Any], least: int
+) -> None:
+    with pytest.raises(ModelError, match=f"least_rest = {least}, too small for congestion av"):
+        predict(scenario(**settings))
+
+
+def test_reno_that_fills_the_link_is_padhyes() -> None:
+    """At the loss found, RED's queue there, and the round-trip time with it: the link is full."""
+    tree = scenario(
+        dumbbell__rtt="10 ms",
+        dumbbell__flows=30,
+        queue__red__max_th=400,
+        queue__red__min_th=10,
+        tcp__congestion="newreno",
+    )
+    found = fluid(tree)
+    tcp = tree["flows"][0]["tcp"]
+    loss = reno_loss(found, tcp)
+    assert loss is not None
+    queue = 10.0 + loss / (dropped(0.1, wait=True) / 390.0)
+    rtt = found.case.values["rtt"] + queue / 2500.0
+    assert loss < dropped(0.1, wait=True)
+    rate = send_rate(loss, 1e6, rtt, 0.2, 1.0)
+    assert 30 * rate * (1.0 - loss) == pytest.approx(2500.0, rel=1e-9)
+
+
+def test_losses_are_doubted_where_timeouts_count_and_not_elsewhere() -> None:
+    def doubted(**settings: Any) -> bool:
+        return any("Padhye" in each for each in predict(scenario(**settings))["warnings"])
+
+    small = {"dumbbell__rtt": "10 ms", "dumbbell__flows": 30, "queue__red__max_th": 100}
+    assert doubted(**small)
+    assert not doubted(dumbbell__rtt="300 ms")  # Compound, beyond 16 packets.
+    assert not doubted(**small, queue__red__ecn=True, tcp__ecn=True)
+    assert doubted(queue="{ limit = 15 }", dumbbell__rtt="60 ms")
 
 
 def test_receive_window_below_rest_is_refused() -> None:

@@ -55,18 +55,23 @@ def test_unstable_fluid_comes_with_its_cycle(comparison: lh.Comparison) -> None:
     assert times[0] == 0.0
     assert queue.min() == queue[0] == 0.0
     assert queue.max() > swing.rest_packets
-    assert cycle_of(lh.Scenario(ROUTER, {"dumbbell.rtt": "10 ms"}).to_dict()) is None
+    short = lh.Scenario(ROUTER, {"dumbbell.rtt": "20 ms"}).to_dict()
+    assert cycle_of(short) == (None, None)
 
 
 def test_rows_have_the_period_and_json_the_prediction(comparison: lh.Comparison) -> None:
     [row] = [row for row in comparison.rows if row.list == "stability"]
     assert (row.name, row.quantity) == ("bottleneck", "period_s")
-    assert row.predicted is not None
+    assert comparison.swing is not None
+    assert comparison.swing.cycle is not None
+    # Like beside like: the fluid's cycle, not its first swing off the point of rest.
+    assert row.predicted == comparison.swing.cycle_s
+    assert row.predicted == pytest.approx(sum(comparison.swing.cycle[0][[1, -1]]))
     tree = json.loads(comparison.to_json())
     [item] = tree["prediction"]["stability"]
     assert item["stable"] is False
     assert set(item["rightmost_root"]) == {"real", "imag"}
-    assert item["period_s"]["mean"] == row.predicted
+    assert item["period_s"]["mean"] == comparison.swing.predicted_s != row.predicted
 
 
 def test_samples_change_no_number(comparison: lh.Comparison) -> None:
@@ -76,13 +81,38 @@ def test_samples_change_no_number(comparison: lh.Comparison) -> None:
 def test_samples_that_the_scenario_asks_for_are_kept() -> None:
     own = lh.Scenario(ROUTER, {"record.series_interval": "100 ms"})
     assert sampled(own, lh.predict(own)) is own
-    assert sampled(lh.Scenario(ROUTER), None) == lh.Scenario(ROUTER)
+    cell = lh.Scenario("examples/hotspot.toml")
+    assert sampled(cell, None) is cell
+
+
+def test_period_is_told_where_no_fluid_answers() -> None:
+    """CUBIC through the same RED: refused, and its queue's trace is shown all the same."""
+    found = lh.compare(ROUTER, settings={"tcp.congestion": "cubic", "replications": 1})
+    assert found.refusal is not None
+    assert found.swing is not None
+    assert found.swing.rest_packets is None
+    [row] = [row for row in found.rows if row.list == "stability"]
+    assert (row.name, row.predicted) == ("bottleneck", None)
+    axes = found.figure().axes
+    assert [line.get_label() for line in axes[0].lines] == ["simulation"]
+
+
+def test_every_full_link_of_a_parking_lot_has_its_trace() -> None:
+    lot = """\
+duration = "10 s"
+warmup = "2 s"
+queue.red = { min_th = 5, max_th = 50 }
+parking_lot = { hops = 2, flows = 4, cross = 4, bottleneck = "10 Mbps", rtt = "50 ms" }
+tcp = { window = 1000 }
+"""
+    found = lh.compare(lot)
+    assert {swing.queue for swing in found.swings} == {"bottleneck-1", "bottleneck-2"}
 
 
 def test_picture_has_the_trace_on_top(comparison: lh.Comparison) -> None:
     axes = comparison.figure().axes
     titles = [each.get_title(loc="left") for each in axes]
-    assert titles[0] == "How the queue moves"
+    assert titles[0] == "How the queue moves: bottleneck"
     assert [line.get_label() for line in axes[0].lines] == [
         "simulation",
         "at rest, unstable",
@@ -98,6 +128,20 @@ def test_period_of_a_noisy_wave_is_found(period: float) -> None:
     noise = np.random.default_rng(1).normal(0.0, 0.5, len(TIMES))
     wave = 40.0 + 10.0 * np.sin(2.0 * np.pi * TIMES / period)
     assert period_of(TIMES, np.maximum(0.0, wave + 10.0 * noise)) == pytest.approx(period, rel=0.03)
+
+
+def test_packets_that_come_back_a_round_trip_later_are_no_swing() -> None:
+    """A trace that repeats with the round-trip time alone; a slow swing under it is found."""
+    rng = np.random.default_rng(3)
+    bursts = np.tile(rng.normal(0.0, 5.0, 20), 300) + rng.normal(0.0, 1.0, 6000)
+    echo = 20.0 + bursts
+    assert period_of(TIMES, echo) == pytest.approx(0.2, abs=0.01)
+    assert period_of(TIMES, echo, [0.2]) is None
+    swing = echo + 8.0 * np.sin(2.0 * np.pi * TIMES / 1.5)
+    assert period_of(TIMES, swing, [0.2]) == pytest.approx(1.5, rel=0.03)
+    # The swing is too small beside the bursts to be one of the queue.
+    small = echo + 1.0 * np.sin(2.0 * np.pi * TIMES / 1.5)
+    assert period_of(TIMES, small, [0.2]) is None
 
 
 def test_pulses_have_the_period_of_their_repetition() -> None:

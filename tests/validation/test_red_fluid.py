@@ -7,7 +7,10 @@ whose mean square is 4/3 of the square of the mean that the fluid takes for it.
 import pytest
 
 import lasthop as lh
+from lasthop.models.red import fluid
 from lasthop.models.red.router import dropped
+from lasthop.models.red.timeouts import reno_loss
+from lasthop.swing import period_of
 
 
 def router(rtt_ms: float, max_th: float, **red: object) -> lh.Comparison:
@@ -28,6 +31,24 @@ def router(rtt_ms: float, max_th: float, **red: object) -> lh.Comparison:
             "tcp": {"congestion": "compound", "window": 1000, "delayed_ack": False},
         }
     )
+
+
+def small_buffer(rtt_ms: float) -> dict[str, object]:
+    """The same sixty flows through a drop-tail queue of 15 packets."""
+    return {
+        "duration": "60 s",
+        "warmup": "20 s",
+        "replications": 2,
+        "queue": 15,
+        "dumbbell": {
+            "flows": 60,
+            "access": "20 Mbps",
+            "access_spread": 0.01,
+            "bottleneck": "100 Mbps",
+            "rtt": f"{rtt_ms} ms",
+        },
+        "tcp": {"congestion": "compound", "window": 1000, "delayed_ack": False},
+    }
 
 
 @pytest.mark.parametrize(
@@ -57,6 +78,41 @@ def test_saw_teeth_lose_three_quarters() -> None:
     ratio = simulated["drop_probability"] / predicted["drop_probability"]
     assert ratio == pytest.approx(0.75, abs=0.06)
     assert found.simulation.links.loc["bottleneck", "utilisation"] == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("rtt_ms", [10, 40])
+def test_loss_with_timeouts_is_what_the_warning_says(rtt_ms: float) -> None:
+    """Windows of 4 and 7 packets: 2.5 and 1.7 times too much of the fluid, within 15 % of Reno."""
+    found = router(rtt_ms, 100)
+    tree = found.scenario.to_dict()
+    about = reno_loss(fluid(tree), tree["flows"][0]["tcp"])
+    simulated = found.simulation.queues.loc["bottleneck", "drop_probability"]
+    assert found.prediction is not None
+    predicted = found.prediction.queues.loc["bottleneck", "drop_probability"]
+    assert predicted > 1.5 * simulated
+    assert about == pytest.approx(simulated, rel=0.15)
+
+
+@pytest.mark.parametrize("rtt_ms", [40, 80])
+def test_small_buffer_loses_between_poisson_and_smooth(rtt_ms: float) -> None:
+    """Windows of 5 and 9 packets at rest, a drop-tail queue of 15."""
+    found = lh.compare(small_buffer(rtt_ms))
+    tree = found.scenario.to_dict()
+    smooth = reno_loss(fluid(tree), tree["flows"][0]["tcp"])
+    simulated = found.simulation.queues.loc["bottleneck", "drop_probability"]
+    assert found.prediction is not None
+    predicted = found.prediction.queues.loc["bottleneck", "drop_probability"]
+    assert smooth is not None
+    assert smooth < simulated < predicted
+
+
+def test_steady_small_buffer_has_no_period() -> None:
+    """At 200 ms: its queue is like itself a round trip later, and does not swing."""
+    swing = lh.compare(small_buffer(200)).swing
+    assert swing is not None
+    assert swing.stable
+    assert swing.period_s is None
+    assert period_of(swing.times_s, swing.packets) == pytest.approx(0.2, rel=0.1)
 
 
 def test_queue_swings_where_the_fluid_is_unstable() -> None:

@@ -72,7 +72,7 @@ def chart_figure(chart: Chart, name: str | None = None) -> Figure:
             keys.append(Patch(color=NOTHING, label="no point of rest"))
         if any(curve.boundary.any() for curve in chart.curves):
             keys.append(Line2D([], [], color=MODEL, label="edge: Hopf points"))
-        if any(np.sum(~curve.boundary) > 1 for curve in chart.curves):
+        if any(np.sum(~curve.boundary) > 2 for curve in chart.curves):
             further = "further Hopf points"
             keys.append(Line2D([], [], color=MODEL, linestyle=":", label=further))
         if chart.jumps.size:

@@ -5,7 +5,18 @@ from time import process_time
 import numpy as np
 import pytest
 
-from lasthop.stability import Axis, Case, ParameterError, chart, hopf_curves, roots
+from lasthop.stability import (
+    Axis,
+    Case,
+    Jump,
+    ParameterError,
+    chart,
+    edges,
+    hopf_curves,
+    named,
+    roots,
+)
+from lasthop.stability.chart import changes
 
 
 def test_curve_of_delay_and_capacity_is_a_hyperbola() -> None:
@@ -64,6 +75,38 @@ def test_where_there_is_no_equilibrium_nothing_is_stable() -> None:
     nowhere = ~np.isfinite(found.abscissa)
     assert 0.0 < nowhere.mean() < 1.0
     assert not found.stable[nowhere].any()
+
+
+def test_edge_without_a_hopf_point_is_found() -> None:
+    """Beyond `max_th` RED's law is steeper, and the point of rest unstable at once."""
+    case = named("red-dumbbell", {"tcp": "compound-reno"})
+    x, y = Axis("max_th", 60.0, 2000.0), Axis("rtt", 0.005, 0.5)
+    found = chart(case, x, y, 24)
+    assert len(found.jumps) > 0
+    for max_th, rtt in found.jumps:
+        verdicts = {roots(case.with_(max_th=max_th, rtt=f * rtt), 2).stable for f in (0.999, 1.001)}
+        assert verdicts == {True, False}
+        [jump] = [
+            each
+            for each in edges(case.with_(max_th=max_th), "rtt", 0.9 * rtt, 1.1 * rtt)
+            if isinstance(each, Jump)
+        ]
+        assert jump.value == pytest.approx(rtt, rel=1e-5)
+
+
+def test_every_edge_of_the_grid_is_a_curve_or_a_jump() -> None:
+    case = named("red-dumbbell", {"tcp": "compound-reno"})
+    x, y = Axis("max_th", 60.0, 2000.0), Axis("rtt", 0.005, 0.5)
+    found = chart(case, x, y, 24)
+    drawn = [
+        (x.place(a), y.place(b))
+        for curve in found.curves
+        for a, b in zip(curve.x, curve.y, strict=True)
+    ]
+    drawn += [(x.place(a), y.place(b)) for a, b in found.jumps]
+    for pair in changes(found.abscissa) / 23.0:
+        gaps = np.linalg.norm(np.array(drawn) - pair.mean(axis=0), axis=1)
+        assert gaps.min() < 0.06
 
 
 def test_axes_must_differ() -> None:

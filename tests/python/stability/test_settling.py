@@ -3,9 +3,36 @@
 import numpy as np
 import pytest
 
-from lasthop.stability import Case, ConvergenceError, branch, hopf_points, named, settled, sweep
+from lasthop.stability import (
+    Case,
+    ConvergenceError,
+    branch,
+    hopf_points,
+    integrate,
+    manner,
+    named,
+    settled,
+    sweep,
+)
 from lasthop.stability.axis import Axis
-from lasthop.stability.settling import _has_arrived
+from lasthop.stability.settling import CYCLE, DECAYING, GROWING, REST, _has_arrived
+
+
+@pytest.mark.parametrize(
+    ("rtt", "until", "how"),
+    [(0.16, 40.0, DECAYING), (0.2, 40.0, GROWING), (0.2, 400.0, CYCLE)],
+)
+def test_motions_end_as_they_are_said_to(rtt: float, until: float, how: str) -> None:
+    """The edge lies at 0.171 s."""
+    motion = integrate(Case.of("red", gamma=0.03, rtt=rtt), until, start=None)
+    assert manner(motion) == how
+
+
+def test_motion_at_rest_is_at_rest() -> None:
+    case = Case.of("threshold", q_th=15.0)
+    rest = float(case.equilibrium[0])
+    assert manner(integrate(case, 20.0, start={"window": rest})) == REST
+    assert manner(integrate(case, 300.0)) == REST
 
 
 def test_where_no_end_is_met_it_is_the_cycle_of_collocation() -> None:

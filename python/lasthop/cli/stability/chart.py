@@ -37,10 +37,10 @@ def chart(
     typer.echo(f"{case.model.name}: stable on {part:.1%} of the chart")
     for curve in found.curves:
         ends = [f"{x.name} {curve.x[k]:.4g}, {y.name} {curve.y[k]:.4g}" for k in (0, -1)]
-        part = curve.boundary.mean()
-        kind = "edge of stability" if part == 1.0 else "Hopf points, beyond the edge"
-        if 0.0 < part < 1.0:
-            kind = "Hopf points, in part the edge"
+        beyond = int((~curve.boundary).sum())
+        kind = "Hopf points, in part the edge" if curve.boundary.any() else "other Hopf points"
+        if beyond <= 2:  # Its ends may lie on a corner of the equations.
+            kind = "edge of stability"
         typer.echo(f"{kind}: from {ends[0]} to {ends[1]}")
     if len(found.jumps):
         typer.echo(

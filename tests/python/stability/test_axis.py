@@ -1,0 +1,115 @@
+"""Ranges of parameters: what may be varied, and what varying it means."""
+
+import numpy as np
+import pytest
+
+import lasthop as lh
+from lasthop.stability import (
+    Axis,
+    Case,
+    HopfPoint,
+    Jump,
+    ParameterError,
+    chart,
+    edges,
+    hopf_points,
+    named,
+    roots,
+)
+from lasthop.stability.axis import axis_of
+
+ROUTER = """\
+duration = "30 s"
+queue = { limit = 2000, red = { min_th = 50, max_th = 100, mean_packet = "1500 B" } }
+dumbbell = { flows = 60, access = "20 Mbps", bottleneck = "100 Mbps", rtt = "40 ms" }
+tcp = { congestion = "compound", window = 1000, delayed_ack = false }
+"""
+
+
+def router(**settings: object) -> Case:
+    return lh.fluid(ROUTER, settings={k.replace("__", "."): v for k, v in settings.items()}).case
+
+
+def test_more_flows_share_the_same_link() -> None:
+    """The verdicts along `flows` are those of scenarios with so many."""
+    found = edges(router(), "flows", 15, 300)
+    assert [type(each) for each in found] == [HopfPoint, Jump, HopfPoint]
+    for n in (20, 30, 60, 120, 200):
+        sides = [each.unstable_above for each in found if each.value < n]
+        stable = not sides[-1] if sides else found[0].unstable_above
+        assert stable is roots(router(dumbbell__flows=n), 2).stable
+
+
+def test_flows_of_a_small_buffer_share_the_link() -> None:
+    case = router(queue="{ limit = 15 }", dumbbell__rtt="200 ms")
+    more = router(queue="{ limit = 15 }", dumbbell__rtt="200 ms", dumbbell__flows=90)
+    assert case.with_(flows=90.0).equilibrium == pytest.approx(more.equilibrium, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "decides"), [("gamma", "queue_weight"), ("capacity", "link_capacity")]
+)
+def test_what_is_varied_counts(name: str, decides: str) -> None:
+    """`gamma` has no effect beside `queue_weight`, nor `capacity` beside that of the link."""
+    case = router(dumbbell__rtt="100 ms")
+    assert case.values[decides] > 0.0
+    other = case.with_(**{name: 0.5 * case.derived[name]})
+    assert other.values[decides] == 0.0
+    assert other.derived[name] == pytest.approx(0.5 * case.derived[name])
+    half = case.with_(**{decides: 0.5 * case.values[decides]})
+    assert roots(other, 2).abscissa == pytest.approx(roots(half, 2).abscissa, rel=1e-9)
+    arrays = case.over(**{name: np.array([0.5, 1.0]) * case.derived[name]})[1]
+    assert not np.allclose(arrays.now[0], arrays.now[1], rtol=1e-6)
+
+
+def test_gain_and_weight_find_the_same_edges() -> None:
+    case = router(dumbbell__rtt="50 ms")
+    by_weight = [each.value for each in edges(case, "queue_weight", 1e-6, 0.08)]
+    by_gain = [each.value for each in edges(case, "gamma", 60e-6, 4.8)]
+    assert len(by_gain) >= 1
+    assert by_gain == pytest.approx([60.0 * value for value in by_weight], rel=1e-9)
+
+
+def test_published_router_keeps_its_link() -> None:
+    half = named("red-dumbbell", {"flows": 30.0})
+    assert half.derived["capacity"] == pytest.approx(
+        2.0 * named("red-dumbbell").derived["capacity"]
+    )
+    assert named("red-dumbbell", {"gamma": 0.1}).derived["gamma"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"), [("alpha", 0.1, 1.0), ("buffer", 100, 1000), ("least_window", 0.1, 1)]
+)
+def test_parameter_without_effect_is_refused(name: str, low: float, high: float) -> None:
+    with pytest.raises(ParameterError, match=f"`{name}`: changes nothing in model red"):
+        hopf_points(router(tcp__congestion="newreno"), name, low, high)
+
+
+def test_values_with_a_meaning_of_their_own_are_in_no_range() -> None:
+    with pytest.raises(ParameterError, match="`queue_weight`: -1 is not above 0"):
+        axis_of(router(), "queue_weight", "-1", "0.1")
+
+
+def test_times_have_units_where_they_are_text() -> None:
+    assert axis_of(Case.of("red"), "rtt", "5 ms", "1 s") == Axis("rtt", 0.005, 1.0)
+    with pytest.raises(ParameterError, match='`rtt`: 5 is not a time such as "200 ms"'):
+        axis_of(Case.of("red"), "rtt", "5", "500")
+    assert hopf_points(Case.of("red"), "rtt", "10 ms", "1 s")[0].value == pytest.approx(
+        0.0848, abs=1e-4
+    )
+
+
+def test_chart_wants_axes_that_do_not_decide_each_other() -> None:
+    case = router()
+    with pytest.raises(ParameterError, match="'rtt' is no Axis"):
+        chart(case, "rtt", "max_th")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="`queue_weight` decides what `gamma` is"):
+        chart(case, Axis("gamma", 0.001, 0.1), Axis("queue_weight", 0.001, 0.1))
+
+
+def test_scenario_in_the_place_of_a_model_is_told_what_to_call() -> None:
+    with pytest.raises(ParameterError, match=r"lasthop\.fluid"):
+        named("router.toml")
+    with pytest.raises(ParameterError, match=r"Scenario is no model; lasthop\.fluid"):
+        Case.of(lh.Scenario(ROUTER))  # type: ignore[arg-type]
