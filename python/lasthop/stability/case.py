@@ -131,12 +131,12 @@ class Case:
                 return self.model.refusal(self.values)
         windows = sum(name.startswith("window") for name in self.model.states)
         least, most = rest[:windows].min(), rest[:windows].max()
-        for name in ("least_window", "least_rest"):
-            if least <= self.values[name]:
-                return (
-                    f"a window would settle at {least:.3g} packets, "
-                    f"below {name} = {self.values[name]:g}{WHY.get(name, '')}"
-                )
+        name = max(("least_window", "least_rest"), key=lambda each: float(self.values[each]))
+        if least <= self.values[name]:
+            return (
+                f"a window would settle at {least:.3g} packets, "
+                f"below {name} = {self.values[name]:g}{WHY.get(name, '')}"
+            )
         return (
             f"a window would settle at {most:.4g} packets, "
             f"and most_window = {self.values['most_window']:g}, the receive window, ends below"

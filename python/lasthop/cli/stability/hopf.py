@@ -1,7 +1,16 @@
 """`lasthop stability hopf`."""
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from lasthop.cli.options import Json
 from lasthop.cli.stability.options import CaseName, Over, Parameters, axes, read_case
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lasthop.stability.case import Case
 
 __all__ = ["hopf"]
 
@@ -59,8 +68,11 @@ def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json 
             f"unstable {side} {axis.name} = {jump.value:.6g}, no Hopf point: "
             "RED's law or the window rule has a corner there"
         )
+    values = axis.value(np.linspace(0.0, 1.0, 101))
+    rest, _ = case.over(**{axis.name: values})
+    for line in gaps(case, axis.name, values, np.isfinite(rest[0])):
+        typer.echo(line)
     if not points and not jumps:
-        rest, _ = case.over(**{axis.name: axis.value(np.linspace(0.0, 1.0, 101))})
         place = 0.01 * float(np.median(np.flatnonzero(np.isfinite(rest[0]))))
         there = case.with_(**{axis.name: float(axis.value(round(place, 2)))})
         state = "stable" if roots(there, 2).stable else "unstable"
@@ -86,3 +98,20 @@ def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json 
         "window\n[packets]",
     ]
     print_table([*heads, "unstable"], rows)
+
+
+def gaps(
+    case: "Case", name: str, values: "NDArray[np.float64]", sound: "NDArray[np.bool_]"
+) -> Iterator[str]:
+    """Yield where in a range there is no point of rest, and why, about to a hundredth of it."""
+    from lasthop.stability.errors import NoEquilibriumError
+
+    for k in range(len(values) - 1):
+        if sound[k] == sound[k + 1]:
+            continue
+        side, beyond = ("above", k + 1) if sound[k] else ("below", k)
+        try:
+            _ = case.with_(**{name: float(values[beyond])}).equilibrium
+        except NoEquilibriumError as error:
+            why = str(error).partition("no equilibrium: ")[2]
+            yield f"no point of rest {side} {name} = {values[beyond]:.4g}: {why}"
