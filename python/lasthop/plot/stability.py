@@ -59,7 +59,10 @@ def axis_label(name: str, unit: str) -> str:
 
 
 def chart_figure(chart: Chart, name: str | None = None) -> Figure:
-    """Draw where a case is stable over two parameters, under the name of what it is."""
+    """Draw where a case is stable over two parameters.
+
+    The case itself is marked if it has a name.
+    """
     with house_style(76.0) as figure:
         axes = figure.subplots()
         draw_chart(axes, chart)
@@ -77,9 +80,10 @@ def chart_figure(chart: Chart, name: str | None = None) -> Figure:
             keys.append(Line2D([], [], color=MODEL, linestyle=":", label=further))
         if chart.jumps.size:
             keys.append(Line2D([], [], **JUMP, label="edge: corner"))
-        here = [float(chart.case.values[axis.name]) for axis in (chart.x, chart.y)]
+        values = chart.case.derived_or_given
+        here = [float(values[axis.name]) for axis in (chart.x, chart.y)]
         ends = zip((chart.x, chart.y), here, strict=True)
-        if all(axis.low <= value <= axis.high for axis, value in ends):
+        if name is not None and all(axis.low <= value <= axis.high for axis, value in ends):
             axes.plot(*here, **HERE)
             keys.append(Line2D([], [], **HERE, linestyle="none", label="as given"))
         figure.legend(handles=keys, loc="outside lower center", ncols=3)
