@@ -51,16 +51,18 @@ def test_network_without_fluid_counterpart_is_simulated_all_the_same(result: lh.
         lh.predict(DUMBBELL, model="hotspot")
     comparison = lh.compare(DUMBBELL)
     assert comparison.refusal is not None
-    assert comparison.swing is None
+    assert comparison.swing is not None
+    assert comparison.swing.stable is None
     assert comparison.simulation.to_json() == result.to_json()
-    assert {row.list for row in comparison.rows} == {"classes", "links", "queues"}
+    assert {row.list for row in comparison.rows} == {"classes", "links", "queues", "stability"}
 
 
 def test_pictures_show_classes_and_links(result: lh.Result, tmp_path: Path) -> None:
     comparison = lh.compare(DUMBBELL)
     comparison.save_figure(tmp_path / "network.png")
     titles = [axes.get_title(loc="left") for axes in comparison.figure().axes]
-    assert titles == ["Who gets how much", "What is used", "Where packets wait"]
+    assert titles[0] == "How the queue moves: bottleneck"
+    assert titles[1:] == ["Who gets how much", "What is used", "Where packets wait"]
     assert result.plot.goodput().axes[0].get_xlabel().startswith("goodput")
     assert result.plot.queues().axes[0].get_xlabel().startswith("mean queue")
 
