@@ -44,8 +44,8 @@ def chart(
         typer.echo(f"{kind}: from {ends[0]} to {ends[1]}")
     if len(found.jumps):
         typer.echo(
-            f"{len(found.jumps)} places on the edge have no Hopf point: RED's law or the window "
-            "rule has a corner there"
+            f"places of the edge without a Hopf point: {len(found.jumps)}, where RED's law or the "
+            "window rule has a corner"
         )
     if out is not None:
         from lasthop.plot.stability import chart_figure
