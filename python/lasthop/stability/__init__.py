@@ -21,6 +21,7 @@ from lasthop.stability.integrate import Trajectory, integrate, mode
 from lasthop.stability.models import MODELS, Model
 from lasthop.stability.normal_form import NormalForm, normal_form
 from lasthop.stability.presets import PRESETS, named
+from lasthop.stability.series import exp, larger, log
 from lasthop.stability.settling import Settled, Sweep, manner, settled, sweep
 from lasthop.stability.spectrum import Roots, roots
 from lasthop.stability.windows import RULES, WindowRule
@@ -53,9 +54,12 @@ __all__ = [
     "chart",
     "conditions",
     "edges",
+    "exp",
     "hopf_curves",
     "hopf_points",
     "integrate",
+    "larger",
+    "log",
     "manner",
     "mode",
     "named",

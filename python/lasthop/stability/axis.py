@@ -41,13 +41,19 @@ class Axis:
     def value(self, place: Vector | float) -> Vector:
         """Return the parameter's value at a place from 0 to 1."""
         if self.logarithmic:
-            return np.asarray(self.low * (self.high / self.low) ** np.asarray(place))
+            with np.errstate(over="ignore"):
+                ratio = np.divide(self.high, self.low)
+            if not np.isfinite(ratio):
+                ends = np.log([self.low, self.high])
+                return np.asarray(np.exp(ends[0] + (ends[1] - ends[0]) * np.asarray(place)))
+            return np.asarray(self.low * ratio ** np.asarray(place))
         return np.asarray(self.low + (self.high - self.low) * np.asarray(place))
 
     def place(self, value: float) -> float:
         """Return where between 0 and 1 a value stands."""
         if self.logarithmic:
-            return float(np.log(value / self.low) / np.log(self.high / self.low))
+            low, high = np.log([self.low, self.high])
+            return float((np.log(value) - low) / (high - low))
         return (value - self.low) / (self.high - self.low)
 
 

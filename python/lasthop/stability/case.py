@@ -113,6 +113,8 @@ class Case:
         for each in numbers:
             if each.name == name:
                 return each
+        if any(each.name == name for each in self.model.parameters):
+            raise ParameterError(f"`{name}`: is a word, and has no range")
         raise unknown(name, [each.name for each in numbers])
 
     @cached_property
@@ -126,10 +128,14 @@ class Case:
     def _refusal(self) -> str:
         """Return why there is no point of rest."""
         with np.errstate(all="ignore"):
-            rest = self.model.solve(self.values)[1]
+            p, rest = self.model.solve(self.values)
             if not np.all(np.isfinite(rest)):
                 return self.model.refusal(self.values)
         windows = sum(name.startswith("window") for name in self.model.states)
+        rule = p["rule"]
+        for loss in np.atleast_1d(rule.balance(rest[:windows], p)).ravel():
+            if not 0.0 < loss < 1.0:
+                return f"{rule.name} would need a loss probability of {loss:.3g}"
         least, most = rest[:windows].min(), rest[:windows].max()
         name = max(("least_window", "least_rest"), key=lambda each: float(self.values[each]))
         if least <= self.values[name]:
@@ -209,6 +215,8 @@ def solved(model: Model, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDA
     least = np.maximum(values["least_window"], values["least_rest"])
     most = np.where(np.equal(values["most_window"], 0.0), np.inf, values["most_window"])
     sound = np.all((rest[windows] > least) & (rest[windows] < most), axis=0)
+    loss = p["rule"].balance(rest[windows], p)
+    sound &= np.all((loss > 0.0) & (loss < 1.0), axis=0)
     return p, np.where(sound, rest, np.nan)
 
 

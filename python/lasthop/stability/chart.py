@@ -86,6 +86,8 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
     for axis in (x, y):
         if not isinstance(axis, Axis):
             raise ParameterError(f"{axis!r} is no Axis", 'Axis("rtt", 0.01, 1.0) is one')
+    if size < 2:
+        raise ParameterError(f"`size`: {size} is not at least 2")
     if x.name == y.name:
         raise ParameterError(f"`{x.name}`: both axes of the chart are the same parameter")
     for axis, other in ((x, y), (y, x)):

@@ -94,8 +94,17 @@ class Trajectory:
     constrained: bool
 
     def at(self, times: Any) -> NDArray[np.float64]:
-        """Return the state at some times, a row a state."""
+        """Return the state at some times, a row a state.
+
+        Raises
+        ------
+        ParameterError
+            If a time lies before the motion or after it.
+        """
         times = np.asarray(times, dtype=np.float64)
+        end = float(self.starts[-1])
+        if times.size and not (times.min() >= -1e-9 * end and times.max() <= end * (1.0 + 1e-9)):
+            raise ParameterError(f"times: the motion is known from 0 to {end:g} s")
         step = np.clip(np.searchsorted(self.starts, times, side="right") - 1, 0, None)
         step = np.minimum(step, len(self.polynomials) - 1)
         length = np.diff(self.starts)[step]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.stability.case import Case
+from lasthop.stability.errors import ParameterError
 from lasthop.stability.hopf import HopfPoint, transversality
 from lasthop.stability.series import Series, exp
 
@@ -81,8 +82,17 @@ class NormalForm:
         return 2.0 * float(np.sqrt(ratio)) if ratio >= 0.0 else None
 
     def mu2_of(self, parameter: str) -> float:
-        """Return mu2 with respect to another parameter of the same point, such as ``"kappa"``."""
+        """Return mu2 with respect to another parameter of the same point, such as ``"kappa"``.
+
+        Raises
+        ------
+        ParameterError
+            If the model has no such number, or it does not move the roots.
+        """
+        self.point.case.number(parameter)
         speed = transversality(self.point.case, parameter, 1j * self.point.frequency)
+        if not abs(speed.real) > 0.0:
+            raise ParameterError(f"`{parameter}`: does not move the roots at this point")
         return -self.c1.real / speed.real
 
 

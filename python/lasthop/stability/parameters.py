@@ -11,6 +11,8 @@ from lasthop.stability.windows import RULES, WindowRule
 
 __all__ = ["COMPOUND", "KAPPA", "Choice", "Number", "Parameter", "seconds"]
 
+LONGEST = 40
+"""Characters of a wrong value that a message shows."""
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 TIME = re.compile(r"(.*?[\d.])\s*(s|ms|us)")
 
@@ -50,8 +52,8 @@ class Number:
         """Return the value as a number in the parameter's unit; text of a time must have one."""
         try:
             number = seconds(value) if self.unit == "s" else float(value)
-        except (TypeError, ValueError):
-            raise ParameterError(f"`{self.name}`: {value} is not {self.kind}") from None
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(f"`{self.name}`: {shown(value)} is not {self.kind}") from None
         above = number >= self.low if self.closed else number > self.low
         if not isfinite(number) or not above or number > self.high:
             raise ParameterError(f"`{self.name}`: {value} is not {self.kind} {self.range}")
@@ -87,8 +89,9 @@ class Choice:
     def read(self, value: Any) -> Any:
         """Return the word; a `WindowRule` passes where a rule is chosen."""
         if self.name == "tcp" and isinstance(value, WindowRule):
+            value.need_series()
             return value
-        if value not in self.allowed:
+        if not isinstance(value, str) or value not in self.allowed:
             allowed = ", ".join(self.allowed)
             raise ParameterError(f"`{self.name}`: {value!r} is not allowed", f"one of {allowed}")
         return value
@@ -154,6 +157,15 @@ COMPOUND: tuple[Parameter, ...] = (
 """The window rule and Compound's parameters (004, section II-A)."""
 
 KAPPA = Number("kappa", 1.0, "-", "factor of all rates, the bifurcation parameter of eq. (19)")
+
+
+def shown(value: Any) -> str:
+    """Return a value as text that fits a line."""
+    try:
+        text = " ".join(str(value).split())
+    except ValueError:  # An integer of more digits than Python prints.
+        return "a number of thousands of digits"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def checked(parameters: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, Any]:

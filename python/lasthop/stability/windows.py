@@ -6,12 +6,14 @@ arrays and `Series`. A rule of one's own is a `WindowRule` made of two such func
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from math import log as ln
 from typing import Any
 
 import numpy as np
 
-from lasthop.stability.series import larger, log
+from lasthop.stability.errors import ParameterError
+from lasthop.stability.series import Series, larger, log
 
 __all__ = ["RULES", "WindowRule"]
 
@@ -32,12 +34,15 @@ class WindowRule:
         Reduction with each loss, :math:`d(w)`, from window and parameters. [packets]
     valid_from : float
         Smallest window for which the two formulas hold. [packets]
+    valid_to : float
+        Largest of them. [packets]
     """
 
     name: str
     increase: Function
     decrease: Function
     valid_from: float = 0.0
+    valid_to: float = inf
 
     def corner(self, p: Mapping[str, Any]) -> Any:
         r"""Window at which the rule has a corner, infinite without one. [packets]
@@ -49,6 +54,27 @@ class WindowRule:
         if self.name.startswith("compound-reno") and np.all(np.asarray(p["k"]) > 0.0):
             return (1.0 / np.asarray(p["alpha"])) ** (1.0 / np.asarray(p["k"]))
         return np.inf
+
+    def need_series(self) -> None:
+        """Refuse functions that do not work on `Series`, by which derivatives are taken.
+
+        Raises
+        ------
+        ParameterError
+            If they do not.
+        """
+        p = {"alpha": 0.125, "k": 0.75, "beta": 0.5}
+        line = Series.line(np.array([50.0, 60.0]), np.array([1.0, 1.0]), order=1)
+        for name, function in (("increase", self.increase), ("decrease", self.decrease)):
+            try:
+                function(line, p)
+            except KeyError:  # A parameter of the model that is not at hand here.
+                continue
+            except (TypeError, ValueError, AttributeError) as error:
+                raise ParameterError(
+                    f'window rule "{self.name}": `{name}` does not work on a Series: {error}',
+                    "it may use + - * / **, and log, exp and larger of lasthop.stability",
+                ) from None
 
     def balance(self, w: Any, p: Mapping[str, Any]) -> Any:
         r"""Loss probability at which a window neither grows nor shrinks. [-]
@@ -130,7 +156,7 @@ RULES: Mapping[str, WindowRule] = {
         WindowRule("reno", reno_increase, reno_decrease),
         WindowRule("illinois", illinois_increase, illinois_decrease),
         # Below 38 packets TCP Africa is Reno.
-        WindowRule("africa", africa_increase, africa_decrease, valid_from=38.0),
+        WindowRule("africa", africa_increase, africa_decrease, valid_from=38.0, valid_to=83000.0),
     )
 }
 """Rules by name."""

@@ -213,6 +213,44 @@ def test_part_of_a_range_without_a_point_of_rest_is_told(lasthop: Lasthop, route
     assert re.fullmatch(r"no point of rest above flows = [\d.]+: .*least_rest = 2.*", line)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["chart", "red", "--over", "capacity=50..500", "--over", "rtt=10ms..300ms", "--size", "4"],
+        ["cycle", "threshold", "--over", "q_th=30..60", "--count", "2"],
+        ["cycle", "threshold", "--over", "q_th=30..60", "--count", "2", "--constrained"],
+        ["integrate", "threshold", "--until", "5 s"],
+    ],
+)
+def test_picture_is_written_beside_json(lasthop: Lasthop, tmp_path: Path, words: list[str]) -> None:
+    picture = tmp_path / "picture.svg"
+    done = lasthop("stability", *words, "--json", "--out", picture)
+    json.loads(done.stdout)
+    assert done.stderr == f"picture: {picture}\n"
+    assert picture.exists()
+
+
+def test_range_without_a_cycle_says_that_nothing_is_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
+    picture = tmp_path / "picture.svg"
+    words = ["stability", "cycle", "threshold", "--over", "q_th=10..20", "--out", picture]
+    assert lasthop(*words).stderr == f"warning: --out {picture}: there is nothing to draw\n"
+
+
+@pytest.mark.parametrize("command", ["hopf", "normal-form", "cycle"])
+def test_rule_that_is_not_defined_there_is_refused_with_the_file(
+    lasthop: Lasthop, router: Path, command: str
+) -> None:
+    words = [command, router, "--set", "tcp.congestion=africa", "--over", "rtt=10ms..20ms"]
+    done = lasthop("stability", *words)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith(f"error: {router}: model red: no equilibrium: ")
+
+
+def test_extremes_are_answered_without_a_word_of_numpy(lasthop: Lasthop) -> None:
+    done = lasthop("stability", "equilibrium", "red", "--set", "alpha=1e-300")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_settings_of_a_scenario_by_the_fluids_name_are_told_the_key_path(
     lasthop: Lasthop, router: Path
 ) -> None:

@@ -29,8 +29,14 @@ def chart(
     x, y = axes(asked, over, 2)
     with asked.answering(), count_bar("chart") as progress:
         found = draw(case, x, y, size, progress)
+    if out is not None:
+        from lasthop.plot.stability import chart_figure
+
+        figure = chart_figure(found, asked.title)
     if as_json:
         asked.printed(described(found))
+        if out is not None:
+            save(figure, out, as_json=True)
         return
     asked.introduce()
     part = found.stable.mean()
@@ -48,9 +54,7 @@ def chart(
             "window rule has a corner"
         )
     if out is not None:
-        from lasthop.plot.stability import chart_figure
-
-        save(chart_figure(found, asked.title), out)
+        save(figure, out)
 
 
 def described(found: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from lasthop.cli.stability.options import (
 )
 
 if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
     from lasthop.stability.axis import Axis
     from lasthop.stability.branch import Branch
     from lasthop.stability.settling import Settled, Sweep
@@ -75,17 +76,28 @@ def cycle(
                 "branches": [described(each) for each in branches],
             }
         )
+        if out is not None and branches:
+            save(drawn(branches, asked.title), out, as_json=True)
+        elif out is not None:
+            warn(f"--out {out}: there is nothing to draw")
         return
     asked.introduce()
     if not branches:
         typer.echo("no Hopf point in the range")
+        if out is not None:
+            warn(f"--out {out}: there is nothing to draw")
         return
     for each in branches:
         print_branch(each)
     if out is not None:
-        from lasthop.plot.stability import branch_figure
+        save(drawn(branches, asked.title), out)
 
-        save(branch_figure(branches, asked.title), out)
+
+def drawn(branches: list["Branch"], name: str) -> "Figure":
+    """Return the picture of branches."""
+    from lasthop.plot.stability import branch_figure
+
+    return branch_figure(branches, name)
 
 
 def follow_motions(asked: Asked, axis: "Axis", count: int, out: Path | None, as_json: bool) -> None:
@@ -96,13 +108,20 @@ def follow_motions(asked: Asked, axis: "Axis", count: int, out: Path | None, as_
         found = sweep(asked.case, axis, count, progress)
     if as_json:
         asked.printed(described_sweep(found))
+        if out is not None:
+            save(drawn_sweep(found, asked.title), out, as_json=True)
         return
     asked.introduce()
     print_sweep(found)
     if out is not None:
-        from lasthop.plot.stability import sweep_figure
+        save(drawn_sweep(found, asked.title), out)
 
-        save(sweep_figure(found, asked.title), out)
+
+def drawn_sweep(found: "Sweep", name: str) -> "Figure":
+    """Return the picture of a sweep."""
+    from lasthop.plot.stability import sweep_figure
+
+    return sweep_figure(found, name)
 
 
 def print_sweep(found: "Sweep") -> None:

@@ -12,6 +12,7 @@ from lasthop.cli.stability.options import CaseName, Parameters, Picture, read_ca
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
     from lasthop.stability.integrate import Trajectory
 
 __all__ = ["integrate"]
@@ -67,6 +68,8 @@ def integrate(
         asked.printed(
             {"model": case.model.name, **ends, "time_s": times.tolist(), "states": states}
         )
+        if out is not None:
+            save(drawn(motion, asked.title), out, as_json=True)
         return
     asked.introduce()
     late = motion.at(np.linspace(0.7 * end, end, 20001))
@@ -82,9 +85,14 @@ def integrate(
     print_table(["state", "at rest", "least", "mean", "most", "unit"], rows)
     typer.echo(f"from {0.7 * end:g} s on: {ending(motion)}")
     if out is not None:
-        from lasthop.plot.stability import motion_figure
+        save(drawn(motion, asked.title), out)
 
-        save(motion_figure(motion, asked.title), out)
+
+def drawn(motion: "Trajectory", name: str) -> "Figure":
+    """Return the picture of a motion."""
+    from lasthop.plot.stability import motion_figure
+
+    return motion_figure(motion, name)
 
 
 def ending(motion: "Trajectory") -> str:

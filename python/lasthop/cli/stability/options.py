@@ -96,12 +96,12 @@ Picture = Annotated[
 ]
 
 
-def save(figure: "Figure", path: Path) -> None:
-    """Write a picture, and say so."""
+def save(figure: "Figure", path: Path, *, as_json: bool = False) -> None:
+    """Write a picture, and say so; on standard error where JSON is printed."""
     from lasthop.saving import write_atomically
 
     write_atomically(path, lambda file: figure.savefig(file, format=path.suffix[1:]))
-    typer.echo(f"picture: {path}")
+    typer.echo(f"picture: {path}", err=as_json)
 
 
 @dataclass(frozen=True)
@@ -116,10 +116,13 @@ class Asked:
     @contextmanager
     def answering(self) -> Iterator[None]:
         """Name the scenario's file in what a model or a solver refuses."""
+        import numpy as np
+
         from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 
         try:
-            yield
+            with np.errstate(all="ignore"):  # Extremes show in the answer; no source lines on top.
+                yield
         except (ConvergenceError, NoEquilibriumError) as error:
             if self.scenario is None:
                 raise

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from lasthop.stability.parameters import Parameter
 from lasthop.stability.windows import RULES, WindowRule
 
-__all__ = ["Derived", "Model", "State", "bisected", "window_rule"]
+__all__ = ["Derived", "Model", "State", "beyond", "bisected", "range_of", "window_rule"]
 
 Derived = Mapping[str, Any]
 """Parameters with the constants that follow from them; values may be arrays, one a case."""
@@ -86,6 +87,24 @@ def window_rule(values: Mapping[str, Any]) -> WindowRule:
     """Return the rule that the parameter `tcp` names, or is."""
     chosen = values["tcp"]
     return chosen if isinstance(chosen, WindowRule) else RULES[chosen]
+
+
+def range_of(rule: WindowRule, low: float, high: float) -> tuple[float, float]:
+    """Return the windows between which a point of rest is looked for. [packets]"""
+    return max(low, rule.valid_from), min(high, rule.valid_to)
+
+
+def beyond(model: Model, values: Mapping[str, Any]) -> str:
+    """Return why no window is found where the rule is defined."""
+    rule = window_rule(values)
+    low, high = rule.valid_from, rule.valid_to
+    if not low and high == inf:
+        return "no window between 1e-9 and 1e12 packets balances growth and loss"
+    _, rest = model.solve({**values, "tcp": replace(rule, valid_from=0.0, valid_to=inf)})
+    window = float(rest[0]) if np.isfinite(rest[0]) else 0.0
+    if window > low:
+        return f"the window would settle above {high:g} packets, where {rule.name} is not defined"
+    return f"the window would settle below {low:g} packets, where {rule.name} is not defined"
 
 
 def bisected(increasing: Callable[[Any], Any], low: float, high: float, like: Any) -> Any:

@@ -117,6 +117,14 @@ class ParkingLot(Model):
         if values["max_th"] <= values["min_th"]:
             low, high = values["min_th"], values["max_th"]
             return f"min_th = {low:g} is not below max_th = {high:g}"
+        if values["drop"] == "strict":
+            p, rest = self.solve({**values, "drop": "gentle"})
+            if np.all(np.isfinite(rest)):
+                loss = max(float(p["rule"].balance(w, p)) for w in rest[1:3])
+                return (
+                    f"{p['rule'].name} needs a drop probability of {loss:.3g} at a queue, above "
+                    f"max_p = {values['max_p']:g}, where strict RED drops everything"
+                )
         return (
             "no drop probabilities below 1 fill both queues: one of them may be no bottleneck, "
             "or the window rule not be defined for windows so small"

@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.stability.models import drop
-from lasthop.stability.models.base import Derived, Model, State, bisected, window_rule
+from lasthop.stability.models.base import (
+    Derived,
+    Model,
+    State,
+    beyond,
+    bisected,
+    range_of,
+    window_rule,
+)
 from lasthop.stability.parameters import COMPOUND, KAPPA, Number, Parameter, renamed
 
 __all__ = ["Red", "ewma_gain", "per_flow"]
@@ -161,8 +169,7 @@ class Red(Model):
             return w * (1.0 - p["served"] * loss) * turns - p["capacity"]
 
         shape = sum(np.asarray(v) for v in p.values() if isinstance(v, (float, np.ndarray)))
-        low = max(NARROWEST, rule.valid_from)
-        w = bisected(surplus, low, WIDEST if low == NARROWEST else 83000.0, shape)
+        w = bisected(surplus, *range_of(rule, NARROWEST, WIDEST), shape)
         w = np.where(np.asarray(p["shares"][-1]) < 0.0, np.nan, w)
         loss = rule.balance(w, p)
         queue = drop.queue_at(p, loss)
@@ -182,12 +189,7 @@ class Red(Model):
         rule = window_rule(values)
         _, rest = self.solve({**values, "drop": "gentle", "buffer": 0.0})
         if not np.isfinite(rest[0]):
-            low = rule.valid_from
-            return (
-                f"the window would settle below {low:g} packets, where {rule.name} is not defined"
-                if low
-                else "no window between 1e-9 and 1e12 packets balances growth and loss"
-            )
+            return beyond(self, {**values, "drop": "gentle", "buffer": 0.0})
         loss = float(rule.balance(rest[0], values))
         p, rest = self.solve({**values, "buffer": 0.0})
         if np.isfinite(rest[0]):

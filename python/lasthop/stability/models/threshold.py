@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.stability.models.base import Derived, Model, State, bisected, window_rule
+from lasthop.stability.models.base import (
+    Derived,
+    Model,
+    State,
+    beyond,
+    bisected,
+    range_of,
+    window_rule,
+)
 from lasthop.stability.models.drop import FLOWS
 from lasthop.stability.models.red import CAPACITY, LINK, NARROWEST, RTT, WIDEST, per_flow
 from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
@@ -51,19 +59,12 @@ class SmallBuffer(Model):
             return p["room"] * np.log(w / p["pipe"]) - np.log(rule.balance(w, p))
 
         shape = sum(np.asarray(v) for v in p.values() if isinstance(v, (float, np.ndarray)))
-        low = max(NARROWEST, rule.valid_from)
-        w = bisected(excess, low, WIDEST if low == NARROWEST else 83000.0, shape)
+        w = bisected(excess, *range_of(rule, NARROWEST, WIDEST), shape)
         return p, np.asarray(w, dtype=np.float64)[np.newaxis]
 
     def refusal(self, values: Mapping[str, Any]) -> str:
         """Return why there is no point of rest."""
-        rule = window_rule(values)
-        if rule.valid_from:
-            return (
-                f"the window would settle below {rule.valid_from:g} packets, "
-                f"where {rule.name} is not defined"
-            )
-        return "no window between 1e-9 and 1e12 packets balances growth and loss"
+        return beyond(self, values)
 
     def delays(self, p: Derived, now: State) -> list[Any]:
         """Return the round-trip time. [s]"""
