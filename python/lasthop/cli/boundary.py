@@ -10,7 +10,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 
@@ -73,16 +73,35 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+MOST_STANDARD = 2
+"""Number of the last standard stream."""
+
+
 def open_streams() -> bool:
     """Put /dev/null in the place of standard streams that are closed; whether output was.
 
     Files opened later would get their numbers, and be written into by who means the streams.
     """
-    lost = sys.stdout is None
+    lost = is_closed(sys.stdout)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
+        if is_closed(getattr(sys, name)):
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 stays open
     return lost
+
+
+def is_closed(stream: TextIO | None) -> bool:
+    """Whether a standard stream was closed.
+
+    Its number may have gone to a file that the interpreter opened before; unlike what a program is
+    given, that would not outlive an exec.
+    """
+    if stream is None:
+        return True
+    try:
+        number = stream.fileno()
+        return number <= MOST_STANDARD and not os.get_inheritable(number)
+    except (OSError, ValueError):  # it is no file, as in tests
+        return False
 
 
 def check_text(arg: str) -> None:
