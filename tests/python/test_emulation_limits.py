@@ -11,7 +11,19 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
 @pytest.mark.parametrize(
     ("rest", "message"),
     [
-        ('[station.a]\nudp_up = "1 Mbps"', "flow a/udp-up/1 is UDP; the emulator has TCP"),
+        ('[station.a]\nudp_up = "greedy"', None),
+        (
+            '[station.a]\nudp_up = { rate = "1 Mbps", header = "40 B" }',
+            "flow a/udp-up/1 has headers of 40 B; those of IPv4 and UDP are 28 B",
+        ),
+        (
+            '[station.a]\nudp_up = { rate = "16 Mbps", packet = "100 B" }',
+            "20000 datagrams a second; the emulator sends up to 10000",
+        ),
+        (
+            'tcp.mss = "80 B"\n[station.a]\ndownload = 1',
+            "flow a/down/1: mss of 80 B; the kernel's TCP takes from 88 B on",
+        ),
         (
             "[station.a]\ndownload = { connections = 1, segments = 9 }",
             "flow a/down/1 is finite; the emulator has flows that last",
@@ -45,6 +57,6 @@ def test_what_it_cannot_do_is_said_in_one_line(tmp_path, rest, message):
 
 def test_a_comparison_is_refused_before_it_simulates(tmp_path):
     path = tmp_path / "x.toml"
-    path.write_text(CELL + '[station.a]\nudp_up = "1 Mbps"')
-    with pytest.raises(lh.UserError, match="the emulator has TCP"):
+    path.write_text(CELL + '[station.a]\nsensor_up = "1 s"')
+    with pytest.raises(lh.UserError, match="the emulator has flows that last"):
         lh.compare(path, emulate=True)

@@ -1,9 +1,8 @@
 //! The hot-spot of a scenario with packets that have bytes: queues, cell, wire and bottleneck as in
 //! the engine, told of packets and of time.
 
-use lasthop_engine::control::{Observation, Wce};
 use lasthop_engine::kernel::calendar::Calendar;
-use lasthop_engine::kernel::streams::{Stream, Streams};
+use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::link::shared::{self, Leaves, is_redirected};
 use lasthop_engine::link::{Fate, Link};
@@ -13,6 +12,7 @@ use lasthop_engine::queue::{HeadQueue, Outlet};
 use lasthop_engine::scenario::{Category, Direction, Ends, LinkSettings, Scenario, Wire};
 
 use crate::ip::{self, Kind, STATIONS};
+use crate::pings::Pings;
 
 /// Width of the bins of the bottleneck's least utilisation, which nobody reads here.
 const BIN: Span = Span(100_000_000);
@@ -32,20 +32,6 @@ pub struct Delivery {
 pub(crate) struct Port {
     pub(crate) node: u32,
     pub(crate) queue: HeadQueue,
-}
-
-/// The bottleneck's estimator and its pings.
-pub(crate) struct Pings {
-    wce: Option<Wce>,
-    stream: Stream,
-    next: Time,
-    heard: bool,
-    number: u16,
-    /// When each of the last 65,536 pings was sent.
-    sent_at: Vec<Time>,
-    pub(crate) sent: u64,
-    pub(crate) rtts: Vec<(Time, Span)>,
-    pub(crate) rates: Vec<(Time, u64)>,
 }
 
 /// What happens next.
@@ -125,20 +111,8 @@ impl<'a> Hotspot<'a> {
             up.insert(0, links.len());
             links.push(shared::link_of(vsb, scenario, &streams, BIN));
         }
-        let pings = scenario.vsb.as_ref().map(|vsb| Pings {
-            wce: match vsb.rate_bps {
-                None => Wce::new(vsb.wce).ok(),
-                Some(_) => None,
-            },
-            stream: streams.stream("vsb/pings"),
-            next: Time::ZERO + vsb.start,
-            heard: true,
-            number: 0,
-            sent_at: vec![Time::NEVER; usize::from(u16::MAX) + 1],
-            sent: 0,
-            rtts: Vec::new(),
-            rates: Vec::new(),
-        });
+        let pings = scenario.vsb.as_ref();
+        let pings = pings.map(|vsb| Pings::new(vsb, scenario, &streams));
         Hotspot {
             scenario,
             cell,
@@ -302,6 +276,12 @@ impl<'a> Hotspot<'a> {
         let up = self.is_up(&packet);
         let flow = self.scenario.flows.get(packet.flow as usize);
         let shared = self.shared.filter(|_| !flow.is_some_and(is_redirected));
+        if shared.is_some() && up && packet.hop == 0 {
+            let node = self.station(&packet);
+            if let Some(pings) = &mut self.pings {
+                pings.note_udp(now, node);
+            }
+        }
         loop {
             let way = if up { &self.up } else { &self.down };
             let Some(&index) = way.get(usize::from(packet.hop)) else {
@@ -413,34 +393,12 @@ impl<'a> Hotspot<'a> {
         let (Some(vsb), Some(pings)) = (&self.scenario.vsb, &mut self.pings) else {
             return;
         };
-        let interval = vsb.wce.interval;
-        pings.next = now + interval;
-        let begins = pings.rates.is_empty();
-        if begins {
-            pings
-                .rates
-                .push((now, vsb.rate_bps.unwrap_or(vsb.wce.max_bps)));
-        }
-        if let Some(wce) = &mut pings.wce {
-            if !begins && !pings.heard {
-                wce.step(Observation { at: now, rtt: None });
-            }
-        } else {
-            pings.next = Time::NEVER;
-        }
-        let rate_bps = pings.rates.last().map_or(1, |&(_, bps)| bps);
-        let pinged = pings.wce.is_some().then(|| {
-            pings.heard = false;
-            pings.number = pings.number.wrapping_add(1);
-            pings.sent += 1;
-            pings.sent_at[usize::from(pings.number)] = now;
-            let last = self.scenario.stations.len() as u32 - 1; // the checks want one
-            (pings.stream.up_to(last) + 1, pings.number)
-        });
+        let first_bps = vsb.rate_bps.unwrap_or(vsb.wce.max_bps);
+        let (rate_bps, asked) = pings.due(now, first_bps);
         if let Some(shared) = self.shared {
             self.links[shared].set_rate(rate_bps);
         }
-        let Some((node, number)) = pinged else {
+        let Some((node, number)) = asked else {
             return;
         };
         let bytes = ip::ping(node, number, vsb.ping_bytes as usize);
@@ -465,25 +423,12 @@ impl<'a> Hotspot<'a> {
         let Some(Kind::Answer(number)) = ip::parse(&bytes, false).map(|parsed| parsed.kind) else {
             return;
         };
-        let Some(pings) = &mut self.pings else {
-            return;
-        };
-        let sent = std::mem::replace(&mut pings.sent_at[usize::from(number)], Time::NEVER);
-        if sent > now {
-            return; // answered before
-        }
-        let rtt = now.since(sent);
-        pings.heard = true;
-        pings.rtts.push((now, rtt));
-        if let Some(wce) = &mut pings.wce {
-            wce.step(Observation {
-                at: now,
-                rtt: Some(rtt),
-            });
-            pings.rates.push((now, wce.capacity_bps()));
-            if let Some(shared) = self.shared {
-                self.links[shared].set_rate(wce.capacity_bps());
-            }
+        let rate_bps = self
+            .pings
+            .as_mut()
+            .and_then(|pings| pings.answered(now, number));
+        if let (Some(shared), Some(bps)) = (self.shared, rate_bps) {
+            self.links[shared].set_rate(bps);
         }
     }
 

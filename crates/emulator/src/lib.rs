@@ -6,6 +6,7 @@
 
 mod hotspot;
 mod ip;
+mod pings;
 mod report;
 mod run;
 

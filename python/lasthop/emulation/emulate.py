@@ -5,15 +5,16 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from statistics import fmean
 from typing import Any
 
 from lasthop import _core
 from lasthop._core import VERSION
-from lasthop.emulation.limits import check
-from lasthop.emulation.traffic import SERVER, Connection, Traffic, connection
+from lasthop.emulation.connection import connection
+from lasthop.emulation.datagrams import datagrams
+from lasthop.emulation.limits import check, datagrams_per_second
+from lasthop.emulation.traffic import SERVER, Flow, Traffic
 from lasthop.linux.netns import Namespace
-from lasthop.linux.tcp import tcp_info, without_timestamps
+from lasthop.linux.tcp import without_timestamps
 from lasthop.linux.tun import open_tun
 from lasthop.result import Answer
 from lasthop.run import replaced
@@ -23,6 +24,8 @@ __all__ = ["Emulation", "emulate"]
 
 MASK = "255.0.0.0"
 INTERFACE = "lasthop"
+LEAST_MTU = 576
+"""What every host takes (RFC 791); answers to pings need some of it. [bytes]"""
 
 Progress = Callable[[float, float], object]
 """Called with the time passed and the duration. [s]"""
@@ -48,8 +51,9 @@ def emulate(
     *,
     settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
     progress: Progress | None = None,
+    quick_acks: bool = True,
 ) -> Emulation:
-    """Emulate a scenario once, in real time: the engine's cell and queues, the kernel's TCP.
+    """Emulate a scenario once, in real time: the engine's cell, the kernel's TCP and UDP.
 
     A network namespace for the servers and one for each station, with a TUN interface each; they
     have no names and end with this process, however it ends.
@@ -63,6 +67,10 @@ def emulate(
     progress : callable, optional
         Called about every 100 ms with the time passed and the duration; Ctrl-C ends the run.
 
+    quick_acks : bool
+        Whether receivers may acknowledge 16 segments one by one after a gap, as Linux does; the
+        simulator's never do.
+
     Raises
     ------
     ScenarioError
@@ -74,28 +82,24 @@ def emulate(
     check(checked)
     with contextlib.ExitStack() as stack:
         nodes, descriptors = make_nodes(checked, stack)
-        connections = make_connections(checked, nodes, stack)
-        traffic = Traffic(connections, checked["warmup_s"], checked["duration_s"])
+        flows = make_flows(checked, nodes, stack, quick_acks)
+        traffic = Traffic(flows, checked["warmup_s"], checked["duration_s"])
         stack.callback(traffic.close)
         lists = run(checked, descriptors, traffic, progress)
-        return Emulation(summary(checked, connections, lists), checked)
+        return Emulation(summary(checked, flows, lists), checked)
 
 
 def make_nodes(
     scenario: Scenario, stack: contextlib.ExitStack
 ) -> tuple[list[Namespace], list[int]]:
     """A namespace with an interface for the servers and for each station."""
-    packets = [flow["tcp"]["mss_bytes"] + flow["tcp"]["header_bytes"] for flow in scenario["flows"]]
-    mtu = max(packets)
-    addresses = [SERVER]
-    for number in range(1, len(scenario["stations"]) + 1):
-        addresses.append(f"10.0.{number >> 8}.{number & 255}")
+    mtu = max(LEAST_MTU, *(packet_bytes(flow) for flow in scenario["flows"]))
     nodes, descriptors = [], []
-    for address in addresses:
+    for number in range(len(scenario["stations"]) + 1):
         node = Namespace()
         stack.callback(node.close)
 
-        def interface(address: str = address) -> int:
+        def interface(address: str = address_of(number)) -> int:
             without_timestamps()
             return open_tun(INTERFACE, address, MASK, mtu)
 
@@ -106,17 +110,39 @@ def make_nodes(
     return nodes, descriptors
 
 
-def make_connections(
-    scenario: Scenario, nodes: Sequence[Namespace], stack: contextlib.ExitStack
-) -> list[Connection]:
+def address_of(node: int) -> str:
+    """Address of the servers, node 0, or of station number `node`, as in crates/emulator."""
+    return SERVER if node == 0 else f"10.0.{node >> 8}.{node & 255}"
+
+
+def packet_bytes(flow: Mapping[str, Any]) -> int:
+    """Largest IP packet of a flow. [bytes]"""
+    if "udp" in flow:
+        return int(flow["udp"]["payload_bytes"] + flow["udp"]["header_bytes"])
+    return int(flow["tcp"]["mss_bytes"] + flow["tcp"]["header_bytes"])
+
+
+def make_flows(
+    scenario: Scenario,
+    nodes: Sequence[Namespace],
+    stack: contextlib.ExitStack,
+    quick_acks: bool,
+) -> list[Flow]:
     """The sockets of every flow."""
     numbers = {station["name"]: k for k, station in enumerate(scenario["stations"], start=1)}
-    connections = []
+    flows: list[Flow] = []
     for index, flow in enumerate(scenario["flows"]):
-        made = connection(index, flow, nodes[0], nodes[numbers[flow["station"]]])
+        number = numbers[flow["station"]]
+        made: Flow
+        if "udp" in flow:
+            station = (nodes[number], address_of(number))
+            rate = datagrams_per_second(flow, scenario["stations"][number - 1])
+            made = datagrams(index, flow, nodes[0], station, rate, scenario["seed"])
+        else:
+            made = connection(index, flow, nodes[0], nodes[number], quick_acks=quick_acks)
         stack.callback(made.close)
-        connections.append(made)
-    return connections
+        flows.append(made)
+    return flows
 
 
 def run(
@@ -165,11 +191,11 @@ def run(
 
 
 def summary(
-    scenario: Scenario, connections: Sequence[Connection], lists: Mapping[str, Any]
+    scenario: Scenario, traffic: Sequence[Flow], lists: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The result: the medium's lists with the goodputs of the kernel's TCP."""
+    """The result: the medium's lists with what the kernel's sockets have sent and received."""
     length_s = scenario["duration_s"] - scenario["warmup_s"]
-    goodputs = {each.flow["name"]: 8 * each.received_bytes / length_s for each in connections}
+    goodputs = {each.flow["name"]: 8 * each.received_bytes / length_s for each in traffic}
     total = sum(goodputs.values())
 
     def share(goodput: float) -> dict[str, Any]:
@@ -177,17 +203,12 @@ def summary(
         return known if total == 0 else known | {"goodput_share": goodput / total}
 
     flows = []
-    for each in connections:
-        values = share(goodputs[each.flow["name"]])
-        if each.rtts_s:
-            values["rtt_s"] = fmean(each.rtts_s)
-        if each.sender is not None:
-            again = tcp_info(each.sender).retransmissions - each.retransmissions
-            values["retransmissions"] = float(again)
+    for each in traffic:
+        values = share(goodputs[each.flow["name"]]) | each.quantities()
         labels = {key: each.flow[key] for key in ("name", "station", "direction")}
         flows.append(labels | estimates(values))
     by_station = dict.fromkeys((station["name"] for station in scenario["stations"]), 0.0)
-    for each in connections:
+    for each in traffic:
         by_station[each.flow["station"]] += goodputs[each.flow["name"]]
     first = next(iter(by_station.values()))
     stations = []
@@ -198,12 +219,12 @@ def summary(
             values["fairness_level"] = first / own
         stations.append({"name": item["name"]} | estimates(values) | item)
     cell = share(total)
-    used = {each.flow["station"] for each in connections}
+    used = {each.flow["station"] for each in traffic}
     rates = [by_station[name] for name in used]
     if any(rates):
         cell["jain"] = sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
     sides = {"up": 0.0, "down": 0.0}
-    for each in connections:
+    for each in traffic:
         sides[each.flow["direction"]] += goodputs[each.flow["name"]]
     if all(sides.values()):
         cell["updown_ratio"] = sides["up"] / sides["down"]

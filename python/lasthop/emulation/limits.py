@@ -1,11 +1,12 @@
-"""What of a scenario the emulator and the kernel's TCP can do, checked before anything is made."""
+"""What of a scenario emulator and kernel can do, checked before anything is made."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from lasthop.errors import UserError
 from lasthop.scenario import Scenario
 
-__all__ = ["CONGESTION", "check"]
+__all__ = ["CONGESTION", "check", "datagrams_per_second"]
 
 CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic"}
 """The kernel's name of each congestion control that it has; its Reno is NewReno with SACK."""
@@ -15,6 +16,13 @@ LONGEST_S = 3600.0
 
 MOST_STATIONS = 1000
 MOST_FLOWS = 4000
+MOST_DATAGRAMS = 10_000
+"""Datagrams that all sources together send in a second, at most."""
+
+LEAST_MSS = 88
+"""Smallest segment that the kernel takes from a user (linux/tcp.h). [bytes]"""
+UDP_HEADER = 28
+"""Of IPv4 and UDP. [bytes]"""
 
 
 def check(scenario: Scenario) -> None:
@@ -39,8 +47,12 @@ def _refused(scenario: Scenario) -> Iterator[str]:
             yield f"flow {name} runs beyond the cell's wire; the emulator has a cell and its wire"
         elif "sensor" in flow:
             yield f"flow {name} is a sensor's; the emulator has flows that last"
-        elif "tcp" not in flow:
-            yield f"flow {name} is UDP; the emulator has TCP"
+        elif "udp" in flow:
+            if flow["udp"]["header_bytes"] != UDP_HEADER:
+                yield (
+                    f"flow {name} has headers of {flow['udp']['header_bytes']} B; those of IPv4 "
+                    f"and UDP are {UDP_HEADER} B"
+                )
         elif flow["tcp"]["segments"] is not None:
             yield f"flow {name} is finite; the emulator has flows that last"
         elif flow["tcp"]["congestion"] not in CONGESTION:
@@ -48,3 +60,26 @@ def _refused(scenario: Scenario) -> Iterator[str]:
                 f"flow {name}: congestion {flow['tcp']['congestion']}; the emulator has "
                 f"{', '.join(CONGESTION)}"
             )
+        elif flow["tcp"]["mss_bytes"] < LEAST_MSS:
+            yield (
+                f"flow {name}: mss of {flow['tcp']['mss_bytes']} B; the kernel's TCP takes from "
+                f"{LEAST_MSS} B on"
+            )
+    stations = {station["name"]: station for station in tree["stations"]}
+    udp = [flow for flow in tree["flows"] if "udp" in flow]
+    total = sum(datagrams_per_second(flow, stations[flow["station"]]) for flow in udp)
+    if total > MOST_DATAGRAMS:
+        yield f"{total:.0f} datagrams a second; the emulator sends up to {MOST_DATAGRAMS}"
+
+
+def datagrams_per_second(flow: Mapping[str, Any], station: Mapping[str, Any]) -> float:
+    """Datagrams that a flow sends in a second, on average.
+
+    A greedy source sends at the data rate of its frames, more than any medium carries, so that the
+    first queue is full.
+    """
+    udp = flow["udp"]
+    rate_bps = udp["rate_bps"]
+    if udp["arrivals"] == "greedy":
+        rate_bps = station["rate_bps" if flow["direction"] == "up" else "downlink_rate_bps"]
+    return float(rate_bps / (8 * udp["payload_bytes"]))

@@ -7,12 +7,20 @@ from typing import NamedTuple
 
 from lasthop.errors import UserError
 
-__all__ = ["TcpInfo", "clamp_window", "set_congestion", "tcp_info", "without_timestamps"]
+__all__ = [
+    "TcpInfo",
+    "clamp_window",
+    "forbid_quick_acks",
+    "limit_segment",
+    "set_congestion",
+    "tcp_info",
+    "without_timestamps",
+]
 
 TIMESTAMPS = "/proc/sys/net/ipv4/tcp_timestamps"
 
-RTT_OFFSET, RETRANSMISSIONS_OFFSET = 68, 100
-"""Of tcpi_rtt and tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
+RTT_OFFSET, CWND_OFFSET, RETRANSMISSIONS_OFFSET = 68, 80, 100
+"""Of tcpi_rtt, tcpi_snd_cwnd and tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
 
 
 class TcpInfo(NamedTuple):
@@ -20,6 +28,7 @@ class TcpInfo(NamedTuple):
 
     rtt_s: float
     """Smoothed round-trip time."""
+    cwnd_packets: int
     retransmissions: int
 
 
@@ -35,17 +44,33 @@ def set_congestion(connection: socket.socket, name: str) -> None:
 
 
 def clamp_window(connection: socket.socket, size: int) -> None:
-    """Let the receiver never announce more than `size` bytes; set before the connection begins."""
+    """Let the receiver never announce more than `size` bytes.
+
+    Set before the connection begins, and again when the first data has come: with the first
+    segment of a new size the kernel sets the clamp to what the buffer holds (tcp_measure_rcv_mss,
+    since Linux 6.11).
+    """
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * size)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, size)
+
+
+def limit_segment(connection: socket.socket, size: int) -> None:
+    """Let a segment carry `size` bytes at most, either way; set before the connection begins."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, size)
+
+
+def forbid_quick_acks(connection: socket.socket) -> None:
+    """Have every second segment acknowledged; to be repeated, since a delayed ACK ends it."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
 
 
 def tcp_info(connection: socket.socket) -> TcpInfo:
     """What the kernel says of a connection."""
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
     (rtt_us,) = struct.unpack_from("=I", info, RTT_OFFSET)
+    (cwnd,) = struct.unpack_from("=I", info, CWND_OFFSET)
     (again,) = struct.unpack_from("=I", info, RETRANSMISSIONS_OFFSET)
-    return TcpInfo(rtt_us / 1e6, again)
+    return TcpInfo(rtt_us / 1e6, cwnd, again)
 
 
 def without_timestamps() -> bool:

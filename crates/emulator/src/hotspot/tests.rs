@@ -150,3 +150,33 @@ fn a_wire_takes_its_time_each_way() {
         "{delivered:?}"
     );
 }
+
+#[test]
+fn stations_that_send_udp_are_not_pinged_for_five_seconds() {
+    let stations = "[station.a]\nudp_up = \"1 Mbps\"\n[station.b]\ndownload = 1\n";
+    let asked = |more: &str| {
+        let scenario = scenario(&format!("{stations}[vsb]\n{more}"));
+        let mut hotspot = Hotspot::new(&scenario);
+        run(&mut hotspot, Time(1));
+        let mut datagram = tcp(false, 1, 0, 1500);
+        datagram[9] = 17;
+        hotspot.send(Time(1), 1, &datagram);
+        let pinged: Vec<(u64, u32)> = run(&mut hotspot, Time(9_000_000_000))
+            .iter()
+            .filter(|one| one.node != 0)
+            .map(|one| (one.due.0, one.node))
+            .collect();
+        let first = pinged
+            .iter()
+            .filter(|&&(at, node)| node == 1 && at > 90_000_000);
+        (pinged.len(), first.map(|&(at, _)| at).next())
+    };
+    let (pings, first) = asked("");
+    assert_eq!(pings, 90);
+    assert!(
+        first.is_some_and(|at| (5_000_000_000..6_000_000_000).contains(&at)),
+        "{first:?}"
+    );
+    let (_, first) = asked("udp_aware = false\n");
+    assert!(first.is_some_and(|at| at < 1_000_000_000), "{first:?}");
+}

@@ -17,6 +17,9 @@ const ACK_BYTES: u32 = 40;
 /// A rate at which packets pass in no time. [bit/s]
 const FREE: u64 = u64::MAX;
 
+/// So long after its last uplink datagram a station is not pinged. [ns]
+pub const UDP_MEMORY: Span = Span(5_000_000_000);
+
 /// Whether the packets of `flow` pass the bottleneck.
 pub fn is_redirected(flow: &Flow) -> bool {
     match (flow.ends, flow.transport) {

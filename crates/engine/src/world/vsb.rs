@@ -11,13 +11,10 @@ use super::network::NETWORK;
 use crate::control::{Observation, Wce};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
-use crate::link::shared::{Leaves, is_redirected};
+use crate::link::shared::{Leaves, UDP_MEMORY, is_redirected};
 use crate::packet::{Ecn, Packet, PacketKind};
 use crate::record::Histogram;
 use crate::scenario::{Ends, Flow, Scenario, VsbSettings};
-
-/// So long after its last uplink datagram a station is not pinged. [ns]
-const UDP_MEMORY: Span = Span(5_000_000_000);
 
 /// Number of the bottleneck among the links, behind those of the scenario.
 pub(super) fn number(scenario: &Scenario) -> u32 {

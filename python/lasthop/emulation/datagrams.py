@@ -1,0 +1,178 @@
+"""UDP between the servers and a station, such as a call or a flood: one flow.
+
+A datagram begins with its number and the time at which it was sent, as far as there is room.
+"""
+
+import contextlib
+import random
+import selectors
+import socket
+import struct
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from lasthop.emulation.traffic import FIRST_PORT, SERVER, Traffic
+from lasthop.linux.netns import Namespace
+
+__all__ = ["Datagrams", "datagrams"]
+
+STAMP = struct.Struct("!Id")
+"""Number and time sent. [-, s]"""
+
+STATION_PORT = 10_000
+"""The station's port of flow k is this plus k."""
+
+LARGEST = 65_536
+
+
+@dataclass
+class Datagrams:
+    """One flow: its two sockets and what has been counted since the end of the warm-up."""
+
+    flow: Mapping[str, Any]
+    sender: socket.socket
+    receiver: socket.socket
+    to: tuple[str, int]
+    """Where datagrams go."""
+    gap_s: float
+    """Mean time between two datagrams."""
+    gaps: random.Random
+    due_s: float = 0.0
+    sent: int = 0
+    open: bool = False
+    received_bytes: int = 0
+    arrived: int = 0
+    """Numbered datagrams that have arrived."""
+    first: int | None = None
+    """Number of the first datagram that has arrived since the end of the warm-up."""
+    last: int | None = None
+    """Number of the last one that has arrived."""
+    delays_s: list[float] = field(default_factory=list)
+
+    def begin(self, traffic: Traffic) -> None:
+        """The source starts; with equal gaps within the first, so that sources do not meet."""
+        traffic.watch(self.receiver, selectors.EVENT_READ, lambda: self.take(traffic))
+        self.open = True
+        first_s = self.gaps.uniform(0, self.gap_s) if self.is_regular else self.next_gap_s()
+        self.due_s = self.flow["start_s"] + first_s
+        traffic.at(self.due_s, lambda: self.send(traffic))
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether gaps are equal."""
+        return bool(self.flow["udp"]["arrivals"] != "poisson")
+
+    def next_gap_s(self) -> float:
+        """Time to the next datagram. [s]"""
+        return self.gap_s if self.is_regular else self.gaps.expovariate(1 / self.gap_s)
+
+    def send(self, traffic: Traffic) -> None:
+        """Send a datagram; one that the kernel has no room for is lost."""
+        if not self.open:
+            return
+        length = self.flow["udp"]["payload_bytes"]
+        stamp = STAMP.pack(self.sent & 0xFFFF_FFFF, time.monotonic())
+        with contextlib.suppress(OSError):
+            self.sender.sendto(stamp.ljust(length, b"\0")[:length], self.to)
+        self.sent += 1
+        self.due_s += self.next_gap_s()
+        traffic.at(self.due_s, lambda: self.send(traffic))
+
+    def take(self, traffic: Traffic) -> None:
+        """Take a datagram that has arrived."""
+        try:
+            data = self.receiver.recv(LARGEST)
+        except OSError:
+            return
+        if not traffic.warm:
+            return
+        self.received_bytes += len(data)
+        if len(data) < STAMP.size:
+            return
+        number, sent_s = STAMP.unpack_from(data)
+        self.delays_s.append(time.monotonic() - sent_s)
+        if self.first is None:
+            self.first = number
+        self.last = number
+        self.arrived += 1
+
+    def stop(self, traffic: Traffic) -> None:
+        """No new data."""
+        self.open = False
+
+    def begin_to_count(self) -> None:
+        """What is counted is counted from the next datagram on."""
+
+    def look(self) -> None:
+        """The kernel tells nothing of a socket for datagrams."""
+
+    def quantities(self) -> dict[str, float]:
+        """What has been measured beside the goodput.
+
+        Datagrams arrive in order, so that those missing between the first and the last one are
+        lost; what is behind it may still be under way.
+        """
+        values: dict[str, float] = {}
+        if self.delays_s:
+            values["one_way_delay_s"] = fmean(self.delays_s)
+        if self.first is not None and self.last is not None:
+            expected = self.last - self.first + 1
+            values["loss_probability"] = 1 - self.arrived / expected
+        return values
+
+    def close(self) -> None:
+        """Close every socket."""
+        self.sender.close()
+        self.receiver.close()
+
+
+def datagrams(
+    index: int,
+    flow: Mapping[str, Any],
+    server: Namespace,
+    station: tuple[Namespace, str],
+    per_second: float,
+    seed: int,
+) -> Datagrams:
+    """Make the sockets of flow number `index`, each in its namespace.
+
+    Parameters
+    ----------
+    index, flow
+        Number and table of the flow.
+    server : Namespace
+    station : tuple
+        Namespace and address.
+    per_second : float
+        Datagrams sent in a second, on average. [1/s]
+    seed : int
+        Of the gaps.
+    """
+    at_station, address = station
+    here, there = (SERVER, FIRST_PORT + index), (address, STATION_PORT + index)
+
+    def bound(to: tuple[str, int]) -> socket.socket:
+        one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        one.setblocking(False)
+        one.bind(to)
+        return one
+
+    at_server = server.run(lambda: bound(here))
+    try:
+        at_the_station = at_station.run(lambda: bound(there))
+    except BaseException:
+        at_server.close()
+        raise
+    is_up = flow["direction"] == "up"
+    sender, receiver = (at_the_station, at_server) if is_up else (at_server, at_the_station)
+    return Datagrams(
+        flow,
+        sender,
+        receiver,
+        here if is_up else there,
+        1 / per_second,
+        random.Random(f"{seed} {flow['name']}"),
+    )
