@@ -32,12 +32,12 @@ def state() -> str:
     "more",
     [
         "",
-        'fairness = "airtime"\nstation.fast = { address = "10.77.1.99", rate = "54 Mbps" }\n'
+        'fairness = "rate"\nstation.fast = { address = "10.77.1.99", rate = "54 Mbps" }\n'
         'station.slow = { address = "10.77.1.98", rate = "6 Mbps" }',
         'fairness = "flow"\nflow_leaves = 7',
-        'fairness = "updown"',
+        'fairness = "direction"',
     ],
-    ids=["station", "airtime", "flow", "updown"],
+    ids=["station", "rate", "flow", "direction"],
 )
 def test_plan_and_up_leave_the_same(tmp_path: Path, more: str) -> None:
     gateway = config.read(gateway_text(3, more))

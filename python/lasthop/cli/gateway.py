@@ -47,7 +47,7 @@ def read(file: str, settings: list[str] | None) -> "Gateway":
 
 def given(settings: list[str] | None) -> list[tuple[str, str]]:
     """Values set from the command line."""
-    return pairs(settings or [], "--set", "PATH=VALUE", "gateway.fairness=airtime")
+    return pairs(settings or [], "--set", "PATH=VALUE", "gateway.fairness=flow")
 
 
 def needs_linux() -> None:

@@ -71,7 +71,7 @@ class Member:
     station: Station
     ap: AccessPoint
     leaf: int
-    """Class of its packets to it; with fairness "updown" shared by all."""
+    """Class of its packets to it; with fairness "direction" shared by all."""
     uplink: int
     """Class of its packets from it."""
     entries: tuple[tuple[Address, int], ...]
@@ -80,7 +80,7 @@ class Member:
     @property
     def has_own_leaf(self) -> bool:
         """Whether its leaf is nobody else's."""
-        return self.ap.fairness in ("station", "airtime")
+        return self.ap.fairness in ("station", "rate")
 
 
 class Layout:
@@ -114,7 +114,7 @@ class Layout:
             case "flow":
                 is_fair_itself = self.gateway.discipline != "pfifo"
                 count = 1 if is_fair_itself else self.gateway.flow_leaves
-            case "updown":
+            case "direction":
                 count = 2
             case _:
                 count = 0
@@ -210,7 +210,7 @@ class Layout:
         match ap.fairness:
             case "flow":
                 leaf = uplink = self.ap_class[ap.name] if len(fixed) > 1 else fixed[0]
-            case "updown":
+            case "direction":
                 leaf, uplink = fixed
             case _:
                 leaf = uplink = self.new_leaf()
@@ -220,8 +220,8 @@ class Layout:
         return requests + self.add_addresses(station.name, station.addresses)
 
     def quantum(self, ap: AccessPoint, station: Station) -> int:
-        """Bytes of a station's turn: equal, or for equal time on the air by its rate. [bytes]"""
-        if ap.fairness != "airtime":
+        """Bytes of a station's turn: equal, or in proportion to its rate. [bytes]"""
+        if ap.fairness != "rate":
             return PACKET_BYTES
         rate = station.rate_bps or self.largest_rate_bps
         return min(round(PACKET_BYTES * rate / self.least_rate_bps), LARGEST_QUANTUM_BYTES)

@@ -40,7 +40,7 @@ class Seen:
 class Observed:
     """What the counters have said so far.
 
-    With fairness "flow" or "updown" stations have no counters of their own.
+    With fairness "flow" or "direction" stations have no counters of their own.
     """
 
     gateway: Gateway

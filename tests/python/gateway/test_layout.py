@@ -30,7 +30,7 @@ def test_a_station_has_one_leaf_for_both_directions() -> None:
 
 
 def test_up_and_down_have_one_leaf_each_whatever_the_stations() -> None:
-    layout = Layout(gateway('fairness = "updown"'), Device("lh", 1))
+    layout = Layout(gateway('fairness = "direction"'), Device("lh", 1))
     layout.join(station(1))
     layout.join(station(2))
     first, second = layout.members.values()
@@ -38,8 +38,8 @@ def test_up_and_down_have_one_leaf_each_whatever_the_stations() -> None:
     assert first.leaf != first.uplink
 
 
-def test_turns_are_in_proportion_to_rates_for_equal_airtime() -> None:
-    more = """fairness = "airtime"
+def test_turns_are_in_proportion_to_rates() -> None:
+    more = """fairness = "rate"
 station.slow = { address = "10.0.0.1", rate = "2 Mbps" }
 station.fast = { address = "10.0.0.2", rate = "11 Mbps" }
 """
@@ -109,5 +109,10 @@ station.y = { address = "10.0.0.2", ap = "b" }
 
 
 def test_settings_of_the_estimator_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(UserError, match="access point wlan: wce: decrease_bps"):
-        gateway('wce.increase = "5 Mbps"')
+    with pytest.raises(UserError, match=r"wce.decrease`: \"1 kbps\" .* increase up to decrease"):
+        gateway('wce.decrease = "1 kbps"')
+
+
+def test_the_step_down_is_four_times_the_step_up() -> None:
+    (ap,) = gateway('wce.increase = "5 Mbps"').aps
+    assert ap.wce["decrease_bps"] == 20_000_000

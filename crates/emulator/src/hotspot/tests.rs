@@ -99,7 +99,7 @@ fn the_bottleneck_holds_packets_back_at_its_rate() {
 
 #[test]
 fn the_bottleneck_hears_the_answers_of_stations_and_holds_without() {
-    let scenario = scenario("[station.a]\ndownload = 1\n[vsb]\nmax_rate = \"4 Mbps\"\n");
+    let scenario = scenario("[station.a]\ndownload = 1\n[vsb.wce]\nmax = \"4 Mbps\"\n");
     let mut hotspot = Hotspot::new(&scenario);
     let mut pings = 0;
     while hotspot.deadline() <= Time(3_000_000_000) {

@@ -12,6 +12,8 @@ use super::layers::Layers;
 use super::model::Station;
 use super::problem::{Problems, did_you_mean, one_line};
 use super::value::{NAMES, fault_of_name};
+use super::wce;
+use crate::control::WceSettings;
 use crate::kernel::time::Span;
 
 /// The access point of a gateway that lists none.
@@ -88,7 +90,7 @@ pub struct AccessPoint {
     /// Fixed rate; `None`: estimated. [bit/s]
     pub rate_bps: Option<u64>,
     /// The estimator.
-    pub estimator: EstimatorSettings,
+    pub wce: WceSettings,
     /// Its own table of stations.
     pub snmp: Option<Snmp>,
 }
@@ -98,39 +100,12 @@ pub struct AccessPoint {
 pub enum Fairness {
     /// Stations, of the rate.
     Station,
-    /// Stations, of the time on the air.
-    Airtime,
+    /// Stations, of their bytes over their data rate.
+    Rate,
     /// Flows.
     Flow,
     /// Uplink and downlink as wholes.
-    UpDown,
-}
-
-/// The wireless capacity estimator; what is `None` depends on the rest as the estimator has it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EstimatorSettings {
-    /// Largest rate, and the first. [bit/s]
-    pub max_bps: u64,
-    /// Least rate. [bit/s]
-    pub min_bps: Option<u64>,
-    /// Time between pings.
-    pub interval: Span,
-    /// Up to here the rate grows exponentially.
-    pub low: Span,
-    /// Up to here it grows linearly.
-    pub threshold: Span,
-    /// Above it falls exponentially.
-    pub high: Span,
-    /// Linear step up. [bit/s]
-    pub increase_bps: Option<u64>,
-    /// Linear step down. [bit/s]
-    pub decrease_bps: Option<u64>,
-    /// Factor of an exponential step up.
-    pub speed_up: f64,
-    /// Factor of an exponential step down.
-    pub back_off: f64,
-    /// A longer round-trip time counts as no answer.
-    pub timeout: Span,
+    Direction,
 }
 
 /// How an access point is asked for its stations.
@@ -169,10 +144,10 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_stations(gateway, problems);
     check_discovery(gateway, problems);
     if let Some(wce) = gateway.table("wce") {
-        check_estimator(&[wce], problems);
+        wce::check(&[wce], WceSettings::MAX_BPS, problems);
         for (_, ap) in gateway.named("ap") {
             if let Some(own) = ap.table("wce") {
-                check_estimator(&[own, wce], problems);
+                wce::check(&[own, wce], WceSettings::MAX_BPS, problems);
             }
         }
     }
@@ -289,42 +264,6 @@ fn check_discovery(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Bounds and thresholds ascend; later tables fill in what the first does not say.
-fn check_estimator(tables: &[&Section], problems: &mut Problems) {
-    let layers = Layers(tables);
-    let mut ascend = |lower: &str, upper: &str, in_order: fn(&Entry, &Entry) -> bool| {
-        let (fault, order) = if lower == "min" || lower == "increase" {
-            ("is above", "up to")
-        } else {
-            ("is not below", "below")
-        };
-        let (Some(low), Some(high)) = (layers.entry(lower), layers.entry(upper)) else {
-            return;
-        };
-        // An inherited pair has been judged where it stands.
-        let own = |key: &str| tables[0].entry(key).is_some();
-        if (own(lower) || own(upper)) && !in_order(low, high) {
-            let message = format!(
-                "{lower} {} {fault} {upper} {}; allowed is {lower} {order} {upper}",
-                low.shown, high.shown
-            );
-            let origin = if own(lower) && low.origin != tables[0].origin {
-                low.origin
-            } else {
-                high.origin
-            };
-            problems.add(origin, &tables[0].path, message);
-        }
-    };
-    let rates = |low: &Entry, high: &Entry| low.rate() <= high.rate();
-    let times = |low: &Entry, high: &Entry| low.duration() < high.duration();
-    ascend("min", "max", rates);
-    ascend("increase", "decrease", rates);
-    ascend("low", "threshold", times);
-    ascend("threshold", "high", times);
-    ascend("high", "timeout", times);
-}
-
 fn ap_names(gateway: &Section) -> Vec<&str> {
     match gateway.named("ap") {
         [] => vec![ONLY],
@@ -349,7 +288,7 @@ pub(super) fn assemble(
             subnets: Vec::new(),
             fairness: fairness(&Layers(&[gateway]))?,
             rate_bps: Layers(&[gateway]).rate("rate"),
-            estimator: estimator(Layers(&[wce]))?,
+            wce: wce::assemble(&Layers(&[wce]), WceSettings::MAX_BPS)?,
             snmp: None,
         }],
         aps => {
@@ -400,34 +339,17 @@ fn access_point(name: &str, ap: &Section, gateway: &Section, wce: &Section) -> O
             .collect(),
         fairness: fairness(&layers)?,
         rate_bps: layers.rate("rate"),
-        estimator: estimator(Layers(&[ap.table("wce")?, wce]))?,
+        wce: wce::assemble(&Layers(&[ap.table("wce")?, wce]), WceSettings::MAX_BPS)?,
         snmp,
     })
 }
 
 fn fairness(layers: &Layers) -> Option<Fairness> {
     Some(match layers.entry("fairness")?.word()? {
-        "airtime" => Fairness::Airtime,
+        "rate" => Fairness::Rate,
         "flow" => Fairness::Flow,
-        "updown" => Fairness::UpDown,
+        "direction" => Fairness::Direction,
         _ => Fairness::Station,
-    })
-}
-
-fn estimator(layers: Layers) -> Option<EstimatorSettings> {
-    let number = |key| layers.entry(key).and_then(Entry::number);
-    Some(EstimatorSettings {
-        max_bps: layers.rate("max")?,
-        min_bps: layers.rate("min"),
-        interval: layers.duration("interval")?,
-        low: layers.duration("low")?,
-        threshold: layers.duration("threshold")?,
-        high: layers.duration("high")?,
-        increase_bps: layers.rate("increase"),
-        decrease_bps: layers.rate("decrease"),
-        speed_up: number("speed_up")?,
-        back_off: number("back_off")?,
-        timeout: layers.duration("timeout")?,
     })
 }
 
@@ -532,24 +454,12 @@ impl AccessPoint {
             "subnets": subnets.collect::<Vec<_>>(),
             "fairness": match self.fairness {
                 Fairness::Station => "station",
-                Fairness::Airtime => "airtime",
+                Fairness::Rate => "rate",
                 Fairness::Flow => "flow",
-                Fairness::UpDown => "updown",
+                Fairness::Direction => "direction",
             },
             "rate_bps": self.rate_bps,
-            "wce": {
-                "max_bps": self.estimator.max_bps,
-                "min_bps": self.estimator.min_bps,
-                "interval_s": self.estimator.interval.seconds(),
-                "low_s": self.estimator.low.seconds(),
-                "threshold_s": self.estimator.threshold.seconds(),
-                "high_s": self.estimator.high.seconds(),
-                "increase_bps": self.estimator.increase_bps,
-                "decrease_bps": self.estimator.decrease_bps,
-                "speed_up": self.estimator.speed_up,
-                "back_off": self.estimator.back_off,
-                "timeout_s": self.estimator.timeout.seconds(),
-            },
+            "wce": wce::to_json(&self.wce),
             "snmp": self.snmp.as_ref().map(|snmp| json!({
                 "host": snmp.agent.ip(),
                 "port": snmp.agent.port(),

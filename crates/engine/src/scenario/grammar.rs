@@ -12,6 +12,7 @@ mod queue;
 mod station;
 mod vbs;
 mod vsb;
+mod wce;
 
 use super::forms::Form;
 use super::presets::Preset;

@@ -37,6 +37,7 @@ mod units;
 mod value;
 mod vbs;
 mod vsb;
+mod wce;
 
 #[cfg(test)]
 mod tests;
@@ -45,9 +46,7 @@ pub use csma::{
     Connections, Csma, CsmaAccess, CsmaAcks, CsmaAir, CsmaFlow, CsmaLink, CsmaNode, CsmaPrice,
     CsmaUsers, DcfSettings, Hop, Spread,
 };
-pub use gateway::{
-    AccessPoint, Discovery, EstimatorSettings, Fairness, Gateway, GatewayStation, LeafQueue, Snmp,
-};
+pub use gateway::{AccessPoint, Discovery, Fairness, Gateway, GatewayStation, LeafQueue, Snmp};
 pub use model::*;
 pub use problem::{Problem, WHOLE_FILE};
 pub use queue::*;

@@ -3,7 +3,8 @@
 use super::super::forms::{
     ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, OID, SUBNETS,
 };
-use super::{Default, Key, Kind, MS, S, Table, count, duration, inherited, key, number, own};
+use super::wce::{ACCESS_POINT_WCE, WCE};
+use super::{Default, Key, Kind, MS, S, Table, count, duration, inherited, key, own};
 
 /// The gateway.
 pub(super) const GATEWAY: Table = Table {
@@ -85,9 +86,9 @@ const GATEWAY_KEYS: &[Key] = &[
 const BOTTLENECK_KEYS: &[Key] = &[
     key(
         "fairness",
-        Kind::Choice(&["station", "airtime", "flow", "updown"]),
+        Kind::Choice(&["station", "rate", "flow", "direction"]),
         Default::Text("station"),
-        "Who gets equal shares: \"station\": stations, of the rate; \"airtime\": stations, of the time on the air, by their rates; \"flow\": flows; \"updown\": both directions as wholes.",
+        "What is shared equally: the bytes of stations; their bytes over their data rate, about the same as their time on the air; the bytes of flows; those of both directions.",
     ),
     key(
         "rate",
@@ -223,88 +224,7 @@ const STATION: Table = Table {
             Default::Depends(
                 "the rate of the scenario's station of this name, else the highest of all",
             ),
-            "Rate of its frames, for fairness in airtime.",
+            "Rate of its frames, for fairness = \"rate\".",
         ),
     ])],
 };
-
-const WCE: Table = Table {
-    name: "wce",
-    doc: "The wireless capacity estimator: it pings stations and takes the bottleneck's rate up or down by their round-trip times.",
-    parts: &[own(WCE_KEYS)],
-};
-
-const ACCESS_POINT_WCE: Table = Table {
-    name: "gateway.ap.wce",
-    doc: "The wireless capacity estimator of one access point.",
-    parts: &[inherited(WCE_KEYS, "gateway.wce")],
-};
-
-const WCE_KEYS: &[Key] = &[
-    key(
-        "max",
-        Kind::Rate { word: None },
-        Default::Text("6 Mbps"),
-        "Largest rate, and the first one: somewhat above what the WLAN can carry.",
-    ),
-    key(
-        "min",
-        Kind::Rate { word: None },
-        Default::Depends("a thirtieth of max"),
-        "Least rate.",
-    ),
-    key(
-        "interval",
-        duration(10 * MS, 10 * S),
-        Default::Text("100 ms"),
-        "Time between pings.",
-    ),
-    key(
-        "low",
-        duration(1, 10 * S),
-        Default::Text("5 ms"),
-        "Up to this round-trip time the rate grows exponentially.",
-    ),
-    key(
-        "threshold",
-        duration(1, 10 * S),
-        Default::Text("40 ms"),
-        "Up to this round-trip time the rate grows linearly, above it falls.",
-    ),
-    key(
-        "high",
-        duration(1, 10 * S),
-        Default::Text("200 ms"),
-        "Above this round-trip time the rate falls exponentially.",
-    ),
-    key(
-        "increase",
-        Kind::Rate { word: None },
-        Default::Depends("a sixtieth of max in each second"),
-        "Linear step up, each interval.",
-    ),
-    key(
-        "decrease",
-        Kind::Rate { word: None },
-        Default::Depends("four times increase"),
-        "Linear step down, each interval.",
-    ),
-    key(
-        "speed_up",
-        number(1.001, 2.0),
-        Default::Number(1.02),
-        "Factor of an exponential step up.",
-    ),
-    key(
-        "back_off",
-        number(0.01, 0.99),
-        Default::Number(0.8),
-        "Factor of an exponential step down.",
-    ),
-    key(
-        "timeout",
-        duration(MS, 60 * S),
-        Default::Text("1 s"),
-        "A longer round-trip time counts as no answer.",
-    ),
-];

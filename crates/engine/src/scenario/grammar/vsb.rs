@@ -1,6 +1,7 @@
 //! The virtual shared bottleneck.
 
-use super::{Default, Kind, MS, S, Table, US, count, duration, key, number, own, size};
+use super::wce::VSB_WCE;
+use super::{Default, Kind, S, Table, count, duration, key, own, size};
 
 /// `[vsb]`.
 pub(super) const VSB: Table = Table {
@@ -34,70 +35,10 @@ pub(super) const VSB: Table = Table {
             "Packets pass freely until then.",
         ),
         key(
-            "max_rate",
-            Kind::Rate { word: None },
-            Default::Depends("6/11 of the preset's data rate"),
-            "Largest rate of the estimator, where it begins.",
-        ),
-        key(
-            "min_rate",
-            Kind::Rate { word: None },
-            Default::Depends("a thirtieth of max_rate"),
-            "Least rate of the estimator.",
-        ),
-        key(
-            "increase",
-            Kind::Rate { word: None },
-            Default::Depends("a sixtieth of max_rate in a second"),
-            "Linear step up, each ping.",
-        ),
-        key(
-            "decrease",
-            Kind::Rate { word: None },
-            Default::Depends("a fifteenth of max_rate in a second"),
-            "Linear step down, each ping.",
-        ),
-        key(
-            "speed_up",
-            number(1.0, 2.0),
-            Default::Number(1.02),
-            "Factor of an exponential step up.",
-        ),
-        key(
-            "back_off",
-            number(0.0, 1.0),
-            Default::Number(0.8),
-            "Factor of an exponential step down.",
-        ),
-        key(
-            "low",
-            duration(0, 10 * S),
-            Default::Text("5 ms"),
-            "Round-trip time up to which the rate grows exponentially.",
-        ),
-        key(
-            "threshold",
-            duration(0, 10 * S),
-            Default::Text("40 ms"),
-            "Round-trip time above which the rate falls.",
-        ),
-        key(
-            "high",
-            duration(0, 10 * S),
-            Default::Text("200 ms"),
-            "Round-trip time above which it falls exponentially.",
-        ),
-        key(
-            "timeout",
-            duration(MS, 100 * S),
-            Default::Text("3 s"),
-            "A longer round-trip time counts as no answer, and the rate holds.",
-        ),
-        key(
-            "ping_interval",
-            duration(100 * US, 100 * S),
-            Default::Text("100 ms"),
-            "Time between pings, each to a station drawn at random.",
+            "wce",
+            Kind::Table(&VSB_WCE),
+            Default::Depends("the defaults of its keys"),
+            "The wireless capacity estimator, which sets the rate.",
         ),
         key(
             "ping",

@@ -30,9 +30,14 @@ fn two_interfaces_are_enough() {
     assert_eq!((ap.fairness, ap.rate_bps), (Fairness::Station, None));
     // the paper's values
     assert_eq!(gateway.queue_packets, 200);
-    let wce = ap.estimator;
+    let wce = ap.wce;
     assert_eq!(wce.max_bps, 6_000_000);
-    let thresholds = [wce.low, wce.threshold, wce.high].map(|span| span.0 / 1_000_000);
+    let thresholds = [
+        wce.thresholds.low,
+        wce.thresholds.threshold,
+        wce.thresholds.high,
+    ]
+    .map(|span| span.0 / 1_000_000);
     assert_eq!(thresholds, [5, 40, 200]);
     // nothing is listed, so that everything is looked for
     assert!(gateway.discovery.neighbours);
@@ -84,7 +89,7 @@ fn a_station_has_its_rate_from_the_scenario() {
 #[test]
 fn an_access_point_inherits_key_by_key() {
     let file = format!(
-        "{LEAST}fairness = \"airtime\"\nrate = \"9 Mbps\"\nwce = {{ max = \"30 Mbps\", high = \"0.3 s\" }}\n\
+        "{LEAST}fairness = \"rate\"\nrate = \"9 Mbps\"\nwce = {{ max = \"30 Mbps\", high = \"0.3 s\" }}\n\
          [gateway.ap.a]\nwce.max = \"50 Mbps\"\n\
          [gateway.ap.b]\ninterface = \"eth2\"\nfairness = \"flow\"\nrate = \"estimated\"\n"
     );
@@ -96,16 +101,10 @@ fn an_access_point_inherits_key_by_key() {
     let [a, b] = &gateway.aps[..] else {
         panic!("two access points")
     };
-    assert_eq!(
-        (a.fairness, b.fairness),
-        (Fairness::Airtime, Fairness::Flow)
-    );
+    assert_eq!((a.fairness, b.fairness), (Fairness::Rate, Fairness::Flow));
     assert_eq!((a.rate_bps, b.rate_bps), (Some(9_000_000), None));
-    assert_eq!(
-        (a.estimator.max_bps, b.estimator.max_bps),
-        (50_000_000, 30_000_000)
-    );
-    assert_eq!(a.estimator.high, b.estimator.high);
+    assert_eq!((a.wce.max_bps, b.wce.max_bps), (50_000_000, 30_000_000));
+    assert_eq!(a.wce.thresholds.high, b.wce.thresholds.high);
     assert_eq!(
         (a.interface.as_str(), b.interface.as_str()),
         ("eth1", "eth2")

@@ -132,7 +132,7 @@ const GATEWAY_SAMPLES: &[(&str, &str)] = &[
     ("table", "1.3.6.1"),
     ("metrics", "off"),
     ("discipline", "sfq"),
-    ("fairness", "airtime"),
+    ("fairness", "rate"),
     ("flow_leaves", "9"),
     ("discover.interval", "3 s"),
     ("absence", "9 s"),

@@ -43,24 +43,24 @@ fn values_that_do_not_fit_together_are_refused() {
             "fairness`: \"fair\" is unknown; allowed are \"station\", \"airtime\", \"rate\", \"flow\", \"direction\"",
         ),
         (
-            "threshold = \"4 ms\"",
-            "threshold`: \"4 ms\" makes no sense here; allowed is a time between low and high",
+            "wce.threshold = \"4 ms\"",
+            "wce`: low \"5 ms\" is not below threshold \"4 ms\"; allowed is low below threshold",
         ),
         (
-            "min_rate = \"7 Mbps\"",
-            "max_rate`: its default makes no sense here; allowed is a rate not below min_rate",
+            "wce.min = \"7 Mbps\"",
+            "wce.min`: \"7 Mbps\" makes no sense here; allowed is min up to max",
         ),
         (
-            "timeout = \"150 ms\"",
-            "timeout`: \"150 ms\" makes no sense here; allowed is a time longer than high",
+            "wce.timeout = \"150 ms\"",
+            "wce`: high \"200 ms\" is not below timeout \"150 ms\"; allowed is high below timeout",
         ),
         (
-            "decrease = \"1 kbps\"",
-            "decrease`: \"1 kbps\" makes no sense here; allowed is a rate not below increase",
+            "wce.decrease = \"1 kbps\"",
+            "wce.decrease`: \"1 kbps\" makes no sense here; allowed is increase up to decrease",
         ),
         (
-            "back_off = 1",
-            "back_off`: 1 makes no sense here; allowed is a factor above 0 and below 1",
+            "wce.back_off = 1",
+            "wce.back_off`: 1 is too large; allowed is a number from 0.01 to 0.99",
         ),
     ] {
         let said = said_of_vsb(table);
