@@ -91,7 +91,7 @@ class BarPanel:
     groups : sequence of Bars
         What to draw.
     stated : pair of float, optional
-        Range that the paper states.
+        Range that the paper states; twice the same for a value.
     """
 
     y_label: str
@@ -188,7 +188,11 @@ def _draw_curve(axes: Axes, curve: Curve) -> None:
 
 def _draw_bars(axes: Axes, panel: BarPanel) -> None:
     if panel.stated is not None:
-        axes.axhspan(*panel.stated, color=PAPER_BAND, alpha=0.6, label="paper's range", zorder=0)
+        low, high = panel.stated
+        if low == high:
+            axes.axhline(low, color=QUIET, linestyle="--", label="paper", zorder=3)
+        else:
+            axes.axhspan(low, high, color=PAPER_BAND, alpha=0.6, label="paper's range", zorder=0)
     for place, group in enumerate(panel.groups):
         width = 0.8 / len(group.quantities)
         for index, quantity in enumerate(group.quantities):

@@ -4,8 +4,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lasthop.studies.hotspot import cell
-from lasthop.studies.hotspot.sweeps import CONNECTIONS, SLOW, connections, windows
-from lasthop.studies.study import Quantity, Runs, Study, mean_of
+from lasthop.studies.hotspot.sweeps import (
+    CONNECTIONS,
+    LOSSLESS_QUEUE,
+    SLOW,
+    connections,
+    windows,
+)
+from lasthop.studies.study import Quantity, Run, Runs, Study, mean_of
 
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
@@ -37,6 +43,9 @@ MEASURED = ("fig05", "fig06", "fig07", "fig08", "fig09")
 STILL_RATE = "4.5 Mbps"
 """A rate at which no queue stands in the access point."""
 
+SHORT_QUEUE = 5
+"""A buffer of the access point that runs empty. [packets]"""
+
 VSB: Mapping[str, Any] = {}
 """The bottleneck of section 4.2: a leaf of 200 packets for each station, rate by the estimator."""
 
@@ -53,8 +62,12 @@ def cumulative(runs: Runs, kind: str, figure: str) -> Quantity:
     figure : str
         ``fig05``.
     """
-    points = (runs[f"{kind}-{figure}-{x}"] for x in SWEEPS[figure])
-    return mean_of([run.quantity("cells", "cell", "goodput_bps") / 1e6 for run in points])
+    return mean_of([total(runs[f"{kind}-{figure}-{x}"]) for x in SWEEPS[figure]])
+
+
+def total(run: Run) -> Quantity:
+    """Return the sum of all goodputs of a run. [Mb/s]"""
+    return run.quantity("cells", "cell", "goodput_bps") / 1e6
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -74,21 +87,29 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return where the queues stand and what the bottleneck costs."""
-    run, small, still = runs["with-fig06-6"], runs["with-fig08-6"], runs["still"]
-    leaf = run.quantity("queues", "vsb/first", "occupancy_packets")
-    loss = runs["without-fig06-6"].quantity("flows", "others-1/down/1", "loss_probability")
-    rate = run.quantity("links", "vsb", "capacity_bps") / 1e6
+    small = runs["with-fig08-6"]
+    still = [cell.fairness(runs[f"still-{way}"]) for way in ("download", "upload", "each")]
+    free = runs["without-fig06-6"]
+    loss = free.quantity("flows", "others-1/down/1", "loss_probability")
+    lossless, short, shared = (
+        total(runs[name]) for name in ("lossless", "short-without", "short-with")
+    )
     ping = small.quantity("links", "vsb", "ping_rtt_s") * 1e3
     return {
         "hotspot-8": (
             f"a window of 6 packets a round trip is less than a fair share where pings take {ping} "
             f"ms: the estimator lets a queue of up to 40 ms stand in the access point. At a rate "
-            f"of {STILL_RATE} nothing stands there, and eta is {cell.fairness(still)}"
+            f"of {STILL_RATE} nothing stands there, and eta is {still[0]} among downloads, "
+            f"{still[1]} among uploads; their ACKs wait for a second segment of the six, and "
+            f"with an ACK for each it is {still[2]}"
         ),
         "hotspot-9": (
-            f"losing {loss * 100} % of the segments costs the simulated cell nothing, since its "
-            f"access point never runs empty (six downloads against one); C, {rate} Mb/s on "
-            f"average, swings around the capacity, and {leaf} packets wait in station 1's leaf"
+            f"six downloads against one: losing {loss * 100} % of the segments costs little, since "
+            f"the access point never runs empty ({total(free)} Mb/s; {lossless} where nothing is "
+            f"lost, AP buffer {LOSSLESS_QUEUE}), and the swing of C costs "
+            f"as much ({total(runs['with-fig06-6'])}). With an AP buffer of {SHORT_QUEUE} packets, "
+            f"which does run empty, it is {short} Mb/s without and {shared} with: there the "
+            "bottleneck gains what the paper saw"
         ),
     }
 
@@ -113,6 +134,19 @@ def draw(runs: Runs) -> "Figure":
     return sweep_figure("connections of station 1, X", panels)
 
 
+EACH = cell.scenario(
+    "uploads, window 6 and an ACK for each segment, against 42",
+    {"upload": 1, "tcp": {"window": 6, "delayed_ack": False}},
+    {"upload": 1},
+)
+
+
+def buffered(packets: int) -> dict[str, Any]:
+    """Return six downloads against one with another buffer of the access point. [packets]"""
+    title = f"6 x download against download, AP buffer {packets}"
+    return cell.scenario(title, {"download": 6}, {"download": 1}, ap_queue=packets)
+
+
 STUDY = Study(
     subject="hotspot",
     name="vsb",
@@ -124,7 +158,14 @@ STUDY = Study(
         for x, tree in sweep.items()
         if kind == "with" or figure in MEASURED
     }
-    | {"still": {**SWEEPS["fig08"]["6"], "vsb": {"rate": STILL_RATE}}},
+    | {
+        "still-download": {**SWEEPS["fig08"]["6"], "vsb": {"rate": STILL_RATE}},
+        "still-upload": {**SWEEPS["fig11"]["6"], "vsb": {"rate": STILL_RATE}},
+        "still-each": {**EACH, "vsb": {"rate": STILL_RATE}},
+        "lossless": buffered(LOSSLESS_QUEUE),
+        "short-without": buffered(SHORT_QUEUE),
+        "short-with": {**buffered(SHORT_QUEUE), "vsb": dict(VSB)},
+    },
     measure=measure,
     draw=draw,
     findings=findings,
