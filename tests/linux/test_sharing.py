@@ -3,7 +3,7 @@
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
@@ -31,14 +31,17 @@ from lasthop.gateway import config
 from lasthop.gateway.config import Station
 from lasthop.gateway.shaper import Shaper
 from lasthop.linux.ping import Pinger
-from traffic import Flow, goodputs, transfers
+from traffic import Flow, goodputs, run, transfers
 
-WARM_UP_S, MEASURED_S = 5.0, 10.0
-"""A leaf of 200 packets at 2.5 Mbit/s is a round trip of a second.
+WARM_UP_S, MEASURED_S = 5.0, 5.0
+"""A leaf of 200 packets at 2.5 Mbit/s is a round trip of a second: after five all are full."""
 
-What arrives behind a lost segment counts when that has come again: over 6 s, goodputs of equal
-leaves may differ by a fifth.
-"""
+FULL_QUEUE = pytest.approx(1, abs=0.01)
+"""Leaves that are never empty differ by a packet a round. Measured, with nine processes a core:
+0.05 % between stations, 0.6 % between single flows, whose leaves are shorter."""
+
+WIRE_RATE = pytest.approx(1, abs=0.02)
+"""All leaves together pass C. Measured there: 0.13 % off, 1 % with single flows."""
 
 
 @contextmanager
@@ -56,17 +59,49 @@ def shaping(directory: Path, text: str) -> Iterator[Shaper]:
         shaper.close()
 
 
-def four_against_one(first: str, second: str) -> dict[str, float]:
-    """Goodputs of a station with four downloads and of one with a single download. [bit/s]"""
-    flows = {
-        "first": [Flow(first, download=True) for _ in range(4)],
-        "second": [Flow(second, download=True)],
-    }
+Flows = dict[str, list[Flow]]
+
+
+def ending(flows: Flows, measure: Callable[[], dict[str, float]]) -> dict[str, float]:
+    """What has been measured; the flows end with it."""
     try:
-        return goodputs(flows, MEASURED_S, WARM_UP_S)
+        return measure()
     finally:
-        for flow in [*flows["first"], *flows["second"]]:
+        for flow in (each for group in flows.values() for each in group):
             flow.close()
+
+
+def leaf_rates(
+    shaper: Shaper, flows: Flows, leaves: Mapping[str, int] | None = None
+) -> dict[str, float]:
+    """What passes through leaves while flows run, by default those of stations. [bit/s]
+
+    Headers and ACKs count, as they do for the scheduler. Goodputs of equal leaves may differ by a
+    fifth: what arrives behind a lost segment counts when that has come again.
+    """
+    every = [flow for group in flows.values() for flow in group]
+
+    def measure() -> dict[str, float]:
+        run(every, WARM_UP_S)
+        before, start = shaper.counters(), time.monotonic()
+        run(every, MEASURED_S)
+        after, elapsed = shaper.counters(), time.monotonic() - start
+        members = shaper.running().members
+        named = leaves or {name: members[name].leaf for name in flows}
+        return {
+            name: 8 * (after[leaf].sent_bytes - before[leaf].sent_bytes) / elapsed
+            for name, leaf in named.items()
+        }
+
+    return ending(flows, measure)
+
+
+def four_against_one(address: Callable[[int], str]) -> Flows:
+    """A station with four downloads and one with a single download."""
+    return {
+        "s0": [Flow(address(0), download=True) for _ in range(4)],
+        "s1": [Flow(address(1), download=True)],
+    }
 
 
 def sent(shaper: Shaper, name: str) -> int:
@@ -79,41 +114,30 @@ def sent(shaper: Shaper, name: str) -> int:
 def test_four_downloads_against_one_are_equal_only_with_it(
     lab: Lab, tmp_path: Path, address: Callable[[int], str]
 ) -> None:
-    """Claims hotspot-8 and hotspot-11: fairness level above 2 without, 1 +- 0.1 with."""
-    plain = four_against_one(address(0), address(1))
-    assert plain["first"] / plain["second"] > 2
-    with shaping(tmp_path, gateway_text()) as shaper:
-        fair = four_against_one(address(0), address(1))
-        leaves = [sent(shaper, "s0"), sent(shaper, "s1")]
-    assert fair["first"] / fair["second"] == pytest.approx(1, abs=0.1)
-    assert all(leaf * 8 > 0.9 * 2.5e6 * MEASURED_S for leaf in leaves)
-    assert leaves[0] / leaves[1] == pytest.approx(1, abs=0.05)
-    # Nothing is wasted: headers take 6 %, ACKs, which share the leaves, 3 %, the rest is for a
-    # busy machine.
-    assert sum(fair.values()) > 0.86 * 5e6
+    """Claims hotspot-8 and hotspot-11: fairness level above 2 without, 1 with, in goodput too."""
+    flows = four_against_one(address)
+    plain = ending(flows, lambda: goodputs(flows, MEASURED_S, WARM_UP_S))
+    assert plain["s0"] / plain["s1"] > 2
     assert sum(plain.values()) < RATE_BPS
-
-
-def share(flows: dict[str, list[Flow]], warm_up_s: float = WARM_UP_S) -> dict[str, float]:
-    """Goodputs; the flows end with it. [bit/s]"""
-    try:
-        return goodputs(flows, MEASURED_S, warm_up_s)
-    finally:
-        for flow in (each for group in flows.values() for each in group):
-            flow.close()
+    with shaping(tmp_path, gateway_text()) as shaper:
+        flows = four_against_one(address)
+        fair = leaf_rates(shaper, flows)
+        received = {name: sum(each.received for each in group) for name, group in flows.items()}
+    print(fair, received)
+    assert fair["s0"] / fair["s1"] == FULL_QUEUE
+    assert sum(fair.values()) / 5e6 == WIRE_RATE
+    # over all ten seconds; a tenth is what the promise allows
+    assert received["s0"] / received["s1"] == pytest.approx(1, abs=0.1)
 
 
 def test_uploads_against_a_download_are_equal(lab: Lab, tmp_path: Path) -> None:
     """Both directions of a station share its leaf."""
     with shaping(tmp_path, gateway_text()) as shaper:
-        fair = share(
-            {
-                "uploader": [Flow(station_v4(0), download=False) for _ in range(4)],
-                "downloader": [Flow(station_v4(1), download=True)],
-            }
-        )
-        assert min(sent(shaper, "s0"), sent(shaper, "s1")) > 1_000_000
-    assert fair["uploader"] / fair["downloader"] == pytest.approx(1, abs=0.1)
+        uploads = [Flow(station_v4(0), download=False) for _ in range(4)]
+        fair = leaf_rates(shaper, {"s0": uploads, "s1": [Flow(station_v4(1), download=True)]})
+    print(fair)
+    assert fair["s0"] / fair["s1"] == FULL_QUEUE
+    assert sum(fair.values()) / 5e6 == WIRE_RATE
 
 
 def test_the_papers_leaves_share_as_ours_do(lab: Lab, tmp_path: Path) -> None:
@@ -125,79 +149,83 @@ def test_the_papers_leaves_share_as_ours_do(lab: Lab, tmp_path: Path) -> None:
                     f"tc class change dev lh-lan parent 6c68:1 classid 6c68:{leaf} "
                     "htb rate 2500000bit ceil 5000000bit burst 1600b cburst 1600b quantum 1514"
                 )
-        paper = four_against_one(station_v4(0), station_v4(1))
-        assert min(sent(shaper, "s0"), sent(shaper, "s1")) > 1_000_000
-    with shaping(tmp_path, gateway_text(2)):
-        ours = four_against_one(station_v4(0), station_v4(1))
-    for each in (paper, ours):
-        assert each["first"] / each["second"] == pytest.approx(1, abs=0.1)
-    # Two runs of the same differ by some per cent on a busy machine.
-    assert sum(ours.values()) == pytest.approx(sum(paper.values()), rel=0.05)
+        paper = leaf_rates(shaper, four_against_one(station_v4))
+    print(paper)  # ours are in the test above
+    assert paper["s0"] / paper["s1"] == FULL_QUEUE
+    assert sum(paper.values()) / 5e6 == WIRE_RATE
 
 
-def test_airtime_is_shared_by_rates(lab: Lab, tmp_path: Path) -> None:
+def test_bytes_are_shared_by_rates(lab: Lab, tmp_path: Path) -> None:
     """Claim hotspot-12: a station of 2 Mbit/s gets 2/11 of what one of 11 Mbit/s gets.
 
     200 packets of the slow one would be a round trip of three seconds.
     """
-    more = f"""fairness = "airtime"
+    more = f"""fairness = "rate"
 queue = 30
 station.fast = {{ address = "{station_v4(3)}", rate = "11 Mbps" }}
 station.slow = {{ address = "{station_v4(4)}", rate = "2 Mbps" }}
 """
-    with shaping(tmp_path, gateway_text(0, more)):
-        fair = share(
+    with shaping(tmp_path, gateway_text(0, more)) as shaper:
+        fair = leaf_rates(
+            shaper,
             {
-                "fast": [Flow(station_v4(3), download=True)],
+                "fast": [Flow(station_v4(3), download=True) for _ in range(3)],
                 "slow": [Flow(station_v4(4), download=True) for _ in range(3)],
-            }
+            },
         )
-    assert fair["fast"] / fair["slow"] == pytest.approx(5.5, rel=0.1)
+    print(fair)
+    # measured: 0.15 % off; leaves of 30 packets may run empty for a moment
+    assert fair["fast"] / fair["slow"] == pytest.approx(5.5, rel=0.03)
 
 
 def test_flows_are_equal_whosever_they_are(lab: Lab, tmp_path: Path) -> None:
     """Claim hotspot-12: per-flow fairness; three uploads and a download get a quarter each."""
     with shaping(tmp_path, gateway_text(2, 'fairness = "flow"\nflow_leaves = 1024')) as shaper:
         flows = {f"up{k}": [Flow(station_v4(0), download=False)] for k in range(3)}
-        fair = share({**flows, "down": [Flow(station_v4(1), download=True)]})
-        layout = shaper.running()
-        counters = shaper.counters()
-        used = [counters[leaf].sent_bytes > 300_000 for leaf in layout.fixed["wlan"]]
-        assert sum(used) == 4
-    mean = sum(fair.values()) / 4
-    assert [goodput / mean for goodput in fair.values()] == pytest.approx([1] * 4, abs=0.1)
+        flows["down"] = [Flow(station_v4(1), download=True)]
+        leaves = {f"{leaf:x}": leaf for leaf in shaper.running().fixed["wlan"]}
+        fair = leaf_rates(shaper, flows, leaves)
+    used = sorted(rate for rate in fair.values() if rate > 0)
+    print(used)
+    assert len(used) == 4
+    assert used[0] / used[-1] == FULL_QUEUE
+    assert sum(used) / 5e6 == WIRE_RATE
 
 
 def test_directions_are_equal_as_wholes(lab: Lab, tmp_path: Path) -> None:
-    """Claim hotspot-12: uplink against downlink, four flows against one.
+    """Claim hotspot-12: uplink against downlink, six flows against three.
 
     ACKs of the download wait in the uplink's leaf. With 200 packets that is a second, and the
-    window takes a minute to grow; with 30 it is 0.15 s.
+    window takes a minute to grow; with 60 it is 0.3 s.
     """
-    with shaping(tmp_path, gateway_text(5, 'fairness = "updown"\nqueue = 30')):
-        fair = share(
+    with shaping(tmp_path, gateway_text(5, 'fairness = "direction"\nqueue = 60')) as shaper:
+        down, up = shaper.running().fixed["wlan"]
+        fair = leaf_rates(
+            shaper,
             {
-                "up": [Flow(station_v4(k), download=False) for k in range(4)],
-                "down": [Flow(station_v4(4), download=True)],
+                "up": [Flow(station_v4(k % 4), download=False) for k in range(6)],
+                "down": [Flow(station_v4(4), download=True) for _ in range(3)],
             },
-            warm_up_s=8,
+            {"up": up, "down": down},
         )
-    # ACKs take room in the leaf of the other direction: 3 % of its bytes
-    assert fair["up"] / fair["down"] == pytest.approx(1, abs=0.1)
+    print(fair)
+    # leaves of 30 packets run empty now and then
+    assert fair["up"] / fair["down"] == pytest.approx(1, abs=0.05)
 
 
 def test_downlink_udp_is_kept_to_its_share(lab: Lab, tmp_path: Path) -> None:
     """A flood of 8 Mbit/s to one station leaves the other its half."""
-    with shaping(tmp_path, gateway_text(2, "queue = 30")) as shaper:
+    with shaping(tmp_path, gateway_text(2)) as shaper:
         flood = Child(
             SERVER, lambda: send_datagrams(station_v4(1), 8e6, WARM_UP_S + MEASURED_S + 0.5)
         )
-        fair = share({"tcp": [Flow(station_v4(0), download=True)]})
+        leaves = {name: each.leaf for name, each in shaper.running().members.items()}
+        flows = {"s0": [Flow(station_v4(0), download=True) for _ in range(2)]}
+        fair = leaf_rates(shaper, flows, leaves)
         flood.result()
-        layout = shaper.running()
-        counters = shaper.counters()[layout.members["s1"].leaf]
-        assert counters.dropped_packets > 1000
-    assert fair["tcp"] > 0.9 * 2.5e6
+        assert shaper.counters()[leaves["s1"]].dropped_packets > 1000
+    print(fair)
+    assert fair["s0"] / fair["s1"] == FULL_QUEUE
 
 
 def send_datagrams(address: str, rate_bps: float, seconds: float) -> None:
@@ -255,15 +283,17 @@ ap.b = {{ rate = "3 Mbps" }}
 station.x = {{ address = "{station_v4(0)}", ap = "a" }}
 station.y = {{ address = "{station_v4(1)}", ap = "b" }}
 """
-    with shaping(tmp_path, gateway_text(0, more)):
-        fair = share(
+    with shaping(tmp_path, gateway_text(0, more)) as shaper:
+        own = leaf_rates(
+            shaper,
             {
                 "x": [Flow(station_v4(0), download=True) for _ in range(3)],
-                "y": [Flow(station_v4(1), download=True)],
-            }
+                "y": [Flow(station_v4(1), download=True) for _ in range(3)],
+            },
         )
-    assert fair["x"] == pytest.approx(0.93e6, rel=0.04)
-    assert fair["y"] == pytest.approx(3 * 0.93e6, rel=0.04)
+    print(own)
+    assert own["x"] / 1e6 == WIRE_RATE
+    assert own["y"] / 3e6 == WIRE_RATE
 
 
 def test_who_joins_and_leaves_costs_the_others_no_packet(lab: Lab, tmp_path: Path) -> None:
@@ -289,7 +319,8 @@ def test_who_joins_and_leaves_costs_the_others_no_packet(lab: Lab, tmp_path: Pat
             elapsed = time.monotonic() - start
             assert retransmissions(flow) == before
             # this process moves no data while it joins and leaves
-            assert 8 * (flow.received - received) / elapsed > 0.7 * 5e6
+            # measured: 0.937 of it, headers included
+            assert 8 * (flow.received - received) / elapsed > 0.9 * 5e6
         finally:
             flow.close()
 
