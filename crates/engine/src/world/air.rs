@@ -108,7 +108,7 @@ impl Air {
         self.next_prices.min(self.next_users)
     }
 
-    /// Conflict-free time on the air, attempts and so on of every link.
+    /// The medium, for what it counts.
     pub(crate) fn medium(&self) -> &Graph {
         &self.graph
     }
