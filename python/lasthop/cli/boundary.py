@@ -4,6 +4,7 @@ Exit codes: 0 all is well; 1 a defect of lasthop; 2 something the user can put r
 130 Ctrl-C; 141 the reader of standard output went away.
 """
 
+import io
 import os
 import re
 import sys
@@ -73,6 +74,9 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+HELD: list[TextIO] = []
+"""Files that stay open for their numbers."""
+
 MOST_STANDARD = 2
 """Number of the last standard stream."""
 
@@ -86,6 +90,9 @@ def open_streams() -> bool:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if is_closed(getattr(sys, name)):
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 stays open
+            if name == "stdin":
+                HELD.append(sys.stdin)  # its number; what is read comes from no file
+                sys.stdin = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     return lost
 
 
