@@ -448,6 +448,7 @@ fn wire(wire: &Wire, name: &str) -> LinkSettings {
         to: String::new(),
         rate_bps: wire.rate_bps,
         delay: wire.delay,
+        jitter: Span::ZERO,
         queue: wire.queue,
         loss: wire.loss,
         of_host: false,

@@ -38,14 +38,14 @@ pub const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "rtt_s",
         unit: "s",
-        lists: &["flows"],
-        definition: "mean of the round-trip samples of a TCP flow, one an ACK of new data",
+        lists: &["flows", "classes"],
+        definition: "mean of the round-trip samples of a TCP flow, one an ACK of new data; of a class over the samples of all its TCP flows",
     },
     Quantity {
         name: "one_way_delay_s",
         unit: "s",
-        lists: &["flows"],
-        definition: "mean time from source to sink of a UDP flow's datagrams, per datagram",
+        lists: &["flows", "classes"],
+        definition: "mean time from source to sink of a UDP flow's datagrams, or a class's, per datagram",
     },
     Quantity {
         name: "cwnd_packets",
@@ -160,6 +160,12 @@ pub const QUANTITIES: &[Quantity] = &[
         unit: "flows",
         lists: &["flows", "classes"],
         definition: "finite flows, or web connections, that were not finished at the end",
+    },
+    Quantity {
+        name: "transfer_rate_bps",
+        unit: "bit/s",
+        lists: &["classes"],
+        definition: "payload of a finite flow over its completion time, mean over those of a class that were finished",
     },
     Quantity {
         name: "bypass_packets",

@@ -1,6 +1,16 @@
 //! The link of one flow's host: a rate and a propagation time, a queue that is never full, no losses,
 //! and nothing that anyone asks for afterwards.
+//!
+//! A host may take a random time over each packet that it sends, as real hosts do: without it
+//! deterministic packets meet a drop-tail queue in a fixed phase, and the phase decides who finds it full
+//! (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", Internetworking: Research
+//! and Experience 3, 1992). The time is the sum of two, each uniform up to the setting. One is drawn for
+//! each packet, as by ns-2's `overhead_`; where the setting is the packet time of the bottleneck it still
+//! keeps half the effect, since a flow whose round trip is a whole number of packet times has a place of its
+//! own in each. The other is drawn anew only once a second: it leads every flow through all phases.
+//! Packets keep their order: none leaves before the one in front.
 
+use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::scenario::LinkSettings;
@@ -13,30 +23,157 @@ pub struct Host {
     propagation: Span,
     last_departure: Time,
     last_sent: (u16, Span),
+    jitter: Option<Jitter>,
 }
+
+/// A random time over each packet.
+#[derive(Clone, Debug)]
+struct Jitter {
+    /// Of each of its two parts. [ns]
+    most: u32,
+    draws: Stream,
+    /// The slow part, and until when it holds.
+    slow: Span,
+    holds_until: Time,
+    last_arrival: Time,
+}
+
+/// How long the slow part of the jitter holds: many round trips, and short against a run.
+const SLOW: Span = Span(1_000_000_000);
 
 impl Host {
     /// An empty link.
-    pub fn new(settings: &LinkSettings) -> Host {
+    pub fn new(settings: &LinkSettings, streams: &Streams) -> Host {
+        let most = u32::try_from(settings.jitter.0).unwrap_or(u32::MAX);
         Host {
             rate_bps: settings.rate_bps.unwrap_or(0),
             propagation: settings.delay,
             last_departure: Time::ZERO,
             last_sent: (0, Span::ZERO),
+            jitter: (most > 0).then(|| Jitter {
+                most,
+                draws: streams.stream(&format!("{}/jitter", settings.name)),
+                slow: Span::ZERO,
+                holds_until: Time::ZERO,
+                last_arrival: Time::ZERO,
+            }),
         }
     }
 
     /// When `packet`, which enters at `at`, not before the one in front, arrives at the far end.
     #[inline]
     pub fn enter(&mut self, at: Time, packet: &Packet) -> Time {
-        if self.rate_bps == 0 {
-            return at + self.propagation;
+        let mut arrival = at + self.propagation;
+        if self.rate_bps != 0 {
+            if self.last_sent.0 != packet.bytes {
+                let service = Span::to_send(u64::from(packet.bytes), self.rate_bps);
+                self.last_sent = (packet.bytes, service);
+            }
+            self.last_departure = self.last_departure.max(at) + self.last_sent.1;
+            arrival = self.last_departure + self.propagation;
         }
-        if self.last_sent.0 != packet.bytes {
-            let service = Span::to_send(u64::from(packet.bytes), self.rate_bps);
-            self.last_sent = (packet.bytes, service);
+        match &mut self.jitter {
+            None => arrival,
+            Some(jitter) => jitter.after(arrival),
         }
-        self.last_departure = self.last_departure.max(at) + self.last_sent.1;
-        self.last_departure + self.propagation
+    }
+}
+
+impl Jitter {
+    /// When a packet arrives that would do so at `arrival` without jitter.
+    fn after(&mut self, arrival: Time) -> Time {
+        if arrival >= self.holds_until {
+            self.slow = self.draw();
+            self.holds_until = arrival + SLOW;
+        }
+        let late = arrival + self.slow + self.draw();
+        self.last_arrival = self.last_arrival.max(late);
+        self.last_arrival
+    }
+
+    fn draw(&mut self) -> Span {
+        Span(u64::from(self.draws.up_to(self.most)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Ecn, PacketKind};
+    use crate::scenario::QueueSetting;
+
+    const PACKET: Packet = Packet {
+        flow: 0,
+        number: 0,
+        stamp: Time::ZERO,
+        queued: Time::ZERO,
+        bytes: 1500,
+        hop: 0,
+        kind: PacketKind::Segment,
+        ecn: Ecn::NotCapable,
+        echo: false,
+        sack: 0,
+    };
+
+    fn host(name: &str, rate_bps: Option<u64>, jitter: Span) -> Host {
+        let settings = LinkSettings {
+            name: name.to_owned(),
+            from: "host".to_owned(),
+            to: "left".to_owned(),
+            rate_bps,
+            delay: Span(1_000),
+            jitter,
+            queue: QueueSetting::drop_tail(u32::MAX),
+            loss: 0.0,
+            of_host: true,
+        };
+        Host::new(&settings, &Streams::new(1, 0))
+    }
+
+    #[test]
+    fn jitter_has_two_uniform_parts_and_keeps_the_order() {
+        let mut apart = host("apart", None, Span(120_000));
+        let mut late = |ms: u64| {
+            let at = Time(ms * 1_000_000);
+            apart.enter(at, &PACKET).since(at + Span(1_000)).0 as f64 / 120_000.0
+        };
+        // ten packets in each of 1000 seconds
+        let seconds: Vec<[f64; 10]> = (0..1_000_u64)
+            .map(|k| std::array::from_fn(|packet| late(2_000 * k + packet as u64)))
+            .collect();
+        let all = || seconds.iter().flatten();
+        assert!(all().all(|part| (0.0..=2.0).contains(part)));
+        // within a second the fast part alone: variance 1/12; between seconds the slow one too
+        let mean = all().sum::<f64>() / 10_000.0;
+        let of = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let inside = |values: &[f64; 10]| {
+            let own = of(values);
+            values.iter().map(|x| (x - own).powi(2)).sum::<f64>() / 9.0
+        };
+        let within = of(&seconds.iter().map(inside).collect::<Vec<_>>()) * 12.0;
+        let means = seconds.iter().map(|values| (of(values) - mean).powi(2));
+        let between = (means.sum::<f64>() / 999.0) * 12.0 - within / 10.0;
+        // five standard deviations each: 0.29/sqrt(1000) and less, relative 0.9/sqrt(n)
+        assert!((mean - 1.0).abs() < 0.05, "{mean}");
+        assert!((within - 1.0).abs() < 0.05, "{within}");
+        assert!((between - 1.0).abs() < 0.15, "{between}");
+        // closer than the jitter: nobody overtakes
+        let mut close = host("close", Some(1_000_000_000), Span(120_000));
+        let arrivals: Vec<Time> = (0..1_000_u64)
+            .map(|k| close.enter(Time(k * 12_000), &PACKET))
+            .collect();
+        assert!(arrivals.is_sorted());
+        let mut without = host("close", Some(1_000_000_000), Span::ZERO);
+        for (k, arrival) in (0..1_000_u64).zip(&arrivals) {
+            let due = without.enter(Time(k * 12_000), &PACKET);
+            assert!(due <= *arrival && *arrival <= due + Span(240_000));
+        }
+    }
+
+    #[test]
+    fn each_host_has_a_jitter_of_its_own() {
+        let mut hosts = ["a", "b"].map(|name| host(name, None, Span(120_000)));
+        let arrivals = hosts.each_mut().map(|one| one.enter(Time::ZERO, &PACKET));
+        assert_ne!(arrivals[0], arrivals[1]);
     }
 }

@@ -55,7 +55,7 @@ impl Link {
         bin: Option<Span>,
     ) -> Link {
         if settings.of_host {
-            return Link::Host(Host::new(settings));
+            return Link::Host(Host::new(settings, streams));
         }
         let losses = streams.stream(&format!("{}/loss", settings.name));
         let draws = || streams.stream(&format!("{}/queue", settings.name));

@@ -262,6 +262,7 @@ mod tests {
             to: "b".to_owned(),
             rate_bps,
             delay: Span(MS),
+            jitter: Span::ZERO,
             queue: QueueSetting::drop_tail(queue_packets),
             loss: 0.0,
             of_host: false,

@@ -105,6 +105,7 @@ pub fn link_of(settings: &VsbSettings, scenario: &Scenario, streams: &Streams, b
         to: "ap".to_owned(),
         rate_bps: Some(FREE),
         delay: Span::ZERO,
+        jitter: Span::ZERO,
         queue: QueueSetting::drop_tail(settings.queue_packets),
         loss: 0.0,
         of_host: false,

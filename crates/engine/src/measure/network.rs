@@ -123,6 +123,7 @@ impl Period<'_> {
                 values.push(("cwnd_packets", Some(cwnd)));
                 values.push(("synchronisation", gauge.synchronisation(class)));
             }
+            values.extend(self.delays(&members));
             values.extend(self.completions(&members));
             Item {
                 name: name.clone(),
@@ -145,6 +146,40 @@ impl Period<'_> {
         (!tcp.is_empty()).then(|| sum / self.length_ns() as f64 / tcp.len() as f64)
     }
 
+    /// Mean round-trip time of the TCP flows among `members`, one-way delay of the others; which of
+    /// them there are is the same in every replication.
+    fn delays(&self, members: &[usize]) -> Vec<Value> {
+        let is_tcp = |index: usize| {
+            let transport = &self.world.scenario.flows[index].transport;
+            matches!(transport, Transport::Tcp(_))
+        };
+        let kinds = [(true, "rtt_s"), (false, "one_way_delay_s")];
+        let mean = |(tcp, quantity)| {
+            let of_kind = members.iter().filter(|&&index| is_tcp(index) == tcp);
+            let counted = of_kind.map(|&index| {
+                let (from, to) = (&self.start.flows[index], &self.end.flows[index]);
+                let samples = to.delay_samples - from.delay_samples;
+                (to.delay_ns - from.delay_ns, samples)
+            });
+            let (delay_ns, samples) = counted.reduce(|a, b| (a.0 + b.0, a.1 + b.1))?;
+            Some((quantity, ratio(delay_ns, samples).map(|ns| ns / 1e9)))
+        };
+        kinds.into_iter().filter_map(mean).collect()
+    }
+
+    /// Mean over those of the flows that are finished of payload over completion time. [bit/s]
+    fn transfer_rate_bps(&self, finite: &[usize]) -> Option<f64> {
+        let rate = |&index: &usize| {
+            let Transport::Tcp(tcp) = &self.world.scenario.flows[index].transport else {
+                return None;
+            };
+            let bits = tcp.segments? as f64 * self.world.payload_bits(index);
+            Some(bits / self.world.flows[index].completion_s()?)
+        };
+        let rates: Vec<f64> = finite.iter().filter_map(rate).collect();
+        (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
+    }
+
     /// Completion times of those of the flows that are finite.
     fn completions(&self, members: &[usize]) -> Vec<Value> {
         let finite = |&&index: &&usize| match &self.world.scenario.flows[index].transport {
@@ -165,6 +200,7 @@ impl Period<'_> {
             ("completion_s", finished.then_some(mean)),
             ("completion_p95_s", quantile(&times, 0.95)),
             ("unfinished", Some(unfinished)),
+            ("transfer_rate_bps", self.transfer_rate_bps(&finite)),
         ]
     }
 }

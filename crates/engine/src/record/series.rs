@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::kernel::time::Span;
 use crate::scenario::{Flow, Transport};
-use crate::world::{Endpoints, World};
+use crate::world::{Endpoints, Port, World};
 
 /// One sampled quantity of one item.
 #[derive(Clone, Debug, Serialize)]
@@ -49,7 +49,7 @@ impl Series {
             quantity,
             values: Vec::new(),
         };
-        let names = (0..world.ports.len()).map(|contender| world.queue_name(contender));
+        let names = (0..ports(world).len()).map(|contender| world.queue_name(contender));
         let mut tracks: Vec<Track> = names
             .map(|name| track("queues", &name, "occupancy_packets"))
             .collect();
@@ -103,7 +103,7 @@ impl Series {
                 track.values.push(value);
             }
         };
-        for port in &world.ports {
+        for port in ports(world) {
             push(port.queue.length(world.now) as f64);
         }
         for (index, wired) in world
@@ -157,4 +157,10 @@ impl Series {
             push(user.connections() as f64);
         }
     }
+}
+
+/// The queues of the cell's nodes; without stations there is no cell.
+fn ports<'a>(world: &'a World<'_>) -> &'a [Port] {
+    let has_cell = !world.scenario.stations.is_empty();
+    if has_cell { &world.ports } else { &[] }
 }

@@ -328,6 +328,8 @@ pub struct LinkSettings {
     pub rate_bps: Option<u64>,
     /// Propagation time.
     pub delay: Span,
+    /// Of the two random times by which packets are late, in their order, the longest; only of hosts' links.
+    pub jitter: Span,
     /// The queue in front of it (only with a rate).
     pub queue: QueueSetting,
     /// Probability that a TCP segment or datagram is lost on the way (Bernoulli); ACKs are spared.

@@ -117,6 +117,7 @@ fn shape_links(root: &Section, shape: &Shape) -> Option<Vec<LinkSettings>> {
             to: shape.nodes[k + 1].clone(),
             rate_bps: Layers(&[shape.section]).rate("bottleneck"),
             delay: Layers(&[shape.section]).duration("delay")?,
+            jitter: Span::ZERO,
             queue,
             loss: 0.0,
             of_host: false,
@@ -148,6 +149,7 @@ fn link(name: &str, section: &Section) -> Option<[LinkSettings; 2]> {
         to: section.entry("to")?.text()?.to_owned(),
         rate_bps: own.rate("rate"),
         delay: own.duration("delay")?,
+        jitter: Span::ZERO,
         queue: queue::at(&[(section, "queue")])?,
         loss: section.entry("loss")?.probability()?,
         of_host: false,
@@ -268,6 +270,7 @@ fn flows(
     let own = Layers(&own);
     // a web source stands for many hosts: the rate of a shape's hosts is not that of all of them
     let access = if site.is_some() { own } else { layers }.rate("access");
+    let rtt_spread = layers.duration("rtt_spread").unwrap_or(Span::ZERO);
     let spread = layers.entry("access_spread").and_then(Entry::probability);
     let source = class.own.and_then(|own| own.table("udp"));
     let transport = match (source, class.own) {
@@ -293,16 +296,20 @@ fn flows(
         problems.add(origin, &path, message);
         return None;
     }
+    let jitter = jitter(
+        root, class, layers, &forward, &transport, scenario, problems,
+    )?;
     let names = class.names();
     let members = names.len();
     for (k, name) in names.into_iter().enumerate() {
         let rate_bps = access.map(|rate| spread_rate(rate, spread.unwrap_or(0.0), k, members));
+        let longer = spread_delay(rtt_spread, k, members);
+        let quarter = Span(quarter.0 + longer.0 / 4);
         let first = scenario.links.len() as u32;
-        let has_hosts = rate_bps.is_some() || quarter > Span::ZERO;
+        let has_hosts = rate_bps.is_some() || quarter > Span::ZERO || jitter > Span::ZERO;
         if has_hosts {
-            scenario
-                .links
-                .extend(host_links(&name, class, rate_bps, quarter));
+            let hosts = host_links(&name, class, rate_bps, quarter, jitter);
+            scenario.links.extend(hosts);
         }
         let with_hosts = |route: &Route, out: u32, into: u32| -> Vec<u32> {
             let links = route.links.iter().copied();
@@ -451,6 +458,47 @@ fn quarter(class: &Class, layers: Layers, route: Span, problems: &mut Problems) 
     Some(Span((rtt.0 - route.0) / 4))
 }
 
+/// By how much the round-trip time of member `k` of `members` exceeds that of the first.
+fn spread_delay(spread: Span, k: usize, members: usize) -> Span {
+    let intervals = members.saturating_sub(1).max(1) as u64;
+    Span(spread.0 / intervals * k as u64)
+}
+
+/// Longest of the random times that a class's sources take over a packet.
+fn jitter(
+    root: &Section,
+    class: &Class,
+    layers: Layers,
+    route: &Route,
+    transport: &Transport,
+    scenario: &Scenario,
+    problems: &mut Problems,
+) -> Option<Span> {
+    let Some(entry) = layers.entry("jitter") else {
+        return Some(Span::ZERO);
+    };
+    if let Some(most) = entry.duration() {
+        return Some(most);
+    }
+    let rates = route.links.iter();
+    let rates = rates.filter_map(|&link| scenario.links[link as usize].rate_bps);
+    let Some(rate_bps) = rates.min() else {
+        let message = format!(
+            "no link from {} to {} has a rate; needed is one, or a duration",
+            class.from, class.to
+        );
+        problems.add(entry.origin, &entry.path, message);
+        return None;
+    };
+    let segment = |tcp: &TcpSettings| u64::from(tcp.mss_bytes + tcp.header_bytes);
+    let bytes = match transport {
+        Transport::Tcp(tcp) => segment(tcp),
+        Transport::Web(web) => segment(&web.tcp),
+        Transport::Udp(_) => segment(&tcp(Layers(&[root.table("tcp")?]))?),
+    };
+    Some(Span::to_send(bytes, rate_bps))
+}
+
 /// Rate of member `k` of `members`: evenly over `spread` of the rate, around it.
 fn spread_rate(rate_bps: u64, spread: f64, k: usize, members: usize) -> u64 {
     if members < 2 {
@@ -461,7 +509,13 @@ fn spread_rate(rate_bps: u64, spread: f64, k: usize, members: usize) -> u64 {
 }
 
 /// Links of a flow's hosts: source to network, network to sink, sink to network, network to source.
-fn host_links(flow: &str, class: &Class, rate_bps: Option<u64>, delay: Span) -> [LinkSettings; 4] {
+fn host_links(
+    flow: &str,
+    class: &Class,
+    rate_bps: Option<u64>,
+    delay: Span,
+    jitter: Span,
+) -> [LinkSettings; 4] {
     let (source, sink) = (format!("{flow}/source"), format!("{flow}/sink"));
     let link = |name: &str, from: &str, to: &str, rate_bps| LinkSettings {
         name: format!("{flow}/{name}"),
@@ -469,6 +523,7 @@ fn host_links(flow: &str, class: &Class, rate_bps: Option<u64>, delay: Span) -> 
         to: to.to_owned(),
         rate_bps,
         delay,
+        jitter: if name == "access" { jitter } else { Span::ZERO },
         queue: QueueSetting::drop_tail(u32::MAX),
         loss: 0.0,
         of_host: true,

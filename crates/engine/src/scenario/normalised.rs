@@ -85,7 +85,7 @@ impl Scenario {
 }
 
 fn link(link: &LinkSettings) -> Value {
-    json!({
+    let mut json = json!({
         "name": link.name,
         "from": link.from,
         "to": link.to,
@@ -95,7 +95,11 @@ fn link(link: &LinkSettings) -> Value {
         "queue": link.queue.to_json(),
         "loss": link.loss,
         "of_host": link.of_host,
-    })
+    });
+    if link.jitter > Span::ZERO {
+        json["jitter_s"] = json!(link.jitter.seconds());
+    }
+    json
 }
 
 fn cell(scenario: &Scenario) -> Value {

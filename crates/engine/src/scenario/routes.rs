@@ -78,6 +78,7 @@ mod tests {
             to: to.to_owned(),
             rate_bps: None,
             delay: Span(1),
+            jitter: Span::ZERO,
             queue: QueueSetting::drop_tail(1),
             loss: 0.0,
             of_host: false,

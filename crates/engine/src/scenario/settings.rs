@@ -58,7 +58,15 @@ impl Setting<'_, '_, '_> {
         };
         if rest.is_empty() {
             let value = self.node(&key.kind);
-            self.put(entries, name, &key.kind, value);
+            if self.is_broken_table(&key.kind, &value) {
+                let message = format!(
+                    "\"{}\" cannot be read as a table; allowed is `{{ key = value, ... }}`",
+                    one_line(self.value, 80)
+                );
+                self.problems.add(self.origin, &path, message);
+            } else {
+                self.put(entries, name, &key.kind, value);
+            }
             return;
         }
         match &key.kind {
@@ -139,6 +147,16 @@ impl Setting<'_, '_, '_> {
             },
             None => text(),
         }
+    }
+
+    /// Whether the setting was to be a table and, by its spelling, became text.
+    fn is_broken_table(&self, kind: &Kind, value: &Item) -> bool {
+        let has_keys = matches!(
+            kind,
+            Kind::Table(_) | Kind::Shorthand { .. } | Kind::Named(_)
+        );
+        let is_text = matches!(value.data, Data::Text(_));
+        has_keys && is_text && self.value.trim_start().starts_with('{')
     }
 
     fn put(&self, entries: &mut Vec<(String, Item)>, name: &str, kind: &Kind, value: Item) {

@@ -36,8 +36,8 @@ fn flows(station: &Section) -> Option<u64> {
     Some(flows + sources.iter().map(|there| u64::from(*there)).sum::<u64>())
 }
 
-/// Number of flows between wired nodes, as far as numbers were not refused.
-fn wired_flows(root: &Section) -> u64 {
+/// Number of flows between wired nodes; `None` if a number of a shape was refused.
+fn wired_flows(root: &Section) -> Option<u64> {
     let count = |section: &Section, key| section.entry(key).and_then(Entry::count);
     let own = root.named("flow").iter();
     let own: u64 = own.map(|(_, flow)| count(flow, "count").unwrap_or(1)).sum();
@@ -45,10 +45,14 @@ fn wired_flows(root: &Section) -> u64 {
         .iter()
         .filter_map(|key| root.table(key));
     let of_shape = |shape: &Section| {
+        let is_refused = ["flows", "cross", "hops"]
+            .iter()
+            .any(|key| shape.lacks(key));
         let hops = count(shape, "hops").unwrap_or(0);
-        count(shape, "flows").unwrap_or(0) + hops * count(shape, "cross").unwrap_or(0)
+        let all = count(shape, "flows").unwrap_or(0) + hops * count(shape, "cross").unwrap_or(0);
+        (!is_refused).then_some(all)
     };
-    own + shapes.map(of_shape).sum::<u64>()
+    Some(own + shapes.map(of_shape).sum::<Option<u64>>()?)
 }
 
 /// Checks the stations as a whole.
@@ -78,8 +82,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         .iter()
         .map(|(_, s)| Some(flows(s)?.saturating_mul(count(s))))
         .collect();
-    let wired = wired_flows(root);
-    match per_table.map(|flows| flows.iter().sum::<u64>().saturating_add(wired)) {
+    let all = per_table.zip(wired_flows(root));
+    match all.map(|(flows, wired)| flows.iter().sum::<u64>().saturating_add(wired)) {
         _ if ["flow", "dumbbell", "parking_lot"]
             .iter()
             .any(|key| root.lacks(key)) => {}

@@ -49,7 +49,7 @@ pub(super) fn reach_of(scenario: &Scenario) -> Span {
     let links = scenario
         .links
         .iter()
-        .map(|link| (link.delay, link.rate_bps));
+        .map(|link| (link.delay + link.jitter + link.jitter, link.rate_bps));
     let ways = links.chain([wire]).map(|(delay, rate_bps)| {
         let service = rate_bps.map_or(Span::ZERO, |rate| Span::to_send(FULL_BYTES, rate));
         delay + service
@@ -94,6 +94,7 @@ fn wire(wire: &Wire, name: &str, from: &str, to: &str) -> LinkSettings {
         to: to.to_owned(),
         rate_bps: wire.rate_bps,
         delay: wire.delay,
+        jitter: Span::ZERO,
         queue: wire.queue,
         loss: wire.loss,
         of_host: false,
@@ -138,7 +139,9 @@ fn entered_ahead(settings: &[&LinkSettings], routes: &Routes, has_vsb: bool) -> 
     // what a served link delivers is known when it arrives, as if it came from an endpoint;
     // to mark what it feeds as entered ahead of time does no harm
     let from_afar = |link: &usize, delay: Span| {
-        let is_mere = |one: &&LinkSettings| one.rate_bps.is_none() && one.delay == delay;
+        let is_mere = |one: &&LinkSettings| {
+            one.rate_bps.is_none() && one.delay == delay && one.jitter == Span::ZERO
+        };
         settings.get(*link).is_some_and(is_mere) && feeders[*link] == Feeders::Endpoints
     };
     let ahead = |feeders: &Feeders| match feeders {

@@ -224,10 +224,26 @@ const HOST_KEYS: &[Key] = &[
         "The rates of a class's access links lie evenly over this part of the rate, around it.",
     ),
     key(
+        "jitter",
+        Kind::Duration {
+            least: 0,
+            most: S,
+            word: Some("packet"),
+        },
+        Default::Text("0 ms"),
+        "Each source takes two random times up to this over each packet it sends, one drawn for the packet and one for a second; packets keep their order. \"packet\": the time of a full TCP segment on the slowest link of the route.",
+    ),
+    key(
         "rtt",
         duration(0, 100 * S),
         Default::Depends("what the links of the route have"),
         "Round-trip propagation time of a flow: what the links lack is in its hosts' own links, a quarter each.",
+    ),
+    key(
+        "rtt_spread",
+        duration(0, 100 * S),
+        Default::Text("0 ms"),
+        "The round-trip propagation times of a class's flows lie evenly from its rtt to this much more.",
     ),
     key(
         "start_spread",

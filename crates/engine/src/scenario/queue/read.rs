@@ -4,7 +4,7 @@ use super::super::decode::{Entry, Section};
 use super::super::grammar::DISCIPLINES;
 use super::super::layers::Layers;
 use super::super::model::{Arrivals, Direction, Ends, QueueOrder, Scenario, Transport};
-use super::super::problem::Problems;
+use super::super::problem::{Origin, Problems};
 use super::*;
 
 /// Default limit of a queue with a discipline.
@@ -53,15 +53,26 @@ pub(in super::super) fn check(table: &Section, key: &str, problems: &mut Problem
         let message = format!("empty; needed limit or one of {}", known(queue));
         problems.add(queue.origin, &queue.path, message);
     }
-    if let [first, second, ..] = named[..] {
+    let origin = |key: &str| {
+        let origin = queue.table(key).map(|table| table.origin);
+        let origin = origin.or(queue.entry(key).map(|entry| entry.origin));
+        origin.unwrap_or(queue.origin)
+    };
+    let is_set = |key: &&str| matches!(origin(key), Origin::Setting(_));
+    // what was set comes after what the file says
+    let (set, mut inside): (Vec<&str>, Vec<&str>) = named.iter().copied().partition(is_set);
+    let hint = (!set.is_empty() && !inside.is_empty()).then(|| {
+        let whole = format!("{}={{ {} = ... }}", queue.path, set[0]);
+        format!("`{whole}` replaces the whole queue")
+    });
+    inside.extend(set);
+    if let [first, second, ..] = inside[..] {
         let message = format!(
             "a second discipline, after {first}; allowed is one of {}",
             known(queue)
         );
-        let origin = queue.table(second).map(|table| table.origin);
-        let origin = origin.or(queue.entry(second).map(|entry| entry.origin));
         let path = format!("{}.{second}", queue.path);
-        problems.add(origin.unwrap_or(queue.origin), &path, message);
+        problems.add_with_hint(origin(second), &path, message, hint);
     }
     if let Some(red) = queue.table("red")
         && let (Some(min), Some(max)) = (red.entry("min_th"), red.entry("max_th"))

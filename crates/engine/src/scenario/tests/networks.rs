@@ -372,3 +372,79 @@ fn what_does_something_for_one_class_is_allowed() {
                 [flow.slow]\ncount = 2\naccess = \"1 Mbps\"\n[flow.quick]\n";
     assert!(toml(text, &[]).is_ok());
 }
+
+#[test]
+fn jitter_is_that_of_the_sources() {
+    let jitters = |more: &str| {
+        let text = format!("duration = \"1 s\"\n{more}");
+        let scenario = toml(&text, &[]).unwrap();
+        let links = scenario
+            .links
+            .iter()
+            .filter(|link| link.jitter > Span::ZERO);
+        links
+            .map(|link| (link.name.clone(), link.jitter.0))
+            .collect::<Vec<_>>()
+    };
+    let both = "dumbbell = { flows = 1, bottleneck = \"20 Mbps\", rtt = \"40 ms\", jitter = \"packet\" }\n\
+                flow.call = { udp = \"64 kbps\" }\nflow.own = { jitter = \"1 ms\" }\n\
+                flow.short = { mss = \"460 B\" }\nflow.none = { jitter = \"0 ms\" }";
+    let named = |name: &str, ns: u64| (name.to_owned(), ns);
+    assert_eq!(
+        jitters(both),
+        [
+            named("flow-1/access", 600_000), // 1500 B
+            named("call/access", 600_000),
+            named("own/access", 1_000_000),
+            named("short/access", 200_000),
+        ]
+    );
+    // the slowest link on the way counts
+    let row = "link.ab = { from = \"a\", to = \"b\", rate = \"100 Mbps\" }\n\
+               link.bc = { from = \"b\", to = \"c\", rate = \"10 Mbps\" }\n\
+               flow.x = { from = \"a\", to = \"c\", jitter = \"packet\" }";
+    assert_eq!(jitters(row), [named("x/access", 1_200_000)]);
+}
+
+#[test]
+fn a_packet_without_a_rate_takes_no_time() {
+    let text = "link.ab = { from = \"a\", to = \"b\", delay = \"5 ms\" }\n\
+                flow.x = { from = \"a\", to = \"b\", jitter = \"packet\" }";
+    assert_eq!(
+        refused(text),
+        "x.toml:3: `flow.x.jitter`: no link from a to b has a rate; needed is one, or a duration"
+    );
+}
+
+#[test]
+fn a_number_refused_is_not_missing_too() {
+    for (shape, key, value) in [
+        ("dumbbell", "flows", "60.5"),
+        ("parking_lot", "cross", "-1"),
+    ] {
+        let text =
+            format!("{shape} = {{ bottleneck = \"9 Mbps\", rtt = \"5 ms\", {key} = {value} }}");
+        let said = refused(&text);
+        assert!(
+            said.contains(&format!("`{shape}.{key}`: {value} is n")),
+            "{said}"
+        );
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn round_trips_of_a_class_are_spread_evenly() {
+    let text = "duration = \"1 s\"\ndumbbell = { flows = 10, bottleneck = \"100 Mbps\", \
+                delay = \"1 ms\", rtt = \"10 ms\", rtt_spread = \"180 ms\" }";
+    let scenario = toml(text, &[]).unwrap();
+    let rtt = |flow: &Flow| {
+        let links = flow.forward.iter().chain(&flow.back);
+        links
+            .map(|&link| scenario.links[link as usize].delay.0)
+            .sum::<u64>()
+            / MS
+    };
+    let rtts: Vec<u64> = scenario.flows.iter().map(rtt).collect();
+    assert_eq!(rtts, [10, 30, 50, 70, 90, 110, 130, 150, 170, 190]);
+}

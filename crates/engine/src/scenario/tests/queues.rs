@@ -163,6 +163,29 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
         )
     );
     assert_eq!(
+        refusal(&[("cell.ap.queue.pie", "{}"), ("cell.ap.queue.codel", "{}")]),
+        format!(
+            "`cell.ap.queue.pie`: a second discipline, after codel; allowed is one of \
+             {disciplines}, vbs"
+        )
+    );
+    assert_eq!(
+        complaints(toml(
+            &format!("{SMALL}\n[station.a.queue.red]\nmin_th = 5\nmax_th = 15\n"),
+            &[("station.a.queue.threshold", "9")]
+        )),
+        format!(
+            "--set station.a.queue.threshold=9: `station.a.queue.threshold`: a second discipline, \
+             after red; allowed is one of {disciplines}\n\
+             hint: `station.a.queue={{ threshold = ... }}` replaces the whole queue"
+        )
+    );
+    assert_eq!(
+        refusal(&[("station.a.queue", "{ red = { min_th = 5")]),
+        "`station.a.queue`: \"{ red = { min_th = 5\" cannot be read as a table; allowed is \
+         `{ key = value, ... }`"
+    );
+    assert_eq!(
         refusal(&[("station.a.queue", "{}")]),
         format!("`station.a.queue`: empty; needed limit or one of {disciplines}")
     );

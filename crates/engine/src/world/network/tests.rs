@@ -82,6 +82,75 @@ fn entering_ahead_of_time_saves_events_and_changes_nothing() {
     assert!(fewer * 10 < more * 7, "{fewer} events against {more}");
 }
 
+/// Without jitter the phase between round trip and packet time decides who finds a drop-tail queue
+/// full: 40 ms are 66.7 packet times of 20 Mb/s. With it, classes whose round trips are alike lose alike.
+#[test]
+fn jitter_undoes_phase_effects() {
+    let unlike = |jitter: &str| {
+        let measures = run(&format!(
+            r#"
+duration = "60 s"
+warmup = "10 s"
+queue = 100
+dumbbell = {{ bottleneck = "20 Mbps", jitter = "{jitter}" }}
+tcp = {{ congestion = "cubic", window = 1000 }}
+flow.a = {{ count = 5, rtt = "40 ms" }}
+flow.b = {{ count = 5, rtt = "40.2 ms" }}
+flow.c = {{ count = 5, rtt = "40.4 ms" }}
+"#
+        ));
+        let of = |class| value(&measures, "classes", class, "goodput_bps");
+        let goodputs = ["a", "b", "c"].map(of);
+        let most = goodputs.iter().copied().fold(f64::MIN, f64::max);
+        let least = goodputs.iter().copied().fold(f64::MAX, f64::min);
+        most / least
+    };
+    let (without, with) = (unlike("0 ms"), unlike("packet"));
+    assert!(
+        with < 1.2 && without > 1.5,
+        "{with} with, {without} without jitter"
+    );
+}
+
+#[test]
+fn series_of_a_network_have_no_cell() {
+    let scenario = scenario(DUMBBELL);
+    let series = World::new(&scenario, 0).map(|mut world| world.series.take());
+    let Ok(Some(series)) = series else {
+        panic!("series were asked for");
+    };
+    let queues = series.tracks.iter().filter(|track| track.list == "queues");
+    let names: Vec<&str> = queues.map(|track| track.name.as_str()).collect();
+    assert_eq!(names, ["bottleneck", "bottleneck/back"]);
+}
+
+#[test]
+fn a_class_has_the_delay_of_all_its_packets() {
+    let measures = run(r#"
+duration = "20 s"
+warmup = "5 s"
+queue = 40
+dumbbell = { flows = 2, bottleneck = "20 Mbps", rtt = "40 ms", jitter = "packet" }
+flow.call = { count = 3, udp = { rate = "64 kbps", packet = "160 B" } }
+flow.file = { count = 2, segments = 100, start = "6 s" }
+"#);
+    let of = |item: &str, quantity| value(&measures, "classes", item, quantity);
+    let each = |quantity| {
+        let of_one = |k| value(&measures, "flows", &format!("call-{k}"), quantity);
+        [1, 2, 3].map(of_one).iter().sum::<f64>() / 3.0
+    };
+    // the calls send equally often: the mean over packets is that over calls, to a packet of 750
+    let (delay, mean) = (of("call", "one_way_delay_s"), each("one_way_delay_s"));
+    assert!((delay / mean - 1.0).abs() < 1e-3, "{delay} and {mean}");
+    assert!(delay > 0.02 && of("flow", "rtt_s") > 0.04);
+    let (rate, longest) = (
+        of("file", "transfer_rate_bps"),
+        of("file", "completion_p95_s"),
+    );
+    assert!(rate > 100.0 * 1460.0 * 8.0 / longest, "{rate}");
+    assert_eq!(of("file", "unfinished"), 0.0);
+}
+
 #[test]
 fn a_full_bottleneck_delivers_its_rate() {
     let measures = run(DUMBBELL);
@@ -193,7 +262,15 @@ fn network() -> impl Strategy<Value = Scenario> {
         1 => (1..4_u32).prop_map(|x| format!("udp = {{ rate = \"{x} Mbps\", arrivals = \"poisson\" }}")),
         1 => (1..200_u32).prop_map(|x| format!("congestion = \"tahoe\"\nweb = {x}")),
     ];
-    let class = (1..4_u32, access, prop::option::of(rtt), kind, 0..300_u32);
+    let jitter = prop_oneof![2 => Just("0 ms"), 1 => Just("packet"), 1 => Just("7 ms")];
+    let class = (
+        1..4_u32,
+        access,
+        prop::option::of(rtt),
+        kind,
+        0..300_u32,
+        jitter,
+    );
     let classes = prop::collection::vec(class, 1..4);
     (queue(), shape, classes, any::<u32>(), 300..1500_u32).prop_map(
         |(queue, shape, classes, seed, duration)| {
@@ -201,7 +278,9 @@ fn network() -> impl Strategy<Value = Scenario> {
                 "duration = \"{duration} ms\"\nwarmup = \"100 ms\"\nseed = {seed}\n{shape}\n\
                  record.series_interval = \"7 ms\"\n"
             );
-            for (index, (count, access, rtt, kind, start)) in classes.into_iter().enumerate() {
+            for (index, (count, access, rtt, kind, start, jitter)) in
+                classes.into_iter().enumerate()
+            {
                 let count = if kind.contains("web") {
                     String::new() // a class of its own
                 } else {
@@ -209,6 +288,7 @@ fn network() -> impl Strategy<Value = Scenario> {
                 };
                 text += &format!(
                     "[flow.c{index}]\n{count}access = \"{access}\"\nstart = \"{start} us\"\n\
+                     jitter = \"{jitter}\"\n\
                      start_spread = \"10 ms\"\n"
                 );
                 if let Some(rtt) = rtt {
