@@ -31,8 +31,11 @@ ALWAYS_SHOWN = {
 }
 """Quantities shown though the model may not give them, by list."""
 
-WITHOUT_CELL = {"queues": ("occupancy_packets", "occupancy_sd_packets")}
-"""More of them, where no station's or access point's queue shows the same."""
+OF_LINKS = ("occupancy_packets", "occupancy_sd_packets", "sojourn_s")
+"""The same of the queues of links; a station's or access point's queue stands with its node."""
+
+OF_WIRED = ("one_way_delay_s",)
+"""The same of classes of wired flows, the share apart where stations have theirs of the cell."""
 
 
 PICTURES = (".png", ".pdf", ".svg")
@@ -103,6 +106,21 @@ class Comparison:
                 del record["emulated"]
         return records
 
+    @property
+    def shown_with_nodes(self) -> set[tuple[str, str]]:
+        """Items, by list and name, that say again what their station or access point says."""
+        summary = self.simulation.summary
+        if "stations" not in summary:
+            return set()
+        cell = self.scenario["cell"]
+        sharing = {each["name"] for each in cell.get("vbs_classes", ())}
+        flows = self.scenario["flows"]
+        of_stations = {each["class"] for each in flows if each["station"] is not None}
+        nodes = (each for each in summary["queues"] if "occupancy_max_packets" not in each)
+        return {("queues", each["name"]) for each in nodes} | {
+            ("classes", name) for name in of_stations - sharing
+        }
+
     def figure(self) -> "Figure":
         """Shares, goodputs and queues: the model's beside the simulation's."""
         from lasthop.plot.compare import comparison_figure
@@ -136,9 +154,19 @@ class Comparison:
 
     def _rows(self) -> Iterator[Row]:
         predicted = {} if self.prediction is None else self.prediction.summary
-        always = dict(ALWAYS_SHOWN)
-        if "stations" not in self.simulation.summary:
-            always |= WITHOUT_CELL
+        both = "stations" in self.simulation.summary and any(
+            flow["station"] is None for flow in self.scenario["flows"]
+        )
+        always: dict[str, tuple[str, ...]] = {
+            **ALWAYS_SHOWN,
+            "classes": tuple(
+                quantity
+                for quantity in (*ALWAYS_SHOWN["classes"], *OF_WIRED)
+                if not (both and quantity == "goodput_share")
+            ),
+            "queues": OF_LINKS,
+        }
+        hidden = self.shown_with_nodes
         for list_name in LISTS:
             if list_name == "stability":
                 yield from self._swing_rows()
@@ -152,6 +180,8 @@ class Comparison:
             )
             for quantity in shown:
                 for name in ours:
+                    if (list_name, name) in hidden and quantity not in theirs.get(name, {}):
+                        continue
                     guess = theirs.get(name, {}).get(quantity)
                     seen = ours[name].get(quantity)
                     tried = reals.get(name, {}).get(quantity)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop._core import SimulationOutput
 from lasthop.errors import UserError
+from lasthop.phase import phase_effects
 from lasthop.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -63,6 +64,11 @@ class Answer:
     def links(self) -> "pd.DataFrame":
         """One row a wired link, or a link of a CSMA network."""
         return self.table("links")
+
+    @cached_property
+    def classes(self) -> "pd.DataFrame":
+        """One row a class of wired flows, or one that shares the access point's queue."""
+        return self.table("classes")
 
     @cached_property
     def cells(self) -> "pd.DataFrame":
@@ -135,6 +141,11 @@ class Result(Answer):
     def seed(self) -> int:
         """Seed of all random streams."""
         return int(self.summary["seed"])
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What must be checked before the result is trusted: phase effects at drop-tail queues."""
+        return phase_effects(self.scenario, self.summary)
 
     @property
     def interrupted(self) -> bool:

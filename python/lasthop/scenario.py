@@ -6,6 +6,7 @@ filled, or everything wrong with it is reported at once.
 
 import hashlib
 import json
+import re
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,9 @@ MOST_BYTES = 1 << 24
 
 DICTIONARY = "<dict>"
 """What stands for the file where the scenario is a mapping."""
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+"""Keys that TOML takes without quotes."""
 
 Setting: TypeAlias = tuple[str, str]
 
@@ -167,8 +171,19 @@ def blaming(names: Mapping[str, str]) -> Iterator[None]:
 
 
 def as_setting(value: object) -> str:
-    """A value as ``--set`` takes it."""
-    return value if isinstance(value, str) else as_json(value)
+    """A value as ``--set`` takes it: text as it is, anything else as TOML writes it in a line."""
+    return value if isinstance(value, str) else _inline(_writable(value))
+
+
+def _inline(tree: Any) -> str:
+    """A tree in TOML, on one line."""
+    if isinstance(tree, Mapping):
+        keys = (key if BARE.fullmatch(key) else _inline(key) for key in map(str, tree))
+        entries = zip(keys, map(_inline, tree.values()), strict=True)
+        return f"{{{', '.join(f'{key} = {value}' for key, value in entries)}}}"
+    if isinstance(tree, list):
+        return f"[{', '.join(map(_inline, tree))}]"
+    return json.dumps(tree, ensure_ascii=False)
 
 
 def as_json(tree: object) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
 from lasthop.errors import UserError
+from lasthop.phase import phase_effects
 from lasthop.result import LISTS, flat_row
 from lasthop.run import Progress, ProgressCallback, replaced, threads_asked
 from lasthop.saving import save_table
@@ -57,6 +58,30 @@ class Sweep:
     def cells(self) -> "pd.DataFrame":
         """One row a point."""
         return self.table("cells")
+
+    @property
+    def classes(self) -> "pd.DataFrame":
+        """One row a point and class of flows."""
+        return self.table("classes")
+
+    @property
+    def links(self) -> "pd.DataFrame":
+        """One row a point and wired link."""
+        return self.table("links")
+
+    @property
+    def queues(self) -> "pd.DataFrame":
+        """One row a point and queue."""
+        return self.table("queues")
+
+    @property
+    def warnings(self) -> list[str]:
+        """Those of the points, each with the settings there; see `Result.warnings`."""
+        return [
+            f"{', '.join(f'{path}={value}' for path, value in point.settings.items())}: {warning}"
+            for point in self.points
+            for warning in phase_effects(point.scenario, point.summary)
+        ]
 
     def table(self, name: str = "stations") -> "pd.DataFrame":
         """One list of every point's result: swept values, name, quantities."""

@@ -63,6 +63,10 @@ def test_pictures_show_classes_and_links(result: lh.Result, tmp_path: Path) -> N
     titles = [axes.get_title(loc="left") for axes in comparison.figure().axes]
     assert titles[0] == "How the queue moves: bottleneck"
     assert titles[1:] == ["Who gets how much", "What is used", "Where packets wait"]
+    delays = {row.name: row.simulated for row in comparison.rows if row.quantity == "sojourn_s"}
+    assert delays["bottleneck"] == result.queues.loc["bottleneck", "sojourn_s"]
+    delay = [row for row in comparison.rows if row.quantity == "one_way_delay_s"]
+    assert [(row.list, row.name) for row in delay] == [("classes", "voice")]
     assert result.plot.goodput().axes[0].get_xlabel().startswith("goodput")
     assert result.plot.queues().axes[0].get_xlabel().startswith("mean queue")
 
@@ -96,6 +100,23 @@ def test_cell_on_a_network_reaches_servers_over_its_links() -> None:
         lh.predict(CELL)
 
 
+def test_cell_in_a_network_is_compared_once_and_with_its_links() -> None:
+    wired = (
+        '[link.up]\nfrom = "far"\nto = "end"\nrate = "2 Mbps"\n'
+        '[flow.w]\nfrom = "house"\nto = "end"\n'
+    )
+    comparison = lh.compare(CELL + wired)
+    goodputs = [row.name for row in comparison.rows if row.quantity == "goodput_bps"]
+    assert sorted(goodputs) == ["a", "cell", "w"]
+    shares = [row.name for row in comparison.rows if row.quantity == "goodput_share"]
+    assert shares == ["a"]  # of the cell; that of the class would be of all flows
+    waiting = {row.name for row in comparison.rows if row.quantity == "occupancy_packets"}
+    assert waiting == {"up", "up/back"}
+    axes = comparison.figure().axes
+    rows = [[label.get_text() for label in each.get_yticklabels()] for each in axes]
+    assert rows == [["a"], ["a", "w"], ["ap", "a", "up", "up/back"]]
+
+
 def test_web_connections_appear_as_a_class_only() -> None:
     site = '[flow.site]\nweb = { connections = 20, response = "5 kB" }\n'
     result = lh.simulate(DUMBBELL + site)
@@ -107,3 +128,37 @@ def test_web_connections_appear_as_a_class_only() -> None:
     assert site_row["connections_refused"] == 0
     assert 0.02 < site_row["completion_s"] < site_row["completion_p95_s"] < 6
     assert classes["connections_finished"].notna().sum() == 1
+
+
+TWO_RTTS = DUMBBELL + '[flow.far]\nrtt = "31 ms"\n'
+
+
+def test_phase_effects_are_warned_of_where_they_may_be() -> None:
+    [warning] = lh.simulate(TWO_RTTS).warnings
+    assert "queue bottleneck: phase effects: 2 round-trip times meet a drop-tail queue" in warning
+    settings = [
+        {"dumbbell.jitter": "packet"},  # the cure
+        {"queue": {"red": {"min_th": 5, "max_th": 15}}},  # draws at random
+        {"queue": 10_000},  # drops nothing
+        {"flow.far.rtt": "20 ms"},  # one round-trip time
+    ]
+    for each in settings:
+        assert lh.simulate(TWO_RTTS, settings=each).warnings == [], each
+    [warning] = lh.simulate(TWO_RTTS, settings={"queue": {"threshold": 20}}).warnings
+    assert "meet a threshold queue" in warning
+
+
+def test_long_title_fits_into_the_picture() -> None:
+    name = "my router: Compound, CUBIC, voice, web traffic and files"
+    result = lh.simulate(DUMBBELL, settings={"name": name, "flow.voice.count": 2})
+    for figure in (result.plot.queues(), result.plot.goodput()):
+        figure.draw_without_rendering()
+        assert figure.get_suptitle().replace("\n", " ") == name
+        box = figure._suptitle.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+
+
+def test_series_have_no_panel_for_a_cell_there_is_not() -> None:
+    result = lh.simulate(DUMBBELL, series="0.1 s")
+    assert len(result.plot.series("occupancy_packets").axes) == 2

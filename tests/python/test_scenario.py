@@ -1,5 +1,6 @@
 import json
 import pickle
+import tomllib
 from pathlib import Path
 
 import jsonschema
@@ -8,6 +9,7 @@ import pytest
 
 import lasthop as lh
 from lasthop.errors import Problem
+from lasthop.scenario import as_setting
 
 from .conftest import EXAMPLES, SMALL
 
@@ -112,3 +114,14 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert lh.Scenario(SMALL).with_("seed", np.int64(7))["seed"] == 7
     tree = {"duration": "4 s", "cell": {"phy": "802.11b"}, "station": {"a": {"upload": np.int8(2)}}}
     assert len(lh.check(tree)["flows"]) == 2
+
+
+def test_tables_are_set_as_toml_writes_them() -> None:
+    table = {"a b": [1, 2.5, True], "c": {"d-e": '5 "ms"', "f": "é"}}
+    assert as_setting(table) == r'{"a b" = [1, 2.5, true], c = {d-e = "5 \"ms\"", f = "é"}}'
+    assert tomllib.loads("x = " + as_setting(table)) == {"x": table}
+    router = 'duration = "1 s"\ndumbbell = { flows = 1, bottleneck = "9 Mbps", rtt = "5 ms" }\n'
+    red = lh.Scenario(router).with_("queue", {"red": {"min_th": 5, "max_th": 15}})
+    assert red["links"][0]["queue"]["max_th_packets"] == 15
+    with pytest.raises(lh.ScenarioError, match="cannot be read as a table"):
+        red.with_("queue", {"red": None})

@@ -10,6 +10,14 @@ from lasthop.run import Progress
 
 from .conftest import SMALL
 
+ROUTER = """\
+duration = "6 s"
+warmup = "2 s"
+queue = 20
+dumbbell = { flows = 4, bottleneck = "10 Mbps", rtt = "20 ms" }
+tcp = { congestion = "cubic", window = 100 }
+"""
+
 OVER = {"cell.ap.cwmin": [15, 31], "station.near.rate": ["1 Mbps", "11 Mbps"]}
 
 
@@ -124,3 +132,31 @@ def test_stopped_sweep_keeps_finished_points(tmp_path: Path) -> None:
     kept = len(list(tmp_path.rglob("*.json")))
     assert 1 <= kept < 199
     assert len(caught.value.finished.points) == kept
+
+
+def test_a_value_may_be_a_table() -> None:
+    red = {"red": {"min_th": 5, "max_th": 15, "form": "published"}}
+    swept = lh.sweep(ROUTER, {"queue": [30, red, {"codel": {}}, {"limit": 8}]})
+    disciplines = [point.scenario["links"][0]["queue"] for point in swept.points]
+    assert [each["discipline"] for each in disciplines] == [
+        "drop_tail",
+        "red",
+        "codel",
+        "drop_tail",
+    ]
+    assert disciplines[1]["form"] == "published"
+    assert list(swept.queues["queue"].unique()) == [
+        "30",
+        '{red = {min_th = 5, max_th = 15, form = "published"}}',
+        "{codel = {}}",
+        "{limit = 8}",
+    ]
+    assert set(swept.classes["name"]) == {"flow"}
+    assert set(swept.links["name"]) == {"bottleneck", "bottleneck/back"}
+
+
+def test_sweep_names_the_points_with_phase_effects() -> None:
+    far = '[flow.far]\nrtt = "31 ms"\ncongestion = "cubic"\n'
+    over = {"dumbbell.jitter": ["0 ms", "packet"]}
+    warnings = lh.sweep(ROUTER + far, over).warnings
+    assert [text.split(":")[0] for text in warnings] == ["dumbbell.jitter=0 ms"]

@@ -43,6 +43,8 @@ SHOWN = {
     "utilisation": ("utilisation [%]", 100.0),
     "occupancy_packets": ("mean queue [packets]", 1.0),
     "occupancy_sd_packets": ("deviation of queue [packets]", 1.0),
+    "sojourn_s": ("queueing delay [ms]", 1e3),
+    "one_way_delay_s": ("one-way delay [ms]", 1e3),
     "drop_probability": ("drops [%]", 100.0),
     "mark_probability": ("marks [%]", 100.0),
     "airtime_fraction": ("air time [%]", 100.0),
@@ -96,6 +98,7 @@ def compare(
         typer.echo(f"picture: {picture}")
     if comparison.prediction is not None:
         print_warnings(comparison.prediction)
+    print_warnings(comparison.simulation)
     if comparison.emulation is not None:
         from lasthop.cli.emulate import print_lateness
 
@@ -112,14 +115,17 @@ def print_comparison(comparison: Comparison) -> None:
         for reason in comparison.refusal.split("; breaks"):
             typer.echo(f"no prediction: {'' if reason[:6] == 'breaks' else 'breaks'}{reason}")
         typer.echo()
-    # Queues of a cell's nodes stand with their nodes.
-    elsewhere = {"flows", "queues"} if "stations" in comparison.simulation.summary else {"flows"}
-    if comparison.scenario.get("csma"):  # Users are flows, and no class sums them up.
-        elsewhere = set()
+    hidden = comparison.shown_with_nodes
+    # Users of a network by conflict graph are flows, and no class sums them up.
+    summed = not comparison.scenario.get("csma")
     rows = []
     for quantity, (title, scale) in SHOWN.items():
         chosen = [
-            row for row in comparison.rows if row.quantity == quantity and row.list not in elsewhere
+            row
+            for row in comparison.rows
+            if row.quantity == quantity
+            and not (summed and row.list == "flows")
+            and (row.list, row.name) not in hidden
         ]
         chosen.sort(key=lambda row: row.list == "stations")  # The cell's and the AP's come first.
         shown = [[row.name, *numbers(row, scale)] for row in chosen[:MOST_ITEMS]]

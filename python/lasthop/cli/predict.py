@@ -12,7 +12,7 @@ from lasthop.cli.options import File, Json, Model, Settings, read_scenario
 from lasthop.digits import plain
 from lasthop.errors import ConvergenceError, ModelError, UserError
 from lasthop.predict import predict as ask
-from lasthop.result import Prediction
+from lasthop.result import Prediction, Result
 from lasthop.scenario import Scenario
 
 __all__ = ["predict", "print_stability", "print_warnings", "refused"]
@@ -86,7 +86,7 @@ def print_stability(summary: Mapping[str, Any]) -> None:
         typer.echo(f"{item['name']} at rest is {what} e-fold in {plain(abs(1.0 / rate))} s{swing}")
 
 
-def print_warnings(prediction: Prediction) -> None:
-    """What is to be checked before the prediction is trusted, on standard error."""
-    for warning in prediction.warnings:
+def print_warnings(answer: Prediction | Result) -> None:
+    """What is to be checked before the answer is trusted, on standard error."""
+    for warning in answer.warnings:
         print(f"warning: {warning}", file=sys.stderr)

@@ -21,6 +21,7 @@ from lasthop.cli.options import (
     writable,
     writable_file,
 )
+from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import progress_bar
 from lasthop.errors import UserError
 from lasthop.result import Result
@@ -100,6 +101,7 @@ def simulate(
             sys.stdout.write(result.to_json())
         else:
             print_result(result)
+    print_warnings(result)
     if timing:
         print_timing(result, wall, cpu)
     finish(result)

@@ -45,7 +45,8 @@ def sweep(
         list[str],
         typer.Option(
             metavar="PATH=V1,V2,...",
-            help="Values to try. Given for several paths: every combination.",
+            help="Values to try; a table in braces is one. Given for several paths: every "
+            "combination.",
         ),
     ],
     replications: Replications = None,
@@ -91,6 +92,10 @@ def sweep(
             print_sweep(result, list(values))
     if not as_json:
         typer.echo(f"tables: {directory}")
+    for warning in result.warnings[:1]:
+        more = len(result.warnings) - 1
+        rest = f" (so do {more} more: warnings of the sweep in Python)" if more else ""
+        print(f"warning: {warning}{rest}", file=sys.stderr)
     if interrupted is not None:
         raise Interrupted(str(interrupted), GO_ON)
 
@@ -103,7 +108,7 @@ def swept(over: list[str], alone: Mapping[str, str]) -> dict[str, list[str]]:
             raise UserError(f"--over {path}: given twice", f"--over {path}=V1,V2 takes all values")
         if path in alone:
             raise UserError(f"--over {path}: {alone[path]} gives it one value; needed is either")
-        values[path] = [value.strip() for value in text.split(",")]
+        values[path] = parts(path, text)
         if not all(values[path]):
             raise UserError(f'--over {path}: an empty value in "{text}"', f"--over {EXAMPLE}")
         if twice := [value for value in values[path] if values[path].count(value) > 1]:
@@ -111,9 +116,34 @@ def swept(over: list[str], alone: Mapping[str, str]) -> dict[str, list[str]]:
     return values
 
 
+OPENING, CLOSING = "[{", "]}"
+
+
+def parts(path: str, text: str) -> list[str]:
+    """What stands between commas, those inside braces, brackets and quotes not counted."""
+    found, open_brackets, quote = [""], 0, ""
+    for sign in text:
+        if quote or sign in "\"'":
+            quote = "" if sign == quote else quote or sign
+        elif sign in OPENING or (sign in CLOSING and open_brackets):
+            open_brackets += 1 if sign in OPENING else -1
+        elif sign == "," and not open_brackets:
+            found.append("")
+            continue
+        found[-1] += sign
+    if open_brackets or quote:
+        what = f"a quote {quote}" if quote else "a brace or bracket"
+        raise UserError(f'--over {path}: {what} is not closed in "{text}"', TABLES)
+    return [value.strip() for value in found]
+
+
+TABLES = "--over 'queue=100,{red={min_th=50,max_th=100}}'"
+"""An example of values that are tables."""
+
+
 def print_sweep(result: Sweep, paths: list[str]) -> None:
     """One row a point: who gets which share, then what became of the cell."""
-    from lasthop.cli.tables import COLUMNS, TITLES, print_table
+    from lasthop.cli.tables import COLUMNS, TITLES, print_table, printed
 
     groups = list(dict.fromkeys(group for point in result.points for group in members(point)))
     shown = groups[:MOST_GROUPS]
@@ -126,22 +156,28 @@ def print_sweep(result: Sweep, paths: list[str]) -> None:
     if len(groups) > len(shown):
         typer.echo(f"... and {len(groups) - len(shown)} more stations: see the tables\n")
 
-    for list_name in ("cells", "classes", "links"):
-        items = [item for point in result.points for item in point.summary.get(list_name, ())]
-        columns = [one for one in COLUMNS[list_name] if any(map(one.is_known, items))]
-        many = any(len(point.summary.get(list_name, ())) > 1 for point in result.points)
+    for list_name in ("cells", "classes", "links", "queues"):
+        found = [
+            (point, item) for point in result.points for item in printed(point.summary, list_name)
+        ]
+        items = [item for _, item in found]
+        columns = [
+            column
+            for column in COLUMNS[list_name]
+            if any(column.says_something(item) for item in items)
+        ]
+        many = len({item["name"] for item in items}) > 1
         rows = [
             [
                 *point.settings.values(),
                 *([item["name"]] if many else []),
                 *(column.cell(item) for column in columns),
             ]
-            for point in result.points
-            for item in point.summary.get(list_name, ())
+            for point, item in found
         ]
         titles = [*paths, TITLES[list_name]] if many else paths
         headers = [*titles, *(column.header for column in columns)]
-        if rows:
+        if columns:
             print_table(headers, rows, names=len(titles))
 
 

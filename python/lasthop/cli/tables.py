@@ -9,7 +9,7 @@ import typer
 
 from lasthop.digits import estimate
 
-__all__ = ["COLUMNS", "TITLES", "Column", "print_answer", "print_table"]
+__all__ = ["COLUMNS", "TITLES", "Column", "print_answer", "print_table", "printed"]
 
 MOST_ROWS = 40
 """Rows of a table that are printed; the rest is counted."""
@@ -108,11 +108,14 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("jain", "Jain's index"),
         Column("synchronisation", "window correlation"),
         Column("starved_flows", "starved", "flows"),
+        Column("rtt_s", "RTT", "ms", 1e3),
+        Column("one_way_delay_s", "delay", "ms", 1e3),
         Column("loss_probability", "loss", "%", 100),
         Column("connections_finished", "finished", "connections"),
         Column("connections_refused", "refused", "connections"),
         Column("completion_s", "completion", "s"),
         Column("completion_p95_s", "95th percentile", "s"),
+        Column("transfer_rate_bps", "transfer rate", "Mb/s", 1e-6),
         Column("unfinished", "unfinished", "flows"),
     ),
     "cells": (
@@ -141,16 +144,35 @@ def print_answer(summary: Mapping[str, Any]) -> None:
     flows = summary.get("flows", ())
     lists = {**summary, "reports": [flow for flow in flows if "reports" in flow]}
     for list_name, columns in COLUMNS.items():
-        items = lists.get(list_name, ())
-        if list_name == "flows" and "classes" in summary and len(items) > MOST_FLOWS:
-            continue
-        if list_name == "queues" and "stations" in summary:  # Those of nodes stand with them.
-            items = [item for item in items if "occupancy_max_packets" in item]
+        items = printed(lists, list_name)
         shown = [column for column in columns if any(column.says_something(item) for item in items)]
         if shown:
             headers = [TITLES[list_name], *(column.header for column in shown)]
             rows = [[item["name"], *(column.cell(item) for column in shown)] for item in items]
             print_table(headers, rows)
+
+
+def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any]]:
+    """The items of a list that are printed, each with what is printed of it."""
+    items = list(summary.get(list_name, ()))
+    if list_name == "flows" and "classes" in summary and len(items) > MOST_FLOWS:
+        return []
+    if list_name == "queues" and "stations" in summary:  # Those of nodes stand with them.
+        return [item for item in items if "occupancy_max_packets" in item]
+    if list_name == "classes":
+        return [without_rates(item) for item in items]
+    return items
+
+
+def without_rates(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A class of flows without what means nothing of volumes that have been sent and are done."""
+    if (item.get("transfer_rate_bps") or {"mean": None})["mean"] is None:
+        return item
+    return {key: value for key, value in item.items() if key not in RATES}
+
+
+RATES = ("goodput_bps", "goodput_share", "jain", "starved_flows")
+"""Quantities of flows that go on."""
 
 
 def print_table(

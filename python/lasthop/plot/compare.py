@@ -32,6 +32,8 @@ EQUAL = "equal shares"
 def comparison_figure(comparison: Comparison) -> Figure:
     """Three panels, one row a station: share of goodput, goodput, mean queue.
 
+    Classes of wired flows and queues of links stand below the stations.
+
     Without a cell: goodput by class of flows, use of links, mean queue.
     """
     simulated = comparison.simulation.summary
@@ -40,9 +42,20 @@ def comparison_figure(comparison: Comparison) -> Figure:
     if "stations" not in simulated:
         return network_figure(comparison)
     stations = simulated["stations"]
-    nodes = [*simulated["aps"], *stations]
+    hidden = comparison.shown_with_nodes
+    wired = [
+        item
+        for item in simulated.get("classes", ())
+        if "loss_probability" in item and ("classes", item["name"]) not in hidden
+    ]
+    links = [
+        {"name": item["name"], "queue_packets": item["occupancy_packets"]}
+        for item in simulated["queues"]
+        if ("queues", item["name"]) not in hidden
+    ]
+    users, nodes = [*stations, *wired], [*simulated["aps"], *stations, *links]
     guesses = {what: aligned_guesses(comparison, what) for what in ("aps", "stations")}
-    heights = [rows_height(len(rows)) for rows in (stations, stations, nodes)]
+    heights = [rows_height(len(rows)) for rows in (stations, users, nodes)]
     excuse = why_no_model(comparison)
     lines = 0 if excuse is None else 2 + excuse.count("\n")
     with house_style(sum(heights) + 12 + 3.2 * lines) as figure:
@@ -54,11 +67,13 @@ def comparison_figure(comparison: Comparison) -> Figure:
         shares.set_xlabel("share of the cell's goodput [%]")
 
         title(goodputs, "How much that is")
-        side_by_side(goodputs, stations, guesses["stations"], "goodput_bps", 1e-6)
+        blank: list[dict[str, Any]] = [{}] * len(wired)
+        side_by_side(goodputs, users, [*guesses["stations"], *blank], "goodput_bps", 1e-6)
         goodputs.set_xlabel("goodput [Mb/s]")
 
         title(queues, "Where packets wait")
-        every_guess = [*guesses["aps"], *guesses["stations"]]
+        blank = [{}] * len(links)
+        every_guess = [*guesses["aps"], *guesses["stations"], *blank]
         side_by_side(queues, nodes, every_guess, "queue_packets", 1)
         queues.set_xlabel("mean queue [packets]")
 

@@ -1,6 +1,6 @@
 """Stations of one result, or classes of wired flows: goodput and queue."""
 
-from lasthop.plot.figure import SIMULATION, Figure, house_style, title
+from lasthop.plot.figure import SIMULATION, Figure, headline, house_style
 from lasthop.plot.rows import bars, estimates, label_rows, rows_height
 from lasthop.result import Result
 
@@ -12,7 +12,7 @@ def goodput_figure(result: Result) -> Figure:
     stations = result.summary.get("stations") or result.summary["classes"]
     with house_style(rows_height(len(stations))) as figure:
         axes = figure.subplots()
-        title(axes, result.summary["scenario"])
+        headline(figure, result.summary["scenario"])
         bars(axes, estimates(stations, "goodput_bps", 1e-6), SIMULATION, "simulation")
         axes.set_xlabel("goodput [Mb/s], 95 % intervals")
         label_rows(axes, [item["name"] for item in stations])
@@ -29,7 +29,7 @@ def queue_figure(result: Result) -> Figure:
         nodes, quantity = result.summary["queues"], "occupancy_packets"
     with house_style(rows_height(len(nodes))) as figure:
         axes = figure.subplots()
-        title(axes, result.summary["scenario"])
+        headline(figure, result.summary["scenario"])
         bars(axes, estimates(nodes, quantity), SIMULATION, "simulation")
         axes.set_xlabel("mean queue [packets], 95 % intervals")
         label_rows(axes, [item["name"] for item in nodes])

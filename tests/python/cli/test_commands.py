@@ -171,6 +171,50 @@ def test_sweep_says_who_gets_what(lasthop: Lasthop, small: Path) -> None:
     assert "Jain's" in table
 
 
+ROUTER = """\
+duration = "6 s"
+warmup = "2 s"
+replications = 2
+queue = 20
+dumbbell = { flows = 4, bottleneck = "10 Mbps", rtt = "20 ms", rtt_spread = "20 ms" }
+tcp = { congestion = "cubic", window = 100 }
+[flow.file]
+segments = 50
+"""
+
+
+def test_sweep_tries_disciplines_and_shows_queues(lasthop: Lasthop) -> None:
+    over = ("--over", "queue=20,{red={min_th=5,max_th=15}},{codel={}}")
+    done = lasthop("sweep", "-", *over, stdin=ROUTER.encode())
+    tables = done.stdout.split("\n\n")
+    queues = next(table for table in tables if "sojourn" in table)
+    swept = ["20", "{red={min_th=5,max_th=15}}", "{codel={}}"]
+    for value in swept:
+        assert re.search(rf"^{re.escape(value)} +bottleneck +\d", queues, re.MULTILINE)
+    for table in tables:  # no column without a number
+        rows = [re.split(r"  +", line) for line in table.splitlines() if line.startswith("20 ")]
+        columns = list(zip(*rows, strict=True))
+        assert not any(set(column) == {"-"} for column in columns if len(rows) > 2)
+    assert "[ms]" in queues
+    assert "mean rate" not in done.stdout
+    assert "phase effects" in done.stderr
+    assert "queue=20:" in done.stderr
+
+
+def test_finite_class_has_a_rate_and_no_goodput(lasthop: Lasthop) -> None:
+    done = lasthop("simulate", "-", stdin=ROUTER.encode())
+    table = next(table for table in done.stdout.split("\n\n") if "transfer" in table)
+    flow, file = (
+        next(line for line in table.splitlines() if line.startswith(name))
+        for name in ("flow", "file")
+    )
+    assert re.match(r"file +- +- +-", file)
+    assert re.match(r"flow +\d", flow)
+    assert "warning: queue bottleneck: phase effects" in done.stderr
+    jitter = ("--set", "dumbbell.jitter=packet")
+    assert lasthop("simulate", "-", *jitter, stdin=ROUTER.encode()).stderr == ""
+
+
 def test_sweep_writes_tables_and_goes_on_where_it_stopped(
     lasthop: Lasthop, small: Path, tmp_path: Path
 ) -> None:

@@ -128,6 +128,16 @@ USAGE = {
         "--over seed: the value 1 is given twice",
         None,
     ),
+    "table not closed": (
+        ["sweep", "FILE", "--over", "cell.ap_queue=5,{codel={}"],
+        "--over cell.ap_queue: a brace or bracket is not closed",
+        "{red={min_th=50,max_th=100}}",
+    ),
+    "quote not closed": (
+        ["sweep", "FILE", "--over", 'name="a,b'],
+        '--over name: a quote " is not closed',
+        None,
+    ),
     "swept and set": (
         ["sweep", "FILE", "--over", "cell.ap_queue=20,30", "--set", "cell.ap_queue=40"],
         "--over cell.ap_queue: --set cell.ap_queue gives it one value",

@@ -1,0 +1,52 @@
+"""Phase effects: where the fractions of packet times in round-trip times decide who loses.
+
+Deterministic packets of flows with several round-trip times meet a drop-tail queue in fixed
+phases, so that some find it full again and again and others never (Floyd and Jacobson, "On traffic
+phase effects in packet-switched gateways", Internetworking: Research and Experience 3, 1992).
+Replications start at other times but have the same phases, so that their intervals do not show it.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["phase_effects"]
+
+DETERMINISTIC = ("drop_tail", "threshold")
+"""Disciplines whose drops follow from the order of arrivals alone."""
+
+
+def phase_effects(scenario: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
+    """Say which queues of a result dropped packets that may have come in fixed phases."""
+    queues = {queue["name"]: queue for queue in summary.get("queues", ())}
+    return [
+        f"queue {name}: phase effects: {rtts} round-trip times meet a {kind} queue, and who finds "
+        "it full may hang on fractions of a packet time; intervals do not show that, "
+        'jitter = "packet" of the flows ends it'
+        for name, kind, rtts in exposed(scenario)
+        if dropped(queues.get(name, {}))
+    ]
+
+
+def exposed(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+    """Queues that flows of several round-trip times share without jitter: name, kind, how many."""
+    links = {link["name"]: link for link in scenario["links"]}
+    rtts: dict[str, set[float]] = {}
+    for flow in scenario["flows"]:
+        way = [links[name] for name in (*flow["forward"], *flow["back"])]
+        is_bulk = "tcp" in flow and "web" not in flow and flow["station"] is None
+        if is_bulk and not any("jitter_s" in link for link in way):
+            rtt = round(sum(link["delay_s"] for link in way), 9)
+            for name in flow["forward"]:
+                rtts.setdefault(name, set()).add(rtt)
+    for name, found in rtts.items():
+        link = links[name]
+        kind = link["queue"]["discipline"]
+        is_queue = not link["of_host"] and link["rate_bps"] is not None
+        if is_queue and kind in DETERMINISTIC and len(found) > 1:
+            yield name, kind.replace("_", "-"), len(found)
+
+
+def dropped(queue: Mapping[str, Any]) -> bool:
+    """Whether a queue of a result dropped packets."""
+    part = queue.get("drop_probability")
+    return part is not None and bool(part["mean"])
