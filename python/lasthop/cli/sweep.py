@@ -152,7 +152,8 @@ def print_sweep(result: Sweep, paths: list[str]) -> None:
         for point in result.points
     ]
     headers = [*paths, *(f"{group}\nshare\n[%]" for group in shown)]
-    print_table(headers, rows, names=len(paths))
+    if shown:
+        print_table(headers, rows, names=len(paths))
     if len(groups) > len(shown):
         typer.echo(f"... and {len(groups) - len(shown)} more stations: see the tables\n")
 

@@ -40,10 +40,6 @@ class Column:
         half = found["ci95"]
         return estimate(found["mean"] * self.scale, None if half is None else half * self.scale)
 
-    def is_known(self, item: Mapping[str, Any]) -> bool:
-        """Whether the item has this quantity."""
-        return self.quantity in item
-
     def says_something(self, item: Mapping[str, Any]) -> bool:
         """Whether the item has this quantity, and not zero."""
         return self.cell(item) not in ("-", "0")
