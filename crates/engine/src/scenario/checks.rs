@@ -134,7 +134,7 @@ fn check_web(flow: &Section, problems: &mut Problems) {
         let message = "beside `web`; allowed is one of the two".to_owned();
         problems.add(source.origin, &source.path, message);
     }
-    for entry in ["count", "segments", "access_spread"]
+    for entry in ["count", "segments", "access_spread", "rtt_spread"]
         .iter()
         .filter_map(|key| flow.entry(key))
     {

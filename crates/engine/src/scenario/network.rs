@@ -271,6 +271,16 @@ fn flows(
     // a web source stands for many hosts: the rate of a shape's hosts is not that of all of them
     let access = if site.is_some() { own } else { layers }.rate("access");
     let rtt_spread = layers.duration("rtt_spread").unwrap_or(Span::ZERO);
+    if let Some(entry) = class.own.and_then(|own| own.entry("rtt_spread"))
+        && class.count.unwrap_or(1) < 2
+    {
+        let message = format!(
+            "{} is of several flows; needed is a count of at least 2",
+            entry.shown
+        );
+        problems.add(entry.origin, &entry.path, message);
+        return None;
+    }
     let spread = layers.entry("access_spread").and_then(Entry::probability);
     let source = class.own.and_then(|own| own.table("udp"));
     let transport = match (source, class.own) {

@@ -209,7 +209,8 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         }
         return;
     }
-    for key in ["from", "to", "rtt", "access", "access_spread"] {
+    let of_hosts = ["access", "access_spread", "jitter", "rtt", "rtt_spread"];
+    for key in ["from", "to"].into_iter().chain(of_hosts) {
         if let Some(entry) = flow.entry(key) {
             let message = format!(
                 "{} is of flows between wired nodes, not on a route",

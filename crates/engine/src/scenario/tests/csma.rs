@@ -205,6 +205,10 @@ fn only_flows_on_routes_are_beside_a_conflict_graph() {
             "`flow.y`: without a route; needed beside `csma` is a list of its links",
         ),
         (
+            with("[flow.y]\nroute = [\"far\"]\njitter = \"packet\""),
+            "`flow.y.jitter`: \"packet\" is of flows between wired nodes, not on a route",
+        ),
+        (
             with("[flow.y]\nroute = [\"far\"]\nfrom = \"a\""),
             "`flow.y.from`: \"a\" is of flows between wired nodes, not on a route",
         ),

@@ -447,4 +447,15 @@ fn round_trips_of_a_class_are_spread_evenly() {
     };
     let rtts: Vec<u64> = scenario.flows.iter().map(rtt).collect();
     assert_eq!(rtts, [10, 30, 50, 70, 90, 110, 130, 150, 170, 190]);
+    let shape = "dumbbell = { bottleneck = \"9 Mbps\", rtt = \"5 ms\" }\n";
+    assert_eq!(
+        refused(&format!("{shape}flow.x = {{ rtt_spread = \"9 ms\" }}")),
+        "x.toml:3: `flow.x.rtt_spread`: \"9 ms\" is of several flows; needed is a count of at least 2"
+    );
+    assert_eq!(
+        refused(&format!(
+            "{shape}flow.x = {{ web = 5, rtt_spread = \"9 ms\" }}"
+        )),
+        "x.toml:3: `flow.x.rtt_spread`: \"9 ms\" is of bulk TCP; allowed is a flow without web"
+    );
 }
