@@ -15,8 +15,9 @@ __all__ = ["Store"]
 class Store:
     """One JSON object a run, named by a fingerprint of its scenario and of the compiled engine.
 
-    A run is found again if and only if it would come out the same. A file that does not hold a
-    whole object (cut short, emptied) counts as not there, and is written again.
+    A run is found again if and only if it would come out the same. A file that does not hold what
+    was written to it (cut short, emptied, changed, of another run) counts as not there, and is
+    written again.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -26,18 +27,26 @@ class Store:
         """What was kept of the scenario with this `Scenario.key`; None if there is nothing."""
         try:
             tree = json.loads(self._path(key).read_bytes())
-        except (FileNotFoundError, ValueError):
+            run, seal = tree["run"], tree["seal"]
+        except (FileNotFoundError, ValueError, TypeError, KeyError):
             return None
-        return tree if isinstance(tree, dict) else None
+        return run if seal == seal_of(key, run) else None
 
     def keep(self, key: str, text: str) -> None:
         """Write the JSON object of a scenario."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        write_atomically(self._path(key), text_writer(text))
+        seal = seal_of(key, json.loads(text))
+        whole = f'{{"seal": "{seal}", "run": {text.strip()}}}\n'
+        write_atomically(self._path(key), text_writer(whole))
 
     def _path(self, key: str) -> Path:
         fingerprint = hashlib.sha256(f"{engine()} {key}".encode()).hexdigest()
         return self.directory / f"{fingerprint[:24]}.json"
+
+
+def seal_of(key: str, run: Any) -> str:
+    """Fingerprint of a run and of the scenario that it is of."""
+    return hashlib.sha256(f"{key} {json.dumps(run, sort_keys=True)}".encode()).hexdigest()
 
 
 @cache

@@ -162,3 +162,17 @@ def test_long_title_fits_into_the_picture() -> None:
 def test_series_have_no_panel_for_a_cell_there_is_not() -> None:
     result = lh.simulate(DUMBBELL, series="0.1 s")
     assert len(result.plot.series("occupancy_packets").axes) == 2
+
+
+RED = """\
+duration = "6 s"
+queue.red = { min_th = 50, max_th = 100 }
+dumbbell = { flows = 10, bottleneck = "20 Mbps", delay = "20 ms" }
+tcp = { congestion = "reno", window = 1000 }
+"""
+
+
+def test_router_without_links_of_hosts_is_predicted() -> None:
+    assert lh.predict(RED).queues.loc["bottleneck", "occupancy_packets"] > 0
+    with pytest.raises(ModelError, match="UDP offers 30 Mb/s to link bottleneck of 20 Mb/s"):
+        lh.predict(RED + '[flow.x]\nudp = { rate = "30 Mbps", header = "0 B" }\n')

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,18 @@ def test_point_that_is_not_whole_is_simulated_again(tmp_path: Path, content: str
     kept.write_text(content)
     assert lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path).to_json() == first.to_json()
     assert kept.read_bytes() == whole
+
+
+def test_point_that_was_changed_is_simulated_again(tmp_path: Path) -> None:
+    first = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path)
+    one, other = sorted(tmp_path.rglob("*.json"))
+    whole = one.read_bytes()
+    changed = re.sub(rb'"mean": [0-9.]+', b'"mean": "much"', whole, count=1)
+    assert changed != whole
+    for content in (b"{}", changed, other.read_bytes()):
+        one.write_bytes(content)
+        assert lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path).to_json() == first.to_json()
+        assert one.read_bytes() == whole
 
 
 def test_point_of_another_engine_is_not_found(

@@ -51,7 +51,7 @@ pub const QUANTITIES: &[Quantity] = &[
         name: "cwnd_packets",
         unit: "packets",
         lists: &["flows", "classes"],
-        definition: "time average of the congestion window of a TCP flow; mean over the flows of a class",
+        definition: "time average of the congestion window of a TCP flow; mean over the flows of a class that have begun and are not finished",
     },
     Quantity {
         name: "cwnd_max_packets",
@@ -321,7 +321,7 @@ pub const QUANTITIES: &[Quantity] = &[
         name: "jain",
         unit: "-",
         lists: &["cells", "classes"],
-        definition: "Jain's fairness index of the goodputs of the stations that have flows, or of the class's flows",
+        definition: "Jain's fairness index of the goodputs of the stations that have flows, or of the class's flows that have begun and are not finished",
     },
     Quantity {
         name: "synchronisation",
@@ -333,7 +333,7 @@ pub const QUANTITIES: &[Quantity] = &[
         name: "starved_flows",
         unit: "flows",
         lists: &["classes"],
-        definition: "flows of the class with less than a tenth of its mean goodput",
+        definition: "flows of the class, begun and not finished, with less than a tenth of the mean goodput of such flows",
     },
     Quantity {
         name: "updown_ratio",

@@ -1,6 +1,7 @@
 """Arguments and options that several commands share."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -133,6 +134,11 @@ def writable(directory: Path, option: str = "--out") -> Path:
         raise UserError(f"{option} {directory}: {nearest} is a file, not a directory")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise UserError(f"{option} {directory}: {nearest} is not writable")
+    try:  # What access says is not always so, in /proc for one.
+        with TemporaryDirectory(dir=nearest, prefix=".trying-"):
+            pass
+    except OSError as error:
+        raise UserError(f"{option} {directory}: {nearest}: {error.strerror}") from None
     return directory
 
 

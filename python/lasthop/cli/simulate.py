@@ -24,7 +24,7 @@ from lasthop.cli.options import (
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import progress_bar
 from lasthop.errors import UserError
-from lasthop.result import Result
+from lasthop.result import LISTS, Result
 from lasthop.run import simulate as run
 
 __all__ = ["print_runs", "simulate"]
@@ -74,13 +74,13 @@ def simulate(
     scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
     if out is not None:
         writable(out)
+        no_folders_for_tables(out)
+    elif series is not None:
+        raise UserError(f"--series {series}: --out DIR is needed, where the series go")
     frames = None
     if pcapng is not None:
-        if scenario.get("csma"):
-            raise UserError(
-                f"{scenario.source}: --pcapng {pcapng}: a capture is of the frames of a cell; "
-                "a network with `csma` has none"
-            )
+        if scenario["cell"] is None:
+            raise UserError(f"--pcapng {pcapng}: {scenario.source} has no cell, and no frames")
         writable_file(pcapng, "--pcapng")
         frames = scenario["record"]["frames"] or MOST_FRAMES
     wall, cpu = time.perf_counter(), time.process_time()
@@ -105,6 +105,19 @@ def simulate(
     if timing:
         print_timing(result, wall, cpu)
     finish(result)
+
+
+def no_folders_for_tables(directory: Path) -> None:
+    """Refuse folders that stand where files are to be written, before the run."""
+    names = ["result.json"]
+    names += [f"{name}.{kind}" for name in (*LISTS, "samples", "series") for kind in KINDS]
+    for path in (directory / name for name in names):
+        if path.is_dir():
+            raise UserError(f"--out {directory}: {path} is a directory, not a file")
+
+
+KINDS = ("parquet", "csv")
+"""Endings of tables."""
 
 
 def finish(result: Result) -> None:

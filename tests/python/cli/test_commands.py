@@ -215,6 +215,26 @@ def test_finite_class_has_a_rate_and_no_goodput(lasthop: Lasthop) -> None:
     assert lasthop("simulate", "-", *jitter, stdin=ROUTER.encode()).stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--series", "0.1 s"], "--series 0.1 s: --out DIR is needed"),
+        (["--pcapng", "a.pcapng"], "--pcapng a.pcapng: <stdin> has no cell"),
+        (["--out", "/proc/x"], "--out /proc/x: /proc"),
+        (["--out", "OUT"], "flows.csv is a directory, not a file"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_the_run(
+    lasthop: Lasthop, tmp_path: Path, options: list[str], message: str
+) -> None:
+    (tmp_path / "flows.csv").mkdir()
+    args = [str(tmp_path) if option == "OUT" else option for option in options]
+    done = lasthop("simulate", "-", *args, stdin=ROUTER.encode())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".json"] == []
+
+
 def test_sweep_writes_tables_and_goes_on_where_it_stopped(
     lasthop: Lasthop, small: Path, tmp_path: Path
 ) -> None:

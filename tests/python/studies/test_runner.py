@@ -125,7 +125,7 @@ def test_progress_runs_over_all_points(tmp_path):
 def test_kept_points_carry_their_scenario(tmp_path):
     Plan([study(one=tree("one"))]).run(tmp_path)
     [file] = (tmp_path / "points").iterdir()
-    assert json.loads(file.read_text())["scenario"]["name"] == "one"
+    assert json.loads(file.read_text())["run"]["scenario"]["name"] == "one"
 
 
 def test_a_scenario_that_the_model_refuses_has_no_prediction_but_its_reason(tmp_path):

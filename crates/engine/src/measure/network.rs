@@ -101,9 +101,10 @@ impl Period<'_> {
             {
                 return self.web_item(name, web, goodputs[only], total);
             }
-            let own: Vec<f64> = members.iter().map(|&index| goodputs[index]).collect();
-            let sum: f64 = own.iter().sum();
-            let mean = sum / own.len() as f64;
+            let sum: f64 = members.iter().map(|&index| goodputs[index]).sum();
+            let lasting = members.iter().filter(|&&index| self.lasts(index));
+            let own: Vec<f64> = lasting.map(|&index| goodputs[index]).collect();
+            let mean = own.iter().sum::<f64>() / own.len() as f64;
             let starved = own.iter().filter(|&&x| x < STARVING * mean).count();
             let over = |count: fn(&FlowCounters) -> u64| -> u64 {
                 let periods = members
@@ -116,11 +117,11 @@ impl Period<'_> {
                 ("goodput_bps", Some(sum)),
                 ("goodput_share", (total > 0.0).then(|| sum / total)),
                 ("jain", jain(&own)),
-                ("starved_flows", Some(starved as f64)),
+                ("starved_flows", (!own.is_empty()).then_some(starved as f64)),
                 ("loss_probability", loss),
             ];
-            if let Some(cwnd) = self.mean_cwnd(&members) {
-                values.push(("cwnd_packets", Some(cwnd)));
+            if members.iter().any(|&index| self.is_tcp(index)) {
+                values.push(("cwnd_packets", self.mean_cwnd(&members)));
                 values.push(("synchronisation", gauge.synchronisation(class)));
             }
             values.extend(self.delays(&members));
@@ -134,13 +135,20 @@ impl Period<'_> {
         gauge.classes.iter().enumerate().map(item).collect()
     }
 
-    /// Time average of the windows of the TCP flows among `members`. [packets]
+    /// Whether a flow has begun and is not finished: others have no fair part.
+    fn lasts(&self, index: usize) -> bool {
+        self.end.flows[index].sent > 0 && self.world.flows[index].completion_s().is_none()
+    }
+
+    fn is_tcp(&self, index: usize) -> bool {
+        let transport = &self.world.scenario.flows[index].transport;
+        matches!(transport, Transport::Tcp(_))
+    }
+
+    /// Time average of the windows of the TCP flows among `members` that last. [packets]
     fn mean_cwnd(&self, members: &[usize]) -> Option<f64> {
-        let tcp = |&&index: &&usize| {
-            let transport = &self.world.scenario.flows[index].transport;
-            matches!(transport, Transport::Tcp(_))
-        };
-        let tcp: Vec<usize> = members.iter().filter(tcp).copied().collect();
+        let lasting = |&&index: &&usize| self.is_tcp(index) && self.lasts(index);
+        let tcp: Vec<usize> = members.iter().filter(lasting).copied().collect();
         let area = |&k: &usize| self.end.flows[k].cwnd_ns - self.start.flows[k].cwnd_ns;
         let sum: f64 = tcp.iter().map(area).sum();
         (!tcp.is_empty()).then(|| sum / self.length_ns() as f64 / tcp.len() as f64)
@@ -149,13 +157,9 @@ impl Period<'_> {
     /// Mean round-trip time of the TCP flows among `members`, one-way delay of the others; which of
     /// them there are is the same in every replication.
     fn delays(&self, members: &[usize]) -> Vec<Value> {
-        let is_tcp = |index: usize| {
-            let transport = &self.world.scenario.flows[index].transport;
-            matches!(transport, Transport::Tcp(_))
-        };
         let kinds = [(true, "rtt_s"), (false, "one_way_delay_s")];
         let mean = |(tcp, quantity)| {
-            let of_kind = members.iter().filter(|&&index| is_tcp(index) == tcp);
+            let of_kind = members.iter().filter(|&&index| self.is_tcp(index) == tcp);
             let counted = of_kind.map(|&index| {
                 let (from, to) = (&self.start.flows[index], &self.end.flows[index]);
                 let samples = to.delay_samples - from.delay_samples;

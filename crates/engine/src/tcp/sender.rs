@@ -59,6 +59,8 @@ pub struct Sender {
     limit: u32,
     /// One past the last segment of the flow.
     end: u32,
+    /// It was closed before that.
+    is_cut: bool,
     /// Segment `snd_una` is to be sent again, whatever the window.
     retransmit: bool,
     repair: Repair,
@@ -84,6 +86,7 @@ impl Sender {
             snd_max: 0,
             limit: 0,
             end: u32::try_from(end).unwrap_or(u32::MAX),
+            is_cut: false,
             retransmit: false,
             repair: congestion.repair(),
             recovery: Recovery::START,
@@ -111,6 +114,7 @@ impl Sender {
 
     /// No new data from now on; what is outstanding is still recovered.
     pub fn close(&mut self) {
+        self.is_cut |= self.end > self.snd_max;
         self.end = self.snd_max;
         self.limit = self.snd_max;
     }
@@ -223,6 +227,11 @@ impl Sender {
     /// All data of the flow is acknowledged.
     pub fn finished(&self) -> bool {
         self.snd_una == self.end
+    }
+
+    /// All that the flow had to send has been acknowledged, not only what it sent before a stop.
+    pub fn completed(&self) -> bool {
+        self.finished() && !self.is_cut
     }
 
     #[inline]

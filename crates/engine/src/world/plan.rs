@@ -27,7 +27,10 @@ pub(super) fn plan_of(
             let part = streams.stream(&format!("{}/start", flow.name)).unit();
             start += Span((part * flow.start_spread.0 as f64) as u64);
         }
-        plan.push((start, Planned::Start(index as u32)));
+        // a flow that would begin after its stop never does
+        if flow.stop.is_none_or(|stop| start <= at(stop)) {
+            plan.push((start, Planned::Start(index as u32)));
+        }
         plan.extend(
             flow.stop
                 .map(|stop| (at(stop), Planned::Stop(index as u32))),

@@ -66,7 +66,7 @@ impl World<'_> {
                 } else {
                     tcp.0.on_ack(now, ack);
                 }
-                if tcp.0.finished() && flow.finished_at.is_none() {
+                if tcp.0.completed() && flow.finished_at.is_none() {
                     flow.finished_at = Some(now);
                 }
                 self.pump(now, index);

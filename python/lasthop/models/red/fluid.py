@@ -114,6 +114,12 @@ def fluid(scenario: Tree) -> Fluid:
         for path in udp
         if any(each["name"] == link["name"] for each in path.forward)
     )
+    if others_bps >= link["rate_bps"]:
+        raise ModelError(
+            "section II",
+            f"UDP offers {others_bps / 1e6:g} Mb/s to link {link['name']} of "
+            f"{link['rate_bps'] / 1e6:g} Mb/s, which leaves nothing to TCP",
+        )
     capacity = (link["rate_bps"] - others_bps) / (8.0 * packet * len(tcp))
     parameters: dict[str, Any] = {
         "tcp": rule,
@@ -277,8 +283,9 @@ def doubts(scenario: Tree, case: Case, flows: int, others_bps: float) -> Iterato
         yield f"section II: {flows} flows are few for a fluid"
     tcp, _ = paths_of(scenario)
     share_bps = 8.0 * tcp[0].packet_bytes * case.values["capacity"]
-    slow = min((link for path in tcp for link in path.forward if link["of_host"]), key=rate_of)
-    if rate_of(slow) < ROOM * share_bps:
+    hosts = [link for path in tcp for link in path.forward if link["of_host"]]
+    slow = min(hosts, key=rate_of, default=None)
+    if slow is not None and rate_of(slow) < ROOM * share_bps:
         yield (
             f"section II: link {slow['name']} is {rate_of(slow) / share_bps:.2g} times as fast as "
             "a flow's share, so that part of a large window waits there"

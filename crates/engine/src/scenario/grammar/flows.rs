@@ -90,13 +90,13 @@ pub(super) const TCP_KEYS: &[Key] = &[
     ),
     key(
         "min_rto",
-        duration(US, 1_000 * S),
+        duration(US, 60 * S),
         Default::Text("200 ms"),
         "Least retransmission timeout.",
     ),
     key(
         "initial_rto",
-        duration(US, 1_000 * S),
+        duration(US, 60 * S),
         Default::Text("1 s"),
         "Retransmission timeout before the first round-trip sample.",
     ),
@@ -218,7 +218,7 @@ pub(super) const CONNECTIONS: Table = Table {
         own(FLOW_KEYS),
         own(&[key(
             "segments",
-            count(1, 1_000_000_000_000),
+            count(1, 4_000_000_000),
             Default::Depends("without end"),
             "Segments each connection sends.",
         )]),

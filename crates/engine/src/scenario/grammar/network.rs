@@ -112,7 +112,7 @@ pub(in super::super) const FLOW: Table = Table {
                 "start",
                 duration(0, 1_000_000 * S),
                 Default::Text("0 s"),
-                "Time of the first packet, stagger not counted.",
+                "Earliest time of the first packet; start_spread comes on top.",
             ),
             key(
                 "stop",
@@ -122,7 +122,7 @@ pub(in super::super) const FLOW: Table = Table {
             ),
             key(
                 "segments",
-                count(1, 1_000_000_000_000),
+                count(1, 4_000_000_000),
                 Default::Depends("without end"),
                 "Segments each TCP connection sends.",
             ),
@@ -249,7 +249,7 @@ const HOST_KEYS: &[Key] = &[
         "start_spread",
         duration(0, 1_000_000 * S),
         Default::Text("1 s"),
-        "Each flow starts this much later at most, at random in each replication.",
+        "Each flow starts this much later at most, at random in each replication; 1 s without a dumbbell or parking_lot too. One that would start after its stop never does.",
     ),
 ];
 

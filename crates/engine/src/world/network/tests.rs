@@ -113,6 +113,67 @@ flow.far = {{ count = 5, rtt = "{far}" }}
 }
 
 #[test]
+fn a_flow_that_would_start_after_its_stop_never_does() {
+    let measures = run(r#"
+duration = "20 s"
+warmup = "4 s"
+dumbbell = { bottleneck = "10 Mbps", rtt = "10 ms", start_spread = "10 s" }
+flow.call = { count = 8, udp = "64 kbps", stop = "3 s" }
+flow.site = { web = 20, stop = "0.001 s" }
+flow.bulk = { count = 4, stop = "3 s" }
+"#);
+    for class in ["call", "site", "bulk"] {
+        assert_eq!(value(&measures, "classes", class, "goodput_bps"), 0.0);
+    }
+}
+
+#[test]
+fn a_finite_flow_that_was_stopped_is_unfinished() {
+    let text = |stop: &str| {
+        format!(
+            "duration = \"20 s\"\nwarmup = \"2 s\"\n\
+             dumbbell = {{ bottleneck = \"10 Mbps\", rtt = \"10 ms\" }}\n\
+             flow.cut = {{ segments = 1000000, stop = \"5 s\" }}\n\
+             flow.whole = {{ segments = 100, stop = \"{stop}\" }}\n"
+        )
+    };
+    let measures = run(&text("15 s"));
+    let of = |item, quantity| value(&measures, "classes", item, quantity);
+    assert_eq!(of("cut", "unfinished"), 1.0);
+    assert_eq!(of("whole", "unfinished"), 0.0);
+    assert!(of("whole", "completion_s") < 2.0);
+}
+
+/// Two of four flows of a class are done before the warm-up's end, and get nothing after it.
+#[test]
+fn fairness_is_that_of_flows_that_last() {
+    let measures = run(r#"
+duration = "20 s"
+warmup = "10 s"
+queue = 100
+dumbbell = { bottleneck = "10 Mbps", rtt = "10 ms" }
+flow.done = { count = 4, segments = 100 }
+flow.bulk = { count = 2, congestion = "cubic" }
+"#);
+    let of = |item: &str| {
+        let list = measures.lists.iter().find(|(name, _)| *name == "classes");
+        let item = list.and_then(|(_, items)| items.iter().find(|one| one.name == item));
+        let values = item.map(|item| item.values.clone()).unwrap_or_default();
+        let pick = move |quantity| {
+            let found = values.iter().find(|(name, _)| *name == quantity);
+            found.map(|(_, value)| *value)
+        };
+        ["jain", "starved_flows", "cwnd_packets"].map(pick)
+    };
+    assert_eq!(of("done"), [Some(None); 3]);
+    assert!(
+        of("bulk")
+            .iter()
+            .all(|value| matches!(value, Some(Some(_))))
+    );
+}
+
+#[test]
 fn series_of_a_network_have_no_cell() {
     let scenario = scenario(DUMBBELL);
     let series = World::new(&scenario, 0).map(|mut world| world.series.take());
