@@ -32,14 +32,6 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     vsb::check(root, problems);
     csma::check(root, problems);
     queue::check(root, "queue", problems);
-    let has_shape = ["dumbbell", "parking_lot"]
-        .iter()
-        .any(|key| root.table(key).is_some() || root.lacks(key));
-    if let Some(queue) = root.table("queue").filter(|_| !has_shape) {
-        let message = "is of the bottlenecks of a dumbbell or parking_lot; allowed is the queue of \
-                       a link, cell, station or wire";
-        problems.add(queue.origin, &queue.path, message.to_owned());
-    }
     for (_, link) in root.named("link") {
         queue::check(link, "queue", problems);
         queue::check(link, "back_queue", problems);

@@ -459,14 +459,3 @@ fn round_trips_of_a_class_are_spread_evenly() {
         "x.toml:3: `flow.x.rtt_spread`: \"9 ms\" is of bulk TCP; allowed is a flow without web"
     );
 }
-
-#[test]
-fn the_queue_of_bottlenecks_needs_one() {
-    let text = "queue = 5\nlink.ab = { from = \"a\", to = \"b\", rate = \"1 Mbps\" }\n\
-                flow.x = { from = \"a\", to = \"b\" }";
-    assert_eq!(
-        refused(text),
-        "x.toml:2: `queue`: is of the bottlenecks of a dumbbell or parking_lot; allowed is the queue \
-         of a link, cell, station or wire"
-    );
-}
