@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 from lasthop.stability.axis import Axis, axis_of
 from lasthop.stability.case import Case
 from lasthop.stability.curve import HopfCurve, hopf_curves
-from lasthop.stability.errors import NoEquilibriumError, ParameterError
-from lasthop.stability.spectrum import collocated
+from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
+from lasthop.stability.spectrum import leading
 
 __all__ = ["Chart", "chart"]
 
 HALVINGS = 24
 """Halvings of a cell of the grid, to find a corner in it."""
-POINTS = 12
-"""Chebyshev points: the rightmost root to about 1e-8 of 1/tau."""
 
 Progress = Callable[[int, int], None]
 """Told how many rows are done, of how many."""
@@ -80,6 +78,8 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
 
     Raises
     ------
+    ConvergenceError
+        If the rightmost root is not sure somewhere.
     NoEquilibriumError
         If there is no equilibrium anywhere.
     """
@@ -95,25 +95,30 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
             raise ParameterError(f"`{other.name}` decides what `{axis.name}` is: vary one of them")
         axis_of(case, axis.name, axis.low, axis.high)
     x_values, y_values = (axis.value(np.linspace(0.0, 1.0, size)) for axis in (x, y))
-    leading = np.full((size, size), np.nan + 0j)
+    found = np.full((size, size), np.nan + 0j)
 
     def fill(row: int) -> None:
         rest, linear = case.over(**{x.name: x_values, y.name: np.full(size, y_values[row])})
         sound = np.all(np.isfinite(rest), axis=0)
         if sound.any():
-            leading[row, sound] = collocated(linear[sound], POINTS)[:, 0]
+            found[row, sound] = leading(linear[sound])
+        if np.any(np.isnan(found[row, sound])):
+            raise ConvergenceError(
+                f"{case.model.name}: the rightmost root is not sure everywhere "
+                f"along {y.name} = {y_values[row]:g}"
+            )
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # Eigenvalues are found outside the GIL.
         for row, _ in enumerate(pool.map(fill, range(size))):
             if progress is not None:
                 progress(row + 1, size)
-    if not np.isfinite(leading).any():
+    if not np.isfinite(found).any():
         _ = case.with_(**{x.name: x.low, y.name: y.low}).equilibrium  # Says why.
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium anywhere in the chart")
-    pairs = changes(leading.real)
+    pairs = changes(found.real)
     jumps, smooth = split(case, x, y, pairs / (size - 1.0))
     curves = hopf_curves(case, x, y, smooth)
-    return Chart(case, x, y, x_values, y_values, leading.real, np.abs(leading.imag), curves, jumps)
+    return Chart(case, x, y, x_values, y_values, found.real, np.abs(found.imag), curves, jumps)
 
 
 def changes(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -156,4 +161,4 @@ def split(
 def stable_at(case: Case, x: Axis, y: Axis, at: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Tell whether points of rest are stable, at places on x and y."""
     _, linear = case.over(**{x.name: x.value(at[:, 0]), y.name: y.value(at[:, 1])})
-    return np.asarray(collocated(linear, POINTS)[:, 0].real < 0.0)
+    return np.asarray(leading(linear).real < 0.0)

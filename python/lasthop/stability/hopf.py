@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.stability.axis import axis_of
+from lasthop.stability.axis import Axis, axis_of
 from lasthop.stability.case import Case, Linear
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
-from lasthop.stability.spectrum import collocated, rightmost
+from lasthop.stability.spectrum import leading, rightmost
 
 __all__ = [
     "HopfPoint",
@@ -24,8 +24,10 @@ __all__ = [
 
 SCAN = 160
 """Values of a parameter at which the rightmost root is looked at, when a range is scanned."""
-SCAN_POINTS = 12
-"""Chebyshev points in a scan: errors of 1e-6 and less, where only the sign counts."""
+REFINED = 3
+"""Times that a scan is refined where the root comes near the axis and turns back."""
+PIECES = 8
+"""Pieces that an interval is cut into there."""
 
 
 @dataclass(frozen=True)
@@ -116,24 +118,66 @@ def edges(
     NoEquilibriumError
         If there is no point of rest anywhere in the range.
     ConvergenceError
-        If a crossing that the scan shows cannot be pinned down.
+        If a crossing that the scan shows cannot be pinned down, or a root of the scan is not sure.
+
+    Notes
+    -----
+    The rightmost root is looked at for `SCAN` values, and for more beside each at which it is much
+    nearer to the axis than at a neighbour. Two edges nearer to each other than that are not seen.
     """
     axis = axis_of(case, parameter, low, high)
-    values = axis.value(np.linspace(0.0, 1.0, SCAN))
-    rest, linear = case.over(**{parameter: values})
-    sound = np.all(np.isfinite(rest), axis=0)
-    if not sound.any():
+    places = np.linspace(0.0, 1.0, SCAN)
+    scanned = _scanned(case, axis, places)
+    if not np.isfinite(scanned).any():
         _ = case.with_(**{parameter: axis.low}).equilibrium  # Says why.
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium for any {parameter}")
-    leading = np.full(SCAN, np.nan + 0j)
-    leading[sound] = collocated(linear[sound], SCAN_POINTS)[:, 0]
+    for _ in range(REFINED):
+        more = _between(places, scanned)
+        if len(more) == 0:
+            break
+        order = np.argsort(np.append(places, more))
+        places = np.append(places, more)[order]
+        scanned = np.append(scanned, _scanned(case, axis, more))[order]
+    values = axis.value(places)
     found: list[HopfPoint | Jump] = []
-    change = np.diff(np.sign(leading.real))  # NaN beside values without a point of rest.
+    change = np.diff(np.sign(scanned.real))  # NaN beside values without a point of rest.
     for k in np.flatnonzero(np.isfinite(change) & (change != 0.0)):
-        if leading[k].imag == 0.0 and leading[k + 1].imag == 0.0:
+        if scanned[k].imag == 0.0 and scanned[k + 1].imag == 0.0:
             continue  # A real root crosses: not a Hopf point.
         found.append(crossing(case, parameter, float(values[k]), float(values[k + 1])))
     return found
+
+
+def _scanned(case: Case, axis: Axis, places: NDArray[np.float64]) -> NDArray[np.complex128]:
+    """Return the rightmost root at places on an axis, NaN where there is no point of rest."""
+    values = axis.value(places)
+    rest, linear = case.over(**{axis.name: values})
+    sound = np.all(np.isfinite(rest), axis=0)
+    found = np.full(len(places), np.nan + 0j)
+    if sound.any():
+        found[sound] = leading(linear[sound])
+    unsure = sound & np.isnan(found)
+    if unsure.any():
+        raise ConvergenceError(
+            f"{case.model.name}: the rightmost root is not sure at "
+            f"{axis.name} = {values[unsure][0]:g}"
+        )
+    return found
+
+
+def _between(places: NDArray[np.float64], scanned: NDArray[np.complex128]) -> NDArray[np.float64]:
+    """Return places between those of a scan where the axis may be crossed to and fro unseen.
+
+    These are beside the places at which the root is nearer to the axis than at their neighbours.
+    """
+    height = scanned.real / (np.abs(scanned) + 1e-300)
+    here, near = height[1:-1], np.stack([height[:-2], height[2:]])
+    turns = np.all((np.sign(near) == np.sign(here)) & (np.abs(near) > np.abs(here)), axis=0)
+    turns &= 2.0 * np.abs(here) <= np.abs(near).max(axis=0)  # Going on as before it would cross.
+    cut = np.flatnonzero(turns)
+    cut = np.unique(np.concatenate([cut, cut + 1]))
+    parts = np.arange(1, PIECES) / PIECES
+    return (places[cut, None] + (places[cut + 1] - places[cut])[:, None] * parts).ravel()
 
 
 def crossing(case: Case, parameter: str, low: float, high: float) -> HopfPoint | Jump:

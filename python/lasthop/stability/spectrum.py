@@ -5,6 +5,10 @@ The history :math:`u(t + \theta)`, :math:`-\tau_{max} \le \theta \le 0`, moves b
 On Chebyshev points that is a matrix, whose rightmost eigenvalues approach the characteristic roots
 faster than any power of the number of points (Breda, Maset, Vermiglio 2005). Only states that occur
 with a delay need a history, which keeps the matrix small.
+
+Points resolve roots up to a distance from 0 only, and a system with short and long delays may have
+its rightmost roots far beyond. So each answer is verified: by a count of all roots to the right of
+a line, or, where many systems are looked at, by a bound on their distance.
 """
 
 from dataclasses import dataclass
@@ -14,8 +18,9 @@ from numpy.typing import NDArray
 
 from lasthop.stability.case import Case, Linear
 from lasthop.stability.errors import ConvergenceError
+from lasthop.stability.winding import largest, right_of, shifted
 
-__all__ = ["Roots", "collocated", "polished", "rightmost", "roots"]
+__all__ = ["Roots", "collocated", "leading", "polished", "rightmost", "roots"]
 
 NEGLIGIBLE = 1e-12
 """Coefficient of a delayed state, over the largest, below which it needs no history. [-]"""
@@ -25,6 +30,17 @@ AGREEMENT = 1e-9
 
 POINTS = (16, 24, 36, 54, 81, 120)
 """Chebyshev points tried in turn."""
+
+RESOLVED = ((12, 6.5), (24, 22.5), (36, 40.5))
+"""Chebyshev points, and modulus of a root times the longest delay up to which they resolve it: what
+they make of exp(-lambda tau) is wrong by less than 1e-6 right of the axis, and below 1.4 beyond."""
+OVERSHOOT = 1.4
+BESIDE = 1e-6
+"""Distance of the line from the root to its right, over the root or 1/tau. [-]"""
+SEARCHES = 60
+"""Lines looked along for a root that the count shows to be missing."""
+PEAKS = 6
+"""Frequencies of a line near which roots are looked for."""
 
 NEWTON_STEPS = 12
 
@@ -38,7 +54,7 @@ class Roots:
     values : array
         Roots, polished by Newton's method. [1/s]
     unpolished : array
-        The same as eigenvalues of the collocation matrix. [1/s]
+        The same as eigenvalues of a collocation matrix. [1/s]
     points : int
         Chebyshev points that it took. [-]
     """
@@ -99,13 +115,14 @@ def collocated(linear: Linear, points: int) -> NDArray[np.complex128]:
     """
     now, lagged, delays = linear.now, linear.lagged, linear.delays
     batch, states = now.shape[:-2], now.shape[-1]
-    size = np.abs(lagged).max(axis=(-3, -2))
-    needed = size > NEGLIGIBLE * np.abs(now).max(axis=(-2, -1))[..., None]
+    weight = np.abs(lagged).max(axis=(-3, -2))
+    needed = weight > NEGLIGIBLE * np.abs(now).max(axis=(-2, -1))[..., None]
     delayed = np.flatnonzero(needed.reshape(-1, states).any(axis=0))
     longest = delays.max(axis=-1)
     nodes, derivative = chebyshev(points)
     weights = interpolation(nodes, -delays / longest[..., None])
-    matrix = np.zeros((*batch, states + len(delayed) * points, states + len(delayed) * points))
+    size = states + len(delayed) * points
+    matrix = np.zeros((*batch, size, size), dtype=np.result_type(now, lagged))
     matrix[..., :states, :states] = now
     for place, state in enumerate(delayed):
         block = slice(states + place * points, states + (place + 1) * points)
@@ -146,9 +163,9 @@ def polished(linear: Linear, guess: NDArray[np.complex128]) -> NDArray[np.comple
 def roots(case: Case, count: int = 6) -> Roots:
     """Return the rightmost characteristic roots of a case.
 
-    A root counts once Newton's method moves its eigenvalue by no more than `AGREEMENT` and all
-    roots to its right are known as well. Roots far to the left are fewer than asked for, where 120
-    points do not resolve them.
+    A root counts once Newton's method moves its eigenvalue by no more than `AGREEMENT`, and the
+    argument principle finds no other root to its right. Roots far to the left are fewer than asked
+    for, where 120 points do not resolve them.
 
     Parameters
     ----------
@@ -160,28 +177,141 @@ def roots(case: Case, count: int = 6) -> Roots:
     Raises
     ------
     ConvergenceError
-        If not even the rightmost root is sure with 120 points.
+        If not even the rightmost root is sure.
     NoEquilibriumError
         If there is no point of rest.
     """
-    linear = case.linear
-    one = Linear(linear.now[None], linear.lagged[None], linear.delays[None])
-    scale = 1.0 / float(linear.delays.max())
+    found = verified(case.linear, count)
+    if len(found.values) == 0:
+        raise ConvergenceError(
+            f"{case.model.name}: the rightmost root is not sure",
+            "spectrum, Newton's method and the count of roots by the argument principle disagree",
+        )
+    return found
+
+
+def verified(linear: Linear, count: int) -> Roots:
+    """Return the rightmost roots of one system, none where not even the first is sure."""
     best = Roots(np.empty(0, np.complex128), np.empty(0, np.complex128), 0)
+    missed = [best.values, best.values]  # Roots that the points do not resolve.
     for points in POINTS:
-        raw = collocated(linear, points)[: count + 1]
-        fine = polished(one, raw)
-        sure = np.abs(fine - raw) <= AGREEMENT * (np.abs(fine) + scale)
-        known = len(raw) if sure.all() else int(np.argmin(sure))
-        known -= pair_is_cut(fine[:known])
+        fine, raw = agreed(linear, 0.0, points, count + 1)
+        fine, raw = united(fine, raw, *missed)
+        known = sure(linear, fine, count)
+        if known == 0 and len(fine):
+            missed = list(searched(linear, beside(linear, fine[0]), *missed))
+            fine, raw = united(fine, raw, *missed)
+            known = sure(linear, fine, count)
         best = max(best, Roots(fine[:known], raw[:known], points), key=lambda r: len(r.values))
         if known >= count:
-            return best
-    if len(best.values) == 0:
-        raise ConvergenceError(
-            f"{case.model.name}: spectrum and Newton's method disagree on the rightmost root"
-        )
+            break
     return best
+
+
+Values = NDArray[np.complex128]
+
+
+def agreed(linear: Linear, centre: complex, points: int, most: int) -> tuple[Values, Values]:
+    """Return roots around a place that matrix and Newton's method agree on, and eigenvalues.
+
+    All that the matrix has to the right of the last are among them.
+    """
+    one = Linear(linear.now[None], linear.lagged[None], linear.delays[None])
+    local = linear if centre == 0.0 else shifted(linear, centre)
+    raw = collocated(local, points)[:most] + centre
+    fine = polished(one, raw)
+    scale = 1.0 / float(linear.delays.max())
+    agree = np.abs(fine - raw) <= AGREEMENT * (np.abs(fine) + scale)
+    if centre != 0.0:
+        return fine[agree], raw[agree]
+    known = len(raw) if agree.all() else int(np.argmin(agree))
+    known -= pair_is_cut(fine[:known])
+    return fine[:known], raw[:known]
+
+
+def united(fine: Values, raw: Values, more: Values, more_raw: Values) -> tuple[Values, Values]:
+    """Return roots and eigenvalues with those of a search that are new, from right to left."""
+    scale = 1e-7 * np.abs(more)
+    new = np.all(np.abs(more[:, None] - fine) > scale[:, None], axis=1)
+    fine, raw = np.concatenate([fine, more[new]]), np.concatenate([raw, more_raw[new]])
+    order = np.lexsort((-fine.imag, -np.round(fine.real / (np.abs(fine) + 1e-300), 9)))
+    order = order[np.argsort(-fine.real[order], kind="stable")]
+    return fine[order], raw[order]
+
+
+def sure(linear: Linear, values: Values, count: int) -> int:
+    """Return how many of some roots, from right to left, have no unknown root to their right."""
+    tried = set()
+    for most in (count, 1):
+        known = min(most, len(values))
+        if known == 0:
+            return 0
+        known += pair_is_cut(values[:known]) and known < len(values)
+        line = beside(linear, values[known - 1])
+        known = int(np.sum(values.real > line))
+        if known in tried or pair_is_cut(values[:known]):
+            continue
+        tried.add(known)
+        found = right_of(linear, line)
+        if found is not None and found.number == known:
+            return known
+    return 0
+
+
+def beside(linear: Linear, root: complex) -> float:
+    """Return the real part of a line just left of a root. [1/s]"""
+    return float(root.real - BESIDE * (abs(root) + 1.0 / linear.delays.max()))
+
+
+def searched(linear: Linear, left: float, fine: Values, raw: Values) -> tuple[Values, Values]:
+    """Return roots right of `left` that points around 0 do not resolve, rightmost included.
+
+    Lines on which roots are nearest are searched piece by piece, and lie ever closer to the
+    rightmost.
+    """
+    right = max(0.0, left) + 2.0 * float(largest(linear, max(0.0, left)))
+    for _ in range(SEARCHES):
+        found = right_of(linear, left)
+        if found is None or found.number == 0:
+            break
+        for frequency in found.near[:PEAKS]:
+            here, here_raw = agreed(linear, complex(left, frequency), POINTS[0], 4)
+            if frequency > 0.0:
+                here = np.concatenate([here, here.conj()])
+                here_raw = np.concatenate([here_raw, here_raw.conj()])
+            for k in range(len(here)):  # One by one: a pair may be found from both its members.
+                fine, raw = united(fine, raw, here[k : k + 1], here_raw[k : k + 1])
+        if np.sum(fine.real > left) >= found.number:
+            break
+        middle = 0.5 * (left + right)
+        ahead = right_of(linear, middle)
+        if ahead is not None and ahead.number > 0:
+            left = middle
+        else:
+            right = middle
+    return fine, raw
+
+
+def leading(linear: Linear) -> Values:
+    """Return the rightmost root of each of many systems, with its sign sure; else NaN. [1/s]
+
+    Where a bound on the roots right of it shows that points resolve them all, these are enough; the
+    others are verified one by one. Real parts far left of the axis are sure in sign alone.
+    """
+    longest = linear.delays.max(axis=-1)
+    found = np.full(longest.shape, np.nan + 0j)
+    reach = OVERSHOOT * np.asarray(largest(linear)) * longest
+    below = 0.0
+    for points, limit in RESOLVED:
+        some = (reach > below) & (reach <= limit)
+        some |= (reach == 0.0) & (below == 0.0)
+        if some.any():
+            found[some] = collocated(linear[some], points)[:, 0]
+        below = limit
+    for k in np.flatnonzero(~(reach <= below)):
+        values = verified(linear[k], 1).values
+        found[k] = values[0] if len(values) else np.nan
+    return found
 
 
 def pair_is_cut(values: NDArray[np.complex128]) -> bool:
@@ -193,5 +323,5 @@ def pair_is_cut(values: NDArray[np.complex128]) -> bool:
 
 def rightmost(case: Case) -> complex:
     """Return the rightmost root, of a pair that above the real axis. [1/s]"""
-    root = complex(roots(case, 2).values[0])
+    root = complex(roots(case, 1).values[0])
     return complex(root.real, abs(root.imag))

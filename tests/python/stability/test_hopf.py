@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from lasthop.stability import (
+    Axis,
     Case,
     ConvergenceError,
     Jump,
     ParameterError,
+    chart,
     edges,
     hopf_points,
     named,
@@ -169,3 +171,31 @@ def test_corner_of_the_drop_law_is_a_jump_and_no_hopf_point() -> None:
     assert hopf_points(case, "rtt", 0.005, 0.5) == [
         each for each in found if not isinstance(each, Jump)
     ]
+
+
+TWO = {"queue": "total", "min_th": 50.0, "max_th": 100.0, "tcp": "compound-reno"}
+
+
+def test_scan_of_two_delays_sees_pairs_far_from_0() -> None:
+    case = Case.of("red-groups", TWO, queue_weight=0.02, rtt_1=0.013, rtt_2=0.66, share_1=0.7)
+    [point] = hopf_points(case, "capacity", 50.0, 500.0)
+    assert point.unstable_above
+    assert point.value == pytest.approx(100.044, rel=1e-5)
+    assert point.frequency == pytest.approx(72.6, rel=1e-2)
+
+
+def test_every_sign_of_a_chart_of_two_delays_is_that_of_its_roots() -> None:
+    case = Case.of("red-groups", TWO, queue_weight=0.02, rtt_1=0.013, rtt_2=0.66, share_1=0.7)
+    found = chart(case, Axis("capacity", 50.0, 500.0), Axis("max_th", 90.0, 110.0), 6)
+    for i, capacity in enumerate(found.x_values):
+        for j, max_th in enumerate(found.y_values):
+            there = case.with_(capacity=float(capacity), max_th=float(max_th))
+            assert found.stable[j, i] == roots(there, 2).stable
+    assert 0.0 < found.stable.mean() < 1.0
+
+
+def test_edges_nearer_than_the_steps_of_a_scan_are_seen() -> None:
+    case = Case.of("red", gamma=1e-4)
+    coarse = edges(case, "rtt", 1e-6, 1e3)
+    fine = edges(case, "rtt", 1e-2, 10.0)
+    assert [each.value for each in coarse] == pytest.approx([each.value for each in fine])

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import lambertw
 
-from lasthop.stability import MODELS, Case, roots
+from lasthop.stability import MODELS, Case, ConvergenceError, roots
 from lasthop.stability.case import Linear
-from lasthop.stability.spectrum import collocated, polished
+from lasthop.stability.spectrum import collocated, leading, polished
+from lasthop.stability.winding import largest, right_of
 
 
 def scalar(a: float, b: float, delay: float) -> Linear:
@@ -68,3 +69,85 @@ def test_characteristic_equation_with_averaging_is_the_papers() -> None:
     for x in (0.3 + 1.0j, -1.0 + 0.2j, 2.0 - 3.0j):
         printed = x**3 + a1 * x**2 + a2 * x + a3 + a4 * np.exp(-x * 0.171)
         assert np.linalg.det(case.linear.characteristic(x)) == pytest.approx(printed, rel=1e-10)
+
+
+RENO = {"tcp": "compound-reno", "queue": "total", "min_th": 50.0}
+
+
+@pytest.mark.parametrize(
+    ("model", "values", "expected"),
+    [
+        (
+            "red-groups",
+            {"max_th": 100.0, "queue_weight": 0.02, "rtt_1": 0.0023, "rtt_2": 0.43, "share_1": 0.9},
+            29.3057 + 513.768j,
+        ),
+        (
+            "red-instant-groups",
+            {"max_th": 60.0, "rtt_1": 0.002, "rtt_2": 0.4, "share_1": 0.3},
+            171.047 + 659.645j,
+        ),
+    ],
+)
+def test_rightmost_pair_is_found_far_from_0(
+    model: str, values: dict[str, float], expected: complex
+) -> None:
+    """A short delay beside a long one puts the pair beyond what points of the long one resolve."""
+    found = roots(Case.of(model, {**RENO, "capacity": 1000.0, **values}), 2)
+    assert found.values[0] == pytest.approx(expected, rel=1e-5)
+    assert not found.stable
+
+
+def boxed(linear: Linear, left: float, right: float, top: float) -> int:
+    """Count roots in a box by the argument along its edges, cut until it turns slowly."""
+    corners = [right - 1j * top, right + 1j * top, left + 1j * top, left - 1j * top]
+    turn = 0.0
+    for start, end in zip(corners, [*corners[1:], corners[0]], strict=True):
+        part = np.linspace(0.0, 1.0, 4001)
+        for _ in range(30):
+            sign = np.linalg.slogdet(linear.characteristic(start + (end - start) * part))[0]
+            turns = np.angle(sign[1:] / sign[:-1])
+            wide = np.flatnonzero(np.abs(turns) > 0.3)
+            if len(wide) == 0:
+                break
+            part = np.insert(part, wide + 1, 0.5 * (part[wide] + part[wide + 1]))
+        turn += float(turns.sum())
+    return round(turn / (2.0 * np.pi))
+
+
+def test_no_root_of_two_delays_is_missed() -> None:
+    random = np.random.default_rng(7)
+    unstable = 0
+    for k in range(40):
+        values = {
+            "max_th": random.choice([60.0, 75.0, 100.0]),
+            "capacity": random.choice([50.0, 138.9, 1000.0]),
+            "share_1": random.choice([0.1, 0.5, 0.9]),
+            "rtt_1": 10 ** random.uniform(-3, -1.7),
+            "rtt_2": 10 ** random.uniform(-1, 0),
+            **({"queue_weight": 0.02} if k % 2 else {}),
+        }
+        case = Case.of("red-groups" if k % 2 else "red-instant-groups", {**RENO, **values})
+        first = roots(case, 2).values[0]
+        line = first.real + 1e-4 * (abs(first) + 1.0)
+        far = 2.0 * float(largest(case.linear, min(line, 0.0))) + abs(line)
+        assert boxed(case.linear, line, far, far) == 0, values
+        counted = right_of(case.linear, 0.0)
+        assert counted is not None
+        assert counted.number == boxed(case.linear, 0.0, far, far), values
+        unstable += first.real > 0.0
+    assert 5 < unstable < 35
+
+
+def test_signs_of_many_systems_are_those_of_each() -> None:
+    case = Case.of("red-groups", RENO, max_th=100.0, queue_weight=0.02, rtt_1=0.013, rtt_2=0.66)
+    _, linear = case.over(capacity=np.geomspace(2.0, 1000.0, 12))
+    signs = [right_of(linear[k], 0.0).number == 0 for k in range(12)]
+    assert list(leading(linear).real < 0.0) == signs
+    assert 0 < sum(signs) < 12
+
+
+def test_no_root_is_given_that_is_not_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lasthop.stability.spectrum.right_of", lambda *_: None)
+    with pytest.raises(ConvergenceError, match="rightmost root is not sure"):
+        roots(Case.of("red"))
