@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import acos, atan2, pi, sin, sqrt
+from itertools import count
+from math import acos, atan2, pi, sqrt
 from typing import Any
 
 from lasthop.stability.case import Case
 
-__all__ = ["Condition", "conditions", "crossing_frequency", "loop_coefficients"]
+__all__ = ["Condition", "conditions", "crossing_frequency", "largest_gain", "loop_coefficients"]
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,15 @@ def _rest(case: Case) -> tuple[float, float]:
     return float(rest[0]), float(case.model.loss(case.derived, list(rest))[0])
 
 
-def crossing_frequency(case: Case) -> float:
-    r"""Return the smallest frequency at which the loop lags by :math:`\pi`, omega_c. [rad/s]
+def crossing_frequency(case: Case, turns: int = 0) -> float:
+    r"""Return the frequency at which the loop lags by :math:`\pi` and full turns. [rad/s]
+
+    Parameters
+    ----------
+    case : Case
+        The case.
+    turns : int
+        How many full turns; with none it is omega_c, the smallest frequency. [-]
 
     Notes
     -----
@@ -110,13 +118,31 @@ def crossing_frequency(case: Case) -> float:
     """
     a1, a2, a3, _ = loop_coefficients(case)
     tau = case.values["rtt"]
+    wanted = (1.0 + 2.0 * turns) * pi
 
     def lag(omega: float) -> float:
-        """Lag of the loop beyond pi; the cubic's own lag grows from 0 to 3 pi / 2."""
+        """Lag of the loop beyond the one wanted; the cubic's own grows from 0 to 3 pi / 2."""
         cubic = atan2(a2 * omega - omega**3, a3 - a1 * omega**2)
-        return float(omega * tau + (cubic if cubic >= 0.0 else cubic + 2.0 * pi) - pi)
+        return float(omega * tau + (cubic if cubic >= 0.0 else cubic + 2.0 * pi) - wanted)
 
-    return _root(lag, 1e-9, pi / tau)
+    return _root(lag, 0.0, wanted / tau)
+
+
+def largest_gain(case: Case) -> float:
+    """Return the largest gain of the loop where it lags by pi and full turns. [-]
+
+    The cubic's roots lie left of the axis, so that the lag only grows and each such place with a
+    gain above 1 adds a pair of unstable roots (Nyquist): a resonance may make a later one count.
+    """
+    a1, a2, a3, a4 = loop_coefficients(case)
+    last = 2.0 * max(a1, sqrt(a2), (a3 + a4) ** (1.0 / 3.0))  # Beyond, the gain is below 1.
+    most = 0.0
+    for turns in count():
+        omega = crossing_frequency(case, turns)
+        most = max(most, a4 / abs(complex(a3 - a1 * omega**2, a2 * omega - omega**3)))
+        if omega > last or most > 1.0:
+            return most
+    raise AssertionError("the frequency grows without bound")
 
 
 def _root(increasing: Callable[[float], float], low: float, high: float) -> float:
@@ -128,15 +154,13 @@ def _root(increasing: Callable[[float], float], low: float, high: float) -> floa
 
 
 def averaged(case: Case) -> list[Condition]:
-    """Return 004, Eq. (16) at the true crossover frequency, and Eq. (18) as printed."""
-    _, a2, _, a4 = loop_coefficients(case)
-    tau, omega = case.values["rtt"], crossing_frequency(case)
-    gain = a4 * abs(sin(omega * tau)) / abs(a2 * omega - omega**3)
+    """Return 004, Eq. (16) at all crossover frequencies, and Eq. (18) as printed."""
+    tau = case.values["rtt"]
     w, loss, p = *_rest(case), case.derived
     top = p["slope"] * p["gamma"] * p["alpha"] * w ** p["k"] * p["capacity"] * tau / loss
     bottom = p["gamma"] * (p["slope"] * w**2 + (2.0 - p["k"]) * p["beta"] * w**2 * loss)
     return [
-        Condition("004 (16)", "exact", gain, 1.0),
+        Condition("004 (16)", "exact", largest_gain(case), 1.0),
         Condition(
             "004 (18)", "not sufficient", top / (bottom - pi**2 / 4.0 * (1.0 - loss)), pi / 2
         ),
@@ -147,11 +171,15 @@ def instantaneous(case: Case) -> list[Condition]:
     r"""Return 004, Eq. (33) as a condition on the delay, with the right branch of its arcsine.
 
     .. math:: \omega_0 \tau < \arg\left(\omega_0^2 - a_2 + j a_1 \omega_0\right)
+
+    Without a frequency :math:`\omega_0` at which the loop's gain is 1, no delay destabilises.
     """
     rho, w = case.derived["slope"], float(case.equilibrium[0])
     loss, tau, k = _rest(case)[1], case.values["rtt"], case.values["k"]
     ease, beta = (2.0 - k) * case.values["beta"] * loss, case.values["beta"]
     root = sqrt((rho**2 - ease**2) ** 2 + 4.0 * rho**2 * beta**2)
+    if root <= rho**2 + ease**2:
+        return [Condition("004 (33)", "exact", 0.0, pi)]
     omega = sqrt((root - rho**2 - ease**2) / 2.0) * w / tau
     a1, a2 = (rho + ease) * w / tau, rho * ease * (w / tau) ** 2
     angle = atan2(a1 * omega, omega**2 - a2)

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,8 @@ SMALLEST_WINDOW = 1e-6
 """Window over its point of rest below which it counts as 0: growth by ACK has a pole there. [-]"""
 LARGEST_WINDOW = 1e5
 """Window over its point of rest beyond which the solution counts as unbounded. [-]"""
+TIGHTEST, LOOSEST = 1e-13, 0.1
+"""Errors of a step between rounding and no control. [-]"""
 SAFETY, SHRINK, GROW = 0.9, 0.2, 4.0
 BISECTIONS = 60
 
@@ -176,7 +179,7 @@ def integrate(
         Whether queues stop at 0 and at the buffer's end, and probabilities stay between 0 and 1,
         004, Eqs. (4) and (6); otherwise the equations of the analysis hold everywhere.
     tolerance : float
-        Error allowed in a step, over the size of each state. [-]
+        Error allowed in a step, over the size of each state, 1e-13 to 0.1. [-]
     progress : callable, optional
         Told the time reached, of what time.
 
@@ -184,9 +187,13 @@ def integrate(
     ------
     ConvergenceError
         If the solution leaves the range in which the equations are defined; nothing is returned.
+    ParameterError
+        If the end, the tolerance or the start is not a number in its range.
     """
-    if not until > 0.0:
+    if not 0.0 < until < inf:
         raise ParameterError(f"until {until:g} s is not after the start")
+    if not TIGHTEST <= tolerance <= LOOSEST:
+        raise ParameterError(f"tolerance {tolerance:g} is not in {TIGHTEST:g}..{LOOSEST:g}")
     return _Integration(case, until, start, constrained, tolerance).run(progress)
 
 
@@ -219,6 +226,16 @@ class _Integration:
         self.polynomials: list[list[list[float]]] = []
 
     def _check_start(self) -> None:
+        for name, value in zip(self.model.states, self.states[0], strict=True):
+            if not isfinite(value):
+                raise ParameterError(f"`{name}`: {value:g} is not a number to start from")
+        for i in self.windows:
+            least, most = (x * self.scale[i] for x in (SMALLEST_WINDOW, LARGEST_WINDOW))
+            if not least < self.states[0][i] < most:
+                raise ParameterError(
+                    f"`{self.model.states[i]}`: {self.states[0][i]:g} is not in "
+                    f"{least:.3g}..{most:.3g}, where motions are followed"
+                )
         for i, (least, most) in self.bounds.items():
             if not least <= self.states[0][i] <= most:
                 raise ParameterError(
@@ -245,7 +262,7 @@ class _Integration:
                 new, stages, error = self._attempt(time, length, slope)
             except _OutsideError:
                 error = np.inf
-            if error > 1.0:
+            if not error <= 1.0:
                 step = length * (max(SHRINK, SAFETY * error**-0.2) if error < np.inf else 0.5)
                 if step < shortest:
                     raise self._left(time)
@@ -306,6 +323,8 @@ class _Integration:
         for i in size:
             wrong = length * sum(e * k[i] for e, k in zip(ERROR, stages, strict=True))
             allowed = self.tolerance * max(abs(state[i]), abs(new[i]), self.scale[i])
+            if not isfinite(wrong):
+                raise _OutsideError
             error = max(error, abs(wrong) / allowed)
         return new, stages, error
 
@@ -428,6 +447,8 @@ def _constant(
     for name, value in start.items():
         if name not in names:
             raise ParameterError(f"`{name}`: no such state", f"there are {', '.join(names)}")
+        if not isfinite(value):
+            raise ParameterError(f"`{name}`: {value:g} is not a number to start from")
         if value < 0.0 or (value == 0.0 and name.startswith("window")):
             raise ParameterError(f"`{name}`: {value:g} is not above 0")
     state = [float(start.get(name, x)) for name, x in zip(names, rest, strict=True)]

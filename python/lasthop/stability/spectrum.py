@@ -198,8 +198,9 @@ def verified(linear: Linear, count: int) -> Roots:
         fine, raw = agreed(linear, 0.0, points, count + 1)
         fine, raw = united(fine, raw, *missed)
         known = sure(linear, fine, count)
-        if known == 0 and len(fine):
-            missed = list(searched(linear, beside(linear, fine[0]), *missed))
+        if known == 0:
+            left = beside(linear, fine[0]) if len(fine) else 0.0
+            missed = list(searched(linear, left, *missed))
             fine, raw = united(fine, raw, *missed)
             known = sure(linear, fine, count)
         best = max(best, Roots(fine[:known], raw[:known], points), key=lambda r: len(r.values))

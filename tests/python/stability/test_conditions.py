@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lasthop.stability import Case, conditions, roots
+from lasthop.stability import Case, NoEquilibriumError, conditions, roots
 
 
 @settings(max_examples=40, deadline=None)
@@ -20,6 +20,50 @@ def test_condition_called_exact_is(model: str, rtt: float, gamma: float) -> None
     assume(abs(first.left / first.right - 1.0) > 1e-6)
     assert first.kind == "exact"
     assert first.holds == roots(case, 2).stable
+
+
+@pytest.mark.equation("red", 16)
+def test_condition_16_looks_at_the_resonance_beyond_the_first_crossing() -> None:
+    case = Case.of(
+        "red", min_th=5.0, max_th=15.0, max_p=0.2, queue="total", flows=400.0, queue_weight=1.5e-4,
+        rtt=0.53, capacity=16.0, alpha=0.45, k=0.34, beta=0.115,
+    )  # fmt: skip
+    exact = conditions(case)[0]
+    assert exact.kind == "exact"
+    assert not exact.holds
+    assert not roots(case, 2).stable
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.floats(100.0, 400.0),
+    st.floats(1e-5, 1e-2),
+    st.floats(0.02, 1.0),
+    st.floats(5.0, 200.0),
+    st.floats(0.3, 0.8),
+)
+@pytest.mark.equation("red", 16)
+def test_condition_16_of_whole_queues(
+    flows: float, weight: float, rtt: float, capacity: float, k: float
+) -> None:
+    case = Case.of(
+        "red", min_th=5.0, max_th=15.0, max_p=0.2, queue="total", flows=flows,
+        queue_weight=weight, rtt=rtt, capacity=capacity, k=k, beta=0.115,
+    )  # fmt: skip
+    try:
+        exact = conditions(case)[0]
+    except NoEquilibriumError:
+        assume(False)
+    assume(abs(exact.left - 1.0) > 1e-6)
+    assert exact.holds == roots(case, 2).stable
+
+
+@pytest.mark.equation("red", 33)
+def test_without_a_crossing_frequency_no_delay_destabilises() -> None:
+    case = Case.of("red-instant", capacity=0.1, rtt=0.1, least_rest=0.0, least_window=1e-9)
+    [condition] = conditions(case)
+    assert condition.holds
+    assert roots(case, 2).stable
 
 
 @settings(max_examples=40, deadline=None)

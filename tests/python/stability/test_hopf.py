@@ -195,7 +195,9 @@ def test_every_sign_of_a_chart_of_two_delays_is_that_of_its_roots() -> None:
 
 
 def test_edges_nearer_than_the_steps_of_a_scan_are_seen() -> None:
-    case = Case.of("red", gamma=1e-4)
+    router = {"capacity": 138.9, "queue_weight": 1.2e-4, "max_p": 0.069, "delay": "queueing"}
+    case = Case.of("red", TWO, **router, feedback="ecn", least_rest=2.0, most_window=1000.0)
     coarse = edges(case, "rtt", 1e-6, 1e3)
-    fine = edges(case, "rtt", 1e-2, 10.0)
+    fine = edges(case, "rtt", 5e-3, 0.5)
+    assert len(fine) == 3
     assert [each.value for each in coarse] == pytest.approx([each.value for each in fine])

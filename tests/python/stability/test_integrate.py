@@ -200,3 +200,25 @@ def test_papers_phase_portraits() -> None:
         gamma: integrate(Case.of("red", gamma=gamma, rtt=0.171), 1000.0) for gamma in (0.032, 0.028)
     }
     assert motions[0.032].swing(0.1) < 0.01 < 1.0 < motions[0.028].swing(0.1)
+
+
+@pytest.mark.parametrize(
+    ("start", "constrained"),
+    [
+        ({"average": float("nan")}, True),
+        ({"queue": float("inf")}, True),
+        ({"window": 1e9}, True),
+        ({"window": 1e-9}, True),
+        ({"window": float("nan")}, False),
+        (lambda _: [float("nan"), 1.0, 1.0], False),
+    ],
+)
+def test_starts_out_of_range_are_refused(start: object, constrained: bool) -> None:
+    with pytest.raises(ParameterError, match=r"^`\w+`: .* is not (a number|in )"):
+        integrate(Case.of("red"), 5.0, start=start, constrained=constrained)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, -1.0, float("nan"), float("inf"), 1e-20])
+def test_tolerances_that_control_nothing_are_refused(tolerance: float) -> None:
+    with pytest.raises(ParameterError, match=r"tolerance .* is not in 1e-13\.\.0\.1"):
+        integrate(Case.of("red"), 5.0, tolerance=tolerance)

@@ -139,6 +139,16 @@ def test_no_root_of_two_delays_is_missed() -> None:
     assert 5 < unstable < 35
 
 
+def test_hundreds_of_unstable_roots() -> None:
+    case = Case.of("red", RENO, max_th=100.0, capacity=138.9, queue_weight=1.2e-4, rtt=238.0)
+    counted = right_of(case.linear, 0.0)
+    assert counted is not None
+    assert counted.number > 100
+    first = complex(roots(case, 1).values[0])
+    assert right_of(case.linear, 1.001 * first.real).number == 0
+    assert right_of(case.linear, 0.999 * first.real).number > 0
+
+
 def test_signs_of_many_systems_are_those_of_each() -> None:
     case = Case.of("red-groups", RENO, max_th=100.0, queue_weight=0.02, rtt_1=0.013, rtt_2=0.66)
     _, linear = case.over(capacity=np.geomspace(2.0, 1000.0, 12))
