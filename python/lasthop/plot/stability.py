@@ -34,6 +34,8 @@ __all__ = [
 
 STABLE = "#D5ECE3"
 """Shade of the stable region: the palette's green, pale."""
+CYCLE: dict[bool | None, Any] = {True: "-", False: ":", None: "-."}
+"""Line of a cycle: stable, unstable, not known."""
 JUMP: dict[str, Any] = {"color": "#333333", "marker": ".", "markersize": 2, "linestyle": "none"}
 """Look of edges at which stability changes without a Hopf point."""
 HERE: dict[str, Any] = {"color": "black", "marker": "+", "markersize": 7}
@@ -139,7 +141,7 @@ def in_digits(ticks: AxisTicks, name: str, logarithmic: bool, time: bool) -> Non
 
 
 def branch_figure(branches: Sequence[Branch], name: str | None = None) -> Figure:
-    """Draw swing and period of cycles over the parameter, unstable cycles dotted."""
+    """Draw swing and period of cycles over the parameter, unstable dotted, unknown dash-dotted."""
     with house_style(92.0) as figure:
         swing, period = figure.subplots(2, 1, sharex=True)
         for branch in branches:
@@ -159,13 +161,14 @@ def branch_figure(branches: Sequence[Branch], name: str | None = None) -> Figure
         in_digits(period.xaxis, varied, False, number.unit == "s")
         title(swing, name or case.model.title)
         kinds = {cycle.stable for branch in branches for cycle in branch.cycles}
-        looks: dict[bool, tuple[Any, str]] = {
-            True: ("-", "stable cycle"),
-            False: (":", "unstable cycle"),
+        labels: dict[bool | None, str] = {
+            True: "stable cycle",
+            False: "unstable cycle",
+            None: "stability not known",
         }
         keys = [
-            Line2D([], [], color=MODEL, linestyle=line, label=label)
-            for kind, (line, label) in looks.items()
+            Line2D([], [], color=MODEL, linestyle=CYCLE[kind], label=label)
+            for kind, label in labels.items()
             if kind in kinds
         ]
         look: dict[str, Any] = {"color": QUIET, "linestyle": "--", "linewidth": 0.8}
@@ -200,9 +203,10 @@ def sweep_figure(found: Sweep, name: str | None = None) -> Figure:
 
 def draw_branch(axes: Axes, branch: Branch, heights: Sequence[float]) -> None:
     """Draw one quantity along a branch."""
-    stable = np.array([cycle.stable for cycle in branch.cycles])
+    stable = [cycle.stable for cycle in branch.cycles]
     for k in range(len(heights) - 1):
-        line = "-" if stable[k] and stable[k + 1] else ":"
+        ends = stable[k : k + 2]
+        line = CYCLE[None if None in ends else all(ends)]
         axes.plot(branch.values[k : k + 2], heights[k : k + 2], color=MODEL, linestyle=line)
 
 

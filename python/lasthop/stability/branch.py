@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.stability.case import Case
-from lasthop.stability.cycle import TOLERANCE, Cycle, Mesh, multipliers, residual, system
+from lasthop.stability.cycle import (
+    TOLERANCE,
+    Cycle,
+    Mesh,
+    multipliers,
+    refined,
+    residual,
+    system,
+)
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
 from lasthop.stability.hopf import HopfPoint
 from lasthop.stability.normal_form import NormalForm, normal_form
@@ -17,6 +25,8 @@ __all__ = ["Branch", "branch"]
 Array = NDArray[np.float64]
 
 INTERVALS = 24
+FINEST = 192
+"""Most intervals to which a mesh is refined for the multipliers of a cycle."""
 SMALL = 0.02
 """Swing of the window on the first cycle, over the window at rest. [-]"""
 SLOWEST, FASTEST = 1e-4, 0.3
@@ -126,7 +136,7 @@ class _Continuation:
                 ended = f"{self.point.parameter} leaves its range"
                 break
             cycle = self.cycle(last)
-            found.append(cycle)
+            found.append(refined(cycle, FINEST))
             values.append(value)
             if progress is not None:
                 progress(count + 1, most)

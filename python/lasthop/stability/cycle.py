@@ -18,7 +18,7 @@ from lasthop.stability.case import Case
 from lasthop.stability.errors import ConvergenceError
 from lasthop.stability.series import Series
 
-__all__ = ["Cycle", "Mesh", "corrected", "multipliers", "system"]
+__all__ = ["Cycle", "Mesh", "corrected", "multipliers", "refined", "system"]
 
 Array = NDArray[np.float64]
 
@@ -27,6 +27,10 @@ DEGREE = 4
 MONOMIALS = np.linalg.inv((np.arange(DEGREE + 1) / DEGREE)[:, None] ** np.arange(DEGREE + 1))
 """Coefficients of Lagrange's polynomials on equal nodes: power, polynomial."""
 NEWTON_STEPS = 12
+SURE = 1e-3
+"""Distance of the trivial multiplier from 1 beyond which a cycle's stability is not known. [-]"""
+SAME = 0.1
+"""Change of a swing by a finer mesh up to which it is the same cycle. [-]"""
 TOLERANCE = 1e-9
 """Largest change of the last Newton step, over the size of each unknown. [-]"""
 
@@ -82,6 +86,10 @@ class Mesh:
         np.add.at(matrix, (np.arange(len(places))[:, None], index % self.size), weights)
         return matrix
 
+    def doubled(self) -> "Mesh":
+        """Return a mesh of twice the intervals."""
+        return Mesh(np.sort(np.append(self.edges, 0.5 * (self.edges[:-1] + self.edges[1:]))))
+
     def adapted(self, values: Array) -> "Mesh":
         """Return a mesh of as many intervals that shares the roughness of a cycle equally."""
         index = (
@@ -136,9 +144,21 @@ class Cycle:
         return float(np.ptp(self.at(np.linspace(0.0, 1.0, 801))[0])) / 2.0
 
     @property
-    def stable(self) -> bool:
-        """Whether all multipliers but the trivial one lie within the unit circle."""
-        return bool(np.all(np.abs(self.others) < 1.0))
+    def stable(self) -> bool | None:
+        """Whether all multipliers but the trivial one lie within the unit circle.
+
+        None where that is not known: where the mesh misses the trivial one by `SURE` and more, or
+        the largest other is no farther from the circle than that error.
+        """
+        if not self.resolved:
+            return None
+        largest = float(np.abs(self.others).max())
+        return largest < 1.0 if abs(largest - 1.0) > self.trivial_error else None
+
+    @property
+    def resolved(self) -> bool:
+        """Whether the mesh finds the trivial multiplier, and so the others, to `SURE`."""
+        return self.trivial_error < SURE
 
     @property
     def leaves(self) -> str | None:
@@ -309,6 +329,27 @@ def corrected(case: Case, mesh: Mesh, values: Array, period: float) -> Cycle:
                 break
             return Cycle(case, mesh, values, period, multipliers(case, mesh, values, period))
     raise ConvergenceError(f"{case.model.name}: no limit cycle found near the guess")
+
+
+def refined(cycle: Cycle, most: int) -> Cycle:
+    """Return a cycle on a mesh fine enough for its multipliers, or the finest of `most` intervals.
+
+    The mesh is doubled and adapted until the trivial multiplier is 1 to `SURE`; a mesh on which
+    Newton's method leaves the cycle ends that.
+    """
+    best = cycle
+    while not best.resolved and 2 * (len(best.mesh.edges) - 1) <= most:
+        mesh = best.mesh.adapted(best.values).doubled()
+        guess = best.values @ best.mesh.matrix(mesh.points[:-1]).T
+        try:
+            with np.errstate(all="ignore"):
+                finer = corrected(best.case, mesh, guess, best.period)
+        except (ConvergenceError, np.linalg.LinAlgError):
+            break
+        if abs(finer.amplitude - cycle.amplitude) > SAME * cycle.amplitude:
+            break  # Another cycle of the same parameters, beyond a fold.
+        best = finer
+    return best
 
 
 def multipliers(case: Case, mesh: Mesh, values: Array, period: float) -> NDArray[np.complex128]:

@@ -1,5 +1,7 @@
 """Limit cycles: against time integration, their multipliers, folds and sub-critical branches."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -94,3 +96,31 @@ def test_range_must_hold_the_hopf_point() -> None:
     [point] = hopf_points(Case.of("threshold"), "q_th", 5.0, 100.0)
     with pytest.raises(ParameterError, match="is not in 50"):
         branch(point, 50.0, 60.0)
+
+
+def test_mesh_is_refined_until_the_trivial_multiplier_is_1() -> None:
+    """Against a direct integration of the linearised equations: 0.560, 0.444 and 0.24 to 0.27."""
+    [point] = hopf_points(Case.of("red-instant"), "rtt", 0.1, 5.0)
+    found = branch(point, 0.1, 5.0, cycles=40)
+    assert all(cycle.trivial_error < 1e-3 for cycle in found.cycles)
+    beyond = np.array([cycle.amplitude > 140.0 for cycle in found.cycles])
+    values = found.values[beyond]
+    largest = [abs(c.others[0]) for c, late in zip(found.cycles, beyond, strict=True) if late]
+    assert np.all(np.diff(largest) < 0.0)
+    at = np.interp([0.2348, 0.2377, 0.2479], values, largest)
+    assert at[0] == pytest.approx(0.560, abs=0.01)
+    assert at[1] == pytest.approx(0.444, abs=0.01)
+    assert 0.22 < at[2] < 0.27
+    assert all(c.stable for c, late in zip(found.cycles, beyond, strict=True) if late)
+
+
+def test_stability_is_not_known_where_the_mesh_is_too_coarse(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys.modules["lasthop.stability.branch"], "FINEST", 0)
+    [point] = hopf_points(Case.of("red-instant"), "rtt", 0.1, 5.0)
+    found = branch(point, 0.1, 5.0, cycles=26)
+    last = found.cycles[-1]
+    assert last.trivial_error > 1e-3
+    assert last.stable is None
+    assert found.cycles[0].stable is True

@@ -203,8 +203,8 @@ def print_branch(branch: "Branch") -> None:
             f"{value:.6g}",
             number(cycle.amplitude),
             number(cycle.period),
-            number(float(abs(cycle.others[0]))),
-            "stable" if cycle.stable else "unstable",
+            number(float(abs(cycle.others[0]))) if cycle.resolved else "-",
+            {True: "stable", False: "unstable", None: "not known"}[cycle.stable],
             cycle.leaves or "-",
         ]
         for value, cycle in list(zip(branch.values, branch.cycles, strict=True))[::every]
@@ -220,6 +220,12 @@ def print_branch(branch: "Branch") -> None:
         typer.echo(f"the branch goes on beyond {last}: --count {len(branch.cycles)} is reached")
     else:
         typer.echo(f"the branch ends: {branch.ended}")
+    unknown = sum(cycle.stable is None for cycle in branch.cycles)
+    if unknown:
+        warn(
+            f"stability of {unknown} of {len(branch.cycles)} cycles is not known: "
+            "they are too sharp for the finest mesh, or too near a fold"
+        )
     wrong = [value for value, each in zip(branch.values, branch.cycles, strict=True) if each.leaves]
     if wrong:
         warn(
@@ -240,7 +246,7 @@ def described(branch: "Branch") -> dict[str, Any]:
                 "value": float(value),
                 "swing_packets": cycle.amplitude,
                 "period_s": cycle.period,
-                "largest_multiplier": float(abs(cycle.others[0])),
+                "largest_multiplier": (float(abs(cycle.others[0])) if cycle.resolved else None),
                 "stable": cycle.stable,
                 "out_of_range": cycle.leaves,
             }
