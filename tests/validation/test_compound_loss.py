@@ -25,7 +25,6 @@ def mean_window(loss, flows):
             "warmup": "40 s",
             "replications": 5,
             "seed": 1,
-            "queue": 100_000,
             "link": {"only": {"from": "a", "to": "b", "rate": "100 Gbps", "loss": loss}},
             "tcp": {"congestion": "compound", "window": 30_000, "delayed_ack": False},
             "flow": {
