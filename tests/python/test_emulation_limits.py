@@ -60,3 +60,12 @@ def test_a_comparison_is_refused_before_it_simulates(tmp_path):
     path.write_text(CELL + '[station.a]\nsensor_up = "1 s"')
     with pytest.raises(lh.UserError, match="the emulator has flows that last"):
         lh.compare(path, emulate=True)
+
+
+def test_a_queue_that_classes_share_is_refused():
+    shared = {"ap_queue": {"vbs": {"class": {"all": {"share": 1, "station": "a"}}}}}
+    scenario = lh.check(
+        {"duration": "9 s", "cell": shared, "station": {"a": {"download": {"connections": 1}}}}
+    )
+    with pytest.raises(lh.UserError, match=r"`cell\.ap_queue\.vbs`: the emulator's queues"):
+        check(scenario)

@@ -20,8 +20,10 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
         typer.echo(json.dumps(scenario.to_dict(), indent=2, ensure_ascii=False))
         return
     runs = f"{scenario['replications']} x {scenario['duration_s']:g} s"
+    csma = scenario.get("csma")
+    parts = (csma, ("links", "flows")) if csma else (scenario, ("stations", "flows"))
     counts = ", ".join(
-        f"{len(scenario[what])} {what if len(scenario[what]) != 1 else what[:-1]}"
-        for what in ("stations", "flows")
+        f"{len(parts[0][what])} {what if len(parts[0][what]) != 1 else what[:-1]}"
+        for what in parts[1]
     )
     typer.echo(f"{scenario.source}: ok: {scenario['name']}: {counts}, {runs}")

@@ -35,6 +35,8 @@ def _refused(scenario: Scenario) -> Iterator[str]:
     tree = scenario.to_dict()
     if not tree["stations"]:
         yield "there is no station; an emulation is of a WLAN cell"
+    if tree["cell"] and tree["cell"].get("vbs_classes"):
+        yield "`cell.ap_queue.vbs`: the emulator's queues are not shared by classes"
     if tree["duration_s"] > LONGEST_S:
         yield f"`duration`: {tree['duration_s']:g} s of real time; allowed is up to {LONGEST_S:g} s"
     if len(tree["stations"]) > MOST_STATIONS:

@@ -60,8 +60,11 @@ def draw_conflicts(axes: Axes, answer: Answer) -> None:
     at = dict(zip((link["name"] for link in links), around(len(links)), strict=True))
     for link in links:
         for other in link["conflicts"]:
+            if other < link["name"]:  # both name the conflict
+                continue
             (x, y), (x_other, y_other) = at[link["name"]], at[other]
-            axes.plot([x, x_other], [y, y_other], color=QUIET, linewidth=0.8, zorder=1)
+            ends = [x, x_other], [y, y_other]
+            axes.plot(*ends, color=QUIET, linewidth=0.8, linestyle="-", zorder=1)
     for item in answer.summary["links"]:
         if item["name"] not in at:
             continue
