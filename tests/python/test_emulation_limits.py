@@ -63,7 +63,10 @@ def test_a_comparison_is_refused_before_it_simulates(tmp_path):
 
 
 def test_a_queue_that_classes_share_is_refused():
-    shared = {"ap_queue": {"vbs": {"class": {"all": {"share": 1, "station": "a"}}}}}
+    shared = {
+        "phy": "802.11g",
+        "ap_queue": {"vbs": {"class": {"all": {"share": 1, "station": "a"}}}},
+    }
     scenario = lh.check(
         {"duration": "9 s", "cell": shared, "station": {"a": {"download": {"connections": 1}}}}
     )
