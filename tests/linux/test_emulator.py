@@ -75,7 +75,10 @@ def in_flight(answer: Emulation, prefix: str) -> float:
 
 def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
     path = tmp_path / "x.toml"
-    shared = run(path, f"{DOWNLOADS}[vsb]\n")
+    # twenty seconds of pings: their 95th percentile over ten scatters up to the bound
+    longer = CELL.replace('warmup = "6 s"', 'warmup = "10 s"').replace("16 s", "30 s")
+    path.write_text(f"{longer}{DOWNLOADS}[vsb]\n")
+    shared = emulate(path)
     simulated = lh.simulate(path, replications=5)
     (seen, expected) = (one.links.loc["vsb", "capacity_bps"] for one in (shared, simulated))
     assert abs(seen / expected - 1) < 0.05, (seen, expected)
@@ -85,7 +88,7 @@ def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
 def test_the_estimator_follows_a_slow_station(tmp_path):
     """Claim hotspot-10: beside a station at 2 Mb/s C is half of what it was."""
     path = tmp_path / "x.toml"
-    longer = CELL.replace('warmup = "6 s"', 'warmup = "18 s"').replace("16 s", "28 s")
+    longer = CELL.replace('warmup = "6 s"', 'warmup = "18 s"').replace("16 s", "38 s")
     slow = 'rate = "2 Mbps"\ndownload = { connections = 1, start = "8 s" }\n'
     path.write_text(f"{longer}[vsb]\n[station.first]\ndownload = 1\n[station.slow]\n{slow}")
     shared = emulate(path)
