@@ -75,8 +75,8 @@ def in_flight(answer: Emulation, prefix: str) -> float:
 
 def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
     path = tmp_path / "x.toml"
-    # twenty seconds of pings: their 95th percentile over ten scatters up to the bound
-    longer = CELL.replace('warmup = "6 s"', 'warmup = "10 s"').replace("16 s", "30 s")
+    # thirty seconds of pings: their 95th percentile over ten scatters up to the bound
+    longer = CELL.replace('warmup = "6 s"', 'warmup = "10 s"').replace("16 s", "40 s")
     path.write_text(f"{longer}{DOWNLOADS}[vsb]\n")
     shared = emulate(path)
     simulated = lh.simulate(path, replications=5)
