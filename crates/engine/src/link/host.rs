@@ -99,21 +99,7 @@ impl Jitter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Ecn, PacketKind};
     use crate::scenario::QueueSetting;
-
-    const PACKET: Packet = Packet {
-        flow: 0,
-        number: 0,
-        stamp: Time::ZERO,
-        queued: Time::ZERO,
-        bytes: 1500,
-        hop: 0,
-        kind: PacketKind::Segment,
-        ecn: Ecn::NotCapable,
-        echo: false,
-        sack: 0,
-    };
 
     fn host(name: &str, rate_bps: Option<u64>, jitter: Span) -> Host {
         let settings = LinkSettings {
@@ -135,7 +121,7 @@ mod tests {
         let mut apart = host("apart", None, Span(120_000));
         let mut late = |ms: u64| {
             let at = Time(ms * 1_000_000);
-            apart.enter(at, &PACKET).since(at + Span(1_000)).0 as f64 / 120_000.0
+            apart.enter(at, &Packet::SAMPLE).since(at + Span(1_000)).0 as f64 / 120_000.0
         };
         // ten packets in each of 1000 seconds
         let seconds: Vec<[f64; 10]> = (0..1_000_u64)
@@ -161,12 +147,12 @@ mod tests {
         // closer than the jitter: nobody overtakes
         let mut close = host("close", Some(1_000_000_000), Span(120_000));
         let arrivals: Vec<Time> = (0..1_000_u64)
-            .map(|k| close.enter(Time(k * 12_000), &PACKET))
+            .map(|k| close.enter(Time(k * 12_000), &Packet::SAMPLE))
             .collect();
         assert!(arrivals.is_sorted());
         let mut without = host("close", Some(1_000_000_000), Span::ZERO);
         for (k, arrival) in (0..1_000_u64).zip(&arrivals) {
-            let due = without.enter(Time(k * 12_000), &PACKET);
+            let due = without.enter(Time(k * 12_000), &Packet::SAMPLE);
             assert!(due <= *arrival && *arrival <= due + Span(240_000));
         }
     }
@@ -174,7 +160,9 @@ mod tests {
     #[test]
     fn each_host_has_a_jitter_of_its_own() {
         let mut hosts = ["a", "b"].map(|name| host(name, None, Span(120_000)));
-        let arrivals = hosts.each_mut().map(|one| one.enter(Time::ZERO, &PACKET));
+        let arrivals = hosts
+            .each_mut()
+            .map(|one| one.enter(Time::ZERO, &Packet::SAMPLE));
         assert_ne!(arrivals[0], arrivals[1]);
     }
 }
