@@ -1,7 +1,5 @@
 """The studies of CSMA networks yield what the claims read, draw it, and read runs as they say."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -10,21 +8,16 @@ from lasthop.scenario import check
 from lasthop.studies import ledger
 from lasthop.studies.acsma import STUDIES, capacity, network, overhead, settings, theory
 from lasthop.studies.runner import Plan
-from lasthop.studies.study import Run, Runs, Study
+from lasthop.studies.study import Run, Runs
 
-
-def short(study: Study) -> Study:
-    """Return the study with runs of six seconds, two of each."""
-    points = {
-        name: {**tree, "duration": "6 s", "warmup": "1 s", "replications": 2}
-        for name, tree in study.points.items()
-    }
-    return dataclasses.replace(study, points=points)
+from .brief import shortened
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory) -> dict[str, Runs]:
-    return Plan([short(study) for study in STUDIES]).run(tmp_path_factory.mktemp("studies"))
+    return Plan([shortened(study, "6 s", "1 s") for study in STUDIES]).run(
+        tmp_path_factory.mktemp("studies")
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,5 @@
 """The 802.11e studies yield what the claims read, draw it, and read curves as they say."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -10,21 +8,16 @@ from lasthop.studies import ledger
 from lasthop.studies.edca import STUDIES, cell, fig05, fig06, fig07, fig08, fig09, fig10, fig12
 from lasthop.studies.edca.cell import CWMINS
 from lasthop.studies.runner import Plan
-from lasthop.studies.study import Runs, Study
+from lasthop.studies.study import Runs
 
-
-def short(study: Study) -> Study:
-    """Return the study with runs of two seconds, two of each."""
-    points = {
-        name: {**tree, "duration": "2 s", "warmup": "0.5 s", "replications": 2}
-        for name, tree in study.points.items()
-    }
-    return dataclasses.replace(study, points=points)
+from .brief import shortened
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory) -> dict[str, Runs]:
-    return Plan([short(study) for study in STUDIES]).run(tmp_path_factory.mktemp("studies"))
+    return Plan([shortened(study, "2 s", "0.5 s") for study in STUDIES]).run(
+        tmp_path_factory.mktemp("studies")
+    )
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
