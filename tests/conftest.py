@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 from collections.abc import Callable
 
@@ -38,3 +39,8 @@ def debian_program() -> Callable[[str, str], str]:
         return path
 
     return find
+
+
+def pytest_runtest_teardown() -> None:
+    """A file put in the place of /dev/null, as root can, would break every program that follows."""
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode), f"{os.devnull} is no device any more"

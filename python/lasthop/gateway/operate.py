@@ -15,12 +15,10 @@ from lasthop.gateway.config import Gateway
 from lasthop.gateway.shaper import Shaper, undo_everything
 from lasthop.gateway.state import PATIENCE_S, State, state_of
 from lasthop.linux import links, rights
-from lasthop.linux.undo import UndoLog
 
 __all__ = ["check", "down", "run", "status", "up"]
 
 Settings = Sequence[tuple[str, str]]
-NOTHING = Path(os.devnull)
 
 
 def check(gateway: Gateway) -> list[str]:
@@ -39,7 +37,7 @@ def check(gateway: Gateway) -> list[str]:
     state = state_of(gateway, None)
     if state.exists and not is_free(state):
         return [f"it is up ({state.holder()}); the machine was not looked at"]
-    with Shaper(gateway, UndoLog(NOTHING)) as shaper:
+    with Shaper(gateway, state.log) as shaper:
         if not state.log.records():
             shaper.check()
     return [*not_forwarding(gateway)]
