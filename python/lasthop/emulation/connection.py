@@ -95,7 +95,7 @@ class Connection:
         if not self.has_data:
             self.has_data = True
             clamp_window(one, self.window_bytes)
-        if not self.quick_acks:
+        if not self.quick_acks and self.flow["tcp"]["delayed_ack"]:
             forbid_quick_acks(one)
         if length == 0:
             traffic.leave(one)

@@ -5,6 +5,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from lasthop import _core
@@ -13,7 +14,9 @@ from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import datagrams
 from lasthop.emulation.limits import check, datagrams_per_second
 from lasthop.emulation.traffic import SERVER, Flow, Traffic
+from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
+from lasthop.linux.routes import acknowledge_at_once
 from lasthop.linux.tcp import without_timestamps
 from lasthop.linux.tun import open_tun
 from lasthop.result import Answer
@@ -82,6 +85,7 @@ def emulate(
     check(checked)
     with contextlib.ExitStack() as stack:
         nodes, descriptors = make_nodes(checked, stack)
+        make_routes(checked, nodes)
         flows = make_flows(checked, nodes, stack, quick_acks)
         traffic = Traffic(flows, checked["warmup_s"], checked["duration_s"])
         stack.callback(traffic.close)
@@ -108,6 +112,24 @@ def make_nodes(
         nodes.append(node)
         descriptors.append(descriptor)
     return nodes, descriptors
+
+
+def make_routes(scenario: Scenario, nodes: Sequence[Namespace]) -> None:
+    """Where receivers do not delay their ACKs, the route to the sender says so."""
+    numbers = {station["name"]: k for k, station in enumerate(scenario["stations"], start=1)}
+    ways = set()
+    for flow in scenario["flows"]:
+        if "tcp" in flow and not flow["tcp"]["delayed_ack"]:
+            number = numbers[flow["station"]]
+            ways.add((0, number) if flow["direction"] == "up" else (number, 0))
+    for receiver, sender in sorted(ways):
+        nodes[receiver].run(partial(add_route, address_of(sender)))
+
+
+def add_route(sender: str) -> None:
+    """Have what this address sends acknowledged at once, in the calling thread's namespace."""
+    with Socket() as kernel:
+        kernel.carry_out([acknowledge_at_once(sender, INTERFACE)])
 
 
 def address_of(node: int) -> str:
