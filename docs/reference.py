@@ -125,7 +125,7 @@ def literal(value: object) -> str:
 
 def cli_page() -> str:
     """Every command under a heading of its own."""
-    root = typer.main.get_command(app)
+    root: Any = typer.main.get_command(app)
     lines = [
         "# Commands",
         "",
