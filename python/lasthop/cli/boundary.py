@@ -4,14 +4,13 @@ Exit codes: 0 all is well; 1 a defect of lasthop; 2 something the user can put r
 130 Ctrl-C; 141 the reader of standard output went away.
 """
 
-import io
 import os
 import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any, TextIO
+from typing import Any
 
 import typer
 
@@ -74,41 +73,16 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-HELD: list[TextIO] = []
-"""Files that stay open for their numbers."""
-
-MOST_STANDARD = 2
-"""Number of the last standard stream."""
-
-
 def open_streams() -> bool:
     """Put /dev/null in the place of standard streams that are closed; whether output was.
 
     Files opened later would get their numbers, and be written into by who means the streams.
     """
-    lost = is_closed(sys.stdout)
+    lost = sys.stdout is None
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if is_closed(getattr(sys, name)):
+        if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 stays open
-            if name == "stdin":
-                HELD.append(sys.stdin)  # its number; what is read comes from no file
-                sys.stdin = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     return lost
-
-
-def is_closed(stream: TextIO | None) -> bool:
-    """Whether a standard stream was closed.
-
-    Its number may have gone to a file that the interpreter opened before; unlike what a program is
-    given, that would not outlive an exec.
-    """
-    if stream is None:
-        return True
-    try:
-        number = stream.fileno()
-        return number <= MOST_STANDARD and not os.get_inheritable(number)
-    except (OSError, ValueError):  # it is no file, as in tests
-        return False
 
 
 def check_text(arg: str) -> None:

@@ -3,10 +3,10 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from ..conftest import SMALL
@@ -75,64 +75,80 @@ def test_result_is_printed_though_a_file_cannot_be_written(small: Path) -> None:
     assert done.stderr == "error: /dev/full: No space left on device\n"
 
 
+class Watched:
+    """A command whose errors and progress go to a terminal."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.screen, theirs = pty.openpty()
+        self.drawn = b""
+        self.process = subprocess.Popen(
+            [*LASTHOP, *arguments], stdout=subprocess.PIPE, stderr=theirs
+        )
+        os.close(theirs)
+
+    def until(self, pattern: bytes) -> None:
+        """Read the terminal until the pattern is on it, or to its end."""
+        while not re.search(pattern, self.drawn):
+            try:
+                piece = os.read(self.screen, 4096)
+            except OSError:  # Linux reports the end of a terminal as an error.
+                piece = b""
+            if not piece:
+                return
+            self.drawn += piece
+
+    def interrupt(self) -> None:
+        """Ctrl-C."""
+        self.process.send_signal(signal.SIGINT)
+
+    def rest(self) -> str:
+        """Read to the end of both; what went to standard output."""
+        self.until(b"(?!)")
+        os.close(self.screen)
+        stdout, _ = self.process.communicate(timeout=60)
+        return stdout.decode()
+
+    def last_line(self) -> str:
+        """What the terminal shows last, without its colours."""
+        text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", self.drawn)
+        return text.replace(b"\r", b"\n").decode().strip().rpartition("\n")[2].strip()
+
+
 def test_ctrl_c_before_anything_finished_keeps_nothing(tmp_path: Path) -> None:
     path = tmp_path / "long.toml"
     path.write_text(SMALL.replace('"4 s"', '"1000000 s"'))
-    process = subprocess.Popen(
-        [*LASTHOP, "simulate", str(path), "--replications", "1"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    time.sleep(2.5)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=30)
-    assert (process.returncode, stdout, stderr) == (130, "", "error: interrupted: nothing kept\n")
+    command = Watched("simulate", str(path), "--replications", "1")
+    command.until(b"simulating")
+    command.interrupt()
+    assert command.rest() == ""
+    assert command.process.returncode == 130
+    assert command.last_line() == "error: interrupted: nothing kept"
 
 
 def test_ctrl_c_prints_what_is_finished(tmp_path: Path) -> None:
-    path = tmp_path / "long.toml"
+    path, out = tmp_path / "long.toml", tmp_path / "out"
     path.write_text(SMALL.replace('"4 s"', '"500 s"').replace("= 3", "= 10000"))
-    process = subprocess.Popen(
-        [*LASTHOP, "simulate", str(path), "--jobs", "1", "--json", "--out", str(tmp_path / "out")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    # Long enough for the first replication, far too short for ten thousand.
-    time.sleep(2.5)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=30)
-    assert process.returncode == 130
-    result = json.loads(stdout)
-    assert 1 <= result["replications"] < 10000
-    assert stderr == f"error: interrupted: {result['replications']} of 10000 replications kept\n"
-    assert json.loads((tmp_path / "out" / "result.json").read_text()) == result
+    command = Watched("simulate", str(path), "--jobs", "1", "--json", "--out", str(out))
+    command.until(rb"[1-9]\d*/10000 runs")
+    command.interrupt()
+    result = json.loads(command.rest())
+    assert command.process.returncode == 130
+    count = result["replications"]
+    assert 1 <= count < 10000
+    assert command.last_line() == f"error: interrupted: {count} of 10000 replications kept"
+    assert json.loads((out / "result.json").read_text()) == result
 
 
 def test_progress_is_drawn_only_where_somebody_watches(tmp_path: Path) -> None:
     path = tmp_path / "long.toml"
     path.write_text(SMALL.replace('"4 s"', '"2000 s"'))
-    command = [*LASTHOP, "simulate", str(path), "--replications", "20", "--jobs", "1", "--json"]
-    quiet = subprocess.run(command, capture_output=True, check=True)
+    arguments = ["simulate", str(path), "--replications", "20", "--jobs", "1", "--json"]
+    quiet = subprocess.run([*LASTHOP, *arguments], capture_output=True, check=True)
     assert quiet.stderr == b""
-    ours, theirs = pty.openpty()
-    watched = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs)
-    os.close(theirs)
-    drawn = b""
-    while True:
-        try:
-            piece = os.read(ours, 4096)
-        except OSError:  # Linux reports the end of a terminal as an error.
-            break
-        if not piece:
-            break
-        drawn += piece
-    os.close(ours)
-    stdout, _ = watched.communicate(timeout=60)
-    assert stdout == quiet.stdout
-    assert b"simulating" in drawn
-    assert b"/20 runs" in drawn
+    watched = Watched(*arguments)
+    assert watched.rest() == quiet.stdout.decode()
+    assert b"simulating" in watched.drawn
+    assert b"/20 runs" in watched.drawn
 
 
 def test_terminal_without_unicode_gets_plain_letters(small: Path) -> None:
