@@ -3,7 +3,7 @@
 import pytest
 
 import lasthop as lh
-from lasthop.emulation.limits import check
+from lasthop.emulation.limits import check, unfollowed
 
 CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
 
@@ -72,3 +72,17 @@ def test_a_queue_that_classes_share_is_refused():
     )
     with pytest.raises(lh.UserError, match=r"`cell\.ap_queue\.vbs`: the emulator's queues"):
         check(scenario)
+
+
+@pytest.mark.parametrize(
+    ("tcp", "named"),
+    [
+        ("sack = true, prr = true, initial_window = 10, delayed_ack = false", []),
+        ("ecn = true, initial_window = 3", ["initial_window", "ecn"]),
+    ],
+)
+def test_settings_that_the_kernel_does_not_follow_are_told(tmp_path, tcp, named):
+    path = tmp_path / "x.toml"
+    path.write_text(f"{CELL}tcp = {{ {tcp} }}\n[station.a]\ndownload = 2\nudp_up = 'greedy'\n")
+    told = [line.partition(" ")[0] for line in unfollowed(lh.Scenario(path))]
+    assert told == [f"`tcp.{name}`" for name in named]

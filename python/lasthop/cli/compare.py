@@ -102,6 +102,7 @@ def compare(
     if comparison.emulation is not None:
         from lasthop.cli.emulate import print_lateness
 
+        print_warnings(comparison.emulation)
         print_lateness(comparison.emulation.lateness_p99_s)
     finish(comparison.simulation)
 
@@ -133,14 +134,14 @@ def print_comparison(comparison: Comparison) -> None:
             shown = [[row.name, *periods(row, comparison)] for row in chosen[:MOST_ITEMS]]
         if comparison.emulation is not None:
             for cells, row in zip(shown, chosen, strict=False):
-                cells.insert(3, plain(None if row.emulated is None else row.emulated * scale))
+                cells.append(plain(None if row.emulated is None else row.emulated * scale))
         if len(chosen) > MOST_ITEMS:
             rest = [""] * (len(shown[0]) - 1)
             shown.append([f"... and {len(chosen) - MOST_ITEMS} more", *rest])
         rows += [[title if index == 0 else "", *row] for index, row in enumerate(shown)]
     headers = ["quantity", "of", "predicted", "simulated", "difference"]
     if comparison.emulation is not None:
-        headers.insert(4, "emulated")
+        headers.append("emulated")
     print_table(headers, rows, names=2, most=None)
     if comparison.prediction is not None:
         print_stability(comparison.prediction.summary)

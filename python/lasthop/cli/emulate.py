@@ -5,6 +5,7 @@ import sys
 import typer
 
 from lasthop.cli.options import File, Json, Settings, read_scenario
+from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import real_time_bar
 
 __all__ = ["LATE_S", "emulate", "print_lateness"]
@@ -30,6 +31,7 @@ def emulate(file: File, settings: Settings = None, as_json: Json = False) -> Non
             f"{scenario['name']}\n{length} in real time, first {scenario['warmup_s']:g} s cut\n"
         )
         print_answer(emulation.summary)
+    print_warnings(emulation)
     print_lateness(emulation.lateness_p99_s)
 
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping
 from math import ceil, log10
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from lasthop.errors import ConvergenceError, ModelError, UserError
 from lasthop.predict import predict as ask
 from lasthop.result import Prediction, Result
 from lasthop.scenario import Scenario
+
+if TYPE_CHECKING:
+    from lasthop.emulation import Emulation
 
 __all__ = ["predict", "print_stability", "print_warnings", "refused"]
 
@@ -86,7 +89,7 @@ def print_stability(summary: Mapping[str, Any]) -> None:
         typer.echo(f"{item['name']} at rest is {what} e-fold in {plain(abs(1.0 / rate))} s{swing}")
 
 
-def print_warnings(answer: Prediction | Result) -> None:
+def print_warnings(answer: "Prediction | Result | Emulation") -> None:
     """What is to be checked before the answer is trusted, on standard error."""
     for warning in answer.warnings:
         print(f"warning: {warning}", file=sys.stderr)

@@ -12,7 +12,7 @@ from lasthop import _core
 from lasthop._core import VERSION
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import datagrams
-from lasthop.emulation.limits import check, datagrams_per_second
+from lasthop.emulation.limits import check, datagrams_per_second, unfollowed
 from lasthop.emulation.traffic import SERVER, Flow, Traffic
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
@@ -41,6 +41,11 @@ class Emulation(Answer):
 
     def __repr__(self) -> str:
         return f"Emulation({self.summary['scenario']!r}: {self.summary['duration_s']:g} s)"
+
+    @property
+    def warnings(self) -> list[str]:
+        """Settings that had no effect: to be known before the answer is compared."""
+        return unfollowed(self.scenario)
 
     @property
     def lateness_p99_s(self) -> float | None:

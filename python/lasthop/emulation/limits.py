@@ -6,10 +6,20 @@ from typing import Any
 from lasthop.errors import UserError
 from lasthop.scenario import Scenario
 
-__all__ = ["CONGESTION", "check", "datagrams_per_second"]
+__all__ = ["CONGESTION", "check", "datagrams_per_second", "unfollowed"]
 
 CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic"}
 """The kernel's name of each congestion control that it has; its Reno is NewReno with SACK."""
+
+OWN = {
+    "initial_cwnd_packets": ("initial_window", (2, 10)),
+    "min_rto_s": ("min_rto", (0.2,)),
+    "initial_rto_s": ("initial_rto", (1.0,)),
+    "ack_delay_s": ("ack_delay", (0.1,)),
+    "ack_processing_s": ("ack_processing", (0.0,)),
+    "ecn": ("ecn", (False,)),
+}
+"""Where the kernel's TCP has its own way: the setting, its default and what the kernel does."""
 
 LONGEST_S = 3600.0
 """Longest emulation; it takes as long as it lasts. [s]"""
@@ -72,6 +82,20 @@ def _refused(scenario: Scenario) -> Iterator[str]:
     total = sum(datagrams_per_second(flow, stations[flow["station"]]) for flow in udp)
     if total > MOST_DATAGRAMS:
         yield f"{total:.0f} datagrams a second; the emulator sends up to {MOST_DATAGRAMS}"
+
+
+def unfollowed(scenario: Scenario) -> list[str]:
+    """Settings of TCP which the kernel's does not follow, in words."""
+    asked: dict[str, object] = {}
+    for flow in scenario["flows"]:
+        for key, (setting, fine) in OWN.items():
+            value = flow["tcp"][key] if "tcp" in flow else fine[0]
+            if value not in fine:
+                asked[setting] = value
+    return [
+        f"`tcp.{setting}` has no effect in an emulation: the kernel's TCP has its own way"
+        for setting in asked
+    ]
 
 
 def datagrams_per_second(flow: Mapping[str, Any], station: Mapping[str, Any]) -> float:

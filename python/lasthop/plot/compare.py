@@ -12,8 +12,26 @@ from matplotlib.figure import SubFigure
 from lasthop.compare import Comparison
 from lasthop.digits import plain
 from lasthop.plot.conflicts import conflict_figure
-from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, headline, house_style, title
-from lasthop.plot.rows import bars, diamonds, estimates, label_rows, numbers, rows_height
+from lasthop.plot.figure import (
+    EMULATION,
+    MODEL,
+    QUIET,
+    SIMULATION,
+    Figure,
+    headline,
+    house_style,
+    title,
+)
+from lasthop.plot.rows import (
+    bars,
+    crosses,
+    diamonds,
+    estimates,
+    label_rows,
+    numbers,
+    plain_numbers,
+    rows_height,
+)
 from lasthop.result import Answer
 from lasthop.swing import Swing
 
@@ -26,6 +44,7 @@ SWINGS_SHOWN = 8.0
 """Periods of the trace that are drawn, its last ones."""
 
 SIMULATED = "simulation, 95 %"
+EMULATED = "emulation, once"
 EQUAL = "equal shares"
 
 
@@ -55,6 +74,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
     ]
     users, nodes = [*stations, *wired], [*simulated["aps"], *stations, *links]
     guesses = {what: aligned_guesses(comparison, what) for what in ("aps", "stations")}
+    real = {what: aligned(comparison.emulation, comparison, what) for what in ("aps", "stations")}
     heights = [rows_height(len(rows)) for rows in (stations, users, nodes)]
     excuse = why_no_model(comparison)
     lines = 0 if excuse is None else 2 + excuse.count("\n")
@@ -62,31 +82,32 @@ def comparison_figure(comparison: Comparison) -> Figure:
         shares, goodputs, queues = figure.subplots(3, height_ratios=heights)
 
         title(shares, "Who gets what share")
-        side_by_side(shares, stations, guesses["stations"], "goodput_share", 100)
+        side_by_side(shares, stations, guesses["stations"], "goodput_share", 100, real["stations"])
         shares.axvline(100 / len(stations), color=QUIET, linestyle="--", label=EQUAL)
         shares.set_xlabel("share of the cell's goodput [%]")
 
         title(goodputs, "How much that is")
         blank: list[dict[str, Any]] = [{}] * len(wired)
-        side_by_side(goodputs, users, [*guesses["stations"], *blank], "goodput_bps", 1e-6)
+        known = [[*answers["stations"], *blank] for answers in (guesses, real)]
+        side_by_side(goodputs, users, known[0], "goodput_bps", 1e-6, known[1])
         goodputs.set_xlabel("goodput [Mb/s]")
 
         title(queues, "Where packets wait")
         blank = [{}] * len(links)
-        every_guess = [*guesses["aps"], *guesses["stations"], *blank]
-        side_by_side(queues, nodes, every_guess, "queue_packets", 1)
+        known = [[*answers["aps"], *answers["stations"], *blank] for answers in (guesses, real)]
+        side_by_side(queues, nodes, known[0], "queue_packets", 1, known[1])
         queues.set_xlabel("mean queue [packets]")
 
         lines, names = shares.get_legend_handles_labels()
         legend = dict(zip(names, lines, strict=True))
-        order = [name for name in (SIMULATED, "model", EQUAL) if name in legend]
+        order = [name for name in (SIMULATED, "model", EMULATED, EQUAL) if name in legend]
         headline(figure, comparison.scenario["name"])
         handles = [legend[name] for name in order]
         figure.legend(
             handles,
             order,
             loc="outside lower left",
-            ncols=3,
+            ncols=3 if comparison.emulation is None else 2,
             columnspacing=1.2,
             title=excuse,
             title_fontsize=6.5,
@@ -191,15 +212,20 @@ def side_by_side(
     predicted: list[dict[str, Any]],
     quantity: str,
     scale: float,
+    emulated: list[dict[str, Any]] | None = None,
 ) -> None:
-    """The simulation's bars with intervals and, where it says something, the model's diamonds."""
+    """The simulation's bars with intervals and, where they say something, model and emulation."""
     seen = estimates(simulated, quantity, scale)
     guesses = estimates(predicted, quantity, scale)
-    if all(isnan(value) for value, _ in guesses):
-        bars(axes, seen, SIMULATION, SIMULATED)
-    else:
-        bars(axes, seen, SIMULATION, SIMULATED, guesses)
-        diamonds(axes, guesses, MODEL, "model", max(map(len, numbers(seen))))
+    real = estimates(emulated or [], quantity, scale)
+    predicts = not all(isnan(value) for value, _ in guesses)
+    bars(axes, seen, SIMULATION, SIMULATED, guesses if predicts else ())
+    indent = max(map(len, numbers(seen))) + 2
+    if predicts:
+        diamonds(axes, guesses, MODEL, "model", indent)
+        indent += max(map(len, plain_numbers(guesses))) + 2
+    if not all(isnan(value) for value, _ in real):
+        crosses(axes, real, EMULATION, EMULATED, indent, down=-0.14 if predicts else 0.0)
     axes.set_xlim(left=0)
     label_rows(axes, [item["name"] for item in simulated])
 
@@ -213,7 +239,11 @@ def why_no_model(comparison: Comparison) -> str | None:
 
 def aligned_guesses(comparison: Comparison, list_name: str) -> list[dict[str, Any]]:
     """What the model says of each simulated item, in order; empty where it says nothing."""
-    predicted = {} if comparison.prediction is None else comparison.prediction.summary
-    guesses = {item["name"]: item for item in predicted.get(list_name, ())}
-    simulated = comparison.simulation.summary[list_name]
-    return [guesses.get(item["name"], {}) for item in simulated]
+    return aligned(comparison.prediction, comparison, list_name)
+
+
+def aligned(answer: Answer | None, comparison: Comparison, list_name: str) -> list[dict[str, Any]]:
+    """What an answer says of each simulated item, in order; empty where it says nothing."""
+    said = {} if answer is None else answer.summary
+    known = {item["name"]: item for item in said.get(list_name, ())}
+    return [known.get(item["name"], {}) for item in comparison.simulation.summary[list_name]]

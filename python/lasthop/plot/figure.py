@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 __all__ = [
     "COLUMN_INCHES",
+    "EMULATION",
     "MODEL",
     "QUIET",
     "SIMULATION",
@@ -29,6 +30,7 @@ HOUSE = "lasthop.plot.house"
 # Of the palette in house.mplstyle.
 SIMULATION = "#56B4E9"
 MODEL = "#D55E00"
+EMULATION = "#007A5E"
 QUIET = "#666666"
 
 

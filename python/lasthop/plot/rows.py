@@ -8,7 +8,17 @@ from matplotlib.axes import Axes
 
 from lasthop.digits import estimate, plain
 
-__all__ = ["Estimates", "bars", "diamonds", "estimates", "label_rows", "numbers", "rows_height"]
+__all__ = [
+    "Estimates",
+    "bars",
+    "crosses",
+    "diamonds",
+    "estimates",
+    "label_rows",
+    "numbers",
+    "plain_numbers",
+    "rows_height",
+]
 
 LABELLED_ROWS = 16
 """More rows than this are drawn with every n-th name."""
@@ -85,24 +95,49 @@ def numbers(values: Estimates) -> list[str]:
     ]
 
 
-def diamonds(axes: Axes, values: Estimates, color: str, label: str, texts: int) -> None:
+def diamonds(axes: Axes, values: Estimates, color: str, label: str, indent: int) -> None:
     """A hollow diamond a row, below its bar, and its value right of the bar's.
 
-    `texts` is the number of characters of the longest of the bars' numbers.
+    The value stands `indent` characters right of the axes.
     """
+    marks(axes, values, "D", 0.24, color, label, indent)
+
+
+def crosses(
+    axes: Axes, values: Estimates, color: str, label: str, indent: int, *, down: float
+) -> None:
+    """A cross a row, `down` rows below its middle, and its value as of `diamonds`."""
+    marks(axes, values, "X", down, color, label, indent)
+
+
+def marks(
+    axes: Axes,
+    values: Estimates,
+    symbol: str,
+    down: float,
+    color: str,
+    label: str,
+    indent: int,
+) -> None:
+    """A hollow symbol a row and its value."""
     axes.plot(
         [value for value, _ in values],
-        [row + 0.24 for row in range(len(values))],
-        "D",
+        [row + down for row in range(len(values))],
+        symbol,
         color=color,
         markerfacecolor="white",
         markeredgewidth=1.0,
-        markersize=3.2,
+        markersize=3.2 if symbol == "D" else 4.4,
         clip_on=False,
         zorder=6,
         label=label,
     )
-    column(axes, ["" if isnan(value) else plain(value) for value, _ in values], texts + 2, color)
+    column(axes, plain_numbers(values), indent, color)
+
+
+def plain_numbers(values: Estimates) -> list[str]:
+    """Each value as text, empty where there is none."""
+    return ["" if isnan(value) else plain(value) for value, _ in values]
 
 
 def column(axes: Axes, texts: Sequence[str], indent: int, color: str) -> None:
