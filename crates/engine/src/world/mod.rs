@@ -14,6 +14,7 @@ mod network;
 mod plan;
 mod reports;
 mod routes;
+mod slots;
 mod transport;
 mod users;
 mod vsb;
@@ -29,6 +30,7 @@ use self::gauge::Gauge;
 pub(crate) use self::network::WiredLink;
 use self::plan::{Planned, plan_of};
 use self::routes::Routes;
+use self::slots::Slots;
 pub(crate) use self::users::User;
 pub(crate) use self::vsb::Vsb;
 use self::web::Member;
@@ -45,48 +47,6 @@ use crate::queue::{HeadQueue, Outlet, Vbs};
 use crate::record::{FrameLog, FrameRecord, Series};
 use crate::scenario::{Category, CsmaFlow, Discipline, Flow, QueueOrder, Scenario, Transport};
 use crate::tcp::Ack;
-
-/// Which slot of the agenda is whose.
-#[derive(Clone, Copy, Debug)]
-struct Slots {
-    links: usize,
-    /// There is a slot for what a CSMA network is to change.
-    has_control: bool,
-}
-
-impl Slots {
-    fn schedule(self) -> usize {
-        self.links
-    }
-
-    fn gauge(self) -> usize {
-        self.links + 1
-    }
-
-    fn acks(self) -> usize {
-        self.links + 2
-    }
-
-    fn reports(self) -> usize {
-        self.links + 3
-    }
-
-    /// Prices and numbers of connections.
-    fn control(self) -> usize {
-        self.links + 4
-    }
-
-    /// The sender's timer of flow `index`; the receiver's is the next slot.
-    fn flow(self, index: usize) -> usize {
-        self.links + 4 + usize::from(self.has_control) + 2 * index
-    }
-
-    /// The flow of a timer, and whether it is the receiver's.
-    fn timer(self, slot: usize) -> (usize, bool) {
-        let timer = slot - self.flow(0);
-        (timer / 2, timer % 2 == 1)
-    }
-}
 
 /// Events between two looks at the progress callback.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
