@@ -119,6 +119,12 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
+    /// Whether nothing is pending.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.begun.is_empty() && self.words == 0 && self.later.is_empty()
+    }
+
     /// When the next event leaves, and its rank; `Time::NEVER` if none is pending.
     #[inline]
     pub fn first(&mut self) -> (Time, usize) {

@@ -19,6 +19,7 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
     };
     queued.for_each(&mut count);
     world.carried.items().for_each(&mut count);
+    world.ahead.packets().for_each(&mut count);
     for wired in &world.links {
         wired.link.each_packet(&mut count);
     }

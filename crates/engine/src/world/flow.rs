@@ -49,6 +49,8 @@ pub(crate) struct FlowState {
     pub(super) cwnd_since: Time,
     pub(super) started_at: Time,
     pub(super) finished_at: Option<Time>,
+    /// ACKs wait for something that comes before them ([`super::ahead`]).
+    pub(super) held_up: bool,
 }
 
 impl FlowState {
@@ -97,6 +99,7 @@ impl FlowState {
             cwnd_since: Time::ZERO,
             started_at: Time::ZERO,
             finished_at: None,
+            held_up: false,
         }
     }
 
@@ -137,6 +140,7 @@ impl FlowState {
             cwnd_since: Time::ZERO,
             started_at: Time::ZERO,
             finished_at: None,
+            held_up: false,
         }
     }
 

@@ -84,6 +84,11 @@ impl Gauge {
         }
     }
 
+    /// Time between two readings.
+    pub(super) fn interval(&self) -> Span {
+        self.interval
+    }
+
     /// The class of flow `index`, by its place in `classes`.
     pub(crate) fn class_of(&self, index: usize) -> usize {
         self.class_of[index]
@@ -114,10 +119,10 @@ impl Gauge {
 }
 
 impl World<'_> {
-    /// Reads all windows and queues; returns when the next reading is due.
-    pub(super) fn read_gauge(&mut self, now: Time) -> Time {
+    /// Reads all windows and queues, now and again after the interval.
+    pub(super) fn read_gauge(&mut self, now: Time) {
         let Some(gauge) = &mut self.gauge else {
-            return Time::NEVER;
+            return;
         };
         gauge.count += 1;
         for (moments, wired) in gauge.queues.iter_mut().zip(&self.links) {
@@ -125,12 +130,15 @@ impl World<'_> {
                 moments.add(wired.link.length(now) as f64);
             }
         }
-        let window = |flow: &FlowState| match &flow.endpoints {
-            Endpoints::Tcp(tcp) => Some(tcp.0.cwnd()),
+        let ahead = &mut self.ahead;
+        let window = |(index, flow): (usize, &FlowState)| match &flow.endpoints {
+            Endpoints::Tcp(tcp) => ahead.window(index).or_else(|| Some(tcp.0.cwnd())),
             Endpoints::Udp(_) | Endpoints::Web(_) | Endpoints::Ping => None,
         };
-        gauge.read_windows(self.flows.iter().map(window));
-        now + gauge.interval
+        gauge.read_windows(self.flows.iter().enumerate().map(window));
+        let next = now + gauge.interval;
+        ahead.next_reading = next;
+        self.agenda.set(self.slots.gauge(), next);
     }
 }
 

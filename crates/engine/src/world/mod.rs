@@ -7,6 +7,7 @@
 //! slots of the agenda in this order.
 
 mod activity;
+mod ahead;
 mod air;
 mod flow;
 mod gauge;
@@ -24,6 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use self::activity::Activity;
+use self::ahead::Ahead;
 pub(crate) use self::air::{Air, Drive};
 pub(crate) use self::flow::{Endpoints, FlowState};
 use self::gauge::Gauge;
@@ -86,6 +88,7 @@ pub(crate) struct World<'a> {
     agenda: Agenda,
     /// Packets on links, by their arrival at the far ends and the links' numbers.
     pub(crate) carried: Calendar<Packet>,
+    pub(crate) ahead: Ahead,
     slots: Slots,
     pub(crate) cell: Dcf,
     /// Links that hear only some of each other; the cell is empty then.
@@ -164,7 +167,12 @@ impl<'a> World<'a> {
             let nodes = 1..=scenario.stations.len() as u32;
             flows.extend(nodes.map(|node| FlowState::pings(node, vsb.ping_bytes)));
         }
-        let routes = Routes::new(scenario, &cell);
+        let first = replication == 0;
+        let interval = scenario.record.series_interval.filter(|_| first);
+        let mut routes = Routes::new(scenario, &cell);
+        let links = network::links_of(scenario, &mut routes, &streams);
+        let reach = network::reach_of(scenario);
+        let schedule = plan_of(scenario, &users, &streams, interval);
         let port = |contender| {
             let node = cell.node(contender);
             let settings = match node {
@@ -192,19 +200,18 @@ impl<'a> World<'a> {
             _ => (0..cell.contenders() as u32).map(port).collect(),
         };
         let mixed = scenario.cell.ap_queue_order == QueueOrder::Mixed;
-        let first = replication == 0;
-        let interval = scenario.record.series_interval.filter(|_| first);
         let mut world = World {
             scenario,
             now: Time::ZERO,
             end,
             agenda,
-            carried: Calendar::new(network::reach_of(scenario)),
+            carried: Calendar::new(reach),
+            ahead: Ahead::new(scenario.flows.len(), reach, schedule[0].0.min(end)),
             slots,
             ports,
             cell,
             air: air.map(Box::new),
-            links: network::links_of(scenario, &routes, &streams),
+            links,
             routes,
             flows,
             webs,
@@ -217,7 +224,7 @@ impl<'a> World<'a> {
             shares: !scenario.cell.vbs_classes.is_empty(),
             mixing: mixed.then(|| streams.stream("ap/order")),
             gauge: Gauge::new(scenario, slots.links, network::bin_of(scenario)),
-            schedule: plan_of(scenario, &users, &streams, interval),
+            schedule,
             planned: 0,
             warm: None,
             series: None,
@@ -238,6 +245,7 @@ impl<'a> World<'a> {
     }
 
     fn run(&mut self, look: &mut dyn FnMut(Time) -> ControlFlow<()>) -> Result<(), EngineError> {
+        let mut next_look = EVENTS_PER_LOOK;
         loop {
             let (pending, slot) = self.agenda.first();
             let (arrives, link) = self.carried.first();
@@ -261,8 +269,12 @@ impl<'a> World<'a> {
             } else {
                 self.agenda_event(now, slot);
             }
-            if self.events.is_multiple_of(EVENTS_PER_LOOK) && look(now).is_break() {
-                return Err(EngineError::Interrupted);
+            self.catch_up();
+            if self.events >= next_look {
+                next_look = self.events + EVENTS_PER_LOOK;
+                if look(now).is_break() {
+                    return Err(EngineError::Interrupted);
+                }
             }
         }
         self.now = self.end;
@@ -276,8 +288,7 @@ impl<'a> World<'a> {
             self.planned_event(now);
         } else if slot == self.slots.gauge() {
             self.events -= 1; // as if nobody looked
-            let next = self.read_gauge(now);
-            self.agenda.set(slot, next);
+            self.read_gauge(now);
         } else if slot == self.slots.acks() {
             self.made_ack_event(now);
         } else if slot == self.slots.reports() {
@@ -462,8 +473,7 @@ impl<'a> World<'a> {
                     flow.cwnd_max = flow.cwnd;
                 }
                 self.warm = Some(Snapshot::take(self));
-                let first = self.read_gauge(now);
-                self.agenda.set(self.slots.gauge(), first);
+                self.read_gauge(now);
                 self.webs.iter_mut().for_each(Web::begin_to_measure);
                 if let Some(vsb) = &mut self.vsb {
                     vsb.begin_to_measure(now);
@@ -494,6 +504,7 @@ impl<'a> World<'a> {
                 }
             },
         }
+        self.quiet_until(next);
     }
 }
 

@@ -1,11 +1,13 @@
 //! The wired network at work: packets go from link to link along their routes.
 //!
 //! A packet costs one event at each place where the order of arrivals is open: where several links
-//! meet, and at its end. Between them it enters the links *ahead of time*, all at once (see
-//! [`Link`]). That is exact where a link learns of its packets in the order in which they
-//! reach it: if all come through one other link, or all from hosts at the same distance.
+//! meet, and at its end unless the endpoint acts ahead of time too ([`super::ahead`]). Between them it
+//! enters the links *ahead of time*, all at once (see [`Link`]). That is exact where a link learns of
+//! its packets in the order in which they reach it: if all come through one other link, or all from
+//! hosts at the same distance, or all answer packets of one other link, at the same distance from it.
 
 use super::World;
+use super::ahead;
 use super::routes::{Routes, WIRED};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
@@ -21,6 +23,8 @@ pub(super) const NETWORK: u32 = 2;
 
 /// A full packet. [bytes]
 const FULL_BYTES: u64 = 1500;
+/// A packet of headers alone. [bytes]
+const LEAST_BYTES: u64 = 20;
 
 /// Width of the bins of the least utilisation, unless the scenario says otherwise.
 const UTILISATION_BIN: Span = Span(100_000_000);
@@ -58,13 +62,25 @@ pub(super) fn reach_of(scenario: &Scenario) -> Span {
 }
 
 /// The links of a scenario, at rest, the wire of its cell first.
-pub(super) fn links_of(scenario: &Scenario, routes: &Routes, streams: &Streams) -> Vec<WiredLink> {
+pub(super) fn links_of(
+    scenario: &Scenario,
+    routes: &mut Routes,
+    streams: &Streams,
+) -> Vec<WiredLink> {
     let measured = Time::ZERO + scenario.warmup..Time::ZERO + scenario.duration;
     let bin = bin_of(scenario);
     let wires = [("wire/down", "servers", "ap"), ("wire/up", "ap", "servers")];
     let wires = wires.map(|(name, from, to)| wire(&scenario.wire, name, from, to));
     let settings: Vec<&LinkSettings> = wires.iter().chain(&scenario.links).collect();
-    let ahead = entered_ahead(&settings, routes, scenario.vsb.is_some());
+    let ahead = entered_ahead(&settings, routes, scenario.vsb.is_some(), &[]);
+    let answers = ahead::answering(scenario, routes);
+    let with_answers = entered_ahead(&settings, routes, scenario.vsb.is_some(), &answers);
+    let keep_order = ahead
+        .iter()
+        .zip(&with_answers)
+        .all(|(before, now)| before <= now);
+    let senders = ahead::going_on(scenario, routes, &ahead);
+    routes.act_ahead(if keep_order { &answers } else { &[] }, &senders);
     let links = settings.iter().zip(ahead).map(|(settings, ahead)| {
         let shown = !settings.of_host && settings.rate_bps.is_some();
         let bin = shown.then_some(bin);
@@ -120,14 +136,26 @@ impl Feeders {
             (Feeders::Links(_), Some(_)) => {}
         }
     }
+
+    fn only(&self) -> Option<usize> {
+        match self {
+            Feeders::Links(links) if links.len() == 1 => Some(links[0]),
+            _ => None,
+        }
+    }
 }
 
 /// For each link whether its packets reach it in the order in which their arrivals become known.
-fn entered_ahead(settings: &[&LinkSettings], routes: &Routes, has_vsb: bool) -> Vec<bool> {
+/// Where a receiver `answers` ahead of time, its ACKs come through the links of its segments.
+fn entered_ahead(
+    settings: &[&LinkSettings],
+    routes: &Routes,
+    has_vsb: bool,
+    answers: &[bool],
+) -> Vec<bool> {
     let mut feeders = vec![Feeders::Nobody; settings.len() + usize::from(has_vsb)];
-    for way in routes.each() {
-        let mut before = None;
-        for &link in way {
+    let mut pass = |links: &[u32], mut before: Option<usize>| {
+        for &link in links {
             let link = link as usize;
             // what comes off the air is known when it arrives
             before = feeders.get_mut(link).map(|feeders| {
@@ -135,20 +163,46 @@ fn entered_ahead(settings: &[&LinkSettings], routes: &Routes, has_vsb: bool) -> 
                 link
             });
         }
+        before
+    };
+    let mut answer = vec![false; settings.len()];
+    for (index, [acks, data]) in routes.pairs().enumerate() {
+        let last = pass(data, None);
+        let answers = answers.get(index) == Some(&true);
+        pass(acks, last.filter(|_| answers));
+        if answers {
+            answer[acks[0] as usize] = true;
+        }
     }
-    // what a served link delivers is known when it arrives, as if it came from an endpoint;
+    let mere_delay = |link: usize| {
+        let link = settings.get(link)?;
+        (link.rate_bps.is_none() && link.jitter == Span::ZERO).then_some(link.delay)
+    };
+    let takes_time = |link: usize| {
+        let rate_bps = settings.get(link).and_then(|link| link.rate_bps);
+        rate_bps.is_some_and(|rate| Span::to_send(LEAST_BYTES, rate) > Span::ZERO)
+    };
+    // how long ago the packets that leave a link that only delays were where their order is known:
+    // at the endpoints that sent them, or, if they answer others, behind a link that those left one by
+    // one; what a served link delivers is known when it arrives, as if it came from an endpoint;
     // to mark what it feeds as entered ahead of time does no harm
-    let from_afar = |link: &usize, delay: Span| {
-        let is_mere = |one: &&LinkSettings| {
-            one.rate_bps.is_none() && one.delay == delay && one.jitter == Span::ZERO
-        };
-        settings.get(*link).is_some_and(is_mere) && feeders[*link] == Feeders::Endpoints
+    let origin = |link: usize| {
+        let delay = mere_delay(link)?;
+        match feeders[link] {
+            Feeders::Endpoints => Some((None, delay)),
+            Feeders::Links(ref last) if answer[link] => {
+                let [last] = last[..] else { return None };
+                let first = feeders[last].only().filter(|&first| takes_time(first))?;
+                Some((Some(first), delay + mere_delay(last)?))
+            }
+            _ => None,
+        }
     };
     let ahead = |feeders: &Feeders| match feeders {
         Feeders::Links(links) if links.len() == 1 => true,
         Feeders::Links(links) => {
-            let delay = settings.get(links[0]).map_or(Span::ZERO, |one| one.delay);
-            links.iter().all(|link| from_afar(link, delay))
+            let first = origin(links[0]);
+            first.is_some() && links.iter().all(|&link| origin(link) == first)
         }
         _ => false,
     };
@@ -156,14 +210,19 @@ fn entered_ahead(settings: &[&LinkSettings], routes: &Routes, has_vsb: bool) -> 
 }
 
 impl World<'_> {
-    /// A packet that has reached the next link of its route, or the end of it, at this instant.
+    /// A packet that reaches the next link of its route, or the end of it, at `at`: now, or ahead of
+    /// time if it comes from an endpoint that acts so.
     #[inline]
-    pub(super) fn forward(&mut self, now: Time, mut packet: Packet) {
+    pub(super) fn forward(&mut self, at: Time, mut packet: Packet) {
+        let now = self.now;
         let way = self.routes.way(&packet);
-        let mut at = now;
+        let mut at = at;
         let mut carrier = usize::MAX; // no link yet; set before `at` moves
         loop {
             let Some(next) = self.routes.next(way, &packet) else {
+                if way.ahead {
+                    return self.reach_ahead(at, carrier, packet);
+                }
                 if at == now {
                     return self.reach(now, way.last, packet);
                 }
@@ -177,7 +236,7 @@ impl World<'_> {
                 packet.hop += 1;
                 return self.offer(now, on_air, packet);
             };
-            if at > now && !link.ahead {
+            if at > now && !link.ahead && packet.hop > 0 {
                 break;
             }
             packet.hop += 1;
@@ -239,6 +298,7 @@ impl World<'_> {
     /// Every packet goes hop by hop, an event at each: what the shortcut must equal.
     #[cfg(test)]
     fn hop_by_hop(&mut self) {
+        self.by_events();
         self.links.iter_mut().for_each(|link| link.ahead = false);
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Way {
     /// Between them they take these links, a range of [`Routes::links`].
     start: u32,
     end: u32,
+    /// The endpoint acts ahead of time ([`super::ahead`]).
+    pub(super) ahead: bool,
 }
 
 /// Ways of all flows.
@@ -61,6 +63,7 @@ impl Routes {
             last,
             start: here,
             end: here,
+            ahead: false,
         };
         let ap = cell.contender(AP, Category::BestEffort);
         for node in 1..=scenario.stations.len() as u32 {
@@ -126,10 +129,25 @@ impl Routes {
         (place < way.end).then(|| self.links[place as usize] as usize)
     }
 
-    /// The links of each way, in order.
-    pub(super) fn each(&self) -> impl Iterator<Item = &[u32]> {
-        let ways = self.ways.iter().flatten();
-        ways.map(|way| &self.links[way.start as usize..way.end as usize])
+    /// The links of each flow's ACKs and of its data, in order.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = [&[u32]; 2]> {
+        let links = |way: &Way| &self.links[way.start as usize..way.end as usize];
+        self.ways.iter().map(move |ways| ways.each_ref().map(links))
+    }
+
+    /// Which flows' receivers and senders act ahead of time; those beyond the lists do not.
+    pub(super) fn act_ahead(&mut self, receivers: &[bool], senders: &[bool]) {
+        for (index, [acks, data]) in self.ways.iter_mut().enumerate() {
+            data.ahead = receivers.get(index).is_some_and(|&ahead| ahead);
+            acks.ahead = senders.get(index).is_some_and(|&ahead| ahead);
+        }
+    }
+
+    /// Whether receiver and sender of a flow act ahead of time.
+    #[cfg(test)]
+    pub(super) fn ahead(&self, flow: usize) -> [bool; 2] {
+        let [acks, data] = self.ways[flow];
+        [data.ahead, acks.ahead]
     }
 
     fn lay(&mut self, flow: &Flow, data: bool, scenario: &Scenario, cell: &Dcf) -> Way {
@@ -163,6 +181,7 @@ impl Routes {
             last,
             start,
             end,
+            ahead: false,
         }
     }
 }

@@ -209,6 +209,9 @@ impl World<'_> {
                     tcp.0.on_timer(now);
                     self.agenda.set(slot, Time::NEVER);
                     self.pump(now, index);
+                    if self.flows[index].held_up {
+                        self.take_held_up(index);
+                    }
                 } else {
                     let next = tcp.0.deadline();
                     self.agenda.set(slot, next);

@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use super::super::World;
+use super::super::{Endpoints, FlowState, World};
 use crate::kernel::time::Span;
 use crate::measure::Measures;
 use crate::scenario::{
     CoDelSetting, Discipline, Format, FqCoDelSetting, PieSetting, QueueSetting, RedForm,
-    RedSetting, RedWeight, Scenario, parse,
+    RedSetting, RedWeight, Scenario, Transport, parse,
 };
 
 fn scenario(text: &str) -> Scenario {
@@ -19,14 +19,26 @@ fn scenario(text: &str) -> Scenario {
     }
 }
 
+/// How far packets go at once.
+#[derive(Clone, Copy, PartialEq)]
+enum Shortcut {
+    None,
+    /// Through links.
+    Links,
+    /// Through links and endpoints.
+    Endpoints,
+}
+
 /// What is measured, and the number of events.
-fn measured(scenario: &Scenario, plain: bool) -> (String, u64) {
+fn measured(scenario: &Scenario, shortcut: Shortcut) -> (String, u64) {
     let mut world = match World::new(scenario, 0) {
         Ok(world) => world,
         Err(error) => panic!("{error}"),
     };
-    if plain {
-        world.hop_by_hop();
+    match shortcut {
+        Shortcut::None => world.hop_by_hop(),
+        Shortcut::Links => world.by_events(),
+        Shortcut::Endpoints => {}
     }
     if let Err(error) = world.run(&mut |_| ControlFlow::Continue(())) {
         panic!("{error}");
@@ -76,10 +88,74 @@ record.series_interval = "10 ms"
 #[test]
 fn entering_ahead_of_time_saves_events_and_changes_nothing() {
     let scenario = scenario(DUMBBELL);
-    let (ahead, fewer) = measured(&scenario, false);
-    let (plain, more) = measured(&scenario, true);
+    let (ahead, fewer) = measured(&scenario, Shortcut::Links);
+    let (plain, more) = measured(&scenario, Shortcut::None);
     assert_eq!(ahead, plain);
     assert!(fewer * 10 < more * 7, "{fewer} events against {more}");
+}
+
+/// With flows whose timers expire, readings closer than a round trip, and samples or none.
+#[test]
+fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be() {
+    for (queue, rtt, samples) in [(3, 10, false), (40, 40, true), (40, 300, false)] {
+        let mut scenario = scenario(&DUMBBELL.replace("40 ms", &format!("{rtt} ms")));
+        for flow in &mut scenario.flows {
+            if let Transport::Tcp(tcp) = &mut flow.transport {
+                tcp.delayed_ack = false;
+                tcp.min_rto = Span(20_000_000);
+            }
+        }
+        scenario.links[0].queue = QueueSetting::drop_tail(queue);
+        scenario.record.utilisation_bin = Some(Span(30_000_000));
+        if !samples {
+            scenario.record.series_interval = None;
+        }
+        let mut world = World::new(&scenario, 0).expect("a dumbbell");
+        let flow = world.routes.ahead(0);
+        assert_eq!(
+            flow,
+            [true, true],
+            "receivers and senders act ahead of time"
+        );
+        let run = world.run(&mut |_| ControlFlow::Continue(()));
+        assert_eq!(run, Ok(()));
+        let timeouts = |flow: &FlowState| match &flow.endpoints {
+            Endpoints::Tcp(tcp) => tcp.0.timeouts(),
+            _ => 0,
+        };
+        assert!(world.flows.iter().map(timeouts).sum::<u64>() > 10);
+        let own_time = measured(&scenario, Shortcut::Links);
+        assert_eq!(measured(&scenario, Shortcut::Endpoints), own_time);
+    }
+}
+
+#[test]
+fn endpoints_act_ahead_of_time_only_where_the_order_of_their_packets_is_known() {
+    let cases = [
+        // (settings of flows, receivers, senders)
+        ("access = \"2 Mbps\"\ndelayed_ack = false", [true, true]),
+        // a delayed ACK has a timer
+        ("access = \"2 Mbps\"", [false, true]),
+        // hosts at the same distance enter the bottleneck without an event
+        ("delayed_ack = false", [true, false]),
+        // ACKs of both kinds of receivers meet
+        (
+            "access = \"2 Mbps\"\ndelayed_ack = false\n[flow.other]",
+            [false, true],
+        ),
+        ("udp = \"64 kbps\"", [false, false]),
+        ("web = 3", [false, false]),
+    ];
+    for (settings, expected) in cases {
+        let scenario = scenario(&format!(
+            "duration = \"2 s\"\nwarmup = \"1 s\"\n\
+             dumbbell = {{ bottleneck = \"20 Mbps\", rtt = \"40 ms\", flows = 0 }}\n\
+             [flow.one]\n{settings}\n[flow.further]\n{}",
+            settings.split("\n[").next().unwrap_or_default()
+        ));
+        let world = World::new(&scenario, 0).expect("a dumbbell");
+        assert_eq!(world.routes.ahead(0), expected, "{settings}");
+    }
 }
 
 /// Without jitter fractions of a packet time in the round-trip times decide who finds a drop-tail queue
@@ -247,7 +323,7 @@ fn the_threshold_policy_is_a_small_drop_tail_queue() {
     let with = |setting: QueueSetting| {
         let mut scenario = scenario(DUMBBELL);
         scenario.links[0].queue = setting;
-        measured(&scenario, false)
+        measured(&scenario, Shortcut::Endpoints)
     };
     let threshold = QueueSetting {
         limit_packets: 1_000,
@@ -322,6 +398,8 @@ fn network() -> impl Strategy<Value = Scenario> {
         1 => Just("congestion = \"compound\"\nsegments = 60".to_owned()),
         1 => (1..4_u32).prop_map(|x| format!("udp = {{ rate = \"{x} Mbps\", arrivals = \"poisson\" }}")),
         1 => (1..200_u32).prop_map(|x| format!("congestion = \"tahoe\"\nweb = {x}")),
+        2 => Just("congestion = \"reno\"\ndelayed_ack = false".to_owned()),
+        1 => Just("sack = true\ndelayed_ack = false\nsegments = 200\nmin_rto = \"30 ms\"".to_owned()),
     ];
     let jitter = prop_oneof![2 => Just("0 ms"), 1 => Just("packet"), 1 => Just("7 ms")];
     let class = (
@@ -333,11 +411,17 @@ fn network() -> impl Strategy<Value = Scenario> {
         jitter,
     );
     let classes = prop::collection::vec(class, 1..4);
-    (queue(), shape, classes, any::<u32>(), 300..1500_u32).prop_map(
-        |(queue, shape, classes, seed, duration)| {
+    let times = (300..1500_u32, any::<bool>());
+    (queue(), shape, classes, any::<u32>(), times).prop_map(
+        |(queue, shape, classes, seed, (duration, samples))| {
             let mut text = format!(
                 "duration = \"{duration} ms\"\nwarmup = \"100 ms\"\nseed = {seed}\n{shape}\n\
-                 record.series_interval = \"7 ms\"\n"
+                 record.utilisation_bin = \"11 ms\"\n{}",
+                if samples {
+                    "record.series_interval = \"7 ms\"\n"
+                } else {
+                    ""
+                },
             );
             for (index, (count, access, rtt, kind, start, jitter)) in
                 classes.into_iter().enumerate()
@@ -366,11 +450,13 @@ fn network() -> impl Strategy<Value = Scenario> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn entering_ahead_of_time_is_exact_in_any_network(scenario in network()) {
-        prop_assert_eq!(measured(&scenario, false).0, measured(&scenario, true).0);
+        let own_time = measured(&scenario, Shortcut::Links);
+        prop_assert_eq!(&own_time.0, &measured(&scenario, Shortcut::None).0);
+        prop_assert_eq!(own_time, measured(&scenario, Shortcut::Endpoints));
     }
 }
 
