@@ -38,7 +38,7 @@ pub struct Packet {
     pub queued: Time,
     /// IP length. [bytes]
     pub bytes: u16,
-    /// Wired links of its route that it has entered.
+    /// Legs of its way that it has begun.
     pub hop: u8,
     /// Segment, ACK or datagram.
     pub kind: PacketKind,

@@ -23,7 +23,7 @@ pub struct Host {
     propagation: Span,
     last_departure: Time,
     last_sent: (u16, Span),
-    jitter: Option<Jitter>,
+    jitter: Option<Box<Jitter>>,
 }
 
 /// A random time over each packet.
@@ -50,14 +50,21 @@ impl Host {
             propagation: settings.delay,
             last_departure: Time::ZERO,
             last_sent: (0, Span::ZERO),
-            jitter: (most > 0).then(|| Jitter {
-                most,
-                draws: streams.stream(&format!("{}/jitter", settings.name)),
-                slow: Span::ZERO,
-                holds_until: Time::ZERO,
-                last_arrival: Time::ZERO,
+            jitter: (most > 0).then(|| {
+                Box::new(Jitter {
+                    most,
+                    draws: streams.stream(&format!("{}/jitter", settings.name)),
+                    slow: Span::ZERO,
+                    holds_until: Time::ZERO,
+                    last_arrival: Time::ZERO,
+                })
             }),
         }
+    }
+
+    /// How long every packet takes, if it has neither a rate nor jitter.
+    pub fn mere_delay(&self) -> Option<Span> {
+        (self.rate_bps == 0 && self.jitter.is_none()).then_some(self.propagation)
     }
 
     /// When `packet`, which enters at `at`, not before the one in front, arrives at the far end.

@@ -9,6 +9,7 @@ mod host;
 mod pipe;
 mod served;
 pub mod shared;
+mod stays;
 
 use std::ops::Range;
 
@@ -98,6 +99,14 @@ impl Link {
             Link::Host(host) => Fate::Arrives(host.enter(at, packet)),
             Link::Pipe(pipe) => pipe.enter(now, at, packet),
             Link::Served(served) => served.enter(now, *packet),
+        }
+    }
+
+    /// How long every packet takes, if it does nothing but delay.
+    pub fn mere_delay(&self) -> Option<Span> {
+        match self {
+            Link::Host(host) => host.mere_delay(),
+            Link::Pipe(_) | Link::Served(_) => None,
         }
     }
 

@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use super::Fate;
 use super::bins::Bins;
+use super::stays::{Stay, Stays};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
@@ -27,12 +28,8 @@ pub struct Pipe {
     admission: Admission,
     loss: f64,
     losses: Stream,
-    /// Stays in the queue by order of departure; some may begin only later.
-    stays: VecDeque<Stay>,
-    /// How many of them are over when the last packet enters.
-    over: usize,
-    /// Length of those that are not. [bytes]
-    bytes: u64,
+    /// Some may begin only later.
+    stays: Stays,
     /// Totals as of when all stays are over.
     counters: QueueCounters,
     last_departure: Time,
@@ -44,15 +41,6 @@ pub struct Pipe {
     bins: Option<Bins>,
     /// Packets that entered ahead of time and will be lost, by the instant.
     doomed: VecDeque<(Time, Packet, Fate)>,
-}
-
-/// A packet's stay in the queue.
-#[derive(Clone, Copy, Debug)]
-struct Stay {
-    entered: Time,
-    departs: Time,
-    bytes: u32,
-    marked: bool,
 }
 
 impl Pipe {
@@ -73,9 +61,7 @@ impl Pipe {
             admission,
             loss: settings.loss,
             losses,
-            stays: VecDeque::new(),
-            over: 0,
-            bytes: 0,
+            stays: Stays::new(),
             counters: QueueCounters::default(),
             last_departure: Time::ZERO,
             last_sent: (0, Span::ZERO),
@@ -110,12 +96,10 @@ impl Pipe {
         let Some(rate) = self.rate_bps else {
             return Fate::Arrives(at + self.propagation);
         };
-        let waiting = self.stays.iter().skip(self.over);
-        self.admission.advance(at, |instant| {
-            let inside = waiting.clone().filter(|stay| stay.departs > instant);
-            inside.map(|stay| u64::from(stay.bytes)).sum()
-        });
-        self.retire(now, at);
+        let stays = &self.stays;
+        self.admission
+            .advance(at, |instant| stays.bytes_at(instant));
+        self.stays.retire(at);
         let marked = match self.admit(at, packet) {
             Verdict::Enter => false,
             Verdict::Mark if packet.mark() => true,
@@ -129,54 +113,31 @@ impl Pipe {
         self.busy_ns += self.last_sent.1.0;
         self.last_departure = departs;
         let entered = at;
-        let bytes = u32::from(packet.bytes);
-        self.bytes += u64::from(bytes);
         self.counters.enter(entered);
         self.counters.leave(entered, departs);
         self.counters.marked += u64::from(marked);
-        self.stays.push_back(Stay {
+        let stay = Stay {
             entered,
             departs,
-            bytes,
+            bytes: u32::from(packet.bytes),
             marked,
-        });
+        };
+        self.stays.push(now, stay);
         if let Some(bins) = &mut self.bins {
             bins.add(begins, departs);
             if self.measured.contains(&at) {
-                self.longest = self.longest.max(self.stays.len() - self.over);
+                self.longest = self.longest.max(self.stays.waiting());
             }
         }
         Fate::Arrives(departs + self.propagation)
     }
 
-    /// Forgets the stays that are over `now`, and passes over those that will be `at` a later entry.
-    #[inline]
-    fn retire(&mut self, now: Time, at: Time) {
-        while let Some(stay) = self.stays.get(self.over)
-            && stay.departs <= at
-        {
-            self.bytes -= u64::from(stay.bytes);
-            if self.over == 0 && stay.departs <= now {
-                self.stays.pop_front();
-            } else {
-                self.over += 1;
-            }
-        }
-        while self.over > 0
-            && let Some(stay) = self.stays.front()
-            && stay.departs <= now
-        {
-            self.stays.pop_front();
-            self.over -= 1;
-        }
-    }
-
     #[inline]
     fn admit(&mut self, at: Time, packet: &Packet) -> Verdict {
-        let in_service = self.stays.get(self.over);
+        let in_service = self.stays.in_service();
         let backlog = Backlog {
-            packets: (self.stays.len() - self.over) as u32,
-            bytes: self.bytes,
+            packets: self.stays.waiting() as u32,
+            bytes: self.stays.bytes(),
             in_service_bytes: in_service.map_or(0, |stay| stay.bytes),
             idle_since: in_service.is_none().then_some(self.last_departure),
         };
@@ -204,16 +165,13 @@ impl Pipe {
 
     /// Packets in the queue at `now`, the one in service included.
     pub fn length(&self, now: Time) -> usize {
-        let stays = self.stays.iter();
-        stays
-            .filter(|stay| stay.entered <= now && stay.departs > now)
-            .count()
+        self.stays.length(now)
     }
 
     /// Totals of the queue at `now`.
     pub fn counters(&self, now: Time) -> QueueCounters {
         let mut counters = self.counters;
-        for stay in self.stays.iter().filter(|stay| stay.departs > now) {
+        for stay in self.stays.open(now) {
             counters.take_back_leave(stay.entered, stay.departs);
             if stay.entered > now {
                 counters.take_back_enter(stay.entered, stay.marked);
@@ -228,7 +186,7 @@ impl Pipe {
         let mut free = Time::ZERO;
         for &Stay {
             entered, departs, ..
-        } in &self.stays
+        } in self.stays.open(now)
         {
             ahead += departs.since(free.max(entered).max(now)).0;
             free = departs;

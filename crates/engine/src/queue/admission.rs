@@ -87,7 +87,7 @@ impl Admission {
     }
 
     /// Decides on `packet`, which finds `backlog`.
-    #[inline]
+    #[inline(always)]
     pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         match self {
             Admission::DropTail(limit) if backlog.packets < *limit => Verdict::Enter,

@@ -85,7 +85,6 @@ impl Red {
     }
 
     /// Decides on `packet`, which finds `backlog`.
-    #[inline]
     pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         let verdict = match self.setting.form {
             RedForm::Ns2 => self.as_ns2(now, backlog, packet),

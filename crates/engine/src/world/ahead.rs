@@ -234,5 +234,6 @@ impl World<'_> {
     #[cfg(test)]
     pub(super) fn by_events(&mut self) {
         self.routes.act_ahead(&[], &[]);
+        self.routes.lay_legs(&self.links);
     }
 }

@@ -8,7 +8,7 @@
 
 use super::World;
 use super::ahead;
-use super::routes::{Routes, WIRED};
+use super::routes::{Place, Routes};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::link::{Fate, Link, shared};
@@ -33,7 +33,7 @@ const UTILISATION_BIN: Span = Span(100_000_000);
 pub(crate) struct WiredLink {
     pub(crate) link: Link,
     /// Packets enter it ahead of time.
-    ahead: bool,
+    pub(super) ahead: bool,
     /// Results show it.
     pub(crate) shown: bool,
     /// Its queue may mark packets.
@@ -100,7 +100,9 @@ pub(super) fn links_of(
         marks: false,
         name: "vsb".into(),
     });
-    links.chain(shared).collect()
+    let links: Vec<WiredLink> = links.chain(shared).collect();
+    routes.lay_legs(&links);
+    links
 }
 
 fn wire(wire: &Wire, name: &str, from: &str, to: &str) -> LinkSettings {
@@ -215,49 +217,32 @@ impl World<'_> {
     #[inline]
     pub(super) fn forward(&mut self, at: Time, mut packet: Packet) {
         let now = self.now;
-        let way = self.routes.way(&packet);
         let mut at = at;
-        let mut carrier = usize::MAX; // no link yet; set before `at` moves
-        loop {
-            let Some(next) = self.routes.next(way, &packet) else {
-                if way.ahead {
-                    return self.reach_ahead(at, carrier, packet);
-                }
-                if at == now {
-                    return self.reach(now, way.last, packet);
-                }
-                break;
-            };
-            let on_air = next.wrapping_sub(self.links.len()) as u32;
-            let Some(link) = self.links.get_mut(next) else {
-                if at > now {
-                    break;
-                }
-                packet.hop += 1;
-                return self.offer(now, on_air, packet);
-            };
-            if at > now && !link.ahead && packet.hop > 0 {
+        let mut carrier = 0; // no link yet; set before `at` moves
+        for leg in self.routes.legs(&packet) {
+            if at > now && !leg.ahead {
                 break;
             }
             packet.hop += 1;
-            match link.link.enter(now, at, &mut packet) {
-                Fate::Arrives(arrival) => (at, carrier) = (arrival, next),
-                Fate::Kept => return self.attend(now, next),
-                Fate::Refused | Fate::Lost if at == now => return self.lose(&packet),
-                Fate::Refused | Fate::Lost => return self.settle(now, next),
+            match leg.place {
+                Place::Link(link) => {
+                    let link = link as usize;
+                    match self.links[link].link.enter(now, at, &mut packet) {
+                        Fate::Arrives(arrival) => at = arrival,
+                        Fate::Kept => return self.attend(now, link),
+                        Fate::Refused | Fate::Lost if at == now => return self.lose(&packet),
+                        Fate::Refused | Fate::Lost => return self.settle(now, link),
+                    }
+                }
+                Place::Delay => {}
+                Place::Air(contender) => return self.offer(now, contender, packet),
+                Place::End => return self.consume(now, &packet),
+                Place::EndAhead => return self.reach_ahead(at, carrier, packet),
             }
+            at += leg.delay;
+            carrier = leg.carrier as usize;
         }
         self.carried.push(at, carrier, packet);
-    }
-
-    /// A packet has passed the links of its route.
-    #[inline]
-    fn reach(&mut self, now: Time, last: u32, packet: Packet) {
-        if last == WIRED {
-            self.consume(now, &packet);
-        } else {
-            self.offer(now, last, packet);
-        }
     }
 
     /// A packet arrives at the far end of a link.
@@ -298,8 +283,8 @@ impl World<'_> {
     /// Every packet goes hop by hop, an event at each: what the shortcut must equal.
     #[cfg(test)]
     fn hop_by_hop(&mut self) {
-        self.by_events();
         self.links.iter_mut().for_each(|link| link.ahead = false);
+        self.by_events();
     }
 }
 

@@ -1,6 +1,6 @@
-//! The way of every packet from end to end, in two small arrays: each hop of each packet looks here.
+//! The way of every packet from end to end, in small arrays: each hop of each packet looks here.
 
-use super::network::{NETWORK, WIRE_DOWN, WIRE_UP};
+use super::network::{NETWORK, WIRE_DOWN, WIRE_UP, WiredLink};
 use super::vsb;
 use crate::kernel::time::Span;
 use crate::link::shared::is_redirected;
@@ -21,8 +21,36 @@ pub(super) struct Way {
     /// Between them they take these links, a range of [`Routes::links`].
     start: u32,
     end: u32,
+    /// Its first leg in [`Routes::legs`].
+    leg: u32,
     /// The endpoint acts ahead of time ([`super::ahead`]).
+    ahead: bool,
+}
+
+/// A stretch of a way: a place, and the time to the next one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leg {
+    pub(super) place: Place,
+    /// A packet enters it ahead of time; that an endpoint sends is there at once.
     pub(super) ahead: bool,
+    /// The last link of the leg, whose packets they are in the order of events.
+    pub(super) carrier: u32,
+    /// Links behind it that only delay, taken together.
+    pub(super) delay: Span,
+}
+
+/// What a packet enters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Link(u32),
+    /// The first link only delays.
+    Delay,
+    /// The queue of a contender.
+    Air(u32),
+    /// The endpoint.
+    End,
+    /// The endpoint, which acts ahead of time.
+    EndAhead,
 }
 
 /// Ways of all flows.
@@ -32,6 +60,8 @@ pub(super) struct Routes {
     ways: Vec<[Way; 2]>,
     /// Numbers of links, way after way.
     links: Vec<u32>,
+    /// The same as packets go through them.
+    legs: Vec<Leg>,
 }
 
 impl Routes {
@@ -63,6 +93,7 @@ impl Routes {
             last,
             start: here,
             end: here,
+            leg: 0,
             ahead: false,
         };
         let ap = cell.contender(AP, Category::BestEffort);
@@ -106,10 +137,61 @@ impl Routes {
         self.ways.push(ways);
     }
 
-    /// The way that `packet` takes.
+    /// Where `packet` begins: the contender that sends it on air first, or [`WIRED`].
     #[inline]
-    pub(super) fn way(&self, packet: &Packet) -> Way {
-        self.ways[packet.flow as usize][usize::from(packet.is_data())]
+    pub(super) fn first(&self, packet: &Packet) -> u32 {
+        self.way(packet).first
+    }
+
+    /// The next leg of `packet`, and those behind it.
+    #[inline]
+    pub(super) fn legs(&self, packet: &Packet) -> &[Leg] {
+        let first = self.way(packet).leg as usize;
+        &self.legs[first + usize::from(packet.hop)..]
+    }
+
+    #[inline]
+    fn way(&self, packet: &Packet) -> &Way {
+        &self.ways[packet.flow as usize][usize::from(packet.is_data())]
+    }
+
+    /// Cuts all ways into legs.
+    pub(super) fn lay_legs(&mut self, links: &[WiredLink]) {
+        self.legs.clear();
+        for way in self.ways.iter_mut().flatten() {
+            way.leg = self.legs.len() as u32;
+            for &number in &self.links[way.start as usize..way.end as usize] {
+                let is_first = self.legs.len() == way.leg as usize;
+                let Some(wired) = links.get(number as usize) else {
+                    let place = Place::Air(number - links.len() as u32);
+                    self.legs.push(Leg::to(place, is_first));
+                    continue;
+                };
+                let mere_delay = wired.link.mere_delay();
+                if let Some(delay) = mere_delay
+                    && wired.ahead
+                    && !is_first
+                    && let Some(leg) = self.legs.last_mut()
+                    && !leg.is_served(links)
+                {
+                    leg.delay = leg.delay + delay;
+                    leg.carrier = number;
+                    continue;
+                }
+                let place = mere_delay.map_or(Place::Link(number), |_| Place::Delay);
+                self.legs.push(Leg {
+                    carrier: number,
+                    delay: mere_delay.unwrap_or(Span::ZERO),
+                    ..Leg::to(place, is_first || wired.ahead)
+                });
+            }
+            let end = match way.last {
+                WIRED if way.ahead => Place::EndAhead,
+                WIRED => Place::End,
+                contender => Place::Air(contender),
+            };
+            self.legs.push(Leg::to(end, end == Place::EndAhead));
+        }
     }
 
     /// The contender that sends the data of a station's flow, or of one whose route begins on air
@@ -120,13 +202,6 @@ impl Routes {
             WIRED => self.links[data.start as usize] - wired as u32,
             contender => contender, // the other one is WIRED
         }
-    }
-
-    /// The link that `packet` enters next on its way, if it has not passed all of them.
-    #[inline]
-    pub(super) fn next(&self, way: Way, packet: &Packet) -> Option<usize> {
-        let place = way.start + u32::from(packet.hop);
-        (place < way.end).then(|| self.links[place as usize] as usize)
     }
 
     /// The links of each flow's ACKs and of its data, in order.
@@ -181,7 +256,27 @@ impl Routes {
             last,
             start,
             end,
+            leg: 0,
             ahead: false,
+        }
+    }
+}
+
+impl Leg {
+    /// Packets leave it in an event of their own.
+    fn is_served(&self, links: &[WiredLink]) -> bool {
+        match self.place {
+            Place::Link(number) => links[number as usize].link.is_served(),
+            _ => false,
+        }
+    }
+
+    fn to(place: Place, ahead: bool) -> Leg {
+        Leg {
+            place,
+            ahead,
+            carrier: 0,
+            delay: Span::ZERO,
         }
     }
 }

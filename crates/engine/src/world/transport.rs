@@ -11,7 +11,7 @@ impl World<'_> {
     /// A packet leaves a transport endpoint.
     #[inline]
     pub(super) fn emit(&mut self, now: Time, packet: Packet) {
-        let first = self.routes.way(&packet).first;
+        let first = self.routes.first(&packet);
         if first == WIRED {
             self.forward(now, packet);
         } else {
@@ -39,7 +39,9 @@ impl World<'_> {
                 if let Some(reports) = &mut flow.reports {
                     reports.arrive_in_order(now, received.delivered);
                 }
-                self.arm(self.slots.flow(index) + 1, timer);
+                if timer < Time::NEVER {
+                    self.arm(self.slots.flow(index) + 1, timer);
+                }
                 if let Some(ack) = ack {
                     self.make_ack(now, packet.flow, ack);
                 }
