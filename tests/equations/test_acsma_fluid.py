@@ -28,7 +28,7 @@ from lasthop.models.acsma.reno import (
     window_speed,
 )
 from lasthop.models.acsma.topologies import topology
-from lasthop.models.acsma.utility import AlphaFair
+from lasthop.models.acsma.utility import AlphaFair, ByPoints
 
 PER_PACKET = 3e-5
 
@@ -105,7 +105,15 @@ def test_user_two_opens_twenty_connections_and_the_others_fewer_than_ten():
 
 @pytest.mark.equation("acsma", "5.22")
 @pytest.mark.equation("acsma", "5.29")
-@pytest.mark.parametrize("utility", [AlphaFair(), AlphaFair(1.0, 0.01), AlphaFair(3.0, 300.0)])
+@pytest.mark.parametrize(
+    "utility",
+    [
+        AlphaFair(),
+        AlphaFair(1.0, 0.01),
+        AlphaFair(3.0, 300.0),
+        ByPoints([(50.0, 3e-4), (150.0, 1e-4), (300.0, 5e-6)]),
+    ],
+)
 def test_rule_5_29_rests_at_the_optimum_of_any_utility(utility):
     of = problem("a", utility=utility)
     system = MultiConnection(of, PER_PACKET, rule="utility", rtt_s=1.0)

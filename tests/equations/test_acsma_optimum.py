@@ -8,7 +8,7 @@ from lasthop.models.acsma.network import Flow, Network
 from lasthop.models.acsma.optimum import RENO, Problem, optimum
 from lasthop.models.acsma.sets import independent_sets
 from lasthop.models.acsma.topologies import topology
-from lasthop.models.acsma.utility import AlphaFair, ByDerivative
+from lasthop.models.acsma.utility import AlphaFair, ByDerivative, ByPoints
 
 
 def primal(network, k, beta):
@@ -151,6 +151,30 @@ def test_any_concave_utility_given_by_its_derivative():
     np.testing.assert_allclose(x, 600.0 * weights @ sets / weights.sum(), rtol=1e-6)
 
 
+def test_points_on_a_power_of_the_rate_are_alpha_fair():
+    points, fair = ByPoints([(10.0, 1e-2), (100.0, 1e-4)], 3.0), AlphaFair(2.0, 3.0)
+    for rate in (0.2, 10.0, 50.0, 1e5):
+        assert points.derivative(rate) == pytest.approx(fair.derivative(rate))
+        assert points.value(rate) - points.value(1.0) == pytest.approx(
+            fair.value(rate) - fair.value(1.0)
+        )
+    for price in (1e-9, 3e-3, 7.0):
+        assert points.rate(price) == pytest.approx(fair.rate(price))
+        assert points.rate_slope(price) == pytest.approx(fair.rate_slope(price))
+
+
+def test_points_have_the_value_and_the_rates_of_their_derivative():
+    points, step = ByPoints([(1.0, 8.0), (4.0, 4.0), (16.0, 1.0)]), 1e-5
+    for rate in (0.2, 2.0, 5.0, 50.0):
+        rise = points.value(rate * (1 + step)) - points.value(rate * (1 - step))
+        assert rise / (2 * step * rate) == pytest.approx(points.derivative(rate), rel=1e-6)
+        assert points.rate(points.derivative(rate)) == pytest.approx(rate)
+    for rate, marginal in ((1.0, 8.0), (4.0, 4.0), (8.0, 2.0), (16.0, 1.0)):
+        assert points.derivative(rate) == pytest.approx(marginal)
+    # x^-1/2 up to 4, 16 / x from there: 16 (2 - sqrt(1)) and 16 log 4
+    assert points.value(16.0) == pytest.approx(16.0 + 16.0 * np.log(4.0))
+
+
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0, 5.0])
 def test_alpha_fair_utilities_have_the_derivative_that_they_state(alpha):
     utility, step = AlphaFair(alpha, 3.0), 1e-5
@@ -169,6 +193,10 @@ def test_alpha_fair_utilities_have_the_derivative_that_they_state(alpha):
         (lambda: ByDerivative(lambda x: x), "not concave"),
         (lambda: ByDerivative(lambda x: 1.0), "not concave"),
         (lambda: ByDerivative(lambda x: 1.0 - x), "is to be above 0"),
+        (lambda: ByPoints([(1.0, 1.0), (2.0, 1.0)]), "does not fall before rate 2"),
+        (lambda: ByPoints([(2.0, 1.0), (1.0, 0.5)]), "rates of its points are to rise"),
+        (lambda: ByPoints([(1.0, 1.0), (2.0, -1.0)]), "are to be above 0"),
+        (lambda: ByPoints([(1.0, 1.0)]), "two points"),
         (lambda: optimum(topology("a"), k=0.0), "k = 0 is not above 0"),
         (lambda: optimum(topology("a"), beta=-1.0), "beta = -1 is not above 0"),
     ],

@@ -74,13 +74,15 @@ def test_the_example_with_wires_is_the_optimum_of_topology_e():
 
 def test_positions_mean_the_same_to_the_engine_and_to_the_model():
     random = np.random.default_rng(4)
-    nodes = {f"n{k}": Position(*map(float, random.integers(0, 900, 2))) for k in range(24)}
+    transmitters = random.integers(150, 900, (12, 2))
+    receivers = transmitters + random.integers(-150, 151, (12, 2))  # in range
+    places = np.stack([transmitters, receivers], axis=1).reshape(24, 2)
+    nodes = {f"n{k}": Position(*map(float, place)) for k, place in enumerate(places)}
     links = {f"l{k}": (f"n{2 * k}", f"n{2 * k + 1}") for k in range(12)}
-    ours = from_positions(nodes, links, 2000.0, 300.0)
+    ours = from_positions(nodes, links, 250.0, 300.0)
     tree = {
         "duration": "1 s",
         "csma": {
-            "transmission_range": "2 km",
             "sensing_range": "300 m",
             "node": {name: {"x": f"{at.x_m} m", "y": f"{at.y_m} m"} for name, at in nodes.items()},
             "link": {name: {"from": ends[0], "to": ends[1]} for name, ends in links.items()},

@@ -3,6 +3,7 @@
 
 mod base_rtt;
 pub mod multi_connection;
+pub mod utility;
 pub mod vbs;
 pub mod wce;
 

@@ -1,20 +1,22 @@
 //! How many TCP connections a user keeps open, so that its rate does not depend on its round-trip
 //! time but on the price of its route alone (paper 001, section 5).
 
+use super::utility::Utility;
+
 /// What the number of connections is to achieve.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Aim {
     /// `k T` connections (5.1).
     Rtt {
         /// [1/s]
         k: f64,
     },
-    /// The optimum of a utility with `U'(x) = weight x^-fairness` (5.29).
+    /// The optimum of a utility, times its weight (5.29).
     Utility {
         /// [1/s]
         k: f64,
-        /// Above zero, so that the utility is strictly concave.
-        fairness: f64,
+        /// Of the rate in packets/s.
+        utility: Utility,
         /// Above zero.
         weight: f64,
     },
@@ -35,7 +37,7 @@ pub struct Seen {
 pub const MOST_CONNECTIONS: u32 = 10_000;
 
 /// A user's rule, and the number it stands at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct MultiConnection {
     aim: Aim,
     smoothing: f64,
@@ -76,17 +78,13 @@ impl MultiConnection {
 
     fn asked(&self, seen: Seen) -> Option<f64> {
         let rtt_s = seen.rtt_s?;
-        match self.aim {
+        match &self.aim {
             Aim::One => Some(1.0),
-            Aim::Rtt { k } => Some(k * rtt_s),
-            Aim::Utility {
-                k,
-                fairness,
-                weight,
-            } => {
+            Aim::Rtt { k } => Some(*k * rtt_s),
+            Aim::Utility { k, utility, weight } => {
                 let rate = seen.rate_pps;
-                let worth = weight * libm::pow(rate, 2.0 - fairness); // U'(x) x^2
-                (rate > 0.0).then(|| k * rtt_s * libm::sqrt(worth / 2.0))
+                let worth = weight * utility.worth(rate);
+                (rate > 0.0).then(|| *k * rtt_s * libm::sqrt(worth / 2.0))
             }
         }
     }
@@ -94,6 +92,7 @@ impl MultiConnection {
 
 #[cfg(test)]
 mod tests {
+    use super::super::utility::Marginals;
     use super::*;
 
     fn seen(rtt_s: f64, rate_pps: f64) -> Seen {
@@ -128,7 +127,7 @@ mod tests {
     fn a_utility_is_worth_what_equation_5_29_says() {
         let aim = |fairness, weight| Aim::Utility {
             k: 10.0,
-            fairness,
+            utility: Utility::AlphaFair { fairness },
             weight,
         };
         // -1/x: k T / sqrt 2, whatever the rate
@@ -140,5 +139,14 @@ mod tests {
         let mut user = MultiConnection::new(aim(1.0, 4.0), 0.0, true);
         assert_eq!(user.step(seen(0.3, 50.0)), 30);
         assert_eq!(user.step(seen(0.3, 0.0)), 30, "no rate tells nothing");
+        // 4 U'(x) = 8 / x by points
+        let points = Marginals::new(vec![(1.0, 2.0), (20.0, 0.1)]).unwrap();
+        let aim = Aim::Utility {
+            k: 10.0,
+            utility: Utility::Points(points),
+            weight: 4.0,
+        };
+        let mut user = MultiConnection::new(aim, 0.0, true);
+        assert_eq!(user.step(seen(0.3, 25.0)), 30);
     }
 }

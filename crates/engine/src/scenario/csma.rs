@@ -2,15 +2,18 @@
 
 mod assemble;
 mod checks;
+mod effect;
 mod normalised;
+mod routes;
 
 use std::collections::BTreeSet;
 
 use super::model::{Arrivals, Category, Ends, Flow, Transport};
+use crate::control::utility::Marginals;
 use crate::kernel::time::Span;
 
 pub(super) use assemble::assemble;
-pub(super) use checks::check;
+pub(super) use checks::{check, leave_alone};
 
 /// Wireless links that hear only some of each other, with the flows over them.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,6 +91,8 @@ pub struct CsmaFlow {
     pub route: Vec<Hop>,
     /// Weight of its utility.
     pub weight: f64,
+    /// Its marginal utility; `None`: a power of the rate, by [`Connections::Utility`].
+    pub marginal_utility: Option<Marginals>,
     /// What sends: TCP or datagrams.
     pub transport: Transport,
     /// First packet, at the earliest.
@@ -262,7 +267,7 @@ pub enum Connections {
     Utility {
         /// [1/s]
         k: f64,
-        /// Exponent of the utility's derivative, above 0.
+        /// Exponent of the derivative of utilities that are not given by points, above 0.
         fairness: f64,
     },
     /// One.

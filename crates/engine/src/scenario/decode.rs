@@ -5,6 +5,7 @@ use super::presets::Preset;
 use super::problem::{Origin, Problems, did_you_mean};
 use super::tree::{Data, Item, join};
 use super::value::{Value, allowed, check};
+use crate::control::utility::Marginals;
 use crate::kernel::time::Span;
 
 /// A table of the file, decoded. What was refused is absent.
@@ -26,6 +27,8 @@ pub(super) struct Entry {
     pub(super) value: Value,
     /// As written.
     pub(super) shown: String,
+    /// Not a default of the grammar.
+    pub(super) given: bool,
 }
 
 /// Decodes `root`, reporting every problem.
@@ -125,6 +128,7 @@ impl Decoder<'_, '_> {
                         path,
                         value,
                         shown: node.show(),
+                        given: true,
                     },
                 )),
                 Err(refusal) => {
@@ -194,6 +198,7 @@ impl Decoder<'_, '_> {
             path,
             value,
             shown,
+            given: false,
         };
         section.entries.push((key.name, entry));
     }
@@ -212,6 +217,11 @@ impl Section {
             .iter()
             .find(|(name, _)| *name == key)
             .map(|(_, entry)| entry)
+    }
+
+    /// The entry of a key that stands in the file or a setting, not a default.
+    pub(super) fn given(&self, key: &str) -> Option<&Entry> {
+        self.entry(key).filter(|entry| entry.given)
     }
 
     /// Whether there has been a complaint about the value of this key or the lack of one.
@@ -273,6 +283,13 @@ impl Entry {
     pub(super) fn names(&self) -> Option<&[String]> {
         match &self.value {
             Value::Names(names) => Some(names),
+            _ => None,
+        }
+    }
+
+    pub(super) fn points(&self) -> Option<&Marginals> {
+        match &self.value {
+            Value::Points(points) => Some(points),
             _ => None,
         }
     }

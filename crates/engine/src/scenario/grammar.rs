@@ -111,6 +111,8 @@ pub(super) enum Kind {
     Length { least: u64, most: u64 },
     /// A list of names.
     Names,
+    /// A list of points of rate and marginal utility.
+    Points,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// A table.

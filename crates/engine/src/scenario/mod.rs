@@ -94,6 +94,7 @@ pub fn parse_bytes(
         .and_then(|text| read(text, format, &mut problems))
         .and_then(|mut root| {
             settings::apply(&mut root, &grammar::ROOT, settings, &mut problems);
+            csma::leave_alone(&mut root, &mut problems);
             let decoded = decode::decode(&root, &grammar::ROOT, &mut problems);
             checks::check(&decoded, &mut problems);
             gateway::check(&decoded, &mut problems);
@@ -123,6 +124,7 @@ pub fn parse_gateway(
         .and_then(|mut root| {
             let grammar = &grammar::GATEWAY_ROOT;
             settings::apply(&mut root, grammar, settings, &mut problems);
+            csma::leave_alone(&mut root, &mut problems);
             let decoded = decode::decode(&root, grammar, &mut problems);
             let simulated = decoded.entry("duration").is_some();
             if simulated {

@@ -74,7 +74,8 @@ impl<'a> Reader<'a, '_, '_> {
         Some(match text.as_bytes()[0] {
             b'{' if depth > DEEPEST => Data::Table(Vec::new()),
             b'{' => self.table(raw, path, depth)?,
-            b'[' => self.list(raw)?,
+            b'[' if depth > DEEPEST => Data::List(Vec::new()),
+            b'[' => self.list(raw, depth)?,
             b'"' => match serde_json::from_str(text) {
                 Ok(text) => Data::Text(text),
                 Err(error) => {
@@ -89,7 +90,7 @@ impl<'a> Reader<'a, '_, '_> {
         })
     }
 
-    fn list(&mut self, raw: &'a RawValue) -> Option<Data> {
+    fn list(&mut self, raw: &'a RawValue, depth: usize) -> Option<Data> {
         let items: Vec<&'a RawValue> = match serde_json::from_str(raw.get()) {
             Ok(items) => items,
             Err(error) => {
@@ -100,9 +101,8 @@ impl<'a> Reader<'a, '_, '_> {
         let mut list = Vec::with_capacity(items.len());
         for raw in items {
             let data = match raw.get().as_bytes()[0] {
-                b'[' => Data::List(Vec::new()),
                 b'{' => Data::Table(Vec::new()),
-                _ => self.data(raw, "", 0)?,
+                _ => self.data(raw, "", depth + 1)?,
             };
             let origin = Origin::Line(self.line(raw));
             list.push(Item { origin, data });

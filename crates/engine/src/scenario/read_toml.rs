@@ -74,9 +74,9 @@ fn data(value: &DeValue, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data
             let item = |value: &Spanned<DeValue>| Item {
                 origin: origin(value.span().start),
                 data: match value.get_ref() {
-                    DeValue::Array(_) => Data::List(Vec::new()),
+                    DeValue::Array(_) if depth > DEEPEST => Data::List(Vec::new()),
                     DeValue::Table(_) => Data::Table(Vec::new()),
-                    plain => data(plain, origin, depth),
+                    other => data(other, origin, depth + 1),
                 },
             };
             Data::List(items.iter().map(item).collect())

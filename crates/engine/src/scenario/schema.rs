@@ -7,6 +7,7 @@ use super::presets::Preset;
 use super::stations::AP_NAME;
 use super::units::{self, Unit};
 use super::value::allowed;
+use crate::control::utility::MOST_POINTS;
 
 /// A plain name.
 const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
@@ -118,6 +119,17 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Map<String, Value>
             "uniqueItems": true,
             "items": {"type": "string", "pattern": NAME},
         }),
+        Kind::Points => json!({
+            "type": "array",
+            "minItems": 2,
+            "maxItems": MOST_POINTS,
+            "items": {
+                "type": "array",
+                "minItems": 2,
+                "maxItems": 2,
+                "items": {"type": "number", "exclusiveMinimum": 0},
+            },
+        }),
         Kind::Choice(words) => json!({"enum": words}),
         Kind::Table(inner) => reference(inner, definitions),
         Kind::Shorthand { table: inner, main } => {
@@ -177,6 +189,7 @@ fn range(kind: &Kind) -> Option<String> {
         Kind::Duration { .. }
         | Kind::Length { .. }
         | Kind::Level { .. }
+        | Kind::Points
         | Kind::Rate { .. }
         | Kind::Size { .. } => Some(allowed(kind, None)),
         _ => None,

@@ -17,7 +17,7 @@ pub(super) struct Item {
 pub(super) enum Data {
     /// Keys in order of the file, without duplicates.
     Table(Vec<(String, Item)>),
-    /// Items in order; what stands in them is kept where it is no table or list.
+    /// Items in order; what stands in them is kept where it is no table.
     List(Vec<Item>),
     Text(String),
     Number(Number),

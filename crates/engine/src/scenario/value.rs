@@ -6,6 +6,7 @@ use super::presets::Preset;
 use super::problem::{nearest, one_line};
 use super::tree::{Data, Item, Number};
 use super::units::{self, NotAQuantity, Unit};
+use crate::control::utility::{MOST_POINTS, Marginals};
 use crate::kernel::time::Span;
 
 const LONGEST_NAME: usize = 64;
@@ -29,6 +30,8 @@ pub(super) enum Value {
     Word(&'static str),
     /// Names in order.
     Names(Vec<String>),
+    /// A falling curve.
+    Points(Marginals),
 }
 
 /// Why a value is refused.
@@ -82,6 +85,7 @@ pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Va
             Ok(Value::Length(mm))
         }
         Kind::Names => names(node),
+        Kind::Points => points(node).map(Value::Points),
         Kind::Choice(words) => choice(node, words),
         Kind::Table(_) | Kind::Shorthand { .. } | Kind::Named(_) => refuse("is not a table"),
     }
@@ -132,6 +136,10 @@ pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
             units::show(*most, units::LENGTH)
         ),
         Kind::Names => "is a list of names in quotes, such as [\"a\", \"b\"]".to_owned(),
+        Kind::Points => format!(
+            "are 2 to {MOST_POINTS} points [rate in packets/s, marginal utility] above 0, rates \
+             rising and marginal utilities falling, such as [[10, 1], [100, 0.01]]"
+        ),
         Kind::Choice(words) => {
             let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             format!("are {}", quoted.join(", "))
@@ -231,6 +239,28 @@ fn names(node: &Item) -> Result<Value, Refusal> {
         return refuse("is empty");
     }
     Ok(Value::Names(names))
+}
+
+/// A list of pairs of numbers.
+fn points(node: &Item) -> Result<Marginals, Refusal> {
+    let Data::List(items) = &node.data else {
+        return refuse("is not a list of points");
+    };
+    let mut points = Vec::with_capacity(items.len().min(MOST_POINTS));
+    for item in items {
+        let Data::List(pair) = &item.data else {
+            return refuse(format!("has {}, which is not a point", item.show()));
+        };
+        let [rate, marginal] = pair.as_slice() else {
+            return refuse(format!("has a point of {} numbers", pair.len()));
+        };
+        let number = |node: &Item| match finite(node) {
+            Ok(number) => Ok(number.value),
+            Err(refusal) => refuse(format!("has {}, which {}", node.show(), refusal.fault)),
+        };
+        points.push((number(rate)?, number(marginal)?));
+    }
+    Marginals::new(points).or_else(refuse)
 }
 
 fn finite(node: &Item) -> Result<&Number, Refusal> {

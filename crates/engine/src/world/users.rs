@@ -11,6 +11,7 @@
 use super::World;
 use super::flow::{Endpoints, FlowState};
 use crate::control::multi_connection::{Aim, MultiConnection, Seen};
+use crate::control::utility::Utility;
 use crate::kernel::time::Time;
 use crate::record::FlowCounters;
 use crate::scenario::{Connections, Csma, CsmaFlow, TcpSettings, Transport};
@@ -45,7 +46,10 @@ impl User {
             Connections::Rtt { k } => Aim::Rtt { k },
             Connections::Utility { k, fairness } => Aim::Utility {
                 k,
-                fairness,
+                utility: match &flow.marginal_utility {
+                    Some(points) => Utility::Points(points.clone()),
+                    None => Utility::AlphaFair { fairness },
+                },
                 weight: flow.weight,
             },
             Connections::One => Aim::One,

@@ -22,7 +22,7 @@ from lasthop.models.acsma.network import Flow, Network
 from lasthop.models.acsma.optimum import RENO, optimum
 from lasthop.models.acsma.reno import connections_for_rtt, connections_for_utility
 from lasthop.models.acsma.sets import Floats
-from lasthop.models.acsma.utility import AlphaFair, Utility
+from lasthop.models.acsma.utility import AlphaFair, ByPoints, Utility
 from lasthop.models.errors import ModelError
 
 Quantities = dict[str, Any]
@@ -138,6 +138,8 @@ def network_of(scenario: Mapping[str, Any]) -> Network:
 
 def _utility(csma: Mapping[str, Any], flow: Mapping[str, Any]) -> Utility:
     """Whose optimum the flow's connections reach."""
+    if flow["marginal_utility"] is not None:
+        return ByPoints(flow["marginal_utility"], flow["weight"])
     if csma["connections"] == "utility":
         return AlphaFair(csma["fairness"], flow["weight"])
     return RENO

@@ -1,6 +1,6 @@
 """What a rate is worth to a user: concave utilities (section 5.3.1)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from lasthop.models.acsma.errors import NetworkError
 
-__all__ = ["AlphaFair", "ByDerivative", "Utility"]
+__all__ = ["AlphaFair", "ByDerivative", "ByPoints", "Utility"]
 
 LEAST_RATE, MOST_RATE = 1e-9, 1e12
 """Rates between which the rate of a price is sought; concavity is checked there. [packets/s]"""
@@ -82,6 +82,83 @@ class AlphaFair:
     def rate_slope(self, price: float) -> float:
         """Derivative of `rate`."""
         return -self.rate(price) / (self.alpha * price)
+
+
+class ByPoints:
+    r"""Any concave utility, its derivative given by points.
+
+    Between two points, and beyond the first and the last, :math:`U'` is a power of the rate.
+
+    Parameters
+    ----------
+    points : sequence of (float, float)
+        Rates and derivatives, :math:`x, U'(x)`.
+    weight : float
+        Factor of the derivatives.
+
+    Raises
+    ------
+    NetworkError
+        There are fewer than two points; something is not above zero; the rates do not rise or the
+        derivatives do not fall: U is not increasing or not strictly concave.
+    """
+
+    def __init__(self, points: Sequence[tuple[float, float]], weight: float = 1.0) -> None:
+        table = np.asarray(points, dtype=np.float64)
+        if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] != 2:
+            raise NetworkError("utility: two points of rate and derivative are needed")
+        if not (np.isfinite(table).all() and (table > 0.0).all() and 0.0 < weight < np.inf):
+            raise NetworkError("utility: rates, derivatives and weight are to be above 0")
+        self._rates, self._derivatives = np.log(table).T
+        self._derivatives += np.log(weight)
+        if not (np.diff(self._rates) > 0.0).all():
+            raise NetworkError("utility: the rates of its points are to rise")
+        self._slopes = np.diff(self._derivatives) / np.diff(self._rates)
+        if not (self._slopes < 0.0).all():
+            place = int(np.argmax(self._slopes >= 0.0)) + 1
+            raise NetworkError(
+                f"utility is not concave: its derivative does not fall before rate "
+                f"{table[place, 0]:.3g}"
+            )
+
+    def value(self, rate: float) -> float:
+        """:math:`U(x)`, up to a constant."""
+        start = np.exp(self._rates[0])
+        inner = np.exp(self._rates[1:-1])
+        low, high = sorted((start, rate))
+        ends = [low, *inner[(inner > low) & (inner < high)], high]
+        area = sum(self._area(a, b) for a, b in zip(ends, ends[1:], strict=False))
+        return float(area if rate >= start else -area)
+
+    def _area(self, low: float, high: float) -> float:
+        """Integral of the derivative between rates of one piece."""
+        power = 1.0 + self._slopes[self._piece(np.log(low * high) / 2.0)]
+        at_low, at_high = (self.derivative(rate) * rate for rate in (low, high))
+        if abs(power) < 1e-9:
+            return at_low * float(np.log(high / low))
+        return float((at_high - at_low) / power)
+
+    def _piece(self, log_rate: float) -> int:
+        return int(np.searchsorted(self._rates[1:-1], log_rate))
+
+    def derivative(self, rate: float) -> float:
+        """:math:`U'(x)`."""
+        log_rate = np.log(rate)
+        k = self._piece(log_rate)
+        return float(np.exp(self._derivatives[k] + (log_rate - self._rates[k]) * self._slopes[k]))
+
+    def rate(self, price: float) -> float:
+        """The rate with :math:`U'(x)` equal to the price."""
+        k = self._priced(price)
+        log_rate = self._rates[k] + (np.log(price) - self._derivatives[k]) / self._slopes[k]
+        return float(np.exp(log_rate))
+
+    def _priced(self, price: float) -> int:
+        return int(np.searchsorted(-self._derivatives[1:-1], -np.log(price)))
+
+    def rate_slope(self, price: float) -> float:
+        """Derivative of `rate`; at a point, one of those on its sides."""
+        return float(self.rate(price) / (self._slopes[self._priced(price)] * price))
 
 
 class ByDerivative:

@@ -102,6 +102,11 @@ def scenario(
             "header": "40 B",
             "arrivals": "poisson",
         }
+    rules: dict[str, Any] = {"link": table}
+    if csma.get("access", "adaptive") == "adaptive":
+        rules |= {"beta": BETA, "r_per_packet": PER_PACKET}
+        if csma.get("connections") != "one" and not udp_pps:
+            rules["k"] = K
     tree: dict[str, Any] = {
         "name": name,
         "warmup": f"{seconds[0]:g} s",
@@ -114,7 +119,7 @@ def scenario(
             "initial_rto": "3 s",
             "mss": "1000 B",
         },
-        "csma": {"beta": BETA, "k": K, "r_per_packet": PER_PACKET, "link": table, **csma},
+        "csma": {**rules, **csma},
         "flow": flows,
     }
     if wires:

@@ -5,11 +5,13 @@ use std::collections::HashSet;
 use super::super::assemble::{tcp, udp};
 use super::super::decode::{Entry, Section};
 use super::super::layers::Layers;
-use super::super::model::{LinkSettings, Scenario};
+use super::super::model::Scenario;
 use super::super::network::START_SPREAD;
-use super::super::problem::{Problems, did_you_mean, one_line};
+use super::super::problem::{Problems, one_line};
 use super::super::units::{self, TIME};
+use super::routes::{check_time, route};
 use super::*;
+
 /// Links, conflicts and flows of `[csma]`. `Some(None)` without such a table, `None` only together
 /// with a problem.
 pub(in super::super) fn assemble(
@@ -245,6 +247,7 @@ fn flows(
     problems: &mut Problems,
 ) -> Option<Vec<CsmaFlow>> {
     let stagger = root.entry("stagger")?;
+    let of_all = root.table("csma")?.entry("marginal_utility");
     let mut flows: Vec<CsmaFlow> = Vec::new();
     let mut known = HashSet::new();
     for (class, section) in root.named("flow") {
@@ -259,6 +262,8 @@ fn flows(
             None => vec![class.clone()],
             Some(count) => (1..=count).map(|k| format!("{class}-{k}")).collect(),
         };
+        let marginal_utility = section.entry("marginal_utility").or(of_all);
+        let marginal_utility = marginal_utility.and_then(Entry::points);
         for name in names {
             if !known.insert(name.clone()) {
                 let message = format!(
@@ -277,6 +282,7 @@ fn flows(
                     .entry("weight")
                     .and_then(Entry::number)
                     .unwrap_or(1.0),
+                marginal_utility: marginal_utility.cloned(),
                 transport,
                 start: Span(own.duration("start")?.0.saturating_add(delay)),
                 start_spread: own.duration("start_spread").unwrap_or(START_SPREAD),
@@ -314,64 +320,4 @@ fn check_start(
     );
     problems.add(blamed.origin, &blamed.path, message);
     None
-}
-
-/// A round trip takes time: over a wireless link, or over a wire with a rate or a delay.
-fn check_time(
-    section: &Section,
-    route: &[Hop],
-    scenario: &Scenario,
-    problems: &mut Problems,
-) -> Option<()> {
-    let takes_time = |hop: &Hop| match hop {
-        Hop::Wireless(_) => true,
-        Hop::Wired(wire) => {
-            let wire = &scenario.links[*wire];
-            wire.rate_bps.is_some() || wire.delay > Span::ZERO
-        }
-    };
-    if route.iter().any(takes_time) {
-        return Some(());
-    }
-    let entry = section.entry("route")?;
-    let message =
-        "packets take no time on it; needed is a wireless link, or a rate or a delay".to_owned();
-    problems.add(entry.origin, &entry.path, message);
-    None
-}
-
-/// The links of a route; each is there.
-fn route(
-    entry: &Entry,
-    links: &[CsmaLink],
-    wired: &[LinkSettings],
-    problems: &mut Problems,
-) -> Option<Vec<Hop>> {
-    let mut hops = Vec::new();
-    for name in entry.names()? {
-        let wireless = links.iter().position(|link| link.name == *name);
-        let wire = || wired.iter().position(|link| link.name == *name);
-        match wireless
-            .map(Hop::Wireless)
-            .or_else(|| wire().map(Hop::Wired))
-        {
-            Some(hop) => hops.push(hop),
-            None => {
-                let there = wired.iter().filter(|link| !link.name.contains('/'));
-                let names: Vec<&str> = links
-                    .iter()
-                    .map(|link| link.name.as_str())
-                    .chain(there.map(|link| link.name.as_str()))
-                    .collect();
-                let message = format!(
-                    "there is no link \"{name}\"; allowed are {}",
-                    one_line(&names.join(", "), 200)
-                );
-                let hint = did_you_mean(name, names);
-                problems.add_with_hint(entry.origin, &entry.path, message, hint);
-                return None;
-            }
-        }
-    }
-    Some(hops)
 }

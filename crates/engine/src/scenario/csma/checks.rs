@@ -2,18 +2,53 @@
 
 use super::super::decode::{Entry, Section};
 use super::super::problem::{Problems, did_you_mean, one_line};
+use super::super::tree::{Data, Item};
 use super::super::units::{self, LENGTH};
 use super::super::value::{NAMES, fault_of_name};
 use super::assemble::{distance, names, position};
+use super::effect;
 
 /// Most wireless links.
 const MOST_LINKS: usize = 5_000;
 
+/// Tables of other networks.
+const OTHERS: [&str; 6] = ["cell", "station", "dumbbell", "parking_lot", "wire", "vsb"];
+
+/// No cell and no shape stands beside the conflict graph. What does is refused once and taken away,
+/// so that nothing else is said of it.
+pub(in super::super) fn leave_alone(root: &mut Item, problems: &mut Problems) {
+    let Data::Table(tables) = &mut root.data else {
+        return;
+    };
+    let is_table =
+        |(name, item): &(String, Item)| name == "csma" && matches!(item.data, Data::Table(_));
+    if !tables.iter().any(is_table) {
+        return;
+    }
+    let others = tables.extract_if(.., |(name, _)| OTHERS.contains(&name.as_str()));
+    let others: Vec<(String, Item)> = others.collect();
+    if let Some(((first, item), more)) = others.split_first() {
+        let more: String = more.iter().map(|(name, _)| format!(", `{name}`")).collect();
+        let message = match more.is_empty() {
+            true => "beside `csma`; allowed are only wired links and flows with a route".to_owned(),
+            false => format!(
+                "beside `csma`, and so is{}; allowed are only wired links and flows with a route",
+                &more[1..]
+            ),
+        };
+        problems.add(item.origin, first, message);
+    }
+}
+
 /// What tables of a file with or without `[csma]` must satisfy together.
 pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
     let Some(csma) = root.table("csma") else {
+        if root.lacks("csma") {
+            return;
+        }
         for (_, flow) in root.named("flow") {
-            for entry in ["route", "weight"].iter().filter_map(|key| flow.entry(key)) {
+            let keys = ["route", "weight", "marginal_utility"];
+            for entry in keys.iter().filter_map(|key| flow.entry(key)) {
                 let message = "without `csma`; needed are wireless links [csma.link.NAME]";
                 problems.add(entry.origin, &entry.path, message.to_owned());
             }
@@ -24,7 +59,6 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
         }
         return;
     };
-    check_alone(root, problems);
     check_links(csma, problems);
     for (_, flow) in root.named("flow") {
         check_flow(csma, flow, problems);
@@ -38,6 +72,7 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
         .iter()
         .any(|(_, flow)| flow.table("udp").is_none());
     check_rules(csma, has_tcp, problems);
+    effect::check(root, csma, has_tcp, problems);
     if let Some(frames) = root
         .table("record")
         .and_then(|record| record.entry("frames"))
@@ -45,19 +80,6 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
     {
         let message = "beside `csma`; a capture is of the frames of a cell".to_owned();
         problems.add(frames.origin, &frames.path, message);
-    }
-}
-
-/// No cell and no shape beside the conflict graph.
-fn check_alone(root: &Section, problems: &mut Problems) {
-    let message = "beside `csma`; allowed are only wired links and flows with a route";
-    for key in ["cell", "dumbbell", "parking_lot"] {
-        if let Some(table) = root.table(key) {
-            problems.add(table.origin, &table.path, message.to_owned());
-        }
-    }
-    if let Some((_, station)) = root.named("station").first() {
-        problems.add(station.origin, &station.path, message.to_owned());
     }
 }
 
@@ -231,15 +253,6 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         problems.add(entry.origin, &entry.path, message);
     }
     check_greedy(csma, flow, problems);
-    if let Some(weight) = flow.entry("weight")
-        && csma.entry("connections").and_then(Entry::word) != Some("utility")
-    {
-        let message = format!(
-            "{} has no effect; needed is csma.connections = \"utility\"",
-            weight.shown
-        );
-        problems.add(weight.origin, &weight.path, message);
-    }
 }
 
 /// The rate of a datagram source that has none.
@@ -281,32 +294,23 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
         let message = format!("{most} is less than cwmin; allowed is at least {least}");
         problems.add(entry.origin, &entry.path, message);
     }
-    if word("access") != Some("adaptive") {
-        for (_, link) in csma.named("link") {
-            if let Some(entry) = link.entry("r") {
-                let message = format!(
-                    "{} has no effect; needed is csma.access = \"adaptive\"",
-                    entry.shown
-                );
-                problems.add(entry.origin, &entry.path, message);
-            }
-        }
+    if let Some(fairness) = csma.given("fairness")
+        && fairness.number().is_some_and(|value| value <= 0.0)
+    {
+        let message = format!(
+            "{} makes a utility that is not strictly concave; allowed is a number above 0",
+            fairness.shown
+        );
+        problems.add(fairness.origin, &fairness.path, message);
     }
-    if let Some(fairness) = csma.entry("fairness") {
-        if word("connections") != Some("utility") {
-            let message = format!(
-                "{} has no effect; needed is connections = \"utility\"",
-                fairness.shown
-            );
-            problems.add(fairness.origin, &fairness.path, message);
-        } else if fairness.number().is_some_and(|value| value <= 0.0) {
-            let message = format!(
-                "{} makes a utility that is not strictly concave; allowed is a number above 0",
-                fairness.shown
-            );
-            problems.add(fairness.origin, &fairness.path, message);
-        }
+    if let (Some(fairness), Some(_)) = (csma.given("fairness"), csma.given("marginal_utility")) {
+        let message = format!(
+            "{} beside marginal_utility, which says what rates are worth; allowed is one of the two",
+            fairness.shown
+        );
+        problems.add(fairness.origin, &fairness.path, message);
     }
+    check_ranges(csma, problems);
     let aqm = csma.entry("aqm");
     if has_tcp
         && word("access") == Some("adaptive")
@@ -318,4 +322,35 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
         let message = "without it and with one connection r grows without bound; needed is r_max";
         problems.add(aqm.origin, "csma.aqm", message.to_owned());
     }
+}
+
+/// A frame that can be received is sensed.
+fn check_ranges(csma: &Section, problems: &mut Problems) {
+    let [sensing, transmission] =
+        ["sensing_range", "transmission_range"].map(|key| csma.entry(key));
+    let (Some(sensing), Some(transmission)) = (sensing, transmission) else {
+        return;
+    };
+    let (Some(sensed), Some(received)) = (sensing.length(), transmission.length()) else {
+        return;
+    };
+    if sensed >= received || csma.named("node").is_empty() {
+        return;
+    }
+    let (entry, bound) = match sensing.given {
+        true => (
+            sensing,
+            format!("at least {}", units::show(received, LENGTH)),
+        ),
+        false => (
+            transmission,
+            format!("at most {}", units::show(sensed, LENGTH)),
+        ),
+    };
+    let message = format!(
+        "{} makes sensing_range less than transmission_range, but a frame that can be received is \
+         sensed; allowed is {bound}",
+        entry.shown
+    );
+    problems.add(entry.origin, &entry.path, message);
 }

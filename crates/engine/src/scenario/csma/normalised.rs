@@ -86,6 +86,7 @@ impl Csma {
             "class": flow.class,
             "route": flow.route.iter().map(name).collect::<Vec<_>>(),
             "weight": flow.weight,
+            "marginal_utility": flow.marginal_utility.as_ref().map(Marginals::points),
             "transport": if flow.is_tcp() { "tcp" } else { "udp" },
             "greedy": flow.is_greedy(),
             "mss_bytes": flow.payload_bytes(),

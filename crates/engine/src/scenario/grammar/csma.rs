@@ -40,7 +40,7 @@ const CSMA_KEYS: &[Key] = &[
         "sensing_range",
         length(1, FARTHEST),
         Default::Text("800 m"),
-        "Carrier-sensing range: links from node to node conflict if their transmitters are no farther apart, or share a node.",
+        "Carrier-sensing range, no less than transmission_range: links from node to node conflict if their transmitters are no farther apart, or share a node.",
     ),
     key(
         "interference_range",
@@ -58,7 +58,7 @@ const CSMA_KEYS: &[Key] = &[
         "access",
         Kind::Choice(&["adaptive", "legacy", "dcf"]),
         Default::Text("adaptive"),
-        "Adaptive: a link's mean backoff is exp(-beta r) of a transmission, r following its queue. Legacy: all links count down alike, in continuous time. Dcf: they count slots, with windows that double after a collision (IEEE 802.11). With legacy and dcf there are no prices: one connection a flow, no aqm.",
+        "Adaptive: a link's mean backoff is exp(-beta r) of a transmission, r following its queue. Legacy: all links count down alike, in continuous time. Dcf: they count slots, with windows that double after a collision (IEEE 802.11). With legacy and dcf there are no prices: one connection a flow, no aqm. Settings that an access or connections have no use for are refused, but those of the file where --set chose the access or connections.",
     ),
     key(
         "service_rate",
@@ -208,9 +208,18 @@ const CSMA_KEYS: &[Key] = &[
         "fairness",
         number(-1000.0, 1000.0),
         Default::Depends("2"),
-        "Utility x^(1 - fairness) / (1 - fairness) of a rate x, only with connections = \"utility\"; above 0, so that it is concave. 1: proportional fairness.",
+        "Utility x^(1 - fairness) / (1 - fairness) of a rate x in packets/s, only with connections = \"utility\"; above 0, so that it is concave. 1: proportional fairness.",
+    ),
+    key(
+        "marginal_utility",
+        Kind::Points,
+        Default::Absent("a power of the rate, by fairness"),
+        MARGINALS,
     ),
 ];
+
+/// Of the network and of a flow.
+pub(super) const MARGINALS: &str = "Any concave utility, in the place of fairness and only with connections = \"utility\", by its derivative: points [rate in packets/s, marginal utility]. Between two points, and beyond the first and the last, it is a power of the rate.";
 
 const LINK: Table = Table {
     name: "csma.link",

@@ -1,5 +1,6 @@
 //! Wired links, flows between wired nodes, and networks of a known shape.
 
+use super::csma::MARGINALS;
 use super::flows::{TCP_KEYS, UDP_KEYS};
 use super::queue::queue;
 use super::{Default, Key, Kind, S, Table, count, duration, inherited, key, number, own};
@@ -79,13 +80,19 @@ pub(in super::super) const FLOW: Table = Table {
                 "route",
                 Kind::Names,
                 Default::Absent("no such route; needed beside csma"),
-                "Links of csma, and wired links, that the flow passes in this order; in the place of from and to.",
+                "Links of csma, and wired links, that the flow passes in this order, each from its `from` to its `to`, where the next begins; in the place of from and to.",
             ),
             key(
                 "weight",
                 number(1e-6, 1e6),
                 Default::Depends("1"),
                 "Weight of the flow's utility; only with a route and csma.connections = \"utility\".",
+            ),
+            key(
+                "marginal_utility",
+                Kind::Points,
+                Default::Absent("that of csma"),
+                MARGINALS,
             ),
         ]),
         inherited(HOST_KEYS, "the dumbbell or parking_lot"),

@@ -131,6 +131,56 @@ fn a_utility_that_is_not_concave_is_refused() {
 }
 
 #[test]
+fn a_flow_has_its_own_marginal_utility_or_that_of_all() {
+    let rules = "connections = \"utility\"\nmarginal_utility = [[10, 1], [100, 0.01]]";
+    let text = LISTED.replace("connected = true", rules) + "marginal_utility = [[1, 2], [2, 1]]";
+    let flows = network(&text).flows;
+    let points = |flow: usize| flows[flow].marginal_utility.as_ref().unwrap().points();
+    assert_eq!(points(0), [(10.0, 1.0), (100.0, 0.01)]);
+    assert_eq!(points(2), [(1.0, 2.0), (2.0, 1.0)]);
+}
+
+#[test]
+fn marginal_utilities_that_do_not_fall_are_refused() {
+    let said = |points: &str| {
+        let rules = format!("connections = \"utility\"\nmarginal_utility = {points}");
+        listed("connected = true", &rules)
+    };
+    let allowed = "allowed are 2 to 1000 points [rate in packets/s, marginal utility] above 0, rates \
+                   rising and marginal utilities falling, such as [[10, 1], [100, 0.01]]";
+    let cases = [
+        (
+            "[[10, 1], [100, 2.5]]",
+            "a list has marginal utility 1 at rate 10 and 2.5 at 100, so that the utility is not \
+             strictly concave",
+        ),
+        ("[[10, 1], [5, 0.5]]", "a list has rate 5 after rate 10"),
+        ("[[10, 1]]", "a list has fewer than two points"),
+        ("[[10, 1], [20]]", "a list has a point of 1 numbers"),
+        ("[10, 1]", "a list has 10, which is not a point"),
+        (
+            "[[10, \"a\"], [20, 1]]",
+            "a list has \"a\", which is not a number",
+        ),
+        ("3", "3 is not a list of points"),
+    ];
+    for (points, fault) in cases {
+        let expected = format!("x.toml:6: `csma.marginal_utility`: {fault}; {allowed}");
+        assert_eq!(said(points), expected);
+    }
+    assert_eq!(
+        said("[[1, 2], [2, 1]]\nfairness = 2"),
+        "x.toml:7: `csma.fairness`: 2 beside marginal_utility, which says what rates are worth; \
+         allowed is one of the two"
+    );
+    assert_eq!(
+        listed("connected = true", "marginal_utility = [[1, 2], [2, 1]]"),
+        "x.toml:5: `csma.marginal_utility`: a list has no effect; needed is csma.connections = \
+         \"utility\""
+    );
+}
+
+#[test]
 fn links_and_nodes_that_make_no_sense_are_refused() {
     let placed = |old: &str, new: &str| complaints(toml(&PLACED.replace(old, new), &[]));
     let cases = [
@@ -196,10 +246,6 @@ fn links_and_nodes_that_make_no_sense_are_refused() {
 fn only_flows_on_routes_are_beside_a_conflict_graph() {
     let with = |more: &str| complaints(toml(&format!("{PLACED}{more}"), &[]));
     let cases = [
-        (
-            with("[cell]\nphy = \"802.11b\"\n[station.a]\nupload = 1"),
-            "`cell`: beside `csma`; allowed are only wired links and flows with a route",
-        ),
         (
             with("[flow.y]\nfrom = \"a\"\nto = \"b\""),
             "`flow.y`: without a route; needed beside `csma` is a list of its links",
@@ -320,6 +366,196 @@ fn settings_that_contradict_each_other_are_refused() {
     for (said, expected) in cases {
         assert!(said.contains(expected), "{said}\ndoes not say\n{expected}");
     }
+}
+
+#[test]
+fn a_route_that_jumps_is_refused() {
+    let text = format!(
+        "{PLACED}on = {{ from = \"b\", to = \"a\" }}\n\
+         [link.wire]\nfrom = \"d\"\nto = \"server\"\nrate = \"2 Mbps\"\n"
+    );
+    let said = |route: &str| {
+        complaints(toml(
+            &text.replace("[\"near\"]", route),
+            &[("duration", "9 s")],
+        ))
+    };
+    assert_eq!(said("[\"near\", \"on\"]"), "");
+    assert_eq!(said("[\"middle\", \"wire\"]"), "");
+    let cases = [
+        (
+            "[\"near\", \"far\"]",
+            "jumps: link \"near\" ends at node b, link \"far\" begins at node e; allowed after it are on",
+        ),
+        (
+            "[\"middle\", \"near\"]",
+            "jumps: link \"middle\" ends at node d, link \"near\" begins at node a; allowed after it are wire",
+        ),
+        (
+            "[\"far\", \"near\"]",
+            "jumps: link \"far\" ends at node f, link \"near\" begins at node a; needed after it is a \
+             link from f, and there is none",
+        ),
+        (
+            "[\"wire\", \"middle\"]",
+            "jumps: link \"wire\" ends at node server, link \"middle\" begins at node c; needed after it \
+             is a link from server, and there is none",
+        ),
+    ];
+    for (route, expected) in cases {
+        assert_eq!(said(route), format!("x.toml:3: `flow.x.route`: {expected}"));
+    }
+    // against its direction
+    let server = text
+        .replace("d = { x", "server = { x")
+        .replace("to = \"d\"", "to = \"server\"");
+    assert_eq!(
+        complaints(toml(
+            &server.replace("[\"near\"]", "[\"middle\", \"wire\"]"),
+            &[]
+        )),
+        "x.toml:3: `flow.x.route`: jumps: link \"middle\" ends at node server, link \"wire\" begins at \
+         node d; needed after it is a link from server, and there is none\n\
+         hint: a route passes links from `from` to `to`, and \"wire\" leads to server"
+    );
+}
+
+#[test]
+fn a_frame_that_can_be_received_is_sensed() {
+    let ranges = |ranges: &str| {
+        let table = format!("[csma]\n{ranges}\n[csma.node]");
+        complaints(toml(&PLACED.replace("[csma.node]", &table), &[]))
+    };
+    assert_eq!(
+        ranges("sensing_range = \"240 m\""),
+        "x.toml:5: `csma.sensing_range`: \"240 m\" makes sensing_range less than transmission_range, \
+         but a frame that can be received is sensed; allowed is at least 250 m"
+    );
+    assert_eq!(
+        ranges("transmission_range = \"1 km\""),
+        "x.toml:5: `csma.transmission_range`: \"1 km\" makes sensing_range less than \
+         transmission_range, but a frame that can be received is sensed; allowed is at most 800 m"
+    );
+    assert_eq!(ranges("sensing_range = \"250 m\""), "");
+}
+
+#[test]
+fn settings_without_effect_are_refused() {
+    let said = |rules: &str| listed("connected = true", rules);
+    let idle = |line: usize, key: &str, shown: &str, needed: &str| {
+        format!("x.toml:{line}: `csma.{key}`: {shown} has no effect; needed is {needed}")
+    };
+    let adaptive = "csma.access = \"adaptive\"";
+    let several = "csma.connections = \"rtt\" or \"utility\"";
+    let dcf = "csma.access = \"dcf\"";
+    let cases = [
+        ("access = \"legacy\"", "k = 3", "k", "3", adaptive),
+        ("access = \"dcf\"", "beta = 3", "beta", "3", adaptive),
+        ("access = \"dcf\"", "aqm = true", "aqm", "true", adaptive),
+        (
+            "access = \"legacy\"",
+            "connections = \"rtt\"",
+            "connections",
+            "\"rtt\"",
+            adaptive,
+        ),
+        ("access = \"legacy\"", "r_max = 1", "r_max", "1", adaptive),
+        (
+            "access = \"legacy\"",
+            "slot = \"9 us\"",
+            "slot",
+            "\"9 us\"",
+            dcf,
+        ),
+        ("beta = 9", "cwmin = 15", "cwmin", "15", dcf),
+        (
+            "access = \"dcf\"",
+            "backoff = \"constant\"",
+            "backoff",
+            "\"constant\"",
+            "csma.access = \"adaptive\" or \"legacy\"",
+        ),
+        (
+            "beta = 9",
+            "access_intensity = 2",
+            "access_intensity",
+            "2",
+            "csma.access = \"legacy\"",
+        ),
+        ("connections = \"one\"", "k = 3", "k", "3", several),
+        (
+            "connections = \"one\"",
+            "rounding = \"nearest\"",
+            "rounding",
+            "\"nearest\"",
+            several,
+        ),
+        (
+            "connections = \"rtt\"",
+            "fairness = 2",
+            "fairness",
+            "2",
+            "csma.connections = \"utility\"",
+        ),
+        (
+            "beta = 9",
+            "sensing_range = \"1 km\"",
+            "sensing_range",
+            "\"1 km\"",
+            "nodes with positions, [csma.node.NAME]",
+        ),
+    ];
+    for (mode, setting, key, shown, needed) in cases {
+        let rules = format!("{mode}\n{setting}");
+        assert_eq!(said(&rules), idle(5, key, shown, needed), "{rules}");
+    }
+    // what says no more than what is so
+    assert_eq!(
+        said("access = \"legacy\"\naqm = false\nconnections = \"one\""),
+        ""
+    );
+}
+
+#[test]
+fn a_file_keeps_what_a_setting_leaves_without_effect() {
+    let text = LISTED.replace("from = \"ap\"", "from = \"x\"");
+    let text = text.replace("connected = true", "k = 3\nbeta = 9");
+    let with = |settings: &[(&str, &str)]| complaints(toml(&text, settings));
+    assert_eq!(with(&[("csma.access", "legacy")]), "");
+    assert_eq!(with(&[("csma.connections", "one")]), "");
+    assert_eq!(
+        with(&[("csma.access", "dcf"), ("csma.k", "4")]),
+        "--set csma.k=4: `csma.k`: 4 has no effect; needed is csma.access = \"adaptive\""
+    );
+}
+
+#[test]
+fn one_mistake_is_one_line() {
+    let with = |more: &str| complaints(toml(&format!("{PLACED}{more}"), &[]));
+    assert_eq!(
+        with("[dumbbell]\nflows = 3"),
+        "x.toml:15: `dumbbell`: beside `csma`; allowed are only wired links and flows with a route"
+    );
+    assert_eq!(
+        with("[cell]\nphy = \"802.11b\""),
+        "x.toml:15: `cell`: beside `csma`; allowed are only wired links and flows with a route"
+    );
+    assert_eq!(
+        with("[cell]\nrate = \"3 Mbps\"\n[station.a]\nupload = 0"),
+        "x.toml:15: `cell`: beside `csma`, and so is `station`; allowed are only wired links and \
+         flows with a route"
+    );
+    assert_eq!(
+        with("[wire]\ndelay = \"1 ms\""),
+        "x.toml:15: `wire`: beside `csma`; allowed are only wired links and flows with a route"
+    );
+    assert_eq!(
+        complaints(toml(
+            "duration = \"1 s\"\ncsma = true\nflow.a.route = [\"b\"]\nflow.b.route = [\"c\"]",
+            &[]
+        )),
+        "x.toml:2: `csma`: true is not a table; allowed is a table with at least the key link"
+    );
 }
 
 #[test]

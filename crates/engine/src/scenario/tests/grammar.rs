@@ -200,8 +200,10 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Rate { .. } => "4 Mbps",
         Kind::DataRate | Kind::ControlRate => "1 Mbps",
         Kind::Size { .. } => "50 B",
+        Kind::Length { .. } if key.name == "sensing_range" => "900 m",
         Kind::Length { .. } => "5 m",
         Kind::Names => "[\"b\"]",
+        Kind::Points => "[[1, 2], [3, 1.5]]",
         Kind::Choice(_) => match key.name {
             "phy" => "802.11g-long",
             "congestion" => "tahoe",

@@ -1,0 +1,122 @@
+//! Routes over links on air and wires.
+
+use super::super::decode::{Entry, Section};
+use super::super::model::{LinkSettings, Scenario};
+use super::super::problem::{Problems, did_you_mean, one_line};
+use super::{CsmaLink, Hop};
+use crate::kernel::time::Span;
+
+/// A round trip takes time: over a wireless link, or over a wire with a rate or a delay.
+pub(super) fn check_time(
+    section: &Section,
+    route: &[Hop],
+    scenario: &Scenario,
+    problems: &mut Problems,
+) -> Option<()> {
+    let takes_time = |hop: &Hop| match hop {
+        Hop::Wireless(_) => true,
+        Hop::Wired(wire) => {
+            let wire = &scenario.links[*wire];
+            wire.rate_bps.is_some() || wire.delay > Span::ZERO
+        }
+    };
+    if route.iter().any(takes_time) {
+        return Some(());
+    }
+    let entry = section.entry("route")?;
+    let message =
+        "packets take no time on it; needed is a wireless link, or a rate or a delay".to_owned();
+    problems.add(entry.origin, &entry.path, message);
+    None
+}
+
+/// The links of a route: each is there, and begins where the one before ends.
+pub(super) fn route(
+    entry: &Entry,
+    links: &[CsmaLink],
+    wired: &[LinkSettings],
+    problems: &mut Problems,
+) -> Option<Vec<Hop>> {
+    let mut hops = Vec::new();
+    for name in entry.names()? {
+        let wireless = links.iter().position(|link| link.name == *name);
+        let wire = || wired.iter().position(|link| link.name == *name);
+        match wireless
+            .map(Hop::Wireless)
+            .or_else(|| wire().map(Hop::Wired))
+        {
+            Some(hop) => hops.push(hop),
+            None => {
+                let names: Vec<&str> = every(links, wired).map(|(name, _)| name).collect();
+                let message = format!(
+                    "there is no link \"{name}\"; allowed are {}",
+                    one_line(&names.join(", "), 200)
+                );
+                let hint = did_you_mean(name, names);
+                problems.add_with_hint(entry.origin, &entry.path, message, hint);
+                return None;
+            }
+        }
+    }
+    touching(entry, links, wired, problems)?;
+    Some(hops)
+}
+
+/// Transmitter and receiver of a link, if they are known.
+type Ends<'a> = Option<[&'a str; 2]>;
+
+/// All links that a route may pass.
+fn every<'a>(
+    links: &'a [CsmaLink],
+    wired: &'a [LinkSettings],
+) -> impl Iterator<Item = (&'a str, Ends<'a>)> {
+    let on_air = links.iter().map(|link| {
+        let ends = link.ends.as_ref();
+        let ends = ends.map(|[from, to]| [from.as_str(), to.as_str()]);
+        (link.name.as_str(), ends)
+    });
+    let there = wired.iter().filter(|link| !link.name.contains('/'));
+    let there = there.map(|link| {
+        let ends = [link.from.as_str(), link.to.as_str()];
+        (link.name.as_str(), Some(ends))
+    });
+    on_air.chain(there)
+}
+
+/// Refuses a route that jumps: a link begins elsewhere than where the one before ends. Links whose
+/// conflicts are listed have no ends, and may stand anywhere.
+fn touching(
+    entry: &Entry,
+    links: &[CsmaLink],
+    wired: &[LinkSettings],
+    problems: &mut Problems,
+) -> Option<()> {
+    let ends = |name: &String| every(links, wired).find(|(link, _)| link == name)?.1;
+    for pair in entry.names()?.windows(2) {
+        let [one, next] = pair else { continue };
+        let (Some([_, to]), Some([from, end])) = (ends(one), ends(next)) else {
+            continue;
+        };
+        if to == from {
+            continue;
+        }
+        let begins_there = |ends: Ends| ends.is_some_and(|[from, _]| from == to);
+        let after: Vec<&str> = every(links, wired)
+            .filter(|(_, ends)| begins_there(*ends))
+            .map(|(name, _)| name)
+            .collect();
+        let allowed = match after.is_empty() {
+            true => format!("needed after it is a link from {to}, and there is none"),
+            false => format!("allowed after it are {}", one_line(&after.join(", "), 200)),
+        };
+        let message = format!(
+            "jumps: link \"{one}\" ends at node {to}, link \"{next}\" begins at node {from}; {allowed}"
+        );
+        let hint = (end == to).then(|| {
+            format!("a route passes links from `from` to `to`, and \"{next}\" leads to {to}")
+        });
+        problems.add_with_hint(entry.origin, &entry.path, message, hint);
+        return None;
+    }
+    Some(())
+}
