@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
@@ -7,6 +8,7 @@ from matplotlib.patches import Rectangle
 import lasthop as lh
 from lasthop.digits import plain
 from lasthop.errors import UserError
+from lasthop.plot.conflicts import BOX, WIDTH, clear, covering, to_paper
 from lasthop.plot.figure import COLUMN_INCHES
 
 from .conftest import SMALL
@@ -108,6 +110,64 @@ def test_conflict_graph_is_drawn_with_what_each_link_gets() -> None:
         assert [line.get_linestyle() for line in axes.lines] == ["-"] * 4
     [alone] = compared.simulation.plot.conflicts().axes
     assert texts(alone) == texts(simulation)
+
+
+PLACED = {
+    "duration": "5 s",
+    "replications": 1,
+    "csma": {
+        "sensing_range": "600 m",
+        "interference_range": "600 m",
+        "node": {
+            name: {"x": f"{x} m"}
+            for name, x in {"a": 0, "b": 200, "c": 500, "d": 700, "e": 1200, "f": 1300}.items()
+        },
+        "link": {
+            "near": {"from": "a", "to": "b"},
+            "middle": {"from": "c", "to": "d"},
+            "far": {"from": "e", "to": "f"},
+        },
+    },
+    "flow": {name: {"route": [name]} for name in ("near", "middle", "far")},
+}
+"""Transmitters in a row; the far one destroys what the middle one sends."""
+
+
+def test_links_stand_where_their_nodes_do_and_arrows_tell_who_is_hidden() -> None:
+    compared = lh.compare(PLACED)
+    model, simulation = compared.figure().axes
+    for axes in (model, simulation):
+        discs = [collection.get_offsets()[0] for collection in axes.collections[::2]]
+        near, middle, far = (float(x) for x, _ in discs)
+        assert (middle - near) / (far - near) == pytest.approx(500.0 / 1150.0)
+        [arrow] = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
+        assert (arrow.xyann[0], arrow.xy[0]) == (far, middle)
+        assert len(axes.lines) == 1  # near and middle hear each other
+    [legend] = compared.figure().legends
+    assert "hidden: destroys" in legend.get_texts()[1].get_text()
+
+
+def test_links_that_would_cover_one_another_are_moved_apart_in_their_order() -> None:
+    middles = np.array([[50.0, 100.0], [100.0, 50.0], [150.0, 100.0], [1250.0, 100.0]])
+    at = clear(middles * to_paper(middles, WIDTH - BOX[0]), np.array(BOX))
+    assert not covering(at, np.array(BOX)).any()
+    assert np.ptp(at[:, 0]) <= WIDTH - BOX[0]
+    assert list(np.argsort(at[:, 0])) == [0, 1, 2, 3]
+    assert at[1, 1] < at[0, 1] == at[2, 1]
+    # far too many at one place: one above the other
+    heap = clear(np.zeros((9, 2)), np.array(BOX))
+    assert not covering(heap, np.array(BOX)).any()
+
+
+def test_nothing_of_a_conflict_graph_is_cut_off() -> None:
+    figure = lh.compare(PLACED).figure()
+    figure.draw_without_rendering()
+    box = figure.bbox
+    for axes in figure.axes:
+        for text in [axes.title, *(text for text in axes.texts if text.get_text())]:
+            inside = text.get_window_extent()
+            assert box.x0 <= inside.x0
+            assert inside.x1 <= box.x1
 
 
 def test_conflict_graph_without_a_model_is_the_simulation_alone() -> None:

@@ -1,39 +1,81 @@
 """A network by its conflict graph: who hears whom, and what each link gets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from lasthop.digits import plain
-from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
+from lasthop.plot.figure import COLUMN_INCHES, MODEL, QUIET, SIMULATION, Figure, house_style, title
 from lasthop.result import Answer, Prediction
 
 __all__ = ["conflict_figure"]
 
 Point = tuple[float, float]
+Floats = NDArray[np.float64]
 
 LARGEST_AREA = 500.0
-"""Area of a link that is always active. [points^2]"""
+"""Area of a link that is always active, where there are few. [points^2]"""
 
 MOST_NAMED = 30
 """Links up to which each has its name, air time and throughput beside it."""
 
+WIDTH = 72.0 * COLUMN_INCHES
+"""Width of a panel. [points]"""
+
+RADIUS = 36.0
+"""Of the circle on which links stand whose places are not known. [points]"""
+
+CENTRE = (WIDTH / 2.0, 2.1 * RADIUS)
+"""Of that circle. [points]"""
+
+BOX, DOT = (54.0, 62.0), (16.0, 16.0)
+"""Room of a link with its text, where places are known, and without text. [points]"""
+
+POINTS_PER_MM = 72.0 / 25.4
+HIDDEN = "#D55E00"
+
 
 def conflict_figure(answers: Sequence[tuple[str, Answer]]) -> Figure:
     """One panel an answer: links as discs with the area of their air time, conflicts as lines.
+
+    Links between nodes stand where the middle between these is, moved apart where there is no room;
+    others stand on a circle. Arrows lead from links to those whose frames they destroy
+    unheard.
 
     Parameters
     ----------
     answers : sequence of (str, Answer)
         Titles, and predictions or simulations of scenarios with `csma`.
     """
-    with house_style(8.0 + 48.0 * len(answers)) as figure:
-        column = figure.subplots(len(answers), squeeze=False)[:, 0]
-        for axes, (text, answer) in zip(column, answers, strict=True):
-            draw_conflicts(axes, answer)
+    networks = [answer.scenario["csma"] for _, answer in answers]
+    placed = [places(csma["links"], csma["nodes"]) for csma in networks]
+    heights = [height for _, height in placed]
+    has_hidden = any(link["disturbs"] for csma in networks for link in csma["links"])
+    legend_mm = 14.0 if has_hidden else 10.0
+    total_mm = sum(heights) / POINTS_PER_MM + 7.0 * len(answers) + legend_mm
+    with house_style(total_mm) as figure:
+        column = figure.subplots(len(answers), squeeze=False, height_ratios=heights)[:, 0]
+        for axes, (text, answer), (at, height) in zip(column, answers, placed, strict=True):
+            draw_conflicts(axes, answer, at)
+            axes.set_xlim(0.0, WIDTH)
+            axes.set_ylim(0.0, height)
+            axes.set_axis_off()
             title(axes, text)
+        lines = [Line2D([], [], color=QUIET, linewidth=0.8, linestyle="-")]
+        meanings = ["conflict: one waits for the other; discs are air times"]
+        if has_hidden:
+            lines.append(
+                Line2D(
+                    [], [], color=HIDDEN, linewidth=0.8, linestyle="--", marker=">", markersize=3
+                )
+            )
+            meanings.append("hidden: destroys the other's frames, unheard")
+        figure.legend(lines, meanings, loc="outside lower left")
     return figure
 
 
@@ -52,40 +94,116 @@ def throughputs(answer: Answer) -> dict[str, float]:
     return {link: bps for link, bps in over.items() if link not in unknown}
 
 
-def draw_conflicts(axes: Axes, answer: Answer) -> None:
+def draw_conflicts(axes: Axes, answer: Answer, at: Mapping[str, Point]) -> None:
     """The conflict graph of one answer, links in their air time, with their throughputs."""
     carried = throughputs(answer)
     color = MODEL if isinstance(answer, Prediction) else SIMULATION
-    links: Sequence[Any] = answer.scenario["csma"]["links"]
-    at = dict(zip((link["name"] for link in links), around(len(links)), strict=True))
-    for link in links:
+    csma = answer.scenario["csma"]
+    area = LARGEST_AREA * (1.0 if len(at) <= MOST_NAMED else 10.0 / len(at))
+    for link in csma["links"]:
         for other in link["conflicts"]:
             if other < link["name"]:  # both name the conflict
                 continue
             (x, y), (x_other, y_other) = at[link["name"]], at[other]
             ends = [x, x_other], [y, y_other]
             axes.plot(*ends, color=QUIET, linewidth=0.8, linestyle="-", zorder=1)
+        for other in link["disturbs"]:
+            style = {"arrowstyle": "-|>", "color": HIDDEN, "linestyle": "--", "linewidth": 0.8}
+            radius = 1.1 * (area / pi) ** 0.5
+            bent = {"connectionstyle": "arc3,rad=0.15", "shrinkA": radius, "shrinkB": radius}
+            axes.annotate("", at[other], at[link["name"]], arrowprops=style | bent, zorder=1)
     for item in answer.summary["links"]:
         if item["name"] not in at:
             continue
         airtime = item["airtime_fraction"]["mean"]
         x, y = at[item["name"]]
-        axes.scatter([x], [y], s=LARGEST_AREA, facecolor="white", edgecolor=QUIET, zorder=2)
-        axes.scatter([x], [y], s=LARGEST_AREA * airtime, color=color, linewidth=0, zorder=3)
+        axes.scatter([x], [y], s=area, facecolor="white", edgecolor=QUIET, zorder=2)
+        axes.scatter([x], [y], s=area * airtime, color=color, linewidth=0, zorder=3)
         if len(at) <= MOST_NAMED:
             text = f"{item['name']}: {100 * airtime:.0f} %"
             if item["name"] in carried:
                 text += f"\n{plain(carried[item['name']] * 1e-6)} Mb/s"
-            axes.annotate(
-                text,
-                (1.45 * x, 1.72 * y),
-                ha="left" if x > 0.1 else "right" if x < -0.1 else "center",
-                va="center",
-            )
-    axes.set_xlim(-2.4, 2.4)
-    axes.set_ylim(-2.0, 2.0)
-    axes.set_aspect("equal")
-    axes.set_axis_off()
+            beside(axes, text, (x, y), is_placed=bool(csma["nodes"]))
+
+
+def beside(axes: Axes, text: str, at: Point, *, is_placed: bool) -> None:
+    """What a link gets: under its disc, or outside the circle on which it stands."""
+    radius = (LARGEST_AREA / pi) ** 0.5
+    if is_placed:
+        down = (at[0], at[1] - radius - 3.0)
+        room = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        axes.annotate(text, down, ha="center", va="top", zorder=4, bbox=room)
+        return
+    x, y = ((at[k] - CENTRE[k]) / RADIUS for k in (0, 1))
+    axes.annotate(
+        text,
+        (CENTRE[0] + 1.45 * RADIUS * x, CENTRE[1] + 1.72 * RADIUS * y),
+        ha="left" if x > 0.1 else "right" if x < -0.1 else "center",
+        va="center",
+    )
+
+
+def places(links: Sequence[Any], nodes: Sequence[Any]) -> tuple[dict[str, Point], float]:
+    """Where links stand in a panel, and its height. [points]"""
+    names = [link["name"] for link in links]
+    if not nodes:
+        circle = [(CENTRE[0] + RADIUS * x, CENTRE[1] + RADIUS * y) for x, y in around(len(links))]
+        return dict(zip(names, circle, strict=True)), 2.0 * CENTRE[1] + 2.0
+    where = {node["name"]: (node["x_m"], node["y_m"]) for node in nodes}
+    middles = np.array([np.add(where[link["from"]], where[link["to"]]) / 2.0 for link in links])
+    is_named = len(links) <= MOST_NAMED
+    box = np.array(BOX if is_named else DOT)
+    scale = to_paper(middles, WIDTH - box[0])
+    at = (middles - middles.min(axis=0)) * scale
+    if is_named:
+        at = clear(at, box)
+    at[:, 0] += (WIDTH - np.ptp(at[:, 0])) / 2.0
+    at[:, 1] += 0.7 * box[1]
+    height = float(at[:, 1].max()) + 0.35 * box[1]
+    return {name: (float(x), float(y)) for name, (x, y) in zip(names, at, strict=True)}, height
+
+
+def to_paper(middles: Floats, width: float) -> float:
+    """Points a metre so that all fits."""
+    across, along = np.maximum(np.ptp(middles, axis=0), 1.0)
+    return min(width / float(across), 1.5 * WIDTH / float(along))
+
+
+def clear(places: Floats, box: Floats) -> Floats:
+    """Places on paper with room for each. [points]
+
+    As they are, if there is room; else larger, gaps cut down to what a box needs, so that left and
+    right, above and below stay; else the rest one above the other too.
+    """
+    at = places
+    for zoom in np.geomspace(1.0, 1e3, 60):
+        if not covering(at, box).any():
+            return at
+        cut = np.stack([cut_gaps(places[:, k] * zoom, 1.05 * box[k]) for k in (0, 1)], axis=1)
+        if np.ptp(cut[:, 0]) <= WIDTH - box[0]:
+            at = cut
+    at = at.copy()
+    for _ in range(100 * len(at)):
+        pairs = np.argwhere(np.triu(covering(at, box)))
+        if not len(pairs):
+            break
+        one, other = sorted(pairs[0], key=lambda k: (at[k, 1], k))
+        at[other, 1] = at[one, 1] + box[1]
+    return at
+
+
+def covering(at: Floats, box: Floats) -> NDArray[np.bool_]:
+    """Which boxes cover one another."""
+    apart = np.abs(at[:, None, :] - at[None, :, :])
+    return (apart < box - 0.01).all(axis=2) & ~np.eye(len(at), dtype=bool)
+
+
+def cut_gaps(values: Floats, most: float) -> Floats:
+    """Values in the same order from zero on, no gap between two larger than `most`."""
+    unique, place = np.unique(values, return_inverse=True)
+    gaps = np.minimum(np.diff(unique), most)
+    at: Floats = np.concatenate([[0.0], np.cumsum(gaps)])[place]
+    return at
 
 
 def around(count: int) -> list[Point]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -127,7 +128,7 @@ class ByPoints:
         inner = np.exp(self._rates[1:-1])
         low, high = sorted((start, rate))
         ends = [low, *inner[(inner > low) & (inner < high)], high]
-        area = sum(self._area(a, b) for a, b in zip(ends, ends[1:], strict=False))
+        area = sum(self._area(a, b) for a, b in pairwise(ends))
         return float(area if rate >= start else -area)
 
     def _area(self, low: float, high: float) -> float:
