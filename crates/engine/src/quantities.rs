@@ -39,7 +39,7 @@ pub const QUANTITIES: &[Quantity] = &[
         name: "rtt_s",
         unit: "s",
         lists: &["flows", "classes"],
-        definition: "mean of the round-trip samples of a TCP flow, one an ACK of new data; of a class over the samples of all its TCP flows",
+        definition: "mean of the round-trip samples of a TCP flow, one an ACK of new data; of a class over the samples of all its TCP flows, of a user of a CSMA network over those of all its connections; in a series over the samples of the interval",
     },
     Quantity {
         name: "one_way_delay_s",

@@ -67,8 +67,8 @@ fn one_link_is_on_the_air_for_the_part_that_its_backoff_leaves() {
 fn an_interrupted_backoff_goes_on_where_it_stood() {
     // constant times: a waits 0.25 ms for a packet of 1 ms, b 1 ms in all, so that a sends four times
     // and b once in a round of 6 ms
-    let csma = "access = \"legacy\"\nbackoff = \"constant\"\naccess_intensity = 4";
-    let mut text = saturated(csma, &[("a", "conflicts = [\"b\"]"), ("b", "")]);
+    let legacy = "access = \"legacy\"\nbackoff = \"constant\"\naccess_intensity = 4";
+    let mut text = saturated(legacy, &[("a", "conflicts = [\"b\"]"), ("b", "")]);
     let [a, b] = means(&simulated(&text), "links", "airtime_fraction")[..] else {
         panic!("two links");
     };
@@ -77,7 +77,7 @@ fn an_interrupted_backoff_goes_on_where_it_stood() {
         (a - b).abs() < 1e-3 && (a + b - 2.0 / 2.25).abs() < 1e-3,
         "{a} {b}"
     );
-    text = text.replace("access = \"legacy\"\n", "").replace(
+    text = text.replace(legacy, "backoff = \"constant\"").replace(
         "conflicts = [\"b\"]",
         "conflicts = [\"b\"]\nr = 0.006931471805599453", // exp(-200 r) = 1/4
     );
@@ -227,6 +227,9 @@ down = { route = ["wire", "3"] }
 noise = { route = ["3"], udp = { rate = "300 kbps", arrivals = "poisson" } }
 "#;
 
+/// What is of adaptive access alone.
+const PRICES: &str = "r_per_packet = 2e-4\nconnections_interval = \"1 s\"\n";
+
 #[test]
 fn a_network_of_everything_keeps_its_laws_and_its_bytes() {
     let settings = [
@@ -239,7 +242,11 @@ fn a_network_of_everything_keeps_its_laws_and_its_bytes() {
         "queue = 1\nbeta = 1e5",
     ];
     for setting in settings {
-        let scenario = scenario(&MIXED.replace("[csma]", &format!("[csma]\n{setting}")));
+        let mut text = MIXED.replace("[csma]", &format!("[csma]\n{setting}"));
+        if setting.contains("access") {
+            text = text.replace(PRICES, "");
+        }
+        let scenario = scenario(&text);
         let (one, two) = (result(&scenario, 1), result(&scenario, 2));
         assert_eq!(one.samples_json(), two.samples_json(), "{setting}");
         let goodput = means(&one, "flows", "goodput_bps");
@@ -248,6 +255,29 @@ fn a_network_of_everything_keeps_its_laws_and_its_bytes() {
             "{setting}: {goodput:?}"
         );
     }
+}
+
+#[test]
+fn a_series_of_one_interval_has_the_round_trip_times_of_the_table() {
+    let text = MIXED.replace("warmup = \"2 s\"", "warmup = \"0 s\"")
+        + "[record]\nseries_interval = \"30 s\"";
+    let mut scenario = scenario(&text);
+    scenario.replications = 1;
+    let found = result(&scenario, 1);
+    let tracks = found.series.map(|series| series.tracks).unwrap_or_default();
+    let in_series = |name: &str| {
+        let mut own = tracks.iter().filter(|track| track.name == name);
+        own.find(|track| track.quantity == "rtt_s")
+            .map(|track| track.values.clone())
+    };
+    for item in found.summary["flows"].as_array().into_iter().flatten() {
+        let of_table = item["rtt_s"]["mean"].as_f64().map(|mean| vec![mean]);
+        assert_eq!(
+            in_series(item["name"].as_str().unwrap_or_default()),
+            of_table
+        );
+    }
+    assert!(in_series("far").is_some() && in_series("noise").is_none());
 }
 
 #[test]

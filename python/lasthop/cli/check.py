@@ -1,6 +1,8 @@
 """`lasthop check`."""
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import typer
 
@@ -8,9 +10,18 @@ from lasthop.cli.options import File, Json, Settings, read_scenario
 
 __all__ = ["check"]
 
+MOST_LINKS = 30
+"""Links whose neighbours are listed; --json has all."""
+
+MOST_NAMES = 12
+"""Neighbours that are named."""
+
 
 def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     """Check a scenario and say what is in it.
+
+    Of a network of CSMA links it lists who conflicts with whom, as the file says or as follows from
+    where nodes stand, and whose frames a link destroys unheard.
 
     --json prints it in normalised form, every default filled in and every group of stations and
     connections written out in SI units. This is what models and engine read, not a scenario file.
@@ -27,3 +38,23 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
         for what in parts[1]
     )
     typer.echo(f"{scenario.source}: ok: {scenario['name']}: {counts}, {runs}")
+    if csma:
+        typer.echo("\n".join(neighbours(csma["links"])))
+
+
+def neighbours(links: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each link: whom it conflicts with, and whose frames it destroys unheard."""
+    for link in links[:MOST_LINKS]:
+        line = f"  link {link['name']} conflicts with {names(link['conflicts'])}"
+        if link["disturbs"]:
+            line += f"; hidden from {names(link['disturbs'])}, whose frames it destroys"
+        yield line
+    if len(links) > MOST_LINKS:
+        yield f"  ... and {len(links) - MOST_LINKS} more links, which --json lists"
+
+
+def names(links: Sequence[str]) -> str:
+    """The first of them, and how many more."""
+    more = len(links) - MOST_NAMES
+    first = ", ".join(links[:MOST_NAMES]) or "none"
+    return f"{first} and {more} more" if more > 0 else first

@@ -157,8 +157,9 @@ class _Reader:
         try:
             prediction = predict(scenario, model=model)
         except (ModelError, ConvergenceError) as error:
-            return Run(samples, remarks=(str(error),), series=series)
-        return Run(samples, _means(prediction.summary), tuple(prediction.warnings), series)
+            return Run(samples, remarks=(str(error),), series=series, scenario=scenario)
+        remarks = tuple(prediction.warnings)
+        return Run(samples, _means(prediction.summary), remarks, series, scenario)
 
 
 def _means(summary: Mapping[str, Any]) -> Tree:

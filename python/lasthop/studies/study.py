@@ -138,12 +138,15 @@ class Run:
     series : mapping
         Time series of the first replication, if the scenario records them: ``time_s`` [s], and
         ``tracks``, each with list, name, quantity and values.
+    scenario : mapping
+        The normalised scenario.
     """
 
     samples: Tree
     prediction: Tree = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     series: Mapping[str, Any] = field(default_factory=dict)
+    scenario: Mapping[str, Any] = field(default_factory=dict)
 
     def quantity(self, list_name: str, item: str, quantity: str) -> Quantity:
         """Return one quantity of one item, such as ``("stations", "first", "goodput_bps")``."""

@@ -45,6 +45,28 @@ def test_check_counts_and_json_is_normalised(lasthop: Lasthop, small: Path) -> N
     assert json.loads(lasthop("check", small, "--json").stdout) == lh.Scenario(SMALL).to_dict()
 
 
+def test_check_lists_who_conflicts_with_whom_by_positions(lasthop: Lasthop) -> None:
+    places = {"a": 0, "b": 200, "c": 500, "d": 700, "e": 1200, "f": 1300}
+    links = {"near": ("a", "b"), "middle": ("c", "d"), "far": ("e", "f")}
+    tree = {
+        "duration": "4 s",
+        "csma": {
+            "sensing_range": "600 m",
+            "interference_range": "600 m",
+            "node": {name: {"x": f"{x} m"} for name, x in places.items()},
+            "link": {name: {"from": a, "to": b} for name, (a, b) in links.items()},
+        },
+        "flow": {"x": {"route": ["near"]}},
+    }
+    assert lasthop("check", "-", stdin=json.dumps(tree).encode()).stdout.splitlines()[1:] == [
+        "  link near conflicts with middle",
+        "  link middle conflicts with near",
+        "  link far conflicts with none; hidden from middle, whose frames it destroys",
+    ]
+    listed = json.loads(lasthop("check", "-", "--json", stdin=json.dumps(tree).encode()).stdout)
+    assert [link["conflicts"] for link in listed["csma"]["links"]] == [["middle"], ["near"], []]
+
+
 @pytest.mark.parametrize("command", ["check", "predict", "simulate"])
 def test_standard_input_takes_both_formats(lasthop: Lasthop, command: str, small: Path) -> None:
     tree = {

@@ -20,12 +20,6 @@ def runs(tmp_path_factory) -> dict[str, Runs]:
     )
 
 
-@pytest.fixture(autouse=True)
-def quiet(monkeypatch):
-    """Silences are runs of their own, of 500 s."""
-    monkeypatch.setattr(settings, "silences", lambda beta: (1.0, 2.0))
-
-
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
     values = study.values(runs[study.key])
@@ -123,6 +117,17 @@ def test_silences_are_rows_of_empty_bins():
     assert settings.silent(np.ones(3)) == []
 
 
+def test_the_mean_silence_is_of_all_users_and_weighs_by_length():
+    times = [99.5, 100.0, 100.5, 101.0, 101.5, 102.0]  # the first two are of the warm-up
+    rates = {1: [0.0, 0.0, 0.0, 0.0, 5.0, 0.0], 2: [1.0] * 6, 3: [1.0] * 6, 4: [1.0] * 6}
+    tracks = [
+        {"list": "flows", "name": f"user-{user}", "quantity": "goodput_bps", "values": values}
+        for user, values in rates.items()
+    ]
+    run = Run({}, series={"time_s": times, "tracks": tracks})
+    assert settings.silence(run) == pytest.approx((1.0 + 0.25) / 1.5)
+
+
 def test_efficiency_is_the_part_of_the_time_that_sends():
     flow = {"goodput_bps": [8e5], "connections_opened": [100.0], "connections_closed": [90.0]}
     value = overhead.efficiency(Run({"flows": {"user-1": flow}}), 1).samples[0]
@@ -134,8 +139,8 @@ def test_what_the_model_leaves_out_is_not_laid_beside_it():
     samples = {"flows": {"user-1": {"goodput_bps": [8e5]}}}
     prediction = {"flows": {"user-1": {"goodput_bps": 9e5}}}
     assert network.rate(Run(samples, prediction), 1).predicted == pytest.approx(112.5)
-    remarks = ("section 4.2.1: ACKs contend for the channel, which the model ignores",)
-    assert network.rate(Run(samples, prediction, remarks), 1).predicted is None
+    nack = {"csma": {"acks": "contend"}}
+    assert network.rate(Run(samples, prediction, scenario=nack), 1).predicted is None
 
 
 def test_the_fluid_systems_rest_at_the_optimum():

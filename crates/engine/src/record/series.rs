@@ -26,7 +26,7 @@ pub struct Series {
     pub interval_s: f64,
     /// Sample instants. [s]
     pub time_s: Vec<f64>,
-    /// Queue lengths, cwnd, rate of the bottleneck and last ping at the instant (NaN: not yet), goodput and utilisation over the interval before it.
+    /// Queue lengths, cwnd, rate of the bottleneck and last ping at the instant (NaN: not yet); goodput, utilisation and round-trip time of a user (NaN: no ACK) over the interval before it.
     pub tracks: Vec<Track>,
     #[serde(skip)]
     delivered: Vec<u64>,
@@ -39,6 +39,9 @@ pub struct Series {
     /// Of each user over such links, segments delivered up to the last sample.
     #[serde(skip)]
     user_delivered: Vec<u64>,
+    /// Of each of them, sum and number of round-trip times up to the last sample. [ns]
+    #[serde(skip)]
+    user_delay: Vec<[u64; 2]>,
 }
 
 impl Series {
@@ -81,12 +84,16 @@ impl Series {
             for flow in scenario.csma.iter().flat_map(|csma| &csma.flows) {
                 tracks.push(track("flows", &flow.name, "goodput_bps"));
                 tracks.push(track("flows", &flow.name, "connections"));
+                if flow.is_tcp() {
+                    tracks.push(track("flows", &flow.name, "rtt_s"));
+                }
             }
         }
         let users = world.air.as_ref().map_or(0, |air| air.users.len());
         Series {
             air_ns: vec![0; world.ports.len()],
             user_delivered: vec![0; users],
+            user_delay: vec![[0; 2]; users],
             interval_s: interval.seconds(),
             time_s: Vec::new(),
             tracks,
@@ -155,6 +162,16 @@ impl Series {
             let bits = 8.0 * f64::from(csma.flows[index].payload_bytes());
             push(packets as f64 * bits / self.interval_s);
             push(user.connections() as f64);
+            if user.is_tcp() {
+                let before = self.user_delay[index];
+                let sums = [
+                    user.sum(&world.flows, |c| c.delay_ns),
+                    user.sum(&world.flows, |c| c.delay_samples),
+                ];
+                self.user_delay[index] = sums;
+                // NaN without a sample
+                push((sums[0] - before[0]) as f64 / 1e9 / (sums[1] - before[1]) as f64);
+            }
         }
     }
 }

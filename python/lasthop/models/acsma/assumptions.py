@@ -1,6 +1,6 @@
 """What the A-CSMA model assumes, and where a scenario leaves it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lasthop.models.acsma.optimum import Optimum
@@ -22,6 +22,9 @@ ASSUMPTIONS = (
 LARGE_LOSS = 0.1
 """Loss of a flow from which on losses are not rare: the sum along a route is 5 % off. [-]"""
 
+MOST_LISTED = 4
+"""Links that a warning names."""
+
 FEWEST_CONNECTIONS = 1.0
 """A flow cannot have fewer connections."""
 
@@ -37,7 +40,7 @@ def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
     Yields
     ------
     str
-        A near miss, beginning with the section.
+        A near miss, ending with the section.
 
     Raises
     ------
@@ -81,13 +84,18 @@ def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
         )
     if not adaptive and not one_flow_per_link(csma):
         yield (
-            "section 4.1: legacy access is solved for saturated links; what flows get that pass "
-            "several links, or share one, is not known"
+            "legacy access is solved for saturated links; what flows get that pass several links, "
+            f"or share one, is not known {of('4.1')}"
         )
     sizes = {flow["mss_bytes"] for flow in csma["flows"]}
     if len(sizes) > 1:
         listed = ", ".join(map(str, sorted(sizes)))
-        yield (f"section 5.3.3: segments of {listed} bytes; a link serves equally many of each")
+        yield f"segments of {listed} bytes; a link serves equally many of each {of('5.3.3')}"
+
+
+def of(section: str) -> str:
+    """Where the paper states what is not so."""
+    return f"(paper 001, section {section})"
 
 
 def saturated(csma: Mapping[str, Any]) -> bool:
@@ -100,13 +108,34 @@ def saturated(csma: Mapping[str, Any]) -> bool:
 def check_channel(csma: Mapping[str, Any]) -> Iterator[str]:
     """Warnings on what the channel does beyond the conflict graph."""
     lossy = [link["name"] for link in csma["links"] if link["error"] > 0.0]
-    hidden = [link["name"] for link in csma["links"] if link["disturbs"]]
+    hidden = [
+        f"link {link['name']} destroys frames of {some(link['disturbs'])}"
+        for link in csma["links"]
+        if link["disturbs"]
+    ]
     if lossy:
-        yield f"section 3.1: link {lossy[0]} loses frames on the channel, which the model ignores"
+        yield (
+            f"frames of {some(lossy)} are lost on the channel; the model does not know of it and "
+            f"promises too much {of('3.1')}"
+        )
     if hidden:
-        yield f"section 3.1: link {hidden[0]} is a hidden node for others, which the model ignores"
+        yield (
+            f"hidden nodes: {some(hidden)}, whose transmitters do not hear it and so do not wait; "
+            f"the model does not know of it and promises those links too much {of('3.1')}"
+        )
     if csma["acks"] == "contend":
-        yield "section 4.2.1: ACKs contend for the channel, which the model ignores"
+        yield (
+            "ACKs contend for the channel; the model gives them no time there and promises too "
+            f"much {of('4.2.1')}"
+        )
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few of them in words."""
+    more = len(names) - MOST_LISTED
+    if more > 0:
+        return ", ".join(names[:MOST_LISTED]) + f" and {more} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def check_optimum(
@@ -129,25 +158,25 @@ def check_optimum(
     Yields
     ------
     str
-        A near miss, beginning with the section.
+        A near miss, ending with the section.
     """
     largest = csma["r_max"]
     if largest is not None and found.aggressiveness.max() > largest:
         yield (
-            f"section 4.2.1: r = {found.aggressiveness.max():.3g} is above `csma.r_max` = "
-            f"{largest:g}; the optimum is not reached"
+            f"r = {found.aggressiveness.max():.3g} is above `csma.r_max` = {largest:g}; the "
+            f"optimum is not reached {of('4.2.1')}"
         )
     if rare := {name: loss for name, loss in losses.items() if loss > LARGE_LOSS}:
         worst = max(rare, key=rare.__getitem__)
         yield (
-            f"section 5.2: flow {worst} loses {rare[worst]:.0%} of its packets, {len(rare)} "
-            f"flow(s) more than {LARGE_LOSS:.0%}; a smaller k loses less"
+            f"flow {worst} loses {rare[worst]:.0%} of its packets, {len(rare)} flow(s) more than "
+            f"{LARGE_LOSS:.0%}; a smaller k loses less {of('5.2')}"
         )
     if few := {name: n for name, n in connections.items() if n < FEWEST_CONNECTIONS}:
         least = min(few, key=few.__getitem__)
         yield (
-            f"section 6.1.4: flow {least} would have {few[least]:.2g} connections, {len(few)} "
-            "flow(s) fewer than one; a larger k is finer"
+            f"flow {least} would have {few[least]:.2g} connections, {len(few)} flow(s) fewer than "
+            f"one; a larger k is finer {of('6.1.4')}"
         )
 
 

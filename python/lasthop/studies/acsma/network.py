@@ -155,11 +155,15 @@ NO_ENTROPY = 1e6
 # what figures read
 
 
+def acks_contend(run: Run) -> bool:
+    """Return whether it is of n-ACK, which the model leaves out."""
+    return bool(run.scenario) and run.scenario["csma"]["acks"] == "contend"
+
+
 def quantity(run: Run, list_name: str, item: str, name: str) -> Quantity:
     """Return a quantity, with the model's value unless the model leaves out ACKs that contend."""
     found = run.quantity(list_name, item, name)
-    ignored = any("ACKs contend" in remark for remark in run.remarks)
-    return Quantity(found.samples) if ignored else found
+    return Quantity(found.samples) if acks_contend(run) else found
 
 
 def rate(run: Run, flow: str | int) -> Quantity:

@@ -4,7 +4,6 @@ Where the paper does not say which, these are of n-ACK.
 """
 
 from collections.abc import Mapping
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -169,29 +168,20 @@ STEP_S = 0.5
 """Width of the bins in which silences are seen. [s]"""
 
 SEEDS = 10
+"""Runs in which they are seen: the series is that of a run's first replication."""
 
 
-@cache
-def silences(beta: int) -> tuple[float, ...]:
-    """Return the mean silence in which a user's time in silence passes, of each seed. [s]
+def silence(run: Run) -> float:
+    """Return the mean silence in which a user's time in silence passes. [s]
 
     A silence is a row of bins in which the user gets nothing; a longer one counts for more, by its
     length.
     """
-    from lasthop.run import simulate
-
-    means = []
-    for seed in range(1, SEEDS + 1):
-        tree = network.scenario(f"beta = {beta}", **{**SCHEMES["nack"], "beta": beta})
-        result = simulate(tree, settings={"seed": seed, "replications": 1}, series=f"{STEP_S} s")
-        table = result.series
-        rows = table[(table["list"] == "flows") & (table["quantity"] == "goodput_bps")]
-        late = rows[rows["time_s"] > network.WARMUP_S]
-        lengths: list[float] = []
-        for _, one in late.groupby("name"):
-            lengths += silent(one["value"].to_numpy())
-        means.append(sum(s * s for s in lengths) / sum(lengths) if lengths else 0.0)
-    return tuple(means)
+    lengths: list[float] = []
+    for user in LINKS:
+        times, values = run.track("flows", f"user-{user}", "goodput_bps")
+        lengths += silent(np.asarray(values)[np.asarray(times) > network.WARMUP_S])
+    return sum(s * s for s in lengths) / sum(lengths) if lengths else 0.0
 
 
 def silent(values: NDArray[np.float64]) -> list[float]:
@@ -200,10 +190,18 @@ def silent(values: NDArray[np.float64]) -> list[float]:
     return [float(length) * STEP_S for length in np.diff(edges)[::2]]
 
 
+def _recorded(seed: int) -> dict[str, Any]:
+    """Return one run over which users' throughputs are recorded."""
+    tree = network.scenario("beta = 1800", **{**SCHEMES["nack"], "beta": 1800})
+    record = {"series_interval": f"{STEP_S} s"}
+    return tree | {"seed": seed, "replications": 1, "record": record}
+
+
 def _measure_betas(runs: Runs) -> dict[str, Quantity]:
     values = {f"total_{beta}": network.total(runs[f"{beta}"]) for beta in BETAS}
     values |= {f"gap_{beta}": network.gap(runs[f"{beta}"]) for beta in BETAS}
-    return values | {"starvation_1800": Quantity(np.asarray(silences(1800)))}
+    silences = [silence(runs[f"silence-{seed}"]) for seed in range(1, SEEDS + 1)]
+    return values | {"starvation_1800": Quantity(np.asarray(silences))}
 
 
 def _beta_findings(runs: Runs) -> dict[str, str]:
@@ -229,7 +227,8 @@ FIG6_11 = Study(
         )
         for beta in BETAS
         for name, csma in OTHER_C.items()
-    },
+    }
+    | {f"silence-{seed}": _recorded(seed) for seed in range(1, SEEDS + 1)},
     measure=_measure_betas,
     findings=_beta_findings,
     draw=lambda runs: _curves({f"beta = {beta}": runs[f"{beta}"] for beta in BETAS}, "n-ACK"),
