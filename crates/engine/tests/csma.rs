@@ -199,6 +199,60 @@ fn the_dcf_on_a_complete_graph_is_that_of_a_cell() {
     );
 }
 
+#[test]
+fn who_cannot_read_a_frame_waits_for_eifs_after_it() {
+    // no backoff: two links in conflict begin together for ever, unless one has heard the other last
+    let windows = "access = \"dcf\"\ncwmin = 0\ncwmax = 0\nattempts = 1\n";
+    let links = [("a", "conflicts = [\"b\"]"), ("b", "")];
+    let late = |text: String| text.replace("[flow.fb]", "[flow.fb]\nstart = \"2 s\"");
+    let without = late(saturated(windows, &links));
+    let with = late(saturated(&format!("{windows}eifs = \"60 us\""), &links));
+    let air = |text: &str| means(&simulated(text), "links", "airtime_fraction");
+    let [a, b] = air(&without)[..] else {
+        panic!("two links");
+    };
+    assert!(a > 0.9 && b > 0.8, "{a} {b}: they collide for ever");
+    let [a, b] = air(&with)[..] else {
+        panic!("two links");
+    };
+    assert!(
+        a > 0.9 && b == 0.0,
+        "{a} {b}: b finds the air taken after 50 us"
+    );
+}
+
+#[test]
+fn links_between_near_nodes_read_each_other() {
+    let placed = |gap: u32| {
+        format!(
+            "duration = \"20 s\"\nreplications = 2\n\
+             udp = {{ packet = \"1000 B\", header = \"0 B\" }}\n\
+             [csma]\naccess = \"dcf\"\nservice_rate = 1000\neifs = \"364 us\"\n\
+             [csma.node]\na = {{}}\nb = {{ x = \"9 m\" }}\nc = {{ x = \"{gap} m\" }}\n\
+             d = {{ x = \"{} m\" }}\n\
+             [csma.link]\none = {{ from = \"a\", to = \"b\" }}\n\
+             two = {{ from = \"c\", to = \"d\" }}\n\
+             [flow]\nf = {{ route = [\"one\"], udp = \"greedy\" }}\n\
+             g = {{ route = [\"two\"], udp = \"greedy\" }}\n",
+            gap + 9
+        )
+    };
+    let used = |gap| -> f64 {
+        means(&simulated(&placed(gap)), "links", "airtime_fraction")
+            .iter()
+            .sum()
+    };
+    let (near, far) = (used(200), used(700));
+    // half of the exchanges follow one of the other link, and wait for 314 us more
+    assert!(near > 1.1 * far, "{near} {far}");
+    assert_eq!(near, {
+        let same = placed(700).replace("eifs = \"364 us\"", "eifs = \"50 us\"");
+        means(&simulated(&same), "links", "airtime_fraction")
+            .iter()
+            .sum::<f64>()
+    });
+}
+
 /// Everything at once, over and over: conservation is checked inside each run.
 const MIXED: &str = r#"
 duration = "30 s"

@@ -3,6 +3,8 @@
 //!
 //! `LASTHOP_RANDOM_SCENARIOS` sets how many random scenarios are tried (`make test`: 100,000).
 
+#[path = "laws/graphs.rs"]
+mod graphs;
 mod support;
 
 use std::ops::ControlFlow;

@@ -18,14 +18,16 @@
 //! ```
 //!
 //! The channel: sensing is immediate and propagation takes no time. A transmission stands for a whole
-//! exchange, up to the MAC ACK; one that fails takes as long, since whoever hears it waits for EIFS.
+//! exchange, up to the MAC ACK; one that fails takes as long, since whoever hears it waits for the ACK.
+//! Who senses a frame without being able to read it waits for EIFS in the place of DIFS, if it is given.
 //! Neighbours collide only if they begin in the same instant, in the DCF that is with equal backoff;
 //! in continuous time one of them, drawn at random, is the first. Links that are no neighbours do not
 //! disturb each other, unless one is said to disturb the other's receiver (a hidden node): then a
 //! transmission fails if the two overlap.
 //!
 //! Differs from the standard in: on a graph each link counts its slots from the end of what it heard
-//! last, not on one grid for all; EIFS is as long as the MAC ACK that it waits for.
+//! last, not on one grid for all; frames that collide are read as well as others by those for whom they
+//! are not.
 
 use crate::kernel::agenda::Agenda;
 use crate::kernel::streams::{Stream, Streams};
@@ -44,6 +46,8 @@ pub enum Counting {
         slot: Span,
         /// Silence before slots count.
         difs: Span,
+        /// The same after a transmission that the link sensed and cannot read, at least `difs`.
+        eifs: Span,
         /// Windows.
         cwmin: u32,
         /// At least `cwmin`.
@@ -78,10 +82,11 @@ impl Rules {
         }
     }
 
-    /// Silence before a backoff runs.
-    fn space(&self) -> Span {
+    /// Silence before a backoff runs, after a transmission that was `unread` or not.
+    fn space(&self, unread: bool) -> Span {
         match self.counting {
             Counting::Continuous(_) => Span::ZERO,
+            Counting::Slotted { eifs, .. } if unread => eifs,
             Counting::Slotted { difs, .. } => difs,
         }
     }
@@ -101,6 +106,8 @@ pub struct Vertex {
     pub name: String,
     /// Links that it senses, and that sense it.
     pub neighbours: Vec<u32>,
+    /// Those of them whose frames it reads.
+    pub reads: Vec<u32>,
     /// Links whose receivers it disturbs unheard.
     pub disturbs: Vec<u32>,
     /// Probability that a frame is lost to channel errors.
@@ -137,6 +144,8 @@ struct Link {
     busy: u32,
     /// When the last of them ended, or the link's own transmission.
     idle_since: Time,
+    /// Which it could not read.
+    unread: bool,
     /// Length of the packet that waits. [bytes]
     load: Option<u16>,
     /// Length of the dummy packets that it sends if there is none, if it does. [bytes]
@@ -169,6 +178,8 @@ pub struct Graph {
     rules: Rules,
     links: Vec<Link>,
     neighbours: Lists,
+    /// Of each neighbour in those lists, whether it reads what the link sends.
+    is_read: Vec<bool>,
     disturbs: Lists,
     /// Slot l is the end of what link l sends, slot `links + l` that of its backoff: ends come first.
     agenda: Agenda,
@@ -216,6 +227,7 @@ impl Graph {
             state: State::Silent,
             busy: 0,
             idle_since: Time::ZERO,
+            unread: false,
             load: None,
             filler,
             dummy: false,
@@ -234,10 +246,16 @@ impl Graph {
             air_ns: 0,
             dummy_ns: 0,
         };
+        let reads = |(link, vertex): (u32, &Vertex)| -> Vec<bool> {
+            let neighbours = vertex.neighbours.iter();
+            let reads = |&other: &u32| vertices[other as usize].reads.contains(&link);
+            neighbours.map(reads).collect()
+        };
         let mut graph = Graph {
             rules,
             links: vertices.iter().zip(dummies).map(link).collect(),
             neighbours: Lists::new(vertices.iter().map(|vertex| &vertex.neighbours)),
+            is_read: (0..).zip(vertices).flat_map(reads).collect(),
             disturbs: Lists::new(vertices.iter().map(|vertex| &vertex.disturbs)),
             agenda: Agenda::new(2 * vertices.len()),
             ready: Vec::new(),
@@ -275,8 +293,8 @@ impl Graph {
         match self.rules.counting {
             Counting::Continuous(_) => self.contend(now, link),
             Counting::Slotted { .. } if state.busy > 0 => self.contend(now, link),
-            Counting::Slotted { difs, .. } => {
-                let free = state.idle_since + difs;
+            Counting::Slotted { .. } => {
+                let free = state.idle_since + self.rules.space(state.unread);
                 if now >= free {
                     self.send(now, link);
                 } else {
@@ -339,8 +357,9 @@ impl Graph {
 
     #[inline]
     fn count(&mut self, now: Time, link: u32, left: Span) {
-        let since = now + self.rules.space();
-        self.links[link as usize].state = State::Counting { since, left };
+        let state = &mut self.links[link as usize];
+        let since = now + self.rules.space(state.unread);
+        state.state = State::Counting { since, left };
         self.agenda
             .set(self.links.len() + link as usize, since + left);
     }
@@ -464,7 +483,10 @@ impl Graph {
             let other = &mut self.links[neighbour as usize];
             other.busy -= 1;
             if other.busy == 0 {
+                // who sent as long itself has heard nothing
+                let itself = other.idle_since == now && !other.unread;
                 other.idle_since = now;
+                other.unread = !itself && !self.is_read[place];
                 if let State::Frozen { left } = other.state {
                     self.count(now, neighbour, left);
                 }
@@ -480,7 +502,7 @@ impl Graph {
         };
         let own = &mut self.links[link as usize];
         own.state = State::Silent;
-        own.idle_since = now;
+        (own.idle_since, own.unread) = (now, false);
         own.air_ns += now.since(own.began).0;
         if own.dummy {
             own.dummies += 1;

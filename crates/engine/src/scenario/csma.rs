@@ -59,6 +59,8 @@ pub struct CsmaLink {
     pub name: String,
     /// Indices of the links that it conflicts with, in order.
     pub conflicts: BTreeSet<usize>,
+    /// Indices of those whose frames it can read, known from where the nodes stand.
+    pub reads: BTreeSet<usize>,
     /// Indices of the links whose frames it destroys without being heard by their transmitters.
     pub disturbs: BTreeSet<usize>,
     /// Transmitter and receiver, if the conflicts follow from where they stand.
@@ -185,6 +187,8 @@ pub struct DcfSettings {
     pub slot: Span,
     /// Silence before slots are counted.
     pub difs: Span,
+    /// The same after frames that a link senses and cannot read; at least `difs`.
+    pub eifs: Span,
     /// Smallest contention window; backoff is uniform on [0, CW].
     pub cwmin: u32,
     /// Largest contention window.

@@ -145,6 +145,7 @@ fn rules_of(csma: &Csma, longest: u32) -> Rules {
             CsmaAccess::Dcf(dcf) => Counting::Slotted {
                 slot: dcf.slot,
                 difs: dcf.difs,
+                eifs: dcf.eifs,
                 cwmin: dcf.cwmin,
                 cwmax: dcf.cwmax,
             },
@@ -172,8 +173,11 @@ fn vertices_of(csma: &Csma) -> Vec<Vertex> {
     let vertex = |index: usize, back: bool| {
         let link = &csma.links[index];
         let mut neighbours = both(&link.conflicts);
+        let mut reads = both(&link.reads);
         if is_double {
-            neighbours.push(index as u32 + if back { 0 } else { count });
+            let partner = index as u32 + if back { 0 } else { count };
+            neighbours.push(partner);
+            reads.push(partner);
         }
         Vertex {
             name: if back {
@@ -182,6 +186,7 @@ fn vertices_of(csma: &Csma) -> Vec<Vertex> {
                 link.name.clone()
             },
             neighbours,
+            reads,
             disturbs: both(&link.disturbs),
             error: link.error,
             patience: match csma.access {

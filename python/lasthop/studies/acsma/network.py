@@ -9,7 +9,8 @@ r read every second and connections every five. What the paper leaves open is ch
 - *n-ACK*: ACKs contend on a link of their own; C = 811 packets/s, with 0.476 ms of each exchange
   that do not depend on its length. These are 802.11b's times.
 - *L-CSMA*: slots, DIFS and binary backoff of 802.11 on the same times; one connection, 50 packets
-  of room as in ns-2.
+  of room as in ns-2. Carriers are sensed over 800 m and frames read over 250 m, so that links wait
+  for EIFS after others' frames; not in d and e, where links share nodes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,16 +44,18 @@ REPLICATIONS = 30
 Tree = Mapping[str, Any]
 
 TIMES: Tree = {"service_rate": 811, "overhead": "0.476 ms", "acks": "contend"}
+EIFS = "364 us"
+"""Silence after a frame that a station senses and cannot read, with 802.11b at 1 Mb/s."""
+
+PLAIN: Tree = {**TIMES, "access": "dcf", "queue": 50}
+"""L-CSMA whose links read all frames that they sense."""
+
 SCHEMES: Mapping[str, Tree] = {
-    "lcsma": {**TIMES, "access": "dcf", "queue": 50},
+    "lcsma": {**PLAIN, "eifs": EIFS},
     "hack": {"service_rate": C_PPS},
     "nack": TIMES,
 }
 """Settings of `csma` by the names of values."""
-
-EIFS = "364 us"
-"""Silence after a frame that a station hears and cannot read, with 802.11b at 1 Mb/s. Carriers
-are sensed over 800 m in the paper and read over 250 m: links wait for it after others' frames."""
 
 LIGHT: Tree = {"service_rate": 650, "acks": "contend"}
 """n-ACK with ACKs that take the air for their bytes alone."""

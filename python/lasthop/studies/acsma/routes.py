@@ -16,22 +16,23 @@ if TYPE_CHECKING:
 
 SHOWN = ("lcsma", "hack", "nack")
 
+RULES = {**SCHEMES, "lcsma": network.PLAIN}
+"""Links here share nodes, so that they read one another's frames."""
+
 SMOOTHING = 0.9
 """Weight of the past in n_s, where it is smoothed. [-]"""
 
 
 def _points(topology: str) -> dict[str, dict[str, object]]:
     points: dict[str, dict[str, object]] = {
-        scheme: network.scenario(
-            f"topology {topology}, {WORDS[scheme]}", topology, **SCHEMES[scheme]
-        )
+        scheme: network.scenario(f"topology {topology}, {WORDS[scheme]}", topology, **RULES[scheme])
         for scheme in SHOWN
     }
     for scheme in SHOWN[1:]:
         points[f"{scheme}-smooth"] = network.scenario(
             f"topology {topology}, {WORDS[scheme]}, smoothed",
             topology,
-            **SCHEMES[scheme],
+            **RULES[scheme],
             smoothing=SMOOTHING,
         )
     return points

@@ -62,12 +62,11 @@ def _draw_throughputs(runs: Runs) -> "Figure":
 def _legacy(runs: Runs) -> dict[str, str]:
     shares = network.listed([network.rate(runs["legacy"], user) for user in LINKS])
     slots = network.listed([network.rate(runs["lcsma"], user) for user in LINKS])
-    eifs = network.listed([network.rate(runs["eifs"], user) for user in LINKS])
+    plain = network.listed([network.rate(runs["plain"], user) for user in LINKS])
     return {
         "acsma-1": (
-            f"with 802.11's slots and binary backoff users get {slots} packets/s, {eifs} if links "
-            "wait for EIFS after each frame that they hear, as ns-2's do beyond 250 "
-            "m, and with the "
+            f"with 802.11's slots and binary backoff users get {slots} packets/s, {plain} if links "
+            "do not wait for EIFS after frames that they sense beyond 250 m, and with the "
             f"idealised backoff of (4.1) at rho = 2.24 {shares}"
         )
     }
@@ -86,11 +85,7 @@ FIG4_2 = Study(
             service_rate=network.C_PPS,
             queue=50,
         ),
-        "eifs": network.scenario(
-            "one connection over L-CSMA, EIFS after all frames",
-            **network.SCHEMES["lcsma"],
-            difs=network.EIFS,
-        ),
+        "plain": network.scenario("one connection over L-CSMA without EIFS", **network.PLAIN),
     },
     measure=_throughputs,
     findings=_legacy,

@@ -53,6 +53,10 @@ fn settings(csma: &Section) -> Option<Csma> {
         "dcf" => CsmaAccess::Dcf(DcfSettings {
             slot: own.duration("slot")?,
             difs: own.duration("difs")?,
+            eifs: match csma.entry("eifs") {
+                Some(eifs) => eifs.duration()?,
+                None => own.duration("difs")?,
+            },
             cwmin: own.count("cwmin")?,
             cwmax: own.count("cwmax")?,
         }),
@@ -156,6 +160,7 @@ fn links(csma: &Section) -> Option<Vec<CsmaLink>> {
                 .iter()
                 .map(place)
                 .collect::<Option<_>>()?,
+            reads: BTreeSet::new(),
             ends: end("from").zip(end("to")).map(|(from, to)| [from, to]),
             r: link.entry("r").and_then(Entry::number),
             error: link.entry("error")?.probability()?,
@@ -170,9 +175,11 @@ fn links(csma: &Section) -> Option<Vec<CsmaLink>> {
     Some(links)
 }
 
-/// Adds the conflicts of links whose ends have places, and who disturbs whom.
+/// Adds the conflicts of links whose ends have places, and who reads and disturbs whom: an exchange is
+/// read by who is near one of its ends.
 fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Option<()> {
     let sensing = csma.entry("sensing_range")?.length()? as f64;
+    let transmission = csma.entry("transmission_range")?.length()? as f64;
     let interference = csma.entry("interference_range")?.length()? as f64;
     let tables = csma.named("link");
     let places: Vec<Option<[(f64, f64); 2]>> = tables
@@ -188,8 +195,12 @@ fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Option<()> {
                 continue;
             };
             let shared = ends.iter().any(|end| nodes.contains(end));
+            let near = |node| distance(transmitter, node) <= transmission;
             if shared || distance(transmitter, other) <= sensing {
                 links[a].conflicts.insert(b);
+                if shared || near(other) || near(receiver) {
+                    links[a].reads.insert(b);
+                }
             } else if distance(transmitter, receiver) <= interference {
                 links[a].disturbs.insert(b);
             }

@@ -3,7 +3,7 @@
 use super::super::decode::{Entry, Section};
 use super::super::problem::{Problems, did_you_mean, one_line};
 use super::super::tree::{Data, Item};
-use super::super::units::{self, LENGTH};
+use super::super::units::{self, LENGTH, TIME};
 use super::super::value::{NAMES, fault_of_name};
 use super::assemble::{distance, names, position};
 use super::effect;
@@ -292,6 +292,18 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
         && most < least
     {
         let message = format!("{most} is less than cwmin; allowed is at least {least}");
+        problems.add(entry.origin, &entry.path, message);
+    }
+    let duration = |key: &str| csma.entry(key).and_then(Entry::duration);
+    if let (Some(difs), Some(eifs), Some(entry)) =
+        (duration("difs"), duration("eifs"), csma.entry("eifs"))
+        && eifs < difs
+    {
+        let message = format!(
+            "{} is less than difs; allowed is at least {}",
+            entry.shown,
+            units::show(difs.0, TIME)
+        );
         problems.add(entry.origin, &entry.path, message);
     }
     if let Some(fairness) = csma.given("fairness")

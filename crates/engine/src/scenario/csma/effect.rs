@@ -18,7 +18,7 @@ const SEVERAL: [&str; 4] = ["k", "connections_interval", "rounding", "smoothing"
 const UTILITIES: [&str; 2] = ["fairness", "marginal_utility"];
 const OWN_UTILITIES: [&str; 2] = ["weight", "marginal_utility"];
 
-const SLOTS: [&str; 4] = ["slot", "difs", "cwmin", "cwmax"];
+const SLOTS: [&str; 5] = ["slot", "difs", "eifs", "cwmin", "cwmax"];
 const RANGES: [&str; 3] = ["transmission_range", "sensing_range", "interference_range"];
 
 /// Checks `[csma]` and the flows; `has_tcp` if one of these is TCP.

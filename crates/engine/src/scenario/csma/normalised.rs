@@ -47,6 +47,7 @@ impl Csma {
             "dcf": dcf.map(|dcf| json!({
                 "slot_s": dcf.slot.seconds(),
                 "difs_s": dcf.difs.seconds(),
+                "eifs_s": dcf.eifs.seconds(),
                 "cwmin": dcf.cwmin,
                 "cwmax": dcf.cwmax,
             })),

@@ -103,6 +103,12 @@ const CSMA_KEYS: &[Key] = &[
         "Silence before a link of the dcf counts slots.",
     ),
     key(
+        "eifs",
+        duration(0, S),
+        Default::Depends("difs"),
+        "The same after frames that a link of the dcf senses but cannot read: 364 us in 802.11b. It reads its own way back and, where nodes have positions, what is sent to or from a node in transmission_range of its transmitter.",
+    ),
+    key(
         "cwmin",
         count(0, 32_767),
         Default::Count(31),

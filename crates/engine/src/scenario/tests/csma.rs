@@ -319,6 +319,10 @@ fn settings_that_contradict_each_other_are_refused() {
             "`csma.cwmax`: 31 is less than cwmin; allowed is at least 63",
         ),
         (
+            ruled("access = \"dcf\"\neifs = \"40 us\""),
+            "`csma.eifs`: \"40 us\" is less than difs; allowed is at least 50 us",
+        ),
+        (
             listed("1 = {}", "1 = { disturbs = [\"2\"] }"),
             "`csma.link.1.disturbs`: \"2\" is in conflict with it, so that it waits",
         ),

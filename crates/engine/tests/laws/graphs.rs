@@ -1,0 +1,304 @@
+//! Random networks by conflict graph: every access, several hops, wires, hidden nodes, errors.
+
+use std::collections::BTreeSet;
+
+use lasthop_engine::control::utility::Marginals;
+use lasthop_engine::kernel::time::Span;
+use lasthop_engine::scenario::*;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::support::{MS, dot11b};
+use super::{cases, queue, result, tcp_settings};
+
+/// Of a pair of links one may wait for the other, or destroy what it sends.
+#[derive(Clone, Copy, Debug)]
+enum Pair {
+    Apart,
+    Conflict,
+    Hidden,
+    HiddenBack,
+}
+
+fn links() -> impl Strategy<Value = Vec<CsmaLink>> {
+    (1..7_usize).prop_flat_map(|count| {
+        let pair = prop::sample::select(vec![
+            Pair::Apart,
+            Pair::Conflict,
+            Pair::Conflict,
+            Pair::Hidden,
+            Pair::HiddenBack,
+        ]);
+        let error = prop_oneof![3 => Just(0.0), 1 => 0.0..0.9_f64];
+        let r = prop::option::weighted(0.2, 0.0..0.05_f64);
+        let pairs = prop::collection::vec(pair, count * (count - 1) / 2);
+        let own = prop::collection::vec((r, error), count);
+        (own, pairs).prop_map(|(own, pairs)| {
+            let link = |(index, (r, error)): (usize, (Option<f64>, f64))| CsmaLink {
+                name: format!("l{index}"),
+                conflicts: BTreeSet::new(),
+                reads: BTreeSet::new(),
+                disturbs: BTreeSet::new(),
+                ends: None,
+                r,
+                error,
+            };
+            let mut links: Vec<CsmaLink> = own.into_iter().enumerate().map(link).collect();
+            let mut pairs = pairs.into_iter();
+            for one in 0..links.len() {
+                for other in 0..one {
+                    match pairs.next().unwrap_or(Pair::Apart) {
+                        Pair::Apart => {}
+                        Pair::Conflict => {
+                            links[one].conflicts.insert(other);
+                            links[other].conflicts.insert(one);
+                        }
+                        Pair::Hidden => drop(links[one].disturbs.insert(other)),
+                        Pair::HiddenBack => drop(links[other].disturbs.insert(one)),
+                    }
+                }
+            }
+            links
+        })
+    })
+}
+
+/// Both directions of a wire, some of which take no time.
+fn wires() -> impl Strategy<Value = Vec<LinkSettings>> {
+    let rate = prop::option::of(prop::sample::select(vec![500_000_u64, 5_000_000]));
+    let loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.3_f64];
+    let wire = (rate, 0..20_u64, queue(), loss);
+    prop::collection::vec(wire, 0..3).prop_map(|wires| {
+        let both = |(index, (rate_bps, delay, queue, loss)): (usize, _)| {
+            ["", "/back"].map(|end| LinkSettings {
+                name: format!("w{index}{end}"),
+                from: "x".into(),
+                to: "y".into(),
+                rate_bps,
+                delay: Span(delay * MS),
+                jitter: Span(0),
+                queue: QueueSetting::clone(&queue),
+                loss,
+                of_host: false,
+            })
+        };
+        wires.into_iter().enumerate().flat_map(both).collect()
+    })
+}
+
+fn access() -> impl Strategy<Value = CsmaAccess> {
+    let dcf = (0..30_u64, 0..60_u64, 0..64_u32, 0..1024_u32);
+    prop_oneof![
+        3 => Just(CsmaAccess::Adaptive),
+        1 => (0.01..50.0_f64)
+            .prop_map(|access_intensity| CsmaAccess::Legacy { access_intensity }),
+        1 => dcf.prop_map(|(slot, difs, cwmin, more)| CsmaAccess::Dcf(DcfSettings {
+            slot: Span((1 + slot) * 1000),
+            difs: Span(difs * 1000),
+            eifs: Span((difs + u64::from(more)) * 1000),
+            cwmin,
+            cwmax: cwmin + more,
+        })),
+    ]
+}
+
+fn connections() -> impl Strategy<Value = Connections> {
+    let k = || 1.0..500.0_f64;
+    prop_oneof![
+        2 => k().prop_map(|k| Connections::Rtt { k }),
+        2 => (k(), 0.1..4.0_f64).prop_map(|(k, fairness)| Connections::Utility { k, fairness }),
+        1 => Just(Connections::One),
+    ]
+}
+
+fn spread() -> impl Strategy<Value = Spread> {
+    prop::sample::select(Spread::ALL.to_vec())
+}
+
+fn udp() -> impl Strategy<Value = UdpSettings> {
+    let arrivals = vec![Arrivals::Constant, Arrivals::Poisson, Arrivals::Greedy];
+    let arrivals = prop::sample::select(arrivals);
+    (arrivals, 1..12_u64, 1..1472_u32).prop_map(|(arrivals, mbps, payload_bytes)| UdpSettings {
+        arrivals,
+        rate_bps: mbps * 1_000_000 / 4,
+        payload_bytes,
+        header_bytes: 28,
+    })
+}
+
+/// A way over some of the links and wires, in any order.
+fn flow(links: usize, wires: usize) -> impl Strategy<Value = CsmaFlow> {
+    let hops = (0..links)
+        .map(Hop::Wireless)
+        .chain((0..wires).map(|wire| Hop::Wired(2 * wire)));
+    let hops: Vec<Hop> = hops.collect();
+    let most = hops.len().min(4);
+    let route = prop::sample::subsequence(hops, 1..=most).prop_shuffle();
+    let tcp = tcp_settings().prop_map(|tcp| {
+        let segments = None; // flows over a route have no end
+        Transport::Tcp(TcpSettings { segments, ..tcp })
+    });
+    let transport = prop_oneof![3 => tcp, 1 => udp().prop_map(Transport::Udp)];
+    let points = prop::option::weighted(0.2, (1.0..100.0_f64, 1.1..9.0_f64, 1e-6..0.1_f64));
+    let times = (0..100_u64, prop::option::of(1..400_u64));
+    (route, transport, points, 0.1..10.0_f64, times).prop_map(
+        |(route, transport, points, weight, (start, stop))| CsmaFlow {
+            name: String::new(),
+            class: String::new(),
+            route,
+            weight,
+            marginal_utility: points.and_then(|(rate, more, worth)| {
+                Marginals::new(vec![(rate, worth), (rate * more, worth / more)]).ok()
+            }),
+            transport,
+            start: Span(start * MS / 4),
+            start_spread: Span(5 * MS),
+            stop: stop.map(|after| Span((start + after) * MS)),
+        },
+    )
+}
+
+fn air() -> impl Strategy<Value = CsmaAir> {
+    let rate = prop_oneof![1 => 50.0..500.0_f64, 3 => 500.0..20_000.0_f64];
+    (rate, 0.0..0.9_f64, spread(), spread(), 1..9_u32).prop_map(
+        |(service_rate_pps, part, backoff, transmission, attempts)| CsmaAir {
+            service_rate_pps,
+            overhead: Span((part * 1e9 / service_rate_pps) as u64),
+            backoff,
+            transmission,
+            attempts,
+        },
+    )
+}
+
+/// What the checks of a file would refuse is left out.
+fn mend(csma: &mut Csma, wires: &[LinkSettings]) {
+    let is_adaptive = csma.access == CsmaAccess::Adaptive;
+    csma.price.aqm &= is_adaptive;
+    if !is_adaptive {
+        csma.connections = Connections::One;
+        csma.links.iter_mut().for_each(|link| link.r = None);
+    }
+    if !csma.price.aqm {
+        csma.price.r_max = csma.price.r_max.or(Some(0.1));
+    }
+    for (index, flow) in csma.flows.iter_mut().enumerate() {
+        flow.name = format!("f{index}");
+        flow.class.clone_from(&flow.name);
+        let takes_time = |hop: &Hop| match hop {
+            Hop::Wireless(_) => true,
+            Hop::Wired(wire) => wires[*wire].rate_bps.is_some() || wires[*wire].delay > Span(0),
+        };
+        if !flow.route.iter().any(takes_time) {
+            flow.route.push(Hop::Wireless(0));
+        }
+        let on_air = matches!(flow.route[0], Hop::Wireless(_));
+        if let Transport::Udp(udp) = &mut flow.transport
+            && udp.arrivals == Arrivals::Greedy
+            && (csma.price.aqm || !on_air)
+        {
+            udp.arrivals = Arrivals::Poisson;
+        }
+    }
+}
+
+fn network() -> impl Strategy<Value = Scenario> {
+    let price = (
+        1e-5..1e-2_f64,
+        prop::option::of(1e-3..0.5_f64),
+        any::<bool>(),
+        any::<bool>(),
+        1..100_u64,
+    );
+    let users = (5..200_u64, any::<bool>(), 0.0..0.95_f64);
+    let limit = prop_oneof![1..4_u32, 5..200_u32];
+    let rules = (
+        (access(), air(), connections(), 1.0..1e4_f64),
+        (price, users, limit),
+        (any::<[bool; 3]>(), any::<u64>(), 50..500_u64),
+    );
+    (links(), wires(), rules)
+        .prop_flat_map(|(links, wires, rules)| {
+            let flows = prop::collection::vec(flow(links.len(), wires.len() / 2), 1..5);
+            (Just((links, wires, rules)), flows)
+        })
+        .prop_map(|((links, wires, rules), flows)| {
+            let ((access, air, connections, beta), (price, users, queue_packets), more) = rules;
+            let (r_per_packet, r_max, in_bytes, aqm, interval) = price;
+            let ([dummy, contend, series], seed, duration) = more;
+            let mut csma = Csma {
+                links,
+                nodes: Vec::new(),
+                transmission_range_m: 250.0,
+                sensing_range_m: 800.0,
+                interference_range_m: 0.0,
+                connected: false,
+                flows,
+                access,
+                air,
+                beta,
+                price: CsmaPrice {
+                    r_per_packet,
+                    r_max,
+                    in_bytes,
+                    aqm,
+                    interval: Span(interval * MS),
+                },
+                queue_packets,
+                dummy,
+                acks: match contend {
+                    true => CsmaAcks::Contend,
+                    false => CsmaAcks::Priority,
+                },
+                connections,
+                users: CsmaUsers {
+                    interval: Span(users.0 * MS),
+                    nearest: users.1,
+                    smoothing: users.2,
+                },
+            };
+            mend(&mut csma, &wires);
+            let mut scenario = dot11b(0, 1);
+            scenario.duration = Span(duration * MS);
+            scenario.warmup = Span(duration * MS / 10);
+            scenario.seed = seed;
+            scenario.links = wires;
+            scenario.csma = Some(csma);
+            scenario.record.series_interval = series.then_some(Span(10 * MS));
+            scenario
+        })
+}
+
+/// Air times of all links, those back included.
+fn airtimes(summary: &Value) -> Vec<f64> {
+    let links = summary["links"].as_array().into_iter().flatten();
+    links
+        .filter_map(|link| link["airtime_fraction"]["mean"].as_f64())
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases() / 4, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_conflict_graphs_conserve_and_reproduce(scenario in network()) {
+        let first = result(&scenario, 1);
+        let again = result(&scenario, 1);
+        prop_assert_eq!(first.summary_json(), again.summary_json());
+        prop_assert_eq!(first.series_json(), again.series_json());
+        let air = airtimes(&first.summary);
+        prop_assert!(air.iter().all(|part| (0.0..=1.0).contains(part)), "{:?}", air);
+        let csma = scenario.csma.as_ref().unwrap();
+        if matches!(csma.access, CsmaAccess::Dcf(_)) {
+            return Ok(()); // there neighbours may begin in the same slot
+        }
+        let is_double = csma.acks == CsmaAcks::Contend;
+        for (one, link) in csma.links.iter().enumerate() {
+            // a link and the one back are never active together, nor is one in conflict with them
+            let own = |link: usize| air[link] + if is_double { air[csma.links.len() + link] } else { 0.0 };
+            for &other in &link.conflicts {
+                prop_assert!(own(one) + own(other) < 1.0 + 1e-9, "{one} {other}: {air:?}");
+            }
+        }
+    }
+}
