@@ -247,24 +247,8 @@ class _Components:
         if self.far:
             weights = mac.no_departure
         if self.losses == "bursts":
-            swing = 0.0
-            for group, rate in zip(self.groups, rates, strict=True):
-                growing = sum(
-                    counts[k] * flows[k].growing * self._growth(k, at, mac, flows[k]) for k in group
-                )
-                arriving = sum(counts[k] * flows[k].sent * weights[k] for k in group)
-                if self.far:
-                    own = growing / (growing + arriving)
-                spread[group] = (1.0 - own) * growing * weights[group] / arriving
-                if rate > 0.0:
-                    freed = sum(counts[k] * flows[k].freed for k in group) / rate
-                    squares = sum(
-                        counts[k] * (flows[k].freed_squared / rate - (flows[k].freed / rate) ** 2)
-                        for k in group
-                    )
-                    swing += freed
-                    depth = 0.5 * max(1.0 - rate, 0.0) * (freed + max(squares, 0.0) / freed)
-                    occupancy -= depth
+            own, spread, swing, depth = self._overflows(at, mac, flows, rates, own, weights)
+            occupancy -= depth
             if rates.any():
                 occupancy = max(occupancy - mac.contending, 1.0)
         if not self.cell.targets and rates[0] == 0.0:
@@ -281,6 +265,42 @@ class _Components:
             spread=spread,
             rates=rates,
         )
+
+    def _overflows(
+        self,
+        at: _State,
+        mac: Contention,
+        flows: Sequence[Response],
+        rates: Floats,
+        own: float,
+        weights: Floats,
+    ) -> tuple[float, Floats, float, float]:
+        """Whom episodes meet, what they free, and how far the queue is below its limit on average."""
+        counts = self.counts
+        spread = np.zeros(len(counts))
+        freed, squares = np.zeros(len(rates)), np.zeros(len(rates))
+        growth = np.array(
+            [counts[k] * one.growing * self._growth(k, at, mac, one) for k, one in enumerate(flows)]
+        )
+        for index, (group, rate) in enumerate(zip(self.groups, rates, strict=True)):
+            growing = growth[group].sum()
+            arriving = sum(counts[k] * flows[k].sent * weights[k] for k in group)
+            if self.far:
+                own = growing / (growing + arriving)
+            # what the others grow by meets whoever is above its share
+            spill = growth.sum() - own * growing
+            spread[group] = spill * weights[group] / arriving
+            if rate > 0.0:
+                each = counts[group] * np.array([flows[k].freed for k in group]) / rate
+                freed[index] = each.sum()
+                whole = sum(counts[k] * flows[k].freed_squared for k in group) / rate
+                squares[index] = max(freed[index] ** 2 + whole - (each**2 / counts[group]).sum(), 0.0)
+        if not freed.any():
+            return own, spread, 0.0, 0.0
+        # one queue, which all fill again whatever class an episode has met
+        swing = float(rates @ freed / rates.sum())
+        depth = 0.5 * np.prod(np.maximum(1.0 - rates, 0.0)) * (rates @ squares) / (rates @ freed)
+        return own, spread, swing, float(depth)
 
     def _growth(self, k: int, at: _State, mac: Contention, flow: Response) -> float:
         window = np.array([min(flow.cwnd, float(self.cell.classes[k].law.limit))])
