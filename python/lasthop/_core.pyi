@@ -10,7 +10,9 @@ __all__ = [
     "Wce",
     "check",
     "check_gateway",
+    "data_rates",
     "emulate",
+    "frame_error",
     "quantities",
     "schema",
     "simulate",
@@ -99,6 +101,8 @@ def emulate(
     nodes: list[int],
     stop: int,
 ) -> str: ...
+def data_rates(phy: str) -> list[int]: ...
+def frame_error(rate_bps: int, bytes: int, snr_db: float) -> float: ...
 def schema() -> str: ...
 def quantities() -> str: ...
 def simulate(

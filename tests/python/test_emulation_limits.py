@@ -62,6 +62,14 @@ def test_a_comparison_is_refused_before_it_simulates(tmp_path):
         lh.compare(path, emulate=True)
 
 
+def test_a_channel_that_changes_is_refused():
+    change = {"rain": {"at": "1 s", "error": 0.1}}
+    station = {"download": 1, "tcp": {"congestion": "reno"}, "channel": change}
+    scenario = {"duration": "2 s", "cell": {"phy": "802.11b"}, "station": {"a": station}}
+    with pytest.raises(lh.UserError, match=r"`station\.a\.channel`: channels do not change"):
+        check(lh.Scenario(scenario))
+
+
 def test_a_queue_that_classes_share_is_refused():
     shared = {
         "phy": "802.11g",

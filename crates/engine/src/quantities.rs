@@ -219,7 +219,7 @@ pub const QUANTITIES: &[Quantity] = &[
         name: "target_share",
         unit: "-",
         lists: &["classes"],
-        definition: "share h* of a class that shares the access point's queue",
+        definition: "share h* of a class that shares the access point's queue, among all classes: what the file says over the sum of all",
     },
     Quantity {
         name: "queue_share",

@@ -16,8 +16,8 @@ fn busy_cell(frames: u64) -> Scenario {
     scenario.cell.rts_threshold_bytes = Some(500);
     scenario.cell.ap.queue = QueueSetting::drop_tail(30);
     for station in &mut scenario.stations {
-        station.error_up = 0.4;
-        station.error_down = 0.1;
+        station.channel.error_up = 0.4;
+        station.channel.error_down = 0.1;
     }
     let upload = Transport::Tcp(support::tcp(42));
     support::add_flow(&mut scenario, 0, Direction::Up, upload);

@@ -225,18 +225,29 @@ fn station() -> impl Strategy<Value = Station> {
     let error = prop_oneof![3 => Just(0.0), 1 => 0.0..0.9_f64];
     let snr = prop::option::weighted(0.2, 0.0..20.0_f64);
     let errors = [error.clone(), error.clone(), error.clone(), error];
-    (node(), rate.clone(), rate, errors, snr).prop_map(
-        |(node, rate_bps, downlink_rate_bps, errors, snr_db)| Station {
+    let channel = (errors, snr).prop_map(|(errors, snr_db)| Channel {
+        error_up: errors[0],
+        error_down: errors[1],
+        ack_error_up: errors[2],
+        ack_error_down: errors[3],
+        snr_db,
+    });
+    let change = (1..3_000 * MS, channel.clone());
+    let changes = prop::collection::vec(change, 0..3);
+    (node(), rate.clone(), rate, channel, changes).prop_map(
+        |(node, rate_bps, downlink_rate_bps, channel, changes)| Station {
             name: String::new(),
             group: String::new(),
             rate_bps,
             downlink_rate_bps,
             node,
-            error_up: errors[0],
-            error_down: errors[1],
-            ack_error_up: errors[2],
-            ack_error_down: errors[3],
-            snr_db,
+            channel,
+            channel_changes: (changes.into_iter())
+                .map(|(at, channel)| ChannelChange {
+                    at: Span(at),
+                    channel,
+                })
+                .collect(),
         },
     )
 }
@@ -311,6 +322,7 @@ fn classes(flows: u32) -> Vec<VbsClass> {
     let class = |number: u32| VbsClass {
         name: format!("class-{number}"),
         share: 0.5,
+        target: 0.5,
         flows: (0..flows).filter(|flow| flow % 3 == number).collect(),
     };
     vec![class(0), class(1)]

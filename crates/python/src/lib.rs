@@ -1,6 +1,7 @@
 //! `lasthop._core`: the engine for Python. A binding checks, converts, calls and converts back;
 //! everything a user reads stands in `python/lasthop`.
 
+mod channel;
 mod control;
 mod emulate;
 mod scenario;
@@ -13,6 +14,8 @@ mod _core {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_export]
+    use crate::channel::{data_rates, frame_error};
     #[pymodule_export]
     use crate::control::Wce;
     #[pymodule_export]

@@ -47,6 +47,9 @@ def _refused(scenario: Scenario) -> Iterator[str]:
         yield "there is no station; an emulation is of a WLAN cell"
     if tree["cell"] and tree["cell"].get("vbs_classes"):
         yield "`cell.ap_queue.vbs`: the emulator's queues are not shared by classes"
+    changing = [each["group"] for each in tree["stations"] if "channel_changes" in each]
+    if changing:
+        yield f"`station.{changing[0]}.channel`: channels do not change in the emulator"
     if tree["duration_s"] > LONGEST_S:
         yield f"`duration`: {tree['duration_s']:g} s of real time; allowed is up to {LONGEST_S:g} s"
     if len(tree["stations"]) > MOST_STATIONS:

@@ -32,6 +32,8 @@
 //! ACK, RTS, CTS and CF-End frames are never corrupted; propagation takes no time; a node that sends again before its RTS's
 //! reservation is over (possible only if `ack_timeout` is shorter than a MAC ACK) ends it.
 
+mod weather;
+
 use super::contender::{Contender, contenders_of, outranked};
 use super::countdown::Countdown;
 use super::path::Path;
@@ -138,10 +140,10 @@ impl Dcf {
         };
         let down = (1..)
             .zip(stations)
-            .map(|(n, s)| path(AP, n, s.quality_down()));
+            .map(|(n, s)| path(AP, n, s.channel.quality_down()));
         let up = (1..)
             .zip(stations)
-            .map(|(n, s)| path(n, AP, s.quality_up()));
+            .map(|(n, s)| path(n, AP, s.channel.quality_up()));
         Dcf {
             phy: cell.phy,
             mac_bytes: cell.frame_bytes(0),

@@ -31,12 +31,15 @@ pub(super) struct Present {
 }
 
 impl Present {
+    /// No frame length has been seen.
+    const UNKNOWN: [(u32, Span, f64); 2] = [(0, Span::ZERO, 0.0); 2];
+
     fn new(phy: &Phy, rates: Rates) -> Present {
         Present {
             rates,
             rts_air: phy.airtime(RTS_BYTES, rates.rts_bps),
             response_air: phy.airtime(ACK_BYTES, rates.response_bps),
-            known: [(0, Span::ZERO, 0.0); 2],
+            known: Present::UNKNOWN,
         }
     }
 }
@@ -52,6 +55,12 @@ impl Path {
             quality,
             present: Present::new(phy, fastest),
         }
+    }
+
+    /// Frames are lost by `quality` from now on.
+    pub(super) fn set_quality(&mut self, quality: Quality) {
+        self.quality = quality;
+        self.present.known = Present::UNKNOWN;
     }
 
     /// What its rates make of frames.

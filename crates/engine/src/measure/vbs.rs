@@ -81,7 +81,7 @@ impl Period<'_> {
                 values: vec![
                     ("goodput_bps", Some(sum)),
                     ("goodput_share", (total > 0.0).then(|| sum / total)),
-                    ("target_share", Some(class.share)),
+                    ("target_share", Some(class.target)),
                     ("queue_share", ratio(areas[index], whole)),
                     ("occupancy_packets", ratio(areas[index], self.length_ns())),
                     ("drop_probability", drops),

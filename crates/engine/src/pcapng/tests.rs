@@ -86,11 +86,8 @@ fn scenario() -> Scenario {
             rate_bps: 11_000_000,
             downlink_rate_bps: 5_500_000,
             node: node(1000),
-            error_up: 0.0,
-            ack_error_up: 0.0,
-            ack_error_down: 0.0,
-            snr_db: None,
-            error_down: 0.0,
+            channel: Channel::default(),
+            channel_changes: Vec::new(),
         }],
         links: Vec::new(),
         flows: vec![

@@ -101,7 +101,7 @@ impl Vbs {
         stream: Stream,
     ) -> Vbs {
         let occupancy = setting.occupancy * f64::from(limit);
-        let targets: Vec<f64> = classes.iter().map(|class| class.share).collect();
+        let targets: Vec<f64> = classes.iter().map(|class| class.target).collect();
         let mut class_of = vec![NO_CLASS; flows];
         for (number, class) in classes.iter().enumerate() {
             for &flow in &class.flows {

@@ -1,6 +1,7 @@
 //! From a decoded file without problems to the [`Scenario`].
 
 use super::access;
+use super::channel;
 use super::checks;
 use super::csma;
 use super::decode::{Entry, Section, decode};
@@ -19,7 +20,6 @@ use super::tree::{Data, Item};
 use super::units::{self, TIME};
 use super::vbs;
 use super::vsb;
-use crate::channel::frame_error;
 use crate::kernel::time::Span;
 
 /// Longest warm-up that is chosen without being asked for.
@@ -68,7 +68,7 @@ pub(super) fn assemble(
     let wired = std::mem::take(&mut scenario.flows);
     for (group, section) in root.named("station") {
         let mut pattern = station(section, cell_section, group, preset)?;
-        hear_noise(&mut pattern, root, section, &scenario.cell)?;
+        channel::hear_noise(&mut pattern, root, section, &scenario.cell)?;
         let flows = station_flows(root, section, &scenario.links, problems)?;
         for name in member_names(group, section) {
             let index = scenario.stations.len();
@@ -190,37 +190,15 @@ fn station(station: &Section, cell: &Section, group: &str, preset: &Preset) -> O
     let rate_bps = layers.rate("rate").unwrap_or(preset.rate_bps);
     let downlink = Layers(&[station]).rate("downlink_rate");
     let queue = queue::at(&[(station, "queue"), (cell, "queue")])?;
-    let error = |keys: &[&str]| {
-        let entry = keys.iter().find_map(|key| station.entry(key));
-        entry.and_then(Entry::probability)
-    };
     Some(Station {
         name: group.to_owned(),
         group: group.to_owned(),
         rate_bps,
         downlink_rate_bps: downlink.or(Layers(&[ap]).rate("rate")).unwrap_or(rate_bps),
         node: node(&tables, preset, queue)?,
-        error_up: error(&["error_up", "error"])?,
-        error_down: error(&["error_down", "error"])?,
-        ack_error_up: error(&["ack_error_up", "ack_error", "error_up", "error"])?,
-        ack_error_down: error(&["ack_error_down", "ack_error", "error_down", "error"])?,
-        snr_db: station.entry("snr").and_then(Entry::number),
+        channel: channel::channel(&[station])?,
+        channel_changes: channel::changes(station)?,
     })
-}
-
-/// Where a signal-to-noise ratio is given, the errors of full segments and of ACKs.
-fn hear_noise(station: &mut Station, root: &Section, section: &Section, cell: &Cell) -> Option<()> {
-    let Some(snr_db) = station.snr_db else {
-        return Some(());
-    };
-    let layers = Layers(&[section.table("tcp")?, root.table("tcp")?]);
-    let (mss, header) = (layers.size("mss")?, layers.size("header")?);
-    let error = |rate_bps, bytes| frame_error(rate_bps, cell.frame_bytes(bytes), snr_db);
-    station.error_up = error(station.rate_bps, mss + header);
-    station.error_down = error(station.downlink_rate_bps, mss + header);
-    station.ack_error_up = error(station.rate_bps, header);
-    station.ack_error_down = error(station.downlink_rate_bps, header);
-    Some(())
 }
 
 /// The flows of one station of a table, named without the station, stagger not applied.

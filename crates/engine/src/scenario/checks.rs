@@ -1,6 +1,7 @@
 //! What several values must satisfy together. A value that was refused is not judged again.
 
 use super::access;
+use super::channel;
 use super::csma;
 use super::decode::{Entry, Section};
 use super::grammar::{FLOW, Kind};
@@ -53,7 +54,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         queue::check(station, "queue", problems);
         check_windows(&[station, cell], problems);
         check_aifsns(&[station, cell], problems);
-        check_channel(station, problems);
+        channel::check(root, station, problems);
         for key in ["upload", "download"] {
             if let Some(connections) = station.table(key) {
                 check_lifetime(connections, problems);
@@ -278,34 +279,6 @@ fn check_aifsns(station: &[&Section], problems: &mut Problems) {
         );
         let hint = "`cell.ap` has an `aifsn` of its own".to_owned();
         problems.add_with_hint(entry.origin, &entry.path, message, Some(hint));
-    }
-}
-
-/// A signal-to-noise ratio says all errors.
-fn check_channel(station: &Section, problems: &mut Problems) {
-    let Some(snr) = station.entry("snr") else {
-        return;
-    };
-    let own = [
-        "error",
-        "error_up",
-        "error_down",
-        "ack_error",
-        "ack_error_up",
-        "ack_error_down",
-    ];
-    // `error` has a default, which says nothing
-    let given = |entry: &&Entry| entry.probability() != Some(0.0);
-    for entry in own
-        .iter()
-        .filter_map(|key| station.entry(key))
-        .filter(given)
-    {
-        let message = format!(
-            "{} beside `snr` = {}; allowed is one of the two",
-            entry.shown, snr.shown
-        );
-        problems.add(entry.origin, &entry.path, message);
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod access;
 mod assemble;
+mod channel;
 mod checks;
 mod csma;
 mod decode;
@@ -42,6 +43,7 @@ mod wce;
 #[cfg(test)]
 mod tests;
 
+pub use channel::{Channel, ChannelChange, Quality};
 pub use csma::{
     Connections, Csma, CsmaAccess, CsmaAcks, CsmaAir, CsmaFlow, CsmaLink, CsmaNode, CsmaPrice,
     CsmaUsers, DcfSettings, Hop, Spread,
@@ -50,7 +52,7 @@ pub use gateway::{AccessPoint, Discovery, Fairness, Gateway, GatewayStation, Lea
 pub use model::*;
 pub use problem::{Problem, WHOLE_FILE};
 pub use queue::*;
-pub use rates::Rates;
+pub use rates::{Rates, data_rates};
 pub use schema::schema;
 pub use vsb::{VsbFairness, VsbSettings};
 

@@ -1,6 +1,7 @@
 //! The checked scenario: every default filled in, every value in range.
 //! Built only by [`super::parse`]; the rest of the engine trusts it.
 
+use super::channel::{Channel, ChannelChange};
 use super::csma::Csma;
 use super::gateway::Gateway;
 use super::queue::QueueSetting;
@@ -100,8 +101,10 @@ pub struct Cell {
 pub struct VbsClass {
     /// Unique name.
     pub name: String,
-    /// Its part, h*; those of all classes sum to at most 1. [-]
+    /// Its part as the file says it; those of all classes sum to at most 1. [-]
     pub share: f64,
+    /// Its part of what all classes together have, h*: `share` over the sum of all. [-]
+    pub target: f64,
     /// Its flows, indices into [`Scenario::flows`]; at least one.
     pub flows: Vec<u32>,
 }
@@ -233,64 +236,10 @@ pub struct Station {
     pub downlink_rate_bps: u64,
     /// Medium access.
     pub node: Node,
-    /// Probability that a frame with data from the station is lost to channel errors, per attempt.
-    pub error_up: f64,
-    /// The same to the station.
-    pub error_down: f64,
-    /// Probability that a frame with a TCP ACK alone, from the station, is lost to channel errors.
-    pub ack_error_up: f64,
-    /// The same to the station.
-    pub ack_error_down: f64,
-    /// Signal-to-noise ratio, which then says the errors of every frame by its rate and length; the
-    /// probabilities are those of full segments and of ACKs at the nominal rates. [dB]
-    pub snr_db: Option<f64>,
-}
-
-/// How good a link is, one direction.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Quality {
-    /// Frames are lost with these probabilities, whatever their rate and length.
-    Given {
-        /// Frames with data.
-        data: f64,
-        /// Frames with a TCP ACK alone.
-        ack: f64,
-    },
-    /// A signal-to-noise ratio says it.
-    Snr {
-        /// The ratio. [dB]
-        db: f64,
-    },
-}
-
-impl Station {
-    /// Quality of the link from the station.
-    pub fn quality_up(&self) -> Quality {
-        self.quality(self.error_up, self.ack_error_up)
-    }
-
-    /// Quality of the link to the station.
-    pub fn quality_down(&self) -> Quality {
-        self.quality(self.error_down, self.ack_error_down)
-    }
-
-    /// Whether channel errors lose some of its frames.
-    pub fn has_errors(&self) -> bool {
-        let errors = [
-            self.error_up,
-            self.error_down,
-            self.ack_error_up,
-            self.ack_error_down,
-        ];
-        self.snr_db.is_some() || errors.iter().any(|&error| error > 0.0)
-    }
-
-    fn quality(&self, data: f64, ack: f64) -> Quality {
-        match self.snr_db {
-            Some(db) => Quality::Snr { db },
-            None => Quality::Given { data, ack },
-        }
-    }
+    /// What channel errors do to its frames from the start of the run on.
+    pub channel: Channel,
+    /// What they do later, in order of time.
+    pub channel_changes: Vec<ChannelChange>,
 }
 
 /// How a sender chooses the rate of its data frames.

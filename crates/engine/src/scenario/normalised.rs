@@ -138,7 +138,12 @@ fn vbs_class(class: &VbsClass, scenario: &Scenario) -> Value {
     let flows: Vec<&str> = flows
         .map(|&flow| scenario.flows[flow as usize].name.as_str())
         .collect();
-    json!({"name": class.name, "share": class.share, "flows": flows})
+    json!({
+        "name": class.name,
+        "share": class.share,
+        "target_share": class.target,
+        "flows": flows,
+    })
 }
 
 fn ap(cell: &Cell) -> Value {
@@ -197,14 +202,31 @@ fn station(station: &Station, scenario: &Scenario, number: u32) -> Value {
         "uplink_response_rate_bps": up.response_bps,
         "downlink_rts_rate_bps": down.rts_bps,
         "downlink_response_rate_bps": down.response_bps,
-        "error_up": station.error_up,
-        "error_down": station.error_down,
-        "ack_error_up": station.ack_error_up,
-        "ack_error_down": station.ack_error_down,
-        "snr_db": station.snr_db,
     });
+    extend(&mut json, channel(&station.channel));
+    if !station.channel_changes.is_empty() {
+        let changes = station.channel_changes.iter().map(|change| {
+            let mut json = json!({"at_s": change.at.seconds()});
+            extend(&mut json, channel(&change.channel));
+            json
+        });
+        extend(
+            &mut json,
+            json!({"channel_changes": changes.collect::<Vec<_>>()}),
+        );
+    }
     extend(&mut json, node(&station.node));
     json
+}
+
+fn channel(channel: &super::Channel) -> Value {
+    json!({
+        "error_up": channel.error_up,
+        "error_down": channel.error_down,
+        "ack_error_up": channel.ack_error_up,
+        "ack_error_down": channel.ack_error_down,
+        "snr_db": channel.snr_db,
+    })
 }
 
 fn tcp(settings: &TcpSettings) -> Value {

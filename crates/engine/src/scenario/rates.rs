@@ -26,6 +26,12 @@ impl Rates {
     };
 }
 
+/// Rates of data frames of the physical layer `phy`, by its name in files, slowest first; `None` if
+/// there is none of that name. [bit/s]
+pub fn data_rates(phy: &str) -> Option<&'static [u64]> {
+    Preset::named(phy).map(|preset| preset.rates)
+}
+
 impl Scenario {
     /// Rates of the frames from node `from` to node `to`, one of which is the access point (0; i + 1
     /// is station i).

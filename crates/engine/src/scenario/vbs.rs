@@ -96,6 +96,33 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
         Some(by) => alike(by, scenario),
         None => named(vbs, scenario, problems),
     };
+    let sum: f64 = scenario.cell.vbs_classes.iter().map(|c| c.share).sum();
+    // shares that sum to 1 but for rounding are targets to the last bit
+    let whole = if sum < 1.0 - ROUNDING { sum } else { 1.0 };
+    for class in &mut scenario.cell.vbs_classes {
+        class.target = class.share / whole;
+    }
+    check_categories(vbs, scenario, problems);
+}
+
+/// Shares are of one queue, and each access category has its own.
+fn check_categories(vbs: &Section, scenario: &Scenario, problems: &mut Problems) {
+    let flows = (scenario.cell.vbs_classes.iter()).flat_map(|class| &class.flows);
+    let mut used: Vec<Category> = flows
+        .map(|&flow| scenario.flows[flow as usize].category)
+        .collect();
+    used.sort_unstable();
+    used.dedup();
+    if used.len() < 2 {
+        return;
+    }
+    let names: Vec<&str> = used.iter().map(|category| category.name()).collect();
+    let message = format!(
+        "its classes have flows of several access categories ({}), each with a queue of its own at \
+         the access point; allowed are classes of one category",
+        names.join(", ")
+    );
+    problems.add(vbs.origin, &vbs.path, message);
 }
 
 /// Classes with equal shares.
@@ -117,6 +144,7 @@ fn alike(by: &str, scenario: &Scenario) -> Vec<VbsClass> {
             None => classes.push(VbsClass {
                 name: name.to_owned(),
                 share: 0.0,
+                target: 0.0,
                 flows: vec![index],
             }),
         }
@@ -149,6 +177,7 @@ fn named(vbs: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec<Vbs
         classes.push(VbsClass {
             name: name.clone(),
             share: class.entry("share").and_then(Entry::number).unwrap_or(0.0),
+            target: 0.0,
             flows,
         });
     }
@@ -182,7 +211,7 @@ fn takes(class: &Section, flow: &Flow, scenario: &Scenario) -> bool {
         return false;
     };
     let station = &scenario.stations[station];
-    let error = station.error_up.max(station.error_down);
+    let error = station.channel.error_up.max(station.channel.error_down);
     let named = |name: &str| station.name == name || station.group == name;
     let direction = match direction {
         Direction::Up => "up",

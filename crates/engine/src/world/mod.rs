@@ -1,8 +1,8 @@
 //! One replication: the scenario's parts connected and driven by the agenda.
 //!
 //! The only module that knows every other. Order of events at the same instant: the medium, the links
-//! by number (the two directions of the cell's wire first), the schedule (starts, stops, end of
-//! warm-up, samples), readings of windows and queues, ACKs whose making takes time, reports of sensors, then each flow's two timers (the sender's, the
+//! by number (the two directions of the cell's wire first), the schedule (starts, stops, changes
+//! of channels, end of warm-up, samples), readings of windows and queues, ACKs whose making takes time, reports of sensors, then each flow's two timers (the sender's, the
 //! receiver's delayed-ACK timer). All but the medium, whose turn it is most of the time in a cell, are
 //! slots of the agenda in this order.
 
@@ -486,6 +486,12 @@ impl<'a> World<'a> {
                     series.sample(self);
                     self.series = Some(series);
                 }
+            }
+            Planned::Channel(station, change) => {
+                let station = station as usize;
+                let changes = &self.scenario.stations[station].channel_changes;
+                let channel = &changes[change as usize].channel;
+                self.cell.change_channel(station, channel);
             }
             Planned::Start(index) if self.air.is_some() => self.start_user(now, index),
             Planned::Stop(index) if self.is_user_of_tcp(index) => self.stop_user(now, index),

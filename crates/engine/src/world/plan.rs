@@ -1,4 +1,5 @@
-//! What is known beforehand to happen: starts, stops, the end of the warm-up, samples.
+//! What is known beforehand to happen: starts, stops, changes of channels, the end of the warm-up,
+//! samples.
 
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
@@ -10,6 +11,8 @@ pub(super) enum Planned {
     Sample,
     Start(u32),
     Stop(u32),
+    /// Of the channel of a station: the station's number, the change's among its own.
+    Channel(u32, u32),
 }
 
 /// Everything that is known to happen, in order.
@@ -35,6 +38,10 @@ pub(super) fn plan_of(
             flow.stop
                 .map(|stop| (at(stop), Planned::Stop(index as u32))),
         );
+    }
+    for (station, number) in scenario.stations.iter().zip(0..) {
+        let changes = station.channel_changes.iter().zip(0..);
+        plan.extend(changes.map(|(change, k)| (at(change.at), Planned::Channel(number, k))));
     }
     if let Some(interval) = sample_interval {
         let samples = scenario.duration.0 / interval.0;

@@ -49,11 +49,8 @@ pub fn station(number: usize, node: Node) -> Station {
         rate_bps: 11 * MBPS,
         downlink_rate_bps: 11 * MBPS,
         node,
-        error_up: 0.0,
-        ack_error_up: 0.0,
-        ack_error_down: 0.0,
-        snr_db: None,
-        error_down: 0.0,
+        channel: Channel::default(),
+        channel_changes: Vec::new(),
     }
 }
 
@@ -209,8 +206,11 @@ fn any_station() -> impl Strategy<Value = Station> {
         |(node, rate_bps, downlink_rate_bps, error_up, error_down)| Station {
             rate_bps,
             downlink_rate_bps,
-            error_up,
-            error_down,
+            channel: Channel {
+                error_up,
+                error_down,
+                ..Channel::default()
+            },
             ..station(0, node)
         },
     )

@@ -56,8 +56,8 @@ impl Draws for EngineDraws<'_> {
     fn corrupted(&mut self, who: Who, to: u32) -> bool {
         let stations = &self.scenario.stations;
         let probability = match who.0 {
-            0 => stations[to as usize - 1].error_down,
-            from => stations[from as usize - 1].error_up,
+            0 => stations[to as usize - 1].channel.error_down,
+            from => stations[from as usize - 1].channel.error_up,
         };
         stream(&mut self.channel, who).chance(probability)
     }

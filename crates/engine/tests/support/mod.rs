@@ -31,11 +31,8 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
         rate_bps: 11_000_000,
         downlink_rate_bps: 11_000_000,
         node: node.clone(),
-        error_up: 0.0,
-        ack_error_up: 0.0,
-        ack_error_down: 0.0,
-        snr_db: None,
-        error_down: 0.0,
+        channel: Channel::default(),
+        channel_changes: Vec::new(),
     };
     Scenario {
         name: "test".into(),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lasthop.models.channels import changing
 from lasthop.models.edca.cell import Cell
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import Performance, packets_held_together
@@ -137,6 +138,8 @@ def _channel(scenario: Mapping[str, Any]) -> Iterator[Finding]:
             if station[key] > 0.0:
                 where = f"`station.{station['group']}.{key}` = {station[key]:g}"
                 yield Finding("a3", f"the channel loses frames, {where}")
+    for what in changing(active_stations(scenario)):
+        yield Finding("a3", what)
 
 
 def _queues(scenario: Mapping[str, Any]) -> Iterator[Finding]:

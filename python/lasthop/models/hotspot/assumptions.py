@@ -7,6 +7,7 @@ warning that the user must weigh.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from lasthop.models.channels import changing
 from lasthop.models.errors import ModelError
 from lasthop.models.hotspot.station import Equilibrium, Station
 from lasthop.models.queues import managed, nodes_of
@@ -99,6 +100,8 @@ def _broken_by_channel(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]
             if station[key] > 0.0:
                 where = f"`station.{station['group']}.{key}` = {station[key]:g}"
                 yield "a7", f"the channel loses frames, {where}"
+    for what in changing(scenario["stations"]):
+        yield "a7", what
 
 
 def _broken_by_queues(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

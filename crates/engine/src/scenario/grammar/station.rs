@@ -3,7 +3,7 @@
 use super::access::ACCESS_KEYS;
 use super::flows::{CONNECTIONS, DATAGRAMS, REPORTS, STATION_TCP};
 use super::queue::queue;
-use super::{Default, Key, Kind, Table, count, inherited, key, own};
+use super::{Default, Key, Kind, S, Table, count, duration, inherited, key, own};
 
 /// A station, or a group of them.
 pub(super) const STATION: Table = Table {
@@ -75,12 +75,15 @@ const STATION_KEYS: &[Key] = &[
     ),
     key(
         "snr",
-        Kind::Level {
-            least: -20.0,
-            most: 60.0,
-        },
+        SNR,
         Default::Absent("none"),
         "Signal-to-noise ratio, both ways, in place of these probabilities: every frame is lost as often as its rate and length make it.",
+    ),
+    key(
+        "channel",
+        Kind::Named(&CHANNEL),
+        Default::Absent("none"),
+        "Changes of the channel during the run, by name: from `at` on it is as that table says.",
     ),
     key(
         "tcp",
@@ -143,3 +146,65 @@ const STATION_KEYS: &[Key] = &[
         "Small reports, such as commands, from the server to the station.",
     ),
 ];
+
+/// A change of a station's channel.
+const CHANNEL: Table = Table {
+    name: "channel",
+    doc: "What a station's channel is from some time on, until its next change. What is not said is as in the station's table.",
+    parts: &[own(&[
+        key(
+            "at",
+            duration(1, 1_000_000 * S),
+            Default::Required,
+            "When the change comes, after the start of the run.",
+        ),
+        key(
+            "error",
+            Kind::Probability,
+            Default::Absent("the station's"),
+            "Probability that a data frame is lost to channel errors, per attempt, both ways.",
+        ),
+        key(
+            "error_up",
+            Kind::Probability,
+            Default::Absent("the station's"),
+            "The same for frames from the station.",
+        ),
+        key(
+            "error_down",
+            Kind::Probability,
+            Default::Absent("the station's"),
+            "The same for frames to the station.",
+        ),
+        key(
+            "ack_error",
+            Kind::Probability,
+            Default::Absent("the station's"),
+            "The same for frames that carry a TCP ACK alone, both ways.",
+        ),
+        key(
+            "ack_error_up",
+            Kind::Probability,
+            Default::Absent("the station's"),
+            "The same for TCP ACKs from the station.",
+        ),
+        key(
+            "ack_error_down",
+            Kind::Probability,
+            Default::Absent("the station's"),
+            "The same for TCP ACKs to the station.",
+        ),
+        key(
+            "snr",
+            SNR,
+            Default::Absent("none: probabilities count"),
+            "Signal-to-noise ratio, both ways, in place of these probabilities.",
+        ),
+    ])],
+};
+
+/// A signal-to-noise ratio.
+const SNR: Kind = Kind::Level {
+    least: -20.0,
+    most: 60.0,
+};

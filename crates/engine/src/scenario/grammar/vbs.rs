@@ -36,7 +36,7 @@ const VBS: Table = Table {
             "tol",
             number(0.0, 1_000_000_000_000.0),
             Default::Depends("1/limit^2"),
-            "Squared distance from the target occupancy, in packets, within which Algorithm 1 changes nothing.",
+            "Squared distance from the target occupancy, in packets, within which Algorithm 1 changes nothing; with \"regulated\" it has no effect but on the measured settling_s.",
         ),
         key(
             "update",
@@ -58,7 +58,7 @@ const VBS: Table = Table {
             "class",
             Kind::Named(&VBS_CLASS),
             Default::Absent("those of by"),
-            "Classes by name. A flow is of the first class that takes it; one that none takes is never blocked.",
+            "Classes by name. A flow is of the first class that takes it; one that none takes is never blocked, and counts in the target occupancy all the same.",
         ),
     ])],
 };
@@ -71,7 +71,7 @@ const VBS_CLASS: Table = Table {
             "share",
             number(0.0, 1.0),
             Default::Required,
-            "Its part h*, above 0; the shares of all classes sum to at most 1.",
+            "Its part, above 0; the shares of all classes sum to at most 1. The target h* is this over their sum.",
         ),
         key(
             "station",
@@ -89,7 +89,7 @@ const VBS_CLASS: Table = Table {
             "error_from",
             Kind::Probability,
             Default::Absent("any"),
-            "Stations that lose at least this part of frames with full segments, the worse direction counting.",
+            "Stations that lose at least this part of frames with full segments at the start of the run, the worse direction counting; sensors' flows too.",
         ),
         key(
             "error_below",

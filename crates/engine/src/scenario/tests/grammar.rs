@@ -243,6 +243,10 @@ fn needed(path: &str, key: &Key) -> Option<(String, &'static str)> {
     if key.name == "prr" {
         return Some((path.replace("prr", "sack"), "true"));
     }
+    if let Some((station, _)) = path.split_once("channel.a.") {
+        let change = "{ a = { at = \"1 s\", error = 0 } }";
+        return Some((format!("{station}channel"), change));
+    }
     DISCIPLINES.iter().find_map(|name| {
         let (queue, _) = path.split_once(&format!("queue.{name}."))?;
         let given = match *name {

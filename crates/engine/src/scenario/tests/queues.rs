@@ -346,3 +346,39 @@ upload = 2
         [class("weak", 0.4, &[2, 3, 4]), class("rest", 0.5, &[0, 1])]
     );
 }
+
+#[test]
+fn targets_are_shares_of_what_all_classes_have() {
+    let targets = |a: &str, b: &str| -> Vec<f64> {
+        let class =
+            format!("{{ a = {{ direction = \"up\", share = {a} }}, b = {{ share = {b} }} }}");
+        let settings = [
+            ("station.a.download", "1"),
+            ("cell.ap_queue.vbs.class", class.as_str()),
+        ];
+        let classes = toml(SMALL, &settings).unwrap().cell.vbs_classes;
+        classes.iter().map(|class| class.target).collect()
+    };
+    assert_eq!(targets("0.125", "0.375"), [0.25, 0.75]);
+    assert_eq!(targets("0.526", "0.474"), [0.526, 0.474]); // not a bit is lost
+}
+
+#[test]
+fn classes_of_several_access_categories_are_refused() {
+    let said = |category: &str| {
+        let table = format!("{{ connections = 1, category = \"{category}\" }}");
+        let settings = [
+            ("station.a.download", table.as_str()),
+            ("cell.ap_queue.vbs", "{ by = \"direction\" }"),
+        ];
+        let said = complaints(toml(SMALL, &settings));
+        let (_, reason) = said.split_once(": ").unwrap_or_default();
+        reason.to_owned()
+    };
+    assert_eq!(
+        said("voice"),
+        "`cell.ap_queue.vbs`: its classes have flows of several access categories (best-effort, \
+         voice), each with a queue of its own at the access point; allowed are classes of one category"
+    );
+    assert_eq!(said("best-effort"), "");
+}

@@ -330,3 +330,51 @@ fn a_signal_to_noise_ratio_stands_alone_and_has_its_unit() {
         "`station.a.error_up`: 0.1 beside `snr` = \"15 dB\"; allowed is one of the two"
     );
 }
+
+#[test]
+fn a_change_of_the_channel_has_a_time_and_changes_something() {
+    let said = |table: &str| {
+        let said = complaints(toml(SMALL, &[("station.a.channel", table)]));
+        let (_, reason) = said.split_once(": ").unwrap_or_default();
+        reason.to_owned()
+    };
+    assert_eq!(
+        said("{ rain = { at = \"5 s\" } }"),
+        "`station.a.channel.rain`: changes nothing; needed is `snr`, `error` or one of its kin"
+    );
+    assert!(said("{ rain = { error = 0.1 } }").starts_with("`station.a.channel.rain.at`: missing"));
+    assert_eq!(
+        said("{ rain = { at = \"10 s\", error = 0.1 } }"),
+        "`station.a.channel.rain.at`: \"10 s\" is not before the end; allowed is less than the \
+         duration of 10 s"
+    );
+    assert_eq!(
+        said("{ a = { at = \"1 s\", error = 0.1 }, b = { at = \"1000 ms\", error = 0.2 } }"),
+        "`station.a.channel.b.at`: \"1000 ms\" is the time of `station.a.channel.a` too; allowed are \
+         different times"
+    );
+    assert_eq!(
+        said("{ rain = { at = \"5 s\", snr = \"9 dB\", error_up = 0.1 } }"),
+        "`station.a.channel.rain.error_up`: 0.1 beside `snr` = \"9 dB\"; allowed is one of the two"
+    );
+    assert!(said("{ rain = { at = \"0 s\", error = 0.1 } }").contains("is too small"));
+}
+
+#[test]
+fn what_a_change_does_not_say_is_the_stations() {
+    let table = "{ rain = { at = \"5 s\", error_down = 0.3 } }";
+    let settings = [
+        ("station.a.error_up", "0.1"),
+        ("station.a.ack_error_down", "0.05"),
+        ("station.a.channel", table),
+    ];
+    let scenario = toml(SMALL, &settings).unwrap();
+    let channel = scenario.stations[0].channel_changes[0].channel;
+    let errors = [
+        channel.error_up,
+        channel.error_down,
+        channel.ack_error_up,
+        channel.ack_error_down,
+    ];
+    assert_eq!(errors, [0.1, 0.3, 0.1, 0.05]);
+}

@@ -1,0 +1,21 @@
+//! What noise does to frames.
+
+use lasthop_engine::channel;
+use lasthop_engine::scenario;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Probability that noise destroys a frame of `bytes`, MAC header and FCS included. [-]
+#[pyfunction]
+pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
+    channel::frame_error(rate_bps, bytes, snr_db)
+}
+
+/// Rates of data frames of a physical layer, slowest first. [bit/s]
+#[pyfunction]
+pub fn data_rates(phy: &str) -> PyResult<Vec<u64>> {
+    let rates = scenario::data_rates(phy);
+    let rates =
+        rates.ok_or_else(|| PyValueError::new_err(format!("no physical layer \"{phy}\"")))?;
+    Ok(rates.to_vec())
+}
