@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lasthop.errors import ConvergenceError, ModelError, UserError
+from lasthop.errors import ConvergenceError, ModelError, UserError, shortcoming
 from lasthop.predict import predict
 from lasthop.result import LISTS, Prediction, Result
 from lasthop.run import ProgressCallback, replaced, simulate, threads_asked
@@ -71,6 +71,7 @@ class Comparison:
     prediction: Prediction | None
     """None if the model refused the scenario; then `refusal` says why."""
     refusal: str | None
+    """What the scenario does to the model, to follow "the scenario"."""
     simulation: Result
     emulation: "Emulation | None" = None
     """The same in real time with real TCP, if it was asked for."""
@@ -240,7 +241,7 @@ def compare(
     try:
         prediction = predict(checked, model=model)
     except (ModelError, ConvergenceError) as error:
-        refusal = str(error)
+        refusal = shortcoming(error)
     from lasthop.swing import sampled
 
     checked = sampled(checked, prediction)

@@ -10,6 +10,7 @@ __all__ = [
     "Problem",
     "ScenarioError",
     "UserError",
+    "shortcoming",
 ]
 
 
@@ -88,6 +89,13 @@ class ModelError(UserError):
 
 class ConvergenceError(UserError):
     """A solver met its limit of steps before its tolerance."""
+
+
+def shortcoming(error: ModelError | ConvergenceError) -> str:
+    """What a scenario does to a model, to follow its name: ``breaks assumption a7: ...``."""
+    if isinstance(error, ModelError):
+        return str(error)
+    return f"has no solution that the model finds: {error}"
 
 
 class EngineError(RuntimeError):

@@ -96,9 +96,8 @@ def compare(
             print_comparison(comparison)
     if not as_json:
         typer.echo(f"picture: {picture}")
-    if comparison.prediction is not None:
-        print_warnings(comparison.prediction)
-    print_warnings(comparison.simulation)
+    predictions = [] if comparison.prediction is None else [comparison.prediction]
+    print_warnings(*predictions, comparison.simulation)
     if comparison.emulation is not None:
         from lasthop.cli.emulate import print_lateness
 
@@ -113,8 +112,8 @@ def print_comparison(comparison: Comparison) -> None:
 
     print_runs(comparison.simulation)
     if comparison.refusal is not None:
-        for reason in comparison.refusal.split("; breaks"):
-            typer.echo(f"no prediction: {'' if reason[:6] == 'breaks' else 'breaks'}{reason}")
+        for reason in comparison.refusal.replace("; breaks ", "\nbreaks ").splitlines():
+            typer.echo(f"no prediction: the scenario {reason}")
         typer.echo()
     hidden = comparison.shown_with_nodes
     # Users of a network by conflict graph are flows, and no class sums them up.

@@ -34,7 +34,7 @@ def predict(
     except ModelError as error:
         raise refused(scenario, model, error) from None
     except ConvergenceError as error:
-        raise UserError(f"{scenario.source}: model {model}: {error}") from None
+        raise UserError(f"{scenario.source}: model {model}: no solution: {error}") from None
     if as_json:
         sys.stdout.write(prediction.to_json())
     else:
@@ -89,7 +89,7 @@ def print_stability(summary: Mapping[str, Any]) -> None:
         typer.echo(f"{item['name']} at rest is {what} e-fold in {plain(abs(1.0 / rate))} s{swing}")
 
 
-def print_warnings(answer: "Prediction | Result | Emulation") -> None:
-    """What is to be checked before the answer is trusted, on standard error."""
-    for warning in answer.warnings:
+def print_warnings(*answers: "Prediction | Result | Emulation") -> None:
+    """What is to be checked before answers are trusted, on standard error, each line once."""
+    for warning in dict.fromkeys(line for answer in answers for line in answer.warnings):
         print(f"warning: {warning}", file=sys.stderr)

@@ -7,7 +7,7 @@ from itertools import chain
 from math import isclose
 from typing import TypeAlias, TypedDict
 
-from lasthop.errors import ScenarioError, UserError
+from lasthop.errors import ScenarioError, UserError, shortcoming
 from lasthop.result import Result
 from lasthop.run import simulate
 from lasthop.scenario import Scenario
@@ -221,7 +221,7 @@ class Search:
         try:
             trial.predicted = predicted(models.predict(tree, MODEL), tree)
         except (models.ModelError, models.ConvergenceError) as error:
-            trial.refusal = str(error)
+            trial.refusal = shortcoming(error)
 
     def _screen(self, trial: Trial) -> None:
         trial.screened = means(

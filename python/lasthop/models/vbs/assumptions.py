@@ -7,6 +7,7 @@ miss is a warning that the user must weigh.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lasthop.models.channels import changing
 from lasthop.models.dcf import airtime
 from lasthop.models.errors import ModelError
 from lasthop.models.queues import PLAIN
@@ -157,6 +158,8 @@ def _access(scenario: Mapping[str, Any], _options: Options) -> Iterator[Broken]:
             yield "section III-B", f"one packet for each access, but `{table}` has a txop limit"
         if node["cwmin"] < 1:
             yield "section IV-B", f"`{table}.cwmin` = 0: the node never gives way"
+    for what in changing(stations):
+        yield "section IV-B", what
     if cell.get("rate_control", "fixed") != "fixed":
         what = f"`cell.rate_control` = {cell['rate_control']}"
         yield "section II-B", f"fixed rates only, but {what}"

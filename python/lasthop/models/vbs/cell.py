@@ -128,6 +128,8 @@ class Cell:
     regulated : bool
         A controller holds that part on average, by random drops; else, as by Algorithm 1, it is
         filled like a drop-tail buffer.
+    names : tuple of str
+        Of the classes that `targets` are of, for messages.
     """
 
     classes: tuple[FlowClass, ...]
@@ -140,6 +142,7 @@ class Cell:
     targets: tuple[float, ...] = ()
     occupancy: float = 0.6
     regulated: bool = False
+    names: tuple[str, ...] = ()
 
     @property
     def counts(self) -> Floats:

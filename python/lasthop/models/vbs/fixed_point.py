@@ -32,6 +32,16 @@ STARTED = 3
 """Classes that a starting point gives the most to, each in turn."""
 
 
+LEAST_VIRTUAL = 2.0
+"""Packets of a class's part of the queue for each of its connections from which on overflows hold
+them there. [packets]"""
+
+REGULATED = 'algorithm = "regulated"'
+
+HALF = 0.5
+"""Part of the window that a loss takes of Compound, as published. [-]"""
+
+
 @dataclass(frozen=True)
 class Solution:
     """A fixed point; arrays follow the classes of flows.
@@ -120,6 +130,7 @@ class _Components:
         self.targets = [1.0]
         self.far = wire_is_long(cell)
         self.mac: Contention | None = None
+        self.unfilled: str | None = None  # which class has less than its target, and why
         self.losses = options.losses
         if self.losses == "bursts" and (self.uploads.any() or cell.regulated):
             self.losses = "independent"
@@ -134,6 +145,7 @@ class _Components:
 
     def round(self, at: _State) -> tuple[_State, Solution]:
         cell, counts = self.cell, self.counts
+        self.unfilled = None
         mac = self.mac = solve(cell, at.shares, at.replies, self.options, self.mac)
         rtt = self._round_trip_s(at, mac)
         accepted = np.zeros(len(counts))
@@ -150,10 +162,15 @@ class _Components:
 
             room_s = (cell.buffer_packets - at.occupancy) / mac.service_rate
             overflows = bool(cell.targets) or excess(0.0, rtt + room_s) > 0.0
-            rate = loss_rate(excess, float(at.rates[index])) if overflows else 0.0
+            try:
+                rate = loss_rate(excess, float(at.rates[index])) if overflows else 0.0
+            except ConvergenceError as error:
+                raise ConvergenceError(self._cannot_hold(index, str(error))) from None
             rates[index] = rate
             if rate == 0.0 and cell.targets:
-                raise ModelError("section V", self._cannot_fill(index, at))
+                arriving = excess(0.0) + target * mac.service_rate
+                held = arriving / mac.service_rate * at.occupancy
+                self.unfilled = self._cannot_fill(index, held, mac)
             for k in group:
                 one = self._flow(k, rate, at, mac, rtt)
                 responses[k] = one
@@ -275,7 +292,7 @@ class _Components:
         own: float,
         weights: Floats,
     ) -> tuple[float, Floats, float, float]:
-        """Whom episodes meet, what they free, and how far the queue is below its limit on average."""
+        """Whom episodes meet, the swing they make, and how far the queue is below its limit."""
         counts = self.counts
         spread = np.zeros(len(counts))
         freed, squares = np.zeros(len(rates)), np.zeros(len(rates))
@@ -294,7 +311,8 @@ class _Components:
                 each = counts[group] * np.array([flows[k].freed for k in group]) / rate
                 freed[index] = each.sum()
                 whole = sum(counts[k] * flows[k].freed_squared for k in group) / rate
-                squares[index] = max(freed[index] ** 2 + whole - (each**2 / counts[group]).sum(), 0.0)
+                variance = whole - (each**2 / counts[group]).sum()
+                squares[index] = freed[index] ** 2 + max(variance, 0.0)
         if not freed.any():
             return own, spread, 0.0, 0.0
         # one queue, which all fill again whatever class an episode has met
@@ -313,14 +331,48 @@ class _Components:
         uploaded = served * state.replies * (1.0 - mac.station_discards)
         return np.asarray(np.where(self.uploads, uploaded, delivered))
 
-    def _cannot_fill(self, index: int, at: _State) -> str:
-        group = self.groups[index]
+    def _cannot_fill(self, index: int, held: float, mac: Contention) -> str:
+        """Say what keeps the connections of a class from holding its target."""
+        group, room = self.groups[index], self.targets[index] * self.limit
         windows = sum(self.counts[k] * self.cell.classes[k].law.limit for k in group)
-        room = self.targets[index] * self.limit
+        discards = max(float(mac.ap_discards[k]) for k in group)
+        why = f"their receive windows are {windows:.0f} packets in all"
+        if windows > 2.0 * room and discards > 0.0:
+            why = f"the channel loses {100.0 * discards:.2g} % of their packets for good"
         return (
-            f"share {self.targets[index]:.3g} of the queue is {room:.1f} packets, which the "
-            f"class does not fill (its windows: {windows:.0f} packets)"
+            f"{self._name(index)} is {room:.0f} packets, but its {self._size(index)} can hold "
+            f"about {held:.0f} even if none is refused: {why}; solved are "
+            f"targets up to about {held / self.limit:.2g}"
         )
+
+    def _cannot_hold(self, index: int, why: str) -> str:
+        """Say of which class no losses bring the windows down to its target."""
+        if not self.cell.targets:
+            return why
+        group = self.groups[index]
+        count = self.counts[group].sum()
+        each = self.targets[index] * self.limit / count
+        said = (
+            f"{self._name(index)} is {each:.2g} packets for each of its {self._size(index)}, "
+            "and no overflows hold them there"
+        )
+        beta = min(self.cell.classes[k].law.beta for k in group)
+        if each < LEAST_VIRTUAL:
+            least = LEAST_VIRTUAL * count / self.limit
+            return f"{said}; solved are targets from about {least:.2g} on, and {REGULATED}"
+        if beta < HALF:
+            return (
+                f"{said}, as losses with beta = {beta:g} are gentle; solved are 0.5, or {REGULATED}"
+            )
+        return f"{said}; solved is {REGULATED}"
+
+    def _size(self, index: int) -> str:
+        count = self.counts[self.groups[index]].sum()
+        return f"{count:.0f} connection{'s' if count > 1 else ''}"
+
+    def _name(self, index: int) -> str:
+        name = f" of class {self.cell.names[index]}" if self.cell.names else ""
+        return f"target {self.targets[index]:.3g}{name}"
 
 
 def wire_packets(cell: Cell) -> float:
@@ -399,16 +451,24 @@ def solve_from(cell: Cell, options: Options, start: _State) -> Solution:
 
     Raises
     ------
+    ModelError
+        They rest where a class does not fill its share.
     ConvergenceError
         They did not settle.
     """
     components = _Components(cell, options)
-    state = start
+    state, settled = start, True
     for step in (step for step, rounds in STEPS for _ in range(rounds)):
         after, solution = components.round(state)
         if after.moved(state, cell.buffer_packets) <= TOLERANCE:
-            return solution
+            break
         state = state.towards(after, step)
+    else:
+        settled = False
+    if components.unfilled is not None:
+        raise ModelError("section V", components.unfilled)
+    if settled:
+        return solution
     raise ConvergenceError("the components of the model do not settle on common shares and losses")
 
 

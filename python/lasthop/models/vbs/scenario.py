@@ -106,6 +106,7 @@ def picture_of(scenario: Mapping[str, Any]) -> Picture:
             wire_s=wired_round_trip_s(scenario),
             frozen=cell.get("countdown", "dcf") == "dcf",
             targets=tuple(float(one["share"]) for one in cell["vbs_classes"]) if shared else (),
+            names=tuple(str(one["name"]) for one in cell["vbs_classes"]) if shared else (),
             occupancy=float(queue["occupancy"]) if shared else 0.6,
             regulated=shared and queue["algorithm"] == "regulated",
         ),
