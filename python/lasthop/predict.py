@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from lasthop.caution import cautions
 from lasthop.errors import UserError
 from lasthop.result import Prediction
 from lasthop.run import replaced
@@ -74,4 +75,6 @@ def predict(
     checked = replaced(scenario, settings)
     tree = checked.to_dict()
     chosen = models.choose(tree) if model is None else model
-    return Prediction(models.predict(tree, chosen), checked)
+    summary = models.predict(tree, chosen)
+    summary["warnings"] = [*cautions(checked), *summary.get("warnings", ())]
+    return Prediction(summary, checked)

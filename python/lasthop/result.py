@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop._core import SimulationOutput
+from lasthop.caution import cautions
 from lasthop.errors import UserError
 from lasthop.phase import phase_effects
 from lasthop.scenario import Scenario
@@ -144,8 +145,11 @@ class Result(Answer):
 
     @cached_property
     def warnings(self) -> list[str]:
-        """What must be checked before the result is trusted: phase effects at drop-tail queues."""
-        return phase_effects(self.scenario, self.summary)
+        """What must be checked before the result is trusted.
+
+        What of the scenario surprises, and phase effects at drop-tail queues.
+        """
+        return [*cautions(self.scenario), *phase_effects(self.scenario, self.summary)]
 
     @property
     def interrupted(self) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
+from lasthop.caution import cautions
 from lasthop.errors import UserError
 from lasthop.phase import phase_effects
 from lasthop.result import LISTS, flat_row
@@ -80,7 +81,10 @@ class Sweep:
         return [
             f"{', '.join(f'{path}={value}' for path, value in point.settings.items())}: {warning}"
             for point in self.points
-            for warning in phase_effects(point.scenario, point.summary)
+            for warning in (
+                *cautions(point.scenario),
+                *phase_effects(point.scenario, point.summary),
+            )
         ]
 
     def table(self, name: str = "stations") -> "pd.DataFrame":

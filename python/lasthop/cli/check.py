@@ -1,12 +1,15 @@
 """`lasthop check`."""
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import typer
 
+from lasthop.caution import cautions
 from lasthop.cli.options import File, Json, Settings, read_scenario
+from lasthop.scenario import Scenario
 
 __all__ = ["check"]
 
@@ -27,6 +30,8 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     connections written out in SI units. This is what models and engine read, not a scenario file.
     """
     scenario = read_scenario(file, settings)
+    for caution in cautions(scenario):
+        print(f"warning: {caution}", file=sys.stderr)
     if as_json:
         typer.echo(json.dumps(scenario.to_dict(), indent=2, ensure_ascii=False))
         return
@@ -38,6 +43,8 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
         for what in parts[1]
     )
     typer.echo(f"{scenario.source}: ok: {scenario['name']}: {counts}, {runs}")
+    for line in shared(scenario):
+        typer.echo(line)
     if csma:
         typer.echo("\n".join(neighbours(csma["links"])))
 
@@ -58,3 +65,16 @@ def names(links: Sequence[str]) -> str:
     more = len(links) - MOST_NAMES
     first = ", ".join(links[:MOST_NAMES]) or "none"
     return f"{first} and {more} more" if more > 0 else first
+
+
+def shared(scenario: Scenario) -> Iterator[str]:
+    """What holds of an access point's queue that classes share."""
+    cell = scenario.get("cell") or {}
+    if classes := cell.get("vbs_classes"):
+        queue = cell["ap"]["queue"]
+        room = queue["occupancy"] * queue["limit_packets"]
+        targets = ", ".join(f"{each['name']} {each['target_share']:.3g}" for each in classes)
+        yield (
+            f"`cell.ap_queue.vbs`: {room:g} of {queue['limit_packets']} packets, "
+            f"{queue['algorithm']}; targets {targets}"
+        )

@@ -170,9 +170,66 @@ def test_compare_simulates_what_the_model_refuses(lasthop: Lasthop, tmp_path: Pa
     text = 'duration = "1 s"\ncell = { phy = "802.11b" }\n[station.a]\nudp_up = "greedy"\n'
     done = lasthop("compare", "-", stdin=text.encode())
     assert done.returncode == 0
-    assert "no prediction: breaks assumption" in done.stdout
+    assert "no prediction: the scenario breaks assumption" in done.stdout
     for quantity in ("goodput [Mb/s]", "goodput share [%]", "fairness level [-]"):
         assert quantity in done.stdout
+
+
+SHARED = """duration = "2 s"
+replications = 1
+cell = { phy = "802.11g-long", ap_queue = 100 }
+tcp = { congestion = "compound", window = 45, delayed_ack = false }
+station.a = { count = 5, download = 1 }
+station.b = { count = 5, download = 1 }
+"""
+
+
+def sharing(share: float, sum_of_all: float = 1.0) -> str:
+    shares = {"a": share, "b": sum_of_all - share}
+    tables = (f"{n} = {{ station = '{n}', share = {part} }}" for n, part in shares.items())
+    return f"cell.ap_queue.vbs.class={{ {', '.join(tables)} }}"
+
+
+def test_a_solver_that_gives_up_is_told_in_a_sentence(lasthop: Lasthop) -> None:
+    """Of the table and of the picture, with the class and what is solved."""
+    done = lasthop("compare", "-", "--set", sharing(0.05), stdin=SHARED.encode())
+    assert done.returncode == 0
+    [line] = (line for line in done.stdout.splitlines() if line.startswith("no prediction"))
+    start = (
+        "no prediction: the scenario has no solution that the model finds: target 0.05 of class a"
+    )
+    assert line.startswith(start)
+    assert "solved are targets from about 0.17 on" in line
+    done = lasthop("predict", "-", "--set", sharing(0.05), stdin=SHARED.encode())
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0].startswith("error: <stdin>: model vbs: no solution: target")
+
+
+def test_check_tells_the_targets_and_warns_on_standard_error(lasthop: Lasthop) -> None:
+    done = lasthop("check", "-", "--set", sharing(0.25, 0.5), stdin=SHARED.encode())
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1] == (
+        "`cell.ap_queue.vbs`: 60 of 100 packets, corrected; targets a 0.5, b 0.5"
+    )
+    [line] = done.stderr.splitlines()
+    assert line.startswith("warning: `cell.ap_queue.vbs.class`: shares sum to 0.5")
+    done = lasthop("check", "-", "--json", "--set", sharing(0.25, 0.5), stdin=SHARED.encode())
+    targets = [each["target_share"] for each in json.loads(done.stdout)["cell"]["vbs_classes"]]
+    assert targets == [0.5, 0.5]
+
+
+def test_a_bare_queue_is_a_limit_and_leaves_shares_as_they_are(lasthop: Lasthop) -> None:
+    both = ("--set", sharing(0.5), "--set", "cell.ap_queue=50")
+    done = lasthop("check", "-", *both, stdin=SHARED.encode())
+    assert "`cell.ap_queue.vbs`: 30 of 50 packets" in done.stdout
+    plain = ("--set", sharing(0.5), "--set", "cell.ap_queue={ limit = 50 }")
+    assert "vbs" not in lasthop("check", "-", *plain, stdin=SHARED.encode()).stdout
+
+
+def test_compare_says_each_warning_once(lasthop: Lasthop) -> None:
+    done = lasthop("compare", "-", "--set", sharing(0.2), stdin=SHARED.encode())
+    lines = [line for line in done.stderr.splitlines() if "target 0.2" in line]
+    assert len(lines) == 1
 
 
 def test_datagrams_have_their_delay_in_the_table(lasthop: Lasthop) -> None:

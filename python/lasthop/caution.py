@@ -1,0 +1,209 @@
+"""What of a scenario is allowed and surprises: said by `check`, and beside every answer.
+
+Each line stands for itself; it names the key, what follows from it, and what to do.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lasthop import _core
+
+__all__ = ["cautions", "highest_rate"]
+
+Tree = Mapping[str, Any]
+
+LOSSY = 0.5
+"""Frames lost per attempt from which on a rate does not work. [-]"""
+
+WORKS = 0.1
+"""Frames lost per attempt up to which a rate does: IEEE 802.11-2016, 17.3.10.2. [-]"""
+
+DRIFT = 0.25
+"""Part of the way to its part of the connections that Algorithm 1 lets a class go at most; TCP
+without channel errors, docs/papers/vbs.md, "Unequal shares". [-]"""
+
+MISSED = 0.025
+"""Part of a target that may be missed without a word. [-]"""
+
+MOST_NAMED = 3
+"""Flows and classes that a line names."""
+
+
+def cautions(scenario: Tree) -> list[str]:
+    """Say what a user should know before an answer about a scenario is trusted.
+
+    Parameters
+    ----------
+    scenario : Mapping
+        Normalised scenario.
+    """
+    return [*_sharing(scenario), *_noise(scenario)]
+
+
+def _sharing(scenario: Tree) -> Iterator[str]:
+    """Virtual buffer sharing."""
+    cell = scenario.get("cell") or {}
+    classes: Sequence[Tree] = cell.get("vbs_classes", ())
+    if not classes:
+        return
+    queue = cell["ap"]["queue"]
+    bulk = [flow for flow in scenario["flows"] if flow["station"] and "sensor" not in flow]
+    classed = {name for each in classes for name in each["flows"]}
+    categories = {flow.get("category") for flow in bulk if flow["name"] in classed}
+    outside = [
+        flow["name"]
+        for flow in bulk
+        if flow["name"] not in classed and flow.get("category") in categories
+    ]
+    if outside:
+        room = queue["occupancy"] * queue["limit_packets"]
+        yield (
+            f"`cell.ap_queue.vbs`: {len(outside)} of {len(bulk)} flows are in no class "
+            f"({_listed(outside)}): they are never blocked but count in the {room:g} packets from "
+            "which on classes are, and can starve them; give every flow but sensors' a class"
+        )
+    shares = sum(each["share"] for each in classes)
+    targets = ", ".join(f"{each['name']} {each['target_share']:.3g}" for each in classes)
+    if any(each["target_share"] != each["share"] for each in classes):
+        yield (
+            f"`cell.ap_queue.vbs.class`: shares sum to {shares:.3g}; they are of what all classes "
+            f"have together, so that the targets are {targets}"
+        )
+    if queue["algorithm"] == "corrected":
+        yield from _drift(scenario, classes)
+
+
+def _drift(scenario: Tree, classes: Sequence[Tree]) -> Iterator[str]:
+    """Targets that Algorithm 1 as corrected misses, below whose occupancy all may enter."""
+    flows = {flow["name"]: flow for flow in scenario["flows"]}
+
+    def connections(each: Tree) -> float:
+        tcp = (flows[name] for name in each["flows"])
+        return sum(_presence(flow, scenario) for flow in tcp if "tcp" in flow)
+
+    counts = [connections(each) for each in classes]
+    total = sum(counts)
+    if not all(counts):
+        return
+    misses = [
+        (abs(count / total - each["target_share"]) / each["target_share"], each, count)
+        for each, count in zip(classes, counts, strict=True)
+    ]
+    miss, each, count = max(misses, key=lambda one: one[0])
+    if DRIFT * miss <= MISSED:
+        return
+    target, natural = each["target_share"], count / total
+    yield (
+        f"`cell.ap_queue.vbs`: class {each['name']} has the target {target:.3g}, with {count:.3g} "
+        f"of {total:.3g} connections: Algorithm 1 as corrected does nothing below its occupancy "
+        f"and leaves the share up to {DRIFT * abs(natural - target):.2g} nearer to {natural:.3g}, "
+        'with channel errors farther off; algorithm = "regulated" holds targets (model vbs '
+        "predicts the target for both)"
+    )
+
+
+def _presence(flow: Tree, scenario: Tree) -> float:
+    """Part of the measured time in which a flow may send. [-]"""
+    warmup, duration = scenario["warmup_s"], scenario["duration_s"]
+    stop = duration if flow["stop_s"] is None else min(flow["stop_s"], duration)
+    present = max(stop - max(flow["start_s"], warmup), 0.0)
+    return float(present / (duration - warmup))
+
+
+def _noise(scenario: Tree) -> Iterator[str]:
+    """Stations whose rate does not work at their signal-to-noise ratio, each table once."""
+    cell = scenario.get("cell") or {}
+    falls_back = cell.get("rate_control") == "arf"
+    seen: set[str] = set()
+    for station in scenario.get("stations", ()):
+        if station["group"] in seen:
+            continue
+        seen.add(station["group"])
+        frames = _longest_frames(scenario, station["name"])
+        for snr_db, since in _ratios(station):
+            yield from _too_fast(cell, station, frames, snr_db, since, falls_back)
+
+
+def _ratios(station: Tree) -> Iterator[tuple[float, str]]:
+    """Signal-to-noise ratios of a station, each with the words for when."""
+    if station.get("snr_db") is not None:
+        yield station["snr_db"], ""
+    for change in station.get("channel_changes", ()):
+        if change["snr_db"] is not None:
+            yield change["snr_db"], f" from {change['at_s']:g} s on"
+
+
+def _too_fast(
+    cell: Tree,
+    station: Tree,
+    frames: Mapping[str, int],
+    snr_db: float,
+    since: str,
+    falls_back: bool,
+) -> Iterator[str]:
+    """The direction in which most is lost, if that is too much."""
+    worst: tuple[float, int, int] | None = None
+    for way, length in frames.items():
+        nominal = station["rate_bps" if way == "up" else "downlink_rate_bps"]
+        bps = min(_core.data_rates(cell["phy"])) if falls_back else nominal
+        lost = _core.frame_error(bps, length, snr_db)
+        if lost > LOSSY and (worst is None or lost > worst[0]):
+            worst = lost, bps, length
+    if worst is None:
+        return
+    lost, bps, length = worst
+    best = highest_rate(cell["phy"], max(frames.values()), snr_db, most=bps)
+    if best is not None:
+        works = f'rate = "{best / 1e6:g} Mbps" is the highest that works'
+    else:
+        works = f"no rate of {cell['phy']} works"
+    yield (
+        f"`station.{station['group']}`: at snr = {snr_db:g} dB{since} {bps / 1e6:g} Mb/s loses "
+        f"{100 * lost:.3g} % of its frames of {length} B; {works}"
+    )
+
+
+def highest_rate(
+    phy: str, frame_bytes: int, snr_db: float, most: float = float("inf")
+) -> int | None:
+    """Return the highest rate up to `most` at which frames get through, or None. [bit/s]
+
+    Parameters
+    ----------
+    phy : str
+        Physical layer, as in ``cell.phy``.
+    frame_bytes : int
+        MAC header and FCS included. [bytes]
+    snr_db : float
+        Signal-to-noise ratio. [dB]
+    most : float
+        [bit/s]
+    """
+    rates = (rate for rate in _core.data_rates(phy) if rate <= most)
+    working = (rate for rate in rates if _core.frame_error(rate, frame_bytes, snr_db) <= WORKS)
+    return max(working, default=None)
+
+
+def _longest_frames(scenario: Tree, station: str) -> dict[str, int]:
+    """Longest frame that flows make a station or the access point send, by direction. [bytes]"""
+    cell = scenario["cell"]
+    around = cell["mac_header_bytes"] + cell["llc_bytes"]
+    longest: dict[str, int] = {}
+    for flow in scenario["flows"]:
+        if flow["station"] != station:
+            continue
+        data, back = flow["direction"], "down" if flow["direction"] == "up" else "up"
+        carrier = flow.get("sensor", flow)
+        if "udp" in carrier:
+            packets = {data: carrier["udp"]["payload_bytes"] + carrier["udp"]["header_bytes"]}
+        else:
+            tcp = carrier["tcp"]
+            packets = {data: tcp["mss_bytes"] + tcp["header_bytes"], back: tcp["header_bytes"]}
+        for way, length in packets.items():
+            longest[way] = max(longest.get(way, 0), length + around)
+    return longest
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

@@ -1,0 +1,139 @@
+"""What of a scenario is allowed and surprises, and where it is said."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import lasthop as lh
+from lasthop.caution import cautions, highest_rate
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "vbs.toml"
+
+
+def said(stations: object, classes: object = None, **vbs: object) -> list[str]:
+    """Cautions about a cell with these stations and classes that share its queue."""
+    cell: dict[str, object] = {"phy": "802.11g", "ap_queue": 100}
+    if classes is not None:
+        cell["ap_queue"] = {"limit": 100, "vbs": {"class": classes, **vbs}}
+    scenario = {"duration": "20 s", "replications": 1, "cell": cell, "station": stations}
+    return cautions(lh.Scenario(scenario))
+
+
+HALVES = {"a": {"station": "a", "share": 0.5}, "b": {"station": "b", "share": 0.5}}
+
+
+def test_nothing_is_said_of_equal_classes_with_a_sensor_beside_them() -> None:
+    assert cautions(lh.Scenario(EXAMPLE)) == []
+
+
+def test_bulk_flows_of_no_class_are_named_with_what_to_do() -> None:
+    stations = {
+        "a": {"download": 2},
+        "b": {"download": 2},
+        "c": {"upload": 2, "udp_down": "1 Mbps"},
+    }
+    [line] = said(stations, HALVES)
+    assert line.startswith(
+        "`cell.ap_queue.vbs`: 3 of 7 flows are in no class (c/up/1, c/up/2, c/udp"
+    )
+    assert "60 packets" in line
+    assert line.endswith("give every flow but sensors' a class")
+
+
+def test_flows_of_no_class_in_a_queue_of_their_own_are_no_danger() -> None:
+    voice = {"upload": {"connections": 1, "category": "voice"}}
+    assert said({"a": {"download": 2}, "b": {"download": 2}, "c": voice}, HALVES) == []
+
+
+def test_shares_that_leave_something_are_told_with_their_targets() -> None:
+    classes = {"a": {"station": "a", "share": 0.3}, "b": {"station": "b", "share": 0.3}}
+    [line] = said({"a": {"download": 1}, "b": {"download": 1}}, classes)
+    assert "shares sum to 0.6" in line
+    assert "the targets are a 0.5, b 0.5" in line
+
+
+@pytest.mark.parametrize(
+    ("counts", "share", "words"),
+    [
+        ((5, 5), 0.2, "class a has the target 0.2, with 5 of 10 connections"),
+        ((8, 2), 0.5, "class a has the target 0.5, with 8 of 10 connections"),
+        ((5, 5), 0.526, None),
+        ((5, 5), 0.5, None),
+    ],
+)
+def test_targets_that_algorithm_1_misses(
+    counts: tuple[int, int], share: float, words: str | None
+) -> None:
+    stations = {"a": {"download": counts[0]}, "b": {"download": counts[1]}}
+    shares = {"a": share, "b": 1.0 - share}
+    classes = {name: {"station": name, "share": part} for name, part in shares.items()}
+    lines = said(stations, classes)
+    assert (words is None) == (not lines)
+    assert all(words in line for line in lines if words)
+    assert said(stations, classes, algorithm="regulated") == []
+
+
+def test_connections_count_for_as_long_as_they_last() -> None:
+    stations = {"a": {"download": 4}, "b": {"download": {"connections": 8, "stop": "11 s"}}}
+    # 8 connections for half of the time that is measured, from 2 s to 20 s, are 4
+    assert said(stations, HALVES) == []
+    del stations["b"]["download"]
+    assert len(said({**stations, "b": {"download": 8}}, HALVES)) == 1
+
+
+def test_a_rate_that_noise_destroys_is_told_with_one_that_works() -> None:
+    [line] = said({"far": {"count": 2, "download": 1, "snr": "20 dB"}})
+    assert line.startswith(
+        "`station.far`: at snr = 20 dB 54 Mb/s loses 100 % of its frames of 1536 B"
+    )
+    rate = re.search(r'rate = "([0-9.]+ Mbps)" is the highest that works', line)
+    assert rate is not None
+    assert said({"far": {"download": 1, "snr": "20 dB", "rate": rate[1]}}) == []
+    assert said({"near": {"download": 1, "snr": "30 dB"}}) == []
+
+
+def test_the_rate_that_is_named_carries_data_and_the_next_does_not() -> None:
+    def goodput(rate: str) -> float:
+        station = {"download": 1, "snr": "20 dB", "rate": rate}
+        cell = {"phy": "802.11g", "ap_queue": 100}
+        scenario = {"duration": "5 s", "replications": 1, "cell": cell, "station": {"a": station}}
+        [station] = lh.simulate(scenario).summary["stations"]
+        return float(station["goodput_bps"]["mean"] or 0.0)
+
+    assert highest_rate("802.11g", 1536, 20.0) == 36_000_000
+    assert goodput("36 Mbps") > 5e6
+    assert goodput("48 Mbps") < 1e6
+
+
+def test_small_frames_get_through_where_large_ones_do_not() -> None:
+    assert said({"meter": {"sensor_up": "1 s", "snr": "18 dB", "rate": "36 Mbps"}}) == []
+    assert said({"meter": {"upload": 1, "snr": "16 dB", "rate": "36 Mbps"}}) != []
+
+
+def test_a_channel_that_will_not_work_is_told_with_its_time() -> None:
+    walk = {"download": 1, "rate": "36 Mbps", "channel": {"far": {"at": "12 s", "snr": "10 dB"}}}
+    [line] = said({"a": walk})
+    assert "at snr = 10 dB from 12 s on 36 Mb/s loses" in line
+
+
+def test_with_rate_fallback_the_slowest_rate_counts() -> None:
+    station = {"download": 1, "snr": "0 dB"}
+    cell = {"phy": "802.11g", "rate_control": "arf"}
+    scenario = {"duration": "20 s", "cell": cell, "station": {"a": station}}
+    [line] = cautions(lh.Scenario(scenario))
+    assert line.endswith("no rate of 802.11g works")
+    assert cautions(lh.Scenario(scenario, {"station.a.snr": "20 dB"})) == []
+
+
+def test_results_predictions_and_sweeps_say_it_too() -> None:
+    settings = {"cell.ap_queue.vbs.class.near.share": 0.2, "duration": "2 s", "replications": 1}
+    scenario = lh.Scenario(EXAMPLE, settings)
+    lines = cautions(scenario)
+    assert len(lines) == 2  # the sum of the shares, and what Algorithm 1 misses
+    assert lh.simulate(scenario).warnings == lines
+    assert lh.predict(scenario).warnings[:2] == lines
+    assert json.loads(lh.predict(scenario).to_json())["warnings"][:2] == lines
+    swept = lh.sweep(scenario, {"seed": [1, 2]})
+    assert [line.partition(": ")[2] for line in swept.warnings] == 2 * lines
