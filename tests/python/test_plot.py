@@ -54,6 +54,31 @@ def test_comparison_prints_the_models_values_and_covers_no_interval() -> None:
         assert y > bars[row].get_y() + bars[row].get_height()
 
 
+def test_classes_of_a_shared_queue_have_a_panel_with_their_targets() -> None:
+    settings = {
+        "cell.ap_queue.vbs.class.near.share": 0.4,
+        "cell.ap_queue.vbs.class.far.share": 0.4,
+        "duration": "4 s",
+        "replications": 2,
+    }
+    comparison = lh.compare(EXAMPLES / "vbs.toml", settings=settings)
+    figure = comparison.figure()
+    panel = figure.axes[0]
+    assert len(figure.axes) == 4
+    assert panel.get_xlabel() == "goodput of the class [Mb/s]"
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["near", "far"]
+    whole = comparison.simulation.classes["goodput_bps"].loc[["near", "far"]].sum() / 1e6
+    [targets] = (lines for lines in panel.collections if lines.get_label() == "target")
+    assert [path.vertices[0, 0] for path in targets.get_paths()] == pytest.approx([whole / 2] * 2)
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.texts] == [
+        "simulation, 95 %",
+        "model",
+        "equal shares",
+        "target",
+    ]
+
+
 def test_picture_without_a_model_says_why() -> None:
     refused = lh.compare(SMALL, settings={"wire.loss": 0.1}).figure()
     title = refused.legends[0].get_title().get_text()

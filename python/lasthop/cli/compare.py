@@ -32,6 +32,7 @@ __all__ = ["compare"]
 
 SHOWN = {
     "goodput_share": ("goodput share [%]", 100.0),
+    "queue_share": ("share of the queue [%]", 100.0),
     "fairness_level": ("fairness level [-]", 1.0),
     "queue_packets": ("mean queue [packets]", 1.0),
     "collision_rate": ("collision rate [%]", 100.0),
@@ -96,12 +97,11 @@ def compare(
             print_comparison(comparison)
     if not as_json:
         typer.echo(f"picture: {picture}")
-    predictions = [] if comparison.prediction is None else [comparison.prediction]
-    print_warnings(*predictions, comparison.simulation)
+    answers = (comparison.prediction, comparison.simulation, comparison.emulation)
+    print_warnings(*(answer for answer in answers if answer is not None))
     if comparison.emulation is not None:
         from lasthop.cli.emulate import print_lateness
 
-        print_warnings(comparison.emulation)
         print_lateness(comparison.emulation.lateness_p99_s)
     finish(comparison.simulation)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from lasthop import _core
 from lasthop._core import VERSION
+from lasthop.caution import cautions
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import datagrams
 from lasthop.emulation.limits import check, datagrams_per_second, unfollowed
@@ -44,8 +45,8 @@ class Emulation(Answer):
 
     @property
     def warnings(self) -> list[str]:
-        """Settings that had no effect: to be known before the answer is compared."""
-        return unfollowed(self.scenario)
+        """What of the scenario surprises, and settings that had no effect."""
+        return [*cautions(self.scenario), *unfollowed(self.scenario)]
 
     @property
     def lateness_p99_s(self) -> float | None:

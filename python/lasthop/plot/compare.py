@@ -46,12 +46,14 @@ SWINGS_SHOWN = 8.0
 SIMULATED = "simulation, 95 %"
 EMULATED = "emulation, once"
 EQUAL = "equal shares"
+TARGET = "target"
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
     """Three panels, one row a station: share of goodput, goodput, mean queue.
 
-    Classes of wired flows and queues of links stand below the stations.
+    Classes of wired flows and queues of links stand below the stations. Classes that share the
+    access point's queue have a panel of their own on top, with their targets.
 
     Without a cell: goodput by class of flows, use of links, mean queue.
     """
@@ -75,11 +77,15 @@ def comparison_figure(comparison: Comparison) -> Figure:
     users, nodes = [*stations, *wired], [*simulated["aps"], *stations, *links]
     guesses = {what: aligned_guesses(comparison, what) for what in ("aps", "stations")}
     real = {what: aligned(comparison.emulation, comparison, what) for what in ("aps", "stations")}
-    heights = [rows_height(len(rows)) for rows in (stations, users, nodes)]
+    classes = sharing_classes(comparison)
+    shown = (*([classes] if classes else []), stations, users, nodes)
+    heights = [rows_height(len(rows)) for rows in shown]
     excuse = why_no_model(comparison)
-    lines = 0 if excuse is None else 2 + excuse.count("\n")
+    lines = (0 if excuse is None else 2 + excuse.count("\n")) + bool(classes)
     with house_style(sum(heights) + 12 + 3.2 * lines) as figure:
-        shares, goodputs, queues = figure.subplots(3, height_ratios=heights)
+        *above, shares, goodputs, queues = figure.subplots(len(heights), height_ratios=heights)
+        for axes in above:
+            draw_classes(axes, comparison, classes)
 
         title(shares, "Who gets what share")
         side_by_side(shares, stations, guesses["stations"], "goodput_share", 100, real["stations"])
@@ -98,22 +104,55 @@ def comparison_figure(comparison: Comparison) -> Figure:
         side_by_side(queues, nodes, known[0], "queue_packets", 1, known[1])
         queues.set_xlabel("mean queue [packets]")
 
-        lines, names = shares.get_legend_handles_labels()
-        legend = dict(zip(names, lines, strict=True))
-        order = [name for name in (SIMULATED, "model", EMULATED, EQUAL) if name in legend]
+        legend: dict[str, Any] = {}
+        for axes in (*above, shares):
+            lines, names = axes.get_legend_handles_labels()
+            legend |= dict(zip(names, lines, strict=True))
+        every = (SIMULATED, "model", EMULATED, EQUAL, TARGET)
+        order = [name for name in every if name in legend]
         headline(figure, comparison.scenario["name"])
         handles = [legend[name] for name in order]
         figure.legend(
             handles,
             order,
             loc="outside lower left",
-            ncols=3 if comparison.emulation is None else 2,
+            ncols=2 if classes or comparison.emulation is not None else 3,
             columnspacing=1.2,
             title=excuse,
             title_fontsize=6.5,
             alignment="left",
         )
     return figure
+
+
+def sharing_classes(comparison: Comparison) -> list[dict[str, Any]]:
+    """What is simulated of the classes that share the access point's queue."""
+    names = {each["name"] for each in comparison.scenario["cell"].get("vbs_classes", ())}
+    simulated = comparison.simulation.summary.get("classes", ())
+    return [item for item in simulated if item["name"] in names and "target_share" in item]
+
+
+def draw_classes(axes: Axes, comparison: Comparison, classes: list[dict[str, Any]]) -> None:
+    """Goodput of each class, and what its target is of what all classes got."""
+    title(axes, "What classes get of a shared queue")
+    predicted = {} if comparison.prediction is None else comparison.prediction.summary
+    guesses = {item["name"]: item for item in predicted.get("classes", ())}
+    aligned = [guesses.get(item["name"], {}) for item in classes]
+    side_by_side(axes, classes, aligned, "goodput_bps", 1e-6)
+    whole = sum(item["goodput_bps"]["mean"] or 0.0 for item in classes) / 1e6
+    targets = [item["target_share"]["mean"] * whole for item in classes]
+    rows = range(len(classes))
+    axes.vlines(
+        targets,
+        [row - 0.4 for row in rows],
+        [row + 0.4 for row in rows],
+        "black",
+        "dotted",
+        label=TARGET,
+        zorder=7,
+    )
+    axes.set_xlim(right=1.04 * max(axes.get_xlim()[1] / 1.04, *targets))
+    axes.set_xlabel("goodput of the class [Mb/s]")
 
 
 def graph_figure(comparison: Comparison) -> Figure:

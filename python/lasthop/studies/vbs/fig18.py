@@ -22,6 +22,9 @@ STEP_S, STEPS = 5, 4
 """Windows after each change in which settling is seen."""
 
 REPLICATIONS = 10
+JUDGED = 40
+"""Replications of what the claim is judged by: with ten, intervals of 1 % reach into a band that
+the means lie outside of."""
 
 
 def _stations(end_s: int) -> dict[str, Any]:
@@ -49,7 +52,7 @@ def _window(law: str, begin_s: int, end_s: int) -> dict[str, Any]:
         queue={"limit": cell.BUFFER, "vbs": {"class": classes, **cell.LAWS[law]}},
         attempts=cell.STATED_ATTEMPTS,
         seconds=(begin_s, end_s),
-        replications=REPLICATIONS,
+        replications=JUDGED if law == "vbs" and end_s - begin_s > STEP_S else REPLICATIONS,
     )
 
 
@@ -90,8 +93,8 @@ def findings(runs: Runs) -> dict[str, str]:
         "vbs-13": (
             "Algorithm 1 blocks only while the queue holds c B, and lets a class with more users "
             f"in again below it; it settles within {settling_s(runs, 'vbs')} s of the three "
-            f"changes. The regulator holds {held}, and settles within "
-            f"{settling_s(runs, 'regulated')} s"
+            f"changes. The model takes the target as met. The regulator holds {held}, and settles "
+            f"within {settling_s(runs, 'regulated')} s"
         )
     }
 
