@@ -7,16 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lasthop import _core
+from lasthop.channel import frame_error, highest_rate
 
-__all__ = ["cautions", "highest_rate"]
+__all__ = ["cautions"]
 
 Tree = Mapping[str, Any]
 
 LOSSY = 0.5
 """Frames lost per attempt from which on a rate does not work. [-]"""
-
-WORKS = 0.1
-"""Frames lost per attempt up to which a rate does: IEEE 802.11-2016, 17.3.10.2. [-]"""
 
 DRIFT = 0.25
 """Part of the way to its part of the connections that Algorithm 1 lets a class go at most; TCP
@@ -146,13 +144,13 @@ def _too_fast(
     for way, length in frames.items():
         nominal = station["rate_bps" if way == "up" else "downlink_rate_bps"]
         bps = min(_core.data_rates(cell["phy"])) if falls_back else nominal
-        lost = _core.frame_error(bps, length, snr_db)
+        lost = frame_error(bps, length, snr_db)
         if lost > LOSSY and (worst is None or lost > worst[0]):
             worst = lost, bps, length
     if worst is None:
         return
     lost, bps, length = worst
-    best = highest_rate(cell["phy"], max(frames.values()), snr_db, most=bps)
+    best = highest_rate(cell["phy"], max(frames.values()), snr_db, bps)
     if best is not None:
         works = f'rate = "{best / 1e6:g} Mbps" is the highest that works'
     else:
@@ -161,27 +159,6 @@ def _too_fast(
         f"`station.{station['group']}`: at snr = {snr_db:g} dB{since} {bps / 1e6:g} Mb/s loses "
         f"{100 * lost:.3g} % of its frames of {length} B; {works}"
     )
-
-
-def highest_rate(
-    phy: str, frame_bytes: int, snr_db: float, most: float = float("inf")
-) -> int | None:
-    """Return the highest rate up to `most` at which frames get through, or None. [bit/s]
-
-    Parameters
-    ----------
-    phy : str
-        Physical layer, as in ``cell.phy``.
-    frame_bytes : int
-        MAC header and FCS included. [bytes]
-    snr_db : float
-        Signal-to-noise ratio. [dB]
-    most : float
-        [bit/s]
-    """
-    rates = (rate for rate in _core.data_rates(phy) if rate <= most)
-    working = (rate for rate in rates if _core.frame_error(rate, frame_bytes, snr_db) <= WORKS)
-    return max(working, default=None)
 
 
 def _longest_frames(scenario: Tree, station: str) -> dict[str, int]:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
-from lasthop.caution import cautions, highest_rate
+from lasthop.caution import cautions
+from lasthop.channel import WORKS, frame_error, highest_rate, needed_snr_db
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "vbs.toml"
 
@@ -105,6 +106,13 @@ def test_the_rate_that_is_named_carries_data_and_the_next_does_not() -> None:
     assert highest_rate("802.11g", 1536, 20.0) == 36_000_000
     assert goodput("36 Mbps") > 5e6
     assert goodput("48 Mbps") < 1e6
+
+
+def test_the_ratio_that_a_rate_needs_is_where_it_begins_to_work() -> None:
+    for rate in (1e6, 11e6, 6e6, 54e6):
+        needed = needed_snr_db(rate, 1536)
+        assert frame_error(rate, 1536, needed) == pytest.approx(WORKS, rel=1e-3)
+    assert highest_rate("802.11g", 1536, needed_snr_db(24e6, 1536) + 0.01) == 24_000_000
 
 
 def test_small_frames_get_through_where_large_ones_do_not() -> None:

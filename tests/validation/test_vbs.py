@@ -1,6 +1,7 @@
 """Virtual buffer sharing in the cell of paper 000: two classes of five downloads, 200 s."""
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from lasthop.caution import DRIFT
 from lasthop.studies.study import Run
 from lasthop.studies.vbs import cell, fig18
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 ERRORS = (0.0, 0.1, 0.2, 0.3)
 ATTEMPTS = (4, 8)
 SHARED = {"corrected": {}, "regulated": {"algorithm": "regulated"}}
@@ -117,6 +119,32 @@ def test_shares_hold_after_the_channel_of_a_class_has_changed(law: str) -> None:
     assert aggregate(after) == pytest.approx(aggregate(clear), rel=0.02)
     without = run(cell.BUFFER, phases[1])
     assert without["high"] / without["low"] > 1.4
+
+
+def test_the_example_holds_halves_in_rain_and_with_guests() -> None:
+    """Goodput of both classes in each phase of examples/rain.toml, from 5 s after its change on."""
+    scenario = lasthop.Scenario(EXAMPLES / "rain.toml")
+    phases = {"clear": (15, 40), "rain": (45, 80), "guests": (92, 110)}
+
+    def goodputs(settings: dict[str, object]) -> dict[str, tuple[float, float]]:
+        recorded = lasthop.Scenario(scenario, {"record.series_interval": "1 s", **settings})
+        series = lasthop.simulate(recorded).series
+        flows = series[(series["list"] == "flows") & (series["quantity"] == "goodput_bps")]
+        found = {}
+        for phase, (begin, end) in phases.items():
+            rows = flows[(flows["time_s"] > begin) & (flows["time_s"] <= end)]
+            near = rows["name"].str.startswith("near")
+            both = (rows["value"][near].sum(), rows["value"][~near].sum())
+            found[phase] = tuple(each / (end - begin) / 1e6 for each in both)
+        return found
+
+    shared = goodputs({"replications": 1})
+    for near, far in shared.values():
+        assert near / far == pytest.approx(1.0, abs=0.06)
+    assert sum(shared["rain"]) < 0.9 * sum(shared["clear"])
+    plain = goodputs({"replications": 1, "cell.ap_queue": "{ limit = 100 }"})
+    assert plain["rain"][0] / plain["rain"][1] > 1.3
+    assert plain["guests"][1] / plain["guests"][0] > 1.2
 
 
 UNEQUAL = [((5, 5), 0.2), ((8, 2), 0.5)]

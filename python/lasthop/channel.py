@@ -1,0 +1,68 @@
+"""What noise does to frames: which rates work at which signal-to-noise ratio.
+
+The same function of rate, length and ratio as the engine's: white noise without fading.
+"""
+
+from math import inf
+
+from lasthop import _core
+
+__all__ = ["WORKS", "frame_error", "highest_rate", "needed_snr_db"]
+
+WORKS = 0.1
+"""Frames lost per attempt up to which a rate works: IEEE 802.11-2016, 17.3.10.2. [-]"""
+
+RANGE_DB = (-30.0, 70.0)
+"""Where every rate's ratio lies, and more. [dB]"""
+
+
+def frame_error(rate_bps: float, frame_bytes: int, snr_db: float) -> float:
+    """Probability that noise destroys a frame. [-]
+
+    Parameters
+    ----------
+    rate_bps : float
+        Rate of the data frame. [bit/s]
+    frame_bytes : int
+        MAC header and FCS included. [bytes]
+    snr_db : float
+        Signal-to-noise ratio, of a subcarrier (OFDM) or of a chip (DSSS, CCK). [dB]
+    """
+    return _core.frame_error(int(rate_bps), frame_bytes, snr_db)
+
+
+def highest_rate(phy: str, frame_bytes: int, snr_db: float, most_bps: float = inf) -> int | None:
+    """Return the highest rate up to `most_bps` that works; None if none does. [bit/s]
+
+    Parameters
+    ----------
+    phy : str
+        Physical layer, as in ``cell.phy``.
+    frame_bytes, snr_db
+        See `frame_error`.
+    most_bps : float
+        [bit/s]
+    """
+    rates = (rate for rate in _core.data_rates(phy) if rate <= most_bps)
+    working = (rate for rate in rates if frame_error(rate, frame_bytes, snr_db) <= WORKS)
+    return max(working, default=None)
+
+
+def needed_snr_db(rate_bps: float, frame_bytes: int, lost: float = WORKS) -> float:
+    """Signal-to-noise ratio at which this part of the frames is lost. [dB]
+
+    Parameters
+    ----------
+    rate_bps, frame_bytes
+        See `frame_error`.
+    lost : float
+        Frames lost per attempt. [-]
+    """
+    low, high = RANGE_DB
+    while high - low > 1e-6:
+        middle = 0.5 * (low + high)
+        if frame_error(rate_bps, frame_bytes, middle) > lost:
+            low = middle
+        else:
+            high = middle
+    return high
