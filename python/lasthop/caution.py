@@ -67,8 +67,28 @@ def _sharing(scenario: Tree) -> Iterator[str]:
             f"`cell.ap_queue.vbs.class`: shares sum to {shares:.3g}; they are of what all classes "
             f"have together, so that the targets are {targets}"
         )
-    if queue["algorithm"] == "corrected":
+    flows = {flow["name"]: flow["direction"] for flow in bulk}
+    ways = [{flows[name] for name in each["flows"] if name in flows} for each in classes]
+    if {"up"} in ways and {"down"} in ways:
+        yield from _both_ways(queue)
+    elif queue["algorithm"] == "corrected":
         yield from _drift(scenario, classes)
+
+
+def _both_ways(queue: Tree) -> Iterator[str]:
+    """Classes of uploads beside classes of downloads."""
+    if queue["share_of"] == "queue":
+        yield (
+            "`cell.ap_queue.vbs.share_of`: classes of uploads have ACKs in the queue and do well "
+            "with few of them, so that their shares of it are not of goodput (two to five times as "
+            'much as downloads with equal shares); share_of = "service" with algorithm = '
+            '"regulated" is'
+        )
+    elif queue["algorithm"] == "corrected":
+        yield (
+            "`cell.ap_queue.vbs`: Algorithm 1 as corrected leaves uploads 1.2 to 1.6 times what "
+            'downloads with the same target get; algorithm = "regulated" holds targets'
+        )
 
 
 def _drift(scenario: Tree, classes: Sequence[Tree]) -> Iterator[str]:

@@ -76,6 +76,22 @@ def test_targets_that_algorithm_1_misses(
     assert said(stations, classes, algorithm="regulated") == []
 
 
+@pytest.mark.parametrize(
+    ("share_of", "algorithm", "words"),
+    [
+        ("queue", "corrected", "are not of goodput"),
+        ("queue", "regulated", "are not of goodput"),
+        ("service", "corrected", "leaves uploads 1.2 to 1.6 times"),
+        ("service", "regulated", None),
+    ],
+)
+def test_uploads_beside_downloads(share_of: str, algorithm: str, words: str | None) -> None:
+    stations = {"a": {"upload": 5}, "b": {"download": 5}}
+    lines = said(stations, HALVES, share_of=share_of, algorithm=algorithm)
+    assert len(lines) == (words is not None)
+    assert all(words in line for line in lines if words)
+
+
 def test_connections_count_for_as_long_as_they_last() -> None:
     stations = {"a": {"download": 4}, "b": {"download": {"connections": 8, "stop": "11 s"}}}
     # 8 connections for half of the time that is measured, from 2 s to 20 s, are 4

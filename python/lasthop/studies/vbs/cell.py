@@ -24,6 +24,9 @@ STATED_ATTEMPTS = 8
 ERRORS = (0.0, 0.1, 0.2, 0.3)
 """Probabilities of channel errors, p_w, that claims speak of. [-]"""
 
+ERROR_AXIS = "channel errors $p_w$ of class 2 [-]"
+"""Label of the abscissa of figures over them."""
+
 REPLICATIONS = 20
 BUFFER = 100
 """Room in the access point's queue. [packets]"""

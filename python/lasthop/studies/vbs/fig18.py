@@ -115,7 +115,7 @@ def draw(runs: Runs) -> "Figure":
         "time [s]",
         [
             FamilyPanel(
-                "class 1 over class 2",
+                "class 1 over class 2 [-]",
                 [member("vbs", "Algorithm 1"), member("regulated", "regulator")],
                 "two of class 1 come at 100 s; at 200 s they leave and two of class 2 come",
                 from_zero=False,

@@ -74,7 +74,7 @@ def draw_ratio(runs: Runs) -> "Figure":
 
     points = [runs[cell.tag(error)] for error in cell.ERRORS]
     return family_figure(
-        "p_w of class 2",
+        cell.ERROR_AXIS,
         [
             FamilyPanel(
                 "goodput of a class [Mb/s]",

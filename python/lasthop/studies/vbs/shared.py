@@ -119,7 +119,7 @@ def draw(runs: Runs) -> "Figure":
         return [runs[f"{law}-{cell.tag(error)}"] for error in cell.ERRORS]
 
     return family_figure(
-        "p_w of class 2",
+        cell.ERROR_AXIS,
         [
             FamilyPanel(
                 "goodput of a class [Mb/s]",

@@ -160,7 +160,11 @@ def draw_settings(runs: Runs) -> "Figure":
         )
         for name, (attempts, acks) in SETTINGS.items()
     ]
-    words = {"snr_fixed": "fixed rates", "snr_arf": "fallback", "any_arf": "fallback in vain"}
+    words = {
+        "snr_fixed": "noise, fixed rates",
+        "snr_arf": "noise, fallback",
+        "any_arf": "errors at any rate",
+    }
     fallback = [
         [
             Member(word, errors, [read(runs[f"{name}-{cell.tag(error)}"]) for error in errors])
@@ -170,11 +174,23 @@ def draw_settings(runs: Runs) -> "Figure":
     ]
     level = {"equal": 1.0}
     return family_figure(
-        "p_w of class 2 at 36 Mb/s",
+        cell.ERROR_AXIS,
         [
-            FamilyPanel("class 1 over class 2", members, from_zero=False, levels=level),
-            FamilyPanel("class 1 over class 2", fallback[0], from_zero=False, levels=level),
-            FamilyPanel("goodput of all [Mb/s]", fallback[1]),
+            FamilyPanel(
+                "class 1 over class 2 [-]",
+                members,
+                "ratio of goodputs, by number of attempts",
+                from_zero=False,
+                levels=level,
+            ),
+            FamilyPanel(
+                "class 1 over class 2 [-]",
+                fallback[0],
+                "ratio of goodputs, 4 attempts, rate fallback",
+                from_zero=False,
+                levels=level,
+            ),
+            FamilyPanel("goodput of all [Mb/s]", fallback[1], "goodput, 4 attempts, rate fallback"),
         ],
         ticks={error: f"{error:g}" for error in errors},
         panel_mm=44.0,
@@ -250,14 +266,14 @@ def draw(runs: Runs) -> "Figure":
         ]
 
     return family_figure(
-        "p_w of class 2",
+        cell.ERROR_AXIS,
         [
-            FamilyPanel("failed attempts of the AP", both(failure), "figure 9"),
-            FamilyPanel("discarded frames", both(discard), "figure 10"),
+            FamilyPanel("failed attempts [-]", both(failure), "figure 9: frames of the AP"),
+            FamilyPanel("discarded frames [-]", both(discard), "figure 10: frames of the AP"),
             FamilyPanel("goodput of a class [Mb/s]", both(cell.goodput), "figure 11"),
             FamilyPanel("window [packets]", both(cell.window), "figure 12, means"),
             FamilyPanel(
-                "buffer loss",
+                "buffer loss [-]",
                 [Member("buffer", ERRORS, [cell.buffer_loss(run) for run in points])],
                 "figure 13",
             ),

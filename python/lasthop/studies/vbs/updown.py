@@ -101,8 +101,8 @@ def _draw(x_label: str, places: list[float], suffixes: list[str], runs: Runs) ->
     return family_figure(
         x_label,
         [
-            FamilyPanel("five uploads [Mb/s]", members("up")),
-            FamilyPanel("five downloads [Mb/s]", members("down")),
+            FamilyPanel("goodput [Mb/s]", members("up"), "five uploads together"),
+            FamilyPanel("goodput [Mb/s]", members("down"), "five downloads together"),
         ],
         ticks={place: f"{place:g}" for place in places},
     )
@@ -110,7 +110,12 @@ def _draw(x_label: str, places: list[float], suffixes: list[str], runs: Runs) ->
 
 def draw_errors(runs: Runs) -> "Figure":
     """Draw goodputs over the errors."""
-    return _draw("p_w of all", list(ERRORS), [cell.tag(error) for error in ERRORS], runs)
+    return _draw(
+        "channel errors $p_w$ of all stations [-]",
+        list(ERRORS),
+        [cell.tag(error) for error in ERRORS],
+        runs,
+    )
 
 
 def draw_buffers(runs: Runs) -> "Figure":
