@@ -72,6 +72,11 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     counts = f"{count(len(gateway.aps), 'access point')}, {count(len(gateway.stations), 'station')}"
     found = " and whoever is found" if gateway.finds_stations else ""
     typer.echo(f"{file}: ok: {gateway.name}: {counts}{found}")
+    warn(warnings)
+
+
+def warn(warnings: list[str]) -> None:
+    """Say what to mind."""
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)
 
@@ -95,25 +100,29 @@ def up(
 
     If the gateway is up already, it takes the file over. A file that is refused changes nothing.
     """
-    answered(
-        as_json, "up", lambda operate: operate(file, read(file, settings), given(settings), state)
-    )
+    gateway = read(file, settings)
+    needs_linux()
+    from lasthop.gateway import operate
+
+    done = operate.up(file, gateway, given(settings), state)
+    warnings = operate.warnings(gateway)
+    if as_json:
+        typer.echo(json.dumps({"done": done, "warnings": warnings}))
+        return
+    typer.echo(done)
+    warn(warnings)
 
 
 def down(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
     """End it and take everything back, also after a crash; nothing else is touched."""
-    answered(as_json, "down", lambda operate: operate(read(file, settings), state))
-
-
-def answered(as_json: bool, verb: str, act: Callable[[Callable[..., str]], str]) -> None:
-    """Do something and print what was done."""
+    gateway = read(file, settings)
     needs_linux()
     from lasthop.gateway import operate
 
-    said = act(getattr(operate, verb))
-    typer.echo(json.dumps({"done": said}) if as_json else said)
+    done = operate.down(gateway, state)
+    typer.echo(json.dumps({"done": done}) if as_json else done)
 
 
 def status(
@@ -139,7 +148,7 @@ def status(
         console = Console()
         if not console.is_terminal:  # a file or a pipe has no edge
             console.width = PLAIN_WIDTH
-        console.print(tables(now))
+        console.print(tables(now, columns=console.width))
 
 
 def run(
@@ -165,6 +174,7 @@ def run(
     needs_linux()
     from lasthop.gateway import operate
 
+    warn(operate.warnings(gateway))
     if as_json:
         operate.run(file, gateway, given(settings), state, print_line)
         return

@@ -52,6 +52,8 @@ class AccessPoint:
     """A fixed rate; None: estimated."""
     wce: Mapping[str, Any]
     """Settings of the estimator (lasthop.control.Wce)."""
+    max_by_default: bool
+    """Whether the largest rate is the paper's, since the file says none."""
     snmp: Snmp | None
 
     @property
@@ -166,5 +168,6 @@ def access_point(tree: Mapping[str, Any]) -> AccessPoint:
         fairness=tree["fairness"],
         rate_bps=tree["rate_bps"],
         wce=tree["wce"],
+        max_by_default=tree["max_by_default"],
         snmp=Snmp(**tree["snmp"]) if tree["snmp"] else None,
     )

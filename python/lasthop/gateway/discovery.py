@@ -4,15 +4,17 @@ import time
 from collections.abc import Callable, Iterator
 
 from lasthop.errors import UserError
+from lasthop.gateway.cautions import bridge_of
 from lasthop.gateway.config import Gateway
 from lasthop.gateway.leases import leases
 from lasthop.gateway.roster import Sighting
 from lasthop.gateway.snmp import associations
 from lasthop.linux import links
+from lasthop.linux.heard import Heard
 from lasthop.linux.neighbours import neighbours, own_addresses
 from lasthop.linux.netlink import Socket
 
-__all__ = ["look"]
+__all__ = ["bridge_ports", "listen", "look"]
 
 LARGEST_LEASES = 1 << 24
 """No more of a leases file is read. [bytes]"""
@@ -47,6 +49,21 @@ def of_neighbours(gateway: Gateway) -> Iterator[Sighting]:
                     yield Sighting(mac, address, interface=name)
 
 
+def bridge_ports(gateway: Gateway) -> list[str]:
+    """Interfaces towards access points behind which the machine has no neighbours."""
+    with Socket() as kernel:
+        there = links.every_link(kernel)
+    return [name for name in gateway.lans if bridge_of(name, there)]
+
+
+def listen(gateway: Gateway, heard: Heard) -> Iterator[Sighting]:
+    """Hosts that have sent something at ports of bridges since the last time."""
+    listed = {station.mac for station in gateway.stations}
+    for name, (address, mac) in heard.look():
+        if gateway.discovery.neighbours or mac in listed:
+            yield Sighting(mac, address, interface=name)
+
+
 def of_leases(gateway: Gateway) -> Iterator[Sighting]:
     """Hosts with a lease."""
     path = gateway.discovery.leases
@@ -55,7 +72,7 @@ def of_leases(gateway: Gateway) -> Iterator[Sighting]:
         with path.open("rb") as file:
             text = file.read(LARGEST_LEASES).decode(errors="replace")
     except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
+        raise UserError(f"gateway.discover.leases: {path}: {error.strerror}") from None
     for lease in leases(text, time.time()):
         yield Sighting(lease.mac, lease.address, lease.name)
 

@@ -1,9 +1,10 @@
 """Whom to ping, and what an answer means: from pings to the rate of a bottleneck.
 
 The rule that sets the rate is the capacity estimator that the simulator runs too; here is what a
-real network adds. Pings go to stations with traffic, since only those tell of the queue in front
-of them. An idle station may sleep for longer than any queue lasts: its quick answers count, its
-slow ones do not. Stations that send much UDP are left out (paper 002, appendix IV).
+real network adds. The paper pings any station; here pings go to those with traffic alone, since
+only they tell of the queue in front of them: an idle station may sleep for longer than any queue
+lasts, and should be left asleep. Where nobody has traffic nobody is pinged, and the rate holds.
+Stations that send much UDP are left out (paper 002, appendix IV).
 """
 
 import random
@@ -17,6 +18,8 @@ __all__ = ["Candidate", "Controller", "Estimator"]
 
 LATEST_S = 5.0
 """An answer is waited for no longer. [s]"""
+SILENT_PINGS = 5
+"""Who has not answered so many pings, the first of them `LATEST_S` ago, is silent."""
 
 
 class Controller(Protocol):
@@ -43,12 +46,10 @@ class Controller(Protocol):
 
 
 class Candidate(NamedTuple):
-    """A station that may be pinged."""
+    """A station with traffic, which may be pinged."""
 
     name: str
     address: Address
-    is_active: bool
-    """Its leaf has sent something lately."""
 
 
 class Sent(NamedTuple):
@@ -56,7 +57,14 @@ class Sent(NamedTuple):
 
     at_s: float
     name: str
-    is_active: bool
+
+
+class Unanswered(NamedTuple):
+    """Pings since the last answer."""
+
+    pings: int
+    since_s: float
+    """When the first was sent, on the clock that never jumps."""
 
 
 class Estimator:
@@ -93,6 +101,12 @@ class Estimator:
         self.rtt_s: float | None = None
         """The last round-trip time that counted."""
         self.pings = self.answers = 0
+        self.unanswered: dict[str, Unanswered] = {}
+        """Pings that stations have not answered."""
+        self.nobody: Unanswered | None = None
+        """Pings since anybody has answered."""
+        self.refused: Address | None = None
+        """The address to which the kernel sent no ping, if that was the last."""
         self.interval_s = float(ap.wce["interval_s"])
         self.due_s = 0.0
         """When the next tick is due, on the clock that never jumps."""
@@ -108,18 +122,22 @@ class Estimator:
         for sequence, sent in list(self.under_way.items()):
             if not clock_s - LATEST_S <= sent.at_s <= clock_s:
                 del self.under_way[sequence]
-        chosen = self.choose(list(candidates))
-        if chosen is not None:
-            sequence = self.numbers()
-            if self.send(chosen.address, sequence):
-                self.under_way[sequence] = Sent(clock_s, chosen.name, chosen.is_active)
-                self.pings += 1
+        there = list(candidates)
+        if there:
+            self.ping(self.draw.choice(there), now_s, clock_s)
         return self.controller.capacity_bps
 
-    def choose(self, candidates: list[Candidate]) -> Candidate | None:
-        """Somebody at random: among those with traffic, if there are any."""
-        active = [each for each in candidates if each.is_active]
-        return self.draw.choice(active or candidates) if candidates else None
+    def ping(self, station: Candidate, now_s: float, clock_s: float) -> None:
+        """Send a ping, and count it as one without an answer."""
+        self.unanswered[station.name] = one_more(self.unanswered.get(station.name), now_s)
+        self.nobody = one_more(self.nobody, now_s)
+        sequence = self.numbers()
+        if self.send(station.address, sequence):
+            self.refused = None
+            self.under_way[sequence] = Sent(clock_s, station.name)
+            self.pings += 1
+        else:
+            self.refused = station.address
 
     def answer(self, sequence: int, now_s: float, at_s: float) -> int | None:
         """Take an answer; the rate [bit/s], None if it is to somebody else's ping."""
@@ -130,9 +148,38 @@ class Estimator:
         if rtt_s < 0:
             return self.controller.capacity_bps  # the clock was set back
         self.answers += 1
-        sleeps = not sent.is_active and rtt_s > self.controller.thresholds_s[1]
-        if not sleeps:
-            self.heard = True
-            self.rtt_s = rtt_s
-            self.controller.step(now_s, rtt_s)
-        return self.controller.capacity_bps
+        self.unanswered.pop(sent.name, None)
+        self.nobody = None
+        self.heard = True
+        self.rtt_s = rtt_s
+        return self.controller.step(now_s, rtt_s)
+
+    def forget(self, name: str) -> None:
+        """Forget a station that has left."""
+        self.unanswered.pop(name, None)
+
+    def is_silent(self, name: str, now_s: float) -> bool:
+        """Whether a station does not answer pings."""
+        return lasts(self.unanswered.get(name), now_s)
+
+    def faults(self, now_s: float) -> list[str]:
+        """Why the rate follows nothing, in words, if that is so."""
+        if not lasts(self.nobody, now_s):
+            return []
+        why = "nobody with traffic answers pings"
+        if self.refused is not None:
+            why = f"no ping can be sent to {self.refused}: has this machine a route to it?"
+        held = f"C stays at {self.controller.capacity_bps / 1e6:g} Mbit/s"
+        return [f"access point {self.ap.name}: {why} ({held}; `gateway.rate` fixes it)"]
+
+
+def one_more(before: Unanswered | None, now_s: float) -> Unanswered:
+    """One ping more without an answer."""
+    return Unanswered(1, now_s) if before is None else before._replace(pings=before.pings + 1)
+
+
+def lasts(unanswered: Unanswered | None, now_s: float) -> bool:
+    """Whether pings have been without an answer for so long that none will come."""
+    if unanswered is None:
+        return False
+    return unanswered.pings >= SILENT_PINGS and now_s - unanswered.since_s > LATEST_S

@@ -6,10 +6,10 @@ and ports are exchanged, have the same hash.
 
 from typing import TypeAlias
 
+from lasthop.linux.packets import Instruction
+
 __all__ = ["Instruction", "flow_hash", "program"]
 
-Instruction: TypeAlias = tuple[int, int, int, int]
-"""Code, jump if true, jump if false, operand (linux/filter.h)."""
 Marked: TypeAlias = tuple[int, int | str, int | str, int]
 """An instruction whose jumps go by names."""
 

@@ -28,7 +28,15 @@ from lasthop.linux import tc
 from lasthop.linux.netlink import Request
 from lasthop.linux.tc import Address, Block, Device
 
-__all__ = ["DIRECT_PACKETS", "MAJOR", "Layout", "Member", "ifb_name", "wan_and_lan_block"]
+__all__ = [
+    "DIRECT_PACKETS",
+    "MAJOR",
+    "Layout",
+    "Member",
+    "blocks_of",
+    "ifb_name",
+    "wan_and_lan_block",
+]
 
 MAJOR = 0x6C68
 """Number of the hierarchy: "lh"."""
@@ -59,8 +67,13 @@ def ifb_name(gateway: Gateway) -> str:
 
 
 def wan_and_lan_block(gateway: Gateway) -> tuple[Block, Block]:
-    """Numbers of the gateway's blocks of filters."""
-    first = MAJOR << 16 | crc32(gateway.lan.encode()) & 0xFFFE
+    """The gateway's blocks of filters."""
+    return blocks_of(gateway.lan)
+
+
+def blocks_of(lan: str) -> tuple[Block, Block]:
+    """The blocks of filters of the gateway with this interface towards the access points."""
+    first = MAJOR << 16 | crc32(lan.encode()) & 0xFFFE
     return Block(first), Block(first + 1)
 
 

@@ -1,57 +1,114 @@
 """Status for people: tables, and a view that follows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Group
+    from rich.table import Table
 
 __all__ = ["following", "tables"]
 
 MOST_ROWS = 40
 """Stations of the live view: those with the largest rates."""
+GAP = 2
+"""Between two columns. [characters]"""
+LEAST_NAME = 8
+"""So much of a name is always shown. [characters]"""
 
 
-def tables(status: dict[str, Any], most: int | None = None) -> "Group":
-    """Access points and stations as tables; with `most`, no more stations than that."""
+def tables(status: dict[str, Any], most: int | None = None, columns: int | None = None) -> "Group":
+    """Access points and stations as tables.
+
+    `most` limits the stations, `columns` is what the terminal has; what does not fit is left out.
+    """
     from rich.console import Group, RenderableType
-    from rich.table import Table
+    from rich.text import Text
 
-    aps = Table("access point", "fairness", box=None, pad_edge=False)
-    for title in ("C [Mbit/s]", "RTT [ms]", "base RTT [ms]", "answers"):
-        aps.add_column(title, justify="right")
-    for ap in status["aps"]:
-        answers = f"{ap['answers']} of {ap['pings']}" if "pings" in ap else "-"
-        aps.add_row(
+    aps = [
+        [
             ap["name"],
             ap["fairness"],
             scaled(ap["rate_bps"], 1e6, 3),
             scaled(ap.get("rtt_s"), 1e-3, 1),
             scaled(ap.get("base_rtt_s"), 1e-3, 1),
-            answers,
-        )
-    stations = Table("station", "at", "address", box=None, pad_edge=False)
-    for title in ("rate [Mbit/s]", "backlog", "drops", "UDP up [Mbit/s]", "pinged"):
-        stations.add_column(title, justify="right")
+            f"{ap['answers']} of {ap['pings']}" if "pings" in ap else "-",
+        ]
+        for ap in status["aps"]
+    ]
+    titles = ["access point", "fairness", "C [Mbit/s]", "RTT [ms]", "base RTT [ms]", "answers"]
+    of_aps = fitted(titles, aps, columns, texts=2, drop=["fairness", "base RTT [ms]"])
     rows = sorted(status["stations"], key=lambda row: -row.get("rate_bps", 0))
     shown = rows if most is None else rows[:most]
-    for row in shown:
-        stations.add_row(
-            row["name"],
-            row["ap"],
-            row["addresses"][0] + (" ..." if len(row["addresses"]) > 1 else ""),
-            scaled(row.get("rate_bps"), 1e6, 3),
-            scaled(row.get("backlog_packets"), 1, 0),
-            scaled(row.get("dropped_packets"), 1, 0),
-            scaled(row["udp_uplink_bps"], 1e6, 3),
-            "yes" if row["pinged"] else "no",
-        )
-    parts: list[RenderableType] = [aps, "", stations]
+    titles = ["station", "at", "address", "rate [Mbit/s]", "backlog", "drops", "UDP up [Mbit/s]"]
+    drop = ["at"] if len(aps) == 1 else []
+    drop += ["address", "drops", "at", "backlog", "UDP up [Mbit/s]"]
+    of_stations = fitted(
+        [*titles, "pinged"], [station(row) for row in shown], columns, texts=3, drop=drop
+    )
+    parts: list[RenderableType] = [of_aps, "", of_stations]
     if len(rows) > len(shown):
         parts.append(f"and {len(rows) - len(shown)} more stations")
-    parts += [f"fault: {fault}" for fault in status["faults"]]
+    parts += [Text(f"warning: {warning}") for warning in status["warnings"]]
+    parts += [Text(f"fault: {fault}") for fault in status["faults"]]
     return Group(*parts)
+
+
+def station(row: dict[str, Any]) -> list[str]:
+    """A station's row."""
+    pinged = "no answer" if row.get("silent") else "yes"
+    return [
+        row["name"],
+        row["ap"],
+        row["addresses"][0] + (" ..." if len(row["addresses"]) > 1 else ""),
+        scaled(row.get("rate_bps"), 1e6, 3),
+        scaled(row.get("backlog_packets"), 1, 0),
+        scaled(row.get("dropped_packets"), 1, 0),
+        scaled(row["udp_uplink_bps"], 1e6, 3),
+        pinged if row["pinged"] else "no",
+    ]
+
+
+def fitted(
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    columns: int | None,
+    *,
+    texts: int,
+    drop: Sequence[str],
+) -> "Table":
+    """A table that fits, its first `texts` columns to the left.
+
+    Where it is too wide its titles take two lines, then it does without the columns `drop` in turn,
+    then names lose their front: MAC addresses tell one from the other by their end.
+    """
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
+    kept, shown = list(range(len(titles))), list(titles)
+
+    def widths() -> list[int]:
+        title = {k: max(map(cell_len, shown[k].split("\n"))) for k in kept}
+        return [max([title[k], *(cell_len(row[k]) for row in rows)]) for k in kept]
+
+    def spare() -> int:
+        return 0 if columns is None else columns - sum(widths()) - GAP * (len(kept) - 1)
+
+    if spare() < 0:
+        shown = [title.replace(" [", "\n[") for title in titles]
+    for title in drop:
+        if spare() < 0 and titles.index(title) in kept:
+            kept.remove(titles.index(title))
+    longest = max(widths()[0] + min(spare(), 0), LEAST_NAME)
+    table = Table(box=None, pad_edge=False)
+    for k in kept:
+        table.add_column(Text(shown[k]), justify="left" if k < texts else "right", no_wrap=True)
+    for row in rows:
+        name = row[0] if cell_len(row[0]) <= longest else "…" + row[0][1 - longest :]
+        table.add_row(*(Text(name if k == 0 else row[k]) for k in kept))
+    return table
 
 
 def scaled(value: float | None, unit: float, digits: int) -> str:
@@ -65,4 +122,8 @@ def following() -> Iterator[Callable[[dict[str, Any]], None]]:
     from rich.live import Live
 
     with Live(screen=False, auto_refresh=False, transient=True) as live:
-        yield lambda status: live.update(tables(status, MOST_ROWS), refresh=True)
+
+        def show(status: dict[str, Any]) -> None:
+            live.update(tables(status, MOST_ROWS, live.console.width), refresh=True)
+
+        yield show

@@ -1,5 +1,6 @@
 """Metrics for Prometheus, on this machine alone."""
 
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from lasthop.errors import UserError
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-__all__ = ["Metrics", "serve_metrics"]
+__all__ = ["Metrics", "check_port", "serve_metrics"]
 
 OF_STATIONS = (
     ("sent_bytes", "counter", "Bytes that have left the station's queue, both ways."),
@@ -80,6 +81,28 @@ def exposed(name: str) -> str:
     return name
 
 
+def check_port(at: tuple[str, int] | None) -> None:
+    """Refuse a port that somebody else serves."""
+    if at is None:
+        return
+    family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind(at)
+            trial.listen()
+        except OSError as error:
+            raise refused(at, error) from None
+
+
+def refused(at: tuple[str, int], error: OSError) -> UserError:
+    """What to say of a port that cannot be had."""
+    return UserError(
+        f"gateway.metrics: port {at[1]} of {at[0]}: {error.strerror}",
+        'another port, or metrics = "off"',
+    )
+
+
 @contextmanager
 def serve_metrics(
     at: tuple[str, int] | None, status: Callable[[], dict[str, Any]]
@@ -94,10 +117,7 @@ def serve_metrics(
     try:
         server, thread = start_http_server(at[1], addr=at[0], registry=registry)
     except OSError as error:
-        raise UserError(
-            f"gateway.metrics: port {at[1]} of {at[0]}: {error.strerror}",
-            'another port, or metrics = "off"',
-        ) from None
+        raise refused(at, error) from None
     registry.register(Metrics(status))
     try:
         yield

@@ -13,7 +13,8 @@ from lasthop.linux.udp_sample import Counted
 __all__ = ["Observed"]
 
 ACTIVE_BYTES = 3000
-"""A station is active if its leaf has sent more than this since the last look: two packets."""
+"""A station is active if its leaf has sent more than this since the last look: two packets.
+With fairness "flow" or "direction" it is if its access point's class has."""
 UDP_MEMORY = 5
 """A station that has sent much UDP is not pinged for so many looks more."""
 
@@ -48,6 +49,8 @@ class Observed:
     active: set[str] = field(default_factory=set)
     udp_senders: set[str] = field(default_factory=set)
     last_s: float | None = None
+    sent_bytes: dict[str, int] = field(default_factory=dict)
+    """What has left each access point's class."""
 
     def take(
         self,
@@ -55,12 +58,14 @@ class Observed:
         counters: Mapping[int, Counters],
         udp: Mapping[Address, Counted],
         now_s: float,
+        classes: Mapping[str, int],
     ) -> None:
-        """Take what the kernel says now, on a clock that never jumps. [s]"""
+        """Take what the kernel says now, on a clock that never jumps [s]; classes are by AP."""
         passed = now_s - self.last_s if self.last_s is not None else 0.0
         self.last_s = now_s
         for name in set(self.seen) - set(members):
             del self.seen[name]
+        busy = self.busy_aps(counters, classes)
         self.active.clear()
         self.udp_senders.clear()
         for name, member in members.items():
@@ -69,14 +74,25 @@ class Observed:
                 known = self.seen[name] = Seen(member.ap.name, [], member.leaf)
             known.addresses = [str(address) for address, _ in member.entries]
             if member.has_own_leaf:
-                sent = self.take_leaf(known, counters.get(member.leaf), passed)
+                is_active = self.take_leaf(known, counters.get(member.leaf), passed) > ACTIVE_BYTES
             else:
-                sent = ACTIVE_BYTES + 1  # nobody can tell; whoever answers quickly will do
-            if sent > ACTIVE_BYTES:
+                is_active = member.ap.name in busy  # nobody can tell whose the traffic is
+            if is_active:
                 self.active.add(name)
             self.take_udp(known, [udp.get(a, NOTHING) for a, _ in member.entries], passed)
             if known.udp_looks:
                 self.udp_senders.add(name)
+
+    def busy_aps(self, counters: Mapping[int, Counters], classes: Mapping[str, int]) -> set[str]:
+        """Access points with traffic since the last look."""
+        now = {ap: counters[leaf].sent_bytes for ap, leaf in classes.items() if leaf in counters}
+        before, self.sent_bytes = self.sent_bytes, now
+        return {ap for ap, sent in now.items() if sent - before.get(ap, sent) > ACTIVE_BYTES}
+
+    def is_pinged(self, name: str) -> bool:
+        """Whether pings go to a station now."""
+        is_estimated = self.gateway.ap(self.seen[name].ap).rate_bps is None
+        return is_estimated and name in self.active and name not in self.udp_senders
 
     def take_leaf(self, known: Seen, now: Counters | None, passed: float) -> int:
         """Take a leaf's counters; what it has sent since the last look. [bytes]"""
@@ -107,7 +123,7 @@ class Observed:
                 "udp_uplink_bps": known.udp_bps,
                 "udp_uplink_packets": known.udp.packets,
                 "udp_uplink_bytes": known.udp.bytes,
-                "pinged": name not in self.udp_senders,
+                "pinged": self.is_pinged(name),
             }
             if known.counters is not None:
                 row |= {

@@ -11,12 +11,15 @@ from typing import Any
 
 from lasthop.errors import UserError
 from lasthop.gateway import config
+from lasthop.gateway.cautions import cautions
 from lasthop.gateway.config import Gateway
+from lasthop.gateway.log import LogFile, say
+from lasthop.gateway.metrics import check_port, serve_metrics
 from lasthop.gateway.shaper import Shaper, undo_everything
 from lasthop.gateway.state import PATIENCE_S, State, state_of
-from lasthop.linux import links, rights
+from lasthop.linux import rights
 
-__all__ = ["check", "down", "run", "status", "up"]
+__all__ = ["check", "down", "remains", "run", "status", "up", "warnings"]
 
 Settings = Sequence[tuple[str, str]]
 
@@ -35,21 +38,24 @@ def check(gateway: Gateway) -> list[str]:
     if lacking is not None:
         raise UserError(f"this machine has {lacking}")
     state = state_of(gateway, None)
-    if state.exists and not is_free(state):
-        return [f"it is up ({state.holder()}); the machine was not looked at"]
+    is_up = state.exists and not is_free(state)
     with Shaper(gateway, state.log) as shaper:
-        if not state.log.records():
-            shaper.check()
-    return [*not_forwarding(gateway)]
+        shaper.check(is_up=is_up or bool(state.log.records()))
+    found = [f"it is up ({state.holder()}); `up` lets it take the file over"] if is_up else []
+    if not is_up:
+        check_port(gateway.metrics)
+    return found + warnings(gateway)
 
 
-def not_forwarding(gateway: Gateway) -> list[str]:
-    """A warning if the machine neither routes nor bridges between the two sides."""
-    names = (gateway.wan, *gateway.lans)
-    bridged = all(Path("/sys/class/net", name, "brport").exists() for name in names)
-    if bridged or links.forwards(4):
-        return []
-    return ["the machine does not forward IPv4: sysctl -w net.ipv4.ip_forward=1"]
+def warnings(gateway: Gateway) -> list[str]:
+    """What to mind, in words."""
+    found = cautions(gateway)
+    if (leases := gateway.discovery.leases) is not None:
+        try:
+            leases.open("rb").close()
+        except OSError as error:
+            found.append(f"gateway.discover.leases: {leases}: {error.strerror}")
+    return found
 
 
 def is_free(state: State) -> bool:
@@ -123,17 +129,18 @@ def in_background(
     try:
         os.setsid()
         os.chdir("/")
-        log = os.open(state.directory / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        log = LogFile(state.directory / "log")
         nothing = os.open(os.devnull, os.O_RDWR)
-        for stream, number in ((nothing, 0), (nothing, 1), (log, 2)):
-            os.dup2(stream, number)
-        serve(gateway, settings, file, state, lambda: tell(None), None)
+        for number in (0, 1):
+            os.dup2(nothing, number)
+        serve(gateway, settings, file, state, lambda: tell(None), None, log.say)
         code = 0
     except UserError as error:
         tell(error)
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}")
     except BaseException as error:
         tell(UserError(f"{type(error).__name__}: {error}", f"{state.directory}/log"))
+        say("it ends, by a defect of lasthop:")
         import traceback
 
         traceback.print_exc()
@@ -159,7 +166,7 @@ def run(
             f"lasthop gateway down {file} ends it",
         )
     try:
-        serve(gateway, settings, file, state, tell_systemd, show)
+        serve(gateway, settings, file, state, tell_systemd, show, say)
     finally:
         state.release()
 
@@ -171,9 +178,9 @@ def serve(
     state: State,
     is_up: Callable[[], None],
     show: Callable[[dict[str, Any]], None] | None,
+    say: Callable[[str], None],
 ) -> None:
-    """The life of a gateway."""
-    from lasthop.gateway.metrics import serve_metrics
+    """The life of a gateway; `say` takes lines of the log."""
     from lasthop.gateway.service import Service
 
     path = Path(file).absolute() if file != "-" else None
@@ -182,7 +189,7 @@ def serve(
         return gateway if path is None else config.read(path, settings)
 
     state.write_holder()
-    service = Service(gateway, state, again)
+    service = Service(gateway, state, again, say)
     try:
         try:
             with serve_metrics(gateway.metrics, lambda: service.latest):

@@ -9,7 +9,6 @@ import os
 import selectors
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,13 +20,16 @@ from typing import Any
 from lasthop.control import Wce
 from lasthop.errors import UserError
 from lasthop.gateway import config
+from lasthop.gateway.cautions import cautions
 from lasthop.gateway.config import Gateway, Station
-from lasthop.gateway.discovery import look
+from lasthop.gateway.discovery import bridge_ports, listen, look
 from lasthop.gateway.estimator import Candidate, Estimator
+from lasthop.gateway.log import say
 from lasthop.gateway.observed import Observed
 from lasthop.gateway.roster import Roster, Sighting
 from lasthop.gateway.shaper import Shaper
 from lasthop.gateway.state import State
+from lasthop.linux.heard import Heard
 from lasthop.linux.ping import Pinger
 from lasthop.linux.udp_sample import UdpSample
 
@@ -50,17 +52,27 @@ class Service:
         Its lock is held by this process.
     again : callable
         Reads the file anew, for a reload.
+    say : callable
+        Takes a line of the log.
     """
 
-    def __init__(self, gateway: Gateway, state: State, again: Callable[[], Gateway]) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        state: State,
+        again: Callable[[], Gateway],
+        say: Callable[[str], None] = say,
+    ) -> None:
         self.gateway = gateway
         self.state = state
         self.again = again
+        self.say = say
         self.sequence = count(1)
         self.pinger = Pinger()
         self.roster = Roster(gateway)
         self.shaper = Shaper(gateway, state.log)
         self.udp = UdpSample(())
+        self.heard = Heard(())
         self.observed = Observed(gateway)
         self.estimators: dict[str, Estimator] = {}
         self.faults: list[str] = []
@@ -68,6 +80,7 @@ class Service:
         self.stopping = False
         self.looking: Future[tuple[list[Sighting], list[str]]] | None = None
         self.source_faults: list[str] = []
+        self.warnings: list[str] = []
         self.latest = self.status()
         """The status a second ago at most, for other threads."""
 
@@ -90,6 +103,7 @@ class Service:
         self.shaper.up(self.roster.stations())
         self.udp.close()
         self.udp = UdpSample(self.gateway.lans)
+        self.listen_anew()
         self.observed = Observed(self.gateway)
         for ap in self.gateway.aps:
             known = self.estimators.get(ap.name)
@@ -100,6 +114,12 @@ class Service:
                     ap, Wce(**ap.wce), self.pinger.send, self.next_number
                 )
                 self.shaper.set_rate(ap.name, self.estimators[ap.name].controller.capacity_bps)
+
+    def listen_anew(self) -> None:
+        """Listen where the machine has no neighbours."""
+        self.heard.close()
+        self.heard = Heard(bridge_ports(self.gateway))
+        self.warnings = cautions(self.gateway)
 
     def next_number(self) -> int:
         """The next sequence number of a ping."""
@@ -114,6 +134,7 @@ class Service:
         self.shaper.close()
         self.pinger.close()
         self.udp.close()
+        self.heard.close()
 
     # The loop.
 
@@ -179,7 +200,7 @@ class Service:
         for number in numbers:
             if number == signal.SIGHUP:
                 for line in self.reload():
-                    say(f"reload refused: {line}")
+                    self.say(f"reload refused: {line}")
             else:
                 self.stopping = True
 
@@ -199,11 +220,12 @@ class Service:
                 self.set_rate(name, rate)
 
     def candidates(self, ap: str) -> Iterator[Candidate]:
-        """Stations of an access point that may be pinged."""
-        for name, member in self.shaper.running().members.items():
-            if member.ap.name == ap and member.entries and name not in self.observed.udp_senders:
-                is_active = name in self.observed.active
-                yield Candidate(name, member.entries[0][0], is_active)
+        """Stations of an access point that may be pinged: those with traffic."""
+        members = self.shaper.running().members
+        for name in sorted(self.observed.active - self.observed.udp_senders):
+            member = members.get(name)
+            if member is not None and member.ap.name == ap and member.entries:
+                yield Candidate(name, member.entries[0][0])
 
     def take_answers(self) -> None:
         """Answers to pings, and the rates that follow."""
@@ -232,6 +254,14 @@ class Service:
             self.roster.see(seen, time.monotonic())
             self.settle(self.roster.stations())
         self.looking = workers.submit(look, self.gateway)
+        self.warnings = cautions(self.gateway)
+
+    def listen(self) -> None:
+        """Take who has been heard at ports of bridges."""
+        seen = list(listen(self.gateway, self.heard))
+        if seen:
+            self.roster.see(seen, time.monotonic())
+            self.settle(self.roster.stations())
 
     def settle(self, wanted: Sequence[Station]) -> None:
         """Let stations leave and join, so that exactly these have a place."""
@@ -249,6 +279,8 @@ class Service:
         try:
             for name in set(members) - stays:
                 self.shaper.leave(name)
+                for estimator in self.estimators.values():
+                    estimator.forget(name)
             # Addresses that move from one station to another are given up first.
             for name in stays:
                 has = {address for address, _ in members[name].entries}
@@ -267,14 +299,15 @@ class Service:
 
     def count(self, show: Callable[[dict[str, Any]], None] | None) -> None:
         """Read all counters."""
-        if self.shaper.layout is not None:
+        self.listen()
+        if (layout := self.shaper.layout) is not None:
             try:
                 counters = self.shaper.counters()
             except UserError as error:
                 self.faults = [str(error)]
             else:
-                members = self.shaper.layout.members
-                self.observed.take(members, counters, self.udp.look(), time.monotonic())
+                udp, now = self.udp.look(), time.monotonic()
+                self.observed.take(layout.members, counters, udp, now, layout.ap_class)
         self.latest = self.status()
         if show is not None:
             show(self.latest)
@@ -288,17 +321,17 @@ class Service:
                 self.faults = [str(error)]
             if not self.faults:
                 return
-            say(f"{'; '.join(self.faults)}: setting up anew")
+            self.say(f"{'; '.join(self.faults)}: setting up anew")
             self.shaper.down()
         try:
             self.shaper.check()
             self.set_up()
         except UserError as error:
             if self.faults != [str(error)]:
-                say(f"not shaping: {error}")
+                self.say(f"not shaping: {error}")
             self.faults = [str(error)]
         else:
-            say("shaping again")
+            self.say("shaping again")
             self.faults = []
 
     # Questions.
@@ -337,8 +370,11 @@ class Service:
         if old == new:
             return []
         self.roster = carried_over(self.roster, new)
+        # What was wrong with the old sources is over, also what a look under way finds.
+        self.looking, self.source_faults = None, []
         if self.shaper.layout is not None and same_classes(old, new):
             self.shaper.gateway = self.shaper.layout.gateway = new
+            self.listen_anew()
             self.settle(self.roster.stations())
             return []
         before = self.shaper
@@ -360,7 +396,8 @@ class Service:
 
     def status(self) -> dict[str, Any]:
         """What there is to know, for people and programs."""
-        aps = []
+        now = time.monotonic()
+        aps, silent = [], []
         for ap in self.gateway.aps:
             entry: dict[str, Any] = {"name": ap.name, "rate_bps": self.shaper.rates[ap.name]}
             entry["fairness"] = ap.fairness
@@ -370,15 +407,21 @@ class Service:
                 entry["threshold_s"] = estimator.controller.thresholds_s[1]
                 entry["last_step"] = estimator.controller.last_step
                 entry["pings"], entry["answers"] = estimator.pings, estimator.answers
+                silent += estimator.faults(now)
             aps.append(entry)
+        stations = self.observed.stations()
+        for row in stations:
+            if estimator := self.estimators.get(row["ap"]):
+                row["silent"] = estimator.is_silent(row["name"], now)
         return {
             "name": self.gateway.name,
             "pid": os.getpid(),
             "started_s": self.started_s,
             "shaping": self.shaper.layout is not None,
-            "faults": [*self.faults, *self.source_faults],
+            "faults": [*self.faults, *self.source_faults, *silent],
+            "warnings": self.warnings,
             "aps": aps,
-            "stations": self.observed.stations(),
+            "stations": stations,
         }
 
 
@@ -419,8 +462,3 @@ def suppress_missing(path: str) -> None:
     """Remove a file, if it is there."""
     with suppress(FileNotFoundError):
         os.unlink(path)
-
-
-def say(line: str) -> None:
-    """A line of the log."""
-    print(line, file=sys.stderr, flush=True)

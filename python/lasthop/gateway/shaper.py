@@ -4,8 +4,16 @@ from collections.abc import Callable, Iterable
 from typing import Self
 
 from lasthop.errors import UserError
+from lasthop.gateway.cautions import refuse_bridges
 from lasthop.gateway.config import Gateway, Station
-from lasthop.gateway.layout import DIRECT_PACKETS, Layout, ifb_name
+from lasthop.gateway.layout import (
+    DIRECT_PACKETS,
+    MAJOR,
+    Layout,
+    blocks_of,
+    ifb_name,
+    wan_and_lan_block,
+)
 from lasthop.linux import links, offload, tc
 from lasthop.linux.changes import Changes, check_ingress_is_free
 from lasthop.linux.counters import Counters, class_counters, qdiscs
@@ -47,13 +55,22 @@ class Shaper:
         """Let go of the kernel; what is set up stays."""
         self.kernel.close()
 
-    def check(self) -> None:
-        """Refuse what can be known to fail before anything is changed."""
+    def check(self, *, is_up: bool = False) -> None:
+        """Refuse what can be known to fail before anything is changed.
+
+        What carries the gateway's own marks is well if it is up already.
+        """
+        own = [block.number for block in wan_and_lan_block(self.gateway)] if is_up else []
+        there = links.every_link(self.kernel)
         for name in (self.gateway.wan, *self.gateway.lans):
             device = tc.Device(name, links.index_of(name))
-            check_ingress_is_free(self.kernel, device)
+            for qdisc in qdiscs(self.kernel, device.number):
+                if qdisc.is_ingress and qdisc.block not in own:
+                    refuse_of_another(device.name, qdisc.block, there)
+                    check_ingress_is_free(self.kernel, device)
+        refuse_bridges(self.gateway, there)
         name = ifb_name(self.gateway)
-        if links.link_named(self.kernel, name) is not None:
+        if name in there and not is_up:
             raise UserError(
                 f"interface {name}: there is one already, which this gateway has not made",
                 f"if nothing needs it: ip link del {name}",
@@ -155,6 +172,18 @@ class Shaper:
         if self.layout is None:
             raise UserError(f"gateway {self.gateway.name}: it is not up")
         return self.layout
+
+
+def refuse_of_another(interface: str, block: int, there: Iterable[str]) -> None:
+    """Say whose an ingress is if its block has the number of a gateway's."""
+    if block >> 16 != MAJOR:
+        return
+    lans = [name for name in there if block in (each.number for each in blocks_of(name))]
+    whose = f', that of `lan = "{lans[0]}"`' if lans else ""
+    raise UserError(
+        f"interface {interface}: another lasthop gateway shapes what comes in there{whose}",
+        "`lasthop gateway down` with its file, and its --state if it has one, ends it",
+    )
 
 
 def undo_everything(log: UndoLog) -> list[str]:

@@ -38,14 +38,14 @@ class State:
         try:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise UserError(f"{self.directory}: {error.strerror}", "are you root?") from None
+            raise UserError(f"{self.directory}: {error.strerror}", who(error)) from None
 
     def take(self) -> bool:
         """Take the lock, which the kernel gives back when we end; whether it was free."""
         try:
             handle = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise UserError(f"{self.directory}/lock: {error.strerror}", "are you root?") from None
+            raise UserError(f"{self.directory}/lock: {error.strerror}", who(error)) from None
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -59,6 +59,20 @@ class State:
         if self.lock is not None:
             os.ftruncate(self.lock, 0)
             os.pwrite(self.lock, f"{os.getpid()}\n".encode(), 0)
+
+    def refuse_stopped(self) -> None:
+        """Refuse at once to wait for a process that is stopped (Ctrl-Z, SIGSTOP)."""
+        try:
+            number = int((self.directory / "lock").read_text())
+            said = Path("/proc", str(number), "stat").read_text()
+        except (OSError, ValueError):
+            return
+        if said.rpartition(")")[2].split()[0] in ("T", "t"):
+            raise UserError(
+                f"{self.directory}: process {number} is stopped and does not answer",
+                f"kill -CONT {number} lets it go on; kill -9 {number} ends it, "
+                "and `down` then takes everything back",
+            )
 
     def release(self) -> None:
         """Give the lock back."""
@@ -86,6 +100,7 @@ class State:
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
         """Ask the process that holds the lock; None if there is none or it does not answer."""
+        self.refuse_stopped()
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as there:
                 there.settimeout(PATIENCE_S)
@@ -97,3 +112,8 @@ class State:
         except (OSError, ValueError):
             return None
         return answer if isinstance(answer, dict) else None
+
+
+def who(error: OSError) -> str | None:
+    """A hint where another user would be let do it."""
+    return "are you root?" if isinstance(error, PermissionError) and os.geteuid() != 0 else None

@@ -8,13 +8,22 @@ from typing import NamedTuple
 from lasthop.errors import UserError
 from lasthop.linux.netlink import CREATE, EXCL, Request, Socket, attribute, attributes
 
-__all__ = ["Link", "add_ifb", "forwards", "index_of", "link_named", "remove_link", "set_up"]
+__all__ = [
+    "Link",
+    "add_ifb",
+    "every_link",
+    "forwards",
+    "index_of",
+    "link_named",
+    "remove_link",
+    "set_up",
+]
 
 NEWLINK, DELLINK, GETLINK = 16, 17, 18
 INFO = struct.Struct("=BxHiII")
 """Family, device type, index, flags, change mask."""
 UP = 0x1
-IFNAME, ADDRESS, TXQLEN, LINKINFO, KIND = 3, 1, 13, 18, 1
+IFNAME, ADDRESS, MASTER, TXQLEN, LINKINFO, KIND = 3, 1, 10, 13, 18, 1
 
 
 class Link(NamedTuple):
@@ -25,6 +34,8 @@ class Link(NamedTuple):
     """Its driver's, such as ``ifb``; empty for hardware."""
     mac: bytes
     is_up: bool
+    master: int
+    """Number of the interface that it is a part of, such as a bridge; 0 if it is its own."""
 
 
 def index_of(name: str) -> int:
@@ -65,16 +76,22 @@ def remove_link(name: str) -> Request:
     return Request(DELLINK, 0, body, f"ip link del {name}")
 
 
-def link_named(kernel: Socket, name: str) -> Link | None:
-    """The interface of this name, if there is one."""
+def every_link(kernel: Socket) -> dict[str, Link]:
+    """All interfaces by name."""
+    found = {}
     for body in kernel.dump(GETLINK, INFO.pack(0, 0, 0, 0, 0)):
         _, _, index, flags, _ = INFO.unpack_from(body)
         has = dict(attributes(body, INFO.size))
-        if text(has.get(IFNAME, b"")) != name:
-            continue
         kind = text(dict(attributes(has.get(LINKINFO, b""))).get(KIND, b""))
-        return Link(index, kind, has.get(ADDRESS, b""), bool(flags & UP))
-    return None
+        master = struct.unpack("=I", has[MASTER])[0] if MASTER in has else 0
+        link = Link(index, kind, has.get(ADDRESS, b""), bool(flags & UP), master)
+        found[text(has.get(IFNAME, b""))] = link
+    return found
+
+
+def link_named(kernel: Socket, name: str) -> Link | None:
+    """The interface of this name, if there is one."""
+    return every_link(kernel).get(name)
 
 
 def text(payload: bytes) -> str:

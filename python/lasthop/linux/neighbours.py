@@ -1,13 +1,14 @@
 """The kernel's table of neighbours: who has been heard of at an interface (ARP, NDP)."""
 
 import struct
+from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address
 from typing import NamedTuple
 
 from lasthop.linux.netlink import Socket, attributes
 from lasthop.linux.tc import Address
 
-__all__ = ["Neighbour", "neighbours", "own_addresses"]
+__all__ = ["Neighbour", "addresses_at", "neighbours", "own_addresses"]
 
 GETNEIGH, GETADDR = 30, 22
 ENTRY = struct.Struct("=BxxxiHBB")
@@ -43,14 +44,24 @@ def neighbours(kernel: Socket, interface: int) -> list[Neighbour]:
 
 def own_addresses(kernel: Socket) -> set[Address]:
     """Addresses of this machine."""
-    found = set()
+    return {address for _, address in numbered_addresses(kernel)}
+
+
+def addresses_at(kernel: Socket, interface: int) -> set[Address]:
+    """Addresses of an interface of this machine; link-local ones are left out."""
+    every = numbered_addresses(kernel)
+    return {each for index, each in every if index == interface and not each.is_link_local}
+
+
+def numbered_addresses(kernel: Socket) -> Iterator[tuple[int, Address]]:
+    """Addresses of this machine with the numbers of their interfaces."""
     for body in kernel.dump(GETADDR, OWN.pack(0, 0, 0, 0, 0)):
+        index = OWN.unpack_from(body)[4]
         has = dict(attributes(body, OWN.size))
         for kind in (1, 2):  # peer or own address, local address
             address = address_of(has.get(kind, b""))
             if address is not None:
-                found.add(address)
-    return found
+                yield index, address
 
 
 def address_of(raw: bytes) -> Address | None:

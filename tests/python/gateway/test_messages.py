@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from lasthop.gateway.flow_hash import flow_hash, program
 from lasthop.linux.netlink import attribute, attributes
+from lasthop.linux.packets import source_and_length
 from lasthop.linux.ping import checksum
 from lasthop.linux.tc import ticks
-from lasthop.linux.udp_sample import source_and_length
 
 
 @given(st.lists(st.tuples(st.integers(0, 0x3FFF), st.binary(max_size=40)), max_size=8))

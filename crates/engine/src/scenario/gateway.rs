@@ -91,6 +91,8 @@ pub struct AccessPoint {
     pub rate_bps: Option<u64>,
     /// The estimator.
     pub wce: WceSettings,
+    /// Whether the estimator's largest rate is the paper's, since the file says none.
+    pub max_by_default: bool,
     /// Its own table of stations.
     pub snmp: Option<Snmp>,
 }
@@ -142,6 +144,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_interfaces(gateway, problems);
     check_names(gateway, problems);
     check_stations(gateway, problems);
+    check_subnets(gateway, problems);
+    check_sources(gateway, problems);
     check_discovery(gateway, problems);
     if let Some(wce) = gateway.table("wce") {
         wce::check(&[wce], WceSettings::MAX_BPS, problems);
@@ -230,6 +234,66 @@ fn check_stations(gateway: &Section, problems: &mut Problems) {
     }
 }
 
+/// An address must be in subnets of one access point at most.
+fn check_subnets(gateway: &Section, problems: &mut Problems) {
+    let aps = gateway.named("ap");
+    let subnets = |ap: &Section| -> Vec<(IpAddr, u32)> {
+        let list = ap.entry("subnets").and_then(Entry::text);
+        let words = forms::words(list.unwrap_or_default());
+        words.filter_map(|word| forms::subnet(word).ok()).collect()
+    };
+    for (k, (_, ap)) in aps.iter().enumerate() {
+        for own in subnets(ap) {
+            let twin = aps[..k].iter().find_map(|(name, other)| {
+                let found = subnets(other).into_iter().find(|s| overlap(*s, own))?;
+                Some((name, found))
+            });
+            if let Some((name, (address, length))) = twin
+                && let Some(entry) = ap.entry("subnets")
+            {
+                let message = format!(
+                    "{}/{} and {address}/{length} of `gateway.ap.{}` overlap; allowed are subnets of one access point each",
+                    own.0,
+                    own.1,
+                    one_line(name, 80)
+                );
+                problems.add(entry.origin, &entry.path, message);
+            }
+        }
+    }
+}
+
+/// Whether two subnets have an address in common.
+fn overlap(a: (IpAddr, u32), b: (IpAddr, u32)) -> bool {
+    let prefix = |address: IpAddr, length: u32| match address {
+        IpAddr::V4(v4) => u128::from(u32::from(v4).checked_shr(32 - length).unwrap_or(0)),
+        IpAddr::V6(v6) => u128::from(v6).checked_shr(128 - length).unwrap_or(0),
+    };
+    let length = a.1.min(b.1);
+    a.0.is_ipv4() == b.0.is_ipv4() && prefix(a.0, length) == prefix(b.0, length)
+}
+
+/// There must be a way to a station at all.
+fn check_sources(gateway: &Section, problems: &mut Problems) {
+    let lacking = ["ap", "discover", "station"];
+    if lacking.iter().any(|key| gateway.lacks(key)) || !gateway.named("station").is_empty() {
+        return;
+    }
+    let asked = |(_, ap): &(String, Section)| ap.table("snmp").is_some() || ap.lacks("snmp");
+    let Some(section) = gateway.table("discover") else {
+        return;
+    };
+    if let Some(entry) = section.entry("neighbours")
+        && entry.flag() == Some(false)
+        && section.entry("leases").is_none()
+        && !section.lacks("leases")
+        && !gateway.named("ap").iter().any(asked)
+    {
+        let message = "false leaves no way to any station; needed is true, discover.leases, ap.NAME.snmp or a listed station";
+        problems.add(entry.origin, &entry.path, message.to_owned());
+    }
+}
+
 /// Stations that are found must be some access point's.
 fn check_discovery(gateway: &Section, problems: &mut Problems) {
     let aps = gateway.named("ap");
@@ -289,6 +353,7 @@ pub(super) fn assemble(
             fairness: fairness(&Layers(&[gateway]))?,
             rate_bps: Layers(&[gateway]).rate("rate"),
             wce: wce::assemble(&Layers(&[wce]), WceSettings::MAX_BPS)?,
+            max_by_default: wce.entry("max").is_none(),
             snmp: None,
         }],
         aps => {
@@ -331,6 +396,8 @@ fn access_point(name: &str, ap: &Section, gateway: &Section, wce: &Section) -> O
         Some(section) => Some(snmp(section)?),
         None => None,
     };
+    let tables = [ap.table("wce")?, wce];
+    let wce = Layers(&tables);
     Some(AccessPoint {
         name: name.to_owned(),
         interface: interface?.to_owned(),
@@ -339,7 +406,8 @@ fn access_point(name: &str, ap: &Section, gateway: &Section, wce: &Section) -> O
             .collect(),
         fairness: fairness(&layers)?,
         rate_bps: layers.rate("rate"),
-        wce: wce::assemble(&Layers(&[ap.table("wce")?, wce]), WceSettings::MAX_BPS)?,
+        wce: wce::assemble(&wce, WceSettings::MAX_BPS)?,
+        max_by_default: wce.entry("max").is_none(),
         snmp,
     })
 }
@@ -460,6 +528,7 @@ impl AccessPoint {
             },
             "rate_bps": self.rate_bps,
             "wce": wce::to_json(&self.wce),
+            "max_by_default": self.max_by_default,
             "snmp": self.snmp.as_ref().map(|snmp| json!({
                 "host": snmp.agent.ip(),
                 "port": snmp.agent.port(),

@@ -185,7 +185,9 @@ pub(super) fn nearest<'c>(
         .map(|c| (strsim::osa_distance(&word, &c.to_lowercase()), c))
         .filter(|(distance, c)| {
             let shorter = length.min(c.chars().count());
-            *distance < shorter && *distance <= 1.max(shorter / 3)
+            let whole = c.to_lowercase();
+            let begins = word.starts_with(&whole) || whole.starts_with(&word);
+            begins && shorter >= 3 || *distance < shorter && *distance <= 1.max(shorter / 3)
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, c)| c)
@@ -212,6 +214,10 @@ mod tests {
         assert_eq!(nearest("b", ["a"]), None);
         assert_eq!(nearest("foo", ["tcp", "udp", "for"]), Some("for"));
         assert_eq!(nearest("fast", ["rate"]), None);
+        // a word that was not cut short, or was
+        assert_eq!(nearest("maximum", ["min", "max", "low"]), Some("max"));
+        assert_eq!(nearest("fair", ["rate", "fairness"]), Some("fairness"));
+        assert_eq!(nearest("up", ["upload"]), None);
     }
 
     #[test]

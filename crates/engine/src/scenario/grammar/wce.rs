@@ -40,7 +40,7 @@ const MAX: &str = "Largest rate, and the first one: somewhat above what the WLAN
 const GATEWAY_MAX: &[Key] = &[key(
     "max",
     Kind::Rate { word: None },
-    Default::Text("6 Mbps"),
+    Default::Depends("6 Mbps, the cap of paper 002"),
     MAX,
 )];
 

@@ -31,7 +31,7 @@ fn two_interfaces_are_enough() {
     // the paper's values
     assert_eq!(gateway.queue_packets, 200);
     let wce = ap.wce;
-    assert_eq!(wce.max_bps, 6_000_000);
+    assert_eq!((wce.max_bps, ap.max_by_default), (6_000_000, true));
     let thresholds = [
         wce.thresholds.low,
         wce.thresholds.threshold,
@@ -104,6 +104,7 @@ fn an_access_point_inherits_key_by_key() {
     assert_eq!((a.fairness, b.fairness), (Fairness::Rate, Fairness::Flow));
     assert_eq!((a.rate_bps, b.rate_bps), (Some(9_000_000), None));
     assert_eq!((a.wce.max_bps, b.wce.max_bps), (50_000_000, 30_000_000));
+    assert!(!a.max_by_default && !b.max_by_default);
     assert_eq!(a.wce.thresholds.high, b.wce.thresholds.high);
     assert_eq!(
         (a.interface.as_str(), b.interface.as_str()),
@@ -158,9 +159,42 @@ fn what_is_wrong_is_said_with_its_line() {
             "cafe.toml:5: `gateway.ap.b`: nothing tells which stations are at `b`; needed is \
              interface, subnets or snmp, or ap in each of the stations",
         ),
+        (
+            "discover.neighbours = false",
+            "cafe.toml:4: `gateway.discover.neighbours`: false leaves no way to any station; needed is \
+             true, discover.leases, ap.NAME.snmp or a listed station",
+        ),
+        (
+            "ap.a.subnets = \"10.0.0.0/8\"\nap.b.subnets = \"192.168.0.0/16, 10.2.0.0/16\"",
+            "cafe.toml:5: `gateway.ap.b.subnets`: 10.2.0.0/16 and 10.0.0.0/8 of `gateway.ap.a` \
+             overlap; allowed are subnets of one access point each",
+        ),
+        (
+            "ap.a.subnets = \"::/0\"\nap.b.subnets = \"0.0.0.0/0, fd00::/8\"",
+            "cafe.toml:5: `gateway.ap.b.subnets`: fd00::/8 and ::/0 of `gateway.ap.a` overlap; \
+             allowed are subnets of one access point each",
+        ),
+        (
+            "wce.maximum = \"1 Mbps\"",
+            "cafe.toml:4: `gateway.wce.maximum`: unknown key; allowed are max, min, interval, low, \
+             threshold, high, increase, decrease, speed_up, back_off, timeout\n\
+             hint: did you mean `max`?",
+        ),
     ];
     for (more, said) in cases {
         assert_eq!(said_of(more), said);
+    }
+}
+
+#[test]
+fn subnets_side_by_side_and_sources_of_any_kind_are_well() {
+    for more in [
+        "ap.a.subnets = \"10.0.0.0/24, 10.0.0.0/25\"\nap.b.subnets = \"10.0.1.0/24, ::/0\"",
+        "discover = { neighbours = false, leases = \"/x\" }",
+        "discover.neighbours = false\nap.a.snmp.agent = \"10.0.0.2\"",
+        "discover.neighbours = false\nstation.a.mac = \"02:00:5e:10:00:01\"",
+    ] {
+        assert_eq!(said_of(more), "", "{more}");
     }
 }
 

@@ -1,0 +1,77 @@
+"""What to mind about a gateway though it can be set up: warnings of `check`, `up` and `status`."""
+
+from lasthop.errors import UserError
+from lasthop.gateway.config import Gateway
+from lasthop.linux import links
+from lasthop.linux.links import Link
+from lasthop.linux.neighbours import addresses_at
+from lasthop.linux.netlink import Socket
+
+__all__ = ["bridge_of", "cautions", "refuse_bridges"]
+
+
+def cautions(gateway: Gateway) -> list[str]:
+    """What to mind, in words; the machine is looked at, and may be without the interfaces."""
+    with Socket() as kernel:
+        there = links.every_link(kernel)
+        return [
+            *caps_by_default(gateway),
+            *not_forwarding(gateway, there),
+            *without_address(gateway, there, kernel),
+        ]
+
+
+def caps_by_default(gateway: Gateway) -> list[str]:
+    """Access points whose rate is held under a value that nobody has chosen."""
+    found = []
+    for ap in gateway.aps:
+        if ap.rate_bps is None and ap.max_by_default:
+            most = f"{ap.wce['max_bps'] / 1e6:g} Mbit/s"
+            found.append(
+                f"access point {ap.name}: C is at most {most} (`gateway.wce.max`, its default): "
+                "set it to somewhat more than the WLAN can carry"
+            )
+    return found
+
+
+def not_forwarding(gateway: Gateway, there: dict[str, Link]) -> list[str]:
+    """A warning if the machine neither routes nor bridges between the two sides."""
+    across = bridge_of(gateway.wan, there)
+    bridged = across and all(bridge_of(name, there) == across for name in gateway.lans)
+    if bridged or links.forwards(4):
+        return []
+    return ["the machine does not forward IPv4: sysctl -w net.ipv4.ip_forward=1"]
+
+
+def without_address(gateway: Gateway, there: dict[str, Link], kernel: Socket) -> list[str]:
+    """Bridges from which no ping can be sent."""
+    found = []
+    for ap in gateway.aps:
+        bridge = bridge_of(ap.interface, there)
+        if bridge and ap.rate_bps is None and not addresses_at(kernel, there[bridge].number):
+            found.append(
+                f"bridge {bridge} of {ap.interface} has no address, so that no station can be "
+                "pinged: give it one in the stations' subnet, or set `gateway.rate`"
+            )
+    return list(dict.fromkeys(found))
+
+
+def bridge_of(name: str, there: dict[str, Link]) -> str | None:
+    """The bridge of which an interface is a port."""
+    link = there.get(name)
+    for other, bridge in there.items():
+        if link is not None and bridge.number == link.master and bridge.kind == "bridge":
+            return other
+    return None
+
+
+def refuse_bridges(gateway: Gateway, there: dict[str, Link]) -> None:
+    """Refuse a bridge where packets go through it without ever being its own."""
+    for one, other in [(gateway.wan, lan) for lan in gateway.lans]:
+        for bridge, port in ((one, other), (other, one)):
+            if bridge_of(port, there) == bridge:
+                ports = [name for name in there if bridge_of(name, there) == bridge]
+                raise UserError(
+                    f"interface {bridge}: it is the bridge of {port}, and what goes through a "
+                    f"bridge does not enter it; needed is the port, one of {', '.join(ports)}"
+                )

@@ -1,0 +1,87 @@
+"""Who sends what at an interface: MAC and source address, from packets that it has seen.
+
+Behind the port of a bridge there are no neighbours of the machine: the kernel keeps them at the
+bridge, and hosts that only pass through never become any. Every ARP packet and neighbour
+solicitation or advertisement is looked at, and one other packet in 64.
+"""
+
+from collections.abc import Iterable
+from ipaddress import IPv4Address
+
+from lasthop.linux.neighbours import Neighbour
+from lasthop.linux.packets import HEADER_BYTES, MOST_AT_ONCE, packet_socket, source_and_length
+from lasthop.linux.tc import Address
+
+__all__ = ["Heard"]
+
+SAMPLED = 64
+"""One in so many packets that are neither ARP nor NDP is looked at."""
+ARP, IPV4, IPV6, ICMPV6 = 0x0806, 0x0800, 0x86DD, 58
+SENDER = slice(14, 18)
+"""The sender's address in an ARP packet about IPv4."""
+
+# Classic BPF; packets begin with the header behind Ethernet. Codes are those of linux/filter.h.
+PROGRAM = (
+    (0x20, 0, 0, 0xFFFFF004),  # packet type
+    (0x15, 13, 0, 4),  # outgoing: no
+    (0x20, 0, 0, 0xFFFFF000),  # Ethernet type
+    (0x15, 10, 0, ARP),
+    (0x15, 6, 0, IPV4),
+    (0x15, 0, 9, IPV6),
+    (0x30, 0, 0, 6),
+    (0x15, 0, 3, ICMPV6),
+    (0x30, 0, 0, 40),
+    (0x15, 4, 0, 135),  # solicitation
+    (0x15, 3, 0, 136),  # advertisement
+    (0x20, 0, 0, 0xFFFFF038),  # a random number
+    (0x54, 0, 0, SAMPLED - 1),
+    (0x15, 0, 1, 0),
+    (0x06, 0, 0, HEADER_BYTES),
+    (0x06, 0, 0, 0),
+)
+
+
+class Heard:
+    """Hosts that send at interfaces.
+
+    Parameters
+    ----------
+    interfaces : iterable of str
+    """
+
+    def __init__(self, interfaces: Iterable[str]) -> None:
+        self.sockets = {name: packet_socket(name, PROGRAM) for name in interfaces}
+
+    def close(self) -> None:
+        """Close the sockets."""
+        for each in self.sockets.values():
+            each.close()
+
+    def look(self) -> set[tuple[str, Neighbour]]:
+        """Who has been heard since the last look, and at which interface."""
+        found = set()
+        for name, each in self.sockets.items():
+            for _ in range(MOST_AT_ONCE):
+                try:
+                    header, (_, kind, _, _, mac) = each.recvfrom(HEADER_BYTES)
+                except OSError:
+                    break  # nothing more; or the interface is gone, which the gateway finds out
+                host = neighbour_of(header, kind, mac)
+                if host is not None:
+                    found.add((name, host))
+        return found
+
+
+def neighbour_of(header: bytes, kind: int, mac: bytes) -> Neighbour | None:
+    """The host that sent a packet of this Ethernet type; None if it does not say its address."""
+    address: Address | None
+    if kind == ARP:
+        is_ipv4 = len(header) >= SENDER.stop and header[2:6] == b"\x08\x00\x06\x04"
+        address = IPv4Address(header[SENDER]) if is_ipv4 else None
+    else:
+        address, _ = source_and_length(header)
+    if address is None or len(mac) != 6 or mac[0] & 1:
+        return None
+    if address.is_unspecified or address.is_loopback or address.is_multicast:
+        return None
+    return None if address.is_link_local else Neighbour(address, mac.hex(":"))

@@ -1,0 +1,42 @@
+"""Packets that an interface sees, beside their way: sockets with a filter, and headers."""
+
+import ctypes
+import socket
+import struct
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address
+from typing import TypeAlias
+
+from lasthop.linux.tc import Address
+
+__all__ = ["HEADER_BYTES", "MOST_AT_ONCE", "Instruction", "packet_socket", "source_and_length"]
+
+Instruction: TypeAlias = tuple[int, int, int, int]
+"""Of classic BPF: code, jump if true, jump if false, operand (linux/filter.h)."""
+
+SO_ATTACH_FILTER = 26
+ETH_P_ALL = 0x0003
+HEADER_BYTES = 40
+"""What is read of a packet, from its IP header on."""
+MOST_AT_ONCE = 5000
+"""Packets of one look: a flood must not keep the gateway from its work."""
+
+
+def packet_socket(interface: str, program: Sequence[Instruction]) -> socket.socket:
+    """A socket for the packets of an interface that a classic BPF program lets through."""
+    each = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, 0)
+    code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+    buffer = ctypes.create_string_buffer(code)
+    whole = struct.pack("HP", len(program), ctypes.addressof(buffer))
+    each.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, whole)
+    each.bind((interface, ETH_P_ALL))
+    return each
+
+
+def source_and_length(header: bytes) -> tuple[Address | None, int]:
+    """Source address and length of an IP packet. [bytes]"""
+    if len(header) >= 20 and header[0] >> 4 == 4:
+        return IPv4Address(header[12:16]), int(struct.unpack_from("!H", header, 2)[0])
+    if len(header) >= 40 and header[0] >> 4 == 6:
+        return IPv6Address(header[8:24]), 40 + int(struct.unpack_from("!H", header, 4)[0])
+    return None, 0
