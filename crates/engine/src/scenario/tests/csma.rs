@@ -165,17 +165,17 @@ fn marginal_utilities_that_do_not_fall_are_refused() {
         ("3", "3 is not a list of points"),
     ];
     for (points, fault) in cases {
-        let expected = format!("x.toml:6: `csma.marginal_utility`: {fault}; {allowed}");
+        let expected = format!("x.toml:5: `csma.marginal_utility`: {fault}; {allowed}");
         assert_eq!(said(points), expected);
     }
     assert_eq!(
         said("[[1, 2], [2, 1]]\nfairness = 2"),
-        "x.toml:7: `csma.fairness`: 2 beside marginal_utility, which says what rates are worth; \
+        "x.toml:6: `csma.fairness`: 2 beside marginal_utility, which says what rates are worth; \
          allowed is one of the two"
     );
     assert_eq!(
         listed("connected = true", "marginal_utility = [[1, 2], [2, 1]]"),
-        "x.toml:5: `csma.marginal_utility`: a list has no effect; needed is csma.connections = \
+        "x.toml:4: `csma.marginal_utility`: a list has no effect; needed is csma.connections = \
          \"utility\""
     );
 }
