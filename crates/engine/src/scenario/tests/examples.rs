@@ -15,7 +15,9 @@ pub(super) const CSMA_WIRES: &str = include_str!("../../../../../examples/csma-w
 #[test]
 fn every_example_is_a_scenario() {
     let rain = include_str!("../../../../../examples/rain.toml");
-    for text in [HOTSPOT, PIFS, SEVEN, TWO_RATES, UDP_BETA, CSMA, CSMA_WIRES, rain] {
+    for text in [
+        HOTSPOT, PIFS, SEVEN, TWO_RATES, UDP_BETA, CSMA, CSMA_WIRES, rain,
+    ] {
         assert_eq!(complaints(toml(text, &[])), "");
     }
 }
