@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,14 @@ class Gateway:
     def __init__(self, directory: Path) -> None:
         self.file = directory / "cafe.toml"
         self.state = directory / "state"
+        self.run: Path | None = None
 
     def start(self, verb: str, *options: str) -> "subprocess.Popen[str]":
         command = [LASTHOP, "gateway", verb, self.file, *options]
-        if verb != "check":
+        if self.run is not None:
+            mount = ["unshare", "-m", "sh", "-ec", 'mount --bind "$0" /run; exec "$@"', self.run]
+            command = [*mount, *command]
+        elif verb != "check":
             command += ["--state", self.state]
         with entered(GATEWAY):
             return subprocess.Popen(
@@ -56,6 +60,19 @@ class Gateway:
         with self.start(verb, *options) as process:
             out, err = process.communicate(timeout=60)
         return process.returncode, out + err
+
+    @contextmanager
+    def usual_state(self, run: Path) -> Iterator[None]:
+        """Its state where commands without --state have it, in a /run of its own."""
+        run.mkdir()
+        self.run, before = run, self.state
+        self.state = run / "lasthop/lan"
+        try:
+            yield
+        finally:
+            self.file.write_text(gateway_text(2))
+            assert self("down") == (0, "down\n")
+            self.run, self.state = None, before
 
     def status(self) -> Any:
         """What `status --json` prints, without the start of a process."""
@@ -143,8 +160,127 @@ def test_a_second_instance_is_refused(gateway: Gateway) -> None:
     code, said = gateway("up")
     gateway.state = before
     assert code == 2
-    assert "interface wan: it has a queueing discipline ingress" in said
+    assert said == (
+        "error: interface wan: another lasthop gateway shapes what comes in there, that of "
+        '`lan = "lan"`\n'
+        "hint: `lasthop gateway down` with its file, and its --state if it has one, ends it\n"
+    )
     assert gateway.status()["shaping"]
+
+
+def test_an_ingress_of_another_program_is_refused_with_a_hint(gateway: Gateway) -> None:
+    with entered(GATEWAY):
+        sh("tc qdisc add dev lan ingress")
+    for verb in ("check", "up"):
+        code, said = gateway(verb)
+        assert code == 2
+        assert said.startswith("error: interface lan: it has a queueing discipline ingress")
+        assert "hint: if nothing needs it: tc qdisc del dev lan ingress" in said
+    with entered(GATEWAY):
+        sh("tc qdisc del dev lan ingress")
+
+
+def test_check_looks_at_the_machine_while_a_gateway_is_up(gateway: Gateway, tmp_path: Path) -> None:
+    with gateway.usual_state(tmp_path / "run"):
+        gateway("up")
+        code, said = gateway("check")
+        assert (code, "warning: it is up (process " in said) == (0, True), said
+        gateway.file.write_text(gateway_text(2).replace('"wan"', '"wam"', 1))
+        code, said = gateway("check")
+        assert (code, "error: interface wam: there is none of this name" in said) == (2, True)
+        with entered(GATEWAY):
+            sh("ip link add usb type veth peer name usb2; tc qdisc add dev usb clsact")
+        gateway.file.write_text(gateway_text(2).replace('"wan"', '"usb"', 1))
+        code, said = gateway("check")
+        assert (code, "interface usb: it has a queueing discipline clsact" in said) == (2, True)
+        with entered(GATEWAY):
+            sh("ip link del usb")
+
+
+def test_a_stopped_process_is_told_at_once(gateway: Gateway) -> None:
+    gateway("up")
+    number = gateway.status()["pid"]
+    os.kill(number, signal.SIGSTOP)
+    try:
+        for verb in ("status", "down", "up"):
+            start = time.monotonic()
+            code, said = gateway(verb)
+            assert time.monotonic() - start < 10  # one that does not answer is given 20 s
+            assert code == 2
+            assert f"process {number} is stopped and does not answer" in said
+            assert f"hint: kill -CONT {number} lets it go on" in said
+    finally:
+        os.kill(number, signal.SIGCONT)
+    assert gateway("down") == (0, "down\n")
+
+
+def test_what_nobody_has_chosen_is_told(gateway: Gateway) -> None:
+    gateway.file.write_text(gateway_text(2, rate="estimated"))
+    said = (
+        "warning: access point wlan: C is at most 6 Mbit/s (`gateway.wce.max`, its default): "
+        "set it to somewhat more than the WLAN can carry\n"
+    )
+    for verb in ("check", "up", "status"):
+        code, output = gateway(verb)
+        assert (code, said in output) == (0, True), output
+    gateway.file.write_text(gateway_text(2, 'wce.max = "6 Mbps"', rate="estimated"))
+    for verb in ("check", "up", "status"):
+        assert "warning: access point" not in gateway(verb)[1]
+
+
+def test_a_leases_file_that_is_missing_is_told_and_forgotten_with_its_key(
+    gateway: Gateway, tmp_path: Path
+) -> None:
+    gateway.file.write_text(gateway_text(1, f"discover.leases = '{tmp_path}/none'"))
+    fault = f"gateway.discover.leases: {tmp_path}/none: No such file or directory"
+    assert f"warning: {fault}\n" in gateway("check")[1]
+    assert f"warning: {fault}\n" in gateway("up")[1]
+    assert gateway.status()["faults"] == [fault]
+    gateway.file.write_text(gateway_text(1))
+    gateway("up")
+    assert gateway.status()["faults"] == []
+
+
+def test_who_does_not_answer_pings_is_told(gateway: Gateway) -> None:
+    """Here all do not: the stations' machine ignores pings, and its traffic goes on."""
+    gateway.file.write_text(gateway_text(2, 'wce.max = "20 Mbps"', rate="estimated"))
+    ignore = "sysctl -qw net.ipv4.icmp_echo_ignore_all="
+    sh(f"ip netns exec {STATIONS} {ignore}1")
+    gateway("up")
+    flow = Flow(station_v4(0), download=True)
+    try:
+        deadline = time.monotonic() + 15
+        while not gateway.status()["faults"] and time.monotonic() < deadline:
+            run([flow], 0.2)
+        (fault,) = gateway.status()["faults"]
+        assert fault.startswith(
+            "access point wlan: nobody with traffic answers pings (C stays at 20"
+        )
+        rows = {row["name"]: row for row in gateway.status()["stations"]}
+        assert [rows[name]["silent"] for name in ("s0", "s1")] == [True, False]
+        assert [rows[name]["pinged"] for name in ("s0", "s1")] == [True, False]
+        sh(f"ip netns exec {STATIONS} {ignore}0")
+        run([flow], 1)
+        assert gateway.status()["faults"] == []
+    finally:
+        flow.close()
+        sh(f"ip netns exec {STATIONS} {ignore}0")
+    wait_until(lambda: not any(r["pinged"] for r in gateway.status()["stations"]), 5, "rest")
+    pings = gateway.status()["aps"][0]["pings"]
+    time.sleep(2)
+    assert gateway.status()["aps"][0]["pings"] == pings  # nobody has traffic
+
+
+def test_a_disk_that_is_full_is_no_question_of_rights(gateway: Gateway, tmp_path: Path) -> None:
+    gateway.state = tmp_path / "full"
+    gateway.state.mkdir()
+    sh(f"mount -t tmpfs -o size=4k,nr_inodes=2 none {gateway.state}; touch {gateway.state}/x")
+    try:
+        code, said = gateway("up")
+    finally:
+        sh(f"umount {gateway.state}")
+        gateway.state = tmp_path / "state"
+    assert (code, said) == (2, f"error: {tmp_path}/full/lock: No space left on device\n")
 
 
 def test_a_bad_file_changes_nothing(gateway: Gateway) -> None:
@@ -287,7 +423,7 @@ def test_uplink_udp_is_counted_and_its_station_not_pinged(gateway: Gateway) -> N
     rows = {row["name"]: row for row in gateway.status()["stations"]}
     udp.close()
     assert rows["s1"]["udp_uplink_bps"] > 1e6
-    assert (rows["s0"]["pinged"], rows["s1"]["pinged"]) == (True, False)
+    assert not rows["s1"]["pinged"]
     assert rows["s0"]["udp_uplink_packets"] == 0
     # it never went through the classes
     assert rows["s1"]["sent_packets"] == 0
@@ -301,8 +437,16 @@ def test_the_estimator_pings_and_follows_a_slow_hop(gateway: Gateway) -> None:
     more = 'wce = { max = "20 Mbps", interval = "20 ms" }'
     gateway.file.write_text(gateway_text(2, more, rate="estimated"))
     gateway("up")
-    wait_until(lambda: gateway.status()["aps"][0]["answers"] > 20, 10, "answers to pings")
+    flow = Flow(station_v4(0), download=True)
+    try:
+        deadline = time.monotonic() + 10
+        while gateway.status()["aps"][0]["answers"] <= 20 and time.monotonic() < deadline:
+            run([flow], 0.2)
+        assert gateway.status()["stations"][0]["pinged"]
+    finally:
+        flow.close()
     ap = gateway.status()["aps"][0]
+    assert ap["answers"] > 20
     assert ap["rate_bps"] == 20_000_000
     assert 0 < ap["rtt_s"] < 0.005
 
@@ -334,9 +478,11 @@ def test_metrics_are_served_on_loopback(gateway: Gateway) -> None:
         import socket
 
         with socket.create_server(("127.0.0.1", 9464)):
-            code, said = gateway("up")
-    assert code == 2
-    assert "gateway.metrics: port 9464 of 127.0.0.1: Address already in use" in said
+            answers = [gateway(verb) for verb in ("check", "up")]
+    for code, said in answers:
+        assert code == 2
+        assert "gateway.metrics: port 9464 of 127.0.0.1: Address already in use" in said
+    assert gateway("check")[0] == 0
 
 
 def test_live_view_shows_stations(gateway: Gateway) -> None:

@@ -36,8 +36,8 @@ class Bench:
         return rate
 
 
-def station(k: int, *, active: bool = True) -> Candidate:
-    return Candidate(f"s{k}", ip_address(f"10.0.0.{k}"), active)
+def station(k: int) -> Candidate:
+    return Candidate(f"s{k}", ip_address(f"10.0.0.{k}"))
 
 
 def test_slow_answers_take_the_rate_down_and_quick_ones_up() -> None:
@@ -57,20 +57,57 @@ def test_silence_holds_and_never_creeps_down() -> None:
     assert bench.round([], None) == before
 
 
-def test_those_with_traffic_are_pinged() -> None:
+def test_every_station_with_traffic_is_pinged_now_and_then() -> None:
     bench = Bench()
-    there = [station(1, active=False), station(2), station(3), station(4, active=False)]
     for _ in range(50):
-        bench.round(there, 0.01)
+        bench.round([station(2), station(3)], 0.01)
     assert {str(address) for address, _ in bench.sent} == {"10.0.0.2", "10.0.0.3"}
 
 
-def test_a_sleeper_tells_of_its_sleep_and_not_of_a_queue() -> None:
+def test_where_nobody_has_traffic_nobody_is_pinged_and_the_rate_holds() -> None:
     bench = Bench()
-    bench.round([station(1)], 0.1)
-    before = bench.wce.capacity_bps
-    assert bench.round([station(1, active=False)], 0.25) == before
-    assert bench.round([station(1, active=False)], 0.001) > before
+    before = bench.round([station(1)], 0.1)
+    sent = len(bench.sent)
+    assert {bench.round([], 0.001) for _ in range(100)} == {before}
+    assert len(bench.sent) == sent
+    assert bench.estimator.faults(bench.now_s) == []
+
+
+def test_who_never_answers_is_told_and_so_is_an_access_point_of_such() -> None:
+    bench = Bench()
+    bench.round([station(1)], 0.01)
+    for _ in range(60):
+        bench.round([station(2)], None)
+    estimator = bench.estimator
+    assert [estimator.is_silent(name, bench.now_s) for name in ("s1", "s2")] == [False, True]
+    assert estimator.faults(bench.now_s) == [
+        "access point wlan: nobody with traffic answers pings "
+        "(C stays at 6 Mbit/s; `gateway.rate` fixes it)"
+    ]
+    bench.round([station(1)], 0.01)
+    assert estimator.faults(bench.now_s) == []
+    assert estimator.is_silent("s2", bench.now_s)
+    estimator.forget("s2")
+    assert not estimator.is_silent("s2", bench.now_s)
+
+
+def test_answers_that_take_a_second_are_no_silence() -> None:
+    bench = Bench()
+    for k in range(100):
+        bench.round([station(1)], None)
+        if k >= 10:
+            bench.estimator.answer(k - 9, bench.now_s, bench.now_s)
+        assert not bench.estimator.is_silent("s1", bench.now_s)
+
+
+def test_pings_that_the_kernel_does_not_send_are_told_as_such() -> None:
+    bench = Bench()
+    bench.estimator.send = lambda address, sequence: False
+    for _ in range(60):
+        bench.round([station(1)], None)
+    assert bench.estimator.pings == 0
+    (fault,) = bench.estimator.faults(bench.now_s)
+    assert "no ping can be sent to 10.0.0.1: has this machine a route to it?" in fault
 
 
 def test_answers_to_others_and_late_ones_are_nothing() -> None:

@@ -1,0 +1,208 @@
+"""A machine that bridges: guests, router and access point are in one subnet, on two ports.
+
+```text
+SERVER --- eth0 [GATEWAY: br0] eth1 --- STATIONS
+10.99.0.1        10.99.0.2              10.99.0.10, .11
+```
+"""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import traffic
+from lab import (
+    GATEWAY,
+    SERVER,
+    STATIONS,
+    address,
+    clean_up,
+    entered,
+    leftovers,
+    log_in,
+    pair,
+    sh,
+)
+from lasthop.errors import UserError
+from lasthop.gateway import config, operate
+from lasthop.gateway.cautions import cautions
+from lasthop.gateway.discovery import look
+from lasthop.gateway.service import Service
+from lasthop.gateway.shaper import Shaper
+from lasthop.gateway.state import State
+from traffic import Flow, run
+
+HERE, GUESTS = "10.99.0.1", ("10.99.0.10", "10.99.0.11")
+MACS = ("02:00:5e:10:00:0a", "02:00:5e:10:00:0b")
+FILE = """[gateway]
+wan = "eth0"
+lan = "eth1"
+metrics = "off"
+"""
+FIXED = FILE + 'rate = "5 Mbps"\n'
+ESTIMATED = FILE + 'wce.max = "5 Mbps"\n'
+
+
+@pytest.fixture
+def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The namespaces; a guest is a macvlan with a MAC address of its own."""
+    clean_up()
+    for name in (SERVER, GATEWAY, STATIONS):
+        sh(f"ip netns add {name}; ip -n {name} link set lo up")
+    pair(SERVER, "up0", GATEWAY, "eth0")
+    pair(GATEWAY, "eth1", STATIONS, "wl0")
+    sh(f"ip -n {GATEWAY} link add br0 type bridge")
+    for device in ("eth0", "eth1"):
+        sh(f"ip -n {GATEWAY} link set {device} master br0")
+    sh(f"ip -n {GATEWAY} link set br0 up")
+    address(SERVER, "up0", [f"{HERE}/24"])
+    # Each guest answers for its own address alone, as two machines would.
+    for k, (guest, mac) in enumerate(zip(GUESTS, MACS, strict=True)):
+        sh(f"ip -n {STATIONS} link add g{k} link wl0 address {mac} type macvlan mode bridge")
+        sh(f"ip netns exec {STATIONS} sysctl -qw net.ipv4.conf.g{k}.arp_ignore=1")
+        sh(f"ip netns exec {STATIONS} sysctl -qw net.ipv4.conf.g{k}.arp_announce=2")
+        sh(f"ip -n {STATIONS} link set g{k} gso_max_segs 1 up")
+        sh(f"ip -n {STATIONS} address add {guest}/24 dev g{k}")
+        sh(f"ip -n {STATIONS} rule add from {guest} table {100 + k}")
+        sh(f"ip -n {STATIONS} route add 10.99.0.0/24 dev g{k} table {100 + k}")
+    monkeypatch.setattr(traffic, "SERVER_V4", HERE)
+    yield
+    clean_up()
+
+
+def serve(service: Service, flows: list[Flow], seconds: float) -> None:
+    """What the loop does, with traffic beside it."""
+    end = time.monotonic() + seconds
+    counted = 0.0
+    while time.monotonic() < end:
+        service.ping()
+        run(flows, 0.05)
+        service.take_answers()
+        if time.monotonic() - counted > 0.5:
+            counted = time.monotonic()
+            service.count(None)
+            seen, faults = look(service.gateway)
+            assert faults == []
+            service.roster.see(seen, time.monotonic())
+            service.settle(service.roster.stations())
+
+
+def rows(service: Service) -> dict[str, Any]:
+    return {row["name"]: row for row in service.status()["stations"]}
+
+
+def up(text: str, directory: Path) -> Service:
+    gateway = config.read(text)
+    with entered(GATEWAY):
+        service = Service(gateway, State(directory), lambda: gateway)
+        service.up()
+    return service
+
+
+def down(service: Service) -> None:
+    with entered(GATEWAY):
+        assert service.down() == []
+        service.close()
+
+
+@pytest.mark.usefixtures("bridge")
+def test_guests_behind_a_port_are_found_and_equal(tmp_path: Path) -> None:
+    """Three downloads and an upload of one against a download of the other, with the least file."""
+    service = up(FIXED, tmp_path)
+    flows = []
+    try:
+        with entered(GATEWAY):
+            assert service.status()["stations"] == []
+            flows = [Flow(GUESTS[0], download=True) for _ in range(3)]
+            flows += [Flow(GUESTS[0], download=False), Flow(GUESTS[1], download=True)]
+            serve(service, flows, 5)
+            found = rows(service)
+            assert {name: row["addresses"] for name, row in found.items()} == {
+                mac: [guest] for mac, guest in zip(MACS, GUESTS, strict=True)
+            }
+            serve(service, flows, 5)
+            now = rows(service)
+        passed = [now[mac]["sent_bytes"] - found[mac]["sent_bytes"] for mac in MACS]
+        assert passed[0] / passed[1] == pytest.approx(1, abs=0.02)
+        assert 8 * sum(passed) / 5e6 == pytest.approx(5, rel=0.1)
+    finally:
+        for flow in flows:
+            flow.close()
+        down(service)
+
+
+@pytest.mark.usefixtures("bridge")
+def test_pings_need_an_address_of_the_bridge(tmp_path: Path) -> None:
+    gateway = config.read(ESTIMATED)
+    lacking = (
+        "bridge br0 of eth1 has no address, so that no station can be pinged: give it one in the "
+        "stations' subnet, or set `gateway.rate`"
+    )
+    with entered(GATEWAY):
+        assert operate.check(gateway) == [lacking]
+        assert cautions(config.read(FIXED)) == []
+    service = up(ESTIMATED, tmp_path)
+    flow = Flow(GUESTS[0], download=True)
+    try:
+        with entered(GATEWAY):
+            assert service.status()["warnings"] == [lacking]
+            serve(service, [flow], 9)
+            (fault,) = service.status()["faults"]
+            assert f"no ping can be sent to {GUESTS[0]}: has this machine a route to it?" in fault
+            sh("ip address add 10.99.0.2/24 dev br0")
+            assert cautions(gateway) == []
+            serve(service, [flow], 2)
+            status = service.status()
+        assert status["faults"] == []
+        assert status["aps"][0]["answers"] > 5
+    finally:
+        flow.close()
+        down(service)
+
+
+@pytest.mark.usefixtures("bridge")
+def test_a_bridge_that_packets_only_pass_is_refused(tmp_path: Path) -> None:
+    said = "interface br0: it is the bridge of eth[01], .* the port, one of eth0, eth1"
+    for old, new in (("eth1", "br0"), ("eth0", "br0")):
+        with entered(GATEWAY), pytest.raises(UserError, match=said):
+            operate.check(config.read(FIXED.replace(old, new)))
+        gateway = config.read(FIXED.replace(old, new))
+        with entered(GATEWAY), Shaper(gateway, log_in(tmp_path)) as shaper:
+            with pytest.raises(UserError, match=said):
+                shaper.up([])
+            assert leftovers() == []
+
+
+@pytest.mark.usefixtures("bridge")
+def test_a_bridge_that_is_routed_to_shapes_both_ways(tmp_path: Path) -> None:
+    """`lan = "br0"` where `wan` is none of its ports: packets do enter the bridge."""
+    sh(f"ip -n {GATEWAY} link set eth0 nomaster; ip -n {GATEWAY} address add 10.98.0.2/24 dev eth0")
+    sh(f"ip -n {GATEWAY} address add 10.99.0.2/24 dev br0")
+    sh(f"ip netns exec {GATEWAY} sysctl -qw net.ipv4.ip_forward=1")
+    sh(f"ip -n {SERVER} address flush dev up0; ip -n {SERVER} address add 10.98.0.1/24 dev up0")
+    sh(f"ip -n {SERVER} address add {HERE}/32 dev lo")
+    sh(f"ip -n {SERVER} route add default via 10.98.0.2")
+    sh(f"ip -n {GATEWAY} route add {HERE} via 10.98.0.1")
+    for k in range(2):
+        sh(f"ip -n {STATIONS} route add {HERE} via 10.99.0.2 dev g{k} table {100 + k}")
+    for lan in ("br0", "eth1"):
+        service = up(FIXED.replace("eth1", lan), tmp_path)
+        flows = [Flow(GUESTS[0], download=True), Flow(GUESTS[1], download=False)]
+        try:
+            with entered(GATEWAY):
+                gateway = service.gateway
+                serve(service, flows, 4)
+                before = rows(service)
+                serve(service, flows, 4)
+                after = rows(service)
+                assert cautions(gateway) == []
+            passed = [after[mac]["sent_bytes"] - before[mac]["sent_bytes"] for mac in MACS]
+            assert passed[0] / passed[1] == pytest.approx(1, abs=0.02), lan
+            assert 8 * sum(passed) / 4e6 == pytest.approx(5, rel=0.1), lan
+        finally:
+            for flow in flows:
+                flow.close()
+            down(service)

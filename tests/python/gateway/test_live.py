@@ -1,0 +1,84 @@
+"""Status for people: what a terminal of 80 columns still shows."""
+
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from lasthop.gateway.live import tables
+
+ROW = {
+    "ap": "wlan",
+    "addresses": ["10.77.1.10", "2001:db8::10"],
+    "udp_uplink_bps": 0.0,
+    "pinged": True,
+    "rate_bps": 15_702_000.0,
+    "backlog_packets": 21,
+    "dropped_packets": 400,
+}
+
+
+def status(*names: str, **more: Any) -> dict[str, Any]:
+    """A status with these stations."""
+    return {
+        "aps": [
+            {
+                "name": "wlan",
+                "fairness": "station",
+                "rate_bps": 31_640_000,
+                "rtt_s": 0.0183,
+                "base_rtt_s": 0.0031,
+                "pings": 104,
+                "answers": 104,
+            }
+        ],
+        "stations": [ROW | {"name": name} | more for name in names],
+        "faults": [],
+        "warnings": [],
+    }
+
+
+def printed(said: dict[str, Any], columns: int) -> list[str]:
+    """The lines on a terminal of so many columns."""
+    console = Console(width=columns, color_system=None)
+    with console.capture() as captured:
+        console.print(tables(said, columns=columns))
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+def test_titles_keep_their_units() -> None:
+    lines = printed(status("a"), 160)
+    assert lines[0].split("  ")[0] == "access point"
+    for title in ("C [Mbit/s]", "  RTT [ms]", "base RTT [ms]"):
+        assert title in lines[0]
+    for title in ("rate [Mbit/s]", "UDP up [Mbit/s]"):
+        assert title in lines[3]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 160])
+def test_stations_can_be_told_apart_and_have_a_line_each(columns: int) -> None:
+    macs = ["52:0d:1c:7b:11:02", "52:0d:1c:7b:11:03"]
+    lines = printed(status(*macs, silent=True), columns)
+    assert max(map(len, lines)) <= columns
+    rows = [line for line in lines if ":11:0" in line]
+    assert [row.split()[0][-8:] for row in rows] == [mac[-8:] for mac in macs]
+    assert all("15.702" in row and row.endswith("no answer") for row in rows)
+    assert sum("[Mbit/s]" in line for line in lines) >= 2
+
+
+def test_a_name_that_is_too_long_loses_its_front() -> None:
+    lines = printed(status("a-name-of-" + "x" * 60 + "-42"), 80)
+    (row,) = (line for line in lines if line.endswith("yes"))
+    assert row.startswith("…x")
+    assert row.split()[0].endswith("xxx-42")
+
+
+def test_what_is_pinged_is_told() -> None:
+    assert printed(status("a"), 160)[-1].endswith("  yes")
+    assert printed(status("a", pinged=False, silent=True), 160)[-1].endswith("  no")
+    assert printed(status("a", silent=True), 160)[-1].endswith("  no answer")
+
+
+def test_brackets_of_a_fault_are_no_markup() -> None:
+    said = status("a") | {"faults": ["[ms] is gone"], "warnings": ["mind [this]"]}
+    assert printed(said, 80)[-2:] == ["warning: mind [this]", "fault: [ms] is gone"]

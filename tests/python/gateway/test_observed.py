@@ -1,0 +1,85 @@
+"""Who has traffic and so is pinged, from counters."""
+
+import pytest
+
+from lasthop.gateway import config
+from lasthop.gateway.layout import Layout
+from lasthop.gateway.observed import NOTHING, Observed
+from lasthop.linux.counters import Counters
+from lasthop.linux.tc import Device
+from lasthop.linux.udp_sample import Counted
+
+STATIONS = """station.a.address = "10.0.0.1"
+station.b.address = "10.0.0.2"
+"""
+
+
+class Watched:
+    """A gateway whose counters the test sets, a look a second."""
+
+    def __init__(self, more: str = "") -> None:
+        gateway = config.read(f'[gateway]\nwan = "eth0"\nlan = "eth1"\n{more}\n{STATIONS}')
+        self.layout = Layout(gateway, Device("lh", 1))
+        for station in gateway.stations:
+            self.layout.join(station)
+        self.observed = Observed(gateway)
+        self.now_s = 0.0
+        self.look()
+
+    def look(self, *, sent: int = 0, of: str = "a", udp: int = 0) -> None:
+        """Counters with so many bytes of a station, at the access point's class too. [bytes]"""
+        self.now_s += 1
+        member = self.layout.members[of]
+        leaves = {member.leaf, self.layout.ap_class["wlan"]}
+        counters = {leaf: Counters(sent, sent // 1000, 0, 0, 0) for leaf in leaves}
+        address = member.entries[0][0]
+        counted = {address: Counted(udp // 1000, udp)} if udp else {address: NOTHING}
+        classes = self.layout.ap_class
+        self.observed.take(self.layout.members, counters, counted, self.now_s, classes)
+
+    def pinged(self) -> list[str]:
+        return [row["name"] for row in self.observed.stations() if row["pinged"]]
+
+
+def test_only_stations_with_traffic_are_pinged() -> None:
+    watched = Watched()
+    watched.look()
+    assert watched.pinged() == []
+    watched.look(sent=3000)
+    assert watched.pinged() == []  # two packets are no traffic
+    watched.look(sent=10_000)
+    assert watched.pinged() == ["a"]
+    watched.look(sent=10_000)
+    assert watched.pinged() == []
+
+
+def test_with_a_fixed_rate_nobody_is_pinged() -> None:
+    watched = Watched('rate = "5 Mbps"')
+    watched.look()
+    watched.look(sent=10_000)
+    assert watched.observed.active == {"a"}
+    assert watched.pinged() == []
+
+
+def test_who_sends_much_udp_is_not_pinged_for_a_while() -> None:
+    watched = Watched()
+    watched.look()
+    watched.look(sent=10_000, udp=1_000_000)
+    assert (watched.observed.active, watched.pinged()) == ({"a"}, [])
+    for k in range(5):
+        assert watched.pinged() == []
+        watched.look(sent=20_000 + k * 10_000, udp=1_000_000)
+    assert watched.pinged() == ["a"]
+
+
+@pytest.mark.parametrize("fairness", ["flow", "direction"])
+def test_without_leaves_of_their_own_stations_are_pinged_while_there_is_traffic(
+    fairness: str,
+) -> None:
+    watched = Watched(f'fairness = "{fairness}"')
+    watched.look()
+    assert watched.pinged() == []
+    watched.look(sent=10_000)
+    assert watched.pinged() == ["a", "b"]
+    watched.look(sent=10_000)
+    assert watched.pinged() == []
