@@ -1,7 +1,9 @@
-"""The guide works when it is followed literally, and the unit it shows is the one in packaging."""
+"""The guide works when it is followed literally, and the unit that it shows is the package's."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 from rich.table import Table
 
+import lasthop.gateway
 from lab import GATEWAY, Lab, entered, leftovers, sh, station_v4, wait_until
 from traffic import transfers
 
@@ -20,6 +23,7 @@ CHANGES = {  # what a test cannot do: install from the network, start systemd
     "/opt/lasthop/bin/pip",
     "ln -sf",
     "systemctl",
+    "install -D",
 }
 
 
@@ -75,7 +79,7 @@ def test_outputs_in_the_guide_have_the_form_of_the_real_ones() -> None:
     """Columns of the table that `status` prints."""
     from lasthop.gateway.live import tables
 
-    status = {"aps": [], "stations": [], "faults": []}
+    status = {"aps": [], "stations": [], "faults": [], "warnings": []}
     titles = [
         str(column.header)
         for table in tables(status).renderables
@@ -86,11 +90,46 @@ def test_outputs_in_the_guide_have_the_form_of_the_real_ones() -> None:
     assert [title for title in titles if title not in GUIDE] == []
 
 
+SHARE = Path(lasthop.gateway.__file__).parent / "share"
+
+
+def test_what_the_guide_installs_comes_with_the_package() -> None:
+    lines = re.findall(r"^# install -D -m 644 -t (\S+) (\S+)$", GUIDE, re.MULTILINE)
+    package = "/opt/lasthop/lib/python3*/site-packages/lasthop/gateway/share"
+    assert [Path(file).parent for _, file in lines] == [Path(package)] * 2
+    assert {Path(file).name for _, file in lines} == {path.name for path in SHARE.iterdir()}
+
+
+def test_the_unit_is_well_once_the_manual_page_is_there(tmp_path: Path) -> None:
+    if shutil.which("systemd-analyze") is None or shutil.which("man") is None:
+        pytest.skip("needs systemd-analyze and man")
+    unit = tmp_path / "lasthop-gateway@cafe.service"
+    text = (SHARE / "lasthop-gateway@.service").read_text("utf-8")
+    unit.write_text(text.replace("/opt/lasthop/bin/lasthop", str(LASTHOP)))
+    pages = tmp_path / "man/man8"
+
+    def verified() -> str:
+        """What is said of our own unit."""
+        done = subprocess.run(
+            ["systemd-analyze", "verify", unit],
+            env=os.environ | {"MANPATH": str(pages.parent)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return "".join(line for line in done.stderr.splitlines() if "lasthop" in line)
+
+    pages.mkdir(parents=True)
+    assert "man lasthop-gateway(8)" in verified()
+    shutil.copy(SHARE / "lasthop-gateway.8", pages)
+    assert verified() == ""
+
+
 @pytest.mark.parametrize("page", ["lasthop-gateway@.service", "lasthop-gateway.8"])
-def test_packaging_names_commands_that_exist(page: str) -> None:
+def test_unit_and_manual_page_name_commands_that_exist(page: str) -> None:
     from lasthop.cli.gateway import COMMANDS
 
-    text = (ROOT / "packaging" / page).read_text("utf-8")
+    text = (SHARE / page).read_text("utf-8")
     named = set(re.findall(r"lasthop gateway (\w+)|^\.BI (\w+) \" FILE", text, re.MULTILINE))
     verbs = {verb for pair in named for verb in pair if verb}
     assert verbs
