@@ -39,7 +39,9 @@ pub struct Calendar<T> {
     count: u64,
 }
 
+/// A cache line, with a packet as item.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Entry<T> {
     due: Due,
     next: u32,

@@ -90,14 +90,14 @@ impl Stays {
         self.bytes += u64::from(stay.bytes);
     }
 
-    /// Forgets stays that are over `now`; doubles the ring if more than half of them are not.
+    /// Forgets stays that are over `now`; doubles the ring if nearly all are not.
     #[cold]
     fn make_room(&mut self, now: Time) {
         let over = self.number_before(|stay| stay.departs > now);
         let passed = self.serving.wrapping_sub(self.first);
         self.first = self.first.wrapping_add(over.min(passed));
         let kept = self.next.wrapping_sub(self.first);
-        if 2 * kept > self.ring.len() {
+        if 8 * kept > 7 * self.ring.len() {
             let mut ring = vec![NONE; 2 * self.ring.len()].into_boxed_slice();
             for number in (0..kept).map(|k| self.first.wrapping_add(k)) {
                 ring[number & (2 * self.ring.len() - 1)] = *self.stay(number);

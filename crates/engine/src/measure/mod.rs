@@ -133,7 +133,7 @@ impl Period<'_> {
             lists.push(("aps", vec![self.node_item("ap", 0, Vec::new())]));
         }
         lists.push(("queues", self.queues()));
-        if is_on_air || self.world.links.iter().any(|wired| wired.shown) {
+        if is_on_air || self.world.links.iter().any(|wired| wired.label.shown) {
             let mut links = self.links_on_air();
             links.extend(self.links());
             lists.push(("links", links));

@@ -14,7 +14,7 @@ impl Period<'_> {
     /// Links that results show, with their number.
     fn shown(&self) -> impl Iterator<Item = usize> {
         let links = self.world.links.iter().enumerate();
-        links.filter(|(_, wired)| wired.shown).map(|(k, _)| k)
+        links.filter(|(_, wired)| wired.label.shown).map(|(k, _)| k)
     }
 
     pub(super) fn links(&self) -> Vec<Item> {
@@ -27,7 +27,7 @@ impl Period<'_> {
             ];
             values.extend(self.bottleneck(index));
             Item {
-                name: wired.name.to_string(),
+                name: wired.label.name.to_string(),
                 labels: Vec::new(),
                 values,
             }
@@ -74,7 +74,7 @@ impl Period<'_> {
             let (from, to) = (self.start.links[index].0, self.end.links[index].0);
             let area = |counters: QueueCounters, at_ns| counters.occupancy_ns(Time(at_ns));
             let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
-            let mut item = self.queue_item(&wired.name, wired.marks, (from, to), areas);
+            let mut item = self.queue_item(&wired.label.name, wired.label.marks, (from, to), areas);
             let longest = wired.link.longest() as f64;
             item.values.push(("occupancy_max_packets", Some(longest)));
             let gauge = self.world.gauge.as_ref();

@@ -56,9 +56,9 @@ impl Series {
         let mut tracks: Vec<Track> = names
             .map(|name| track("queues", &name, "occupancy_packets"))
             .collect();
-        for wired in world.links.iter().filter(|wired| wired.shown) {
-            tracks.push(track("queues", &wired.name, "occupancy_packets"));
-            tracks.push(track("links", &wired.name, "utilisation"));
+        for wired in world.links.iter().filter(|wired| wired.label.shown) {
+            tracks.push(track("queues", &wired.label.name, "occupancy_packets"));
+            tracks.push(track("links", &wired.label.name, "utilisation"));
         }
         if let Some(vsb) = &world.vsb {
             tracks.push(track("links", "vsb", "capacity_bps"));
@@ -117,7 +117,7 @@ impl Series {
             .links
             .iter()
             .enumerate()
-            .filter(|(_, wired)| wired.shown)
+            .filter(|(_, wired)| wired.label.shown)
         {
             push(wired.link.length(world.now) as f64);
             let busy_ns = wired.link.busy_ns(world.now);

@@ -64,7 +64,8 @@ impl RttEstimator {
             Some(Smoothed { srtt, rttvar }) => {
                 // RFC 7323, appendix G: ExpectedSamples = ceil(FlightSize / (SMSS * 2))
                 let expected_samples = f64::from(flight.div_ceil(2).max(1));
-                let (alpha, beta) = (ALPHA / expected_samples, BETA / expected_samples);
+                let alpha = ALPHA / expected_samples;
+                let beta = alpha * (BETA / ALPHA); // exact: a power of two
                 // RTTVAR first: rule 2.3 updates it with the old SRTT
                 Smoothed {
                     rttvar: (1.0 - beta) * rttvar + beta * (srtt - r).abs(),

@@ -126,7 +126,7 @@ impl World<'_> {
         };
         gauge.count += 1;
         for (moments, wired) in gauge.queues.iter_mut().zip(&self.links) {
-            if wired.shown {
+            if wired.label.shown {
                 moments.add(wired.link.length(now) as f64);
             }
         }

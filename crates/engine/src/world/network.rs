@@ -29,10 +29,16 @@ const LEAST_BYTES: u64 = 20;
 /// Width of the bins of the least utilisation, unless the scenario says otherwise.
 const UTILISATION_BIN: Span = Span(100_000_000);
 
-/// A link of the network.
+/// A link of the network: a cache line, where it is one of the many of hosts.
+#[repr(align(64))]
 pub(crate) struct WiredLink {
     pub(crate) link: Link,
-    /// Packets enter it ahead of time.
+    pub(crate) label: Box<Label>,
+}
+
+/// What no packet asks for.
+pub(crate) struct Label {
+    /// Packets enter the link ahead of time.
     pub(super) ahead: bool,
     /// Results show it.
     pub(crate) shown: bool,
@@ -85,20 +91,25 @@ pub(super) fn links_of(
         let shown = !settings.of_host && settings.rate_bps.is_some();
         let bin = shown.then_some(bin);
         let link = Link::new(settings, streams, measured.clone(), bin);
-        WiredLink {
-            name: settings.name.as_str().into(),
+        let label = Label {
+            ahead: ahead && !link.is_served(),
             shown,
             marks: settings.queue.marks(),
-            ahead: ahead && !link.is_served(),
+            name: settings.name.as_str().into(),
+        };
+        WiredLink {
             link,
+            label: label.into(),
         }
     });
     let shared = scenario.vsb.as_ref().map(|settings| WiredLink {
         link: shared::link_of(settings, scenario, streams, bin),
-        ahead: false,
-        shown: true,
-        marks: false,
-        name: "vsb".into(),
+        label: Box::new(Label {
+            ahead: false,
+            shown: true,
+            marks: false,
+            name: "vsb".into(),
+        }),
     });
     let links: Vec<WiredLink> = links.chain(shared).collect();
     routes.lay_legs(&links);
@@ -283,7 +294,9 @@ impl World<'_> {
     /// Every packet goes hop by hop, an event at each: what the shortcut must equal.
     #[cfg(test)]
     fn hop_by_hop(&mut self) {
-        self.links.iter_mut().for_each(|link| link.ahead = false);
+        self.links
+            .iter_mut()
+            .for_each(|link| link.label.ahead = false);
         self.by_events();
     }
 }

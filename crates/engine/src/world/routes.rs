@@ -169,7 +169,7 @@ impl Routes {
                 };
                 let mere_delay = wired.link.mere_delay();
                 if let Some(delay) = mere_delay
-                    && wired.ahead
+                    && wired.label.ahead
                     && !is_first
                     && let Some(leg) = self.legs.last_mut()
                     && !leg.is_served(links)
@@ -182,7 +182,7 @@ impl Routes {
                 self.legs.push(Leg {
                     carrier: number,
                     delay: mere_delay.unwrap_or(Span::ZERO),
-                    ..Leg::to(place, is_first || wired.ahead)
+                    ..Leg::to(place, is_first || wired.label.ahead)
                 });
             }
             let end = match way.last {

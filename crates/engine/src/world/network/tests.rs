@@ -518,3 +518,9 @@ tcp = { window = 1000, ecn = ECN }
         "{queue}, {plain_queue}"
     );
 }
+
+/// Every packet touches several: none lies across two cache lines.
+#[test]
+fn a_link_takes_64_bytes() {
+    assert_eq!(size_of::<super::WiredLink>(), 64);
+}
