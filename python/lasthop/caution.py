@@ -3,7 +3,7 @@
 Each line stands for itself; it names the key, what follows from it, and what to do.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from lasthop import _core
@@ -132,14 +132,14 @@ def _noise(scenario: Tree) -> Iterator[str]:
     """Stations whose rate does not work at their signal-to-noise ratio, each table once."""
     cell = scenario.get("cell") or {}
     falls_back = cell.get("rate_control") == "arf"
-    seen: set[str] = set()
-    for station in scenario.get("stations", ()):
-        if station["group"] in seen:
-            continue
-        seen.add(station["group"])
-        frames = _longest_frames(scenario, station["name"])
+    groups = {each["group"]: each for each in reversed(scenario.get("stations", ()))}
+    noisy = {each["name"]: each for each in groups.values() if any(_ratios(each))}
+    if not noisy:
+        return
+    frames = _longest_frames(scenario, noisy)
+    for name, station in reversed(noisy.items()):
         for snr_db, since in _ratios(station):
-            yield from _too_fast(cell, station, frames, snr_db, since, falls_back)
+            yield from _too_fast(cell, station, frames[name], snr_db, since, falls_back)
 
 
 def _ratios(station: Tree) -> Iterator[tuple[float, str]]:
@@ -181,14 +181,15 @@ def _too_fast(
     )
 
 
-def _longest_frames(scenario: Tree, station: str) -> dict[str, int]:
-    """Longest frame that flows make a station or the access point send, by direction. [bytes]"""
+def _longest_frames(scenario: Tree, stations: Collection[str]) -> dict[str, dict[str, int]]:
+    """Longest frames that flows make these stations and the access point send, by direction. [B]"""
     cell = scenario["cell"]
     around = cell["mac_header_bytes"] + cell["llc_bytes"]
-    longest: dict[str, int] = {}
+    frames: dict[str, dict[str, int]] = {name: {} for name in stations}
     for flow in scenario["flows"]:
-        if flow["station"] != station:
+        if flow["station"] not in frames:
             continue
+        longest = frames[flow["station"]]
         data, back = flow["direction"], "down" if flow["direction"] == "up" else "up"
         carrier = flow.get("sensor", flow)
         if "udp" in carrier:
@@ -198,7 +199,7 @@ def _longest_frames(scenario: Tree, station: str) -> dict[str, int]:
             packets = {data: tcp["mss_bytes"] + tcp["header_bytes"], back: tcp["header_bytes"]}
         for way, length in packets.items():
             longest[way] = max(longest.get(way, 0), length + around)
-    return longest
+    return frames
 
 
 def _listed(names: Sequence[str]) -> str:
