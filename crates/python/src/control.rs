@@ -101,7 +101,7 @@ impl Wce {
         self.wce.capacity_bps()
     }
 
-    /// What the last step did: "hold", "speed up", "increase", "decrease" or "back off".
+    /// What the last step did: "hold", "speed up", "increase", "decrease", "back off" or "return".
     #[getter]
     fn last_step(&self) -> Option<&'static str> {
         self.last_step.map(|step| match step {
@@ -110,6 +110,7 @@ impl Wce {
             Step::Increase => "increase",
             Step::Decrease => "decrease",
             Step::BackOff => "back off",
+            Step::Return => "return",
         })
     }
 

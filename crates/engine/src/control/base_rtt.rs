@@ -1,53 +1,113 @@
 //! The base round-trip time of a path: what is left of it when no queue stands on it.
 //!
 //! Paper 002, appendix IV: every 8 samples their minimum becomes the base. By itself that takes a queue
-//! that stands through 8 samples for a longer path.
+//! that stands through 8 samples for a longer path, and no number of samples would do: a small
+//! buffer can be kept between half full and full for ever.
 //!
-//! Differs from the paper in: the base is the least of the last 8 such minima. It falls with the
-//! sample that shows it, and rises only if none of the last 64 samples was below.
+//! Differs from the paper in: the base falls with the sample that shows it, and rises only to the
+//! minimum of 8 samples that had no queue in front of them. To tell these is the caller's; here is
+//! only when it is worth finding out: a base that no sample has come near lately is [doubtful].
+//!
+//! [doubtful]: BaseRtt::is_doubtful
 
 use crate::kernel::time::Span;
 
-/// Samples of which the minimum is kept (N of appendix IV).
+/// Samples whose minimum becomes the base (N of appendix IV).
 const SAMPLES: u32 = 8;
-/// Minima of which the least is the base.
-const MINIMA: usize = 8;
 
 /// Running estimate of a base round-trip time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseRtt {
-    /// The last minima, oldest first; `None` until there are that many.
-    minima: [Option<Span>; MINIMA],
-    /// Minimum of the samples since the last of them, and their number.
-    current: Option<Span>,
-    samples: u32,
+    /// A base up to here makes no difference.
+    least: Span,
+    /// A sample no further above the base confirms it.
+    slack: Span,
+    base: Option<Span>,
+    /// Samples since the base was last confirmed, and the longest of them.
+    unconfirmed: u32,
+    longest: Span,
+    /// Of these, the last ones without a queue: their number and minimum.
+    idle: u32,
+    idle_least: Span,
 }
 
 impl BaseRtt {
-    /// Samples without one below, after which the base has risen.
-    pub const MEMORY: u32 = SAMPLES * MINIMA as u32;
+    /// Samples without one near the base, after which it is in doubt.
+    pub const MEMORY: u32 = 64;
 
-    /// Takes a sample.
-    pub fn add(&mut self, rtt: Span) {
-        self.current = Some(self.current.map_or(rtt, |least| least.min(rtt)));
-        self.samples += 1;
-        if self.samples == SAMPLES {
-            self.minima.rotate_left(1);
-            self.minima[MINIMA - 1] = self.current.take();
-            self.samples = 0;
+    /// Nothing is known: the base is taken to be at most `least`. A sample up to `slack` above the base
+    /// confirms it.
+    pub fn new(least: Span, slack: Span) -> BaseRtt {
+        BaseRtt {
+            least,
+            slack,
+            base: None,
+            unconfirmed: 0,
+            longest: Span::ZERO,
+            idle: 0,
+            idle_least: Span(u64::MAX),
         }
     }
 
-    /// The base; `None` until [`BaseRtt::MEMORY`] samples have been seen.
+    /// The base; `None` until a sample has shown one.
     pub fn estimate(&self) -> Option<Span> {
-        self.minima[0]?;
-        self.minima
-            .iter()
-            .copied()
-            .flatten()
-            .chain(self.current)
-            .min()
+        self.base
     }
+
+    /// No sample has come near the base for long: either it has risen, or a queue stands.
+    pub fn is_doubtful(&self) -> bool {
+        self.unconfirmed >= BaseRtt::MEMORY
+    }
+
+    /// The longest sample since the base was confirmed.
+    pub fn longest(&self) -> Span {
+        self.longest
+    }
+
+    /// Takes a sample; `without_queue` if it is known to have met none. Returns what it says of the base.
+    pub fn add(&mut self, rtt: Span, without_queue: bool) -> Verdict {
+        let base = self.base.unwrap_or(self.least);
+        if rtt <= self.least || rtt < base {
+            self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
+        }
+        if rtt <= base.max(self.least) + self.slack {
+            self.confirm();
+            return Verdict::Confirmed;
+        }
+        self.unconfirmed = self.unconfirmed.saturating_add(1);
+        self.longest = self.longest.max(rtt);
+        if without_queue {
+            self.idle += 1;
+            self.idle_least = self.idle_least.min(rtt);
+        } else {
+            self.idle = 0;
+            self.idle_least = Span(u64::MAX);
+        }
+        if self.idle < SAMPLES || !self.is_doubtful() {
+            return Verdict::Unconfirmed;
+        }
+        self.base = Some(self.idle_least);
+        self.confirm();
+        Verdict::Risen
+    }
+
+    fn confirm(&mut self) {
+        self.unconfirmed = 0;
+        self.longest = Span::ZERO;
+        self.idle = 0;
+        self.idle_least = Span(u64::MAX);
+    }
+}
+
+/// What a sample says of the base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is near the base, or below it.
+    Confirmed,
+    /// It is above the base.
+    Unconfirmed,
+    /// It is the last one of those that take the base up.
+    Risen,
 }
 
 #[cfg(test)]
@@ -56,34 +116,65 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn after(samples: impl IntoIterator<Item = u64>) -> Option<u64> {
-        let mut base = BaseRtt::default();
-        for rtt in samples {
-            base.add(Span(rtt * MS));
-        }
-        base.estimate().map(|span| span.0 / MS)
+    fn bare() -> BaseRtt {
+        BaseRtt::new(Span(5 * MS), Span(8 * MS))
     }
 
-    #[test]
-    fn there_is_none_before_64_samples() {
-        assert_eq!(after([3; 63]), None);
-        assert_eq!(after([3; 64]), Some(3));
+    fn feed(base: &mut BaseRtt, samples_ms: impl IntoIterator<Item = u64>, idle: bool) -> Verdict {
+        let verdicts = samples_ms
+            .into_iter()
+            .map(|ms| base.add(Span(ms * MS), idle));
+        verdicts.last().unwrap()
     }
 
     #[test]
     fn it_falls_with_the_first_smaller_sample() {
-        assert_eq!(after([9; 70].into_iter().chain([4])), Some(4));
+        let mut base = bare();
+        feed(&mut base, [30; 72], true);
+        assert_eq!(base.estimate(), Some(Span(30 * MS)));
+        feed(&mut base, [20], false);
+        assert_eq!(base.estimate(), Some(Span(20 * MS)));
+        feed(&mut base, [3], false);
+        assert_eq!(base.estimate(), Some(Span(3 * MS)));
     }
 
     #[test]
-    fn it_rises_only_after_64_samples_without_one_below() {
-        let risen = |larger: usize| after([4; 64].into_iter().chain(vec![9; larger]));
-        assert_eq!(risen(63), Some(4));
-        assert_eq!(risen(64), Some(9));
-        // one small sample among the larger ones, wherever, holds it down
-        for at in 0..64 {
-            let samples = (0..64).map(|k| if k == at { 5 } else { 9 });
-            assert_eq!(after([4; 64].into_iter().chain(samples)), Some(5), "{at}");
-        }
+    fn it_never_rises_while_a_queue_may_stand() {
+        let mut base = bare();
+        assert_eq!(feed(&mut base, [30; 10_000], false), Verdict::Unconfirmed);
+        assert!(base.is_doubtful());
+        assert_eq!(base.estimate(), None);
+        feed(&mut base, [4], false);
+        assert!(!base.is_doubtful());
+        feed(&mut base, [30; 10_000], false);
+        assert_eq!(base.estimate(), Some(Span(4 * MS)));
+    }
+
+    #[test]
+    fn it_rises_to_the_least_of_eight_samples_without_a_queue_once_in_doubt() {
+        let mut base = bare();
+        assert_eq!(feed(&mut base, [25; 63], true), Verdict::Unconfirmed);
+        assert_eq!(base.estimate(), None);
+        assert_eq!(feed(&mut base, [25], true), Verdict::Risen);
+        assert_eq!(base.estimate(), Some(Span(25 * MS)));
+        // seven and a queue in between are not enough
+        feed(&mut base, [90; 64], false);
+        feed(&mut base, [50; 7], true);
+        feed(&mut base, [90], false);
+        feed(&mut base, [50; 7], true);
+        assert_eq!(base.estimate(), Some(Span(25 * MS)));
+        assert_eq!(base.longest(), Span(90 * MS));
+        assert_eq!(feed(&mut base, [48], true), Verdict::Risen);
+        assert_eq!(base.estimate(), Some(Span(48 * MS)));
+        assert!(!base.is_doubtful());
+    }
+
+    #[test]
+    fn samples_near_it_confirm_it_and_leave_it() {
+        let mut base = bare();
+        feed(&mut base, [30; 64], true);
+        assert_eq!(feed(&mut base, [38; 1000], true), Verdict::Confirmed);
+        assert_eq!(base.estimate(), Some(Span(30 * MS)));
+        assert_eq!(feed(&mut base, [39], true), Verdict::Unconfirmed);
     }
 }

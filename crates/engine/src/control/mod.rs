@@ -7,5 +7,4 @@ pub mod utility;
 pub mod vbs;
 pub mod wce;
 
-pub use self::base_rtt::BaseRtt;
 pub use self::wce::{Cycle, Observation, Step, Thresholds, Wce, WceSettings, WceSettingsError};

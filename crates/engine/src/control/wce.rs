@@ -13,13 +13,27 @@
 //!
 //! C stays between `min` and `max`. Where the base round-trip time is above the lowest threshold (greedy
 //! uplink UDP makes every access to the channel slow), all three thresholds move up by the
-//! difference. A queue of the bottleneck's own making cannot move them: it would have to stand
-//! through the 64 samples of [`BaseRtt`], and by then steps of `decrease` have taken C down by more
-//! than it was too high.
+//! difference.
+//!
+//! # A standing queue moves no threshold
+//! A base that no answer has come near for 64 samples ([`BaseRtt`]) is in doubt, and what tells a longer
+//! path from a queue is to let the queue drain. In doubt C falls by `decrease` up to the second
+//! threshold too, until one of two things happens:
+//!
+//! - An answer comes near the base. The queue has drained; C, just below the capacity, goes on as above.
+//! - C has been at `min` for twice the longest round-trip time of the doubt, and 8 answers after that
+//!   still are not near. A WLAN of at least twice `min` has drained any queue by then, so that this
+//!   is the path: the least of the 8 becomes the base, and C returns to where it was when the old base
+//!   was last confirmed.
+//!
+//! Near is a quarter of the way from the first threshold to the second (9 ms), which is as far as a queue
+//! may stand without question. A rise of the base is believed after 64 samples, (`max` - `min`) /
+//! `decrease` more, the draining, and 8: with the defaults at most 6.4 s + 14.5 s + 0.8 s and two round
+//! trips. For the last 15 s of it C is low; in return the bottleneck never loses its queue for good.
 //!
 //! Differs from the paper in: the amounts of the steps, which it does not give (see [`WceSettings`]);
 //! `decrease` above `increase`, which halves the overshoot; one `back_off` for each round trip, since a
-//! ping that left before C fell says nothing of the fall; the base of [`BaseRtt`].
+//! ping that left before C fell says nothing of the fall; the base of [`BaseRtt`], and the doubt.
 //!
 //! # Stability margin
 //! The WLAN integrates C less its capacity K, and the estimator integrates the sign of threshold less
@@ -37,9 +51,11 @@
 //! With a margin above 1 the swing never reaches the exponential steps, and so cannot grow. The
 //! defaults have 3.7 at 5.4 Mbit/s and 3.3 at 1 Mbit/s.
 
+use std::mem;
+
 use thiserror::Error;
 
-use super::BaseRtt;
+use super::base_rtt::{BaseRtt, Verdict};
 use crate::kernel::time::{Span, Time};
 
 /// Bounds, thresholds and steps.
@@ -229,6 +245,8 @@ pub enum Step {
     Decrease,
     /// An exponential step down.
     BackOff,
+    /// The base had risen and no queue stood: C returns to where it was.
+    Return,
 }
 
 /// The estimator: [`Wce::step`] takes it from observation to observation.
@@ -243,11 +261,19 @@ pub struct Wce {
     resumed: Option<Time>,
     /// The last exponential step down.
     backed_off: Option<Time>,
+    /// Since when C has been at its minimum.
+    at_min: Option<Time>,
+    /// C when the base was last confirmed. [bit/s]
+    confirmed_bps: u64,
+    /// The base has just risen.
+    returns: bool,
 }
 
 impl Wce {
     /// Intervals without an observation that are taken for a stall of the prober.
     const STALL: u64 = 5;
+    /// A sample confirms the base up to this part of the way between the first two thresholds.
+    const NEAR: u64 = 4;
 
     /// An estimator that has seen nothing: C is at its cap.
     ///
@@ -255,13 +281,17 @@ impl Wce {
     /// If `settings` make no estimator.
     pub fn new(settings: WceSettings) -> Result<Wce, WceSettingsError> {
         let settings = settings.checked()?;
+        let Thresholds { low, threshold, .. } = settings.thresholds;
         Ok(Wce {
             settings,
             capacity_bps: settings.max_bps,
-            base: BaseRtt::default(),
+            base: BaseRtt::new(low, Span((threshold - low).0 / Wce::NEAR)),
             observed: None,
             resumed: None,
             backed_off: None,
+            at_min: None,
+            confirmed_bps: settings.max_bps,
+            returns: false,
         })
     }
 
@@ -287,8 +317,7 @@ impl Wce {
             threshold,
             high,
         } = self.settings.thresholds;
-        let base = self.base_rtt().filter(|_| self.settings.follows_base);
-        let above = base.map_or(Span::ZERO, |base| base - low);
+        let above = self.base_rtt().map_or(Span::ZERO, |base| base - low);
         Thresholds {
             low: low + above,
             threshold: threshold + above,
@@ -308,8 +337,14 @@ impl Wce {
             Step::Increase => higher,
             Step::Decrease => lower,
             Step::BackOff => lower.min((bps as f64 * self.settings.back_off) as u64),
+            Step::Return => bps.max(self.confirmed_bps),
         };
         self.capacity_bps = wanted.clamp(self.settings.min_bps, self.settings.max_bps);
+        if self.capacity_bps > self.settings.min_bps {
+            self.at_min = None;
+        } else {
+            self.at_min.get_or_insert(observation.at);
+        }
         step
     }
 
@@ -325,7 +360,12 @@ impl Wce {
             Some(rtt) if rtt <= self.settings.timeout && !left_before(self.resumed, rtt) => rtt,
             _ => return Step::Hold,
         };
-        self.base.add(rtt);
+        if mem::take(&mut self.returns) {
+            return Step::Return;
+        }
+        if self.settings.follows_base {
+            self.watch_base(at, rtt);
+        }
         let Thresholds {
             low,
             threshold,
@@ -333,13 +373,24 @@ impl Wce {
         } = self.thresholds();
         if rtt <= low {
             Step::SpeedUp
-        } else if rtt <= threshold {
+        } else if rtt <= threshold && !self.base.is_doubtful() {
             Step::Increase
         } else if rtt <= high || left_before(self.backed_off, rtt) {
             Step::Decrease // once more for a ping that left before C fell would be once too often
         } else {
             self.backed_off = Some(at);
             Step::BackOff
+        }
+    }
+
+    /// Whether an answer shows the base, or what it has become.
+    fn watch_base(&mut self, at: Time, rtt: Span) {
+        let drained = self.at_min.map(|since| since + self.base.longest() * 2);
+        let without_queue = drained.is_some_and(|drained| drained + rtt <= at);
+        match self.base.add(rtt, without_queue) {
+            Verdict::Confirmed => self.confirmed_bps = self.capacity_bps,
+            Verdict::Unconfirmed => {}
+            Verdict::Risen => self.returns = true,
         }
     }
 }

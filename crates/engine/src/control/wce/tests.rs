@@ -119,10 +119,20 @@ fn it_backs_off_once_for_each_round_trip() {
     assert_eq!(steps, expected);
 }
 
+/// Feeds `rtt_ms` until the base is believed to be that; returns how long it took. [s]
+fn believe(wce: &mut Wce, from_ms: u64, rtt_ms: u64) -> f64 {
+    let mut now = from_ms;
+    while wce.step(seen(now, rtt_ms)) != Step::Return {
+        now += 100;
+        assert!(now < from_ms + 100_000, "never");
+    }
+    (now - from_ms) as f64 / 1e3
+}
+
 #[test]
 fn a_base_above_the_low_threshold_moves_all_three() {
     let mut wce = at(3_000_000);
-    feed(&mut wce, 1000, [25; 64]);
+    believe(&mut wce, 1000, 25);
     assert_eq!(wce.base_rtt(), Some(Span(25 * MS)));
     let expected = Thresholds {
         low: Span(25 * MS),
@@ -131,8 +141,36 @@ fn a_base_above_the_low_threshold_moves_all_three() {
     };
     assert_eq!(wce.thresholds(), expected);
     // and back with the first ping that is quicker
-    wce.step(seen(20_000, None));
-    feed(&mut wce, 20_100, [3]);
+    wce.step(seen(60_000, None));
+    feed(&mut wce, 60_100, [3]);
+    assert_eq!(wce.thresholds(), settings().thresholds);
+}
+
+#[test]
+fn a_longer_path_is_believed_in_22_seconds_and_c_returns() {
+    for rtt_ms in [15, 35, 60, 300] {
+        let mut wce = at(3_000_000);
+        feed(&mut wce, 1000, [3]);
+        let took_s = believe(&mut wce, 1100, rtt_ms);
+        assert!(took_s < 22.4, "{rtt_ms} ms: {took_s} s");
+        assert_eq!(wce.base_rtt(), Some(Span(rtt_ms * MS)));
+        assert_eq!(wce.capacity_bps(), 3_000_000, "{rtt_ms} ms");
+    }
+    // from the cap it takes longest
+    let mut wce = at(6_000_000);
+    let took_s = believe(&mut wce, 1000, 25);
+    assert!((21.7..22.4).contains(&took_s), "{took_s} s");
+}
+
+#[test]
+fn in_doubt_c_falls_until_a_ping_is_quick() {
+    let mut wce = at(3_000_000);
+    let mut now = feed(&mut wce, 1000, [30; 63]);
+    assert_eq!(wce.capacity_bps(), 3_000_000 + 63 * 10_000);
+    now = feed(&mut wce, now, [30; 10]);
+    assert_eq!(wce.capacity_bps(), 3_630_000 - 10 * 40_000);
+    feed(&mut wce, now, [13]);
+    assert_eq!(wce.capacity_bps(), 3_230_000 + 10_000);
     assert_eq!(wce.thresholds(), settings().thresholds);
 }
 
@@ -145,19 +183,6 @@ fn without_the_extension_the_thresholds_stay() {
     .unwrap();
     feed(&mut wce, 1000, [25; 64]);
     assert_eq!(wce.thresholds(), settings().thresholds);
-}
-
-#[test]
-fn a_queue_that_stands_brings_c_down_before_it_can_move_the_thresholds() {
-    let mut wce = at(6_000_000);
-    let mut now = feed(&mut wce, 1000, [3; 64]);
-    let moved = |wce: &Wce| wce.thresholds() != settings().thresholds;
-    let mut least = wce.capacity_bps();
-    while !moved(&wce) {
-        least = wce.capacity_bps();
-        now = feed(&mut wce, now, [60]);
-    }
-    assert_eq!(least, 6_000_000 - 63 * 40_000, "the 64th sample moves them");
 }
 
 #[test]
@@ -366,6 +391,48 @@ fn from_a_rate_far_too_high_it_falls_into_the_same_swing() {
     }
 }
 
+/// A queue that C keeps standing is what the thresholds are there to find: it must not move them.
+fn stands_nowhere(max_bps: u64, capacity_bps: f64, limit_packets: f64, empty_s: f64) {
+    let settings = WceSettings::new(max_bps, WceSettings::INTERVAL);
+    let mut wce = Wce::new(settings).unwrap();
+    let mut wlan = Fluid::new(capacity_bps, limit_packets);
+    wlan.empty_s = empty_s;
+    let case = format!("{max_bps} {capacity_bps} {limit_packets} {empty_s}");
+    let above = Span::from_seconds(empty_s) - settings.thresholds.low;
+    let most = settings.thresholds.threshold + above + Span(MS);
+    for _ in 0..1200 {
+        wlan.run(&mut wce, 0.1);
+        let now = wce.thresholds().threshold;
+        assert!(now <= most, "{case}: {now:?} at {} s", wlan.now);
+    }
+    // and so C is below the capacity in the end, wherever a queue that matters has a place
+    let (mean, _) = wlan.run(&mut wce, 60.0);
+    let holds_s = limit_packets * 12_000.0 / capacity_bps;
+    let capacity = capacity_bps.min(max_bps as f64);
+    if holds_s > 0.04 {
+        assert!(mean <= 1.02 * capacity, "{case}: {mean}");
+    }
+    assert!(mean >= 0.8 * capacity, "{case}: {mean}");
+}
+
+#[test]
+fn no_queue_that_stands_moves_the_thresholds() {
+    for (max_bps, capacity_bps, packets) in [
+        (6_000_000, 2.4e6, 37.0),
+        (6_000_000, 2.4e6, 30.0),
+        (6_000_000, 3.4e6, 50.0),
+        (40_000_000, 15e6, 200.0),
+        (24_000_000, 10e6, 150.0),
+        // buffers just above the threshold, which swing between half full and full
+        (6_000_000, 2.4e6, 8.0),
+        (6_000_000, 5.4e6, 18.0),
+        (6_000_000, 5.4e6, 20.0),
+        (6_000_000, 5.4e6, 21.0),
+    ] {
+        stands_nowhere(max_bps, capacity_bps, packets, 0.003);
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Seen {
     Nothing,
@@ -410,6 +477,7 @@ proptest! {
                 Step::Hold => prop_assert_eq!(bps, before),
                 Step::SpeedUp | Step::Increase => prop_assert!(bps > before || bps == 6_000_000),
                 Step::Decrease | Step::BackOff => prop_assert!(bps < before || bps == 200_000),
+                Step::Return => prop_assert!(bps >= before),
             }
             before = bps;
         }
@@ -443,5 +511,36 @@ proptest! {
             wce.capacity_bps()
         };
         prop_assert!(answered(long) <= answered(short));
+    }
+
+    #[test]
+    fn no_queue_of_any_wlan_moves_the_thresholds(
+        max_bps in 1_000_000u64..100_000_000,
+        part in 0.07f64..1.2,
+        holds_s in 0.001f64..1.0,
+        empty_s in 0.001f64..0.03,
+    ) {
+        let capacity_bps = max_bps as f64 * part;
+        stands_nowhere(max_bps, capacity_bps, holds_s * capacity_bps / 12_000.0, empty_s);
+    }
+
+    /// The path grows longer while the queue swings.
+    #[test]
+    fn a_longer_path_is_believed_in_30_seconds(
+        part in 0.1f64..1.2,
+        longer_s in 0.02f64..0.15,
+        before_s in 20.0f64..60.0,
+    ) {
+        let mut wce = Wce::new(settings()).unwrap();
+        let mut wlan = Fluid::new(6e6 * part, 75.0);
+        wlan.run(&mut wce, before_s);
+        wlan.empty_s = longer_s;
+        let mut waited_s = 0.0;
+        while wce.base_rtt().is_none_or(|base| base < Span::from_seconds(longer_s)) {
+            wlan.run(&mut wce, 0.1);
+            waited_s += 0.1;
+            prop_assert!(waited_s < 30.0);
+        }
+        prop_assert!(wce.base_rtt() <= Some(Span::from_seconds(longer_s + 0.001)));
     }
 }
