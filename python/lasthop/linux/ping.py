@@ -1,12 +1,18 @@
 """ICMP echo requests: round-trip times to stations, beside every queue of the gateway.
 
-The kernel stamps the answers on arrival, so that a busy machine does not make them late.
+The kernel stamps the answers on arrival, so that a busy machine does not make them late. An answer
+counts if it comes from the address that was asked and holds what only that address has been told: a
+station can neither answer for others nor before it has been asked.
 """
 
+import hashlib
+import hmac
 import os
+import secrets
 import socket
 import struct
 import time
+from ipaddress import ip_address
 from typing import NamedTuple
 
 from lasthop.linux.tc import Address
@@ -20,7 +26,11 @@ HEADER = struct.Struct("!BBHHH")
 STAMP = struct.Struct("=qq")
 """Seconds and nanoseconds (SCM_TIMESTAMPNS)."""
 SO_TIMESTAMPNS = 35
-PAYLOAD = bytes(range(48))
+NONCE = struct.Struct("!Q")
+DIGEST_BYTES = 16
+FILLER = bytes(range(24))
+REMEMBERED = 60_000
+"""An answer to a ping before so many others is too old: sequence numbers return after 65,536."""
 
 
 class Answer(NamedTuple):
@@ -31,11 +41,39 @@ class Answer(NamedTuple):
     """When the kernel took it in, on the clock of `time.time`. [s]"""
 
 
+class Secret:
+    """What pings hold, so that nobody can make up an answer."""
+
+    def __init__(self) -> None:
+        self.key = secrets.token_bytes(32)
+        self.sent = 0
+
+    def payload(self, address: Address, sequence: int) -> bytes:
+        """What the next ping holds."""
+        self.sent += 1
+        nonce = NONCE.pack(self.sent)
+        return nonce + self.digest(nonce, address, sequence) + FILLER
+
+    def knows(self, payload: bytes, address: Address, sequence: int) -> bool:
+        """Whether an answer from an address holds what a ping to it held, not long ago."""
+        nonce = payload[: NONCE.size]
+        digest = payload[NONCE.size : NONCE.size + DIGEST_BYTES]
+        if not hmac.compare_digest(digest, self.digest(nonce, address, sequence)):
+            return False
+        return self.sent - int(NONCE.unpack(nonce)[0]) < REMEMBERED
+
+    def digest(self, nonce: bytes, address: Address, sequence: int) -> bytes:
+        """What only this process can compute."""
+        said = nonce + sequence.to_bytes(2) + address.packed
+        return hashlib.blake2s(said, key=self.key, digest_size=DIGEST_BYTES).digest()
+
+
 class Pinger:
-    """Raw sockets for both families; answers to others are told apart by the identifier."""
+    """Raw sockets for both families; answers to others are told apart by identifier and secret."""
 
     def __init__(self) -> None:
         self.identifier = os.getpid() & 0xFFFF
+        self.secret = Secret()
         self.sockets: dict[int, socket.socket] = {}
         for version, family, protocol in (
             (4, socket.AF_INET, socket.IPPROTO_ICMP),
@@ -61,9 +99,10 @@ class Pinger:
         if raw is None:
             return False
         kind = REQUEST[address.version]
-        packet = HEADER.pack(kind, 0, 0, self.identifier, sequence) + PAYLOAD
+        payload = self.secret.payload(address, sequence)
+        packet = HEADER.pack(kind, 0, 0, self.identifier, sequence) + payload
         if address.version == 4:  # the kernel sees to IPv6's
-            packet = HEADER.pack(kind, 0, checksum(packet), self.identifier, sequence) + PAYLOAD
+            packet = HEADER.pack(kind, 0, checksum(packet), self.identifier, sequence) + payload
         try:
             raw.sendto(packet, (str(address), 0))
         except OSError:
@@ -76,7 +115,7 @@ class Pinger:
         for version, raw in self.sockets.items():
             while True:
                 try:
-                    data, ancillary, _, _ = raw.recvmsg(2048, 64)
+                    data, ancillary, _, (source, *_) = raw.recvmsg(2048, 64)
                 except (BlockingIOError, InterruptedError):
                     break
                 except OSError:
@@ -86,7 +125,10 @@ class Pinger:
                 if len(data) < HEADER.size:
                     continue
                 kind, _, _, identifier, sequence = HEADER.unpack_from(data)
-                if kind == REPLY[version] and identifier == self.identifier:
+                if kind != REPLY[version] or identifier != self.identifier:
+                    continue
+                address = ip_address(source.partition("%")[0])
+                if self.secret.knows(data[HEADER.size :], address, sequence):
                     found.append(Answer(sequence, arrival(ancillary)))
         return found
 
