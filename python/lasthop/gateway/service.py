@@ -306,8 +306,9 @@ class Service:
             except UserError as error:
                 self.faults = [str(error)]
             else:
-                udp, now = self.udp.look(), time.monotonic()
-                self.observed.take(layout.members, counters, udp, now, layout.ap_class)
+                members = layout.members
+                udp = self.udp.look({a for each in members.values() for a, _ in each.entries})
+                self.observed.take(members, counters, udp, time.monotonic(), layout.ap_class)
         self.latest = self.status()
         if show is not None:
             show(self.latest)

@@ -15,6 +15,7 @@ Instruction: TypeAlias = tuple[int, int, int, int]
 """Of classic BPF: code, jump if true, jump if false, operand (linux/filter.h)."""
 
 SO_ATTACH_FILTER = 26
+SO_RCVBUFFORCE = 33
 ETH_P_ALL = 0x0003
 HEADER_BYTES = 40
 """What is read of a packet, from its IP header on."""
@@ -22,13 +23,20 @@ MOST_AT_ONCE = 5000
 """Packets of one look: a flood must not keep the gateway from its work."""
 
 
-def packet_socket(interface: str, program: Sequence[Instruction]) -> socket.socket:
-    """A socket for the packets of an interface that a classic BPF program lets through."""
+def packet_socket(
+    interface: str, program: Sequence[Instruction], buffer_bytes: int | None = None
+) -> socket.socket:
+    """A socket for the packets of an interface that a classic BPF program lets through.
+
+    `buffer_bytes` is what packets may take that wait to be read; as the kernel has it if None.
+    """
     each = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, 0)
     code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
     buffer = ctypes.create_string_buffer(code)
     whole = struct.pack("HP", len(program), ctypes.addressof(buffer))
     each.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, whole)
+    if buffer_bytes is not None:
+        each.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, buffer_bytes)
     each.bind((interface, ETH_P_ALL))
     return each
 

@@ -1,0 +1,109 @@
+"""What the gateway's sockets make of packets: forged answers, and fast senders of UDP."""
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from ipaddress import ip_address
+
+import pytest
+
+from lab import sh
+from lasthop.linux.netns import Namespace
+from lasthop.linux.ping import HEADER, Answer, Pinger, checksum
+from lasthop.linux.udp_sample import Counted, UdpSample
+
+
+@pytest.fixture
+def node() -> Iterator[Namespace]:
+    node = Namespace()
+    node.run(lambda: sh("ip link set lo up"))
+    yield node
+    node.close()
+
+
+def until_some(look: Callable[[], list[Answer]]) -> list[Answer]:
+    """What comes in within a second."""
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        if found := look():
+            return found
+        time.sleep(0.01)
+    return []
+
+
+def forge(source: str, identifier: int, sequence: int, payload: bytes) -> None:
+    """Send an echo reply that nobody has asked for."""
+    packet = HEADER.pack(0, 0, 0, identifier, sequence) + payload
+    packet = HEADER.pack(0, 0, checksum(packet), identifier, sequence) + payload
+    with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as raw:
+        raw.bind((source, 0))
+        raw.sendto(packet, ("127.0.0.1", 0))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.2", "::1"])
+def test_a_station_answers(node: Namespace, address: str) -> None:
+    def work() -> list[int]:
+        pinger = Pinger()
+        assert pinger.send(ip_address(address), 7)
+        found = until_some(pinger.answers)
+        pinger.close()
+        return [answer.sequence for answer in found]
+
+    assert node.run(work) == [7]
+
+
+def test_a_station_cannot_answer_for_another_nor_before_it_is_asked(node: Namespace) -> None:
+    def work() -> tuple[list[Answer], list[Answer]]:
+        pinger = Pinger()
+        told = pinger.secret.payload(ip_address("127.0.0.2"), 7)
+        for sequence in range(20):  # identifier and numbers can be guessed
+            forge("127.0.0.2", pinger.identifier, sequence, bytes(48))
+        forge("127.0.0.3", pinger.identifier, 7, told)
+        forge("127.0.0.2", pinger.identifier, 8, told)
+        time.sleep(0.2)
+        forged = pinger.answers()
+        forge("127.0.0.2", pinger.identifier, 7, told)
+        true = until_some(pinger.answers)
+        pinger.close()
+        return forged, true
+
+    forged, true = node.run(work)
+    assert forged == []
+    assert [answer.sequence for answer in true] == [7]
+
+
+@pytest.mark.parametrize("fast_packets", [8_000, 40_000])
+def test_fast_senders_are_counted_and_slow_ones_beside_them(
+    node: Namespace, fast_packets: int
+) -> None:
+    """96 and 480 Mbit between two looks beside a slow sender, as fast as they are sent."""
+    fast, slow, unknown = (ip_address(f"127.0.0.{k}") for k in (2, 3, 4))
+    slow_packets = 4_000
+
+    def work() -> dict[object, Counted]:
+        sample = UdpSample(["lo"])
+        senders = []
+        for address in (fast, slow, unknown):
+            sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            sender.bind((str(address), 0))
+            senders.append(sender)
+        data = bytes(1472)
+        for k in range(fast_packets):
+            senders[0].sendto(data, ("127.0.0.1", 9))
+            if k % (fast_packets // slow_packets) == 0:
+                senders[1].sendto(data, ("127.0.0.1", 9))
+            if k % 100 == 0:
+                senders[2].sendto(data, ("127.0.0.1", 9))
+        for sender in senders:
+            sender.close()
+        total = dict(sample.look({fast, slow}))
+        assert sample.look({fast}) == {fast: total[fast]}
+        sample.close()
+        return total
+
+    total = node.run(work)
+    assert set(total) == {fast, slow}
+    assert total[fast].packets == pytest.approx(fast_packets, rel=0.2)
+    assert total[fast].bytes == pytest.approx(1500 * total[fast].packets, rel=0.01)
+    # some 450 of them are in the sample, or with drops a third: five standard deviations
+    assert total[slow].packets == pytest.approx(slow_packets, rel=0.5)
