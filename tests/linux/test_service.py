@@ -161,7 +161,7 @@ def test_a_second_instance_is_refused(gateway: Gateway) -> None:
     gateway.state = before
     assert code == 2
     assert said == (
-        "error: interface wan: another lasthop gateway shapes what comes in there, that of "
+        "error: interface wan: a lasthop gateway shapes what comes in there already, that of "
         '`lan = "lan"`\n'
         "hint: `lasthop gateway down` with its file, and its --state if it has one, ends it\n"
     )

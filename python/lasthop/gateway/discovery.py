@@ -25,7 +25,7 @@ def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
     seen: list[Sighting] = []
     wrong: list[str] = []
     sources: list[Callable[[Gateway], Iterator[Sighting]]] = []
-    if gateway.discovery.neighbours or any(station.mac for station in gateway.stations):
+    if asks_neighbours(gateway):
         sources.append(of_neighbours)
     if gateway.discovery.leases is not None:
         sources.append(of_leases)
@@ -36,6 +36,11 @@ def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
         except UserError as error:
             wrong.append(str(error))
     return seen, wrong
+
+
+def asks_neighbours(gateway: Gateway) -> bool:
+    """Whether neighbours tell of stations, or of the addresses of listed ones."""
+    return gateway.discovery.neighbours or any(station.mac for station in gateway.stations)
 
 
 def of_neighbours(gateway: Gateway) -> Iterator[Sighting]:
@@ -50,7 +55,9 @@ def of_neighbours(gateway: Gateway) -> Iterator[Sighting]:
 
 
 def bridge_ports(gateway: Gateway) -> list[str]:
-    """Interfaces towards access points behind which the machine has no neighbours."""
+    """Interfaces at which neighbours are asked for, and behind which the machine has none."""
+    if not asks_neighbours(gateway):
+        return []
     with Socket() as kernel:
         there = links.every_link(kernel)
     return [name for name in gateway.lans if bridge_of(name, there)]
