@@ -119,7 +119,12 @@ class Service:
         """Listen where the machine has no neighbours."""
         self.heard.close()
         self.heard = Heard(bridge_ports(self.gateway))
-        self.warnings = cautions(self.gateway)
+        self.look_at_machine()
+
+    def look_at_machine(self) -> None:
+        """Find out what to mind; what the kernel does not tell is no reason to end."""
+        with suppress(UserError):
+            self.warnings = cautions(self.gateway)
 
     def next_number(self) -> int:
         """The next sequence number of a ping."""
@@ -254,7 +259,7 @@ class Service:
             self.roster.see(seen, time.monotonic())
             self.settle(self.roster.stations())
         self.looking = workers.submit(look, self.gateway)
-        self.warnings = cautions(self.gateway)
+        self.look_at_machine()
 
     def listen(self) -> None:
         """Take who has been heard at ports of bridges."""
