@@ -12,7 +12,7 @@ from lasthop.gateway.shaper import Shaper, plan
 
 SHOWN = """
 ip -d link show lh-lan | grep -v '^ *[0-9]*:'
-tc class show dev lh-lan | sort
+tc -d class show dev lh-lan | sort
 tc filter show dev lh-lan; tc filter show dev lh-lan parent 6c68:1
 tc filter show dev wan ingress; tc filter show dev lan ingress
 tc qdisc show | sort
@@ -36,8 +36,10 @@ def state() -> str:
         'station.slow = { address = "10.77.1.98", rate = "6 Mbps" }',
         'fairness = "flow"\nflow_leaves = 7',
         'fairness = "direction"',
+        'ap.a = { rate = "20 Mbps" }',
+        'ap.a = { rate = "40 Gbps" }',
     ],
-    ids=["station", "rate", "flow", "direction"],
+    ids=["station", "rate", "flow", "direction", "20-Mbps", "40-Gbps"],
 )
 def test_plan_and_up_leave_the_same(tmp_path: Path, more: str) -> None:
     gateway = config.read(gateway_text(3, more))

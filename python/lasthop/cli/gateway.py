@@ -38,11 +38,17 @@ Directory = Annotated[
 
 
 def read(file: str, settings: list[str] | None) -> "Gateway":
-    """The gateway in `file`, with values set from the command line."""
+    """The gateway in `file`, with values set from the command line; the kernel can number it."""
     from lasthop.gateway import config
+    from lasthop.gateway.layout import refuse_what_does_not_fit
 
     source = file if file in ("", "-") else Path(file)
-    return config.read(source, given(settings))
+    gateway = config.read(source, given(settings))
+    try:
+        refuse_what_does_not_fit(gateway, gateway.stations)
+    except UserError as error:
+        raise UserError(f"{file}: {error}", error.hint) from None
+    return gateway
 
 
 def given(settings: list[str] | None) -> list[tuple[str, str]]:
@@ -117,11 +123,10 @@ def down(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
     """End it and take everything back, also after a crash; nothing else is touched."""
-    gateway = read(file, settings)
     needs_linux()
     from lasthop.gateway import operate
 
-    done = operate.down(gateway, state)
+    done = operate.down(file, given(settings), state)
     typer.echo(json.dumps({"done": done}) if as_json else done)
 
 
@@ -129,16 +134,14 @@ def status(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
     """Print rates, round-trip times, and what every station gets."""
-    gateway = read(file, settings)
     needs_linux()
     from lasthop.gateway import operate
 
-    now = operate.status(gateway, state)
+    now = operate.status(file, given(settings), state)
     if as_json:
-        typer.echo(json.dumps(now, indent=2))
-    elif now is None:
-        left = operate.remains(gateway, state)
-        after = f"; {count(left, 'change')} of a process that was killed are left" if left else ""
+        typer.echo(json.dumps(None if isinstance(now, int) else now, indent=2))
+    elif isinstance(now, int):
+        after = f"; {count(now, 'change')} of a process that was killed are left" if now else ""
         typer.echo(f"not up{after}")
     else:
         from rich.console import Console

@@ -35,6 +35,8 @@ def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
             seen += source(gateway)
         except UserError as error:
             wrong.append(str(error))
+        except Exception as error:  # whatever a source says, the others count
+            wrong.append(f"{source.__name__.replace('_', ' ')}: {type(error).__name__}: {error}")
     return seen, wrong
 
 
@@ -80,8 +82,12 @@ def of_leases(gateway: Gateway) -> Iterator[Sighting]:
             text = file.read(LARGEST_LEASES).decode(errors="replace")
     except OSError as error:
         raise UserError(f"gateway.discover.leases: {path}: {error.strerror}") from None
-    for lease in leases(text, time.time()):
+    wrong: list[str] = []
+    for lease in leases(text, time.time(), wrong):
         yield Sighting(lease.mac, lease.address, lease.name)
+    if wrong:
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        raise UserError(f"{path}: {wrong[0]}{more}")
 
 
 def of_access_points(gateway: Gateway) -> Iterator[Sighting]:

@@ -35,6 +35,8 @@ __all__ = [
     "Member",
     "blocks_of",
     "ifb_name",
+    "range_of_rates",
+    "refuse_what_does_not_fit",
     "wan_and_lan_block",
 ]
 
@@ -46,11 +48,13 @@ LEAF_RATE_BPS = 96
 """Rate that a leaf has of its own: a full packet in two minutes. [bit/s]"""
 PACKET_BYTES = 1514
 """A full Ethernet frame; the quantum of a leaf with weight 1."""
-LARGEST_QUANTUM_BYTES = 200_000
-"""The kernel warns of larger ones."""
+MOST_TURNS = 10_000
+"""Largest ratio of two stations' rates; the quantum of the fast one is that of so many packets."""
 LEAF_BURST_BYTES = 1600
 BURST_S = 0.001
 """Depth of an access point's bucket, at its rate; at least one packet. [s]"""
+LONGEST_NAME = 15
+"""Characters that the kernel takes for an interface's name."""
 DIRECT_PACKETS = 1000
 """Packets that may wait in an IFB beside all classes."""
 
@@ -62,8 +66,27 @@ FAMILIES = (4, 6)
 
 
 def ifb_name(gateway: Gateway) -> str:
-    """Name of the gateway's IFB."""
-    return f"lh-{gateway.lan}"[:15]
+    """Name of the gateway's IFB, of 15 characters at most; one that is cut ends in a checksum."""
+    name = f"lh-{gateway.lan}"
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[:10]}-{crc32(gateway.lan.encode()) & 0xFFFF:04x}"
+
+
+def range_of_rates(gateway: Gateway) -> tuple[int, int]:
+    """Least and largest rate of the listed stations, by which fairness "rate" weighs. [bit/s]"""
+    rated = [station for station in gateway.stations if station.rate_bps]
+    if not rated or all(ap.fairness != "rate" for ap in gateway.aps):
+        return 1, 1
+    by_rate = sorted(rated, key=lambda station: station.rate_bps or 0)
+    least, largest = by_rate[0].rate_bps or 1, by_rate[-1].rate_bps or 1
+    if largest > MOST_TURNS * least:
+        slow, fast = (f"`gateway.station.{by_rate[k].name}.rate`" for k in (0, -1))
+        raise UserError(
+            f"{fast}: {largest} bit/s is more than {MOST_TURNS} times {slow}, {least} bit/s; "
+            f'allowed with fairness "rate" is a ratio up to {MOST_TURNS}'
+        )
+    return least, largest
 
 
 def wan_and_lan_block(gateway: Gateway) -> tuple[Block, Block]:
@@ -117,9 +140,7 @@ class Layout:
         self.taken: dict[int, set[int]] = {}
         """Numbers in use, by bucket and family."""
         self.fixed = {ap.name: self.fixed_leaves(ap) for ap in gateway.aps}
-        rates = [s.rate_bps for s in gateway.stations if s.rate_bps]
-        self.least_rate_bps = min(rates, default=1)
-        self.largest_rate_bps = max(rates, default=1)
+        self.least_rate_bps, self.largest_rate_bps = range_of_rates(gateway)
 
     def fixed_leaves(self, ap: AccessPoint) -> list[int]:
         """Leaves that an access point has whatever its stations."""
@@ -153,17 +174,27 @@ class Layout:
             yield self.rate(ap, rates[ap.name], change=False)
             for leaf in self.fixed[ap.name]:
                 yield from self.add_leaf(ap, leaf, PACKET_BYTES)
-            if len(self.fixed[ap.name]) > 2:
+            if ap.name in self.hashing_aps():
                 first = self.fixed[ap.name][0]
                 code = program(first, len(self.fixed[ap.name]))
                 yield tc.bpf_filter(self.ifb, self.ap_class[ap.name], code)
         for family in FAMILIES:
+            for table in (TO, FROM):
+                yield tc.u32_table(self.ifb, family, table + (family == 6) * 2, MAJOR)
+        yield from self.ifb_links()
+
+    def ifb_links(self) -> Iterator[Request]:
+        """Point to the tables of the IFB."""
+        for family in FAMILIES:
             for table, source in ((TO, False), (FROM, True)):
                 number = table + (family == 6) * 2
-                yield tc.u32_table(self.ifb, family, number, MAJOR)
                 yield tc.link_table(
                     self.ifb, family, number, source=source, protocol=None, major=MAJOR
                 )
+
+    def hashing_aps(self) -> list[str]:
+        """Access points whose flows a program spreads over leaves."""
+        return [name for name, leaves in self.fixed.items() if len(leaves) > 2]
 
     def wan_tables(self) -> Iterator[Request]:
         """The empty table of the block towards stations, which nothing points to yet."""
@@ -177,11 +208,34 @@ class Layout:
 
     def start(self) -> Iterator[Request]:
         """Point to the tables of both blocks: from now on packets of stations are redirected."""
+        yield from self.lan_links()
+        yield from self.wan_links()
+
+    def lan_links(self) -> Iterator[Request]:
+        """Point to the tables of the block from stations."""
         for family in FAMILIES:
             number = STATIONS + (family == 6) * 2
             yield tc.link_table(self.lan_block, family, number, source=True, protocol=tc.TCP)
+
+    def wan_links(self) -> Iterator[Request]:
+        """Point to the tables of the block towards stations."""
+        for family in FAMILIES:
+            number = STATIONS + (family == 6) * 2
             for protocol in (tc.TCP, tc.UDP):
                 yield tc.link_table(self.wan_block, family, number, source=False, protocol=protocol)
+
+    # What is there once it has started.
+
+    def entries(self) -> tuple[set[int], set[int]]:
+        """Numbers of the filters of stations: in either block, and on the IFB."""
+        outer: set[int] = set()
+        inner: set[int] = set()
+        for member in self.members.values():
+            for address, node in member.entries:
+                table = (address.version == 6) * 2
+                outer.add(tc.entry_handle(STATIONS + table, node, address))
+                inner.update(tc.entry_handle(way + table, node, address) for way in (TO, FROM))
+        return outer, inner
 
     # Stations that come and go, rates that change.
 
@@ -207,7 +261,8 @@ class Layout:
             self.ap_class[ap.name],
             rate_bps=LEAF_RATE_BPS,
             ceil_bps=largest,
-            burst_bytes=max(LEAF_BURST_BYTES, int(largest / 8 * BURST_S)),
+            burst_bytes=LEAF_BURST_BYTES,
+            cburst_bytes=max(LEAF_BURST_BYTES, int(largest / 8 * BURST_S)),
             quantum_bytes=quantum_bytes,
         )
         queue = self.gateway.queue_packets
@@ -237,7 +292,7 @@ class Layout:
         if ap.fairness != "rate":
             return PACKET_BYTES
         rate = station.rate_bps or self.largest_rate_bps
-        return min(round(PACKET_BYTES * rate / self.least_rate_bps), LARGEST_QUANTUM_BYTES)
+        return round(PACKET_BYTES * rate / self.least_rate_bps)
 
     def add_addresses(self, name: str, addresses: Iterable[Address]) -> list[Request]:
         """Take further addresses of a member."""
@@ -308,6 +363,14 @@ class Layout:
             raise UserError(f"more than 4095 addresses end like {address}")
         taken.add(node)
         return node
+
+
+def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[Station]) -> None:
+    """`UserError` if there are not numbers enough for these stations, known where each belongs."""
+    layout = Layout(gateway, Device(ifb_name(gateway), 0))
+    for station in stations:
+        if station.ap is not None and station.addresses:
+            layout.join(station)
 
 
 def key_of(address: Address) -> int:

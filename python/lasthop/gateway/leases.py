@@ -14,6 +14,7 @@ ISC dhcpd appends a block for each change, so that the last one of an address ho
     }
 """
 
+import math
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -26,6 +27,8 @@ __all__ = ["Lease", "leases"]
 
 BLOCK = re.compile(r"^[ \t]*lease\s+(\S+)\s*\{(.*?)^[ \t]*\}", re.MULTILINE | re.DOTALL)
 MAC = re.compile(r"^([0-9a-f]{2}:){5}[0-9a-f]{2}$", re.IGNORECASE)
+MOST_DIGITS = 19
+"""Digits of a time in seconds, at most."""
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")
 
 
@@ -38,10 +41,14 @@ class Lease(NamedTuple):
     """What the host calls itself, if that is a plain name."""
 
 
-def leases(text: str, now_s: float) -> list[Lease]:
-    """Leases of either kind of file that hold now, on the clock of `time.time` [s]."""
-    found = {lease.address: lease for lease in dnsmasq(text, now_s)}
-    for address, lease in dhcpd(text, now_s):
+def leases(text: str, now_s: float, wrong: list[str] | None = None) -> list[Lease]:
+    """Leases of either kind of file that hold now, on the clock of `time.time` [s].
+
+    A lease whose end cannot be read is left out, and told in `wrong`.
+    """
+    wrong = [] if wrong is None else wrong
+    found = {lease.address: lease for lease in dnsmasq(text, now_s, wrong)}
+    for address, lease in dhcpd(text, now_s, wrong):
         if lease is None:
             found.pop(address, None)
         else:
@@ -49,19 +56,22 @@ def leases(text: str, now_s: float) -> list[Lease]:
     return list(found.values())
 
 
-def dnsmasq(text: str, now_s: float) -> Iterator[Lease]:
+def dnsmasq(text: str, now_s: float, wrong: list[str]) -> Iterator[Lease]:
     """Leases of dnsmasq; an expiry of 0 means never."""
     for line in text.splitlines():
         words = line.split()
         if len(words) < 4 or not words[0].isdecimal() or not MAC.match(words[1]):
             continue
-        if int(words[0]) == 0 or int(words[0]) > now_s:
-            address = parsed(words[2])
-            if address is not None:
-                yield Lease(address, words[1].lower(), plain(words[3]))
+        address = parsed(words[2])
+        if address is None:
+            continue
+        if len(words[0]) > MOST_DIGITS:
+            wrong.append(unreadable(address, words[0]))
+        elif int(words[0]) == 0 or int(words[0]) > now_s:
+            yield Lease(address, words[1].lower(), plain(words[3]))
 
 
-def dhcpd(text: str, now_s: float) -> Iterator[tuple[Address, Lease | None]]:
+def dhcpd(text: str, now_s: float, wrong: list[str]) -> Iterator[tuple[Address, Lease | None]]:
     """Leases of ISC dhcpd in order; None for one that no longer holds."""
     for block in BLOCK.finditer(text):
         address, body = parsed(block[1]), block[2]
@@ -70,19 +80,33 @@ def dhcpd(text: str, now_s: float) -> Iterator[tuple[Address, Lease | None]]:
             continue
         name = re.search(r'client-hostname "([^"]*)";', body)
         active = re.search(r"^\s*binding state active;", body, re.MULTILINE)
-        if mac is None or active is None or has_ended(body, now_s):
+        ends = re.search(r"^\s*ends ([^;]*);", body, re.MULTILINE)
+        try:
+            has_ended = ends is not None and end_of(ends[1]) <= now_s
+        except ValueError:
+            wrong.append(unreadable(address, ends[1] if ends else ""))
+            continue
+        if mac is None or active is None or has_ended:
             yield address, None
         else:
             yield address, Lease(address, mac[1].lower(), plain(name[1]) if name else None)
 
 
-def has_ended(body: str, now_s: float) -> bool:
-    """Whether a lease of dhcpd is over."""
-    ends = re.search(r"^\s*ends \d ([\d/]+ [\d:]+);", body, re.MULTILINE)
-    if ends is None:
-        return False
-    at = datetime.strptime(ends[1], "%Y/%m/%d %H:%M:%S").replace(tzinfo=UTC)
-    return at.timestamp() <= now_s
+def end_of(text: str) -> float:
+    """When a lease of dhcpd ends, on the clock of `time.time` [s]; `ValueError` for no time."""
+    words = text.split()
+    if words == ["never"]:
+        return math.inf
+    if words[:1] == ["epoch"] and len(words) > 1 and len(words[1]) <= MOST_DIGITS:
+        return float(int(words[1]))
+    at = datetime.strptime(" ".join(words[1:]), "%Y/%m/%d %H:%M:%S").replace(tzinfo=UTC)
+    return at.timestamp()
+
+
+def unreadable(address: Address, end: str) -> str:
+    """Says that the end of a lease is no time."""
+    shown = end if len(end) <= MOST_DIGITS else f"{end[:MOST_DIGITS]}..."
+    return f"lease {address}: its end {shown!r} is no time"
 
 
 def parsed(text: str) -> Address | None:

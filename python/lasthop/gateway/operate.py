@@ -1,11 +1,13 @@
 """The verbs of `lasthop gateway`: up, down, status, run, and what they find wrong."""
 
+import errno
 import json
 import os
 import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,10 @@ from lasthop.gateway.config import Gateway
 from lasthop.gateway.log import LogFile, say
 from lasthop.gateway.metrics import check_port, serve_metrics
 from lasthop.gateway.shaper import Shaper, undo_everything
-from lasthop.gateway.state import PATIENCE_S, State, state_of
+from lasthop.gateway.state import PATIENCE_S, State, in_use, state_of
 from lasthop.linux import rights
 
-__all__ = ["check", "down", "remains", "run", "status", "up", "warnings"]
+__all__ = ["check", "down", "run", "status", "up", "warnings"]
 
 Settings = Sequence[tuple[str, str]]
 
@@ -65,20 +67,72 @@ def is_free(state: State) -> bool:
     return free
 
 
-def status(gateway: Gateway, directory: Path | None) -> dict[str, Any] | None:
-    """What the process that runs says; None if none runs."""
-    state = state_of(gateway, directory)
+def standing(file: str, settings: Settings, directory: Path | None) -> State:
+    """The state of this file's gateway, also if the file is broken by now or has another `lan`.
+
+    Raises
+    ------
+    UserError
+        For a broken file, if it does not follow from the states what it was.
+    """
+    own, wrong = State(directory) if directory is not None else None, None
+    if own is not None and own.is_in_use():
+        return own
+    try:
+        gateway = config.read(Path(file) if file not in ("", "-") else file, settings)
+    except UserError as error:
+        wrong = error
+    else:
+        own = state_of(gateway, directory)
+        if directory is not None or own.is_in_use():
+            return own
+    others = in_use() if directory is None else []
+    same = of_file(others, file)
+    if len(same) == 1:
+        return same[0]
+    if others and (same or wrong is not None):
+        where = ", ".join(str(state.directory) for state in same or others)
+        said = f"{file}: it is up more than once" if wrong is None else str(wrong).splitlines()[0]
+        raise UserError(
+            said, f"gateways are up under {where}; lasthop gateway down {file} --state DIR ends one"
+        )
+    if wrong is not None or own is None:
+        raise wrong or UserError(f"{file}: nothing is known of it")
+    return own
+
+
+def of_file(states: Sequence[State], file: str) -> list[State]:
+    """Those that are of this file."""
+    path = absolute(file)
+    return [state for state in states if path is not None and state.file() == path]
+
+
+def absolute(file: str) -> Path | None:
+    """The file wherever one is; None for standard input."""
+    return Path(file).absolute() if file != "-" else None
+
+
+def refuse_elsewhere(file: str, state: State) -> None:
+    """Refuse a file whose gateway is in place already, by another `lan` that it had."""
+    for other in of_file(in_use(), file):
+        if other.directory != state.directory.absolute():
+            raise UserError(
+                f"{file}: the gateway of this file is in place already, under {other.directory}",
+                f"lasthop gateway down {file} --state {other.directory} ends it",
+            )
+
+
+def status(file: str, settings: Settings, directory: Path | None) -> dict[str, Any] | int:
+    """What the process that runs says; if none runs, how many changes one that was killed has left
+    behind.
+    """
+    state = standing(file, settings, directory)
     if not state.exists or is_free(state):
-        return None
+        return len(state.log.records())
     answer = state.ask({"do": "status"})
     if answer is None:
         raise UserError(f"{state.directory}: {state.holder()} does not answer")
     return answer
-
-
-def remains(gateway: Gateway, directory: Path | None) -> int:
-    """How many changes a process that was killed has left behind."""
-    return len(state_of(gateway, directory).log.records())
 
 
 def up(file: str, gateway: Gateway, settings: Settings, directory: Path | None) -> str:
@@ -87,10 +141,12 @@ def up(file: str, gateway: Gateway, settings: Settings, directory: Path | None) 
     If the gateway is up, it takes the file over, or refuses it and goes on as before.
     """
     state = state_of(gateway, directory)
+    refuse_elsewhere(file, state)
     state.make()
     if not state.take():
-        path = str(Path(file).absolute()) if file != "-" else None
-        answer = state.ask({"do": "reload", "file": path, "settings": list(settings)})
+        path = absolute(file)
+        request = {"do": "reload", "file": path and str(path), "settings": list(settings)}
+        answer = state.ask(request)
         if answer is None:
             raise UserError(f"{state.directory}: {state.holder()} does not answer")
         if answer["refused"]:
@@ -139,13 +195,16 @@ def in_background(
         tell(error)
         say(f"error: {error}")
     except BaseException as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            tell(UserError(f"{error.filename or state.directory}: {error.strerror}"))
         tell(UserError(f"{type(error).__name__}: {error}", f"{state.directory}/log"))
         say("it ends, by a defect of lasthop:")
         import traceback
 
         traceback.print_exc()
     finally:
-        sys.stderr.flush()
+        with suppress(OSError):  # the disk is full
+            sys.stderr.flush()
         os._exit(code)
 
 
@@ -158,6 +217,7 @@ def run(
 ) -> None:
     """Set up, run in the foreground until SIGTERM or Ctrl-C, and take everything back."""
     state = state_of(gateway, directory)
+    refuse_elsewhere(file, state)
     state.make()
     if not state.take():
         raise UserError(
@@ -183,12 +243,12 @@ def serve(
     """The life of a gateway; `say` takes lines of the log."""
     from lasthop.gateway.service import Service
 
-    path = Path(file).absolute() if file != "-" else None
+    path = absolute(file)
 
     def again() -> Gateway:
         return gateway if path is None else config.read(path, settings)
 
-    state.write_holder()
+    state.write_holder(path)
     service = Service(gateway, state, again, say)
     try:
         try:
@@ -212,9 +272,9 @@ def tell_systemd() -> None:
             there.send(b"READY=1")
 
 
-def down(gateway: Gateway, directory: Path | None) -> str:
+def down(file: str, settings: Settings, directory: Path | None) -> str:
     """End the process that runs, take back what one that was killed has left; in words."""
-    state = state_of(gateway, directory)
+    state = standing(file, settings, directory)
     if not state.exists:
         return "nothing is up"
     was_up = False

@@ -103,7 +103,7 @@ class Roster:
         aps = self.gateway.aps
         if len(aps) == 1:
             return aps[0].name
-        if known.ap is not None:
+        if known.ap in [ap.name for ap in aps]:  # another file may have given it another name
             return known.ap
         for ap in aps:
             if any(address in subnet for subnet in ap.subnets for address in addresses):

@@ -10,6 +10,7 @@ import selectors
 import signal
 import socket
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -24,6 +25,7 @@ from lasthop.gateway.cautions import cautions
 from lasthop.gateway.config import Gateway, Station
 from lasthop.gateway.discovery import bridge_ports, listen, look
 from lasthop.gateway.estimator import Candidate, Estimator
+from lasthop.gateway.layout import range_of_rates, refuse_what_does_not_fit
 from lasthop.gateway.log import say
 from lasthop.gateway.observed import Observed
 from lasthop.gateway.roster import Roster, Sighting
@@ -76,6 +78,8 @@ class Service:
         self.observed = Observed(gateway)
         self.estimators: dict[str, Estimator] = {}
         self.faults: list[str] = []
+        self.unforeseen: dict[Callable[[], None], str] = {}
+        """Errors that nothing else has caught, by what made them the last time."""
         self.started_s = time.time()
         self.stopping = False
         self.looking: Future[tuple[list[Sighting], list[str]]] | None = None
@@ -105,6 +109,8 @@ class Service:
         self.udp = UdpSample(self.gateway.lans)
         self.listen_anew()
         self.observed = Observed(self.gateway)
+        for gone in set(self.estimators) - {ap.name for ap in self.gateway.aps}:
+            del self.estimators[gone]
         for ap in self.gateway.aps:
             known = self.estimators.get(ap.name)
             if ap.rate_bps is not None:
@@ -185,13 +191,27 @@ class Service:
         while not self.stopping:
             wait = min(at for at, _ in due.values()) - time.monotonic()
             for key, _ in selector.select(max(wait, 0)):
-                key.data()
+                self.guarded(key.data)
             now = time.monotonic()
             for do, (at, period_s) in list(due.items()):
                 if at <= now:
-                    do()
+                    self.guarded(do)
                     # After a stall the missed rounds are left out.
                     due[do] = (max(at + period_s(), now), period_s)
+
+    def guarded(self, do: Callable[[], None]) -> None:
+        """Do something; whatever is wrong with it is a fault, and what is in force stays so."""
+        try:
+            do()
+        except BrokenPipeError:
+            raise  # nobody reads any more what `run` prints
+        except Exception as error:
+            words = in_words(error)
+            if self.unforeseen.get(do) != words:
+                self.say(f"{words}\n{traceback.format_exc()}" if is_defect(error) else words)
+            self.unforeseen[do] = words
+        else:
+            self.unforeseen.pop(do, None)
 
     def until_ping(self) -> float:
         """Time until an access point's next ping is due. [s]"""
@@ -255,7 +275,8 @@ class Service:
         if self.looking is not None:
             if not self.looking.done():
                 return
-            seen, self.source_faults = self.looking.result()
+            done, self.looking = self.looking, None
+            seen, self.source_faults = done.result()
             self.roster.see(seen, time.monotonic())
             self.settle(self.roster.stations())
         self.looking = workers.submit(look, self.gateway)
@@ -328,8 +349,9 @@ class Service:
             if not self.faults:
                 return
             self.say(f"{'; '.join(self.faults)}: setting up anew")
-            self.shaper.down()
         try:
+            for line in self.shaper.down():  # also what could not be taken back before
+                raise UserError(line)
             self.shaper.check()
             self.set_up()
         except UserError as error:
@@ -359,46 +381,83 @@ class Service:
             case "reload":
                 if file := request.get("file"):
                     settings = [(path, value) for path, value in request.get("settings", ())]
-                    self.again = lambda: config.read(Path(file), settings)
+                    refused = self.reload(lambda: config.read(Path(file), settings))
+                    if not refused:
+                        with suppress(UserError):  # it is for later commands; this one went well
+                            self.state.write_file(Path(file))
+                    return {"refused": refused}
                 return {"refused": self.reload()}
             case "stop":
                 self.stopping = True
                 return {"pid": os.getpid()}
         return {"refused": [f"unknown request {request.get('do')!r}"]}
 
-    def reload(self) -> list[str]:
-        """Read the file anew; what is wrong with it, while the old one stays."""
+    def reload(self, again: Callable[[], Gateway] | None = None) -> list[str]:
+        """Read the file anew, or another one from now on; if anything is wrong with it, in words,
+        what is in force stays so.
+        """
+        wanted = again or self.again
         try:
-            new = self.again()
+            new = wanted()
+            self.refuse(new)
         except UserError as error:
             return str(error).splitlines()
+        except Exception as error:
+            return [in_words(error)]
+        try:
+            self.take_over(new)
+        except Exception as error:
+            return [in_words(error)]
+        self.again = wanted
+        return []
+
+    def refuse(self, new: Gateway) -> None:
+        """Refuse, before anything is touched, a file that cannot be taken over."""
+        if new.lan != self.gateway.lan:
+            raise UserError(
+                f'gateway.lan: "{new.lan}" is not that of the gateway that is up, '
+                f'"{self.gateway.lan}"; end that first, with down'
+            )
+        stations = carried_over(self.roster, new).stations()
+        refuse_what_does_not_fit(new, stations)
+        with Shaper(new, self.state.log) as shaper:
+            shaper.check(is_up=True)
+
+    def take_over(self, new: Gateway) -> None:
+        """Do what another file says; if that fails, what the old one says again."""
         old, self.gateway = self.gateway, new
         if old == new:
-            return []
-        self.roster = carried_over(self.roster, new)
+            return
+        before, roster = self.shaper, self.roster
+        self.roster = carried_over(roster, new)
         # What was wrong with the old sources is over, also what a look under way finds.
         self.looking, self.source_faults = None, []
-        if self.shaper.layout is not None and same_classes(old, new):
-            self.shaper.gateway = self.shaper.layout.gateway = new
-            self.listen_anew()
-            self.settle(self.roster.stations())
-            return []
-        before = self.shaper
-        kept = before.down()
-        self.shaper = Shaper(new, self.state.log)
         try:
-            if kept:
-                raise UserError(kept[0])
+            if before.layout is not None and same_classes(old, new):
+                self.let(new)
+                return
+            for line in before.down():
+                raise UserError(line)
+            self.shaper = Shaper(new, self.state.log)
             self.shaper.check()
             self.set_up()
-        except UserError as error:
-            self.shaper.close()
-            self.gateway, self.shaper = old, before
-            self.roster = carried_over(self.roster, old)
-            self.heal()
-            return [str(error)]
+        except Exception:
+            if self.shaper is not before:
+                self.shaper.close()
+            self.gateway, self.shaper, self.roster = old, before, roster
+            if before.layout is None:
+                self.heal()
+            else:
+                self.let(old)
+            raise
         before.close()
-        return []
+
+    def let(self, gateway: Gateway) -> None:
+        """Let stations of this file in, whose classes are those that there are."""
+        layout = self.shaper.running()
+        self.shaper.gateway = layout.gateway = self.observed.gateway = gateway
+        self.listen_anew()
+        self.settle(self.roster.stations())
 
     def status(self) -> dict[str, Any]:
         """What there is to know, for people and programs."""
@@ -424,7 +483,12 @@ class Service:
             "pid": os.getpid(),
             "started_s": self.started_s,
             "shaping": self.shaper.layout is not None,
-            "faults": [*self.faults, *self.source_faults, *silent],
+            "faults": [
+                *self.faults,
+                *self.source_faults,
+                *self.unforeseen.values(),
+                *silent,
+            ],
             "warnings": self.warnings,
             "aps": aps,
             "stations": stations,
@@ -433,7 +497,7 @@ class Service:
 
 def same_classes(old: Gateway, new: Gateway) -> bool:
     """Whether only stations and discovery differ, so that nobody else need notice."""
-    return all(
+    return range_of_rates(old) == range_of_rates(new) and all(
         getattr(old, name) == getattr(new, name)
         for name in (
             "wan",
@@ -455,11 +519,15 @@ def carried_over(roster: Roster, gateway: Gateway) -> Roster:
 
 def listener(address: str) -> socket.socket:
     """A socket for questions; that of a process that was killed is in the way."""
-    suppress_missing(address)
     there = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    there.bind(address)
-    os.chmod(address, 0o600)
-    there.listen(8)
+    try:
+        suppress_missing(address)
+        there.bind(address)
+        os.chmod(address, 0o600)
+        there.listen(8)
+    except OSError as error:
+        there.close()
+        raise UserError(f"{address}: {error.strerror or error}") from None
     there.setblocking(False)
     return there
 
@@ -468,3 +536,15 @@ def suppress_missing(path: str) -> None:
     """Remove a file, if it is there."""
     with suppress(FileNotFoundError):
         os.unlink(path)
+
+
+def in_words(error: Exception) -> str:
+    """What is wrong, in a line."""
+    if is_defect(error):
+        return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return str(error)
+
+
+def is_defect(error: Exception) -> bool:
+    """Whether nobody has foreseen this."""
+    return not isinstance(error, UserError)

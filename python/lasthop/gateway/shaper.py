@@ -16,7 +16,7 @@ from lasthop.gateway.layout import (
 )
 from lasthop.linux import links, offload, tc
 from lasthop.linux.changes import Changes, check_ingress_is_free
-from lasthop.linux.counters import Counters, class_counters, qdiscs
+from lasthop.linux.counters import Counters, class_counters, filters, qdiscs
 from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
 from lasthop.linux.undo import UndoLog
 
@@ -94,7 +94,7 @@ class Shaper:
         layout = Layout(gateway, ifb)
         self.changes.carry_out(list(layout.foundation(self.rates)))
         for device in (wan, *lans):
-            self.changes.stop_merging(device.name)
+            self.changes.stop_merging(device)
         self.changes.add_ingress(wan, layout.wan_block.number)
         for lan in lans:
             self.changes.add_ingress(lan, layout.lan_block.number)
@@ -156,6 +156,24 @@ class Shaper:
                 found.append(f"interface {name} is gone")
             elif not any(q.block == block.number for q in qdiscs(self.kernel, link.number)):
                 found.append(f"the ingress of {name} is no longer ours")
+        return found or self.missing_filters(layout)
+
+    def missing_filters(self, layout: Layout) -> list[str]:
+        """Where filters of ours are no longer there, in words."""
+        outer, inner = layout.entries()
+        root = tc.classid(MAJOR, 0)
+        found = []
+        for at, parent, wanted, requests in (
+            (layout.wan_block, 0, outer, layout.wan_links()),
+            (layout.lan_block, 0, outer, layout.lan_links()),
+            (layout.ifb, root, inner, layout.ifb_links()),
+        ):
+            has = filters(self.kernel, at, parent)
+            if not wanted <= has or sum(map(tc.is_link, has)) < len(list(requests)):
+                found.append(f"filters of {at.said()} are gone")
+        for ap in layout.hashing_aps():
+            if not filters(self.kernel, layout.ifb, layout.ap_class[ap]):
+                found.append(f"the filter of {ap}'s flows is gone")
         return found
 
     def remove(self, requests: list[Request]) -> None:

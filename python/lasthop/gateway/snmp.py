@@ -40,7 +40,10 @@ def associations(agent: Snmp) -> list[Association]:
     family = socket.AF_INET6 if ":" in agent.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as udp:
         udp.settimeout(PATIENCE_S)
-        udp.connect((agent.host, agent.port))
+        try:
+            udp.connect((agent.host, agent.port))
+        except OSError as error:
+            raise UserError(f"SNMP agent {agent.host}: {error.strerror}") from None
         while len(found) < MOST_ROWS:
             rows = ask(udp, agent, last)
             for oid, value in rows:

@@ -12,7 +12,7 @@ from lasthop.errors import UserError
 from lasthop.gateway.config import Gateway
 from lasthop.linux.undo import UndoLog
 
-__all__ = ["State", "state_of"]
+__all__ = ["State", "in_use", "state_of"]
 
 RUN = Path("/run/lasthop")
 ANSWER_BYTES = 1 << 24
@@ -23,6 +23,15 @@ PATIENCE_S = 20.0
 def state_of(gateway: Gateway, directory: Path | None) -> "State":
     """The gateway's directory: by its interface towards the access points, which no two share."""
     return State(directory or RUN / gateway.lan)
+
+
+def in_use() -> list["State"]:
+    """Every directory, by default's place, of a gateway that is up or was killed."""
+    try:
+        directories = sorted(path for path in RUN.iterdir() if (path / "lock").exists())
+    except OSError:
+        return []
+    return [state for state in map(State, directories) if state.is_in_use()]
 
 
 class State:
@@ -54,11 +63,39 @@ class State:
         self.lock = handle
         return True
 
-    def write_holder(self) -> None:
-        """Write who holds the lock, for messages."""
-        if self.lock is not None:
+    def write_holder(self, file: Path | None) -> None:
+        """Write who holds the lock, for messages, and whose file it is."""
+        if self.lock is None:
+            return
+        try:
             os.ftruncate(self.lock, 0)
             os.pwrite(self.lock, f"{os.getpid()}\n".encode(), 0)
+        except OSError as error:
+            raise UserError(f"{self.directory}/lock: {error.strerror}") from None
+        self.write_file(file)
+
+    def write_file(self, file: Path | None) -> None:
+        """Write which file this is the state of, None for standard input."""
+        try:
+            (self.directory / "file").write_text("" if file is None else str(file))
+        except OSError as error:
+            raise UserError(f"{self.directory}/file: {error.strerror}") from None
+
+    def file(self) -> Path | None:
+        """The file that this is the state of, if that is known."""
+        try:
+            path = (self.directory / "file").read_text()
+        except (OSError, ValueError):
+            return None
+        return Path(path) if path else None
+
+    def is_in_use(self) -> bool:
+        """Whether a process runs, or one that was killed has left something."""
+        if not self.directory.is_dir():
+            return False
+        is_free = self.take()
+        self.release()
+        return not is_free or bool(self.log.records())
 
     def refuse_stopped(self) -> None:
         """Refuse at once to wait for a process that is stopped (Ctrl-Z, SIGSTOP)."""

@@ -4,11 +4,14 @@ What hangs on an IFB or in a block of filters goes with it: removing the two con
 inverse of everything put into them, so that thousands of classes need no record of their own.
 
 An inverse looks before it removes: an interface or an ingress that is not ours any more, since
-someone has removed ours and made another, stays.
+someone has removed ours and made another, stays. Interfaces are known by their numbers, which they
+keep when somebody gives them another name; an IFB by its MAC address.
 """
 
+import socket
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 
 from lasthop.errors import UserError
 from lasthop.linux import links, offload, tc
@@ -53,14 +56,16 @@ class Changes:
     def add_ingress(self, device: tc.Device, block: int) -> None:
         """Give an interface an ingress with the filters of a block."""
         check_ingress_is_free(self.kernel, device)
-        self.log.add({"kind": "ingress", "name": device.name, "block": block})
+        self.log.add(
+            {"kind": "ingress", "name": device.name, "number": device.number, "block": block}
+        )
         self.kernel.carry_out([tc.ingress_qdisc(device, block)])
 
-    def stop_merging(self, name: str) -> None:
+    def stop_merging(self, device: tc.Device) -> None:
         """Turn receive offload off."""
-        if offload.merges(name):
-            self.log.add({"kind": "gro", "name": name})
-            offload.set_merging(name, False)
+        if offload.merges(device.name):
+            self.log.add({"kind": "gro", "name": device.name, "number": device.number})
+            offload.set_merging(device.name, False)
             if self.kernel.after_message is not None:
                 self.kernel.after_message()
 
@@ -77,7 +82,7 @@ class Changes:
         for record in reversed(self.log.records()):
             try:
                 undo(self.kernel, record)
-            except UserError as error:
+            except (UserError, OSError) as error:
                 kept.append(str(error))
         if not kept:
             self.log.clear()
@@ -99,18 +104,19 @@ def undo(kernel: Socket, record: Record) -> None:
     """Carry out an inverse; nothing if it has nothing to do."""
     match record:
         case {"kind": "link", "name": str(name)}:
-            link = links.link_named(kernel, name)
-            if link is not None and link.kind == "ifb" and link.mac == mac_of(name):
-                remove(kernel, links.remove_link(name))
-        case {"kind": "ingress", "name": str(name), "block": int(block)}:
-            device = device_named(name)
+            for now, link in links.every_link(kernel).items():
+                if link.kind == "ifb" and link.mac == mac_of(name):
+                    remove(kernel, links.remove_link(now))
+        case {"kind": "ingress", "block": int(block)}:
+            device = device_of(record)
             if device is not None and any(
                 qdisc.is_ingress and qdisc.block == block for qdisc in qdiscs(kernel, device.number)
             ):
                 remove(kernel, tc.del_ingress(device))
-        case {"kind": "gro", "name": str(name)}:
-            if device_named(name) is not None and not offload.merges(name):
-                offload.set_merging(name, True)
+        case {"kind": "gro"}:
+            device = device_of(record)
+            if device is not None and not offload.merges(device.name):
+                offload.set_merging(device.name, True)
         case _:
             raise UserError(f"undo log: a record of kind {record.get('kind')!r} is unknown")
 
@@ -124,9 +130,16 @@ def remove(kernel: Socket, request: Request) -> None:
             raise
 
 
-def device_named(name: str) -> tc.Device | None:
-    """The interface of this name, if there is one."""
-    try:
-        return tc.Device(name, links.index_of(name))
-    except UserError:
-        return None
+def device_of(record: Record) -> tc.Device | None:
+    """The interface of a record, whatever its name is now; None if it is gone.
+
+    Records of earlier versions have no number, only a name.
+    """
+    match record:
+        case {"number": int(number)}:
+            with suppress(OSError):
+                return tc.Device(socket.if_indextoname(number), number)
+        case {"name": str(name)}:
+            with suppress(UserError):
+                return tc.Device(name, links.index_of(name))
+    return None

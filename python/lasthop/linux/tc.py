@@ -21,9 +21,11 @@ __all__ = [
     "del_class",
     "del_filter",
     "del_ingress",
+    "entry_handle",
     "htb_class",
     "htb_qdisc",
     "ingress_qdisc",
+    "is_link",
     "leaf_qdisc",
     "link_table",
     "u32_entry",
@@ -47,7 +49,9 @@ TICK_NS = 64
 """The kernel's unit of bucket depths (PSCHED_SHIFT). [ns]"""
 LARGEST_BUCKET = 0x7FFFFFFF
 
-HTB_INIT, HTB_PARMS, HTB_DIRECT_QLEN = 2, 1, 5
+HTB_INIT, HTB_PARMS, HTB_DIRECT_QLEN, HTB_RATE64, HTB_CEIL64 = 2, 1, 5, 6, 7
+LARGEST_RATE32 = 0xFFFFFFFF
+"""Larger rates have an attribute of their own. [byte/s]"""
 U32_CLASSID, U32_HASH, U32_LINK, U32_DIVISOR, U32_SEL, U32_ACT = 1, 2, 3, 4, 5, 7
 U32_TERMINAL = 1
 U32_ROOT_TABLE = 0x80000000
@@ -137,36 +141,46 @@ def htb_class(
     rate_bps: int,
     ceil_bps: int,
     burst_bytes: int,
+    cburst_bytes: int | None = None,
     quantum_bytes: int,
     change: bool = False,
 ) -> Request:
     """A class of a hierarchy of token buckets, or another rate for it.
 
-    Rates are in whole bytes a second, as the kernel keeps them. [bit/s]
+    Rates are in whole bytes a second, as the kernel keeps them. [bit/s] The ceiling's bucket is as
+    deep as the other one, if nothing else is said.
     """
-    rate, ceil = rate_bps // 8, ceil_bps // 8
-    options = b"".join(
+    rate, ceil = max(rate_bps // 8, 1), max(ceil_bps // 8, 1)
+    cburst_bytes = burst_bytes if cburst_bytes is None else cburst_bytes
+    buckets = ticks(burst_bytes, rate), ticks(cburst_bytes, ceil)
+    parameters = b"".join(
         (
-            RATESPEC.pack(0, ETHERNET, 0, -1, 0, rate),
-            RATESPEC.pack(0, ETHERNET, 0, -1, 0, ceil),
-            struct.pack(
-                "=IIIII", ticks(burst_bytes, rate), ticks(burst_bytes, ceil), quantum_bytes, 0, 0
-            ),
+            RATESPEC.pack(0, ETHERNET, 0, -1, 0, min(rate, LARGEST_RATE32)),
+            RATESPEC.pack(0, ETHERNET, 0, -1, 0, min(ceil, LARGEST_RATE32)),
+            struct.pack("=IIIII", *buckets, quantum_bytes, 0, 0),
         )
     )
+    options = attribute(HTB_PARMS, parameters)
+    for kind, value in ((HTB_RATE64, rate), (HTB_CEIL64, ceil)):
+        if value >= LARGEST_RATE32:
+            options += attribute(kind, struct.pack("=Q", value))
     body = device.header(number, parent)
-    body += attribute(KIND, b"htb\0") + attribute(OPTIONS, attribute(HTB_PARMS, options))
+    body += attribute(KIND, b"htb\0") + attribute(OPTIONS, options)
     said = (
         f"tc class {'change' if change else 'add'} {device.said()} parent {shown(parent)} "
         f"classid {shown(number)} htb rate {rate * 8}bit ceil {ceil * 8}bit "
-        f"burst {burst_bytes}b cburst {burst_bytes}b quantum {quantum_bytes}"
+        f"burst {burst_bytes}b cburst {cburst_bytes}b quantum {quantum_bytes}"
     )
     return Request(NEWCLASS, 0 if change else CREATE | EXCL, body, said)
 
 
 def ticks(size: int, rate: int) -> int:
-    """Time to send `size` [bytes] at `rate` [byte/s], in the kernel's ticks."""
-    return min(size * 1_000_000_000 // (rate * TICK_NS), LARGEST_BUCKET)
+    """Time to send `size` [bytes] at `rate` [byte/s], in the kernel's ticks.
+
+    In whole microseconds, by the arithmetic of `tc`, so that its commands leave the same.
+    """
+    whole_us = int(1e6 * (size / rate))
+    return min(whole_us * 1000 // TICK_NS, LARGEST_BUCKET)
 
 
 def del_class(device: Device, number: int) -> Request:
@@ -255,7 +269,7 @@ def u32_entry(
     major: int = 0,
 ) -> Request:
     """A host in a hash table: redirect its packets to an interface, or give them to a class."""
-    handle = table << 20 | bucket(address) << 12 | node
+    handle = entry_handle(table, node, address)
     options = selector_of(address_matches(address, source), flags=U32_TERMINAL)
     options += attribute(U32_HASH, struct.pack("=I", handle & 0xFFFFF000))
     where = f"{table:x}:{bucket(address):x}"
@@ -271,11 +285,21 @@ def u32_entry(
     return u32(at, address.version, major, handle, options, said)
 
 
+def entry_handle(table: int, node: int, address: Address) -> int:
+    """The number of a host in a hash table."""
+    return table << 20 | bucket(address) << 12 | node
+
+
+def is_link(handle: int) -> bool:
+    """Whether a u32 filter of this number stands in a root table, where the kernel counts nodes."""
+    return handle >> 20 >= U32_ROOT_TABLE >> 20 and handle & 0xFFF != 0
+
+
 def del_filter(
     at: Device | Block, table: int, node: int, address: Address, major: int = 0
 ) -> Request:
     """Remove a host from a hash table."""
-    handle = table << 20 | bucket(address) << 12 | node
+    handle = entry_handle(table, node, address)
     said = f"handle {table:x}:{bucket(address):x}:{node:x} u32"
     return u32(at, address.version, major, handle, None, said)
 

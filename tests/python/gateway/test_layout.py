@@ -1,5 +1,6 @@
 """Who has which class; what `plan` prints."""
 
+from dataclasses import replace
 from ipaddress import ip_address
 
 import pytest
@@ -7,7 +8,13 @@ import pytest
 from lasthop.errors import UserError
 from lasthop.gateway import config
 from lasthop.gateway.config import Gateway, Station
-from lasthop.gateway.layout import LAST_LEAF, PACKET_BYTES, Layout
+from lasthop.gateway.layout import (
+    LAST_LEAF,
+    PACKET_BYTES,
+    Layout,
+    ifb_name,
+    refuse_what_does_not_fit,
+)
 from lasthop.gateway.shaper import plan
 from lasthop.linux.tc import Device
 
@@ -49,6 +56,42 @@ station.fast = { address = "10.0.0.2", rate = "11 Mbps" }
     assert (slow, fast / slow) == (PACKET_BYTES, pytest.approx(5.5, rel=1e-3))
     # whose rate nobody knows is taken for fast
     assert layout.quantum(ap, station(3)) == fast
+
+
+def test_turns_are_in_proportion_up_to_ten_thousand() -> None:
+    rates = [1, 2, 150, 600]
+    more = 'fairness = "rate"\n' + "".join(
+        f'station.s{k} = {{ address = "10.0.0.{k}", rate = "{rate} Mbps" }}\n'
+        for k, rate in enumerate(rates, start=1)
+    )
+    layout = Layout(gateway(more), Device("lh", 1))
+    ap = layout.gateway.aps[0]
+    quanta = [layout.quantum(ap, each) for each in layout.gateway.stations]
+    assert quanta == [PACKET_BYTES * rate for rate in rates]
+    with pytest.raises(UserError, match=r"`gateway.station.x.rate`: .* 10000 times .*s1.rate`"):
+        Layout(gateway(more + 'station.x = { address = "10.0.0.9", rate = "11 Gbps" }'), layout.ifb)
+
+
+def test_names_of_interfaces_that_are_cut_differ() -> None:
+    names = {ifb_name(replace(gateway(), lan=f"enp0s31f6.{k}")) for k in range(1000, 1100)}
+    assert len(names) == 100
+    assert {len(name) for name in names} == {15}
+    assert ifb_name(replace(gateway(), lan="wlp0s20f3u1a")) == "lh-wlp0s20f3u1a"
+
+
+def test_more_than_the_kernel_can_number_is_known_beforehand() -> None:
+    alike = "".join(
+        f'station.s{k} = {{ address = "10.{k // 250}.{k % 250}.7" }}\n' for k in range(4200)
+    )
+    leaves = 'fairness = "flow"\nflow_leaves = 4096\n' + "".join(
+        f"ap.a{k} = {{}}\n" for k in range(20)
+    )
+    placed = 'station.s = { address = "10.0.0.1", ap = "a1" }\n'
+    for more, why in ((alike, "more than 4095 addresses end like"), (leaves + placed, "leaves")):
+        read = gateway(more)
+        with pytest.raises(UserError, match=why):
+            refuse_what_does_not_fit(read, read.stations)
+    refuse_what_does_not_fit(gateway(), ())
 
 
 def test_numbers_of_those_who_leave_are_given_again() -> None:

@@ -5,12 +5,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from ipaddress import ip_address
+from pathlib import Path
 
 import pytest
 
 from lasthop.errors import UserError
+from lasthop.gateway import config, discovery, snmp
 from lasthop.gateway import leases as module
-from lasthop.gateway import snmp
 from lasthop.gateway.config import Snmp
 from lasthop.gateway.leases import leases
 
@@ -55,6 +56,47 @@ lease {address} {{
     assert module.__doc__
     shown = leases(module.__doc__, NOW - 300_000)
     assert [lease.name for lease in shown] == ["phone", "laptop"]
+
+
+def test_an_end_that_is_no_time_is_told_and_hides_no_other_lease() -> None:
+    block = """\
+lease 10.0.0.{k} {{
+  ends {ends};
+  binding state active;
+  hardware ethernet 02:00:5e:10:00:0{k};
+}}
+"""
+    ends = ("4 2026/13/19 14:06:40", "epoch 1", "epoch 1795270000; # Thu", "epoch x", "tomorrow")
+    text = "".join(block.format(k=k, ends=each) for k, each in enumerate(ends, start=1))
+    text += f"{'9' * 5000} 02:00:5e:10:00:08 10.0.0.8 phone *\n"
+    wrong: list[str] = []
+    assert [str(lease.address) for lease in leases(text, NOW, wrong)] == ["10.0.0.3"]
+    assert wrong == [
+        "lease 10.0.0.8: its end '9999999999999999999...' is no time",
+        "lease 10.0.0.1: its end '4 2026/13/19 14:06:...' is no time",
+        "lease 10.0.0.4: its end 'epoch x' is no time",
+        "lease 10.0.0.5: its end 'tomorrow' is no time",
+    ]
+
+
+def test_a_source_that_fails_is_a_fault_and_the_others_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "leases"
+    file.write_text(
+        "0 02:00:5e:10:00:01 10.0.0.1 phone *\n" + "9" * 5000 + " 02:00:5e:10:00:02 10.0.0.2 * *\n"
+    )
+    text = f'[gateway]\nwan = "a"\nlan = "b"\ndiscover.leases = "{file}"\nap.a.snmp.agent = "::1"\n'
+    gateway = config.read(text)
+
+    def fail(_: Snmp) -> None:
+        raise StopIteration("a defect")
+
+    monkeypatch.setattr(discovery, "associations", fail)
+    seen, wrong = discovery.look(gateway)
+    assert [sighting.mac for sighting in seen] == ["02:00:5e:10:00:01"]
+    assert wrong[0] == f"{file}: lease 10.0.0.2: its end '9999999999999999999...' is no time"
+    assert wrong[1].startswith("of access points: ")
 
 
 class Agent(threading.Thread):

@@ -22,6 +22,8 @@ const ONLY: &str = "wlan";
 const MOST_ACCESS_POINTS: usize = 64;
 /// Most stations in the file; more may be discovered.
 const MOST_STATIONS: usize = 10_000;
+/// Least rate of a bottleneck: a full packet in twelve seconds. [bit/s]
+const LEAST_BPS: u64 = 1_000;
 
 /// A virtual shared bottleneck in front of access points.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,6 +154,26 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         for (_, ap) in gateway.named("ap") {
             if let Some(own) = ap.table("wce") {
                 wce::check(&[own, wce], WceSettings::MAX_BPS, problems);
+            }
+        }
+    }
+    check_rates(gateway, problems);
+}
+
+/// A bottleneck must let something through.
+fn check_rates(gateway: &Section, problems: &mut Problems) {
+    let aps = gateway.named("ap").iter().map(|(_, ap)| ap);
+    for bottleneck in std::iter::once(gateway).chain(aps) {
+        let wce = bottleneck.table("wce");
+        let bounds = ["min", "max"].map(|key| wce.and_then(|wce| wce.entry(key)));
+        let entries = [bottleneck.entry("rate")].into_iter().chain(bounds);
+        for entry in entries.flatten() {
+            if entry.rate().is_some_and(|bps| bps < LEAST_BPS) {
+                let message = format!(
+                    "{} is too low; allowed is 1 kbps up to 100 Gbps",
+                    entry.shown
+                );
+                problems.add(entry.origin, &entry.path, message);
             }
         }
     }
@@ -314,13 +336,17 @@ fn check_discovery(gateway: &Section, problems: &mut Problems) {
     {
         return;
     }
+    let interface = |ap: &Section| {
+        let own = ap.entry("interface").or(gateway.entry("lan"));
+        own.and_then(Entry::text).map(str::to_owned)
+    };
     for (name, ap) in aps {
-        let told = ["interface", "subnets"]
-            .iter()
-            .any(|key| ap.entry(key).is_some() || ap.lacks(key));
+        let has = |key| ap.entry(key).is_some() || ap.lacks(key);
+        let here = aps.iter().filter(|(_, o)| interface(o) == interface(ap));
+        let told = has("subnets") || (has("interface") && here.count() == 1);
         if !told && ap.table("snmp").is_none() {
             let message = format!(
-                "nothing tells which stations are at `{}`; needed is interface, subnets or snmp, or ap in each of the stations",
+                "nothing tells which stations are at `{}`; needed is an interface of its own, subnets or snmp, or ap in each of the stations",
                 one_line(name, 80)
             );
             problems.add(ap.origin, &ap.path, message);

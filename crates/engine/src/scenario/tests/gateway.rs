@@ -157,7 +157,21 @@ fn what_is_wrong_is_said_with_its_line() {
         (
             "ap.a.subnets = \"10.0.0.0/8\"\nap.b = {}",
             "cafe.toml:5: `gateway.ap.b`: nothing tells which stations are at `b`; needed is \
-             interface, subnets or snmp, or ap in each of the stations",
+             an interface of its own, subnets or snmp, or ap in each of the stations",
+        ),
+        (
+            "ap.a.interface = \"lan\"\nap.b = { interface = \"lan\", subnets = \"10.0.0.0/8\" }",
+            "cafe.toml:4: `gateway.ap.a`: nothing tells which stations are at `a`; needed is \
+             an interface of its own, subnets or snmp, or ap in each of the stations",
+        ),
+        (
+            "rate = \"7 bps\"",
+            "cafe.toml:4: `gateway.rate`: \"7 bps\" is too low; allowed is 1 kbps up to 100 Gbps",
+        ),
+        (
+            "ap.a.wce.min = \"999 bps\"",
+            "cafe.toml:4: `gateway.ap.a.wce.min`: \"999 bps\" is too low; allowed is 1 kbps up to \
+             100 Gbps",
         ),
         (
             "discover.neighbours = false",

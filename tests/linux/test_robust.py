@@ -1,0 +1,311 @@
+"""Valid files, odd sources, and hands that move things: the gateway goes on, and goes away."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from lab import (
+    GATEWAY,
+    Child,
+    Lab,
+    entered,
+    gateway_text,
+    leftovers,
+    log_in,
+    sh,
+    station_v4,
+    take_back,
+)
+from lasthop.errors import UserError
+from lasthop.gateway import config, operate
+from lasthop.gateway.config import Gateway
+from lasthop.gateway.service import Service
+from lasthop.gateway.shaper import Shaper
+from lasthop.gateway.state import State
+from lasthop.linux import offload
+from traffic import transfers
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    with Lab(stations=2, rate_bps=None) as lab:
+        yield lab
+
+
+@pytest.fixture
+def directory(lab: Lab, tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path
+    with entered(GATEWAY):
+        take_back(tmp_path)
+        assert leftovers() == []
+
+
+class Running:
+    """A service of this process, without its loop: what the loop would do is asked for."""
+
+    def __init__(self, directory: Path, text: str) -> None:
+        self.text = text
+        self.state = State(directory)
+        self.service = Service(self.read(), self.state, self.read)
+        self.service.up()
+
+    def read(self) -> Gateway:
+        return config.read(self.text)
+
+    def reload(self, text: str) -> list[str]:
+        self.text = text
+        return self.service.reload()
+
+    def sent(self) -> tuple[int, int]:
+        """Number of the IFB, and what its classes have sent since it was made. [bytes]"""
+        shaper = self.service.shaper
+        total = sum(each.sent_bytes for each in shaper.counters().values())
+        return shaper.running().ifb.number, total
+
+
+@pytest.fixture
+def running(directory: Path) -> Iterator[Running]:
+    with entered(GATEWAY):
+        running = Running(directory, gateway_text(2))
+    yield running
+    with entered(GATEWAY):
+        running.service.down()
+    running.service.close()
+
+
+@pytest.mark.parametrize("rate", ["100 Gbps", "34.4 Gbps", "1 kbps"])
+def test_every_rate_that_is_allowed_is_the_kernels(running: Running, rate: str) -> None:
+    with entered(GATEWAY):
+        assert running.reload(gateway_text(2, rate=rate)) == []
+        shown = sh("tc class show dev lh-lan classid 6c68:1")
+    number, unit = rate.split()
+    bits = float(number) * {"kbps": 1e3, "Gbps": 1e9}[unit]
+    words = shown.split()
+    units = {"Kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9, "bit": 1}
+    for key in ("rate", "ceil"):
+        said = words[words.index(key) + 1]
+        name = next(unit for unit in units if said.endswith(unit))
+        assert float(said.removesuffix(name)) * units[name] == pytest.approx(bits, rel=1e-3)
+
+
+def test_an_access_point_with_another_name_is_taken_over(running: Running) -> None:
+    aps = """
+ap.{a} = {{ snmp.agent = "127.0.0.1:9", rate = "5 Mbps" }}
+ap.b = {{ subnets = "10.99.0.0/16", wce.interval = "20 ms", rate = "estimated" }}
+[gateway.station.s9]
+address = "10.99.0.1"
+ap = "b"
+"""
+    text = gateway_text(0, "").replace('rate = "5 Mbps"\n', "")
+    with entered(GATEWAY):
+        assert running.reload(text + aps.format(a="a")) == []
+        from lasthop.gateway.roster import Sighting
+
+        seen = [Sighting("02:00:00:00:00:01", config.ip_address(station_v4(0)), ap="a")]
+        running.service.roster.see(seen, 0.0)
+        running.service.settle(running.service.roster.stations())
+        assert running.reload(text + aps.format(a="other")) == []
+        # a look that had been under way still tells of the old name
+        running.service.roster.see(seen, 0.0)
+        running.service.settle(running.service.roster.stations())
+        third = aps.format(a="a").replace("ap.b", "ap.c").replace('"b"', '"c"')
+        assert running.reload(text + third) == []
+        running.service.ping()
+        assert set(running.service.estimators) == {"c"}
+        assert running.service.status()["shaping"]
+
+
+def test_whatever_goes_wrong_in_the_loop_is_a_fault(running: Running) -> None:
+    def wrong() -> None:
+        raise StopIteration("nobody")
+
+    service = running.service
+    service.guarded(wrong)
+    assert service.status()["faults"] == ["StopIteration: nobody"]
+    assert service.reload(lambda: next(iter(()))) == ["StopIteration: "]
+    assert service.status()["shaping"]
+    with entered(GATEWAY):
+        assert service.shaper.faults() == []
+
+
+def test_a_refused_file_touches_nothing(running: Running) -> None:
+    assert transfers(station_v4(0))
+    with entered(GATEWAY):
+        number, total = running.sent()
+        assert total > 10_000
+        text = gateway_text(2)
+        for bad, why in (
+            (text.replace('"wan"', '"wam"', 1), "interface wam: there is none of this name"),
+            (text.replace('lan = "lan"', 'lan = "lo"'), 'gateway.lan: "lo" is not that of'),
+            (text + 'ap.a.interface = "lam"\nap.b.interface = "lan"\n', "interface lam: there is"),
+        ):
+            (said,) = running.reload(bad)
+            assert said.startswith(why)
+            assert running.sent()[0] == number
+            assert running.sent()[1] >= total
+        assert running.service.shaper.faults() == []
+
+
+def test_filters_that_others_remove_are_missed(running: Running) -> None:
+    shaper = running.service.shaper
+    layout = shaper.running()
+    wan, lan = layout.wan_block.number, layout.lan_block.number
+    for removal, what in (
+        (f"tc filter del block {wan} pref 1", f"filters of block {wan} are gone"),
+        (f"tc filter del block {lan} pref 2", f"filters of block {lan} are gone"),
+        ("tc filter del dev lh-lan parent 6c68: pref 1", "filters of dev lh-lan are gone"),
+        (
+            f"tc filter del block {wan} pref 1 protocol ip handle 800::800 u32",
+            f"filters of block {wan} are gone",
+        ),
+        (
+            f"tc filter del block {lan} pref 1 protocol ip handle 1:a:1 u32",
+            f"filters of block {lan} are gone",
+        ),
+    ):
+        with entered(GATEWAY):
+            assert shaper.faults() == []
+            sh(removal)
+            assert shaper.faults() == [what]
+            running.service.heal()
+            assert running.service.faults == []
+    assert transfers(station_v4(0))
+
+
+def test_the_program_for_flows_is_missed(running: Running) -> None:
+    with entered(GATEWAY):
+        assert running.reload(gateway_text(2, 'fairness = "flow"\nflow_leaves = 3')) == []
+        assert running.service.shaper.faults() == []
+        sh("tc filter del dev lh-lan parent 6c68:1")
+        assert running.service.shaper.faults() == ["the filter of wlan's flows is gone"]
+
+
+def test_interfaces_with_other_names_are_given_back(lab: Lab, directory: Path) -> None:
+    gateway = config.read(gateway_text(2).replace('wan = "wan"', 'wan = "usb"'))
+    with entered(GATEWAY):
+        sh("ip link add usb type veth peer name usb2")
+        offload.set_merging("usb", True)
+        with Shaper(gateway, log_in(directory)) as shaper:
+            shaper.up(gateway.stations)
+            sh("ip link set usb name usb9")
+            sh("ip link set lh-lan down; ip link set lh-lan name odd")
+            assert shaper.faults() == ["interface lh-lan is gone", "interface usb is gone"]
+            assert shaper.down() == []
+            assert leftovers() == []
+            assert "odd" not in sh("ip -o link")
+            assert offload.merges("usb9")
+        sh("ip link del usb9")
+    assert transfers(station_v4(0))
+
+
+def test_what_cannot_be_undone_stays_in_the_log(
+    lab: Lab, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gateway = config.read(gateway_text(2))
+
+    def refuse(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with entered(GATEWAY), Shaper(gateway, log_in(directory)) as shaper:
+        offload.set_merging("wan", True)
+        shaper.up(gateway.stations)
+        with monkeypatch.context() as patch:
+            patch.setattr(offload, "set_merging", refuse)
+            assert shaper.down() == ["[Errno 5] Input/output error"]
+        assert log_in(directory).records()
+        assert not offload.merges("wan")
+        assert shaper.down() == []
+        assert offload.merges("wan")
+        offload.set_merging("wan", False)
+
+
+def test_names_that_begin_alike_have_interfaces_of_their_own(lab: Lab, tmp_path: Path) -> None:
+    names = ("enp0s31f6.1001", "enp0s31f6.1002")
+    with entered(GATEWAY):
+        shapers = []
+        try:
+            for k, name in enumerate(names):
+                for device, peer in ((name, f"p{k}"), (f"w{k}", f"q{k}")):
+                    sh(f"ip link add {device} type veth peer name {peer}")
+                text = gateway_text(1).replace('lan = "lan"', f'lan = "{name}"')
+                gateway = config.read(text.replace('wan = "wan"', f'wan = "w{k}"'))
+                directory = tmp_path / str(k)
+                directory.mkdir()
+                shapers.append(Shaper(gateway, log_in(directory)))
+                shapers[k].up(gateway.stations)
+            assert [shaper.faults() for shaper in shapers] == [[], []]
+            assert shapers[0].down() == []
+            assert shapers[1].faults() == []
+            assert shapers[1].down() == []
+            assert leftovers() == []
+        finally:
+            for k, shaper in enumerate(shapers):
+                shaper.close()
+                with suppress(AssertionError):
+                    sh(f"ip link del {names[k]}; ip link del w{k}")
+
+
+def test_down_finds_a_gateway_whose_file_has_changed(lab: Lab, directory: Path) -> None:
+    file = directory / "cafe.toml"
+    good = gateway_text(2)
+    other, broken = good.replace('lan = "lan"', 'lan = "lo"'), "[gateway\n"
+    program = (
+        "import sys, pathlib; from lasthop.gateway import state; from lasthop.cli import main; "
+        "state.RUN = pathlib.Path(sys.argv.pop(1)); sys.exit(main())"
+    )
+
+    def act(text: str, verb: str) -> tuple[int, str]:
+        file.write_text(text)
+        command = [sys.executable, "-c", program, directory / "run", "gateway", verb, file]
+        with entered(GATEWAY):
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    code, said = act(good, "up")
+    assert code == 0, said
+    code, said = act(other, "up")
+    assert code == 2
+    assert f"{file}: the gateway of this file is in place already, under {directory}/run" in said
+    assert f"lasthop gateway down {file} --state {directory}/run/lan ends it" in said
+    code, said = act(other, "status")
+    assert (code, station_v4(0) in said) == (0, True), said
+    assert act(broken, "down") == (0, "down\n")
+    with entered(GATEWAY):
+        assert leftovers() == []
+    code, said = act(good, "up")
+    os.kill(int(said.split()[-1]), signal.SIGKILL)
+    assert act(other, "down") == (0, "took back 3 changes of a process that was killed\n")
+    with entered(GATEWAY):
+        assert leftovers() == []
+    code, said = act(broken, "down")
+    assert (code, f"error: {file}:1" in said) == (2, True), said
+
+
+def test_a_full_disk_is_told_in_a_line(lab: Lab, tmp_path: Path) -> None:
+    import ctypes
+
+    small = tmp_path / "small"
+    small.mkdir()
+    file = tmp_path / "cafe.toml"
+    file.write_text(gateway_text(2))
+
+    def up() -> tuple[str, list[str]]:
+        libc = ctypes.CDLL(None, use_errno=True)
+        assert libc.unshare(0x00020000) == 0  # CLONE_NEWNS: the mount ends with this process
+        sh(f"mount --make-rprivate /; mount -t tmpfs -o size=16k none {small}")
+        sh(f"head -c 100k /dev/zero > {small}/ballast || true")
+        try:
+            operate.up(str(file), config.read(file), (), small)
+        except UserError as error:
+            return str(error), leftovers()
+        return "", leftovers()
+
+    said, left = Child(GATEWAY, up).result()
+    assert said == f"{small}/lock: No space left on device"
+    assert left == []
