@@ -1,4 +1,4 @@
-"""Where our CPU time goes: `perf` over the engine alone, when a goal is missed."""
+"""Where our CPU time goes: `perf` over the engine alone, of the case whose goal is missed."""
 
 import json
 import shutil
@@ -7,35 +7,38 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-#: Simulates the seven-station cell; the extension has no symbols, this program does.
-EXAMPLE = "cell_speed"
+#: Programs of the engine and what they simulate; the extension has no symbols, they do.
+CELL = ("cell_speed",)
+ROUTER = ("summary", str(Path(__file__).parent / "cases" / "dumbbell.toml"))
 LINES = 15
 
 
-def table() -> str:
-    """Functions by their share of CPU time, or why there is no such table."""
+def table(command: tuple[str, ...]) -> str:
+    """Functions of `command` by their share of CPU time, or why there is no such table."""
     perf = shutil.which("perf")
     if perf is None:
         return "no profile: `perf` is not installed (Debian package linux-perf)"
     with tempfile.TemporaryDirectory() as folder:
         data = f"{folder}/perf.data"
-        recorded = run([perf, "record", "--quiet", "--output", data, str(program())])
+        recorded = run(
+            [perf, "record", "--quiet", "--output", data, str(program(command[0])), *command[1:]]
+        )
         if recorded.returncode != 0:
             return f"no profile: {recorded.stderr.strip()}"
         by_function = ["--stdio", "--no-children", "--fields", "overhead,symbol"]
         printed = run([perf, "report", "--input", data, *by_function]).stdout
     shares = [line for line in printed.splitlines() if line.strip() and not line.startswith("#")]
-    return "\n".join(["where our CPU time goes", *shares[:LINES]])
+    return "\n".join([f"where our CPU time goes: {' '.join(command)}", *shares[:LINES]])
 
 
-def program() -> Path:
-    """The engine's example, built with symbols."""
-    build = ["cargo", "build", "--release", "--example", EXAMPLE, "--message-format", "json"]
+def program(example: str) -> Path:
+    """An example of the engine, built with symbols."""
+    build = ["cargo", "build", "--release", "--example", example, "--message-format", "json"]
     for line in run(build).stdout.splitlines():
         message = json.loads(line)
-        if message.get("target", {}).get("name") == EXAMPLE and message.get("executable"):
+        if message.get("target", {}).get("name") == example and message.get("executable"):
             return Path(message["executable"])
-    raise FileNotFoundError(f"cargo built no example {EXAMPLE}")
+    raise FileNotFoundError(f"cargo built no example {example}")
 
 
 def run(argv: list[str]) -> subprocess.CompletedProcess[str]:

@@ -75,6 +75,7 @@ def main() -> int:
     quick: bool = options.quick
     records: list[Record] = []
     missed: list[str] = []
+    missed_by_router: list[str] = []
     try:
         if options.only in (None, "cost"):
             beside_peers(records, missed, quick=quick)
@@ -85,7 +86,7 @@ def main() -> int:
         if options.only in (None, "edca"):
             access_parameters(records, missed, quick=quick)
         if options.only in (None, "dumbbell"):
-            routers(records, missed, quick=quick)
+            routers(records, missed_by_router, quick=quick)
         if options.only in (None, "memory"):
             memory(records, missed)
         if options.only in (None, "gateway"):
@@ -94,12 +95,14 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     write("results.json", [asdict(record) for record in records])
-    if not missed:
+    if not missed and not missed_by_router:
         print("all goals met")
         return 0
-    for line in missed:
+    for line in (*missed, *missed_by_router):
         print(f"missed: {line}")
-    print(f"\n{hot_spots.table()}")
+    for lines, command in ((missed, hot_spots.CELL), (missed_by_router, hot_spots.ROUTER)):
+        if lines:
+            print(f"\n{hot_spots.table(command)}")
     return 1
 
 
