@@ -15,7 +15,7 @@ from lasthop.result import LISTS, Result
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["save_result", "save_table", "write_atomically"]
+__all__ = ["refuse_foreign_result", "save_result", "save_table", "write_atomically"]
 
 Writer = Callable[[Path], object]
 
@@ -27,6 +27,7 @@ def save_result(result: Result, directory: Path) -> list[Path]:
     """
     if directory.exists() and not directory.is_dir():
         raise UserError(f"{directory}: is a file; a result is saved into a directory")
+    refuse_foreign_result(directory)
     about = {key: str(result.summary[key]) for key in ("scenario", "seed", "version")}
     writers: dict[str, Writer] = {"result.json": text_writer(result.to_json())}
     tables = {name: result.table(name).reset_index() for name in LISTS}
@@ -40,6 +41,20 @@ def save_result(result: Result, directory: Path) -> list[Path]:
             if path not in paths:
                 path.unlink(missing_ok=True)
     return paths
+
+
+def refuse_foreign_result(directory: Path) -> None:
+    """Refuse to replace a ``result.json`` that is not a result of lasthop."""
+    path = directory / "result.json"
+    if not path.is_file():
+        return
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        known = None
+    if not (isinstance(known, dict) and {"kind", "scenario", "version"} <= known.keys()):
+        message = f"{path}: exists and is not a result of lasthop; allowed is another directory"
+        raise UserError(message)
 
 
 def save_table(table: "pd.DataFrame", directory: Path, name: str) -> list[Path]:

@@ -72,6 +72,24 @@ def test_result_is_not_saved_over_a_file(small_result: lh.Result, tmp_path: Path
         small_result.save(tmp_path / "a")
 
 
+@pytest.mark.parametrize("text", ["mine", "[1, 2]", '{"kind": "survey"}', ""])
+def test_result_of_something_else_is_not_replaced(
+    small_result: lh.Result, tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(text)
+    with pytest.raises(lh.UserError, match="exists and is not a result of lasthop"):
+        small_result.save(tmp_path)
+    assert path.read_text() == text
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_result_of_lasthop_is_replaced(small_result: lh.Result, tmp_path: Path) -> None:
+    lh.simulate(SMALL).save(tmp_path)
+    small_result.save(tmp_path)
+    assert (tmp_path / "result.json").read_text() == small_result.to_json()
+
+
 def test_capture_without_frames_is_refused(tmp_path: Path) -> None:
     with pytest.raises(lh.UserError, match="no frames were recorded"):
         lh.simulate(SMALL).save_capture(tmp_path / "air.pcapng")

@@ -26,6 +26,7 @@ from lasthop.cli.progress import progress_bar
 from lasthop.errors import UserError
 from lasthop.result import LISTS, Result
 from lasthop.run import simulate as run
+from lasthop.saving import refuse_foreign_result
 
 __all__ = ["print_runs", "simulate"]
 
@@ -75,6 +76,7 @@ def simulate(
     if out is not None:
         writable(out)
         no_folders_for_tables(out)
+        refuse_foreign_result(out)
     elif series is not None:
         raise UserError(f"--series {series}: --out DIR is needed, where the series go")
     frames = None

@@ -135,6 +135,20 @@ def test_out_has_the_printed_result(lasthop: Lasthop, small: Path, tmp_path: Pat
     assert {"stations.csv", "stations.parquet", "series.csv", "samples.parquet"} <= names
 
 
+def test_foreign_result_is_refused_before_the_run(
+    lasthop: Lasthop, small: Path, tmp_path: Path
+) -> None:
+    foreign = tmp_path / "o" / "result.json"
+    foreign.parent.mkdir()
+    foreign.write_text("mine")
+    done = lasthop("simulate", small, "--out", foreign.parent)
+    assert done.returncode == 2
+    message = "exists and is not a result of lasthop; allowed is another directory"
+    assert done.stderr == f"error: {foreign}: {message}\n"
+    assert done.stdout == ""
+    assert foreign.read_text() == "mine"
+
+
 def test_capture_that_is_cut_short_says_so(lasthop: Lasthop, small: Path, tmp_path: Path) -> None:
     short = ("--set", "record.frames=10")
     done = lasthop("simulate", small, "--pcapng", tmp_path / "a.pcapng", *short)
