@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lasthop.cli.boundary import Interrupted
-from lasthop.cli.options import Json, file_name, writable
+from lasthop.cli.options import Jobs, Json, file_name, writable
 from lasthop.cli.progress import progress_bar
 
 __all__ = ["reproduce"]
@@ -33,6 +33,7 @@ def reproduce(
             help="Report and figures; finished runs are kept there.",
         ),
     ] = Path("out/reproduce"),
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Run the studies that settle claims of the papers, and print the ledger with its verdicts."""
@@ -43,7 +44,7 @@ def reproduce(
     directory = writable(out)
     try:
         with progress_bar("reproducing") as progress:
-            reproduction = chosen.run(directory, progress)
+            reproduction = chosen.run(directory, progress, jobs)
     except KeyboardInterrupt:
         done, all_of_them = chosen.plan.finished(directory)
         message = f"{done} of {all_of_them} runs are kept in {directory}"

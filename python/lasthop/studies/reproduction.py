@@ -110,15 +110,20 @@ class Task:
     plan: Plan
     quick: bool
 
-    def run(self, directory: Path, progress: ProgressCallback | None = None) -> Reproduction:
-        """Run what is not in `directory` yet and judge the claims.
+    def run(
+        self,
+        directory: Path,
+        progress: ProgressCallback | None = None,
+        jobs: int | None = None,
+    ) -> Reproduction:
+        """Run what is not in `directory` yet, on `jobs` threads, and judge the claims.
 
         Raises
         ------
         KeyboardInterrupt
             At Ctrl-C; the points finished by then are kept.
         """
-        runs = self.plan.run(directory, progress)
+        runs = self.plan.run(directory, progress, jobs)
         values: dict[str, dict[str, Measured]] = {}
         causes: dict[str, list[str]] = {}
         for study in self.studies:

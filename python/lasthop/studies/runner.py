@@ -37,7 +37,12 @@ class Plan:
             for point, tree in study.points.items():
                 self.scenarios[study.key, point] = Scenario(tree)
 
-    def run(self, directory: Path, progress: ProgressCallback | None = None) -> dict[str, Runs]:
+    def run(
+        self,
+        directory: Path,
+        progress: ProgressCallback | None = None,
+        jobs: int | None = None,
+    ) -> dict[str, Runs]:
         """Simulate what `directory` does not hold yet, predict all; return the runs by study key.
 
         Parameters
@@ -46,6 +51,9 @@ class Plan:
             Where finished points are kept and found again.
         progress : callable, optional
             Called with the `Progress` over all points that are still to be simulated.
+        jobs : int, optional
+            Threads over which the replications of a point are spread; by default one for each
+            processor.
 
         Raises
         ------
@@ -57,7 +65,7 @@ class Plan:
         missing = [each for key, each in distinct.items() if store.find(key) is None]
         tally = _Tally(missing, progress)
         for scenario in missing:
-            _keep(store, scenario, _simulated(scenario, tally))
+            _keep(store, scenario, _simulated(scenario, tally, jobs))
         reader = _Reader(store)
         return {
             study.key: {
@@ -104,11 +112,11 @@ class _Tally:
         self._before = (replications + more, simulated + more * scenario["duration_s"])
 
 
-def _simulated(scenario: Scenario, tally: _Tally) -> dict[str, Any]:
+def _simulated(scenario: Scenario, tally: _Tally, jobs: int | None) -> dict[str, Any]:
     """Return samples and series of a whole run; an interrupted one raises KeyboardInterrupt."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        result = simulate(scenario, progress=tally.report)
+        result = simulate(scenario, jobs=jobs, progress=tally.report)
     if result.interrupted:
         raise KeyboardInterrupt
     tally.finish(scenario)

@@ -56,6 +56,20 @@ def test_a_point_is_simulated_once_for_all_studies_and_never_again(tmp_path, mon
     assert again["demo-fig02"]["c"].samples == first["demo-fig01"]["a"].samples
 
 
+def test_points_are_simulated_on_the_threads_asked_for(tmp_path, monkeypatch):
+    asked = []
+    real = runner.simulate
+
+    def noted(scenario, **options):
+        asked.append(options["jobs"])
+        return real(scenario, **options)
+
+    monkeypatch.setattr(runner, "simulate", noted)
+    one = Plan([study(one=tree("one"))]).run(tmp_path / "one", jobs=1)
+    assert Plan([study(one=tree("one"))]).run(tmp_path / "default") == one
+    assert asked == [1, None]
+
+
 def test_fewer_replications_are_other_runs_with_the_same_first_samples(tmp_path):
     full = Plan([study(one=tree("one"))]).run(tmp_path)
     quick = Plan([study(one=tree("one")).shortened(0.5)]).run(tmp_path)
