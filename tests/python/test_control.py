@@ -35,8 +35,14 @@ def test_it_tells_its_base_thresholds_and_margin() -> None:
     wce = Wce(max_bps=6_000_000)
     assert wce.base_rtt_s is None
     assert wce.thresholds_s == (0.005, 0.04, 0.2)
-    for k in range(64):
-        wce.step(1 + 0.1 * k, 0.015)
+    # a longer path, or a queue: it finds out by letting C fall, and puts C back
+    steps = []
+    while wce.last_step != "return":
+        wce.step(1 + 0.1 * len(steps), 0.015)
+        steps.append(wce.last_step)
+    assert 0.1 * len(steps) < 22.4
+    assert {"increase", "decrease", "return"} == set(steps)
+    assert wce.capacity_bps == 6_000_000
     assert wce.base_rtt_s == pytest.approx(0.015)
     assert wce.thresholds_s == pytest.approx((0.015, 0.05, 0.21))
     overshoot_bps, queueing_s, margin = wce.cycle(5_400_000)
