@@ -37,6 +37,7 @@ __all__ = [
     "ifb_name",
     "range_of_rates",
     "refuse_what_does_not_fit",
+    "short_queue",
     "wan_and_lan_block",
 ]
 
@@ -87,6 +88,19 @@ def range_of_rates(gateway: Gateway) -> tuple[int, int]:
             f'allowed with fairness "rate" is a ratio up to {MOST_TURNS}'
         )
     return least, largest
+
+
+def short_queue(gateway: Gateway) -> list[str]:
+    """A warning if a queue cannot hold its station's turn, so that it may run empty within one."""
+    least, largest = range_of_rates(gateway)
+    turn = round(largest / least)
+    if turn <= gateway.queue_packets:
+        return []
+    return [
+        f'fairness = "rate": the turn of the fastest station is {turn} packets, and '
+        f"`gateway.queue` holds {gateway.queue_packets}: where it runs empty within a turn, "
+        "that station gets less"
+    ]
 
 
 def wan_and_lan_block(gateway: Gateway) -> tuple[Block, Block]:

@@ -15,6 +15,7 @@ from lasthop.errors import UserError
 from lasthop.gateway import config
 from lasthop.gateway.cautions import cautions
 from lasthop.gateway.config import Gateway
+from lasthop.gateway.layout import short_queue
 from lasthop.gateway.log import LogFile, say
 from lasthop.gateway.metrics import check_port, serve_metrics
 from lasthop.gateway.shaper import Shaper, undo_everything
@@ -51,7 +52,7 @@ def check(gateway: Gateway) -> list[str]:
 
 def warnings(gateway: Gateway) -> list[str]:
     """What to mind, in words."""
-    found = cautions(gateway)
+    found = [*cautions(gateway), *short_queue(gateway)]
     if (leases := gateway.discovery.leases) is not None:
         try:
             leases.open("rb").close()

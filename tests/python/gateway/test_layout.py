@@ -14,6 +14,7 @@ from lasthop.gateway.layout import (
     Layout,
     ifb_name,
     refuse_what_does_not_fit,
+    short_queue,
 )
 from lasthop.gateway.shaper import plan
 from lasthop.linux.tc import Device
@@ -68,6 +69,9 @@ def test_turns_are_in_proportion_up_to_ten_thousand() -> None:
     ap = layout.gateway.aps[0]
     quanta = [layout.quantum(ap, each) for each in layout.gateway.stations]
     assert quanta == [PACKET_BYTES * rate for rate in rates]
+    (warning,) = short_queue(layout.gateway)
+    assert "turn of the fastest station is 600 packets, and `gateway.queue` holds 200" in warning
+    assert short_queue(gateway("queue = 600\n" + more)) == []
     with pytest.raises(UserError, match=r"`gateway.station.x.rate`: .* 10000 times .*s1.rate`"):
         Layout(gateway(more + 'station.x = { address = "10.0.0.9", rate = "11 Gbps" }'), layout.ifb)
 
