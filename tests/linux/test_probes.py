@@ -10,6 +10,7 @@ import pytest
 from lab import sh
 from lasthop.linux.netns import Namespace
 from lasthop.linux.ping import HEADER, Answer, Pinger, checksum
+from lasthop.linux.tc import Address
 from lasthop.linux.udp_sample import Counted, UdpSample
 
 
@@ -80,7 +81,7 @@ def test_fast_senders_are_counted_and_slow_ones_beside_them(
     fast, slow, unknown = (ip_address(f"127.0.0.{k}") for k in (2, 3, 4))
     slow_packets = 4_000
 
-    def work() -> dict[object, Counted]:
+    def work() -> dict[Address, Counted]:
         sample = UdpSample(["lo"])
         senders = []
         for address in (fast, slow, unknown):
