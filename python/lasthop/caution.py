@@ -68,6 +68,12 @@ def _sharing(scenario: Tree) -> Iterator[str]:
             f"have together, so that the targets are {targets}"
         )
     flows = {flow["name"]: flow["direction"] for flow in bulk}
+    rare = [each["name"] for each in classes if not flows.keys() & set(each["flows"])]
+    if rare:
+        yield (
+            f"`cell.ap_queue.vbs.class`: {_listed(rare)}: sensors alone, which seldom have a "
+            "packet; the others get what that leaves, and targets are of classes that are busy"
+        )
     ways = [{flows[name] for name in each["flows"] if name in flows} for each in classes]
     if {"up"} in ways and {"down"} in ways:
         yield from _both_ways(queue)
@@ -82,7 +88,7 @@ def _both_ways(queue: Tree) -> Iterator[str]:
             "`cell.ap_queue.vbs.share_of`: classes of uploads have ACKs in the queue and do well "
             "with few of them, so that their shares of it are not of goodput (two to five times as "
             'much as downloads with equal shares); share_of = "service" with algorithm = '
-            '"regulated" is'
+            '"regulated" makes them so'
         )
     elif queue["algorithm"] == "corrected":
         yield (

@@ -37,6 +37,8 @@ OF_LINKS = ("occupancy_packets", "occupancy_sd_packets", "sojourn_s")
 OF_WIRED = ("one_way_delay_s",)
 """The same of classes of wired flows, the share apart where stations have theirs of the cell."""
 
+OF_USERS = ("goodput_bps", "rtt_s")
+"""Of the flows of a network by conflict graph, which no class sums up."""
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -167,6 +169,8 @@ class Comparison:
             ),
             "queues": OF_LINKS,
         }
+        if self.scenario.get("csma"):
+            always["flows"] = OF_USERS
         hidden = self.shown_with_nodes
         for list_name in LISTS:
             if list_name == "stability":

@@ -48,6 +48,12 @@ def test_flows_of_no_class_in_a_queue_of_their_own_are_no_danger() -> None:
     assert said({"a": {"download": 2}, "b": {"download": 2}, "c": voice}, HALVES) == []
 
 
+def test_a_class_of_sensors_alone_is_named() -> None:
+    stations = {"a": {"download": 2}, "b": {"sensor_up": "1 s"}}
+    [line] = said(stations, HALVES)
+    assert line.startswith("`cell.ap_queue.vbs.class`: b: sensors alone")
+
+
 def test_shares_that_leave_something_are_told_with_their_targets() -> None:
     classes = {"a": {"station": "a", "share": 0.3}, "b": {"station": "b", "share": 0.3}}
     [line] = said({"a": {"download": 1}, "b": {"download": 1}}, classes)

@@ -321,7 +321,7 @@ pub const QUANTITIES: &[Quantity] = &[
         name: "jain",
         unit: "-",
         lists: &["cells", "classes"],
-        definition: "Jain's fairness index of the goodputs of the stations that have flows, or of the class's flows that have begun and are not finished",
+        definition: "Jain's fairness index of the goodputs of the stations that have flows other than sensors', or of the class's flows that have begun and are not finished",
     },
     Quantity {
         name: "synchronisation",

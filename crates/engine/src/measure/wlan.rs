@@ -122,12 +122,14 @@ impl Period<'_> {
         }]
     }
 
-    /// (sum x)^2 / (n sum x^2) over the stations with flows (paper 002, eq. 27).
+    /// (sum x)^2 / (n sum x^2) over the stations with flows (paper 002, eq. 27); those that only
+    /// report ask for no share.
     fn jain(&self, goodputs: &[f64]) -> Option<f64> {
         let sums = self.station_goodputs(goodputs);
         let mut uses = vec![false; sums.len()];
-        let stations = self.world.scenario.flows.iter().filter_map(Flow::station);
-        stations.for_each(|station| uses[station] = true);
+        let lasting = |flow: &&Flow| flow.reports.is_none();
+        let flows = self.world.scenario.flows.iter().filter(lasting);
+        flows.filter_map(Flow::station).for_each(|station| uses[station] = true);
         let own: Vec<f64> = sums
             .iter()
             .zip(&uses)
