@@ -129,7 +129,9 @@ impl Period<'_> {
         let mut uses = vec![false; sums.len()];
         let lasting = |flow: &&Flow| flow.reports.is_none();
         let flows = self.world.scenario.flows.iter().filter(lasting);
-        flows.filter_map(Flow::station).for_each(|station| uses[station] = true);
+        flows
+            .filter_map(Flow::station)
+            .for_each(|station| uses[station] = true);
         let own: Vec<f64> = sums
             .iter()
             .zip(&uses)
