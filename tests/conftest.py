@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import subprocess
 from collections.abc import Callable
@@ -12,6 +13,10 @@ import pytest
 
 # Before numpy: matrices here are small, and on a busy machine threads would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A shell starts what it puts in the background deaf to Ctrl-C, which is tested here.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -278,7 +278,7 @@ fn airtimes(summary: &Value) -> Vec<f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases() / 4, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases() / 16, ..ProptestConfig::default() })]
 
     #[test]
     fn random_conflict_graphs_conserve_and_reproduce(scenario in network()) {
