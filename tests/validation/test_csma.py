@@ -79,6 +79,7 @@ def test_neither_the_backoff_s_distribution_nor_the_lengths_matters(backoff, tra
 def test_legacy_access_is_the_same_with_one_drive_for_all():
     names, edges, _ = network(6, 9, 0.35)
     text = saturated(names, edges, np.zeros(len(names)), access="legacy", access_intensity=2.24)
+    del text["csma"]["beta"]
     for link in text["csma"]["link"].values():
         del link["r"]
     result = simulate(text)
