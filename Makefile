@@ -23,7 +23,7 @@ WORKERS := --numprocesses auto --dist worksteal
 help:
 	@echo "make demo       compare a hot-spot's prediction with its simulation: a table and a picture"
 	@echo "make test       everything CI runs: make check, the documentation, the longer suites"
-	@echo "make check      format, lints, types, unit tests (under two minutes when warm)"
+	@echo "make check      format, lints, types, unit tests (ten minutes or so on two cores)"
 	@echo "make test-long  hours of random scenarios in minutes of machine time"
 	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them)"
 	@echo "make docs       the documentation site, in site/"
