@@ -9,6 +9,7 @@ interval ``quick_margin`` times as wide, so that the full run may settle what it
 does not overturn it.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -249,13 +250,18 @@ def _checks(table: Mapping[str, Any]) -> list[Check]:
         papers = [papers] * len(places)
     return [
         Check(
-            what=table["what"].replace("{}", place),
+            what=table["what"].replace("{}", in_words(place)),
             rule=_rule(table, place, paper),
             by_model=table.get("judge", "simulation") == "model",
             unit=table.get("unit", ""),
         )
         for place, paper in zip(places, papers, strict=True)
     ]
+
+
+def in_words(place: str) -> str:
+    """Return a part of a value's name as a sentence has it: 0.3 for ``0_3``, two classes."""
+    return re.sub(r"(?<=\d)_(?=\d)", ".", place).replace("_", " ")
 
 
 def _rule(table: Mapping[str, Any], place: str, paper: float | str | None) -> Number | Shape:

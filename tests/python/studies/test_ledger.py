@@ -225,6 +225,17 @@ def test_at_repeats_a_check_with_its_own_paper_value():
 
 
 @pytest.mark.parametrize(
+    ("place", "words"),
+    [("0_3", "0.3"), ("44_7", "44.7"), ("two_classes", "two classes"), ("c_2", "c 2")],
+)
+def test_parts_of_names_are_told_in_words(place, words):
+    book = one(
+        f'{{ what = "at {{}}", kind = "shape", holds = ["fig.a_{{}} < 1"], at = ["{place}"] }}'
+    )
+    assert [check.what for check in book.claims[0].checks] == [f"at {words}"]
+
+
+@pytest.mark.parametrize(
     ("check", "message"),
     [
         ('{ what = "w", kind = "number", value = "fig.a" }', "either `paper` or `range`"),
