@@ -3,12 +3,31 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from lasthop.run import Progress, ProgressCallback
 from lasthop.tuning.search import ProgressCallback as StageCallback
 from lasthop.tuning.search import TuneProgress
 
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import ProgressColumn
+
 __all__ = ["count_bar", "progress_bar", "real_time_bar", "stage_bar"]
+
+
+@contextmanager
+def drawn(*columns: "ProgressColumn") -> Iterator["Bar"]:
+    """Draw a bar, and take it away whatever happens, also while it is drawn for the first time."""
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    try:
+        with bar:
+            yield bar
+    finally:
+        bar.stop()
 
 
 @contextmanager
@@ -17,9 +36,7 @@ def progress_bar(label: str) -> Iterator[ProgressCallback | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description}"),
@@ -27,7 +44,7 @@ def progress_bar(label: str) -> Iterator[ProgressCallback | None]:
         TextColumn("{task.percentage:>3.0f} %  {task.fields[done]} runs  {task.fields[rate]}"),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with drawn(*columns) as bar:
         task = bar.add_task(label, total=None, done="0", rate="")
 
         def show(progress: Progress) -> None:
@@ -50,9 +67,7 @@ def stage_bar() -> Iterator[StageCallback | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description:<10}"),
@@ -60,7 +75,7 @@ def stage_bar() -> Iterator[StageCallback | None]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with drawn(*columns) as bar:
         task = bar.add_task("", total=None)
 
         def show(progress: TuneProgress) -> None:
@@ -82,12 +97,10 @@ def real_time_bar(label: str) -> Iterator[Callable[[float, float], None] | None]
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
 
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with drawn(*columns) as bar:
         task = bar.add_task(label, total=None)
 
         def show(passed_s: float, length_s: float) -> None:
@@ -102,9 +115,7 @@ def count_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description}"),
@@ -112,7 +123,7 @@ def count_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with drawn(*columns) as bar:
         task = bar.add_task(label, total=None)
 
         def show(done: int, total: int) -> None:
