@@ -4,6 +4,7 @@ Each line stands for itself; it names the key, what follows from it, and what to
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from lasthop import _core
@@ -35,7 +36,7 @@ def cautions(scenario: Tree) -> list[str]:
     scenario : Mapping
         Normalised scenario.
     """
-    return [*_sharing(scenario), *_noise(scenario)]
+    return [*_sharing(scenario), *_noise(scenario), *_conflicts(scenario)]
 
 
 def _sharing(scenario: Tree) -> Iterator[str]:
@@ -206,6 +207,40 @@ def _longest_frames(scenario: Tree, stations: Collection[str]) -> dict[str, dict
         for way, length in packets.items():
             longest[way] = max(longest.get(way, 0), length + around)
     return frames
+
+
+def _conflicts(scenario: Tree) -> Iterator[str]:
+    """Networks by their conflict graph."""
+    csma = scenario.get("csma")
+    if csma is None:
+        return
+    conflicts = {link["name"]: link["conflicts"] for link in csma["links"]}
+    routes = {flow["class"]: flow["route"] for flow in csma["flows"]}
+    for name, route in routes.items():
+        pairs = pairwise(route)
+        apart = [
+            (one, other)
+            for one, other in pairs
+            if one in conflicts and other in conflicts and other not in conflicts[one]
+        ]
+        if apart:
+            one, other = apart[0]
+            more = f" (and {len(apart) - 1} more pairs)" if len(apart) > 1 else ""
+            yield (
+                f"`flow.{name}.route`: links {one} and {other} follow each other without a conflict"
+                f"{more}: the node between them would send and receive at once; list it, "
+                f'csma.link.{one}.conflicts = ["{other}"]'
+            )
+    adaptive = csma["access"] == "adaptive" and any(link["r"] is None for link in csma["links"])
+    unbound = adaptive and not csma["aqm"] and csma["r_max"] is None
+    if unbound and any(flow["transport"] == "tcp" for flow in csma["flows"]):
+        most = csma["r_per_packet"] * csma["queue_packets"]
+        yield (
+            "`csma.aqm` = false without r_max: nothing but full queues tells TCP what a link costs, "
+            f"so that every r grows with its queue, up to {most:.3g} at csma.queue = "
+            f"{csma['queue_packets']}, and all links become alike; set csma.aqm = true, or "
+            "csma.r_max"
+        )
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -222,3 +222,26 @@ def test_what_the_model_does_not_cover_is_refused_or_warned_of():
         "ACKs contend for the channel; the model gives them no time there and promises too much "
         "(paper 001, section 4.2.1)",
     ]
+
+
+def test_dummy_packets_of_an_empty_queue_are_told_apart():
+    apart = {
+        "duration": "10 s",
+        "csma": {"link": {"1": {}, "2": {"conflicts": ["3"]}, "3": {}}},
+        "flow": {"long": {"route": ["1", "2"]}, "short": {"route": ["3"]}},
+    }
+    answer = predict(apart)
+    airtime = means(answer, "links", "airtime_fraction")
+    rates = means(answer, "flows", "goodput_bps") / (8.0 * 1460.0)
+    dummy = means(answer, "links", "dummy_fraction")
+    # link 1 has no neighbour and an empty queue: half of the time it is on the air
+    np.testing.assert_allclose(airtime[0], 0.5, atol=1e-9)
+    np.testing.assert_allclose(dummy, airtime - rates[[0, 0, 1]] / 600.0, atol=1e-9)
+    [line] = [line for line in answer.warnings if "dummy packets" in line]
+    assert line.startswith(
+        "the predicted air time of link 1 has dummy packets in it, of link 1 9.9"
+    )
+    assert "simulated with `csma.dummy` = true only" in line
+    simulated = predict(apart, settings={"csma.dummy": True}).warnings
+    assert not any("true only" in line for line in simulated)
+    assert "dummy_fraction" not in predict(FOUR).summary["links"][0]

@@ -167,3 +167,29 @@ def test_results_predictions_and_sweeps_say_it_too() -> None:
     assert json.loads(lh.predict(scenario).to_json())["warnings"][:2] == lines
     swept = lh.sweep(scenario, {"seed": [1, 2]})
     assert [line.partition(": ")[2] for line in swept.warnings] == 2 * lines
+
+
+def conflicts(**csma: object) -> list[str]:
+    """Cautions about two links, the second behind the first."""
+    links = {"1": {}, "2": {}, **csma.pop("links", {})}  # type: ignore[dict-item]
+    network = {"link": links, **csma}
+    return cautions(
+        lh.Scenario({"duration": "9 s", "csma": network, "flow": {"f": {"route": ["1", "2"]}}})
+    )
+
+
+def test_a_route_over_links_that_send_at_once_is_named() -> None:
+    [line] = conflicts()
+    assert line.startswith("`flow.f.route`: links 1 and 2 follow each other without a conflict: ")
+    assert line.endswith('list it, csma.link.1.conflicts = ["2"]')
+    assert conflicts(links={"1": {"conflicts": ["2"]}}) == []
+
+
+def test_prices_that_nothing_tells_are_named() -> None:
+    touching = {"1": {"conflicts": ["2"]}}
+    [line] = conflicts(links=touching, aqm=False)
+    assert line.startswith("`csma.aqm` = false without r_max: ")
+    assert "up to 0.03 at csma.queue = 1000" in line
+    assert conflicts(links=touching, aqm=False, r_max=0.01) == []
+    given = {"1": {"conflicts": ["2"], "r": 0.01}, "2": {"r": 0.01}}
+    assert conflicts(links=given, aqm=False) == []

@@ -10,7 +10,7 @@ use super::model::{Access, Category};
 use super::presets::Preset;
 use super::problem::Problems;
 use super::queue;
-use super::stations;
+use super::stations::{self, SHAPES};
 use super::units::{self, TIME};
 use super::value;
 use super::vbs;
@@ -82,13 +82,22 @@ fn check_cell_is_not_needed(root: &Section, problems: &mut Problems) {
     {
         let message = "missing; needed with stations is a table with at least the key phy";
         problems.add(station.origin, "cell", message.to_owned());
+        return;
+    }
+    if let Some(wire) = root.table("wire")
+        && wire.given
+        && !root.lacks("cell")
+    {
+        let message = "is between an access point and its servers, and there is no cell; allowed \
+                       beside a `cell`";
+        let hint = "the links of a wired network are tables [link.NAME]".to_owned();
+        problems.add_with_hint(wire.origin, &wire.path, message.to_owned(), Some(hint));
     }
 }
 
 fn check_wired_flows(root: &Section, problems: &mut Problems) {
-    let shapes = ["dumbbell", "parking_lot"];
     if let Some(tcp) = root.table("tcp")
-        && shapes.iter().any(|shape| root.table(shape).is_some())
+        && SHAPES.iter().any(|shape| root.table(shape).is_some())
     {
         check_recovery(Layers(&[tcp]), problems);
     }

@@ -2,7 +2,7 @@
 
 use super::grammar::{Default, Key, Kind, Table};
 use super::presets::Preset;
-use super::problem::{Origin, Problems, did_you_mean};
+use super::problem::{Origin, Problems, did_you_mean, nearest};
 use super::tree::{Data, Item, join};
 use super::value::{Value, allowed, check};
 use crate::control::utility::Marginals;
@@ -12,9 +12,11 @@ use crate::kernel::time::Span;
 pub(super) struct Section {
     pub(super) path: String,
     pub(super) origin: Origin,
+    /// The file or a setting has it.
+    pub(super) given: bool,
     entries: Vec<(&'static str, Entry)>,
     tables: Vec<(&'static str, Section)>,
-    /// Keys whose value has been refused, or that are needed but missing.
+    /// Keys whose value has been refused, that are misspelt, or that are needed but missing.
     lacking: Vec<&'static str>,
     /// Tables with free names, in order of the file.
     named: Vec<(&'static str, Vec<(String, Section)>)>,
@@ -53,6 +55,7 @@ impl Decoder<'_, '_> {
         let mut section = Section {
             path,
             origin: node.origin,
+            given: true,
             entries: Vec::new(),
             tables: Vec::new(),
             lacking: Vec::new(),
@@ -65,7 +68,16 @@ impl Decoder<'_, '_> {
                         let path = join(&section.path, key.name);
                         self.key(&mut section, key, node, path);
                     }
-                    None => self.unknown(&section, table, name, node),
+                    None => {
+                        self.unknown(&section, table, name, node);
+                        // what is misspelt is not missing
+                        if !self.problems.is_full()
+                            && let Some(meant) = nearest(name, table.names())
+                            && let Some(key) = table.key(meant)
+                        {
+                            section.lacking.push(key.name);
+                        }
+                    }
                 }
             }
         }
@@ -157,6 +169,7 @@ impl Decoder<'_, '_> {
     fn absent(&mut self, section: &mut Section, key: &'static Key, inherited: bool) {
         let path = join(&section.path, key.name);
         let (value, shown) = match &key.default {
+            Default::Required if section.lacks(key.name) => return,
             Default::Required => {
                 let allowed = allowed(&key.kind, self.phy);
                 let message = format!("missing; needed {allowed}");
@@ -170,7 +183,10 @@ impl Decoder<'_, '_> {
                         origin: section.origin,
                         data: Data::Table(Vec::new()),
                     };
-                    let inner = self.section(&empty, table, path);
+                    let inner = Section {
+                        given: false,
+                        ..self.section(&empty, table, path)
+                    };
                     section.tables.push((key.name, inner));
                 }
                 return;

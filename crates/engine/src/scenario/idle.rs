@@ -4,15 +4,13 @@ use super::decode::{Entry, Section};
 use super::layers::Layers;
 use super::model::Scenario;
 use super::problem::Problems;
+use super::stations::SHAPES;
 use super::units::{self, TIME};
 use crate::kernel::time::Span;
 
 /// Defaults of the grammar, which say nothing: a scenario may be shorter than they are.
 const DEFAULT_START_SPREAD: Span = Span(1_000_000_000);
 const DEFAULT_BIN: Span = Span(100_000_000);
-
-/// Tables that stand for several links.
-const SHAPES: [&str; 2] = ["dumbbell", "parking_lot"];
 
 /// Checks a file against the scenario made of it.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
@@ -56,7 +54,8 @@ fn check_queues(root: &Section, problems: &mut Problems) {
         let hint = "`cell.ap_queue`, and `queue` of a link, are the queues elsewhere".to_owned();
         problems.add_with_hint(queue.origin, &queue.path, message.to_owned(), Some(hint));
     }
-    for (_, link) in root.named("link") {
+    let links = root.named("link").iter().map(|(_, link)| link);
+    for link in links.chain(root.table("wire")) {
         let queues = ["queue", "back_queue"].map(|key| link.table(key));
         for queue in queues.into_iter().flatten() {
             if link.entry("rate").and_then(Entry::rate).is_none() {

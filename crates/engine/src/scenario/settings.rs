@@ -69,19 +69,8 @@ impl Setting<'_, '_, '_> {
             }
             return;
         }
-        match &key.kind {
-            Kind::Table(inner) => {
-                self.in_table(self.table_at(entries, name), inner, rest, &path);
-            }
-            Kind::Shorthand { table: inner, main } => {
-                let child = self.table_at(entries, name);
-                write_out(child, main);
-                self.in_table(child, inner, rest, &path);
-            }
-            Kind::Named(inner) => {
-                let child = self.table_at(entries, name);
-                self.in_named(child, inner, rest, &path);
-            }
+        let inner = match &key.kind {
+            Kind::Table(inner) | Kind::Shorthand { table: inner, .. } | Kind::Named(inner) => inner,
             _ => {
                 let message = format!(
                     "`{}` is a single value, not a table; allowed is `{}=VALUE`",
@@ -90,7 +79,22 @@ impl Setting<'_, '_, '_> {
                 );
                 let whole_path = join(&path, &rest.join("."));
                 self.problems.add(self.origin, &whole_path, message);
+                return;
             }
+        };
+        let was_there = entries.iter().any(|(entry, _)| entry == name);
+        let child = self.table_at(entries, name);
+        match &key.kind {
+            Kind::Named(_) => self.in_named(child, inner, rest, &path),
+            Kind::Shorthand { main, .. } => {
+                write_out(child, main);
+                self.in_table(child, inner, rest, &path);
+            }
+            _ => self.in_table(child, inner, rest, &path),
+        }
+        // nothing is missing in a table that a refused setting would have begun
+        if !was_there {
+            entries.retain(|(entry, item)| entry != name || !item.is_empty_table());
         }
     }
 
@@ -121,6 +125,10 @@ impl Setting<'_, '_, '_> {
                             "{} sets all of them; give a station that differs a table of its own",
                             join(&join(parent, group), &rest.join("."))
                         )),
+                    ),
+                    None if names.is_empty() => (
+                        format!("no such {}; there is none, and a whole table adds one", table.name),
+                        Some(format!("`{path}={{ ... }}`")),
                     ),
                     None => (
                         format!("no such {}; allowed are {names_shown}", table.name),

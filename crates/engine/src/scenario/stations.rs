@@ -12,6 +12,9 @@ pub(super) const MOST_STATIONS: u64 = 10_000;
 /// Most flows in a scenario.
 pub(super) const MOST_FLOWS: u64 = 100_000;
 
+/// Tables that stand for several links, and flows across them.
+pub(super) const SHAPES: [&str; 2] = ["dumbbell", "parking_lot"];
+
 /// The access point's name in results and random streams.
 pub(super) const AP_NAME: &str = "ap";
 
@@ -41,9 +44,7 @@ fn wired_flows(root: &Section) -> Option<u64> {
     let count = |section: &Section, key| section.entry(key).and_then(Entry::count);
     let own = root.named("flow").iter();
     let own: u64 = own.map(|(_, flow)| count(flow, "count").unwrap_or(1)).sum();
-    let shapes = ["dumbbell", "parking_lot"]
-        .iter()
-        .filter_map(|key| root.table(key));
+    let shapes = SHAPES.iter().filter_map(|key| root.table(key));
     let of_shape = |shape: &Section| {
         let is_refused = ["flows", "cross", "hops"]
             .iter()
@@ -84,26 +85,33 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         .collect();
     let all = per_table.zip(wired_flows(root));
     match all.map(|(flows, wired)| flows.iter().sum::<u64>().saturating_add(wired)) {
-        _ if ["flow", "dumbbell", "parking_lot"]
-            .iter()
-            .any(|key| root.lacks(key)) => {}
+        _ if root.lacks("flow") || SHAPES.iter().any(|key| root.lacks(key)) => {}
         Some(0) => {
             let (origin, path, message) = nothing_flows(root);
             problems.add(origin, &path, message.to_owned());
         }
         Some(flows) if flows > MOST_FLOWS => {
             let message = format!("{flows} flows in all; allowed are at most {MOST_FLOWS}");
-            problems.add(last_origin(root), "station", message);
+            let (origin, path) = most_flows(root);
+            problems.add(origin, &path, message);
         }
         _ => {}
     }
 }
 
+/// The last table of those that make flows, the plural of stations standing for all of them.
+fn most_flows(root: &Section) -> (Origin, String) {
+    let shape = SHAPES.iter().find_map(|key| root.table(key));
+    let flow = root.named("flow").last().map(|(_, flow)| flow);
+    match flow.or(shape) {
+        Some(table) if root.named("station").is_empty() => (table.origin, table.path.clone()),
+        _ => (last_origin(root), "station".to_owned()),
+    }
+}
+
 /// What to say of a file without a flow, and where.
 fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
-    let shape = ["dumbbell", "parking_lot"]
-        .iter()
-        .find_map(|key| root.table(key));
+    let shape = SHAPES.iter().find_map(|key| root.table(key));
     match shape {
         _ if !root.named("station").is_empty() => (
             last_origin(root),
@@ -115,6 +123,11 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
             shape.origin,
             format!("{}.flows", shape.path),
             "missing; needed is a number of flows, or tables [flow.NAME]",
+        ),
+        None if root.lacks("link") || !root.named("link").is_empty() => (
+            root.origin,
+            "flow".to_owned(),
+            "missing; needed are tables [flow.NAME], each with a node `from` and a node `to`",
         ),
         None => (
             root.origin,

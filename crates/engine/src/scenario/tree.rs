@@ -71,6 +71,10 @@ impl Item {
         }
     }
 
+    pub(super) fn is_empty_table(&self) -> bool {
+        matches!(&self.data, Data::Table(entries) if entries.is_empty())
+    }
+
     /// The value under `key`, if this is a table that has it.
     pub(super) fn get(&self, key: &str) -> Option<&Item> {
         match &self.data {

@@ -76,7 +76,11 @@ pub(super) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
         .iter()
         .find(|(name, spellings)| known(name) && spellings.contains(&lower.as_str()))
         .map(|(name, _)| *name)
-        .or_else(|| nearest(word, units.iter().map(|unit| unit.name)))
+        .or_else(|| {
+            // a prefix that is none here, as in "Tbps", is no slip of the finger
+            let begins = |unit: &&Unit| lower.chars().next() == unit.name.to_lowercase().chars().next();
+            nearest(word, units.iter().filter(begins).map(|unit| unit.name))
+        })
 }
 
 /// Why a text is not a quantity.
@@ -277,6 +281,8 @@ mod tests {
         assert_eq!(meant("mbps", RATE), Some("Mbps"));
         assert_eq!(meant("MBit/s", RATE), Some("Mbps"));
         assert_eq!(meant("MB/s", RATE), None);
+        assert_eq!(meant("Tbps", RATE), None, "a factor of 10^12 off");
+        assert_eq!(meant("bsp", RATE), Some("bps"));
         assert_eq!(meant("k", SIZE), Some("kB"));
         assert_eq!(meant("parsec", TIME), None);
     }

@@ -3,7 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from lasthop.models.acsma.optimum import Optimum
+from lasthop.models.acsma.sets import Floats
 from lasthop.models.errors import ModelError
 
 ASSUMPTIONS = (
@@ -24,6 +27,13 @@ LARGE_LOSS = 0.1
 
 MOST_LISTED = 4
 """Links that a warning names."""
+
+IDLE = 0.01
+"""Air time of a link's dummy packets that is worth a word. [-]"""
+
+SWING = 0.5
+"""Modulus of a factor with negative real part, from one look at the queues to the next, from which on
+queues swing visibly; docs/papers/acsma.md, "How often r is set". [-]"""
 
 FEWEST_CONNECTIONS = 1.0
 """A flow cannot have fewer connections."""
@@ -143,6 +153,8 @@ def check_optimum(
     found: Optimum,
     losses: Mapping[str, float],
     connections: Mapping[str, float],
+    dummies: Mapping[str, float],
+    modes_per_s: Floats,
 ) -> Iterator[str]:
     """Warnings on what was found.
 
@@ -154,6 +166,10 @@ def check_optimum(
         Its solution.
     losses, connections : mapping of str to float
         Loss probability and number of connections of each flow. [-]
+    dummies : mapping of str to float
+        Air time of each link's dummy packets. [-]
+    modes_per_s : ndarray
+        Eigenvalues of the queues' motion. [1/s]
 
     Yields
     ------
@@ -172,12 +188,34 @@ def check_optimum(
             f"flow {worst} loses {rare[worst]:.0%} of its packets, {len(rare)} flow(s) more than "
             f"{LARGE_LOSS:.0%}; a smaller k loses less {of('5.2')}"
         )
+    if idle := {name: part for name, part in dummies.items() if part > IDLE}:
+        worst = max(idle, key=idle.__getitem__)
+        simulated = "" if csma["dummy"] else ", which are simulated with `csma.dummy` = true only"
+        yield (
+            f"the predicted air time of link {some(list(idle))} has dummy packets in it, of link "
+            f"{worst} {100.0 * idle[worst]:.3g} %: a link whose queue is empty sends those"
+            f"{simulated} {of('3.3')}"
+        )
+    yield from check_interval(csma["r_interval_s"], modes_per_s)
     if few := {name: n for name, n in connections.items() if n < FEWEST_CONNECTIONS}:
         least = min(few, key=few.__getitem__)
         yield (
             f"flow {least} would have {few[least]:.2g} connections, {len(few)} flow(s) fewer than "
             f"one; a larger k is finer {of('6.1.4')}"
         )
+
+
+def check_interval(interval_s: float, modes_per_s: Floats) -> Iterator[str]:
+    """A warning where r is set so seldom that queues overshoot."""
+    factors = 1.0 + interval_s * modes_per_s
+    if not ((factors.real < 0.0) & (np.abs(factors) >= SWING)).any():
+        return
+    yield (
+        f"r is set so seldom (`csma.r_interval` = {interval_s:g} s) that queues overshoot and swing, "
+        "most so of links in conflict on one route: simulated round-trip times and connections can "
+        f"be twice what is predicted; {0.5 / np.abs(modes_per_s).max():.1g} s is short enough "
+        f"{of('5.1')}"
+    )
 
 
 def one_flow_per_link(csma: Mapping[str, Any]) -> bool:

@@ -21,6 +21,7 @@ from lasthop.models.acsma.graph import from_edges
 from lasthop.models.acsma.network import Flow, Network
 from lasthop.models.acsma.optimum import RENO, optimum
 from lasthop.models.acsma.reno import connections_for_rtt, connections_for_utility
+from lasthop.models.acsma.sampled import queue_modes
 from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import AlphaFair, ByPoints, Utility
 from lasthop.models.errors import ModelError
@@ -29,6 +30,9 @@ Quantities = dict[str, Any]
 
 NO_LOSS = 1e-9
 """Loss of a wired link that is none but for the solver's residual. [-]"""
+
+NO_DUMMIES = 1e-4
+"""Air time of dummy packets that is none but for the solver's residual. [-]"""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
     -------
     dict
         A result of kind ``"prediction"``: of each link ``airtime_fraction``, with adaptive access
-        ``aggressiveness``, and the ``connections`` that pass it; of each flow ``goodput_bps`` and
+        ``aggressiveness``, where some link has dummy packets ``dummy_fraction``, and the ``connections`` that pass it; of each flow ``goodput_bps`` and
         ``goodput_share``, and where they are known ``rtt_s``, ``loss_probability`` and
         ``connections``; ``solver`` and its ``states``, with the ``kkt_residual`` of an optimum or
         the ``airtime_error`` of what is none; and the lists ``assumptions`` and ``warnings``. What
@@ -167,10 +171,13 @@ def _optimum(scenario: Mapping[str, Any], network: Network) -> tuple[_Answer, li
         number = connections_for_utility(k, worth, rtt, rates)
     through = incidence[:wireless] @ number
     names = [flow.name for flow in network.flows]
+    dummy = np.maximum(found.airtime - load / network.service_rate_pps, 0.0)
+    has_dummies = bool(dummy.max() > NO_DUMMIES)
     answer = _Answer(
         links={
             name: {
                 "airtime_fraction": _estimate(found.airtime[place]),
+                **({"dummy_fraction": _estimate(dummy[place])} if has_dummies else {}),
                 "aggressiveness": _estimate(found.aggressiveness[place]),
                 "connections": _estimate(through[place]),
             }
@@ -193,7 +200,10 @@ def _optimum(scenario: Mapping[str, Any], network: Network) -> tuple[_Answer, li
     )
     losses = dict(zip(names, loss.tolist(), strict=True))
     connections = dict(zip(names, number.tolist(), strict=True))
-    return answer, list(check_optimum(csma, found, losses, connections))
+    dummies = dict(zip(network.graph.links, dummy.tolist(), strict=True))
+    modes = queue_modes(network, rates, found.aggressiveness, csma["beta"])
+    modes_per_s = csma["r_per_packet"] * network.service_rate_pps * modes
+    return answer, list(check_optimum(csma, found, losses, connections, dummies, modes_per_s))
 
 
 def _wires_s(scenario: Mapping[str, Any], network: Network, loss: Mapping[str, float]) -> Floats:

@@ -125,7 +125,7 @@ def red(
 
 def threshold(packets: int) -> dict[str, Any]:
     """Return the threshold policy: what finds so many packets is lost."""
-    return {"limit": BUFFER, "threshold": packets}
+    return {"threshold": packets}
 
 
 POLICIES: Mapping[str, Mapping[str, Any]] = {"red": red(8, 15), "threshold": threshold(15)}

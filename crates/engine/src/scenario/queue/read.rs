@@ -102,47 +102,60 @@ pub(in super::super) fn check(table: &Section, key: &str, problems: &mut Problem
     }
 }
 
-/// A discipline that begins where the queue ends would do nothing.
+/// A discipline that begins where the queue ends would do nothing, and neither would a limit beyond
+/// a threshold.
 fn check_limit(queue: &Section, problems: &mut Problems) {
+    if let Some(threshold) = queue.entry("threshold")
+        && let (Some(packets), Some(limit)) = (threshold.count(), queue.entry("limit"))
+        && limit.count().is_some_and(|limit| limit != packets)
+    {
+        let message = format!(
+            "{} beside a threshold of {}, which is the limit of its queue; allowed is one of the two",
+            limit.shown, threshold.shown
+        );
+        let is_set = |entry: &Entry| matches!(entry.origin, Origin::Setting(_));
+        let hint = (is_set(threshold) && !is_set(limit)).then(|| {
+            let whole = format!("{}={{ threshold = {} }}", queue.path, threshold.shown);
+            format!("`{whole}` replaces the whole queue")
+        });
+        problems.add_with_hint(limit.origin, &limit.path, message, hint);
+        return;
+    }
     let red = queue.table("red");
     // of bytes: a queue may hold packets longer than the mean
     let counts_packets = red.and_then(|red| red.entry("bytes")?.flag()) == Some(false);
     let min_th = red
         .filter(|_| counts_packets)
         .and_then(|red| red.entry("min_th"));
-    let begins = min_th.and_then(|min_th| Some(("red.min_th", min_th, min_th.number()?)));
-    // a full queue finds its threshold, but RED's average never gets to the limit
-    let threshold = queue.entry("threshold");
-    let begins =
-        begins.or_else(|| Some(("threshold", threshold?, threshold?.count()? as f64 - 1.0)));
-    let Some((name, lower, most)) = begins else {
+    let Some((entry, least)) = min_th.and_then(|entry| Some((entry, entry.number()?))) else {
         return;
     };
     let given = queue.entry("limit");
     let limit = match given {
         Some(limit) => limit.count(),
-        None if name == "threshold" || queue.lacks("limit") => None,
+        None if queue.lacks("limit") => None,
         None => Some(u64::from(LIMIT)),
     };
-    if limit.is_none_or(|limit| limit as f64 > most) {
+    // RED's average never gets to the limit
+    if limit.is_none_or(|limit| limit as f64 > least) {
         return;
     }
     match given {
-        Some(entry) => {
+        Some(given) => {
             let message = format!(
-                "{} keeps the queue from {name}; allowed is more than {}",
-                entry.shown,
-                most.floor()
+                "{} keeps the queue from red.min_th; allowed is more than {}",
+                given.shown,
+                least.floor()
             );
-            problems.add(entry.origin, &entry.path, message);
+            problems.add(given.origin, &given.path, message);
         }
         None => {
             let message = format!(
                 "{} is never reached by a queue of {LIMIT}; allowed is less",
-                lower.shown
+                entry.shown
             );
             let hint = format!("`{}.limit` sets what it holds", queue.path);
-            problems.add_with_hint(lower.origin, &lower.path, message, Some(hint));
+            problems.add_with_hint(entry.origin, &entry.path, message, Some(hint));
         }
     }
 }

@@ -14,6 +14,7 @@ use super::toml;
 /// All four kinds of flow, and long enough for the sample values.
 const FULL: &str = r#"
 duration = "100 s"
+wire.rate = "9 Mbps"
 cell = { phy = "802.11b", node = "a" }
 link = { near = { from = "a", to = "c", delay = "1 ms" }, far = { from = "c", to = "b" } }
 [station.a]

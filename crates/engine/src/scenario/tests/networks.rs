@@ -366,6 +366,58 @@ fn what_would_do_nothing_is_refused() {
 }
 
 #[test]
+fn a_wire_is_that_of_a_cell() {
+    let network = "link.a = { from = \"x\", to = \"y\", delay = \"1 ms\" }\n\
+                   flow.f = { from = \"x\", to = \"y\" }";
+    assert_eq!(
+        refused(&format!("wire.rate = \"9 Mbps\"\n{network}")),
+        "x.toml:2: `wire`: is between an access point and its servers, and there is no cell; \
+         allowed beside a `cell`\n\
+         hint: the links of a wired network are tables [link.NAME]"
+    );
+    assert!(refused(&format!("wire.queue.codel = {{}}\n{network}")).contains("there is no cell"));
+    let cell = "cell = { phy = \"802.11b\" }\nstation.a.download = 1\n";
+    let red = "queue.red = { min_th = 5, max_th = 15 }";
+    assert_eq!(
+        refused(&format!("{cell}[wire]\n{red}")),
+        "x.toml:5: `wire.queue`: a link without a rate never lets a packet wait; allowed with a rate"
+    );
+    assert_eq!(refused(&format!("{cell}[wire]\nrate = \"9 Mbps\"\n{red}")), "");
+}
+
+#[test]
+fn links_without_flows_are_told_that_these_are_missing() {
+    let link = "link.a = { from = \"x\", to = \"y\", rate = \"9 Mbps\" }\n";
+    let needed = "missing; needed are tables [flow.NAME], each with a node `from` and a node `to`";
+    assert_eq!(refused(link), format!("x.toml: `flow`: {needed}"));
+    assert_eq!(
+        refused("[link]"),
+        format!("x.toml:2: `link`: empty; needed are tables [link.NAME]\nx.toml: `flow`: {needed}")
+    );
+}
+
+#[test]
+fn too_many_flows_are_those_of_the_table_that_makes_them() {
+    let lot = |more: &str| format!("parking_lot = {{ hops = 64, bottleneck = \"9 Mbps\", {more} }}");
+    assert_eq!(
+        refused(&lot("cross = 2000")),
+        "x.toml:2: `parking_lot`: 128000 flows in all; allowed are at most 100000"
+    );
+    assert_eq!(
+        refused(&format!("{}\nflow.x.count = 50_000", lot("cross = 1000"))),
+        "x.toml:3: `flow.x`: 114000 flows in all; allowed are at most 100000"
+    );
+}
+
+#[test]
+fn what_is_misspelt_is_not_missing_too() {
+    let said = refused("dumbbell = { flows = 1, botleneck = \"9 Mbps\", rtt = \"9 ms\" }");
+    assert!(said.contains("`dumbbell.botleneck`: unknown key"), "{said}");
+    assert!(said.ends_with("hint: did you mean `bottleneck`?"), "{said}");
+    assert_eq!(said.lines().count(), 2, "{said}");
+}
+
+#[test]
 fn what_does_something_for_one_class_is_allowed() {
     let text = "duration = \"1 s\"\nrecord.utilisation_bin = \"0.4 s\"\n\
                 dumbbell = { bottleneck = \"9 Mbps\", rtt = \"5 ms\", access_spread = 0.1, start_spread = \"1 s\" }\n\

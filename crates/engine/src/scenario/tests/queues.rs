@@ -216,7 +216,17 @@ fn a_discipline_that_begins_beyond_the_limit_is_refused() {
     );
     assert_eq!(
         queue("{ limit = 10, threshold = 11 }"),
-        "`cell.ap.queue.limit`: 10 keeps the queue from threshold; allowed is more than 10"
+        "`cell.ap.queue.limit`: 10 beside a threshold of 11, which is the limit of its queue; \
+         allowed is one of the two"
+    );
+    assert!(queue("{ limit = 20, threshold = 11 }").contains("20 beside a threshold of 11"));
+    let over_the_file = "queue = 15\ndumbbell = { flows = 1, bottleneck = \"9 Mbps\", rtt = \"9 ms\" }";
+    let over_the_file = format!("duration = \"9 s\"\n{over_the_file}");
+    assert_eq!(
+        complaints(toml(&over_the_file, &[("queue.threshold", "10")])),
+        "x.toml:2: `queue.limit`: 15 beside a threshold of 10, which is the limit of its queue; \
+         allowed is one of the two\n\
+         hint: `queue={ threshold = 10 }` replaces the whole queue"
     );
     assert_eq!(queue("{ limit = 11, threshold = 11 }"), "");
     let bytes = "{ limit = 5, red = { min_th = 5, max_th = 15, bytes = true } }";

@@ -138,3 +138,20 @@ fn a_value_of_many_lines_stays_on_one() {
     assert_eq!(said.lines().count(), 1);
     assert!(said.starts_with("--set tcp.congestion=a\\nb\\u{2028}c: "));
 }
+
+#[test]
+fn a_typo_inside_a_table_is_one_problem() {
+    for path in ["cell.ap_queue.vbs.clas.a.share", "cell.ap.queue.vbs.clas"] {
+        let said = said_of(&[(path, "0.5")]);
+        assert!(said.contains("`: unknown key; allowed are occupancy"), "{said}");
+        assert!(said.ends_with("\nhint: did you mean `class`?"), "{said}");
+        assert_eq!(said.lines().count(), 2, "{said}");
+    }
+    let table = said_of(&[("cell.ap_queue.vbs", "{ clas = { a = { share = 0.5 } } }")]);
+    assert_eq!(table.lines().count(), 2, "{table}");
+    assert_eq!(
+        said_of(&[("link.a.rate", "9 Mbps")]),
+        "--set link.a.rate=9 Mbps: `link.a`: no such link; there is none, and a whole table adds one\n\
+         hint: `link.a={ ... }`"
+    );
+}

@@ -1,0 +1,59 @@
+"""Queues of links whose aggressiveness is set now and then: when do they swing?"""
+
+from itertools import pairwise
+
+import numpy as np
+
+from lasthop.models.acsma.distribution import exact
+from lasthop.models.acsma.network import Network
+from lasthop.models.acsma.sets import Floats
+
+__all__ = ["queue_modes"]
+
+EMPTY = 1e-9
+"""Aggressiveness of a link whose queue is empty but for the solver's residual. [-]"""
+
+
+def queue_modes(network: Network, rates: Floats, aggressiveness: Floats, beta: float) -> Floats:
+    r"""Eigenvalues of the queues' motion about the optimum, per packet/s and r per packet. [-]
+
+    A queue grows by what arrives less what its link sends, which follows every r by the covariance
+    of the links' activity. Between two looks at the queues, T apart, r stands still, so that a mode
+    with eigenvalue :math:`\lambda` is multiplied by :math:`1 + \alpha C \lambda T` from one look to
+    the next: below -1 it swings with a growing amplitude. What users send is taken to be constant.
+
+    Parameters
+    ----------
+    network : Network
+        Links and flows.
+    rates : ndarray, shape (flows,)
+        :math:`x_s` at the optimum. [packets/s]
+    aggressiveness : ndarray, shape (wireless links,)
+        :math:`r_l` at the optimum. [-]
+    beta : float
+        Factor of r in the exponent of the backoff, :math:`\beta`. [-]
+
+    Notes
+    -----
+    Not in the paper, whose r follows its queue at once (5.1).
+    """
+    graph = network.graph.within(network.carrying)
+    r = aggressiveness[list(network.carrying)]
+    waiting = [int(link) for link in np.flatnonzero(r > EMPTY)]
+    links = exact(graph)
+    sent = [links.response(beta * r, direction)[waiting] for direction in np.eye(len(graph))]
+    arriving = _onward(network, rates, [graph.links[link] for link in waiting])
+    change = (arriving - np.eye(len(waiting))) @ np.transpose(sent)[:, waiting]
+    return np.asarray(np.linalg.eigvals(beta * change))
+
+
+def _onward(network: Network, rates: Floats, links: list[str]) -> Floats:
+    """Part of what each of these links (column) sends that each (row) gets next."""
+    place = {name: number for number, name in enumerate(links)}
+    load, onward = np.zeros(len(links)), np.zeros((len(links), len(links)))
+    for flow, rate in zip(network.flows, rates, strict=True):
+        route = [place[link] for link in flow.route if link in place]
+        load[route] += rate
+        for one, following in pairwise(route):
+            onward[following, one] += rate
+    return onward / load

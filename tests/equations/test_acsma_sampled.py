@@ -1,0 +1,42 @@
+"""Queues of links whose r is set now and then."""
+
+import numpy as np
+import pytest
+
+from lasthop import predict
+from lasthop.models.acsma.graph import from_edges
+from lasthop.models.acsma.network import Flow, Network
+from lasthop.models.acsma.sampled import queue_modes
+
+
+def test_two_links_of_one_route_by_hand() -> None:
+    pair = Network(from_edges("ab", [("a", "b")]), (Flow("f", ("a", "b")),))
+    y = 0.4  # of each; covariances y (1 - y) and -y y
+    z = np.log(y / (1 - 2 * y))
+    modes = queue_modes(pair, np.array([y]), np.array([z, z]) / 50.0, 50.0)
+    motion = 50.0 * np.array([[-y * (1 - y), y * y], [y * (1 - y) + y * y, -y * y - y * (1 - y)]])
+    np.testing.assert_allclose(np.sort(modes), np.sort(np.linalg.eigvals(motion)), rtol=1e-9)
+
+
+def test_a_link_with_an_empty_queue_passes_on_what_it_gets() -> None:
+    row = Network(from_edges("abc", [("a", "c")]), (Flow("f", ("a", "b", "c")),))
+    pair = Network(from_edges("ac", [("a", "c")]), (Flow("f", ("a", "c")),))
+    rates, r = np.array([0.3]), 0.02
+    with_b = queue_modes(row, rates, np.array([r, 0.0, r]), 50.0)
+    np.testing.assert_allclose(
+        np.sort(with_b), np.sort(queue_modes(pair, rates, np.array([r, r]), 50.0))
+    )
+
+
+ROUTE = {
+    "duration": "10 s",
+    "csma": {"link": {"1": {"conflicts": ["2"]}, "2": {}}},
+    "flow": {"long": {"route": ["1", "2"]}},
+}
+
+
+@pytest.mark.parametrize(("interval", "swings"), [("1 s", True), ("0.8 s", True), ("0.5 s", False)])
+def test_a_warning_says_where_queues_swing(interval: str, swings: bool) -> None:
+    # simulated, 4 x 300 s: round-trip times 1150, 830, 530 ms; predicted are 589 ms
+    warnings = predict(ROUTE, settings={"csma.r_interval": interval}).warnings
+    assert ["`csma.r_interval`" in line for line in warnings] == [True] * swings
