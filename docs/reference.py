@@ -101,6 +101,12 @@ def allowed(value: Schema) -> str:
             return f"A number from {value['minimum']} to below {value['exclusiveMaximum']}."
         case "boolean":
             return "`true` or `false`."
+        case "array" if value["items"]["type"] == "array":
+            point, coordinate = value["items"], value["items"]["items"]
+            return (
+                f"A list of {value['minItems']} to {value['maxItems']} points, each "
+                f"{point['minItems']} numbers above {coordinate['exclusiveMinimum']}."
+            )
         case "array":
             return "A list of names in quotes."
         case "object":

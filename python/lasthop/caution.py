@@ -236,10 +236,9 @@ def _conflicts(scenario: Tree) -> Iterator[str]:
     if unbound and any(flow["transport"] == "tcp" for flow in csma["flows"]):
         most = csma["r_per_packet"] * csma["queue_packets"]
         yield (
-            "`csma.aqm` = false without r_max: nothing but full queues tells TCP what a link costs, "
-            f"so that every r grows with its queue, up to {most:.3g} at csma.queue = "
-            f"{csma['queue_packets']}, and all links become alike; set csma.aqm = true, or "
-            "csma.r_max"
+            "`csma.aqm` = false without r_max: nothing but full queues tells TCP what a link "
+            f"costs, so that every r grows with its queue, up to {most:.3g} at csma.queue = "
+            f"{csma['queue_packets']}, and links become alike; set csma.aqm = true, or csma.r_max"
         )
 
 

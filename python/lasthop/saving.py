@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -10,14 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
 from lasthop.errors import UserError
+from lasthop.ownership import refuse_foreign
 from lasthop.result import LISTS, Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["refuse_foreign_result", "save_result", "save_table", "write_atomically"]
+__all__ = ["RESULT_FILES", "TABLE_FILES", "save_result", "save_table", "write_atomically"]
 
 Writer = Callable[[Path], object]
+
+
+def table_files(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of the files of tables."""
+    return tuple(f"{name}{suffix}" for name in names for suffix in (".parquet", ".csv"))
+
+
+TABLE_FILES = table_files(LISTS)
+"""What a sweep may write."""
+
+RESULT_FILES = ("result.json", *TABLE_FILES, *table_files(("samples", "series")))
+"""What a result may write."""
 
 
 def save_result(result: Result, directory: Path) -> list[Path]:
@@ -27,7 +40,7 @@ def save_result(result: Result, directory: Path) -> list[Path]:
     """
     if directory.exists() and not directory.is_dir():
         raise UserError(f"{directory}: is a file; a result is saved into a directory")
-    refuse_foreign_result(directory)
+    refuse_foreign(directory, RESULT_FILES)
     about = {key: str(result.summary[key]) for key in ("scenario", "seed", "version")}
     writers: dict[str, Writer] = {"result.json": text_writer(result.to_json())}
     tables = {name: result.table(name).reset_index() for name in LISTS}
@@ -36,25 +49,10 @@ def save_result(result: Result, directory: Path) -> list[Path]:
         if not table.empty:
             writers |= table_writers(name, table, about)
     paths = write_all(directory, writers)
-    for name in tables:
-        for path in (directory / f"{name}.parquet", directory / f"{name}.csv"):
-            if path not in paths:
-                path.unlink(missing_ok=True)
+    for name in RESULT_FILES:
+        if directory / name not in paths:
+            (directory / name).unlink(missing_ok=True)
     return paths
-
-
-def refuse_foreign_result(directory: Path) -> None:
-    """Refuse to replace a ``result.json`` that is not a result of lasthop."""
-    path = directory / "result.json"
-    if not path.is_file():
-        return
-    try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        known = None
-    if not (isinstance(known, dict) and {"kind", "scenario", "version"} <= known.keys()):
-        message = f"{path}: exists and is not a result of lasthop; allowed is another directory"
-        raise UserError(message)
 
 
 def save_table(table: "pd.DataFrame", directory: Path, name: str) -> list[Path]:

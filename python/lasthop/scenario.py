@@ -207,8 +207,15 @@ def _writable(tree: Any) -> Any:
 
 
 def looks_like_json(content: bytes) -> bool:
-    """Whether the first character is an opening brace, which no TOML file begins with."""
-    return content.removeprefix(BOM_UTF8).lstrip()[:1] == b"{"
+    """Whether it begins with a brace, perhaps in a list, as no TOML does, or is JSON as a whole."""
+    text = content.removeprefix(BOM_UTF8).lstrip()
+    if re.match(rb"(\[\s*)?{", text):
+        return True
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, str]:

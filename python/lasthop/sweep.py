@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from lasthop import _core
 from lasthop.caution import cautions
 from lasthop.errors import UserError
+from lasthop.ownership import refuse_foreign
 from lasthop.phase import phase_effects
 from lasthop.result import LISTS, flat_row
 from lasthop.run import Progress, ProgressCallback, replaced, threads_asked
-from lasthop.saving import save_table
+from lasthop.saving import TABLE_FILES, save_table
 from lasthop.scenario import Scenario, ScenarioLike, as_setting
 from lasthop.store import Store
 
@@ -113,6 +114,7 @@ class Sweep:
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
         """Write every table as Parquet and CSV; return the paths."""
+        refuse_foreign(Path(directory), TABLE_FILES)
         tables = {name: self.table(name) for name in LISTS}
         return [
             path

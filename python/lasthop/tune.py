@@ -32,6 +32,9 @@ GIVE_UP = 0.05
 CONFIRM = 10
 """Candidates confirmed by simulation, unless said otherwise."""
 
+TUNING_FILES = ("tuning.json", "tuning.parquet", "tuning.csv", "tuning.png")
+"""What `Tuning.save` may write."""
+
 
 class Tuning:
     """What a search found: the setting to choose, what it gains and what it costs.
@@ -177,8 +180,10 @@ class Tuning:
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
         """Write ``tuning.json``, ``tuning.png`` and the table as Parquet and CSV."""
+        from lasthop.ownership import refuse_foreign
         from lasthop.saving import table_writers, text_writer, write_all
 
+        refuse_foreign(Path(directory), TUNING_FILES)
         writers = {"tuning.json": text_writer(self.to_json())}
         writers |= table_writers("tuning", self.table.reset_index(), {})
         if self.confirmed:

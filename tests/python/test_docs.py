@@ -52,6 +52,13 @@ def test_every_setting_has_a_heading() -> None:
     assert len(reference.tables(schema)) == 1 + len(schema["$defs"])
 
 
+def test_points_are_no_names() -> None:
+    page = reference.scenario_page()
+    points = "A list of 2 to 1000 points, each 2 numbers above 0."
+    for key in ("csma.marginal_utility", "flow.NAME.marginal_utility"):
+        assert points in page.partition(f"### `{key}`")[2].partition("\n##")[0]
+
+
 def test_every_command_has_a_heading() -> None:
     commands = typer.main.get_command(app).commands
     assert {f"lasthop {name}" for name in commands} <= headings("reference/cli.md")

@@ -5,8 +5,10 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from matplotlib.figure import Figure
 
 import lasthop as lh
+from lasthop.ownership import is_ours, refuse_foreign
 from lasthop.saving import text_writer, write_all, write_atomically
 
 from .conftest import SMALL
@@ -101,3 +103,50 @@ def test_capture_begins_with_a_section_header(small_result: lh.Result, tmp_path:
     content = (tmp_path / "air.pcapng").read_bytes()
     assert struct.unpack("<I4xI", content[:12]) == (0x0A0D0D0A, 0x1A2B3C4D)
     assert small_result.frame_count == 1000
+
+
+FOREIGN = {
+    "flows.csv": "name,mine\na,1\n",
+    "flows.parquet": "mine",
+    "samples.csv": "",
+    "series.parquet": "PAR1 lasthop PAR1",
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_table_of_somebody_else_is_neither_replaced_nor_removed(
+    small_result: lh.Result, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(FOREIGN[name])
+    with pytest.raises(lh.UserError, match=f"{name}: exists and is not a table of lasthop"):
+        small_result.save(tmp_path)
+    assert path.read_text() == FOREIGN[name]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_table_changed_by_hand_is_not_replaced(small_result: lh.Result, tmp_path: Path) -> None:
+    small_result.save(tmp_path)
+    (tmp_path / "flows.csv").write_text("name,my_notes\n")
+    with pytest.raises(lh.UserError, match=r"flows\.csv: exists"):
+        small_result.save(tmp_path)
+
+
+def test_pictures_name_lasthop_and_are_told_from_others(
+    small_result: lh.Result, tmp_path: Path
+) -> None:
+    picture = tmp_path / "goodput.png"
+    small_result.plot.goodput().savefig(picture)
+    assert is_ours(picture)
+    other = tmp_path / "other.png"
+    Figure(figsize=(1, 1)).savefig(other)
+    assert not is_ours(other)
+    with pytest.raises(lh.UserError, match=r"other\.png: exists and is not a picture of lasthop"):
+        refuse_foreign(tmp_path, ["goodput.png", "other.png", "not-there.png"])
+    small_result.plot.goodput().savefig(tmp_path / "goodput.pdf")
+
+
+def test_a_folder_of_the_name_is_somebody_elses(tmp_path: Path) -> None:
+    (tmp_path / "report.html").mkdir()
+    with pytest.raises(lh.UserError, match=r"report\.html: exists and is not a report of lasthop"):
+        refuse_foreign(tmp_path, ["report.html"])

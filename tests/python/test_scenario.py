@@ -1,5 +1,6 @@
 import json
 import pickle
+import re
 import tomllib
 from pathlib import Path
 
@@ -125,3 +126,23 @@ def test_tables_are_set_as_toml_writes_them() -> None:
     assert red["links"][0]["queue"]["max_th_packets"] == 15
     with pytest.raises(lh.ScenarioError, match="cannot be read as a table"):
         red.with_("queue", {"red": None})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[{"duration": "9 s"}]', "a list is not a table; allowed is a scenario with"),
+        ("[1, 2]", "a list is not a table"),
+        ('"hello"', '"hello" is not a table'),
+        ('[{"duration": "9 s"},', "not valid JSON"),
+        ("[station.a]", "`duration`: missing"),
+        ("[station.a", "not valid TOML"),
+        ("[" * 100_000, "not valid TOML"),
+    ],
+)
+def test_what_is_no_table_is_called_what_it_is(text: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "scenario"
+    file.write_text(text)
+    with pytest.raises(lh.ScenarioError, match=re.escape(said)) as refused:
+        lh.Scenario(file)
+    assert "TOML" in said or "TOML" not in str(refused.value)

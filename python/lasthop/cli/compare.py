@@ -27,6 +27,7 @@ from lasthop.cli.simulate import finish, print_runs
 from lasthop.compare import Comparison, Row
 from lasthop.compare import compare as lay_side_by_side
 from lasthop.digits import estimate, plain, signed
+from lasthop.ownership import refuse_foreign
 
 __all__ = ["compare"]
 
@@ -80,13 +81,14 @@ def compare(
     """Predict and simulate a scenario: one table, one picture."""
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     writable(out)
+    picture = out / f"{stem(scenario)}-compare.png"
+    refuse_foreign(out, [picture.name])
     with keeping_nothing(), progress_bar("simulating") as progress, warnings.catch_warnings():
         # An interruption is reported below, in the command line's own words.
         warnings.simplefilter("ignore", RuntimeWarning)
         comparison = lay_side_by_side(
             scenario, model=model, jobs=jobs, progress=progress, emulate=emulate
         )
-    picture = out / f"{stem(scenario)}-compare.png"
     try:
         out.mkdir(parents=True, exist_ok=True)
         comparison.save_figure(picture)

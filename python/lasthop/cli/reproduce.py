@@ -9,6 +9,7 @@ import typer
 from lasthop.cli.boundary import Interrupted
 from lasthop.cli.options import Jobs, Json, file_name, writable
 from lasthop.cli.progress import progress_bar
+from lasthop.ownership import refuse_foreign
 
 __all__ = ["reproduce"]
 
@@ -42,6 +43,7 @@ def reproduce(
 
     chosen = task(names or [], quick=quick)
     directory = writable(out)
+    refuse_foreign(directory, chosen.files)
     try:
         with progress_bar("reproducing") as progress:
             reproduction = chosen.run(directory, progress, jobs)

@@ -24,9 +24,10 @@ from lasthop.cli.options import (
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import progress_bar
 from lasthop.errors import UserError
+from lasthop.ownership import refuse_foreign
 from lasthop.result import LISTS, Result
 from lasthop.run import simulate as run
-from lasthop.saving import refuse_foreign_result
+from lasthop.saving import RESULT_FILES
 
 __all__ = ["print_runs", "simulate"]
 
@@ -76,7 +77,7 @@ def simulate(
     if out is not None:
         writable(out)
         no_folders_for_tables(out)
-        refuse_foreign_result(out)
+        refuse_foreign(out, RESULT_FILES)
     elif series is not None:
         raise UserError(f"--series {series}: --out DIR is needed, where the series go")
     frames = None

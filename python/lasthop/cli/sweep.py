@@ -24,6 +24,8 @@ from lasthop.cli.options import (
 from lasthop.cli.progress import progress_bar
 from lasthop.digits import plain
 from lasthop.errors import UserError
+from lasthop.ownership import refuse_foreign
+from lasthop.saving import TABLE_FILES
 from lasthop.scenario import blaming
 from lasthop.sweep import Point, Sweep, SweepInterrupted
 from lasthop.sweep import sweep as run_sweep
@@ -72,6 +74,7 @@ def sweep(
     alone |= {path: f"--set {path}" for path, _ in scenario.settings if path not in alone}
     values = swept(over, alone)
     directory = writable(Path("out") / f"{stem(scenario)}-sweep" if out is None else out)
+    refuse_foreign(directory, TABLE_FILES)
     interrupted = None
     with progress_bar("sweeping") as progress:
         try:

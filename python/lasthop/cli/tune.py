@@ -22,7 +22,8 @@ from lasthop.cli.options import (
 from lasthop.cli.progress import stage_bar
 from lasthop.digits import estimate, plain, signed
 from lasthop.errors import UserError
-from lasthop.tune import CONFIRM, GIVE_UP, TuneInterrupted, Tuning
+from lasthop.ownership import refuse_foreign
+from lasthop.tune import CONFIRM, GIVE_UP, TUNING_FILES, TuneInterrupted, Tuning
 from lasthop.tune import tune as search
 from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
 from lasthop.tuning.measures import Estimate, estimated
@@ -132,6 +133,7 @@ def tune(
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     if out is not None:
         writable(out)
+        refuse_foreign(out, TUNING_FILES)
     if category is not None and category not in (used := categories_in_use(scenario)):
         raise UserError(
             f"--category {category}: no flow is in it", f"categories in use: {', '.join(used)}"

@@ -3,12 +3,16 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from os import PathLike
+from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
+
+from lasthop import _core
 
 __all__ = [
     "COLUMN_INCHES",
@@ -43,7 +47,10 @@ class Figure(MatplotlibFigure):
         return picture.getvalue()
 
     def savefig(self, fname: Any, **options: Any) -> None:
-        """Write the picture in house style; see matplotlib."""
+        """Write the picture in house style, naming lasthop in PNG; see matplotlib."""
+        named = Path(fname).suffix[1:] if isinstance(fname, str | PathLike) else ""
+        if (options.get("format") or named or "png").lower() == "png":
+            options.setdefault("metadata", {"Software": f"lasthop {_core.VERSION}"})
         with style.context(HOUSE):
             super().savefig(fname, **options)
 

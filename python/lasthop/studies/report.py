@@ -62,6 +62,7 @@ def page(
         body.extend(_claim(result) for result in results if result.claim.subject == subject)
     return (
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        '<meta name="generator" content="lasthop">\n'
         f"<title>Claims ledger</title>\n<style>{STYLE}</style>\n" + "\n".join(body) + "\n</html>\n"
     )
 

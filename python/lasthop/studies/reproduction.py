@@ -9,6 +9,7 @@ from typing import Any
 
 from lasthop import __version__
 from lasthop.errors import UserError
+from lasthop.ownership import refuse_foreign
 from lasthop.run import ProgressCallback
 from lasthop.saving import text_writer, write_atomically
 from lasthop.studies.ledger import Claim, ClaimResult, Ledger, load
@@ -49,15 +50,16 @@ class Reproduction:
 
     def save(self, directory: Path) -> Path:
         """Write ``report.html`` and the figures into `directory`; return the page's path."""
+        refuse_foreign(directory, files_of(self.studies))
         directory.mkdir(parents=True, exist_ok=True)
         pictures = []
         for study in self.studies:
             if study.draw is None:
                 continue
-            file = directory / f"{study.key}.png"
+            file = directory / picture_of(study)
             write_atomically(file, study.draw(self.runs[study.key]).savefig)
             pictures.append(Picture(study.title, file.name, self._remarks(study)))
-        report = directory / "report.html"
+        report = directory / REPORT
         text = page(self.results, pictures, self.ledger.subjects, self._provenance())
         write_atomically(report, text_writer(text))
         return report
@@ -100,6 +102,19 @@ def select(ledger: Ledger, names: Sequence[str]) -> tuple[Claim, ...]:
         raise UserError(f'"{name}" is neither a subject nor a claim', hint) from None
 
 
+REPORT = "report.html"
+
+
+def picture_of(study: Study) -> str:
+    """Name of a study's picture."""
+    return f"{study.key}.png"
+
+
+def files_of(studies: Sequence[Study]) -> list[str]:
+    """Names of the report and of the pictures in it."""
+    return [REPORT, *(picture_of(study) for study in studies if study.draw is not None)]
+
+
 @dataclass(frozen=True)
 class Task:
     """Claims to settle and the studies that do it."""
@@ -109,6 +124,11 @@ class Task:
     studies: tuple[Study, ...]
     plan: Plan
     quick: bool
+
+    @property
+    def files(self) -> list[str]:
+        """Names of the files that `Reproduction.save` writes."""
+        return files_of(self.studies)
 
     def run(
         self,

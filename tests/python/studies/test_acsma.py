@@ -8,7 +8,7 @@ from lasthop.scenario import check
 from lasthop.studies import ledger
 from lasthop.studies.acsma import STUDIES, capacity, network, overhead, settings, theory
 from lasthop.studies.runner import Plan
-from lasthop.studies.study import Run, Runs
+from lasthop.studies.study import Quantity, Run, Runs
 
 from .brief import shortened
 
@@ -89,10 +89,16 @@ def test_a_user_with_nothing_has_a_gap_without_end():
     assert network.gap(starved).samples[0] == -np.inf
 
 
-def test_the_largest_distance_is_taken_in_each_replication():
-    ours = network.rates(run_of(user_1=[8000.0, 16000.0], user_2=[8000.0, 8000.0]))
-    wanted = [network.known(1.0), network.known(2.0)]
-    assert network.distance(ours, wanted).samples == pytest.approx([0.5, 1.0])
+def test_the_distance_is_that_of_the_flow_farthest_off_and_not_of_luck():
+    ours = network.rates(run_of(user_1=[8000.0, 24000.0], user_2=[4000.0, 16000.0]))
+    wanted = [network.known(2.0), network.known(2.0)]
+    # user 1 has the mean wanted
+    assert network.distance(ours, wanted).samples == pytest.approx([0.75, 0.0])
+    noise = np.random.default_rng(1).normal(1.0, 0.1, (4, 400))
+    alike = [Quantity(row) for row in noise]
+    found = network.distance(alike, [network.known(1.0)] * 4).measured()
+    # the mean of the largest of four would be 0.1 * 1.6 and more
+    assert abs(found.simulated) < 2.0 * found.ci95
 
 
 def test_growth_is_that_of_the_fastest_queue():

@@ -32,8 +32,8 @@ IDLE = 0.01
 """Air time of a link's dummy packets that is worth a word. [-]"""
 
 SWING = 0.5
-"""Modulus of a factor with negative real part, from one look at the queues to the next, from which on
-queues swing visibly; docs/papers/acsma.md, "How often r is set". [-]"""
+"""Modulus of a mode's factor from one look at the queues to the next, its real part negative, from
+which on they swing visibly; docs/papers/acsma.md, "How often r is set". [-]"""
 
 FEWEST_CONNECTIONS = 1.0
 """A flow cannot have fewer connections."""
@@ -210,11 +210,11 @@ def check_interval(interval_s: float, modes_per_s: Floats) -> Iterator[str]:
     factors = 1.0 + interval_s * modes_per_s
     if not ((factors.real < 0.0) & (np.abs(factors) >= SWING)).any():
         return
+    enough_s = 0.5 / float(np.abs(modes_per_s).max())
     yield (
-        f"r is set so seldom (`csma.r_interval` = {interval_s:g} s) that queues overshoot and swing, "
-        "most so of links in conflict on one route: simulated round-trip times and connections can "
-        f"be twice what is predicted; {0.5 / np.abs(modes_per_s).max():.1g} s is short enough "
-        f"{of('5.1')}"
+        f"r is set so seldom (`csma.r_interval` = {interval_s:g} s) that queues overshoot and "
+        "swing, most so of links in conflict on one route: simulated round-trip times and "
+        f"connections can be twice what is predicted; {enough_s:.1g} s is short enough {of('5.1')}"
     )
 
 

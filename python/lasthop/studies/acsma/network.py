@@ -217,10 +217,18 @@ def connections(run: Run, user: int) -> Quantity:
 
 
 def distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
-    """Return the largest relative distance of flows from others, in each replication. [-]"""
-    parts = [one / other - 1.0 for one, other in zip(runs, wanted, strict=True)]
-    samples = np.max([np.abs(part.samples) for part in parts], axis=0)
-    return Quantity(np.atleast_1d(samples))
+    """Return how far the flow is from its value in others that is farthest from it, relative. [-]
+
+    The flow is the one whose mean is farthest. The mean of the largest distance in each replication
+    would be larger than any flow's, since chance adds to that and never takes away.
+    """
+    parts = [
+        (one - other) / float(np.mean(other.samples))
+        for one, other in zip(runs, wanted, strict=True)
+    ]
+    farthest = max(parts, key=lambda part: abs(float(np.mean(part.samples))))
+    sign = -1.0 if np.mean(farthest.samples) < 0.0 else 1.0
+    return Quantity(np.atleast_1d(sign * farthest.samples))
 
 
 def window(run: Run, user: int) -> Quantity:
