@@ -25,7 +25,7 @@ MISSED = 0.025
 """Part of a target that may be missed without a word. [-]"""
 
 MOST_NAMED = 3
-"""Flows and classes that a line names."""
+"""Flows and classes that a line names, or one more."""
 
 
 def cautions(scenario: Tree) -> list[str]:
@@ -243,5 +243,6 @@ def _conflicts(scenario: Tree) -> Iterator[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+    if len(names) <= MOST_NAMED + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"

@@ -26,7 +26,7 @@ ALWAYS_SHOWN = {
     "stations": ("goodput_share", "fairness_level", "goodput_bps", "queue_packets"),
     "aps": ("queue_packets",),
     "cells": ("goodput_bps", "jain", "updown_ratio"),
-    "classes": ("goodput_bps", "goodput_share", "loss_probability"),
+    "classes": ("goodput_bps", "goodput_share", "queue_share", "loss_probability"),
     "links": ("utilisation", "airtime_fraction"),
 }
 """Quantities shown though the model may not give them, by list."""

@@ -1,5 +1,6 @@
 """What can be wrong with what a user gave, and how it is said."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -12,6 +13,10 @@ __all__ = [
     "UserError",
     "shortcoming",
 ]
+
+
+MOST_NAMED = 3
+"""Further keys that a refusal names, or one more."""
 
 
 class Problem(NamedTuple):
@@ -80,11 +85,31 @@ class ModelError(UserError):
         self.assumption = assumption
         self.message = message
         self.reasons = ((assumption, message), *more)
-        said = "; ".join(f"breaks assumption {which}: {what}" for which, what in self.reasons)
-        super().__init__(said)
+        super().__init__("; ".join(self.folded))
+
+    @property
+    def folded(self) -> list[str]:
+        """A sentence for each reason; those that differ in names and values alone share one."""
+        alike: dict[tuple[str, str], list[str]] = {}
+        for which, what in self.reasons:
+            alike.setdefault((which, re.sub(r"`[^`]*`( = \S+)?", "", what)), []).append(what)
+        return [
+            f"breaks assumption {which.removeprefix('assumption ')}: {what[0]}{likewise(what[1:])}"
+            for (which, _), what in alike.items()
+        ]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.assumption, self.message, self.reasons[1:])
+
+
+def likewise(more: Sequence[str]) -> str:
+    """What else a sentence is true of: the first key that each of its variants names."""
+    names = [found[0] for found in (re.findall(r"`[^`]*`", what) for what in more) if found]
+    if not names:
+        return ""
+    shown = names if len(names) <= MOST_NAMED + 1 else names[:MOST_NAMED]
+    rest = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return f"; likewise {', '.join(shown)}{rest}"
 
 
 class ConvergenceError(UserError):

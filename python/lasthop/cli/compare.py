@@ -130,15 +130,17 @@ def print_comparison(comparison: Comparison) -> None:
             and (row.list, row.name) not in hidden
         ]
         chosen.sort(key=lambda row: row.list == "stations")  # The cell's and the AP's come first.
-        shown = [[row.name, *numbers(row, scale)] for row in chosen[:MOST_ITEMS]]
+        # a line that counts one row would take the place of it
+        most = MOST_ITEMS + 1 if len(chosen) == MOST_ITEMS + 1 else MOST_ITEMS
+        shown = [[row.name, *numbers(row, scale)] for row in chosen[:most]]
         if quantity == "period_s":
-            shown = [[row.name, *periods(row, comparison)] for row in chosen[:MOST_ITEMS]]
+            shown = [[row.name, *periods(row, comparison)] for row in chosen[:most]]
         if comparison.emulation is not None:
             for cells, row in zip(shown, chosen, strict=False):
                 cells.append(plain(None if row.emulated is None else row.emulated * scale))
-        if len(chosen) > MOST_ITEMS:
+        if len(chosen) > most:
             rest = [""] * (len(shown[0]) - 1)
-            shown.append([f"... and {len(chosen) - MOST_ITEMS} more", *rest])
+            shown.append([f"... and {len(chosen) - most} more", *rest])
         rows += [[title if index == 0 else "", *row] for index, row in enumerate(shown)]
     headers = ["quantity", "of", "predicted", "simulated", "difference"]
     if comparison.emulation is not None:

@@ -1,12 +1,13 @@
 """`lasthop predict`."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from lasthop.caution import cautions
 from lasthop.cli.boundary import print_error
 from lasthop.cli.options import File, Json, Model, Settings, read_scenario
 from lasthop.digits import plain
@@ -32,8 +33,10 @@ def predict(
     try:
         prediction = ask(scenario, model=model)
     except ModelError as error:
+        warn(cautions(scenario))
         raise refused(scenario, model, error) from None
     except ConvergenceError as error:
+        warn(cautions(scenario))
         raise UserError(f"{scenario.source}: model {model}: no solution: {error}") from None
     if as_json:
         sys.stdout.write(prediction.to_json())
@@ -44,7 +47,7 @@ def predict(
         for line in solution(prediction):
             typer.echo(line)
         typer.echo()
-        print_answer(prediction.summary)
+        print_answer(prediction.summary, prediction.scenario)
         print_stability(prediction.summary)
     print_warnings(prediction)
 
@@ -67,17 +70,13 @@ def solution(prediction: Prediction) -> Iterator[str]:
 
 def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
     """Print all reasons of a refusal but the last, and return that to be raised."""
-    for which, what in error.reasons[:-1]:
-        print_error(refusal(scenario.source, model, which, what))
+    *others, last = error.folded
+    for reason in others:
+        print_error(f"{scenario.source}: model {model}: {reason}")
     hint = f"docs/papers/{model}.md lists what it assumes"
     if not scenario.get("csma"):
         hint += "; simulate and compare need none of it"
-    return UserError(refusal(scenario.source, model, *error.reasons[-1]), hint)
-
-
-def refusal(source: str, model: str, assumption: str, message: str) -> str:
-    """What of a scenario a model cannot answer."""
-    return f"{source}: model {model}: breaks assumption {assumption}: {message}"
+    return UserError(f"{scenario.source}: model {model}: {last}", hint)
 
 
 def print_stability(summary: Mapping[str, Any]) -> None:
@@ -91,5 +90,10 @@ def print_stability(summary: Mapping[str, Any]) -> None:
 
 def print_warnings(*answers: "Prediction | Result | Emulation") -> None:
     """What is to be checked before answers are trusted, on standard error, each line once."""
-    for warning in dict.fromkeys(line for answer in answers for line in answer.warnings):
-        print(f"warning: {warning}", file=sys.stderr)
+    warn(line for answer in answers for line in answer.warnings)
+
+
+def warn(lines: Iterable[str]) -> None:
+    """Warnings on standard error, each once."""
+    for line in dict.fromkeys(lines):
+        print(f"warning: {line}", file=sys.stderr)

@@ -135,7 +135,7 @@ def print_result(result: Result) -> None:
     from lasthop.cli.tables import print_answer
 
     print_runs(result)
-    print_answer(result.summary)
+    print_answer(result.summary, result.scenario)
 
 
 def print_runs(result: Result) -> None:

@@ -1,7 +1,7 @@
 """Results as tables of plain text, readable at 80 columns and without colour."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -26,6 +26,8 @@ class Column:
     title: str
     unit: str = ""
     scale: float = 1.0
+    zero_says: bool = False
+    """Nothing but zeros is worth a column."""
 
     @property
     def header(self) -> str:
@@ -41,11 +43,11 @@ class Column:
         return estimate(found["mean"] * self.scale, None if half is None else half * self.scale)
 
     def says_something(self, item: Mapping[str, Any]) -> bool:
-        """Whether the item has this quantity, and not zero."""
-        return self.cell(item) not in ("-", "0")
+        """Whether the item has this quantity, and not zero where that says nothing."""
+        return self.cell(item) not in (("-",) if self.zero_says else ("-", "0"))
 
 
-GOODPUT = Column("goodput_bps", "goodput", "Mb/s", 1e-6)
+GOODPUT = Column("goodput_bps", "goodput", "Mb/s", 1e-6, zero_says=True)
 QUEUE = Column("queue_packets", "queue", "packets")
 COLLISIONS = Column("collision_rate", "collisions", "%", 100)
 DISCARDS = Column("discard_probability", "discards", "%", 100)
@@ -99,6 +101,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "classes": (
         GOODPUT,
         Column("goodput_share", "share", "%", 100),
+        Column("queue_share", "queue share", "%", 100),
         Column("target_share", "target", "%", 100),
         Column("drop_probability", "drops", "%", 100),
         Column("jain", "Jain's index"),
@@ -135,17 +138,32 @@ TITLES = {
 }
 
 
-def print_answer(summary: Mapping[str, Any]) -> None:
+def print_answer(summary: Mapping[str, Any], scenario: Mapping[str, Any]) -> None:
     """Every list of a result that has something to show; columns of zeros are left out."""
     flows = summary.get("flows", ())
     lists = {**summary, "reports": [flow for flow in flows if "reports" in flow]}
     for list_name, columns in COLUMNS.items():
         items = printed(lists, list_name)
         shown = [column for column in columns if any(column.says_something(item) for item in items)]
+        if list_name == "classes":
+            shown = [of_shares(column, scenario) for column in shown]
         if shown:
             headers = [TITLES[list_name], *(column.header for column in shown)]
             rows = [[item["name"], *(column.cell(item) for column in shown)] for item in items]
             print_table(headers, rows)
+
+
+def of_shares(column: Column, scenario: Mapping[str, Any]) -> Column:
+    """A column of classes; where these share a queue, its title says what shares are of."""
+    queue = ((scenario["cell"] or {}).get("ap") or {}).get("queue") or {}
+    if "share_of" not in queue:
+        return column
+    titles = {
+        "goodput_share": "share of goodput",
+        "queue_share": "share of queue",
+        "target_share": f"target of {queue['share_of']}",
+    }
+    return replace(column, title=titles.get(column.quantity, column.title))
 
 
 def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any]]:
@@ -181,7 +199,8 @@ def print_table(
 
     Headers may have line breaks; they stand at the bottom of their lines.
     """
-    shown = rows if most is None else rows[:most]
+    # a line that counts one row would take the place of it
+    shown = rows if most is None or len(rows) == most + 1 else rows[:most]
     columns = zip_longest(*(reversed(header.split("\n")) for header in headers), fillvalue="")
     heads = list(reversed(list(columns)))
     widths = [max(map(len, column)) for column in zip(*heads, *shown, strict=True)]

@@ -26,7 +26,7 @@ LARGE_LOSS = 0.1
 """Loss of a flow from which on losses are not rare: the sum along a route is 5 % off. [-]"""
 
 MOST_LISTED = 4
-"""Links that a warning names."""
+"""Links that a warning names, or one more."""
 
 IDLE = 0.01
 """Air time of a link's dummy packets that is worth a word. [-]"""
@@ -143,7 +143,7 @@ def check_channel(csma: Mapping[str, Any]) -> Iterator[str]:
 def some(names: Sequence[str]) -> str:
     """The first few of them in words."""
     more = len(names) - MOST_LISTED
-    if more > 0:
+    if more > 1:
         return ", ".join(names[:MOST_LISTED]) + f" and {more} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 

@@ -57,7 +57,8 @@ def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
     dict
         A result of kind ``"prediction"``: of each link ``airtime_fraction``, with adaptive access
         ``aggressiveness``, where some link has dummy packets ``dummy_fraction``, and the
-        ``connections`` that pass it; of each flow ``goodput_bps`` and ``goodput_share``, and where they are known ``rtt_s``, ``loss_probability`` and
+        ``connections`` that pass it; of each flow ``goodput_bps`` and ``goodput_share``, and where
+        they are known ``rtt_s``, ``loss_probability`` and
         ``connections``; ``solver`` and its ``states``, with the ``kkt_residual`` of an optimum or
         the ``airtime_error`` of what is none; and the lists ``assumptions`` and ``warnings``. What
         the model cannot know is absent.
