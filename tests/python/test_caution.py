@@ -43,6 +43,14 @@ def test_bulk_flows_of_no_class_are_named_with_what_to_do() -> None:
     assert line.endswith("give every flow but sensors' a class")
 
 
+def test_a_fourth_name_is_not_counted_but_named() -> None:
+    stations = {"a": {"download": 2}, "b": {"download": 2}, "c": {"upload": 4}}
+    [line] = said(stations, HALVES)
+    assert "(c/up/1, c/up/2, c/up/3, c/up/4)" in line
+    [line] = said({**stations, "c": {"upload": 5}}, HALVES)
+    assert "(c/up/1, c/up/2, c/up/3 and 2 more)" in line
+
+
 def test_flows_of_no_class_in_a_queue_of_their_own_are_no_danger() -> None:
     voice = {"upload": {"connections": 1, "category": "voice"}}
     assert said({"a": {"download": 2}, "b": {"download": 2}, "c": voice}, HALVES) == []

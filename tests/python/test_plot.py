@@ -10,6 +10,7 @@ from lasthop.digits import plain
 from lasthop.errors import UserError
 from lasthop.plot.conflicts import BOX, WIDTH, clear, covering, to_paper
 from lasthop.plot.figure import COLUMN_INCHES
+from lasthop.plot.panels import in_columns
 
 from .conftest import SMALL
 
@@ -77,6 +78,27 @@ def test_classes_of_a_shared_queue_have_a_panel_with_their_targets() -> None:
         "equal shares",
         "target",
     ]
+
+
+def test_a_tall_picture_stands_in_two_columns_without_queues_of_nothing() -> None:
+    settings = {"duration": "4 s", "replications": 1}
+    figure = lh.compare(EXAMPLES / "vbs.toml", settings=settings).figure()
+    width, height = figure.get_size_inches()
+    assert width > 1.3 * height
+    assert 25.4 * height < 120
+    queues = figure.axes[-1]
+    assert [label.get_text() for label in queues.get_yticklabels()] == ["ap"]
+    assert "\n11 others hold less than 0." in queues.get_xlabel()
+    # ten downloads have equal shares; the meter, a sensor, asks for none
+    assert figure.axes[1].lines[-1].get_xdata()[0] == 10.0
+    low = lh.compare(SMALL).figure()
+    assert low.get_size_inches()[0] == pytest.approx(85 / 25.4)
+
+
+def test_panels_stand_in_columns_about_equally_tall() -> None:
+    assert in_columns([40.0, 40.0]) == [[0, 1]]
+    assert in_columns([60.0, 30.0, 25.0, 30.0]) == [[0], [1, 2, 3]]
+    assert in_columns([20.0, 60.0, 50.0, 20.0]) == [[0, 1], [2, 3]]
 
 
 def test_picture_without_a_model_says_why() -> None:

@@ -94,7 +94,7 @@ def test_period_is_told_where_no_fluid_answers() -> None:
     [row] = [row for row in found.rows if row.list == "stability"]
     assert (row.name, row.predicted) == ("bottleneck", None)
     axes = found.figure().axes
-    assert [line.get_label() for line in axes[0].lines] == ["simulation"]
+    assert [line.get_label() for line in axes[0].lines] == ["simulated queue"]
 
 
 def test_every_full_link_of_a_parking_lot_has_its_trace() -> None:
@@ -114,8 +114,8 @@ def test_picture_has_the_trace_on_top(comparison: lh.Comparison) -> None:
     titles = [each.get_title(loc="left") for each in axes]
     assert titles[0] == "How the queue moves: bottleneck"
     assert [line.get_label() for line in axes[0].lines] == [
-        "simulation",
-        "at rest, unstable",
+        "simulated queue",
+        "fluid at rest, unstable",
         "fluid's cycle",
     ]
 

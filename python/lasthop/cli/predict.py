@@ -36,7 +36,6 @@ def predict(
         warn(cautions(scenario))
         raise refused(scenario, model, error) from None
     except ConvergenceError as error:
-        warn(cautions(scenario))
         raise UserError(f"{scenario.source}: model {model}: no solution: {error}") from None
     if as_json:
         sys.stdout.write(prediction.to_json())

@@ -1,18 +1,19 @@
 """The picture of a comparison: who gets what share, how much that is, and where packets wait."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isnan
 from textwrap import fill, shorten
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as MatplotlibFigure
-from matplotlib.figure import SubFigure
 
 from lasthop.compare import Comparison
 from lasthop.digits import plain
 from lasthop.plot.conflicts import conflict_figure
 from lasthop.plot.figure import (
+    COLUMN_INCHES,
     EMULATION,
     MODEL,
     QUIET,
@@ -22,6 +23,7 @@ from lasthop.plot.figure import (
     house_style,
     title,
 )
+from lasthop.plot.panels import in_columns, in_two, stacked, tallest
 from lasthop.plot.rows import (
     bars,
     crosses,
@@ -47,6 +49,11 @@ SIMULATED = "simulation, 95 %"
 EMULATED = "emulation, once"
 EQUAL = "equal shares"
 TARGET = "target"
+TRACE = "simulated queue"
+REST = {True: "fluid at rest, stable", False: "fluid at rest, unstable"}
+CYCLE = "fluid's cycle"
+LEGEND = (SIMULATED, TRACE, "model", EMULATED, EQUAL, TARGET, *REST.values(), CYCLE)
+"""What has a place in the legend, in its order."""
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
@@ -75,54 +82,119 @@ def comparison_figure(comparison: Comparison) -> Figure:
         if ("queues", item["name"]) not in hidden
     ]
     users, nodes = [*stations, *wired], [*simulated["aps"], *stations, *links]
-    guesses = {what: aligned_guesses(comparison, what) for what in ("aps", "stations")}
-    real = {what: aligned(comparison.emulation, comparison, what) for what in ("aps", "stations")}
+    blanks: list[dict[str, Any]] = [{}] * max(len(wired), len(links))
+    guesses, real = (
+        {what: aligned(answer, comparison, what) for what in ("aps", "stations")}
+        for answer in (comparison.prediction, comparison.emulation)
+    )
     classes = sharing_classes(comparison)
-    shown = (*([classes] if classes else []), stations, users, nodes)
-    heights = [rows_height(len(rows)) for rows in shown]
-    excuse = why_no_model(comparison)
-    lines = (0 if excuse is None else 2 + excuse.count("\n")) + bool(classes)
-    with house_style(sum(heights) + 12 + 3.2 * lines) as figure:
-        *above, shares, goodputs, queues = figure.subplots(len(heights), height_ratios=heights)
+    shown = [*([classes] if classes else []), stations, users, nodes]
+    columns = in_columns([rows_height(len(rows)) for rows in shown])
+    waiting = [
+        Row(node, guess, tried)
+        for node, guess, tried in zip(
+            nodes,
+            [*guesses["aps"], *guesses["stations"], *blanks[: len(links)]],
+            [*real["aps"], *real["stations"], *blanks[: len(links)]],
+            strict=True,
+        )
+    ]
+    hidden_text = ""
+    if len(columns) > 1:
+        waiting, hidden_text = worth_a_row(waiting, "queue_packets")
+    heights = [rows_height(len(rows)) for rows in [*shown[:-1], waiting]]
+    columns = in_columns(heights) if len(columns) == 1 else in_two(heights)
+    excuse = why_no_model(comparison, len(columns))
+    lines = (0 if excuse is None else 2 + excuse.count("\n")) + (
+        bool(classes) and len(columns) == 1
+    )
+    with house_style(tallest(columns, heights) + 12 + 3.2 * lines, len(columns)) as figure:
+        *above, shares, goodputs, queues = stacked(figure, columns, heights)
         for axes in above:
             draw_classes(axes, comparison, classes)
 
         title(shares, "Who gets what share")
         side_by_side(shares, stations, guesses["stations"], "goodput_share", 100, real["stations"])
-        shares.axvline(100 / len(stations), color=QUIET, linestyle="--", label=EQUAL)
+        shares.axvline(
+            100 / len(sharing_stations(comparison)), color=QUIET, linestyle="--", label=EQUAL
+        )
         shares.set_xlabel("share of the cell's goodput [%]")
 
         title(goodputs, "How much that is")
-        blank: list[dict[str, Any]] = [{}] * len(wired)
-        known = [[*answers["stations"], *blank] for answers in (guesses, real)]
+        known = [[*answers["stations"], *blanks[: len(wired)]] for answers in (guesses, real)]
         side_by_side(goodputs, users, known[0], "goodput_bps", 1e-6, known[1])
         goodputs.set_xlabel("goodput [Mb/s]")
 
         title(queues, "Where packets wait")
-        blank = [{}] * len(links)
-        known = [[*answers["aps"], *answers["stations"], *blank] for answers in (guesses, real)]
-        side_by_side(queues, nodes, known[0], "queue_packets", 1, known[1])
-        queues.set_xlabel("mean queue [packets]")
-
-        legend: dict[str, Any] = {}
-        for axes in (*above, shares):
-            lines, names = axes.get_legend_handles_labels()
-            legend |= dict(zip(names, lines, strict=True))
-        every = (SIMULATED, "model", EMULATED, EQUAL, TARGET)
-        order = [name for name in every if name in legend]
-        headline(figure, comparison.scenario["name"])
-        handles = [legend[name] for name in order]
-        figure.legend(
-            handles,
-            order,
-            loc="outside lower left",
-            ncols=2 if classes or comparison.emulation is not None else 3,
-            columnspacing=1.2,
-            title=excuse,
-            title_fontsize=6.5,
-            alignment="left",
+        side_by_side(
+            queues,
+            [row.simulated for row in waiting],
+            [row.predicted for row in waiting],
+            "queue_packets",
+            1,
+            [row.emulated for row in waiting],
         )
+        queues.set_xlabel(f"mean queue [packets]{hidden_text}")
+
+        headline(figure, comparison.scenario["name"])
+        several = bool(classes) or comparison.emulation is not None
+        explain(figure, [*above, shares], excuse, ncols=2 if several else 3)
     return figure
+
+
+@dataclass(frozen=True)
+class Row:
+    """One item of all answers."""
+
+    simulated: dict[str, Any]
+    predicted: dict[str, Any]
+    emulated: dict[str, Any]
+
+
+SMALL_PART = 0.01
+"""Part of the largest value below which one is worth no row where there are many. [-]"""
+
+
+def worth_a_row(rows: list[Row], quantity: str) -> tuple[list[Row], str]:
+    """Rows of some size or with a prediction, and what to say of the others."""
+    seen = [(row.simulated.get(quantity) or {"mean": None})["mean"] or 0.0 for row in rows]
+    least = SMALL_PART * max(seen, default=0.0)
+    kept = [
+        row
+        for row, value in zip(rows, seen, strict=True)
+        if value >= least or row.predicted.get(quantity) or row.emulated.get(quantity)
+    ]
+    count = len(rows) - len(kept)
+    if count < 2:
+        return rows, ""
+    return kept, f"\n{count} others hold less than {least:.2g}"
+
+
+def explain(figure: Figure, panels: Sequence[Axes], excuse: str | None, ncols: int) -> None:
+    """One legend for all panels, with why there is no model's answer."""
+    legend: dict[str, Any] = {}
+    for axes in panels:
+        lines, names = axes.get_legend_handles_labels()
+        legend |= dict(zip(names, lines, strict=True))
+    order = [name for name in LEGEND if name in legend]
+    wide = figure.get_figwidth() > 1.5 * COLUMN_INCHES
+    figure.legend(
+        [legend[name] for name in order],
+        order,
+        loc="outside lower left",
+        ncols=len(order) if wide else ncols,
+        columnspacing=1.2,
+        title=excuse,
+        title_fontsize=6.5,
+        alignment="left",
+    )
+
+
+def sharing_stations(comparison: Comparison) -> set[str]:
+    """Stations with more than sensors, which ask for no share; all if there are none."""
+    flows = comparison.scenario["flows"]
+    greedy = {each["station"] for each in flows if each["station"] and "sensor" not in each}
+    return greedy or {each["name"] for each in comparison.scenario["stations"]}
 
 
 def sharing_classes(comparison: Comparison) -> list[dict[str, Any]]:
@@ -179,70 +251,59 @@ def network_figure(comparison: Comparison) -> Figure:
         ("Where packets wait", "queues", "occupancy_packets", 1, "mean queue [packets]"),
     )
     shown = [panel for panel in panels if simulated.get(panel[1])]
-    heights = [rows_height(len(simulated[panel[1]])) for panel in shown]
     swing = comparison.swing
-    height = sum(heights) + 18
-    with house_style(height + (0 if swing is None else TRACE_MM)) as figure:
-        below: MatplotlibFigure | SubFigure = figure
-        if swing is not None:  # Apart, so that the names of the rows below take no width from it.
-            ratios = [TRACE_MM, height]
-            above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=ratios)[:, 0]
-            draw_swing(above, swing)
-        every = below.subplots(len(heights), height_ratios=heights, squeeze=False)[:, 0]
-        for axes, (what, list_name, quantity, scale, label) in zip(every, shown, strict=True):
+    traced = [] if swing is None else [TRACE_MM]
+    heights = [*traced, *(rows_height(len(simulated[panel[1]])) for panel in shown)]
+    columns = in_columns(heights)
+    excuse = why_no_model(comparison, len(columns))
+    lines = 0 if excuse is None else 2 + excuse.count("\n")
+    height = tallest(columns, heights) + 12 + 3.2 * (lines + (len(columns) == 1))
+    with house_style(height, len(columns)) as figure:
+        every = stacked(figure, columns, heights)
+        if swing is not None:
+            draw_swing(every[0], swing)
+        rows = every[len(traced) :]
+        for axes, (what, list_name, quantity, scale, label) in zip(rows, shown, strict=True):
             items = simulated[list_name]
             title(axes, what)
-            guesses = aligned_guesses(comparison, list_name)
+            guesses = aligned(comparison.prediction, comparison, list_name)
             side_by_side(axes, items, guesses, quantity, scale)
             axes.set_xlabel(label)
         headline(figure, comparison.scenario["name"])
-        handles, names = every[0].get_legend_handles_labels()
-        legend = dict(zip(names, handles, strict=True))
-        order = [name for name in (SIMULATED, "model") if name in legend]
-        below.legend(
-            [legend[name] for name in order],
-            order,
-            loc="outside lower left",
-            ncols=2,
-            title=why_no_model(comparison),
-            title_fontsize=6.5,
-            alignment="left",
-        )
+        explain(figure, every, excuse, ncols=2)
     return figure
 
 
-def draw_swing(figure: SubFigure, swing: Swing) -> None:
+def draw_swing(axes: Axes, swing: Swing) -> None:
     """Draw the end of the queue's trace, the fluid's point of rest, and its cycle if it swings."""
-    axes = figure.subplots()
     known = [p for p in (swing.period_s, swing.cycle_s, swing.predicted_s) if p is not None]
     span = swing.times_s[-1] - swing.times_s[0]
     length = min(span, SWINGS_SHOWN * max(known)) if known else span
     start = swing.times_s[-1] - length
     late = swing.times_s >= start
     title(axes, f"How the queue moves: {swing.queue}")
-    seen: dict[str, Any] = {"color": SIMULATION, "linewidth": 0.8, "label": "simulation"}
+    seen: dict[str, Any] = {"color": SIMULATION, "linewidth": 0.8, "label": TRACE}
     axes.plot(swing.times_s[late], swing.packets[late], **seen)
     if swing.rest_packets is not None:
-        kind = "at rest, stable" if swing.stable else "at rest, unstable"
+        kind = REST[bool(swing.stable)]
         axes.axhline(swing.rest_packets, color=MODEL, linestyle="--", linewidth=1.1, label=kind)
     if swing.cycle is not None:
         times, queue = swing.cycle
         turns = int(np.ceil(length / (times[-1] + times[1])))
         whole = np.concatenate([times + k * (times[-1] + times[1]) for k in range(turns)]) + start
         shown = whole <= swing.times_s[-1]
-        axes.plot(whole[shown], np.tile(queue, turns)[shown], color=MODEL, label="fluid's cycle")
+        axes.plot(whole[shown], np.tile(queue, turns)[shown], color=MODEL, label=CYCLE)
     axes.set_xlim(start, swing.times_s[-1])
     axes.set_ylim(bottom=0)
     axes.set_xlabel(period_text(swing))
     axes.set_ylabel("queue [packets]")
-    figure.legend(loc="outside lower left", ncols=3, columnspacing=1.2)
 
 
 def period_text(swing: Swing) -> str:
     """The label of the time axis, with the periods on a line of their own."""
-    seen = "none" if swing.period_s is None else f"{plain(swing.period_s)} s"
-    fluids = "" if swing.cycle_s is None else f", fluid's cycle {plain(swing.cycle_s)} s"
-    return f"time [s]\nperiod: simulation {seen}{fluids}"
+    seen = "no period" if swing.period_s is None else f"period {plain(swing.period_s)} s"
+    fluids = "" if swing.cycle_s is None else f"; fluid's cycle {plain(swing.cycle_s)} s"
+    return f"time [s]\nsimulation: {seen}{fluids}"
 
 
 def side_by_side(
@@ -269,16 +330,12 @@ def side_by_side(
     label_rows(axes, [item["name"] for item in simulated])
 
 
-def why_no_model(comparison: Comparison) -> str | None:
+def why_no_model(comparison: Comparison, columns: int) -> str | None:
     """What the picture says where it has no diamonds."""
     if comparison.refusal is None:
         return None
-    return fill(shorten(f"No prediction: the scenario {comparison.refusal}", 300), 66)
-
-
-def aligned_guesses(comparison: Comparison, list_name: str) -> list[dict[str, Any]]:
-    """What the model says of each simulated item, in order; empty where it says nothing."""
-    return aligned(comparison.prediction, comparison, list_name)
+    said = shorten(f"No prediction: the scenario {comparison.refusal}", 300 * columns)
+    return fill(said, 66 * columns)
 
 
 def aligned(answer: Answer | None, comparison: Comparison, list_name: str) -> list[dict[str, Any]]:

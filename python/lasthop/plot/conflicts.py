@@ -36,13 +36,17 @@ CENTRE = (WIDTH / 2.0, 2.1 * RADIUS)
 BOX, DOT = (54.0, 62.0), (16.0, 16.0)
 """Room of a link with its text, where places are known, and without text. [points]"""
 
+SEEN = 0.005
+"""Air time of dummy packets from which on it is drawn. [-]"""
+
 POINTS_PER_MM = 72.0 / 25.4
 HIDDEN = "#D55E00"
 
 
 def conflict_figure(answers: Sequence[tuple[str, Answer]]) -> Figure:
-    """One panel an answer: links as discs with the area of their air time, conflicts as lines.
+    """One panel an answer, side by side: a link's disc has the area of its air time.
 
+    Lines are conflicts, and the pale part of a disc is the air time of dummy packets.
     Links between nodes stand where the middle between these is, moved apart where there is no room;
     others stand on a circle. Arrows lead from links to those whose frames they destroy
     unheard.
@@ -56,18 +60,20 @@ def conflict_figure(answers: Sequence[tuple[str, Answer]]) -> Figure:
     placed = [places(csma["links"], csma["nodes"]) for csma in networks]
     heights = [height for _, height in placed]
     has_hidden = any(link["disturbs"] for csma in networks for link in csma["links"])
+    has_dummies = any(map(dummies, (item for _, a in answers for item in a.summary["links"])))
     legend_mm = 14.0 if has_hidden else 10.0
-    total_mm = sum(heights) / POINTS_PER_MM + 7.0 * len(answers) + legend_mm
-    with house_style(total_mm) as figure:
-        column = figure.subplots(len(answers), squeeze=False, height_ratios=heights)[:, 0]
-        for axes, (text, answer), (at, height) in zip(column, answers, placed, strict=True):
+    total_mm = max(heights) / POINTS_PER_MM + 7.0 + legend_mm
+    with house_style(total_mm, len(answers)) as figure:
+        row = figure.subplots(1, len(answers), squeeze=False)[0]
+        for axes, (text, answer), (at, height) in zip(row, answers, placed, strict=True):
             draw_conflicts(axes, answer, at)
             axes.set_xlim(0.0, WIDTH)
-            axes.set_ylim(0.0, height)
+            axes.set_ylim(height - max(heights), height)
             axes.set_axis_off()
             title(axes, text)
         lines = [Line2D([], [], color=QUIET, linewidth=0.8, linestyle="-")]
-        meanings = ["conflict: one waits for the other; discs are air times"]
+        pale = ", pale for dummy packets" if has_dummies else ""
+        meanings = [f"conflict: one waits for the other; discs are air times{pale}"]
         if has_hidden:
             lines.append(
                 Line2D(
@@ -77,6 +83,12 @@ def conflict_figure(answers: Sequence[tuple[str, Answer]]) -> Figure:
             meanings.append("hidden: destroys the other's frames, unheard")
         figure.legend(lines, meanings, loc="outside lower left")
     return figure
+
+
+def dummies(item: Mapping[str, Any]) -> float:
+    """Air time of a link's dummy packets; none where they could not be seen. [-]"""
+    part = (item.get("dummy_fraction") or {"mean": 0.0})["mean"] or 0.0
+    return float(part) if part >= SEEN else 0.0
 
 
 def throughputs(answer: Answer) -> dict[str, float]:
@@ -118,9 +130,14 @@ def draw_conflicts(axes: Axes, answer: Answer, at: Mapping[str, Point]) -> None:
         airtime = item["airtime_fraction"]["mean"]
         x, y = at[item["name"]]
         axes.scatter([x], [y], s=area, facecolor="white", edgecolor=QUIET, zorder=2)
-        axes.scatter([x], [y], s=area * airtime, color=color, linewidth=0, zorder=3)
+        idle = dummies(item)
+        if idle:
+            axes.scatter([x], [y], s=area * airtime, color=color, alpha=0.4, linewidth=0, zorder=3)
+        axes.scatter([x], [y], s=area * (airtime - idle), color=color, linewidth=0, zorder=3)
         if len(at) <= MOST_NAMED:
-            text = f"{item['name']}: {100 * airtime:.0f} %"
+            text = f"{item['name']}: {100 * (airtime - idle):.0f} %"
+            if idle:
+                text += f" + {100 * idle:.0f} %"
             if item["name"] in carried:
                 text += f"\n{plain(carried[item['name']] * 1e-6)} Mb/s"
             beside(axes, text, (x, y), is_placed=bool(csma["nodes"]))

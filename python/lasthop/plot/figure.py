@@ -56,10 +56,11 @@ class Figure(MatplotlibFigure):
 
 
 @contextmanager
-def house_style(height_mm: float) -> Iterator[Figure]:
-    """An empty figure one column wide, in house style while the context lasts."""
+def house_style(height_mm: float, columns: int = 1) -> Iterator[Figure]:
+    """An empty figure so many columns wide, in house style while the context lasts."""
     with style.context(HOUSE):
-        yield Figure(figsize=(COLUMN_INCHES, height_mm / 25.4), layout="constrained")
+        size = (columns * COLUMN_INCHES, height_mm / 25.4)
+        yield Figure(figsize=size, layout="constrained")
 
 
 def title(axes: Axes, text: str) -> None:
@@ -69,4 +70,6 @@ def title(axes: Axes, text: str) -> None:
 
 def headline(figure: Figure, text: str) -> None:
     """What the whole picture is about, from its left edge on."""
-    figure.suptitle(fill(text, 46), x=0.02, ha="left")
+    columns = round(figure.get_figwidth() / COLUMN_INCHES)
+    with style.context(HOUSE):
+        figure.suptitle(fill(text, 46 * columns), x=0.02 / columns, ha="left")

@@ -29,7 +29,7 @@ NUMBERS = 6.5
 CHARACTER = 0.58 * NUMBERS
 """Width of a digit among them. [points]"""
 
-LONGEST_NAME = 16
+LONGEST_NAME = 18
 """Longer names lose their middle."""
 
 Estimates = Sequence[tuple[float, float]]

@@ -8,7 +8,7 @@ import pytest
 import lasthop as lh
 from lasthop.models import MODELS
 
-from ..conftest import SMALL, Lasthop
+from ..conftest import EXAMPLES, SMALL, Lasthop
 
 COMMANDS = ["schema", "check", "predict", "simulate", "compare", "sweep", "reproduce"]
 
@@ -341,3 +341,24 @@ def test_sweep_writes_tables_and_goes_on_where_it_stopped(
     assert {path: path.stat().st_mtime_ns for path in home.glob("points/*.json")} == points
     settings = [point["settings"] for point in json.loads(first.stdout)["points"]]
     assert settings == [{"cell.ap.cwmin": "15"}, {"cell.ap.cwmin": "31"}]
+
+
+def test_classes_that_share_a_queue_say_what_their_shares_are_of(lasthop: Lasthop) -> None:
+    options = ["--set", "duration=4 s", "--replications", "1"]
+    for of in ("queue", "service"):
+        share_of = ["--set", f"cell.ap_queue.vbs.share_of={of}"]
+        text = lasthop("simulate", EXAMPLES / "vbs.toml", *options, *share_of).stdout
+        *heads, names = text[: text.index("class ") + 90].splitlines()[-5:-1]
+        words = [" ".join(" ".join(line.split()) for line in heads), names]
+        assert words[0].startswith("share share target of of of Jain's goodput goodput queue")
+        assert f"queue {of}" in words[0]
+
+
+def test_no_row_is_counted_where_it_could_stand(lasthop: Lasthop) -> None:
+    """Two classes and eleven stations: the last is the meter."""
+    options = ["--set", "duration=4 s", "--replications", "1", "--out", "here"]
+    text = lasthop("compare", EXAMPLES / "vbs.toml", *options).stdout
+    shares = text[text.index("goodput share") : text.index("share of the queue")]
+    assert len(shares.splitlines()) == 13
+    assert shares.splitlines()[-1].split()[0] == "meter"
+    assert "... and 1 more" not in text

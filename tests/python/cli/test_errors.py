@@ -7,7 +7,7 @@ import pytest
 
 import lasthop as lh
 
-from ..conftest import SMALL, Lasthop
+from ..conftest import EXAMPLES, SMALL, Lasthop
 
 BAD_SCENARIOS = {
     "unknown key": (SMALL.replace("download = 1", "downlaod = 1"), ":8: `station.near.downlaod`"),
@@ -255,7 +255,43 @@ def test_model_refusal_names_every_assumption(lasthop: Lasthop, small: Path) -> 
     done = lasthop("predict", small, "--set", "wire.loss=0.1", "--set", "station.far.error=0.1")
     assert done.returncode == 2
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert [line.split("breaks assumption ")[1][:2] for line in errors] == ["a1", "a7", "a7"]
+    assert [line.split("breaks assumption ")[1][:2] for line in errors] == ["a1", "a7"]
+    assert errors[1].endswith("`station.far.error_up` = 0.1; likewise `station.far.error_down`")
+
+
+def test_model_refusal_folds_what_differs_in_names_alone(lasthop: Lasthop) -> None:
+    done = lasthop("predict", EXAMPLES / "rain.toml", "--model", "hotspot")
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 4
+    assert errors[-1].endswith(
+        "but `station.near.download` runs compound; likewise `station.far.download`, "
+        "`station.guest.download`"
+    )
+
+
+DEN = """\
+duration = "4 s"
+replications = 1
+cell = { phy = "802.11g" }
+station.den = { download = 1, snr = "20 dB" }
+"""
+
+
+def test_warnings_are_said_of_what_a_model_refuses_too(lasthop: Lasthop) -> None:
+    done = lasthop("predict", "-", stdin=DEN.encode())
+    assert done.returncode == 2
+    warning, error, _ = done.stderr.splitlines()
+    assert warning.startswith("warning: `station.den`: at snr = 20 dB 54 Mb/s loses 100 %")
+    assert "model vbs: breaks assumption 1: the windows" in error
+
+
+def test_a_goodput_of_nothing_is_shown(lasthop: Lasthop) -> None:
+    done = lasthop("simulate", "-", stdin=DEN.encode())
+    tables = done.stdout.split("\n\n")
+    for name in ("station", "flow", "cell"):
+        [table] = (each for each in tables if f"\n{name} " in each)
+        assert "goodput" in table
+        assert table.splitlines()[-1].split()[1] == "0"
 
 
 def stop(*_: object) -> None:

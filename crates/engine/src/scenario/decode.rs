@@ -4,6 +4,7 @@ use super::grammar::{Default, Key, Kind, Table};
 use super::presets::Preset;
 use super::problem::{Origin, Problems, did_you_mean, nearest};
 use super::tree::{Data, Item, join};
+use super::units;
 use super::value::{Value, allowed, check};
 use crate::control::utility::Marginals;
 use crate::kernel::time::Span;
@@ -147,8 +148,9 @@ impl Decoder<'_, '_> {
                     section.lacking.push(key.name);
                     let allowed = allowed(kind, self.phy);
                     let message = format!("{} {}; allowed {allowed}", node.show(), refusal.fault);
+                    let hint = refusal.hint.or_else(|| no_unit(key, node));
                     self.problems
-                        .add_with_hint(node.origin, &path, message, refusal.hint);
+                        .add_with_hint(node.origin, &path, message, hint);
                 }
             },
         }
@@ -218,6 +220,19 @@ impl Decoder<'_, '_> {
         };
         section.entries.push((key.name, entry));
     }
+}
+
+/// What a bare number counts, for who gave it a unit.
+fn no_unit(key: &Key, node: &Item) -> Option<String> {
+    let (Kind::Number { .. } | Kind::Count { .. }, Data::Text(text)) = (&key.kind, &node.data)
+    else {
+        return None;
+    };
+    let has_unit = [units::TIME, units::RATE, units::SIZE, units::LENGTH]
+        .iter()
+        .any(|units| units::parse(text, units).is_ok());
+    let what = key.doc.split(['.', ',', ';', ':']).next()?;
+    has_unit.then(|| format!("`{}` is a bare number: {what}", key.name))
 }
 
 /// Message and hint for a key that `table` does not have.

@@ -119,7 +119,8 @@ impl Idle<'_, '_, '_> {
         let is_setting = |entry: &Entry| matches!(entry.origin, Origin::Setting(_));
         let overruled = self.csma.given(cause).is_some_and(is_setting);
         for entry in keys.iter().filter_map(|key| table.given(key)) {
-            if !overruled || is_setting(entry) {
+            // said once of a value that is refused anyway
+            if (!overruled || is_setting(entry)) && !self.problems.concern(&entry.path) {
                 let message = format!("{} has no effect; needed is {needed}", entry.shown);
                 self.problems.add(entry.origin, &entry.path, message);
             }

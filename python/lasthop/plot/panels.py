@@ -1,0 +1,55 @@
+"""Panels one above the other, or in two columns where that would be too tall for a screen."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as MatplotlibFigure
+
+__all__ = ["TALLEST_MM", "in_columns", "in_two", "stacked", "tallest"]
+
+TALLEST_MM = 125.0
+"""Panels that together are taller stand in two columns. [mm]"""
+
+Columns = Sequence[Sequence[int]]
+
+
+def in_columns(heights_mm: Sequence[float]) -> list[list[int]]:
+    """Numbers of the panels of each column, in order: one column, or two about equally tall.
+
+    Parameters
+    ----------
+    heights_mm : sequence of float
+        Height of each panel. [mm]
+    """
+    every = list(range(len(heights_mm)))
+    if sum(heights_mm) <= TALLEST_MM or len(every) < 2:
+        return [every]
+    return in_two(heights_mm)
+
+
+def in_two(heights_mm: Sequence[float]) -> list[list[int]]:
+    """Two columns about equally tall."""
+    every = list(range(len(heights_mm)))
+    first = min(every[1:], key=lambda k: max(sum(heights_mm[:k]), sum(heights_mm[k:])))
+    return [every[:first], every[first:]]
+
+
+def tallest(columns: Columns, heights_mm: Sequence[float]) -> float:
+    """Height of the tallest column. [mm]"""
+    return max(sum(heights_mm[k] for k in column) for column in columns)
+
+
+def stacked(figure: MatplotlibFigure, columns: Columns, heights_mm: Sequence[float]) -> list[Axes]:
+    """Axes of all panels, in order; what a column is shorter than the other stays free below it."""
+    whole = tallest(columns, heights_mm)
+    places = [figure]
+    if len(columns) > 1:  # apart, so that names of one column take no width from the other
+        places = list(figure.subfigures(1, len(columns)))  # type: ignore[arg-type]
+    axes = []
+    for place, column in zip(places, columns, strict=True):
+        heights = [heights_mm[k] for k in column]
+        rest = whole - sum(heights)
+        ratios = [*heights, rest] if rest > 0.0 else heights
+        grid = place.add_gridspec(len(ratios), 1, height_ratios=ratios)
+        axes += [place.add_subplot(grid[row]) for row in range(len(heights))]
+    return axes
