@@ -232,6 +232,11 @@ fn no_unit(key: &Key, node: &Item) -> Option<String> {
         .iter()
         .any(|units| units::parse(text, units).is_ok());
     let what = key.doc.split(['.', ',', ';', ':']).next()?;
+    let (first, rest) = what.split_at_checked(1)?;
+    let what = match rest.starts_with(char::is_uppercase) {
+        true => what.to_owned(), // an abbreviation
+        false => first.to_lowercase() + rest,
+    };
     has_unit.then(|| format!("`{}` is a bare number: {what}", key.name))
 }
 

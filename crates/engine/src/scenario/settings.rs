@@ -127,7 +127,10 @@ impl Setting<'_, '_, '_> {
                         )),
                     ),
                     None if names.is_empty() => (
-                        format!("no such {}; there is none, and a whole table adds one", table.name),
+                        format!(
+                            "no such {}; there is none, and a whole table adds one",
+                            table.name
+                        ),
                         Some(format!("`{path}={{ ... }}`")),
                     ),
                     None => (

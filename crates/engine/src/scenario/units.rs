@@ -78,7 +78,8 @@ pub(super) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
         .map(|(name, _)| *name)
         .or_else(|| {
             // a prefix that is none here, as in "Tbps", is no slip of the finger
-            let begins = |unit: &&Unit| lower.chars().next() == unit.name.to_lowercase().chars().next();
+            let begins =
+                |unit: &&Unit| lower.chars().next() == unit.name.to_lowercase().chars().next();
             nearest(word, units.iter().filter(begins).map(|unit| unit.name))
         })
 }

@@ -580,21 +580,3 @@ fn interference_makes_hidden_nodes_of_those_beyond_sensing() {
         [vec![], vec![], vec![1]]
     );
 }
-
-#[test]
-fn one_value_is_refused_once_and_a_unit_too_many_is_explained() {
-    let of = |setting: &str| complaints(toml(CSMA, &[setting.split_once('=').unwrap()]));
-    assert_eq!(
-        of("csma.fairness=-1"),
-        "--set csma.fairness=-1: `csma.fairness`: -1 makes a utility that is not strictly concave; \
-         allowed is a number above 0"
-    );
-    assert_eq!(
-        of("csma.service_rate=11 Mbps"),
-        "--set csma.service_rate=11 Mbps: `csma.service_rate`: \"11 Mbps\" is not a number; allowed \
-         is a number from 0.001 to 10000000\n\
-         hint: `service_rate` is a bare number: Packets that a link sends in a second while it is \
-         active"
-    );
-    assert!(!of("csma.service_rate=fast").contains("hint"));
-}

@@ -15,8 +15,11 @@ pub(super) const CSMA_WIRES: &str = include_str!("../../../../../examples/csma-w
 #[test]
 fn every_example_is_a_scenario() {
     let rain = include_str!("../../../../../examples/rain.toml");
+    let hops = include_str!("../../../../../examples/csma-hops.toml");
+    let places = include_str!("../../../../../examples/csma-positions.toml");
+    let hidden = include_str!("../../../../../examples/csma-hidden.toml");
     for text in [
-        HOTSPOT, PIFS, SEVEN, TWO_RATES, UDP_BETA, CSMA, CSMA_WIRES, rain,
+        HOTSPOT, PIFS, SEVEN, TWO_RATES, UDP_BETA, CSMA, CSMA_WIRES, rain, hops, places, hidden,
     ] {
         assert_eq!(complaints(toml(text, &[])), "");
     }

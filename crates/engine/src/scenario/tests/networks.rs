@@ -382,7 +382,10 @@ fn a_wire_is_that_of_a_cell() {
         refused(&format!("{cell}[wire]\n{red}")),
         "x.toml:5: `wire.queue`: a link without a rate never lets a packet wait; allowed with a rate"
     );
-    assert_eq!(refused(&format!("{cell}[wire]\nrate = \"9 Mbps\"\n{red}")), "");
+    assert_eq!(
+        refused(&format!("{cell}[wire]\nrate = \"9 Mbps\"\n{red}")),
+        ""
+    );
 }
 
 #[test]
@@ -398,7 +401,8 @@ fn links_without_flows_are_told_that_these_are_missing() {
 
 #[test]
 fn too_many_flows_are_those_of_the_table_that_makes_them() {
-    let lot = |more: &str| format!("parking_lot = {{ hops = 64, bottleneck = \"9 Mbps\", {more} }}");
+    let lot =
+        |more: &str| format!("parking_lot = {{ hops = 64, bottleneck = \"9 Mbps\", {more} }}");
     assert_eq!(
         refused(&lot("cross = 2000")),
         "x.toml:2: `parking_lot`: 128000 flows in all; allowed are at most 100000"

@@ -220,7 +220,8 @@ fn a_discipline_that_begins_beyond_the_limit_is_refused() {
          allowed is one of the two"
     );
     assert!(queue("{ limit = 20, threshold = 11 }").contains("20 beside a threshold of 11"));
-    let over_the_file = "queue = 15\ndumbbell = { flows = 1, bottleneck = \"9 Mbps\", rtt = \"9 ms\" }";
+    let over_the_file =
+        "queue = 15\ndumbbell = { flows = 1, bottleneck = \"9 Mbps\", rtt = \"9 ms\" }";
     let over_the_file = format!("duration = \"9 s\"\n{over_the_file}");
     assert_eq!(
         complaints(toml(&over_the_file, &[("queue.threshold", "10")])),

@@ -1,5 +1,6 @@
 //! One line for each kind of bad value: where, which key, which value, what is allowed.
 
+use super::examples::CSMA;
 use super::{SMALL, complaints, said_of, toml};
 
 /// Asserts what is said of each line added to station `a`, after the place and the key path.
@@ -377,4 +378,22 @@ fn what_a_change_does_not_say_is_the_stations() {
         channel.ack_error_down,
     ];
     assert_eq!(errors, [0.1, 0.3, 0.1, 0.05]);
+}
+
+#[test]
+fn one_value_is_refused_once_and_a_unit_too_many_is_explained() {
+    let of = |setting: &str| complaints(toml(CSMA, &[setting.split_once('=').unwrap()]));
+    assert_eq!(
+        of("csma.fairness=-1"),
+        "--set csma.fairness=-1: `csma.fairness`: -1 makes a utility that is not strictly concave; \
+         allowed is a number above 0"
+    );
+    assert_eq!(
+        of("csma.service_rate=11 Mbps"),
+        "--set csma.service_rate=11 Mbps: `csma.service_rate`: \"11 Mbps\" is not a number; allowed \
+         is a number from 0.001 to 10000000\n\
+         hint: `service_rate` is a bare number: packets that a link sends in a second while it is \
+         active"
+    );
+    assert!(!of("csma.service_rate=fast").contains("hint"));
 }

@@ -143,7 +143,10 @@ fn a_value_of_many_lines_stays_on_one() {
 fn a_typo_inside_a_table_is_one_problem() {
     for path in ["cell.ap_queue.vbs.clas.a.share", "cell.ap.queue.vbs.clas"] {
         let said = said_of(&[(path, "0.5")]);
-        assert!(said.contains("`: unknown key; allowed are occupancy"), "{said}");
+        assert!(
+            said.contains("`: unknown key; allowed are occupancy"),
+            "{said}"
+        );
         assert!(said.ends_with("\nhint: did you mean `class`?"), "{said}");
         assert_eq!(said.lines().count(), 2, "{said}");
     }
