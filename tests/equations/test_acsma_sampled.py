@@ -28,6 +28,14 @@ def test_a_link_with_an_empty_queue_passes_on_what_it_gets() -> None:
     )
 
 
+def test_without_two_links_in_conflict_on_a_route_nothing_is_said() -> None:
+    # simulated round trips of topology a are the same at 0.2, 1 and 2 s
+    links = {"1": {"conflicts": ["2"]}, "2": {"conflicts": ["3", "4"]}, "3": {"conflicts": ["4"]}}
+    network = {"link": {**links, "4": {}}, "r_interval": "2 s"}
+    flows = {f"f{k}": {"route": [k]} for k in "1234"}
+    assert predict({"duration": "10 s", "csma": network, "flow": flows}).warnings == []
+
+
 ROUTE = {
     "duration": "10 s",
     "csma": {"link": {"1": {"conflicts": ["2"]}, "2": {}}},

@@ -1,6 +1,7 @@
 """What the A-CSMA model assumes, and where a scenario leaves it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ MOST_LISTED = 4
 IDLE = 0.01
 """Air time of a link's dummy packets that is worth a word. [-]"""
 
-SWING = 0.5
+SWING = 0.4
 """Modulus of a mode's factor from one look at the queues to the next, its real part negative, from
 which on they swing visibly; docs/papers/acsma.md, "How often r is set". [-]"""
 
@@ -196,7 +197,7 @@ def check_optimum(
             f"{worst} {100.0 * idle[worst]:.3g} %: a link whose queue is empty sends those"
             f"{simulated} {of('3.3')}"
         )
-    yield from check_interval(csma["r_interval_s"], modes_per_s)
+    yield from check_interval(csma, modes_per_s)
     if few := {name: n for name, n in connections.items() if n < FEWEST_CONNECTIONS}:
         least = min(few, key=few.__getitem__)
         yield (
@@ -205,16 +206,24 @@ def check_optimum(
         )
 
 
-def check_interval(interval_s: float, modes_per_s: Floats) -> Iterator[str]:
-    """A warning where r is set so seldom that queues overshoot."""
-    factors = 1.0 + interval_s * modes_per_s
-    if not ((factors.real < 0.0) & (np.abs(factors) >= SWING)).any():
+def check_interval(csma: Mapping[str, Any], modes_per_s: Floats) -> Iterator[str]:
+    """A warning where r is set so seldom that the queues of a route overshoot in turn.
+
+    Without two links in conflict on one route the senders' round trips follow what queues do, and
+    the same factors change round-trip times by some per cent.
+    """
+    conflicts = {link["name"]: link["conflicts"] for link in csma["links"]}
+    pairs = (pair for flow in csma["flows"] for pair in combinations(flow["route"], 2))
+    pair = next(((one, other) for one, other in pairs if other in conflicts.get(one, ())), None)
+    factors = 1.0 + csma["r_interval_s"] * modes_per_s
+    if pair is None or not ((factors.real < 0.0) & (np.abs(factors) >= SWING)).any():
         return
     enough_s = 0.5 / float(np.abs(modes_per_s).max())
     yield (
-        f"r is set so seldom (`csma.r_interval` = {interval_s:g} s) that queues overshoot and "
-        "swing, most so of links in conflict on one route: simulated round-trip times and "
-        f"connections can be twice what is predicted; {enough_s:.1g} s is short enough {of('5.1')}"
+        f"r is set so seldom (`csma.r_interval` = {csma['r_interval_s']:g} s) that the queues of "
+        f"links in conflict on one route, such as {' and '.join(pair)}, swing: simulated "
+        "round-trip times and connections can be twice what is predicted; "
+        f"{enough_s:.1g} s is short enough {of('5.1')}"
     )
 
 

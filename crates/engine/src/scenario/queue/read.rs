@@ -107,18 +107,23 @@ pub(in super::super) fn check(table: &Section, key: &str, problems: &mut Problem
 fn check_limit(queue: &Section, problems: &mut Problems) {
     if let Some(threshold) = queue.entry("threshold")
         && let (Some(packets), Some(limit)) = (threshold.count(), queue.entry("limit"))
-        && limit.count().is_some_and(|limit| limit != packets)
+        && let Some(most) = limit.count()
     {
-        let message = format!(
-            "{} beside a threshold of {}, which is the limit of its queue; allowed is one of the two",
-            limit.shown, threshold.shown
-        );
         let is_set = |entry: &Entry| matches!(entry.origin, Origin::Setting(_));
-        let hint = (is_set(threshold) && !is_set(limit)).then(|| {
-            let whole = format!("{}={{ threshold = {} }}", queue.path, threshold.shown);
-            format!("`{whole}` replaces the whole queue")
-        });
-        problems.add_with_hint(limit.origin, &limit.path, message, hint);
+        // a file whose threshold is a setting keeps the limit that it has for other disciplines
+        let over_the_file = is_set(threshold) && !is_set(limit);
+        if most < packets || most > packets && !over_the_file {
+            let message = format!(
+                "{} beside a threshold of {}, which is the limit of its queue; allowed is one of the \
+                 two",
+                limit.shown, threshold.shown
+            );
+            let hint = over_the_file.then(|| {
+                let whole = format!("{}={{ threshold = {} }}", queue.path, threshold.shown);
+                format!("`{whole}` replaces the whole queue")
+            });
+            problems.add_with_hint(limit.origin, &limit.path, message, hint);
+        }
         return;
     }
     let red = queue.table("red");
