@@ -91,6 +91,11 @@ def test_a_tall_picture_stands_in_two_columns_without_queues_of_nothing() -> Non
     assert "\n11 others hold less than 0." in queues.get_xlabel()
     # ten downloads have equal shares; the meter, a sensor, asks for none
     assert figure.axes[1].lines[-1].get_xdata()[0] == 10.0
+    # queues that the model too has as empty take no row
+    many = SMALL.replace("[station.near]", "[station.near]\ncount = 20")
+    rows = lh.compare(many).figure().axes[-1].get_yticklabels()
+    assert rows[0].get_text() == "ap"
+    assert len(rows) < 5
     low = lh.compare(SMALL).figure()
     assert low.get_size_inches()[0] == pytest.approx(85 / 25.4)
 
@@ -157,6 +162,20 @@ def test_conflict_graph_is_drawn_with_what_each_link_gets() -> None:
         assert [line.get_linestyle() for line in axes.lines] == ["-"] * 4
     [alone] = compared.simulation.plot.conflicts().axes
     assert texts(alone) == texts(simulation)
+    assert simulation.get_title(loc="left") == "simulation: the same"
+    hidden = lh.compare(EXAMPLES / "csma-hidden.toml", settings=settings, replications=1)
+    [only] = hidden.figure().axes
+    assert only.get_title(loc="left") == "simulation: air time and throughput of each link"
+
+
+def test_dummy_packets_of_a_prediction_are_told_apart() -> None:
+    settings = {"duration": "20 s", "warmup": "5 s"}
+    compared = lh.compare(EXAMPLES / "csma-wires.toml", settings=settings, replications=1)
+    model, simulation = compared.figure().axes
+    assert "i-h: 21 % + 29 %\n" in texts(model)
+    assert "+" not in texts(simulation)
+    [legend] = compared.figure().legends
+    assert legend.texts[0].get_text().endswith("discs are air times, pale for dummy packets")
 
 
 PLACED = {

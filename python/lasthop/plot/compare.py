@@ -50,6 +50,7 @@ EMULATED = "emulation, once"
 EQUAL = "equal shares"
 TARGET = "target"
 TRACE = "simulated queue"
+OF_LINKS = "air time and throughput of each link"
 REST = {True: "fluid at rest, stable", False: "fluid at rest, unstable"}
 CYCLE = "fluid's cycle"
 LEGEND = (SIMULATED, TRACE, "model", EMULATED, EQUAL, TARGET, *REST.values(), CYCLE)
@@ -156,14 +157,14 @@ SMALL_PART = 0.01
 
 
 def worth_a_row(rows: list[Row], quantity: str) -> tuple[list[Row], str]:
-    """Rows of some size or with a prediction, and what to say of the others."""
-    seen = [(row.simulated.get(quantity) or {"mean": None})["mean"] or 0.0 for row in rows]
-    least = SMALL_PART * max(seen, default=0.0)
-    kept = [
-        row
-        for row, value in zip(rows, seen, strict=True)
-        if value >= least or row.predicted.get(quantity) or row.emulated.get(quantity)
-    ]
+    """Rows of some size in one answer, and what to say of the others."""
+
+    def largest(row: Row) -> float:
+        said = (answer.get(quantity) for answer in (row.simulated, row.predicted, row.emulated))
+        return max((item["mean"] or 0.0 for item in said if item), default=0.0)
+
+    least = SMALL_PART * max(map(largest, rows), default=0.0)
+    kept = [row for row in rows if largest(row) >= least]
     count = len(rows) - len(kept)
     if count < 2:
         return rows, ""
@@ -231,9 +232,8 @@ def graph_figure(comparison: Comparison) -> Figure:
     """The conflict graph with air times and throughputs, predicted and simulated."""
     panels: list[tuple[str, Answer]] = []
     if comparison.prediction is not None:
-        text = f"model {comparison.prediction.model}: air time and throughput of each link"
-        panels.append((text, comparison.prediction))
-    panels.append(("simulation: the same", comparison.simulation))
+        panels.append((f"model {comparison.prediction.model}: {OF_LINKS}", comparison.prediction))
+    panels.append((f"simulation: {'the same' if panels else OF_LINKS}", comparison.simulation))
     figure = conflict_figure(panels)
     headline(figure, comparison.scenario["name"])
     return figure
