@@ -52,14 +52,10 @@ fn mean(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
 #[test]
 fn a_threshold_of_q_packets_is_a_drop_tail_queue_of_q_packets_to_the_byte() {
     for (text, path) in [(CELL, "cell.ap_queue"), (DUMBBELL, "queue")] {
-        let threshold = format!("{path}.threshold");
-        let wide = format!("{path}.limit");
         for q in ["1", "8", "39"] {
             let plain = simulate(text, &[(path, q)]).summary;
-            assert_eq!(
-                plain,
-                simulate(text, &[(&threshold, q), (&wide, "500")]).summary
-            );
+            let threshold = format!("{{ threshold = {q} }}");
+            assert_eq!(plain, simulate(text, &[(path, &threshold)]).summary);
         }
     }
 }
