@@ -114,31 +114,53 @@ fn alone(scenario: &Scenario, routes: &Routes) -> impl Fn(&u32) -> bool {
 }
 
 impl World<'_> {
-    /// A packet whose endpoint need not wait for it arrives there at `at`, by link number `carrier`.
-    #[inline]
-    pub(super) fn reach_ahead(&mut self, at: Time, carrier: usize, packet: Packet) {
+    /// A packet whose endpoint need not wait for it arrives there at `at`, by link number `carrier`; the
+    /// ACK that follows, and when it leaves.
+    #[inline(always)]
+    pub(super) fn reach_ahead(
+        &mut self,
+        at: Time,
+        carrier: usize,
+        packet: Packet,
+    ) -> Option<(Time, Packet)> {
         if !packet.is_data() {
-            self.ack_ahead(at, packet);
-        } else if at <= self.ahead.quiet_until && self.ahead.segments.is_empty() {
+            self.ack_ahead(at, &packet);
+            return None;
+        }
+        if at <= self.ahead.quiet_until && self.ahead.segments.is_empty() {
             self.events += 1;
-            self.consume(at, &packet);
+            let flow = &mut self.flows[packet.flow as usize];
+            let ack = flow.take_segment(at, &packet)?;
+            return Some((at, flow.ack(at, packet.flow, ack)));
+        }
+        self.ahead.segments.push(at, carrier, packet);
+        None
+    }
+
+    #[inline(always)]
+    fn ack_ahead(&mut self, at: Time, ack: &Packet) {
+        let flow = &self.flows[ack.flow as usize];
+        let before = flow.timer.min(self.ahead.next_reading);
+        if at <= before.min(self.ahead.quiet_until) && !flow.held_up {
+            self.take_ack(at, ack);
         } else {
-            self.ahead.segments.push(at, carrier, packet);
+            self.ack_behind(at, ack);
         }
     }
 
-    #[inline]
-    fn ack_ahead(&mut self, at: Time, packet: Packet) {
-        let index = packet.flow as usize;
-        if !self.flows[index].held_up && self.may_take(at, index) {
-            self.take_ack(at, &packet);
+    /// An ACK that arrives behind something else that may happen to its sender.
+    #[cold]
+    fn ack_behind(&mut self, at: Time, ack: &Packet) {
+        let index = ack.flow as usize;
+        if self.flows[index].held_up || !self.may_take(at, index) {
+            self.hold_up(at, *ack);
         } else {
-            self.hold_up(at, packet);
+            self.pass_by(at, index);
+            self.take_ack(at, ack);
         }
     }
 
     /// Nothing happens to the sender of flow `index` before `at`.
-    #[inline]
     fn may_take(&self, at: Time, index: usize) -> bool {
         at <= self.ahead.quiet_until
             && match &self.flows[index].endpoints {
@@ -147,24 +169,32 @@ impl World<'_> {
             }
     }
 
-    #[inline]
-    fn take_ack(&mut self, at: Time, ack: &Packet) {
-        let index = ack.flow as usize;
-        let timer = self.slots.flow(index);
-        if self.agenda.deadline(timer) < at {
+    /// What changes nothing about the sender of flow `index` is done with before `at`.
+    fn pass_by(&mut self, at: Time, index: usize) {
+        if self.flows[index].timer < at {
             self.events += 1; // a lazy timer finds its deadline moved
-            self.rearm(timer, index);
+            self.rearm(index);
         }
         if self.ahead.next_reading < at {
             self.note_window(at, index);
         }
-        self.events += 1;
-        self.consume(at, ack);
     }
 
-    fn rearm(&mut self, timer: usize, index: usize) {
+    #[inline(always)]
+    fn take_ack(&mut self, at: Time, ack: &Packet) {
+        self.events += 1;
+        let index = ack.flow as usize;
+        let flow = &mut self.flows[index];
+        flow.take_ack(at, ack);
+        while let Some(packet) = self.flows[index].next_packet(at, ack.flow) {
+            self.launch(at, packet);
+        }
+        self.has_sent(at, index);
+    }
+
+    fn rearm(&mut self, index: usize) {
         if let Endpoints::Tcp(tcp) = &self.flows[index].endpoints {
-            self.agenda.set(timer, tcp.0.deadline());
+            self.set_timer(index, tcp.0.deadline());
         }
     }
 
@@ -197,6 +227,7 @@ impl World<'_> {
                 return;
             }
             self.ahead.acks[index].pop_front();
+            self.pass_by(at, index);
             self.take_ack(at, &ack);
         }
         self.flows[index].held_up = false;

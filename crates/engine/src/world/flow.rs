@@ -10,7 +10,7 @@ use crate::mac::dcf::AP;
 use crate::packet::{Ecn, Packet, PacketKind};
 use crate::record::FlowCounters;
 use crate::scenario::{Flow, TcpSettings, Transport};
-use crate::tcp::{Receiver, Sender};
+use crate::tcp::{Ack, Receiver, Sender};
 
 /// A source and its sink.
 pub(crate) enum Endpoints {
@@ -49,6 +49,8 @@ pub(crate) struct FlowState {
     pub(super) cwnd_since: Time,
     pub(super) started_at: Time,
     pub(super) finished_at: Option<Time>,
+    /// Deadline of the sender's timer in the agenda, not after the timer's own.
+    pub(super) timer: Time,
     /// ACKs wait for something that comes before them ([`super::ahead`]).
     pub(super) held_up: bool,
 }
@@ -99,6 +101,7 @@ impl FlowState {
             cwnd_since: Time::ZERO,
             started_at: Time::ZERO,
             finished_at: None,
+            timer: Time::NEVER,
             held_up: false,
         }
     }
@@ -140,6 +143,7 @@ impl FlowState {
             cwnd_since: Time::ZERO,
             started_at: Time::ZERO,
             finished_at: None,
+            timer: Time::NEVER,
             held_up: false,
         }
     }
@@ -175,6 +179,103 @@ impl FlowState {
     pub(super) fn integrate_cwnd(&mut self, now: Time) {
         self.counters.cwnd_ns += self.cwnd * now.since(self.cwnd_since).0 as f64;
         self.cwnd_since = now;
+    }
+
+    /// A segment reaches the receiver: the ACK that it calls for now.
+    #[inline(always)]
+    pub(super) fn take_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
+        let receiver = &mut self.tcp().1;
+        let marked = packet.ecn == Ecn::Experienced;
+        if marked || packet.echo {
+            receiver.on_marks(packet.echo, marked);
+        }
+        let received = receiver.on_segment(now, packet.number, packet.stamp);
+        self.counters.arrived += 1;
+        self.counters.delivered += u64::from(received.delivered);
+        if let Some(reports) = &mut self.reports {
+            reports.arrive_in_order(now, received.delivered);
+        }
+        received.ack
+    }
+
+    /// The packet of an ACK.
+    #[inline(always)]
+    pub(super) fn ack(&mut self, now: Time, index: u32, ack: Ack) -> Packet {
+        self.counters.acks_sent += 1;
+        Packet {
+            flow: index,
+            number: ack.next,
+            stamp: ack.echo,
+            queued: now,
+            bytes: self.ack_bytes,
+            hop: 0,
+            kind: PacketKind::Ack,
+            ecn: Ecn::NotCapable,
+            echo: ack.ece,
+            sack: ack.sack,
+        }
+    }
+
+    /// An ACK reaches the sender.
+    #[inline(always)]
+    pub(super) fn take_ack(&mut self, now: Time, packet: &Packet) {
+        let Endpoints::Tcp(tcp) = &mut self.endpoints else {
+            unreachable!("an ACK is of a TCP flow")
+        };
+        let (sender, receiver) = &mut **tcp;
+        self.counters.acks_arrived += 1;
+        // a duplicate ACK repeats the time of a segment that was acknowledged before
+        if u64::from(packet.number) > sender.acked() {
+            self.counters.delay_ns += now.since(packet.stamp).0;
+            self.counters.delay_samples += 1;
+        }
+        let ack = Ack {
+            next: packet.number,
+            echo: packet.stamp,
+            sack: packet.sack,
+            ece: packet.echo,
+        };
+        if sender.uses_sack() {
+            let blocks = receiver.blocks(ack.sack);
+            sender.on_sack(now, ack, &blocks);
+        } else {
+            sender.on_ack(now, ack);
+        }
+        if sender.completed() && self.finished_at.is_none() {
+            self.finished_at = Some(now);
+        }
+    }
+
+    /// The next segment that the sender may send.
+    #[inline(always)]
+    pub(super) fn next_packet(&mut self, now: Time, index: u32) -> Option<Packet> {
+        let segment = self.tcp().0.next_segment(now)?;
+        self.counters.sent += 1;
+        self.counters.retransmitted += u64::from(segment.retransmission);
+        Some(Packet {
+            flow: index,
+            number: segment.number,
+            stamp: now,
+            queued: now,
+            bytes: if segment.number == self.last {
+                self.last_bytes
+            } else {
+                self.data_bytes
+            },
+            hop: 0,
+            kind: PacketKind::Segment,
+            ecn: segment.ecn,
+            echo: segment.cwr,
+            sack: 0,
+        })
+    }
+
+    #[inline(always)]
+    pub(super) fn tcp(&mut self) -> &mut (Sender, Receiver) {
+        match &mut self.endpoints {
+            Endpoints::Tcp(tcp) => tcp,
+            _ => unreachable!("a segment or an ACK is of a TCP flow"),
+        }
     }
 
     pub(super) fn datagram(&mut self, now: Time, index: u32, number: u32) -> Packet {

@@ -238,8 +238,7 @@ impl<'a> World<'a> {
             world.agenda.set(slots.control(), air.deadline());
         }
         if let Some(vsb) = &scenario.vsb {
-            let timer = slots.flow(scenario.flows.len());
-            world.agenda.set(timer, Time::ZERO + vsb.start);
+            world.set_timer(scenario.flows.len(), Time::ZERO + vsb.start);
         }
         Ok(world)
     }

@@ -36,6 +36,17 @@ pub(crate) struct WiredLink {
     pub(crate) label: Box<Label>,
 }
 
+impl WiredLink {
+    /// When a packet that enters the link of a host at `at` leaves it.
+    #[inline(always)]
+    fn pass_host(&mut self, at: Time, packet: &Packet) -> Time {
+        match &mut self.link {
+            Link::Host(host) => host.enter(at, packet),
+            Link::Pipe(_) | Link::Served(_) => unreachable!("legs know what links are"),
+        }
+    }
+}
+
 /// What no packet asks for.
 pub(crate) struct Label {
     /// Packets enter the link ahead of time.
@@ -224,9 +235,18 @@ fn entered_ahead(
 
 impl World<'_> {
     /// A packet that reaches the next link of its route, or the end of it, at `at`: now, or ahead of
-    /// time if it comes from an endpoint that acts so.
-    #[inline]
-    pub(super) fn forward(&mut self, at: Time, mut packet: Packet) {
+    /// time if it comes from an endpoint that acts so. What its endpoint answers ahead of time follows.
+    pub(super) fn forward(&mut self, at: Time, packet: Packet) {
+        let mut next = Some((at, packet));
+        while let Some((at, packet)) = next {
+            next = self.go_on(at, packet);
+        }
+    }
+
+    /// A packet goes on as far as it may; the answer to it, and when that leaves, if its endpoint acts
+    /// ahead of time.
+    #[inline(always)]
+    fn go_on(&mut self, at: Time, mut packet: Packet) -> Option<(Time, Packet)> {
         let now = self.now;
         let mut at = at;
         let mut carrier = 0; // no link yet; set before `at` moves
@@ -236,24 +256,61 @@ impl World<'_> {
             }
             packet.hop += 1;
             match leg.place {
+                Place::Host(link) => at = self.links[link as usize].pass_host(at, &packet),
                 Place::Link(link) => {
                     let link = link as usize;
                     match self.links[link].link.enter(now, at, &mut packet) {
                         Fate::Arrives(arrival) => at = arrival,
-                        Fate::Kept => return self.attend(now, link),
-                        Fate::Refused | Fate::Lost if at == now => return self.lose(&packet),
-                        Fate::Refused | Fate::Lost => return self.settle(now, link),
+                        other => {
+                            self.stop_at(at, link, other, &packet);
+                            return None;
+                        }
                     }
                 }
                 Place::Delay => {}
-                Place::Air(contender) => return self.offer(now, contender, packet),
-                Place::End => return self.consume(now, &packet),
                 Place::EndAhead => return self.reach_ahead(at, carrier, packet),
+                Place::Air(contender) => {
+                    self.offer(now, contender, packet);
+                    return None;
+                }
+                Place::End => {
+                    self.consume(now, &packet);
+                    return None;
+                }
             }
             at += leg.delay;
             carrier = leg.carrier as usize;
         }
         self.carried.push(at, carrier, packet);
+        None
+    }
+
+    /// A packet that an endpoint sends ahead of time, at `at`: through the link of its host, behind which
+    /// an event waits for it.
+    #[inline(always)]
+    pub(super) fn launch(&mut self, at: Time, mut packet: Packet) {
+        let leg = self.routes.legs(&packet)[0];
+        let arrives = match leg.place {
+            Place::Host(link) => self.links[link as usize].pass_host(at, &packet),
+            _ => at,
+        };
+        let arrives = arrives + leg.delay;
+        packet.hop = 1;
+        if arrives > self.now {
+            self.carried.push(arrives, leg.carrier as usize, packet);
+        } else {
+            self.forward(arrives, packet);
+        }
+    }
+
+    /// A packet that entered link number `link` at `at` does not get through, or not yet.
+    #[inline(never)]
+    fn stop_at(&mut self, at: Time, link: usize, fate: Fate, packet: &Packet) {
+        match fate {
+            Fate::Kept => self.attend(self.now, link),
+            _ if at == self.now => self.lose(packet),
+            _ => self.settle(self.now, link),
+        }
     }
 
     /// A packet arrives at the far end of a link.

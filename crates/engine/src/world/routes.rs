@@ -3,6 +3,7 @@
 use super::network::{NETWORK, WIRE_DOWN, WIRE_UP, WiredLink};
 use super::vsb;
 use crate::kernel::time::Span;
+use crate::link::Link;
 use crate::link::shared::is_redirected;
 use crate::mac::dcf::{AP, Dcf};
 use crate::packet::Packet;
@@ -42,6 +43,9 @@ pub(super) struct Leg {
 /// What a packet enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
+    /// A link of a host.
+    Host(u32),
+    /// Another link.
     Link(u32),
     /// The first link only delays.
     Delay,
@@ -178,7 +182,11 @@ impl Routes {
                     leg.carrier = number;
                     continue;
                 }
-                let place = mere_delay.map_or(Place::Link(number), |_| Place::Delay);
+                let place = match (&wired.link, mere_delay) {
+                    (_, Some(_)) => Place::Delay,
+                    (Link::Host(_), None) => Place::Host(number),
+                    (_, None) => Place::Link(number),
+                };
                 self.legs.push(Leg {
                     carrier: number,
                     delay: mere_delay.unwrap_or(Span::ZERO),

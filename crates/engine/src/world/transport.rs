@@ -4,7 +4,7 @@ use super::World;
 use super::flow::Endpoints;
 use super::routes::WIRED;
 use crate::kernel::time::{Span, Time};
-use crate::packet::{Ecn, Packet, PacketKind};
+use crate::packet::{Packet, PacketKind};
 use crate::tcp::Ack;
 
 impl World<'_> {
@@ -20,25 +20,16 @@ impl World<'_> {
     }
 
     /// A packet reaches the transport endpoint it is for.
+    #[inline(never)]
     pub(super) fn consume(&mut self, now: Time, packet: &Packet) {
         let index = packet.flow as usize;
         let flow = &mut self.flows[index];
-        match (&mut flow.endpoints, packet.kind) {
-            (Endpoints::Tcp(tcp), PacketKind::Segment) => {
-                let receiver = &mut tcp.1;
-                let marked = packet.ecn == Ecn::Experienced;
-                if marked || packet.echo {
-                    receiver.on_marks(packet.echo, marked);
-                }
-                let received = receiver.on_segment(now, packet.number, packet.stamp);
-                flow.counters.arrived += 1;
-                flow.counters.delivered += u64::from(received.delivered);
+        match (&flow.endpoints, packet.kind) {
+            (Endpoints::Tcp(_), PacketKind::Segment) => {
+                let ack = flow.take_segment(now, packet);
+                let receiver = &flow.tcp().1;
                 let timer = receiver.deadline();
-                let ack = received.ack;
                 let complete = receiver.expected() > flow.last;
-                if let Some(reports) = &mut flow.reports {
-                    reports.arrive_in_order(now, received.delivered);
-                }
                 if timer < Time::NEVER {
                     self.arm(self.slots.flow(index) + 1, timer);
                 }
@@ -49,28 +40,8 @@ impl World<'_> {
                     self.message_arrived(now, index);
                 }
             }
-            (Endpoints::Tcp(tcp), PacketKind::Ack) => {
-                flow.counters.acks_arrived += 1;
-                // a duplicate ACK repeats the time of a segment that was acknowledged before
-                if u64::from(packet.number) > tcp.0.acked() {
-                    flow.counters.delay_ns += now.since(packet.stamp).0;
-                    flow.counters.delay_samples += 1;
-                }
-                let ack = Ack {
-                    next: packet.number,
-                    echo: packet.stamp,
-                    sack: packet.sack,
-                    ece: packet.echo,
-                };
-                if tcp.0.uses_sack() {
-                    let blocks = tcp.1.blocks(ack.sack);
-                    tcp.0.on_sack(now, ack, &blocks);
-                } else {
-                    tcp.0.on_ack(now, ack);
-                }
-                if tcp.0.completed() && flow.finished_at.is_none() {
-                    flow.finished_at = Some(now);
-                }
+            (Endpoints::Tcp(_), PacketKind::Ack) => {
+                flow.take_ack(now, packet);
                 self.pump(now, index);
             }
             (Endpoints::Udp(_), _) => {
@@ -122,60 +93,43 @@ impl World<'_> {
 
     #[inline(always)]
     fn acknowledge(&mut self, now: Time, index: u32, ack: Ack) {
-        let flow = &mut self.flows[index as usize];
-        flow.counters.acks_sent += 1;
-        let packet = Packet {
-            flow: index,
-            number: ack.next,
-            stamp: ack.echo,
-            queued: now,
-            bytes: flow.ack_bytes,
-            hop: 0,
-            kind: PacketKind::Ack,
-            ecn: Ecn::NotCapable,
-            echo: ack.ece,
-            sack: ack.sack,
-        };
+        let packet = self.flows[index as usize].ack(now, index, ack);
         self.emit(now, packet);
     }
 
     /// Lets a TCP sender send all it may.
     pub(super) fn pump(&mut self, now: Time, index: usize) {
-        loop {
-            let flow = &mut self.flows[index];
-            let Endpoints::Tcp(tcp) = &mut flow.endpoints else {
-                return;
-            };
-            let Some(segment) = tcp.0.next_segment(now) else {
-                let (timer, cwnd) = (tcp.0.deadline(), tcp.0.cwnd());
-                if cwnd != flow.cwnd {
-                    flow.integrate_cwnd(now);
-                    flow.cwnd = cwnd;
-                    flow.cwnd_max = flow.cwnd_max.max(cwnd);
-                }
-                self.arm(self.slots.flow(index), timer);
-                return;
-            };
-            flow.counters.sent += 1;
-            flow.counters.retransmitted += u64::from(segment.retransmission);
-            let packet = Packet {
-                flow: index as u32,
-                number: segment.number,
-                stamp: now,
-                queued: now,
-                bytes: if segment.number == flow.last {
-                    flow.last_bytes
-                } else {
-                    flow.data_bytes
-                },
-                hop: 0,
-                kind: PacketKind::Segment,
-                ecn: segment.ecn,
-                echo: segment.cwr,
-                sack: 0,
-            };
+        if !matches!(self.flows[index].endpoints, Endpoints::Tcp(_)) {
+            return;
+        }
+        while let Some(packet) = self.flows[index].next_packet(now, index as u32) {
             self.emit(now, packet);
         }
+        self.has_sent(now, index);
+    }
+
+    /// A TCP sender has sent all it may: its window, and its timer.
+    #[inline(always)]
+    pub(super) fn has_sent(&mut self, now: Time, index: usize) {
+        let flow = &mut self.flows[index];
+        let sender = &flow.tcp().0;
+        let (timer, cwnd) = (sender.deadline(), sender.cwnd());
+        if cwnd != flow.cwnd {
+            flow.integrate_cwnd(now);
+            flow.cwnd = cwnd;
+            flow.cwnd_max = flow.cwnd_max.max(cwnd);
+        }
+        if timer < flow.timer {
+            self.set_timer(index, timer);
+        }
+    }
+
+    /// Sets the timer of the sender of flow `index` in the agenda.
+    #[inline(never)]
+    pub(super) fn set_timer(&mut self, index: usize, deadline: Time) {
+        let slot = self.slots.flow(index);
+        self.agenda.set(slot, deadline);
+        self.flows[index].timer = self.agenda.deadline(slot);
     }
 
     /// Lazy timers: only a deadline earlier than the pending one moves it.
@@ -209,20 +163,20 @@ impl World<'_> {
             Endpoints::Tcp(tcp) => {
                 if tcp.0.deadline() <= now {
                     tcp.0.on_timer(now);
-                    self.agenda.set(slot, Time::NEVER);
+                    self.set_timer(index, Time::NEVER);
                     self.pump(now, index);
                     if self.flows[index].held_up {
                         self.take_held_up(index);
                     }
                 } else {
                     let next = tcp.0.deadline();
-                    self.agenda.set(slot, next);
+                    self.set_timer(index, next);
                 }
             }
             Endpoints::Udp(source) => {
                 let number = source.send();
                 let next = source.deadline();
-                self.agenda.set(slot, next);
+                self.set_timer(index, next);
                 self.send_datagram(now, index, number);
             }
             Endpoints::Web(web) => {
@@ -231,7 +185,7 @@ impl World<'_> {
             }
             Endpoints::Ping => {
                 let next = self.vsb_event(now);
-                self.agenda.set(slot, next);
+                self.set_timer(index, next);
             }
         }
     }
@@ -287,7 +241,7 @@ impl World<'_> {
                     self.ports[contender as usize].greedy.push(index);
                     self.begin_greedy(now, contender);
                 } else {
-                    self.arm(self.slots.flow(index as usize), due);
+                    self.set_timer(index as usize, due.min(self.flows[index as usize].timer));
                 }
             }
         }

@@ -130,7 +130,7 @@ impl World<'_> {
             self.begin_connection(now, index, web, transaction);
         }
         let next = self.webs[web as usize].source.deadline();
-        self.agenda.set(self.slots.flow(index), next);
+        self.set_timer(index, next);
     }
 
     fn begin_connection(&mut self, now: Time, index: usize, web: u32, transaction: Transaction) {
@@ -247,7 +247,7 @@ impl World<'_> {
             (Stage::Asking, true) => {
                 let until = now + transaction.server_delay;
                 web.connections[connection as usize].stage = Stage::Serving { until };
-                self.agenda.set(self.slots.flow(index + 1), until);
+                self.set_timer(index + 1, until);
                 transaction.request_bytes
             }
             (Stage::Answering, false) => {
@@ -280,13 +280,13 @@ impl World<'_> {
             return false;
         }
         if until > now {
-            self.agenda.set(self.slots.flow(index), until);
+            self.set_timer(index, until);
             return true;
         }
         connection.stage = Stage::Answering;
         let bytes = connection.transaction.response_bytes;
         let tcp = web.settings.tcp;
-        self.agenda.set(self.slots.flow(index), Time::NEVER);
+        self.set_timer(index, Time::NEVER);
         self.send_message(now, index, &tcp, bytes);
         true
     }
