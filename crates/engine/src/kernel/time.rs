@@ -22,6 +22,13 @@ impl Time {
         self.0 as f64 / 1e9
     }
 
+    /// `span` after an instant that is not [`Time::NEVER`], without looking whether it is.
+    #[inline(always)]
+    pub fn plus(self, span: Span) -> Time {
+        debug_assert!(self != Time::NEVER, "nothing comes after never");
+        Time(self.0 + span.0)
+    }
+
     /// Time elapsed since `earlier`; zero if `earlier` is not earlier.
     pub fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
@@ -35,6 +42,18 @@ impl Span {
     /// Length. [s]
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e9
+    }
+
+    /// Length, of less than 2^63 ns. [ns]
+    #[inline(always)]
+    pub fn nanoseconds(self) -> f64 {
+        self.0.cast_signed() as f64 // one instruction, where an unsigned number takes several
+    }
+
+    /// The span of so many whole nanoseconds, not negative and less than 2^63.
+    #[inline(always)]
+    pub fn from_nanoseconds(ns: f64) -> Span {
+        Span((ns as i64).cast_unsigned())
     }
 
     /// The span nearest to `seconds` (ties away from zero); `seconds` must be

@@ -12,6 +12,8 @@ pub(super) struct Bins {
     counted: Range<u64>,
     /// The bin of the last busy time.
     current: u64,
+    /// Where it ends.
+    border: u64,
     busy_ns: u64,
     least_ns: u64,
 }
@@ -23,6 +25,7 @@ impl Bins {
             width_ns,
             counted: measured.start.0.div_ceil(width_ns)..measured.end.0 / width_ns,
             current: 0,
+            border: width_ns,
             busy_ns: 0,
             least_ns: width_ns,
         }
@@ -33,23 +36,24 @@ impl Bins {
     pub(super) fn add(&mut self, begins: Time, ends: Time) {
         let mut begins = begins.0;
         loop {
-            let border = (self.current + 1) * self.width_ns;
-            if begins >= border {
+            if begins >= self.border {
                 self.turn(begins / self.width_ns);
-                continue;
             }
-            self.busy_ns += ends.0.min(border) - begins;
-            if ends.0 <= border {
+            if ends.0 <= self.border {
+                self.busy_ns += ends.0 - begins;
                 return;
             }
-            begins = border;
+            self.busy_ns += self.border - begins;
+            begins = self.border;
         }
     }
 
     /// Closes the current bin and those up to `next`, in which the link was idle.
+    #[cold]
     fn turn(&mut self, next: u64) {
         self.least_ns = self.least_with_current(next);
         self.current = next;
+        self.border = (next + 1) * self.width_ns;
         self.busy_ns = 0;
     }
 

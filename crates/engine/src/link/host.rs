@@ -70,15 +70,16 @@ impl Host {
     /// When `packet`, which enters at `at`, not before the one in front, arrives at the far end.
     #[inline]
     pub fn enter(&mut self, at: Time, packet: &Packet) -> Time {
-        let mut arrival = at + self.propagation;
+        let mut departs = at;
         if self.rate_bps != 0 {
             if self.last_sent.0 != packet.bytes {
                 let service = Span::to_send(u64::from(packet.bytes), self.rate_bps);
                 self.last_sent = (packet.bytes, service);
             }
-            self.last_departure = self.last_departure.max(at) + self.last_sent.1;
-            arrival = self.last_departure + self.propagation;
+            departs = self.last_departure.max(at).plus(self.last_sent.1);
+            self.last_departure = departs;
         }
+        let arrival = departs.plus(self.propagation);
         match &mut self.jitter {
             None => arrival,
             Some(jitter) => jitter.after(arrival),

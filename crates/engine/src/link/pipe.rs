@@ -17,7 +17,7 @@ use super::stays::{Stay, Stays};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{Admission, Backlog, QueueCounters, Verdict};
+use crate::queue::{Admission, Backlog, Passage, QueueCounters, Verdict};
 use crate::scenario::LinkSettings;
 
 /// A link whose departures are known when packets enter.
@@ -30,8 +30,10 @@ pub struct Pipe {
     losses: Stream,
     /// Some may begin only later.
     stays: Stays,
-    /// Totals as of when all stays are over.
-    counters: QueueCounters,
+    /// Those inside and to come included.
+    passage: Passage,
+    marked: u64,
+    refused: u64,
     last_departure: Time,
     last_sent: (u16, Span),
     busy_ns: u64,
@@ -62,7 +64,9 @@ impl Pipe {
             loss: settings.loss,
             losses,
             stays: Stays::new(),
-            counters: QueueCounters::default(),
+            passage: Passage::default(),
+            marked: 0,
+            refused: 0,
             last_departure: Time::ZERO,
             last_sent: (0, Span::ZERO),
             busy_ns: 0,
@@ -79,28 +83,41 @@ impl Pipe {
     #[inline]
     pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Fate {
         let fate = self.pass(now, at, packet);
-        match fate {
-            Fate::Arrives(_) | Fate::Kept => {}
-            _ if at > now => self.doomed.push_back((at, *packet, fate)),
-            Fate::Refused => self.counters.refuse(),
-            Fate::Lost => {}
+        if !matches!(fate, Fate::Arrives(_)) {
+            self.doom(now, at, packet, fate);
         }
         fate
     }
 
-    #[inline]
+    /// Accounts for a packet that does not arrive, or will not.
+    #[inline(never)]
+    fn doom(&mut self, now: Time, at: Time, packet: &Packet, fate: Fate) {
+        if at > now {
+            self.doomed.push_back((at, *packet, fate));
+        } else if fate == Fate::Refused {
+            self.refused += 1;
+        }
+    }
+
+    #[inline(always)]
     fn pass(&mut self, now: Time, at: Time, packet: &mut Packet) -> Fate {
         if packet.is_data() && self.losses.chance(self.loss) {
             return Fate::Lost;
         }
         let Some(rate) = self.rate_bps else {
-            return Fate::Arrives(at + self.propagation);
+            return Fate::Arrives(at.plus(self.propagation));
         };
-        let stays = &self.stays;
-        self.admission
-            .advance(at, |instant| stays.bytes_at(instant));
-        self.stays.retire(at);
-        let marked = match self.admit(at, packet) {
+        let verdict = match self.admission {
+            Admission::DropTail(limit) => {
+                self.stays.retire(at);
+                match self.stays.waiting() < limit as usize {
+                    true => Verdict::Enter,
+                    false => Verdict::Drop,
+                }
+            }
+            _ => self.judge(at, packet),
+        };
+        let marked = match verdict {
             Verdict::Enter => false,
             Verdict::Mark if packet.mark() => true,
             Verdict::Mark | Verdict::Drop => return Fate::Refused,
@@ -109,15 +126,13 @@ impl Pipe {
             self.last_sent = (packet.bytes, Span::to_send(u64::from(packet.bytes), rate));
         }
         let begins = self.last_departure.max(at);
-        let departs = begins + self.last_sent.1;
+        let departs = begins.plus(self.last_sent.1);
         self.busy_ns += self.last_sent.1.0;
         self.last_departure = departs;
-        let entered = at;
-        self.counters.enter(entered);
-        self.counters.leave(entered, departs);
-        self.counters.marked += u64::from(marked);
+        self.passage.add(at, departs);
+        self.marked += u64::from(marked);
         let stay = Stay {
-            entered,
+            entered: at,
             departs,
             bytes: u32::from(packet.bytes),
             marked,
@@ -129,11 +144,16 @@ impl Pipe {
                 self.longest = self.longest.max(self.stays.waiting());
             }
         }
-        Fate::Arrives(departs + self.propagation)
+        Fate::Arrives(departs.plus(self.propagation))
     }
 
-    #[inline]
-    fn admit(&mut self, at: Time, packet: &Packet) -> Verdict {
+    /// What a discipline other than drop-tail decides.
+    #[inline(never)]
+    fn judge(&mut self, at: Time, packet: &Packet) -> Verdict {
+        let stays = &self.stays;
+        self.admission
+            .advance(at, |instant| stays.bytes_at(instant));
+        self.stays.retire(at);
         let in_service = self.stays.in_service();
         let backlog = Backlog {
             packets: self.stays.waiting() as u32,
@@ -152,7 +172,7 @@ impl Pipe {
             return None;
         }
         if fate == Fate::Refused {
-            self.counters.refuse();
+            self.refused += 1;
         }
         self.doomed.pop_front();
         Some(packet)
@@ -170,7 +190,7 @@ impl Pipe {
 
     /// Totals of the queue at `now`.
     pub fn counters(&self, now: Time) -> QueueCounters {
-        let mut counters = self.counters;
+        let mut counters = self.passage.totals(self.marked, self.refused);
         for stay in self.stays.open(now) {
             counters.take_back_leave(stay.entered, stay.departs);
             if stay.entered > now {

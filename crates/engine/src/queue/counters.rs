@@ -23,6 +23,37 @@ pub struct QueueCounters {
     left_sum: u64,
 }
 
+/// What a queue counts whose packets leave at instants known when they enter, those to come included.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Passage {
+    packets: u64,
+    entered_sum: u64,
+    left_sum: u64,
+}
+
+impl Passage {
+    /// A packet enters at `entered` and leaves at `departs`.
+    #[inline(always)]
+    pub fn add(&mut self, entered: Time, departs: Time) {
+        self.packets += 1;
+        self.entered_sum = self.entered_sum.wrapping_add(entered.0);
+        self.left_sum = self.left_sum.wrapping_add(departs.0);
+    }
+
+    /// Totals once all have left, when `marked` have been and `refused` did not enter.
+    pub fn totals(self, marked: u64, refused: u64) -> QueueCounters {
+        QueueCounters {
+            offered: self.packets + refused,
+            dropped: refused,
+            marked,
+            left: self.packets,
+            sojourn_ns: self.left_sum.wrapping_sub(self.entered_sum),
+            entered_sum: self.entered_sum,
+            left_sum: self.left_sum,
+        }
+    }
+}
+
 impl QueueCounters {
     /// Packets inside.
     #[inline]

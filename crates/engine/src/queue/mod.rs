@@ -21,7 +21,7 @@ mod scheduler;
 mod vbs;
 
 pub use admission::{Admission, Backlog, Outlet, Verdict};
-pub use counters::QueueCounters;
+pub use counters::{Passage, QueueCounters};
 pub use fair::Fair;
 pub use fifo::Fifo;
 pub use head::HeadQueue;

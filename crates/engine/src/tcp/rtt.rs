@@ -55,7 +55,7 @@ impl RttEstimator {
     /// (RFC 6298, rule 5.7).
     #[inline]
     pub(super) fn on_sample(&mut self, sample: Span, flight: u32) {
-        let r = sample.0 as f64;
+        let r = sample.nanoseconds();
         let next = match self.smoothed {
             None => Smoothed {
                 srtt: r,
@@ -74,7 +74,7 @@ impl RttEstimator {
             }
         };
         let variance = (4.0 * next.rttvar).max(GRANULARITY.0 as f64);
-        self.rto = Span((next.srtt + variance) as u64)
+        self.rto = Span::from_nanoseconds(next.srtt + variance)
             .max(self.min_rto)
             .min(MAX_RTO);
         self.smoothed = Some(next);

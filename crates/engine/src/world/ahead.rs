@@ -141,23 +141,24 @@ impl World<'_> {
     fn ack_ahead(&mut self, at: Time, ack: &Packet) {
         let flow = &self.flows[ack.flow as usize];
         let before = flow.timer.min(self.ahead.next_reading);
-        if at <= before.min(self.ahead.quiet_until) && !flow.held_up {
+        let is_next = at <= before.min(self.ahead.quiet_until) && !flow.held_up;
+        if is_next || self.becomes_next(at, ack) {
             self.take_ack(at, ack);
-        } else {
-            self.ack_behind(at, ack);
         }
     }
 
-    /// An ACK that arrives behind something else that may happen to its sender.
-    #[cold]
-    fn ack_behind(&mut self, at: Time, ack: &Packet) {
+    /// Whether an ACK before which something else happens is the next to change its sender; if not, it
+    /// is kept.
+    #[inline(never)]
+    fn becomes_next(&mut self, at: Time, ack: &Packet) -> bool {
         let index = ack.flow as usize;
-        if self.flows[index].held_up || !self.may_take(at, index) {
-            self.hold_up(at, *ack);
-        } else {
+        let may = !self.flows[index].held_up && self.may_take(at, index);
+        if may {
             self.pass_by(at, index);
-            self.take_ack(at, ack);
+        } else {
+            self.hold_up(at, *ack);
         }
+        may
     }
 
     /// Nothing happens to the sender of flow `index` before `at`.

@@ -177,7 +177,7 @@ impl FlowState {
     }
 
     pub(super) fn integrate_cwnd(&mut self, now: Time) {
-        self.counters.cwnd_ns += self.cwnd * now.since(self.cwnd_since).0 as f64;
+        self.counters.cwnd_ns += self.cwnd * now.since(self.cwnd_since).nanoseconds();
         self.cwnd_since = now;
     }
 

@@ -278,8 +278,11 @@ impl World<'_> {
                     return None;
                 }
             }
-            at += leg.delay;
+            at = at.plus(leg.delay);
             carrier = leg.carrier as usize;
+            if leg.ends {
+                return self.reach_ahead(at, carrier, packet);
+            }
         }
         self.carried.push(at, carrier, packet);
         None
@@ -294,7 +297,7 @@ impl World<'_> {
             Place::Host(link) => self.links[link as usize].pass_host(at, &packet),
             _ => at,
         };
-        let arrives = arrives + leg.delay;
+        let arrives = arrives.plus(leg.delay);
         packet.hop = 1;
         if arrives > self.now {
             self.carried.push(arrives, leg.carrier as usize, packet);

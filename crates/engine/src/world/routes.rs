@@ -36,6 +36,8 @@ pub(super) struct Leg {
     pub(super) ahead: bool,
     /// The last link of the leg, whose packets they are in the order of events.
     pub(super) carrier: u32,
+    /// Behind it is the endpoint, which acts ahead of time.
+    pub(super) ends: bool,
     /// Links behind it that only delay, taken together.
     pub(super) delay: Span,
 }
@@ -198,6 +200,13 @@ impl Routes {
                 WIRED => Place::End,
                 contender => Place::Air(contender),
             };
+            if end == Place::EndAhead
+                && let Some(leg) = self.legs.get_mut(way.leg as usize..).and_then(<[Leg]>::last_mut)
+                && !leg.is_served(links)
+            {
+                leg.ends = true;
+                continue;
+            }
             self.legs.push(Leg::to(end, end == Place::EndAhead));
         }
     }
@@ -284,6 +293,7 @@ impl Leg {
             place,
             ahead,
             carrier: 0,
+            ends: false,
             delay: Span::ZERO,
         }
     }

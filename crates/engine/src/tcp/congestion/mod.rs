@@ -122,7 +122,8 @@ impl Congestion {
     /// Whole segments that may be outstanding: min(cwnd, receive window).
     #[inline]
     pub(super) fn usable(&self) -> u32 {
-        self.window.cwnd.min(self.window.receive) as u32
+        let Window { cwnd, receive, .. } = self.window;
+        (if cwnd < receive { cwnd } else { receive }) as i32 as u32 // neither is negative or 2^31
     }
 
     pub(super) fn repair(&self) -> Repair {
