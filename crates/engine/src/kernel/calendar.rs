@@ -35,6 +35,8 @@ pub struct Calendar<T> {
     marked: [u64; DAYS / WORD],
     words: u64,
     later: BinaryHeap<Reverse<Due>>,
+    /// The first of their days; the largest number if there are none.
+    later_day: u64,
     day_bits: u32,
     count: u64,
 }
@@ -75,6 +77,7 @@ impl<T: Copy> Calendar<T> {
             marked: [0; DAYS / WORD],
             words: 0,
             later: BinaryHeap::new(),
+            later_day: u64::MAX,
             day_bits: day_ns.trailing_zeros(),
             count: 0,
         }
@@ -99,6 +102,7 @@ impl<T: Copy> Calendar<T> {
             let behind = earlier.take_while(|&&other| other < due).count();
             self.begun.insert(self.begun.len() - behind, due);
         } else {
+            self.later_day = self.later_day.min(day);
             self.later.push(Reverse(due));
         }
         let entry = Entry { due, next, item };
@@ -119,12 +123,6 @@ impl<T: Copy> Calendar<T> {
             }
             None => self.entries.len() as u32,
         }
-    }
-
-    /// Whether nothing is pending.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.begun.is_empty() && self.words == 0 && self.later.is_empty()
     }
 
     /// When the next event leaves, and its rank; `Time::NEVER` if none is pending.
@@ -152,36 +150,61 @@ impl<T: Copy> Calendar<T> {
     /// Lets the next day with an event begin.
     #[inline]
     fn begin(&mut self) {
-        let in_sight = self.next_in_sight();
-        let later = self.later.peek();
-        let later = later.map_or(u64::MAX, |due| due.0.at.0 >> self.day_bits);
-        let day = in_sight.min(later);
+        let day = self.next_in_sight();
+        if day >= self.later_day {
+            return self.begin_later(day);
+        }
+        self.today = day + 1;
+        let first = self.take_day(day);
+        let entry = &self.entries[first as usize];
+        self.begun.push(entry.due);
+        if entry.next != NONE {
+            let rest = entry.next;
+            self.begin_rest(rest);
+        }
+    }
+
+    /// The first entry of a day in sight, which is empty then.
+    #[inline]
+    fn take_day(&mut self, day: u64) -> u32 {
+        let index = day as usize % DAYS;
+        let word = index / WORD;
+        self.marked[word] &= !(1 << (index % WORD));
+        if self.marked[word] == 0 {
+            self.words &= !(1 << word);
+        }
+        std::mem::replace(&mut self.days[index], NONE)
+    }
+
+    /// Further entries of a day, from `place` on.
+    #[inline(never)]
+    fn begin_rest(&mut self, mut place: u32) {
+        while let Some(entry) = self.entries.get(place as usize) {
+            self.begun.push(entry.due);
+            place = entry.next;
+        }
+        self.begun.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    /// Lets the first day begin that was not in sight, on which events `in_sight` may fall too; if there
+    /// is one.
+    #[cold]
+    fn begin_later(&mut self, in_sight: u64) {
+        let day = self.later_day;
         if day == u64::MAX {
             return;
         }
         self.today = day + 1;
-        if day == in_sight {
-            let index = day as usize % DAYS;
-            let word = index / WORD;
-            self.marked[word] &= !(1 << (index % WORD));
-            if self.marked[word] == 0 {
-                self.words &= !(1 << word);
-            }
-            let mut place = std::mem::replace(&mut self.days[index], NONE);
-            while let Some(entry) = self.entries.get(place as usize) {
-                self.begun.push(entry.due);
-                place = entry.next;
-            }
-        }
         while let Some(due) = self.later.peek()
             && due.0.at.0 >> self.day_bits == day
         {
             self.begun.push(due.0);
             self.later.pop();
         }
-        if self.begun.len() > 1 {
-            self.begun.sort_unstable_by(|a, b| b.cmp(a));
-        }
+        let next = self.later.peek();
+        self.later_day = next.map_or(u64::MAX, |due| due.0.at.0 >> self.day_bits);
+        let first = if day == in_sight { self.take_day(day) } else { NONE };
+        self.begin_rest(first);
     }
 
     /// The next day in sight that has an event; the largest number if none has.

@@ -33,6 +33,8 @@ pub(crate) struct Ahead {
     pub(super) next_reading: Time,
     /// Segments that arrive after the next instant planned, or behind one that does.
     segments: Calendar<Packet>,
+    /// How many they are.
+    waiting: usize,
     /// Of each flow of the scenario its ACKs that have to wait, in order, with their arrivals.
     acks: Vec<VecDeque<(Time, Packet)>>,
     /// Flows that have any.
@@ -47,6 +49,7 @@ impl Ahead {
             quiet_until,
             next_reading: Time::NEVER,
             segments: Calendar::new(reach),
+            waiting: 0,
             acks: vec![VecDeque::new(); flows],
             held_up: Vec::new(),
             windows: vec![VecDeque::new(); flows],
@@ -115,25 +118,27 @@ fn alone(scenario: &Scenario, routes: &Routes) -> impl Fn(&u32) -> bool {
 
 impl World<'_> {
     /// A packet whose endpoint need not wait for it arrives there at `at`, by link number `carrier`; the
-    /// ACK that follows, and when it leaves.
+    /// ACK that leaves at once, if one does, takes its place.
     #[inline(always)]
     pub(super) fn reach_ahead(
         &mut self,
         at: Time,
         carrier: usize,
-        packet: Packet,
-    ) -> Option<(Time, Packet)> {
+        packet: &mut Packet,
+    ) -> Option<Time> {
         if !packet.is_data() {
-            self.ack_ahead(at, &packet);
+            self.ack_ahead(at, packet);
             return None;
         }
-        if at <= self.ahead.quiet_until && self.ahead.segments.is_empty() {
+        if at <= self.ahead.quiet_until && self.ahead.waiting == 0 {
             self.events += 1;
             let flow = &mut self.flows[packet.flow as usize];
-            let ack = flow.take_segment(at, &packet)?;
-            return Some((at, flow.ack(at, packet.flow, ack)));
+            let ack = flow.take_segment(at, packet)?;
+            *packet = flow.ack(at, packet.flow, ack);
+            return Some(at);
         }
-        self.ahead.segments.push(at, carrier, packet);
+        self.ahead.waiting += 1;
+        self.ahead.segments.push(at, carrier, *packet);
         None
     }
 
@@ -246,7 +251,7 @@ impl World<'_> {
     /// Receivers take the segments that have waited and need no longer.
     #[inline]
     pub(super) fn catch_up(&mut self) {
-        if !self.ahead.segments.is_empty() {
+        if self.ahead.waiting > 0 {
             self.take_segments();
         }
     }
@@ -257,6 +262,7 @@ impl World<'_> {
             && at <= self.ahead.quiet_until
             && let Some(segment) = self.ahead.segments.pop()
         {
+            self.ahead.waiting -= 1;
             self.events += 1;
             self.consume(at, &segment);
         }

@@ -236,33 +236,33 @@ fn entered_ahead(
 impl World<'_> {
     /// A packet that reaches the next link of its route, or the end of it, at `at`: now, or ahead of
     /// time if it comes from an endpoint that acts so. What its endpoint answers ahead of time follows.
-    pub(super) fn forward(&mut self, at: Time, packet: Packet) {
-        let mut next = Some((at, packet));
-        while let Some((at, packet)) = next {
-            next = self.go_on(at, packet);
+    pub(super) fn forward(&mut self, at: Time, mut packet: Packet) {
+        let mut next = Some(at);
+        while let Some(at) = next {
+            next = self.go_on(at, &mut packet);
         }
     }
 
-    /// A packet goes on as far as it may; the answer to it, and when that leaves, if its endpoint acts
-    /// ahead of time.
+    /// A packet goes on as far as it may. If its endpoint answers ahead of time, the answer takes its
+    /// place, and this is when it leaves.
     #[inline(always)]
-    fn go_on(&mut self, at: Time, mut packet: Packet) -> Option<(Time, Packet)> {
+    fn go_on(&mut self, at: Time, packet: &mut Packet) -> Option<Time> {
         let now = self.now;
         let mut at = at;
         let mut carrier = 0; // no link yet; set before `at` moves
-        for leg in self.routes.legs(&packet) {
+        for leg in self.routes.legs(packet) {
             if at > now && !leg.ahead {
                 break;
             }
             packet.hop += 1;
             match leg.place {
-                Place::Host(link) => at = self.links[link as usize].pass_host(at, &packet),
+                Place::Host(link) => at = self.links[link as usize].pass_host(at, packet),
                 Place::Link(link) => {
                     let link = link as usize;
-                    match self.links[link].link.enter(now, at, &mut packet) {
+                    match self.links[link].link.enter(now, at, packet) {
                         Fate::Arrives(arrival) => at = arrival,
                         other => {
-                            self.stop_at(at, link, other, &packet);
+                            self.stop_at(at, link, other, packet);
                             return None;
                         }
                     }
@@ -270,11 +270,11 @@ impl World<'_> {
                 Place::Delay => {}
                 Place::EndAhead => return self.reach_ahead(at, carrier, packet),
                 Place::Air(contender) => {
-                    self.offer(now, contender, packet);
+                    self.offer(now, contender, *packet);
                     return None;
                 }
                 Place::End => {
-                    self.consume(now, &packet);
+                    self.consume(now, packet);
                     return None;
                 }
             }
@@ -284,7 +284,7 @@ impl World<'_> {
                 return self.reach_ahead(at, carrier, packet);
             }
         }
-        self.carried.push(at, carrier, packet);
+        self.carried.push(at, carrier, *packet);
         None
     }
 
