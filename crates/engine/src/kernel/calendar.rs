@@ -203,7 +203,11 @@ impl<T: Copy> Calendar<T> {
         }
         let next = self.later.peek();
         self.later_day = next.map_or(u64::MAX, |due| due.0.at.0 >> self.day_bits);
-        let first = if day == in_sight { self.take_day(day) } else { NONE };
+        let first = if day == in_sight {
+            self.take_day(day)
+        } else {
+            NONE
+        };
         self.begin_rest(first);
     }
 

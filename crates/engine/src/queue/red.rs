@@ -85,6 +85,7 @@ impl Red {
     }
 
     /// Decides on `packet`, which finds `backlog`.
+    #[inline(always)]
     pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         let verdict = match self.setting.form {
             RedForm::Ns2 => self.as_ns2(now, backlog, packet),
@@ -99,6 +100,7 @@ impl Red {
         Verdict::Drop
     }
 
+    #[inline(never)]
     fn as_published(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         match backlog.idle_since {
             None => {
@@ -133,6 +135,7 @@ impl Red {
         self.early(p_a, packet)
     }
 
+    #[inline(always)]
     fn as_ns2(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         let queue = if self.setting.bytes {
             (backlog.bytes - u64::from(backlog.in_service_bytes)) as f64

@@ -68,6 +68,8 @@ pub(super) struct Pipe<'a> {
     pub(super) log: Vec<(u64, String)>,
     /// Off for long runs.
     pub(super) logs: bool,
+    /// The sender looks at its scoreboard even where it need not.
+    pub(super) looks: bool,
     under_way: BinaryHeap<Reverse<(Time, u64, Packet)>>,
     sent: u64,
     fate: Box<Fate<'a>>,
@@ -87,6 +89,7 @@ impl<'a> Pipe<'a> {
             delivered: 0,
             log: Vec::new(),
             logs: true,
+            looks: false,
             under_way: BinaryHeap::new(),
             sent: 0,
             fate: Box::new(fate),
@@ -141,7 +144,8 @@ impl<'a> Pipe<'a> {
                 }
             }
             Packet::Ack(ack) => {
-                if self.sender.uses_sack() {
+                self.look();
+                if self.sender.needs_blocks(&ack) {
                     let blocks = self.receiver.blocks(ack.sack);
                     self.sender.on_sack(self.now, ack, &blocks);
                 } else {
@@ -153,8 +157,15 @@ impl<'a> Pipe<'a> {
         }
     }
 
+    fn look(&mut self) {
+        if self.looks {
+            self.sender.look_at_scoreboard();
+        }
+    }
+
     fn send(&mut self) {
         loop {
+            self.look();
             let (in_network, room) = (self.sender.in_network(), self.sender.room());
             let Some(segment) = self.sender.next_segment(self.now) else {
                 return;

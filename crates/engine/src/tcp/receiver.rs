@@ -63,7 +63,7 @@ impl Receiver {
     }
 
     /// Segment `number`, sent at `sent_at`, arrived.
-    #[inline]
+    #[inline(always)]
     pub fn on_segment(&mut self, now: Time, number: u32, sent_at: Time) -> Received {
         // RFC 7323, section 4.3: the echo is of the earliest segment not acknowledged yet, so
         // that samples include the delay of the ACK
@@ -112,6 +112,7 @@ impl Receiver {
     }
 
     /// A segment that is not the next one: ahead of a gap, or it arrived before.
+    #[inline(never)]
     fn on_other_segment(&mut self, number: u32) -> Received {
         if number > self.rcv_nxt && number - self.rcv_nxt < self.window {
             self.ahead.insert(number);
@@ -126,6 +127,7 @@ impl Receiver {
     }
 
     /// Moves `rcv_nxt` over what arrived ahead of it; returns by how much.
+    #[inline(never)]
     fn deliver_ahead(&mut self) -> u32 {
         let first = self.rcv_nxt;
         while self.ahead.remove(self.rcv_nxt) {

@@ -108,6 +108,11 @@ impl Scoreboard {
         }
     }
 
+    /// Nothing above `snd_una` is SACKed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sacked.held == 0
+    }
+
     pub(super) fn is_sacked(&self, number: u32) -> bool {
         self.sacked.contains(number)
     }

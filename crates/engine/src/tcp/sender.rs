@@ -68,6 +68,8 @@ pub struct Sender {
     congestion: Congestion,
     /// With SACK: what is known to have arrived.
     scoreboard: Option<Box<Scoreboard>>,
+    /// It has something to say: not before a loss, and no more once that is repaired.
+    by_scoreboard: bool,
     marks: Marks,
     rtt: RttEstimator,
     deadline: Time,
@@ -94,6 +96,7 @@ impl Sender {
             scoreboard: settings
                 .sack
                 .then(|| Scoreboard::new(settings.window_packets, settings.prr).into()),
+            by_scoreboard: false,
             marks: Marks::new(settings.ecn),
             rtt: RttEstimator::new(settings.initial_rto, settings.min_rto),
             deadline: Time::NEVER,
@@ -120,7 +123,7 @@ impl Sender {
     }
 
     /// An ACK arrived; poll for segments afterwards.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, now: Time, ack: Ack) {
         if ack.ece {
             self.on_echo(ack.next);
@@ -136,7 +139,7 @@ impl Sender {
     /// The next segment to send, which counts as sent from here on; poll until `None`.
     #[inline]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
-        if self.scoreboard.is_some() {
+        if self.by_scoreboard {
             return self.next_by_scoreboard(now);
         }
         let (number, retransmission) = if self.retransmit {
@@ -174,6 +177,7 @@ impl Sender {
         let recovering = self.recovery.is_fast();
         self.congestion.on_rto(self.flight(), first, recovering);
         self.recovery.on_timeout(self.snd_max);
+        self.by_scoreboard = self.scoreboard.is_some();
         self.reduced();
         self.go_back();
         self.rtt.back_off();
@@ -234,7 +238,7 @@ impl Sender {
         self.finished() && !self.is_cut
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_new_ack(&mut self, now: Time, ack: Ack) {
         debug_assert!(ack.next <= self.snd_max, "ACK of data never sent");
         let acked = ack.next - self.snd_una;
@@ -262,6 +266,7 @@ impl Sender {
         }
     }
 
+    #[inline(never)]
     fn on_dup_ack(&mut self, now: Time) {
         match self.recovery.on_dup_ack(self.repair, self.snd_max) {
             Reaction::Loss => {

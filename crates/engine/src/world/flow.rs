@@ -235,7 +235,7 @@ impl FlowState {
             sack: packet.sack,
             ece: packet.echo,
         };
-        if sender.uses_sack() {
+        if sender.needs_blocks(&ack) {
             let blocks = receiver.blocks(ack.sack);
             sender.on_sack(now, ack, &blocks);
         } else {

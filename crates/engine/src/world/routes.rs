@@ -22,8 +22,6 @@ pub(super) struct Way {
     /// Between them they take these links, a range of [`Routes::links`].
     start: u32,
     end: u32,
-    /// Its first leg in [`Routes::legs`].
-    leg: u32,
     /// The endpoint acts ahead of time ([`super::ahead`]).
     ahead: bool,
 }
@@ -68,6 +66,8 @@ pub(super) struct Routes {
     links: Vec<u32>,
     /// The same as packets go through them.
     legs: Vec<Leg>,
+    /// Of each way the first of its legs.
+    first_legs: Vec<[u32; 2]>,
 }
 
 impl Routes {
@@ -99,7 +99,6 @@ impl Routes {
             last,
             start: here,
             end: here,
-            leg: 0,
             ahead: false,
         };
         let ap = cell.contender(AP, Category::BestEffort);
@@ -141,74 +140,80 @@ impl Routes {
             ways.reverse();
         }
         self.ways.push(ways);
+        let [acks, data] = self.first_legs[like];
+        let legs = if reversed { [data, acks] } else { [acks, data] };
+        self.first_legs.push(legs);
     }
 
     /// Where `packet` begins: the contender that sends it on air first, or [`WIRED`].
     #[inline]
     pub(super) fn first(&self, packet: &Packet) -> u32 {
-        self.way(packet).first
+        self.ways[packet.flow as usize][usize::from(packet.is_data())].first
     }
 
     /// The next leg of `packet`, and those behind it.
     #[inline]
     pub(super) fn legs(&self, packet: &Packet) -> &[Leg] {
-        let first = self.way(packet).leg as usize;
-        &self.legs[first + usize::from(packet.hop)..]
-    }
-
-    #[inline]
-    fn way(&self, packet: &Packet) -> &Way {
-        &self.ways[packet.flow as usize][usize::from(packet.is_data())]
+        let first = self.first_legs[packet.flow as usize][usize::from(packet.is_data())];
+        &self.legs[first as usize + usize::from(packet.hop)..]
     }
 
     /// Cuts all ways into legs.
     pub(super) fn lay_legs(&mut self, links: &[WiredLink]) {
         self.legs.clear();
-        for way in self.ways.iter_mut().flatten() {
-            way.leg = self.legs.len() as u32;
-            for &number in &self.links[way.start as usize..way.end as usize] {
-                let is_first = self.legs.len() == way.leg as usize;
-                let Some(wired) = links.get(number as usize) else {
-                    let place = Place::Air(number - links.len() as u32);
-                    self.legs.push(Leg::to(place, is_first));
-                    continue;
-                };
-                let mere_delay = wired.link.mere_delay();
-                if let Some(delay) = mere_delay
-                    && wired.label.ahead
-                    && !is_first
-                    && let Some(leg) = self.legs.last_mut()
-                    && !leg.is_served(links)
-                {
-                    leg.delay = leg.delay + delay;
-                    leg.carrier = number;
-                    continue;
-                }
-                let place = match (&wired.link, mere_delay) {
-                    (_, Some(_)) => Place::Delay,
-                    (Link::Host(_), None) => Place::Host(number),
-                    (_, None) => Place::Link(number),
-                };
-                self.legs.push(Leg {
-                    carrier: number,
-                    delay: mere_delay.unwrap_or(Span::ZERO),
-                    ..Leg::to(place, is_first || wired.label.ahead)
-                });
-            }
-            let end = match way.last {
-                WIRED if way.ahead => Place::EndAhead,
-                WIRED => Place::End,
-                contender => Place::Air(contender),
+        self.first_legs.clear();
+        for ways in self.ways.clone() {
+            let first_legs = ways.map(|way| self.lay_legs_of(&way, links));
+            self.first_legs.push(first_legs);
+        }
+    }
+
+    /// The legs of one way; the first of them.
+    fn lay_legs_of(&mut self, way: &Way, links: &[WiredLink]) -> u32 {
+        let first = self.legs.len();
+        for &number in &self.links[way.start as usize..way.end as usize] {
+            let is_first = self.legs.len() == first;
+            let Some(wired) = links.get(number as usize) else {
+                let place = Place::Air(number - links.len() as u32);
+                self.legs.push(Leg::to(place, is_first));
+                continue;
             };
-            if end == Place::EndAhead
-                && let Some(leg) = self.legs.get_mut(way.leg as usize..).and_then(<[Leg]>::last_mut)
+            let mere_delay = wired.link.mere_delay();
+            if let Some(delay) = mere_delay
+                && wired.label.ahead
+                && !is_first
+                && let Some(leg) = self.legs.last_mut()
                 && !leg.is_served(links)
             {
-                leg.ends = true;
+                leg.delay = leg.delay + delay;
+                leg.carrier = number;
                 continue;
             }
+            let place = match (&wired.link, mere_delay) {
+                (_, Some(_)) => Place::Delay,
+                (Link::Host(_), None) => Place::Host(number),
+                (_, None) => Place::Link(number),
+            };
+            self.legs.push(Leg {
+                carrier: number,
+                delay: mere_delay.unwrap_or(Span::ZERO),
+                ..Leg::to(place, is_first || wired.label.ahead)
+            });
+        }
+        let end = match way.last {
+            WIRED if way.ahead => Place::EndAhead,
+            WIRED => Place::End,
+            contender => Place::Air(contender),
+        };
+        if end == Place::EndAhead
+            && let Some(leg) = self.legs.get_mut(first..).and_then(<[Leg]>::last_mut)
+            && !leg.is_served(links)
+        {
+            leg.ends = true;
+        } else {
             self.legs.push(Leg::to(end, end == Place::EndAhead));
         }
+        first as u32
     }
 
     /// The contender that sends the data of a station's flow, or of one whose route begins on air
@@ -273,7 +278,6 @@ impl Routes {
             last,
             start,
             end,
-            leg: 0,
             ahead: false,
         }
     }
