@@ -84,7 +84,7 @@ impl<T: Copy> Calendar<T> {
     }
 
     /// Puts an event in; `rank` is below 2^24.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, at: Time, rank: usize, item: T) {
         let order = (rank as u64) << COUNT_BITS | self.count;
         self.count += 1;
@@ -98,18 +98,30 @@ impl<T: Copy> Calendar<T> {
             self.marked[index / WORD] |= 1 << (index % WORD);
             self.words |= 1 << (index / WORD);
         } else if day < self.today {
-            let earlier = self.begun.iter().rev();
-            let behind = earlier.take_while(|&&other| other < due).count();
-            self.begun.insert(self.begun.len() - behind, due);
+            self.push_begun(due);
         } else {
-            self.later_day = self.later_day.min(day);
-            self.later.push(Reverse(due));
+            self.push_later(due, day);
         }
         let entry = Entry { due, next, item };
         match self.entries.get_mut(place as usize) {
             Some(known) => *known = entry,
             None => self.entries.push(entry),
         }
+    }
+
+    /// Puts an event in on a day that has begun.
+    #[inline(never)]
+    fn push_begun(&mut self, due: Due) {
+        let earlier = self.begun.iter().rev();
+        let behind = earlier.take_while(|&&other| other < due).count();
+        self.begun.insert(self.begun.len() - behind, due);
+    }
+
+    /// Puts an event in on a day that is not in sight.
+    #[inline(never)]
+    fn push_later(&mut self, due: Due, day: u64) {
+        self.later_day = self.later_day.min(day);
+        self.later.push(Reverse(due));
     }
 
     /// A free place, perhaps the one behind all entries.
@@ -126,7 +138,7 @@ impl<T: Copy> Calendar<T> {
     }
 
     /// When the next event leaves, and its rank; `Time::NEVER` if none is pending.
-    #[inline]
+    #[inline(always)]
     pub fn first(&mut self) -> (Time, usize) {
         if self.begun.is_empty() {
             self.begin();
@@ -135,12 +147,9 @@ impl<T: Copy> Calendar<T> {
         first.map_or((Time::NEVER, 0), |due| (due.at, due.rank()))
     }
 
-    /// Takes the next event out.
-    #[inline]
+    /// Takes out the next event, as [`first`](Calendar::first) has just told of it.
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
-        if self.begun.is_empty() {
-            self.begin();
-        }
         let due = self.begun.pop()?;
         let entry = &mut self.entries[due.place as usize];
         entry.next = std::mem::replace(&mut self.free, due.place);
@@ -148,7 +157,7 @@ impl<T: Copy> Calendar<T> {
     }
 
     /// Lets the next day with an event begin.
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self) {
         let day = self.next_in_sight();
         if day >= self.later_day {
@@ -259,7 +268,11 @@ mod tests {
         for (rank, item) in [(2, 'a'), (1, 'b'), (2, 'c'), (1, 'd')] {
             calendar.push(Time(7), rank, item);
         }
-        let order: Vec<char> = std::iter::from_fn(|| calendar.pop()).collect();
+        let order: Vec<char> = std::iter::from_fn(|| {
+            calendar.first();
+            calendar.pop()
+        })
+        .collect();
         assert_eq!(order, ['b', 'd', 'a', 'c']);
         assert_eq!(calendar.first(), (Time::NEVER, 0));
     }

@@ -10,6 +10,7 @@
 //! own in each. The other is drawn anew only once a second: it leads every flow through all phases.
 //! Packets keep their order: none leaves before the one in front.
 
+use super::pipe::service;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
@@ -73,8 +74,7 @@ impl Host {
         let mut departs = at;
         if self.rate_bps != 0 {
             if self.last_sent.0 != packet.bytes {
-                let service = Span::to_send(u64::from(packet.bytes), self.rate_bps);
-                self.last_sent = (packet.bytes, service);
+                self.last_sent = (packet.bytes, service(packet.bytes, self.rate_bps));
             }
             departs = self.last_departure.max(at).plus(self.last_sent.1);
             self.last_departure = departs;

@@ -123,7 +123,7 @@ impl Pipe {
             Verdict::Mark | Verdict::Drop => return Fate::Refused,
         };
         if self.last_sent.0 != packet.bytes {
-            self.last_sent = (packet.bytes, Span::to_send(u64::from(packet.bytes), rate));
+            self.last_sent = (packet.bytes, service(packet.bytes, rate));
         }
         let begins = self.last_departure.max(at);
         let departs = begins.plus(self.last_sent.1);
@@ -223,6 +223,12 @@ impl Pipe {
     pub fn least_utilisation(&self) -> Option<f64> {
         self.bins.as_ref().and_then(Bins::least)
     }
+}
+
+/// Time to send a packet of another length than the one before.
+#[inline(never)]
+pub(super) fn service(bytes: u16, rate_bps: u64) -> Span {
+    Span::to_send(u64::from(bytes), rate_bps)
 }
 
 #[cfg(test)]

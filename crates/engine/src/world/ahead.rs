@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 use super::World;
 use super::flow::Endpoints;
-use super::routes::Routes;
+use super::routes::{Place, Routes};
 use crate::kernel::calendar::Calendar;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
@@ -81,12 +81,14 @@ pub(super) fn answering(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
     ways(scenario, routes).map(answers).collect()
 }
 
-/// Which senders go on at once, each alone on the first link of its segments, behind which an event
-/// waits for them.
+/// Which senders go on at once, each alone on the first link of its segments, which takes time and
+/// behind which an event waits for them.
 pub(super) fn going_on(scenario: &Scenario, routes: &Routes, ahead: &[bool]) -> Vec<bool> {
     let alone = alone(scenario, routes);
     let goes_on = |(flow, [_, data]): (&Transport, [&[u32]; 2])| match (flow, data) {
-        (Transport::Tcp(_), [first, second, ..]) => alone(first) && !ahead[*second as usize],
+        (Transport::Tcp(_), [first, second, ..]) => {
+            alone(first) && takes_time(*first, scenario) && !ahead[*second as usize]
+        }
         _ => false,
     };
     ways(scenario, routes).map(goes_on).collect()
@@ -101,6 +103,13 @@ fn ways<'a>(
     let wired = scenario.stations.is_empty() && scenario.csma.is_none() && scenario.vsb.is_none();
     let flows = scenario.flows.iter().filter(move |_| wired);
     flows.map(|flow| &flow.transport).zip(routes.pairs())
+}
+
+/// Whether every packet is a while on this link of a host.
+fn takes_time(link: u32, scenario: &Scenario) -> bool {
+    let link = &scenario.links[(link - super::network::NETWORK) as usize];
+    let service = |rate| Span::to_send(super::network::LEAST_BYTES, rate);
+    link.delay + link.rate_bps.map_or(Span::ZERO, service) > Span::ZERO
 }
 
 /// Whether one way alone begins on a link of a host.
@@ -192,13 +201,24 @@ impl World<'_> {
         let index = ack.flow as usize;
         let flow = &mut self.flows[index];
         flow.take_ack(at, ack);
-        while let Some(packet) = self.flows[index].next_packet(at, ack.flow) {
-            self.launch(at, packet);
+        while let Some(mut packet) = flow.next_packet(at, ack.flow) {
+            // through the link of its host, behind which an event waits for it
+            let leg = self.routes.legs(&packet)[0];
+            let arrives = match leg.place {
+                Place::Host(link) => self.links[link as usize].pass_host(at, &packet),
+                _ => at,
+            };
+            packet.hop = 1;
+            self.carried
+                .push(arrives.plus(leg.delay), leg.carrier as usize, packet);
         }
-        self.has_sent(at, index);
+        if flow.has_sent(at) {
+            self.rearm(index);
+        }
     }
 
-    fn rearm(&mut self, index: usize) {
+    /// Lets the agenda know when the timer of the sender of flow `index` is due.
+    pub(super) fn rearm(&mut self, index: usize) {
         if let Endpoints::Tcp(tcp) = &self.flows[index].endpoints {
             self.set_timer(index, tcp.0.deadline());
         }

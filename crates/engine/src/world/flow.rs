@@ -270,6 +270,19 @@ impl FlowState {
         })
     }
 
+    /// The sender has sent all it may; whether its timer is due before the agenda knows.
+    #[inline(always)]
+    pub(super) fn has_sent(&mut self, now: Time) -> bool {
+        let sender = &self.tcp().0;
+        let (timer, cwnd) = (sender.deadline(), sender.cwnd());
+        if cwnd != self.cwnd {
+            self.integrate_cwnd(now);
+            self.cwnd = cwnd;
+            self.cwnd_max = self.cwnd_max.max(cwnd);
+        }
+        timer < self.timer
+    }
+
     #[inline(always)]
     pub(super) fn tcp(&mut self) -> &mut (Sender, Receiver) {
         match &mut self.endpoints {

@@ -24,7 +24,7 @@ pub(super) const NETWORK: u32 = 2;
 /// A full packet. [bytes]
 const FULL_BYTES: u64 = 1500;
 /// A packet of headers alone. [bytes]
-const LEAST_BYTES: u64 = 20;
+pub(super) const LEAST_BYTES: u64 = 20;
 
 /// Width of the bins of the least utilisation, unless the scenario says otherwise.
 const UTILISATION_BIN: Span = Span(100_000_000);
@@ -39,7 +39,7 @@ pub(crate) struct WiredLink {
 impl WiredLink {
     /// When a packet that enters the link of a host at `at` leaves it.
     #[inline(always)]
-    fn pass_host(&mut self, at: Time, packet: &Packet) -> Time {
+    pub(super) fn pass_host(&mut self, at: Time, packet: &Packet) -> Time {
         match &mut self.link {
             Link::Host(host) => host.enter(at, packet),
             Link::Pipe(_) | Link::Served(_) => unreachable!("legs know what links are"),
@@ -286,24 +286,6 @@ impl World<'_> {
         }
         self.carried.push(at, carrier, *packet);
         None
-    }
-
-    /// A packet that an endpoint sends ahead of time, at `at`: through the link of its host, behind which
-    /// an event waits for it.
-    #[inline(always)]
-    pub(super) fn launch(&mut self, at: Time, mut packet: Packet) {
-        let leg = self.routes.legs(&packet)[0];
-        let arrives = match leg.place {
-            Place::Host(link) => self.links[link as usize].pass_host(at, &packet),
-            _ => at,
-        };
-        let arrives = arrives.plus(leg.delay);
-        packet.hop = 1;
-        if arrives > self.now {
-            self.carried.push(arrives, leg.carrier as usize, packet);
-        } else {
-            self.forward(arrives, packet);
-        }
     }
 
     /// A packet that entered link number `link` at `at` does not get through, or not yet.

@@ -105,22 +105,8 @@ impl World<'_> {
         while let Some(packet) = self.flows[index].next_packet(now, index as u32) {
             self.emit(now, packet);
         }
-        self.has_sent(now, index);
-    }
-
-    /// A TCP sender has sent all it may: its window, and its timer.
-    #[inline(always)]
-    pub(super) fn has_sent(&mut self, now: Time, index: usize) {
-        let flow = &mut self.flows[index];
-        let sender = &flow.tcp().0;
-        let (timer, cwnd) = (sender.deadline(), sender.cwnd());
-        if cwnd != flow.cwnd {
-            flow.integrate_cwnd(now);
-            flow.cwnd = cwnd;
-            flow.cwnd_max = flow.cwnd_max.max(cwnd);
-        }
-        if timer < flow.timer {
-            self.set_timer(index, timer);
+        if self.flows[index].has_sent(now) {
+            self.rearm(index);
         }
     }
 

@@ -1,10 +1,11 @@
 //! Traces worked by hand: one row per event, with what is sent and the window after it.
 
 use super::*;
+use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
 use crate::scenario::CongestionControl::{Cubic, NewReno};
 use crate::scenario::TcpSettings;
-use crate::tcp::pipe::{MS, plain, settings};
+use crate::tcp::pipe::{MS, Pipe, plain, settings};
 
 impl Sender {
     /// Segments taken to be in the network.
@@ -476,4 +477,32 @@ fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
         ",
     );
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
+}
+
+/// While all arrives in order the sender leaves the scoreboard alone: that changes nothing.
+#[test]
+fn the_scoreboard_has_nothing_to_say_before_a_loss_and_after_its_repair() {
+    let mut losses = 0;
+    for seed in 0..40 {
+        let mut play = |looks| {
+            let mut draws = Streams::new(seed, 0).stream("fates");
+            let fate = move |_| {
+                let late = 30 * u64::from(draws.chance(0.01)); // overtaken by a few
+                (!draws.chance(0.02)).then_some(Span((50 + late) * MS))
+            };
+            let settings = TcpSettings {
+                sack: true,
+                prr: seed % 2 == 1,
+                delayed_ack: seed % 4 > 1,
+                ..settings(NewReno)
+            };
+            let mut pipe = Pipe::new(&settings, fate);
+            pipe.looks = looks;
+            pipe.run(Time(30_000 * MS));
+            losses += pipe.sender.fast_retransmits().min(pipe.sender.timeouts());
+            (pipe.log, pipe.sender.cwnd().to_bits())
+        };
+        assert_eq!(play(false), play(true), "seed {seed}");
+    }
+    assert!(losses > 100, "{losses} of either kind");
 }
