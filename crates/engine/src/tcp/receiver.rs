@@ -24,8 +24,9 @@ pub struct Received {
     pub ack: Option<Ack>,
 }
 
-/// The receiving half of one connection.
+/// The receiving half of one connection. What every segment asks for lies in a cache line.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Receiver {
     /// Segment expected next: all before it were delivered.
     rcv_nxt: u32,
@@ -37,9 +38,9 @@ pub struct Receiver {
     deadline: Time,
     /// How long an ACK may wait; none: not at all.
     ack_delay: Option<Span>,
-    window: u32,
     /// Marks are echoed: until a segment tells that the window was reduced.
     ece: bool,
+    window: u32,
     /// Segments that arrived ahead of `rcv_nxt`.
     ahead: Ring,
     /// Makes SACK options, if the connection uses them.

@@ -1,10 +1,11 @@
 //! A set of segment numbers that lie less than one window apart: one bit each, in a ring.
 
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Ring {
-    words: Box<[u64]>,
     /// Numbers in the set.
     pub(super) held: u32,
+    words: Box<[u64]>,
 }
 
 impl Ring {

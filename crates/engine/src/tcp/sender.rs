@@ -48,6 +48,7 @@ pub struct Segment {
 /// [`open`](Sender::open), [`on_ack`](Sender::on_ack) and [`on_timer`](Sender::on_timer). Any
 /// of these may move the [`deadline`](Sender::deadline), to an earlier time as well.
 #[derive(Clone, Debug)]
+#[repr(align(64))] // three cache lines
 pub struct Sender {
     /// Oldest segment not acknowledged.
     snd_una: u32,

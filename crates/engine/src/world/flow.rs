@@ -24,35 +24,40 @@ pub(crate) enum Endpoints {
     Web(u32),
 }
 
-/// One flow at run time.
+/// One flow at run time. What every packet asks for lies in two cache lines: that and the first
+/// counters.
+#[repr(C, align(64))]
 pub(crate) struct FlowState {
-    /// The station's node, if it has one.
-    pub(super) station: u32,
+    pub(crate) endpoints: Endpoints,
+    /// cwnd since `cwnd_since`.
+    pub(super) cwnd: f64,
+    pub(super) cwnd_since: Time,
+    /// Largest since the end of the warm-up.
+    pub(crate) cwnd_max: f64,
+    /// Deadline of the sender's timer in the agenda, not after the timer's own.
+    pub(super) timer: Time,
+    /// Number of the last segment of a connection's message; of other flows `u32::MAX`, which no segment
+    /// has.
+    pub(super) last: u32,
     pub(super) data_bytes: u16,
     pub(super) ack_bytes: u16,
-    /// Number of the last segment of a connection's message, and its length; of other flows `u32::MAX`,
-    /// which no segment has.
-    pub(super) last: u32,
+    /// ACKs wait for something that comes before them ([`super::ahead`]).
+    pub(super) held_up: bool,
+    /// There are `reports`.
+    pub(super) reporting: bool,
+    /// Length of the last segment of a message.
     pub(super) last_bytes: u16,
+    /// The station's node, if it has one.
+    pub(super) station: u32,
+    pub(crate) counters: FlowCounters,
     /// Segments delivered before those of the present connection or message.
     pub(crate) delivered_before: u64,
     /// Time between a segment and the ACK it calls for.
     pub(super) ack_processing: Span,
-    pub(crate) endpoints: Endpoints,
     /// A sensor's reports, which are all that the endpoints carry.
     pub(crate) reports: Option<Box<Reports>>,
-    pub(crate) counters: FlowCounters,
-    /// cwnd since `cwnd_since`.
-    pub(super) cwnd: f64,
-    /// Largest since the end of the warm-up.
-    pub(crate) cwnd_max: f64,
-    pub(super) cwnd_since: Time,
     pub(super) started_at: Time,
     pub(super) finished_at: Option<Time>,
-    /// Deadline of the sender's timer in the agenda, not after the timer's own.
-    pub(super) timer: Time,
-    /// ACKs wait for something that comes before them ([`super::ahead`]).
-    pub(super) held_up: bool,
 }
 
 impl FlowState {
@@ -91,6 +96,7 @@ impl FlowState {
             last_bytes: 0,
             delivered_before: 0,
             endpoints,
+            reporting: flow.reports.is_some(),
             reports: flow.reports.as_ref().map(|settings| {
                 let stream = streams.stream(&format!("{}/reports", flow.name));
                 Box::new(Reports::new(settings, stream))
@@ -136,6 +142,7 @@ impl FlowState {
             delivered_before: 0,
             ack_processing: Span::ZERO,
             endpoints: Endpoints::Ping,
+            reporting: false,
             reports: None,
             counters: FlowCounters::default(),
             cwnd: 0.0,
@@ -192,7 +199,9 @@ impl FlowState {
         let received = receiver.on_segment(now, packet.number, packet.stamp);
         self.counters.arrived += 1;
         self.counters.delivered += u64::from(received.delivered);
-        if let Some(reports) = &mut self.reports {
+        if self.reporting
+            && let Some(reports) = &mut self.reports
+        {
             reports.arrive_in_order(now, received.delivered);
         }
         received.ack
@@ -251,7 +260,9 @@ impl FlowState {
     pub(super) fn next_packet(&mut self, now: Time, index: u32) -> Option<Packet> {
         let segment = self.tcp().0.next_segment(now)?;
         self.counters.sent += 1;
-        self.counters.retransmitted += u64::from(segment.retransmission);
+        if segment.retransmission {
+            self.counters.retransmitted += 1;
+        }
         Some(Packet {
             flow: index,
             number: segment.number,
@@ -305,5 +316,18 @@ impl FlowState {
             echo: false,
             sack: 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    #[test]
+    fn what_every_packet_asks_for_lies_in_two_cache_lines() {
+        assert_eq!(offset_of!(FlowState, counters), 64);
+        assert_eq!(offset_of!(FlowCounters, retransmitted), 64);
+        assert_eq!(size_of::<FlowState>(), 256);
     }
 }
