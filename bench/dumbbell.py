@@ -12,7 +12,7 @@ from statistics import mean, stdev
 from typing import Literal
 
 import ours
-from measure import BenchError, Cost, Process, Run, process, slope
+from measure import BenchError, Beside, Cost, Process, Run, in_turn, process, slope, typical
 from peers import NS3_DUMBBELL, install_ns2, install_ns3
 from scipy.stats import t
 
@@ -126,8 +126,7 @@ class Compared:
     peer: Peer
     ours: Router
     theirs: Router
-    our_cost: Cost
-    peer_cost: Cost
+    cost: Beside
 
     @property
     def name(self) -> str:
@@ -139,9 +138,20 @@ class Compared:
         return self.theirs[measure].mean / self.ours[measure].mean - 1
 
     @property
-    def ratio(self) -> float:
-        """How many times cheaper a delivered segment is here."""
-        return self.peer_cost.us_per_segment / self.our_cost.us_per_segment
+    def our_cost(self) -> Cost:
+        """Of a typical round."""
+        return typical(self.cost.ours)
+
+    @property
+    def peer_cost(self) -> Cost:
+        """Of a typical round."""
+        return typical(self.cost.peer)
+
+    @property
+    def spread(self) -> str:
+        """The least and the greatest ratio, and of how many rounds."""
+        ratios = self.cost.ratios
+        return f"{min(ratios):.1f} to {max(ratios):.1f} in {len(ratios)}"
 
     def missed(self) -> Iterator[str]:
         """Goals that this case misses."""
@@ -149,8 +159,9 @@ class Compared:
         for measure, allowed in self.peer.same.items():
             if abs(self.apart(measure)) > allowed:
                 yield f"{self.case.name}: {measure} of {name} is {self.apart(measure):+.1%} off"
-        if self.ratio < goal:
-            yield f"{self.case.name}: {self.ratio:.1f} times less than {name}, aim {goal:.0f}"
+        if self.cost.ratio < goal:
+            ratio = f"{self.cost.ratio:.1f} times less than {name} ({self.spread} rounds)"
+            yield f"{self.case.name}: {ratio}, aim {goal:.0f}"
 
     def record(self) -> dict[str, object]:
         """What is written of the router."""
@@ -158,6 +169,7 @@ class Compared:
             "case": self.name,
             "peer": self.peer.name,
             "ours": {measure: asdict(value) for measure, value in self.ours.items()},
+            "ratios": self.cost.ratios,
             "peer_values": {measure: asdict(value) for measure, value in self.theirs.items()},
         }
 
@@ -168,23 +180,22 @@ def compare(*, quick: bool) -> Iterator[Compared]:
     install_ns3()
     for peer in peers(quick=quick):
         for case in CASES:
-            yield one(case, peer, repeats=1 if quick else 2)
+            yield one(case, peer, rounds=3 if quick or peer.name == "ns-3" else 5)
 
 
-def one(case: Case, peer: Peer, repeats: int) -> Compared:
-    """One case in both; runs of the slow peer are not repeated."""
+def one(case: Case, peer: Peer, rounds: int) -> Compared:
+    """One case in both."""
     settings = {**case.settings, **peer.settings}
     return Compared(
         case=case,
         peer=peer,
         ours=router(settings),
         theirs=peer.router(case),
-        our_cost=ours.cost(FILE, SHORT_S, LONG_S, 2 * repeats, settings),
-        peer_cost=slope(
-            lambda duration_s: peer.bare(case, duration_s),
-            peer.short_s,
-            peer.long_s,
-            repeats if peer.name == "ns-2" else 1,
+        cost=in_turn(
+            lambda: ours.cost(FILE, SHORT_S, LONG_S, 2, settings),
+            lambda: slope(lambda time_s: peer.bare(case, time_s), peer.short_s, peer.long_s, 1),
+            peer.goal,
+            rounds,
         ),
     )
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Literal
 
 POLL_S = 0.02
@@ -52,6 +53,42 @@ class Cost:
     us_per_segment: float
     segments_per_s: float
     peak_rss_mb: float
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Rounds of ours and of a peer in turn, so that both have met the same load."""
+
+    ours: Sequence[Cost]
+    peer: Sequence[Cost]
+
+    @property
+    def ratios(self) -> list[float]:
+        """How many times cheaper a segment is here, round by round."""
+        pairs = zip(self.ours, self.peer, strict=True)
+        return [peer.us_per_segment / ours.us_per_segment for ours, peer in pairs]
+
+    @property
+    def ratio(self) -> float:
+        """Median over the rounds: one that was disturbed decides nothing."""
+        return median(self.ratios)
+
+    def undecided(self, goal: float) -> bool:
+        """Some rounds reach the goal and some do not."""
+        return min(self.ratios) < goal <= max(self.ratios)
+
+
+def in_turn(ours: Callable[[], Cost], peer: Callable[[], Cost], goal: float, rounds: int) -> Beside:
+    """Rounds of both; twice as many where they do not agree about the goal, either way."""
+    beside = Beside([ours()], [peer()])
+    while len(beside.ours) < rounds or (len(beside.ours) < 2 * rounds and beside.undecided(goal)):
+        beside = Beside([*beside.ours, ours()], [*beside.peer, peer()])
+    return beside
+
+
+def typical(costs: Sequence[Cost]) -> Cost:
+    """The one with the median cost; of an even number the dearer of the two."""
+    return sorted(costs, key=lambda cost: cost.us_per_segment)[len(costs) // 2]
 
 
 def process(argv: Sequence[str], cwd: Path | None = None) -> Process:

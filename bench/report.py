@@ -90,7 +90,7 @@ def dumbbells_head() -> None:
     print("  [us/segment]; in brackets how far the peer is from it")
     print(
         f"{'':26}{'peer':>5}{'utilisation [%]':>25}{'mean queue [packets]':>25}{'drops [%]':>25}"
-        f"{'lasthop':>9}{'peer':>8}{'ratio':>7}"
+        f"{'lasthop':>9}{'peer':>8}{'ratio':>7}  least to greatest of the rounds"
     )
 
 
@@ -108,6 +108,7 @@ def dumbbell(one: Router) -> None:
         columns.append(f"{value} ({one.apart(measure):+.1%})")
     print(
         f"{one.case.name:26}{one.peer.name:>5}{''.join(f'{text:>25}' for text in columns)}"
-        f"{one.our_cost.us_per_segment:9.3f}{one.peer_cost.us_per_segment:8.2f}{one.ratio:7.1f}",
+        f"{one.our_cost.us_per_segment:9.3f}{one.peer_cost.us_per_segment:8.2f}{one.cost.ratio:7.1f}"
+        f"  {one.spread}",
         flush=True,
     )

@@ -147,7 +147,7 @@ def routers(records: list[Record], missed: list[str], *, quick: bool) -> None:
                 peer=one.peer.name,
                 ours_us_per_packet=one.our_cost.us_per_segment,
                 peer_us_per_packet=one.peer_cost.us_per_segment,
-                ratio=one.ratio,
+                ratio=one.cost.ratio,
                 peak_rss_mb=one.our_cost.peak_rss_mb,
             )
         )
