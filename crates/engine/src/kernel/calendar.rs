@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 use super::time::{Span, Time};
 
 /// Days in sight, a power of two of at most 64 times 64.
-const DAYS: usize = 4096;
+const DAYS: usize = 1024;
 const WORD: usize = 64;
 /// No entry.
 const NONE: u32 = u32::MAX;
