@@ -14,6 +14,8 @@ use super::time::{Span, Time};
 /// Days in sight, a power of two of at most 64 times 64.
 const DAYS: usize = 1024;
 const WORD: usize = 64;
+/// [ns]
+const SHORTEST_DAY: u64 = 1_000;
 /// No entry.
 const NONE: u32 = u32::MAX;
 /// Bits of an order that count insertions; those above are the rank.
@@ -67,7 +69,9 @@ impl Due {
 impl<T: Copy> Calendar<T> {
     /// An empty calendar; most events are put in not longer than `reach` ahead.
     pub fn new(reach: Span) -> Calendar<T> {
-        let day_ns = (8 * reach.0 / DAYS as u64 + 1).next_power_of_two();
+        let day_ns = (8 * reach.0 / DAYS as u64)
+            .max(SHORTEST_DAY)
+            .next_power_of_two();
         Calendar {
             entries: Vec::new(),
             free: NONE,

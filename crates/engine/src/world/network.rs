@@ -255,6 +255,7 @@ impl World<'_> {
                 break;
             }
             packet.hop += 1;
+            at = at.plus(leg.lead);
             match leg.place {
                 Place::Host(link) => at = self.links[link as usize].pass_host(at, packet),
                 Place::Link(link) => {

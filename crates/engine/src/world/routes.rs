@@ -29,6 +29,8 @@ pub(super) struct Way {
 /// A stretch of a way: a place, and the time to the next one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
+    /// Links before it that only delay, taken together.
+    pub(super) lead: Span,
     pub(super) place: Place,
     /// A packet enters it ahead of time; that an endpoint sends is there at once.
     pub(super) ahead: bool,
@@ -194,6 +196,15 @@ impl Routes {
                 (Link::Host(_), None) => Place::Host(number),
                 (_, None) => Place::Link(number),
             };
+            if wired.label.ahead
+                && let Some(leg) = self.legs.get_mut(first..).and_then(<[Leg]>::last_mut)
+                && leg.place == Place::Delay
+            {
+                leg.lead = std::mem::replace(&mut leg.delay, Span::ZERO);
+                leg.place = place;
+                leg.carrier = number;
+                continue;
+            }
             self.legs.push(Leg {
                 carrier: number,
                 delay: mere_delay.unwrap_or(Span::ZERO),
@@ -294,6 +305,7 @@ impl Leg {
 
     fn to(place: Place, ahead: bool) -> Leg {
         Leg {
+            lead: Span::ZERO,
             place,
             ahead,
             carrier: 0,
