@@ -165,7 +165,10 @@ impl<T: Copy> Calendar<T> {
     fn begin(&mut self) {
         let day = self.next_in_sight();
         if day >= self.later_day {
-            return self.begin_later(day);
+            if self.later_day < u64::MAX {
+                self.begin_later(day);
+            }
+            return;
         }
         self.today = day + 1;
         let first = self.take_day(day);
@@ -199,14 +202,10 @@ impl<T: Copy> Calendar<T> {
         self.begun.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// Lets the first day begin that was not in sight, on which events `in_sight` may fall too; if there
-    /// is one.
+    /// Lets the first day begin that was not in sight, on which events `in_sight` may fall too.
     #[cold]
     fn begin_later(&mut self, in_sight: u64) {
         let day = self.later_day;
-        if day == u64::MAX {
-            return;
-        }
         self.today = day + 1;
         while let Some(due) = self.later.peek()
             && due.0.at.0 >> self.day_bits == day
