@@ -337,7 +337,6 @@ def test_who_joins_and_leaves_costs_the_others_no_packet(lab: Lab, tmp_path: Pat
             window = 64_000  # bytes: the leaf holds them all, so that it drops nothing by itself
             flow.receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
             flow.sender.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, window)
-            goodputs({"s0": [flow]}, 1, 1)
             again, rate_bps = in_time(lambda: forty_guests(shaper, flow), TOKENS_S)
         finally:
             flow.close()
@@ -349,6 +348,7 @@ def test_who_joins_and_leaves_costs_the_others_no_packet(lab: Lab, tmp_path: Pat
 
 def forty_guests(shaper: Shaper, flow: Flow) -> tuple[int, float]:
     """Retransmissions and goodput of a flow [bit/s] while others join and leave."""
+    run([flow], 2)
     before = retransmissions(flow)
     received, start = flow.received, time.monotonic()
     for k in range(40):
