@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 
 import lasthop as lh
 from clock import FRAME_S, WINDOW_S, in_time
+from lab import wait_until
 from lasthop.emulation import Emulation, emulate
 from lasthop.emulation.traffic import SERVER
 from lasthop.linux.netns import Namespace
@@ -119,19 +120,25 @@ def test_the_estimator_follows_a_slow_station(tmp_path):
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
 def test_nothing_is_left_however_it_ends(tmp_path, how):
     path = tmp_path / "x.toml"
-    path.write_text(CELL + DOWNLOADS)
+    path.write_text(CELL.replace("16 s", "100 s") + DOWNLOADS)
     interfaces = sorted(os.listdir("/sys/class/net"))
     kept = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen([*COMMAND, str(path)], **kept) as process:
-        time.sleep(5)
-        before = time.monotonic()
+        wait_until(lambda: moves_packets(process.pid), 60, "traffic")
         process.send_signal(how)
-        _, said = process.communicate(timeout=20)
-        assert time.monotonic() - before < 5
+        _, said = process.communicate(timeout=30)  # of a hundred seconds
     assert process.returncode != 0
     assert b"Traceback" not in said
     assert sorted(os.listdir("/sys/class/net")) == interfaces
     assert not Path(f"/proc/{process.pid}").exists()
+
+
+def moves_packets(process: int) -> bool:
+    """Whether a process has a listener and both ends of each of five connections."""
+    with suppress(OSError):
+        each = Path(f"/proc/{process}/fd")
+        return sum("socket:" in os.readlink(one) for one in each.iterdir()) >= 15
+    return False
 
 
 UDP = """\

@@ -18,7 +18,7 @@ def test_reader_that_leaves_ends_it_quietly(small: Path) -> None:
     process = subprocess.Popen([*LASTHOP, "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.close()
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=120)
     assert process.returncode == 141
     assert stderr == b""
 
@@ -105,7 +105,7 @@ class Watched:
         """Read to the end of both; what went to standard output."""
         self.until(b"(?!)")
         os.close(self.screen)
-        stdout, _ = self.process.communicate(timeout=60)
+        stdout, _ = self.process.communicate(timeout=120)
         return stdout.decode()
 
     def last_line(self) -> str:
