@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long check check-rust check-python bench docs docs-pages build clean
+.PHONY: help demo test test-linux test-laws test-long check check-rust check-python bench docs docs-pages build clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,13 +17,17 @@ LINUX := $(wildcard tests/linux)
 # Where CI runs as root, a kernel test that is skipped is one that was lost.
 KERNEL := $(if $(filter true,$(CI)),$(if $(filter 0,$(shell id -u)),--require-kernel))
 QUICK := $(wildcard tests/python tests/equations)
-# One worker a core; the kernel tests measure time and are run one by one.
+# One worker a core; kernel tests sleep most of the time, each worker in namespaces of its own.
 WORKERS := --numprocesses auto --dist worksteal
+SLEEPERS := --numprocesses 6 --dist worksteal
+# What runs side by side prints when it is done, each in one piece.
+BESIDE := --no-print-directory --jobs=2 --output-sync=target
 
 help:
 	@echo "make demo       compare a hot-spot's prediction with its simulation: a table and a picture"
 	@echo "make test       everything CI runs: make check, the documentation, the longer suites"
 	@echo "make check      format, lints, types, unit tests (ten minutes or so on two cores)"
+	@echo "make test-linux real TCP through gateway and emulator (root; three minutes, mostly asleep)"
 	@echo "make test-long  hours of random scenarios in minutes of machine time"
 	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them)"
 	@echo "make docs       the documentation site, in site/"
@@ -66,10 +70,19 @@ check-python: build
 	MYPYPATH=python $(BIN)/stubtest --concise lasthop._core
 	$(BIN)/pytest -W error -q $(WORKERS) $(QUICK)
 
-test: check docs
-	LASTHOP_RANDOM_SCENARIOS=100000 cargo test --release --quiet --package lasthop-engine --test laws
+# Beside the extension, whose build keeps one core busy; beside the documentation, which does too.
+test: $(VENV)/.installed
+	@$(MAKE) $(BESIDE) check-rust build
+	@$(MAKE) --no-print-directory check-python
+	@$(MAKE) $(BESIDE) docs test-linux
+	@$(MAKE) --no-print-directory test-laws
 	$(BIN)/pytest -W error -q $(WORKERS) $(LONGER)
-	$(BIN)/pytest -W error $(KERNEL) $(LINUX)
+
+test-linux: build
+	$(BIN)/pytest -W error -q $(SLEEPERS) $(KERNEL) $(LINUX)
+
+test-laws: $(VENV)/.installed
+	LASTHOP_RANDOM_SCENARIOS=100000 cargo test --release --quiet --package lasthop-engine --test laws
 
 test-long: build
 	LASTHOP_RANDOM_SCENARIOS=2000000 cargo test --release --package lasthop-engine --test laws

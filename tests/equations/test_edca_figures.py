@@ -1,17 +1,20 @@
 """The curves of the paper's figures 5 to 9, as far as its text describes them."""
 
+from functools import cache
 from itertools import pairwise
 
 import pytest
 
 from lasthop.models.edca.cell import Access
 from lasthop.models.edca.options import Options
-from lasthop.models.edca.solve import solve
+from lasthop.models.edca.solve import solve as solve_afresh
 
 CWMIN = [3, 7, 15, 31, 63, 127, 255]
 """The paper's: 2^n - 1 for n from 2 to 8."""
 PIFS = Access(0, 0, aifsn=1)
 MIXED = Options(ap_queue="mixed")
+solve = cache(solve_afresh)
+"""Curves share their points."""
 
 
 def mbps(found):

@@ -8,6 +8,7 @@ import pytest
 from lasthop.stability import (
     Axis,
     Case,
+    Chart,
     Jump,
     ParameterError,
     chart,
@@ -77,11 +78,18 @@ def test_where_there_is_no_equilibrium_nothing_is_stable() -> None:
     assert not found.stable[nowhere].any()
 
 
-def test_edge_without_a_hopf_point_is_found() -> None:
+STEEP = named("red-dumbbell", {"tcp": "compound-reno"})
+STEEP_X, STEEP_Y = Axis("max_th", 60.0, 2000.0), Axis("rtt", 0.005, 0.5)
+
+
+@pytest.fixture(scope="module")
+def steep() -> Chart:
+    return chart(STEEP, STEEP_X, STEEP_Y, 24)
+
+
+def test_edge_without_a_hopf_point_is_found(steep: Chart) -> None:
     """Beyond `max_th` RED's law is steeper, and the point of rest unstable at once."""
-    case = named("red-dumbbell", {"tcp": "compound-reno"})
-    x, y = Axis("max_th", 60.0, 2000.0), Axis("rtt", 0.005, 0.5)
-    found = chart(case, x, y, 24)
+    case, found = STEEP, steep
     assert len(found.jumps) > 0
     for max_th, rtt in found.jumps:
         verdicts = {roots(case.with_(max_th=max_th, rtt=f * rtt), 2).stable for f in (0.999, 1.001)}
@@ -94,10 +102,8 @@ def test_edge_without_a_hopf_point_is_found() -> None:
         assert jump.value == pytest.approx(rtt, rel=1e-5)
 
 
-def test_every_edge_of_the_grid_is_a_curve_or_a_jump() -> None:
-    case = named("red-dumbbell", {"tcp": "compound-reno"})
-    x, y = Axis("max_th", 60.0, 2000.0), Axis("rtt", 0.005, 0.5)
-    found = chart(case, x, y, 24)
+def test_every_edge_of_the_grid_is_a_curve_or_a_jump(steep: Chart) -> None:
+    x, y, found = STEEP_X, STEEP_Y, steep
     drawn = [
         (x.place(a), y.place(b))
         for curve in found.curves
