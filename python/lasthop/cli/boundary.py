@@ -14,6 +14,7 @@ from typing import Any
 
 import typer
 
+from lasthop.cli.progress import take_away
 from lasthop.errors import ScenarioError, UserError
 
 __all__ = ["Interrupted", "keeping_nothing", "print_error", "run_command"]
@@ -146,6 +147,7 @@ def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[st
 
 def print_error(message: str, hint: str | None = None) -> None:
     """One line for what is wrong, and at most one for the remedy."""
+    take_away()
     print(f"error: {one_line(message)}", file=sys.stderr)
     if hint:
         print(f"hint: {one_line(hint)}", file=sys.stderr)

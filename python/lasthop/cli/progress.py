@@ -13,21 +13,32 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import ProgressColumn
 
-__all__ = ["count_bar", "progress_bar", "real_time_bar", "stage_bar"]
+__all__ = ["count_bar", "progress_bar", "real_time_bar", "stage_bar", "take_away"]
+
+
+DRAWN: list["Bar"] = []
+"""Bars on the screen."""
 
 
 @contextmanager
 def drawn(*columns: "ProgressColumn") -> Iterator["Bar"]:
-    """Draw a bar, and take it away whatever happens, also while it is drawn for the first time."""
+    """Draw a bar while the body runs."""
     from rich.console import Console
     from rich.progress import Progress as Bar
 
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
-    try:
-        with bar:
-            yield bar
-    finally:
-        bar.stop()
+    DRAWN.append(bar)
+    with bar:
+        yield bar
+
+
+def take_away() -> None:
+    """Take bars off the screen, which takes what is printed for itself as long as it is there.
+
+    Their contexts do, unless Ctrl-C comes between the first drawing and the body.
+    """
+    while DRAWN:
+        DRAWN.pop().stop()
 
 
 @contextmanager

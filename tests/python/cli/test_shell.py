@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..conftest import SMALL
@@ -78,11 +79,11 @@ def test_result_is_printed_though_a_file_cannot_be_written(small: Path) -> None:
 class Watched:
     """A command whose errors and progress go to a terminal."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, program: Sequence[str] = LASTHOP) -> None:
         self.screen, theirs = pty.openpty()
         self.drawn = b""
         self.process = subprocess.Popen(
-            [*LASTHOP, *arguments], stdout=subprocess.PIPE, stderr=theirs
+            [*program, *arguments], stdout=subprocess.PIPE, stderr=theirs
         )
         os.close(theirs)
 
@@ -112,6 +113,20 @@ class Watched:
         """What the terminal shows last, without its colours."""
         text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", self.drawn)
         return text.replace(b"\r", b"\n").decode().strip().rpartition("\n")[2].strip()
+
+
+def test_an_error_is_told_below_a_bar_that_ctrl_c_left_there() -> None:
+    left = (
+        "from lasthop.cli.boundary import print_error\n"
+        "from lasthop.cli.progress import progress_bar\n"
+        "bar = progress_bar('simulating')\n"
+        "bar.__enter__()\n"
+        "print_error('interrupted')\n"
+    )
+    command = Watched("-c", left, program=[sys.executable])
+    assert command.rest() == ""
+    assert b"simulating" in command.drawn
+    assert command.last_line() == "error: interrupted"
 
 
 def test_ctrl_c_before_anything_finished_keeps_nothing(tmp_path: Path) -> None:
