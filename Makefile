@@ -20,6 +20,8 @@ QUICK := $(wildcard tests/python tests/equations)
 # One worker a core; kernel tests sleep most of the time, each worker in namespaces of its own.
 WORKERS := --numprocesses auto --dist worksteal
 SLEEPERS := --numprocesses 6 --dist worksteal
+# Make shares its jobs with makes alone; told of them, cargo asks in vain and says so.
+CARGO := env -u MAKEFLAGS cargo
 # What runs side by side prints when it is done, each in one piece.
 BESIDE := --no-print-directory --jobs=2 --output-sync=target
 
@@ -58,10 +60,10 @@ demo: build
 check: check-rust check-python
 
 check-rust: $(VENV)/.installed
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	cargo test --workspace --quiet
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(CARGO) test --workspace --quiet
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items --quiet
 
 check-python: build
 	$(BIN)/ruff format --check --quiet .
@@ -82,11 +84,11 @@ test-linux: build
 	$(BIN)/pytest -W error -q $(SLEEPERS) $(KERNEL) $(LINUX)
 
 test-laws: $(VENV)/.installed
-	LASTHOP_RANDOM_SCENARIOS=100000 cargo test --release --quiet --package lasthop-engine --test laws
+	LASTHOP_RANDOM_SCENARIOS=100000 $(CARGO) test --release --quiet --package lasthop-engine --test laws
 
 test-long: build
-	LASTHOP_RANDOM_SCENARIOS=2000000 cargo test --release --package lasthop-engine --test laws
-	cargo test --workspace --release -- --ignored
+	LASTHOP_RANDOM_SCENARIOS=2000000 $(CARGO) test --release --package lasthop-engine --test laws
+	$(CARGO) test --workspace --release -- --ignored
 	$(BIN)/pytest -W error -m long tests
 
 bench: build
