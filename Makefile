@@ -21,7 +21,7 @@ QUICK := $(wildcard tests/python tests/equations)
 WORKERS := --numprocesses auto --dist worksteal
 SLEEPERS := --numprocesses 6 --dist worksteal
 # Make shares its jobs with makes alone; told of them, cargo asks in vain and says so.
-CARGO := env -u MAKEFLAGS cargo
+CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 # What runs side by side prints when it is done, each in one piece.
 BESIDE := --no-print-directory --jobs=2 --output-sync=target
 
