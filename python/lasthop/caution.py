@@ -9,6 +9,7 @@ from typing import Any
 
 from lasthop import _core
 from lasthop.channel import frame_error, highest_rate
+from lasthop.errors import listed
 
 __all__ = ["cautions"]
 
@@ -23,9 +24,6 @@ without channel errors, docs/papers/vbs.md, "Unequal shares". [-]"""
 
 MISSED = 0.025
 """Part of a target that may be missed without a word. [-]"""
-
-MOST_NAMED = 3
-"""Flows and classes that a line names, or one more."""
 
 
 def cautions(scenario: Tree) -> list[str]:
@@ -58,7 +56,7 @@ def _sharing(scenario: Tree) -> Iterator[str]:
         room = queue["occupancy"] * queue["limit_packets"]
         yield (
             f"`cell.ap_queue.vbs`: {len(outside)} of {len(bulk)} flows are in no class "
-            f"({_listed(outside)}): they are never blocked but count in the {room:g} packets from "
+            f"({listed(outside)}): they are never blocked but count in the {room:g} packets from "
             "which on classes are, and can starve them; give every flow but sensors' a class"
         )
     shares = sum(each["share"] for each in classes)
@@ -72,7 +70,7 @@ def _sharing(scenario: Tree) -> Iterator[str]:
     rare = [each["name"] for each in classes if not flows.keys() & set(each["flows"])]
     if rare:
         yield (
-            f"`cell.ap_queue.vbs.class`: {_listed(rare)}: sensors alone, which seldom have a "
+            f"`cell.ap_queue.vbs.class`: {listed(rare)}: sensors alone, which seldom have a "
             "packet; the others get what that leaves, and targets are of classes that are busy"
         )
     ways = [{flows[name] for name in each["flows"] if name in flows} for each in classes]
@@ -240,9 +238,3 @@ def _conflicts(scenario: Tree) -> Iterator[str]:
             f"costs, so that every r grows with its queue, up to {most:.3g} at csma.queue = "
             f"{csma['queue_packets']}, and links become alike; set csma.aqm = true, or csma.r_max"
         )
-
-
-def _listed(names: Sequence[str]) -> str:
-    if len(names) <= MOST_NAMED + 1:
-        return ", ".join(names)
-    return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"

@@ -16,7 +16,7 @@ __all__ = [
 
 
 MOST_NAMED = 3
-"""Further keys that a refusal names, or one more."""
+"""Names that a line lists, or one more."""
 
 
 class Problem(NamedTuple):
@@ -107,9 +107,14 @@ def likewise(more: Sequence[str]) -> str:
     names = [found[0] for found in (re.findall(r"`[^`]*`", what) for what in more) if found]
     if not names:
         return ""
-    shown = names if len(names) <= MOST_NAMED + 1 else names[:MOST_NAMED]
-    rest = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-    return f"; likewise {', '.join(shown)}{rest}"
+    return f"; likewise {listed(names)}"
+
+
+def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
+    """The first few names and how many more there are, which is never one."""
+    if len(names) <= most + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 class ConvergenceError(UserError):

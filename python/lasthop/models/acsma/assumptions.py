@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lasthop.errors import listed
 from lasthop.models.acsma.optimum import Optimum
 from lasthop.models.acsma.sets import Floats
 from lasthop.models.errors import ModelError
@@ -143,9 +144,8 @@ def check_channel(csma: Mapping[str, Any]) -> Iterator[str]:
 
 def some(names: Sequence[str]) -> str:
     """The first few of them in words."""
-    more = len(names) - MOST_LISTED
-    if more > 1:
-        return ", ".join(names[:MOST_LISTED]) + f" and {more} more"
+    if len(names) > MOST_LISTED + 1:
+        return listed(names, MOST_LISTED)
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
