@@ -13,6 +13,7 @@ pub mod kernel;
 pub mod link;
 pub mod mac;
 pub mod measure;
+pub mod notation;
 pub mod packet;
 pub mod pcapng;
 pub mod quantities;

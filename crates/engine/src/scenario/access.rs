@@ -1,9 +1,9 @@
 //! Access parameters of a node and category, from the tables that may give them.
 
-use super::decode::Section;
-use super::layers::Layers;
 use super::model::{Access, Category};
 use super::presets::Preset;
+use crate::notation::decode::Section;
+use crate::notation::layers::Layers;
 
 /// Tables to look a category's keys up in, nearest first: those of the node and of the cell
 /// themselves for best effort, else their tables of that name.

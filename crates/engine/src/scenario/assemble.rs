@@ -4,23 +4,23 @@ use super::access;
 use super::channel;
 use super::checks;
 use super::csma;
-use super::decode::{Entry, Section, decode};
 use super::gateway;
 use super::grammar::CELL;
 use super::idle;
-use super::layers::Layers;
 use super::model::*;
 use super::network;
 use super::opportunities;
 use super::presets::Preset;
-use super::problem::{Origin, Problems};
 use super::queue::{self, QueueSetting};
 use super::stations::member_names;
-use super::tree::{Data, Item};
-use super::units::{self, TIME};
 use super::vbs;
 use super::vsb;
 use crate::kernel::time::Span;
+use crate::notation::decode::{Entry, Section, decode_table};
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Origin, Problems};
+use crate::notation::tree::{Data, Item};
+use crate::notation::units::{self, TIME};
 
 /// Longest warm-up that is chosen without being asked for.
 const LONGEST_DEFAULT_WARMUP: Span = Span(20_000_000_000);
@@ -110,7 +110,7 @@ fn idle_cell() -> Section {
     };
     let phy = item(Data::Text("802.11b".to_owned()));
     let cell = item(Data::Table(vec![("phy".to_owned(), phy)]));
-    decode(&cell, &CELL, &mut Problems::new("", &[]))
+    decode_table(&cell, &CELL, &mut Problems::new("", &[]))
 }
 
 fn cell(cell: &Section, preset: &Preset) -> Option<Cell> {

@@ -1,13 +1,13 @@
 //! How good a station's link is, and how that changes during a run: types, checks, assembly.
 
-use super::decode::{Entry, Section};
-use super::layers::Layers;
 use super::model::{Cell, Station};
-use super::problem::{Problems, one_line};
-use super::units::{self, TIME};
-use super::value::{NAMES, fault_of_name};
 use crate::channel::frame_error;
 use crate::kernel::time::Span;
+use crate::notation::decode::{Entry, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problems, one_line};
+use crate::notation::units::{self, TIME};
+use crate::notation::value::{NAMES, fault_of_name};
 
 /// What channel errors do to the frames between the access point and one station.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]

@@ -3,18 +3,18 @@
 use super::access;
 use super::channel;
 use super::csma;
-use super::decode::{Entry, Section};
-use super::grammar::{FLOW, Kind};
-use super::layers::Layers;
+use super::grammar::{AIFSN, FLOW};
 use super::model::{Access, Category};
 use super::presets::Preset;
-use super::problem::Problems;
 use super::queue;
 use super::stations::{self, SHAPES};
-use super::units::{self, TIME};
-use super::value;
 use super::vbs;
 use super::vsb;
+use crate::notation::decode::{Entry, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::Problems;
+use crate::notation::units::{self, TIME};
+use crate::notation::value;
 
 /// Largest MSDU, LLC/SNAP header included (IEEE 802.11-2016, 9.2.4.7). [bytes]
 const LARGEST_MSDU: u32 = 2_304;
@@ -284,7 +284,7 @@ fn check_aifsns(station: &[&Section], problems: &mut Problems) {
         let message = format!(
             "{} is too small for a station; allowed {}",
             entry.shown,
-            value::allowed(&Kind::Aifsn, None)
+            value::allowed(&AIFSN, None)
         );
         let hint = "`cell.ap` has an `aifsn` of its own".to_owned();
         problems.add_with_hint(entry.origin, &entry.path, message, Some(hint));

@@ -6,15 +6,15 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde_json::{Value, json};
 
-use super::decode::{Entry, Section};
 use super::forms;
-use super::layers::Layers;
 use super::model::Station;
-use super::problem::{Problems, did_you_mean, one_line};
-use super::value::{NAMES, fault_of_name};
 use super::wce;
 use crate::control::WceSettings;
 use crate::kernel::time::Span;
+use crate::notation::decode::{Entry, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problems, did_you_mean, one_line};
+use crate::notation::value::{NAMES, fault_of_name};
 
 /// The access point of a gateway that lists none.
 const ONLY: &str = "wlan";

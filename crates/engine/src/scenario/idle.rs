@@ -1,12 +1,12 @@
 //! Settings that would do nothing. Whoever wrote one meant something, so it is refused.
 
-use super::decode::{Entry, Section};
-use super::layers::Layers;
 use super::model::Scenario;
-use super::problem::Problems;
 use super::stations::SHAPES;
-use super::units::{self, TIME};
 use crate::kernel::time::Span;
+use crate::notation::decode::{Entry, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::Problems;
+use crate::notation::units::{self, TIME};
 
 /// Defaults of the grammar, which say nothing: a scenario may be shorter than they are.
 const DEFAULT_START_SPREAD: Span = Span(1_000_000_000);

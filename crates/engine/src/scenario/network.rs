@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use super::assemble::{tcp, udp, web};
-use super::decode::{Entry, Section};
-use super::layers::Layers;
 use super::model::*;
-use super::problem::{Origin, Problems, did_you_mean, one_line};
 use super::queue::{self, QueueSetting};
 use super::routes::{Route, nodes, route};
-use super::units::{self, TIME};
 use crate::kernel::time::Span;
+use crate::notation::decode::{Entry, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Origin, Problems, did_you_mean, one_line};
+use crate::notation::units::{self, TIME};
 
 /// Longest route. [links]
 const LONGEST_ROUTE: usize = 250;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::access;
-use super::decode::{Entry, Section};
 use super::model::*;
-use super::problem::Problems;
-use super::units::{self, TIME};
 use crate::kernel::time::Span;
+use crate::notation::decode::{Entry, Section};
+use crate::notation::problem::Problems;
+use crate::notation::units::{self, TIME};
 
 /// A `txop_limit` that is too short, and the longest exchange that must fit.
 struct TooShort<'a> {

@@ -2,6 +2,7 @@
 
 use super::model::PhyKind;
 use crate::kernel::time::Span;
+use crate::notation::table::Listed;
 
 /// What `cell.phy` fills in.
 pub(super) struct Preset {
@@ -94,11 +95,37 @@ const PRESETS: &[Preset] = &[
 /// Names of the presets, in the order of the documentation.
 pub(super) const PHY_NAMES: &[&str] = &["802.11b", "802.11g", "802.11g-long"];
 
-impl Preset {
-    pub(super) fn all() -> &'static [Preset] {
+/// Rates of data frames.
+pub(super) static DATA_RATE: Listed = Listed {
+    what: "rate",
+    rates: || {
         PRESETS
-    }
+            .iter()
+            .map(|preset| (preset.name, preset.rates))
+            .collect()
+    },
+};
 
+/// Rates of control frames.
+pub(super) static CONTROL_RATE: Listed = Listed {
+    what: "control rate",
+    rates: || {
+        PRESETS
+            .iter()
+            .map(|preset| (preset.name, preset.control_rates))
+            .collect()
+    },
+};
+
+/// What each preset makes of a key, in words.
+pub(super) fn per_preset(of: fn(&Preset) -> String) -> String {
+    let values = PRESETS
+        .iter()
+        .map(|preset| format!("{} {}", preset.name, of(preset)));
+    values.collect::<Vec<_>>().join(", ")
+}
+
+impl Preset {
     pub(super) fn named(name: &str) -> Option<&'static Preset> {
         PRESETS.iter().find(|preset| preset.name == name)
     }

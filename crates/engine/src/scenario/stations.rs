@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::decode::{Entry, Section};
-use super::problem::{Origin, Problems, one_line};
-use super::value::{NAMES, fault_of_name};
+use crate::notation::decode::{Entry, Section};
+use crate::notation::problem::{Origin, Problems, one_line};
+use crate::notation::value::{NAMES, fault_of_name};
 
 /// Most stations in a scenario.
 pub(super) const MOST_STATIONS: u64 = 10_000;

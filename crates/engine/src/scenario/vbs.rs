@@ -1,10 +1,10 @@
 //! The classes that share the access point's queue: checked, and made of the scenario's flows.
 
-use super::decode::{Entry, Section};
 use super::model::*;
-use super::problem::{Problems, did_you_mean, one_line};
 use super::queue::Discipline;
-use super::value::{NAMES, fault_of_name};
+use crate::notation::decode::{Entry, Section};
+use crate::notation::problem::{Problems, did_you_mean, one_line};
+use crate::notation::value::{NAMES, fault_of_name};
 
 /// Where shares may exceed 1 by rounding.
 const ROUNDING: f64 = 1e-9;

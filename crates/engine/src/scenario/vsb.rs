@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::decode::Section;
-use super::layers::Layers;
-use super::problem::Problems;
 use super::wce;
 use crate::control::WceSettings;
 use crate::kernel::time::Span;
+use crate::notation::decode::Section;
+use crate::notation::layers::Layers;
+use crate::notation::problem::Problems;
 
 /// A virtual shared bottleneck between the wire and the access point (paper 002, section 4).
 #[derive(Clone, Copy, Debug, PartialEq)]

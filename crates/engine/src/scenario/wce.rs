@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::decode::{Entry, Section};
-use super::layers::Layers;
-use super::problem::Problems;
 use crate::control::{Thresholds, WceSettings, WceSettingsError};
+use crate::notation::decode::{Entry, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::Problems;
 
 /// The estimator of a table, nearest first, and those that it inherits from; `None` if a value that is
 /// needed was refused. `usual_max_bps` is its cap if the tables say nothing.

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use super::super::assemble::{tcp, udp};
-use super::super::decode::{Entry, Section};
-use super::super::layers::Layers;
 use super::super::model::Scenario;
 use super::super::network::START_SPREAD;
-use super::super::problem::{Problems, one_line};
-use super::super::units::{self, TIME};
 use super::routes::{check_time, route};
 use super::*;
+use crate::notation::decode::{Entry, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problems, one_line};
+use crate::notation::units::{self, TIME};
 
 /// Links, conflicts and flows of `[csma]`. `Some(None)` without such a table, `None` only together
 /// with a problem.
@@ -274,7 +274,8 @@ fn flows(
             Some(count) => (1..=count).map(|k| format!("{class}-{k}")).collect(),
         };
         let marginal_utility = section.entry("marginal_utility").or(of_all);
-        let marginal_utility = marginal_utility.and_then(Entry::points);
+        let points = marginal_utility.and_then(Entry::points);
+        let marginal_utility = points.and_then(|points| Marginals::new(points.to_vec()).ok());
         for name in names {
             if !known.insert(name.clone()) {
                 let message = format!(
@@ -293,7 +294,7 @@ fn flows(
                     .entry("weight")
                     .and_then(Entry::number)
                     .unwrap_or(1.0),
-                marginal_utility: marginal_utility.cloned(),
+                marginal_utility: marginal_utility.clone(),
                 transport,
                 start: Span(own.duration("start")?.0.saturating_add(delay)),
                 start_spread: own.duration("start_spread").unwrap_or(START_SPREAD),

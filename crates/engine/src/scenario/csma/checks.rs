@@ -1,12 +1,12 @@
 //! What tables of a file with or without `[csma]` must satisfy together.
 
-use super::super::decode::{Entry, Section};
-use super::super::problem::{Problems, did_you_mean, one_line};
-use super::super::tree::{Data, Item};
-use super::super::units::{self, LENGTH, TIME};
-use super::super::value::{NAMES, fault_of_name};
 use super::assemble::{distance, names, position};
 use super::effect;
+use crate::notation::decode::{Entry, Section};
+use crate::notation::problem::{Problems, did_you_mean, one_line};
+use crate::notation::tree::{Data, Item};
+use crate::notation::units::{self, LENGTH, TIME};
+use crate::notation::value::{NAMES, fault_of_name};
 
 /// Most wireless links.
 const MOST_LINKS: usize = 5_000;

@@ -2,8 +2,8 @@
 //! refused; but where a setting over the file chose the access or the connections, what the file says
 //! for the other ones stays, so that one file serves all.
 
-use super::super::decode::{Entry, Section};
-use super::super::problem::{Origin, Problems};
+use crate::notation::decode::{Entry, Section};
+use crate::notation::problem::{Origin, Problems};
 
 /// How r follows the queue, and what hangs on r.
 const PRICES: [&str; 5] = ["beta", "r_per_packet", "queue_unit", "r_interval", "r_max"];

@@ -1,10 +1,10 @@
 //! Routes over links on air and wires.
 
-use super::super::decode::{Entry, Section};
 use super::super::model::{LinkSettings, Scenario};
-use super::super::problem::{Problems, did_you_mean, one_line};
 use super::{CsmaLink, Hop};
 use crate::kernel::time::Span;
+use crate::notation::decode::{Entry, Section};
+use crate::notation::problem::{Problems, did_you_mean, one_line};
 
 /// A round trip takes time: over a wireless link, or over a wire with a rate or a delay.
 pub(super) fn check_time(

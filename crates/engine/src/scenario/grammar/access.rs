@@ -1,5 +1,8 @@
 //! Medium access of a node, and of its access categories.
 
+use std::borrow::Cow;
+
+use super::super::presets::{CONTROL_RATE, per_preset};
 use super::cell::rate;
 use super::{Default, Key, Kind, S, Table, US, count, key, own};
 
@@ -7,21 +10,21 @@ use super::{Default, Key, Kind, S, Table, US, count, key, own};
 pub(super) const ACCESS_KEYS: &[Key] = &[
     key(
         "control_rate",
-        Kind::ControlRate,
-        Default::Preset(|preset| rate(preset.control_rate_bps)),
+        Kind::Listed(&CONTROL_RATE),
+        Default::Told(|| per_preset(|preset| rate(preset.control_rate_bps))),
         "Highest rate of MAC ACK, RTS and CTS frames, which are never faster than the data frame they go with.",
     ),
     key("aifsn", AIFSN, Default::Count(2), AIFSN_DOC),
     key(
         "cwmin",
         WINDOW,
-        Default::Preset(|preset| preset.cwmin.to_string()),
+        Default::Told(|| per_preset(|preset| preset.cwmin.to_string())),
         CWMIN_DOC,
     ),
     key(
         "cwmax",
         WINDOW,
-        Default::Preset(|preset| preset.cwmax.to_string()),
+        Default::Told(|| per_preset(|preset| preset.cwmax.to_string())),
         CWMAX_DOC,
     ),
     key(
@@ -50,25 +53,31 @@ pub(super) const ACCESS_KEYS: &[Key] = &[
     ),
     key(
         "voice",
-        Kind::Table(&VOICE),
+        Kind::Table(|| &VOICE),
         Default::Depends("the cell's, else derived from best effort"),
         "Access category voice, the highest.",
     ),
     key(
         "video",
-        Kind::Table(&VIDEO),
+        Kind::Table(|| &VIDEO),
         Default::Depends("the cell's, else derived from best effort"),
         "Access category video.",
     ),
     key(
         "background",
-        Kind::Table(&BACKGROUND),
+        Kind::Table(|| &BACKGROUND),
         Default::Depends("the cell's, else derived from best effort"),
         "Access category background, the lowest.",
     ),
 ];
 
-const AIFSN: Kind = Kind::Aifsn;
+/// 2 is DIFS, the least at a station, and 15 the greatest that 802.11e can announce; one below is
+/// PIFS, for the access point.
+pub(in super::super) const AIFSN: Kind = Kind::Count {
+    least: 1,
+    most: 15,
+    told: Some("is a whole number from 2 to 15, and 1, which is PIFS, for the access point alone"),
+};
 const WINDOW: Kind = count(0, 32_767);
 const TXOP_PACKETS: Kind = count(1, 65_535);
 const TXOP_LIMIT: Kind = Kind::Duration {
@@ -102,10 +111,10 @@ const OPPORTUNITY_KEYS: &[Key] = &[
     ),
 ];
 
-const VOICE: Table = Table {
+static VOICE: Table = Table {
     name: "voice",
     doc: "Access category voice: wins internal collisions with all others.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[
             key(
                 "aifsn",
@@ -131,13 +140,13 @@ const VOICE: Table = Table {
             ),
         ]),
         own(OPPORTUNITY_KEYS),
-    ],
+    ]),
 };
 
-const VIDEO: Table = Table {
+static VIDEO: Table = Table {
     name: "video",
     doc: "Access category video: yields to voice in internal collisions.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[
             key(
                 "aifsn",
@@ -161,13 +170,13 @@ const VIDEO: Table = Table {
             ),
         ]),
         own(OPPORTUNITY_KEYS),
-    ],
+    ]),
 };
 
-const BACKGROUND: Table = Table {
+static BACKGROUND: Table = Table {
     name: "background",
     doc: "Access category background: yields to all others in internal collisions.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[
             key(
                 "aifsn",
@@ -189,5 +198,5 @@ const BACKGROUND: Table = Table {
             ),
         ]),
         own(OPPORTUNITY_KEYS),
-    ],
+    ]),
 };

@@ -1,7 +1,8 @@
 //! The file as a whole, the cell, the wire and what to record.
 
-use super::super::presets::PHY_NAMES;
-use super::super::units;
+use std::borrow::Cow;
+
+use super::super::presets::{DATA_RATE, PHY_NAMES, per_preset};
 use super::access::ACCESS_KEYS;
 use super::csma::CSMA;
 use super::flows::{TCP, UDP};
@@ -12,6 +13,7 @@ use super::station::STATION;
 use super::vsb::VSB;
 use super::{Default, Key, Kind, MS, S, Table, US, count, duration, inherited, key, own, size};
 use crate::kernel::time::Span;
+use crate::notation::units;
 
 pub(super) fn rate(bps: u64) -> String {
     units::show_rates(&[bps])
@@ -22,25 +24,25 @@ fn time(span: Span) -> String {
 }
 
 /// The whole file.
-pub(in super::super) const ROOT: Table = Table {
+pub(in super::super) static ROOT: Table = Table {
     name: "scenario",
     doc: "A WiFi hot-spot (one access point, its stations, their flows to servers behind a wire), a network of wired links with its flows, or both.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[NAME]),
         own(&[simulated_time(Default::Required)]),
         own(ROOT_KEYS),
-    ],
+    ]),
 };
 
 /// The same file for a gateway, which need not say what to simulate.
-pub(in super::super) const GATEWAY_ROOT: Table = Table {
+pub(in super::super) static GATEWAY_ROOT: Table = Table {
     name: "scenario",
     doc: "A gateway, with or without a scenario.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[NAME]),
         own(&[simulated_time(Default::Absent("nothing is simulated"))]),
         own(ROOT_KEYS),
-    ],
+    ]),
 };
 
 const NAME: Key = key(
@@ -86,61 +88,61 @@ const ROOT_KEYS: &[Key] = &[
     ),
     key(
         "cell",
-        Kind::Table(&CELL),
+        Kind::Table(|| &CELL),
         Default::Absent("no cell; needed with stations"),
         "The WLAN cell: physical layer, and medium access of all nodes.",
     ),
     key(
         "wire",
-        Kind::Table(&WIRE),
+        Kind::Table(|| &WIRE),
         Default::Depends("an ideal wire"),
         "The wired link between the access point and the servers, same both ways.",
     ),
     key(
         "vsb",
-        Kind::Table(&VSB),
+        Kind::Table(|| &VSB),
         Default::Absent("none"),
         "A virtual shared bottleneck in front of the access point.",
     ),
     key(
         "tcp",
-        Kind::Table(&TCP),
+        Kind::Table(|| &TCP),
         Default::Depends("the defaults of its keys"),
         "Settings of all TCP connections.",
     ),
     key(
         "udp",
-        Kind::Table(&UDP),
+        Kind::Table(|| &UDP),
         Default::Depends("the defaults of its keys"),
         "Settings of all UDP sources.",
     ),
     key(
         "station",
-        Kind::Named(&STATION),
+        Kind::Named(|| &STATION),
         Default::Absent("no stations"),
         "Stations by name: ASCII letters, digits, `-` and `_`, at most 64, first a letter or digit; not `ap`.",
     ),
     key(
         "link",
-        Kind::Named(&LINK),
+        Kind::Named(|| &LINK),
         Default::Absent("no links"),
         "Wired links by name; names as for stations.",
     ),
     key(
         "dumbbell",
-        Kind::Table(&DUMBBELL),
+        Kind::Table(|| &DUMBBELL),
         Default::Absent("none"),
         "Two routers with one bottleneck.",
     ),
     key(
         "parking_lot",
-        Kind::Table(&PARKING_LOT),
+        Kind::Table(|| &PARKING_LOT),
         Default::Absent("none"),
         "Routers in a row with a bottleneck between each two.",
     ),
     key(
         "csma",
-        Kind::Table(&CSMA),
+        Kind::Table(|| &CSMA),
         Default::Absent("none"),
         "Wireless links of which each hears only some others: a network by its conflict graph.",
     ),
@@ -152,28 +154,28 @@ const ROOT_KEYS: &[Key] = &[
     ),
     key(
         "flow",
-        Kind::Named(&FLOW),
+        Kind::Named(|| &FLOW),
         Default::Absent("no such flows"),
         "Flows between wired nodes by name; names as for stations.",
     ),
     key(
         "record",
-        Kind::Table(&RECORD),
+        Kind::Table(|| &RECORD),
         Default::Depends("means only"),
         "What to record beside the means.",
     ),
     key(
         "gateway",
-        Kind::Table(&GATEWAY),
+        Kind::Table(|| &GATEWAY),
         Default::Absent("no gateway"),
         "How `lasthop gateway` enforces fairness on Linux; simulations do not read it.",
     ),
 ];
 
-pub(in super::super) const CELL: Table = Table {
+pub(in super::super) static CELL: Table = Table {
     name: "cell",
     doc: "The WLAN cell. Access keys set here hold for all nodes.",
-    parts: &[own(CELL_KEYS), own(ACCESS_KEYS)],
+    parts: Cow::Borrowed(&[own(CELL_KEYS), own(ACCESS_KEYS)]),
 };
 
 const CELL_KEYS: &[Key] = &[
@@ -185,8 +187,8 @@ const CELL_KEYS: &[Key] = &[
     ),
     key(
         "rate",
-        Kind::DataRate,
-        Default::Preset(|preset| rate(preset.rate_bps)),
+        Kind::Listed(&DATA_RATE),
+        Default::Told(|| per_preset(|preset| rate(preset.rate_bps))),
         "Rate of data frames, both ways.",
     ),
     key(
@@ -198,25 +200,25 @@ const CELL_KEYS: &[Key] = &[
     key(
         "slot",
         duration(1, MS),
-        Default::Preset(|preset| time(preset.slot)),
+        Default::Told(|| per_preset(|preset| time(preset.slot))),
         "Slot time.",
     ),
     key(
         "sifs",
         duration(0, MS),
-        Default::Preset(|preset| time(preset.sifs)),
+        Default::Told(|| per_preset(|preset| time(preset.sifs))),
         "Short interframe space.",
     ),
     key(
         "preamble",
         duration(0, 10 * MS),
-        Default::Preset(|preset| time(preset.preamble)),
+        Default::Told(|| per_preset(|preset| time(preset.preamble))),
         "Preamble and PLCP header in front of every frame.",
     ),
     key(
         "eifs_rate",
         Kind::Rate { word: None },
-        Default::Preset(|preset| rate(preset.eifs_rate_bps)),
+        Default::Told(|| per_preset(|preset| rate(preset.eifs_rate_bps))),
         "Rate of the MAC ACK whose duration EIFS contains.",
     ),
     key(
@@ -283,20 +285,20 @@ const CELL_KEYS: &[Key] = &[
     ),
     key(
         "ap",
-        Kind::Table(&AP),
+        Kind::Table(|| &AP),
         Default::Depends("the cell's values"),
         "The access point where it differs from the cell.",
     ),
 ];
 
-const AP: Table = Table {
+static AP: Table = Table {
     name: "ap",
     doc: "The access point.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[
             key(
                 "rate",
-                Kind::DataRate,
+                Kind::Listed(&DATA_RATE),
                 Default::Depends("each station's own rate"),
                 "Rate of data frames to every station.",
             ),
@@ -314,13 +316,13 @@ const AP: Table = Table {
             ),
         ]),
         inherited(ACCESS_KEYS, "cell"),
-    ],
+    ]),
 };
 
-const WIRE: Table = Table {
+static WIRE: Table = Table {
     name: "wire",
     doc: "The wired link between the access point and the servers.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "rate",
             Kind::Rate {
@@ -347,13 +349,13 @@ const WIRE: Table = Table {
             Default::Probability(0.0),
             "Probability that a TCP segment or datagram is lost on the wire; ACKs are spared.",
         ),
-    ])],
+    ])]),
 };
 
-const RECORD: Table = Table {
+static RECORD: Table = Table {
     name: "record",
     doc: "What to record beside the means, of the first replication.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "series_interval",
             Kind::Duration {
@@ -376,5 +378,5 @@ const RECORD: Table = Table {
             Default::Count(0),
             "Keep a log of at most this many frames on the air; 0: none.",
         ),
-    ])],
+    ])]),
 };

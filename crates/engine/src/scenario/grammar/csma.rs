@@ -1,17 +1,29 @@
 //! Wireless links of which each hears only some others.
 
+use std::borrow::Cow;
+
+use crate::control::utility::{MOST_POINTS, Marginals};
+use crate::notation::table::Curve;
+
 use super::{
     Default, Key, Kind, S, Table, US, count, duration, key, length, number, number_or, own,
+};
+
+/// A falling curve of marginal utilities.
+pub(super) static MARGINAL_UTILITY: Curve = Curve {
+    most: MOST_POINTS,
+    allowed: "are 2 to 1000 points [rate in packets/s, marginal utility] above 0, rates rising and marginal utilities falling, such as [[10, 1], [100, 0.01]]",
+    fault: |points| Marginals::new(points.to_vec()).err(),
 };
 
 /// Largest coordinate and range. [mm]
 const FARTHEST: u64 = 100_000_000;
 
 /// A network of CSMA links.
-pub(super) const CSMA: Table = Table {
+pub(super) static CSMA: Table = Table {
     name: "csma",
     doc: "Wireless links that sense only some of each other, by their conflict graph: two links in conflict are never active at a time, any two others may be. The flows are tables [flow.NAME] with a route.",
-    parts: &[own(CSMA_KEYS)],
+    parts: Cow::Borrowed(&[own(CSMA_KEYS)]),
 };
 
 /// Distributions of a positive time.
@@ -20,13 +32,13 @@ const SPREAD: Kind = Kind::Choice(&["exponential", "uniform", "constant"]);
 const CSMA_KEYS: &[Key] = &[
     key(
         "link",
-        Kind::Named(&LINK),
+        Kind::Named(|| &LINK),
         Default::Required,
         "Wireless links by name; names as for stations.",
     ),
     key(
         "node",
-        Kind::Named(&NODE),
+        Kind::Named(|| &NODE),
         Default::Absent("no nodes; conflicts are listed"),
         "Nodes by name with their positions, from which the conflicts follow.",
     ),
@@ -218,7 +230,7 @@ const CSMA_KEYS: &[Key] = &[
     ),
     key(
         "marginal_utility",
-        Kind::Points,
+        Kind::Points(&MARGINAL_UTILITY),
         Default::Absent("a power of the rate, by fairness"),
         MARGINALS,
     ),
@@ -227,10 +239,10 @@ const CSMA_KEYS: &[Key] = &[
 /// Of the network and of a flow.
 pub(super) const MARGINALS: &str = "Any concave utility, in the place of fairness and only with connections = \"utility\", by its derivative: points [rate in packets/s, marginal utility]. Between two points, and beyond the first and the last, it is a power of the rate.";
 
-const LINK: Table = Table {
+static LINK: Table = Table {
     name: "csma.link",
     doc: "A wireless link: its conflicts, or the nodes at its ends.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "conflicts",
             Kind::Names,
@@ -267,13 +279,13 @@ const LINK: Table = Table {
             Default::Absent("no node; conflicts are listed"),
             "Receiver.",
         ),
-    ])],
+    ])]),
 };
 
-const NODE: Table = Table {
+static NODE: Table = Table {
     name: "csma.node",
     doc: "Where a node stands.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "x",
             length(0, FARTHEST),
@@ -286,5 +298,5 @@ const NODE: Table = Table {
             Default::Text("0 mm"),
             "Position to the north.",
         ),
-    ])],
+    ])]),
 };

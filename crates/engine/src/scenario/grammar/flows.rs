@@ -1,12 +1,14 @@
 //! Flows and their transport.
 
+use std::borrow::Cow;
+
 use super::{Default, Key, Kind, S, Table, US, count, duration, inherited, key, number, own, size};
 
 /// The scenario's TCP settings.
-pub(super) const TCP: Table = Table {
+pub(super) static TCP: Table = Table {
     name: "tcp",
     doc: "Settings of TCP connections.",
-    parts: &[own(TCP_KEYS)],
+    parts: Cow::Borrowed(&[own(TCP_KEYS)]),
 };
 
 pub(super) const TCP_KEYS: &[Key] = &[
@@ -18,7 +20,7 @@ pub(super) const TCP_KEYS: &[Key] = &[
     ),
     key(
         "compound",
-        Kind::Table(&COMPOUND),
+        Kind::Table(|| &COMPOUND),
         Default::Depends("the published values"),
         "Parameters of Compound TCP.",
     ),
@@ -108,10 +110,10 @@ const CONGESTION_CONTROLS: &[&str] = &[
 ];
 
 /// Parameters of Compound TCP. Absent ones are looked up further out, then published.
-const COMPOUND: Table = Table {
+static COMPOUND: Table = Table {
     name: "compound",
     doc: "Parameters of Compound TCP (congestion = \"compound\").",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "alpha",
             number(0.0, 100.0),
@@ -142,14 +144,14 @@ const COMPOUND: Table = Table {
             Default::Depends("0.5"),
             "Packets that the delay window gives up in a round trip for each one in the queue.",
         ),
-    ])],
+    ])]),
 };
 
 /// The scenario's UDP settings.
-pub(super) const UDP: Table = Table {
+pub(super) static UDP: Table = Table {
     name: "udp",
     doc: "Settings of UDP sources.",
-    parts: &[own(UDP_KEYS)],
+    parts: Cow::Borrowed(&[own(UDP_KEYS)]),
 };
 
 pub(super) const UDP_KEYS: &[Key] = &[
@@ -168,10 +170,10 @@ pub(super) const UDP_KEYS: &[Key] = &[
 ];
 
 /// A station's TCP settings.
-pub(super) const STATION_TCP: Table = Table {
+pub(super) static STATION_TCP: Table = Table {
     name: "station_tcp",
     doc: "Settings of one station's TCP connections.",
-    parts: &[inherited(TCP_KEYS, "tcp")],
+    parts: Cow::Borrowed(&[inherited(TCP_KEYS, "tcp")]),
 };
 
 /// Names of the access categories, the default first.
@@ -205,10 +207,10 @@ const FLOW_KEYS: &[Key] = &[
 ];
 
 /// TCP flows of a station, one way.
-pub(super) const CONNECTIONS: Table = Table {
+pub(super) static CONNECTIONS: Table = Table {
     name: "connections",
     doc: "TCP connections of a station, one way. A bare number is the number of connections.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[key(
             "connections",
             count(0, 100_000),
@@ -223,14 +225,14 @@ pub(super) const CONNECTIONS: Table = Table {
             "Segments each connection sends.",
         )]),
         inherited(TCP_KEYS, "the station's tcp"),
-    ],
+    ]),
 };
 
 /// A UDP flow of a station.
-pub(super) const DATAGRAMS: Table = Table {
+pub(super) static DATAGRAMS: Table = Table {
     name: "datagrams",
     doc: "A UDP source. A bare value is its rate.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[
             key(
                 "rate",
@@ -249,14 +251,14 @@ pub(super) const DATAGRAMS: Table = Table {
         ]),
         own(FLOW_KEYS),
         inherited(UDP_KEYS, "udp"),
-    ],
+    ]),
 };
 
 /// The reports of a sensor.
-pub(super) const REPORTS: Table = Table {
+pub(super) static REPORTS: Table = Table {
     name: "reports",
     doc: "Small reports, each one segment or datagram. A bare value is the time between them.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[
             key(
                 "every",
@@ -290,5 +292,5 @@ pub(super) const REPORTS: Table = Table {
             ),
         ]),
         own(FLOW_KEYS),
-    ],
+    ]),
 };

@@ -1,5 +1,7 @@
 //! The gateway: what `lasthop gateway` does on Linux.
 
+use std::borrow::Cow;
+
 use super::super::forms::{
     ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, OID, SUBNETS,
 };
@@ -7,10 +9,10 @@ use super::wce::{ACCESS_POINT_WCE, WCE};
 use super::{Default, Key, Kind, MS, S, Table, count, duration, inherited, key, own};
 
 /// The gateway.
-pub(super) const GATEWAY: Table = Table {
+pub(super) static GATEWAY: Table = Table {
     name: "gateway",
     doc: "A virtual shared bottleneck between the Internet and access points, on a Linux machine that routes or bridges their traffic.",
-    parts: &[own(GATEWAY_KEYS), own(BOTTLENECK_KEYS)],
+    parts: Cow::Borrowed(&[own(GATEWAY_KEYS), own(BOTTLENECK_KEYS)]),
 };
 
 const GATEWAY_KEYS: &[Key] = &[
@@ -58,25 +60,25 @@ const GATEWAY_KEYS: &[Key] = &[
     ),
     key(
         "wce",
-        Kind::Table(&WCE),
+        Kind::Table(|| &WCE),
         Default::Depends("the defaults of its keys"),
         "The wireless capacity estimator.",
     ),
     key(
         "discover",
-        Kind::Table(&DISCOVER),
+        Kind::Table(|| &DISCOVER),
         Default::Depends("the neighbour table if no station is listed"),
         "How stations are found that are not listed.",
     ),
     key(
         "ap",
-        Kind::Named(&ACCESS_POINT),
+        Kind::Named(|| &ACCESS_POINT),
         Default::Depends("one access point, wlan"),
         "Access points by name; each has a bottleneck of its own.",
     ),
     key(
         "station",
-        Kind::Named(&STATION),
+        Kind::Named(|| &STATION),
         Default::Absent("none is listed"),
         "Stations that are known beforehand, by name.",
     ),
@@ -100,10 +102,10 @@ const BOTTLENECK_KEYS: &[Key] = &[
     ),
 ];
 
-const DISCOVER: Table = Table {
+static DISCOVER: Table = Table {
     name: "discover",
     doc: "Where stations are looked for.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "neighbours",
             Kind::Flag,
@@ -134,13 +136,13 @@ const DISCOVER: Table = Table {
             Default::Text("300 s"),
             "A station leaves when no source has named it for so long.",
         ),
-    ])],
+    ])]),
 };
 
-const ACCESS_POINT: Table = Table {
+static ACCESS_POINT: Table = Table {
     name: "gateway.ap",
     doc: "An access point and its bottleneck.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[
             key(
                 "interface",
@@ -156,25 +158,25 @@ const ACCESS_POINT: Table = Table {
             ),
             key(
                 "wce",
-                Kind::Table(&ACCESS_POINT_WCE),
+                Kind::Table(|| &ACCESS_POINT_WCE),
                 Default::Depends("gateway.wce"),
                 "The wireless capacity estimator of this access point.",
             ),
             key(
                 "snmp",
-                Kind::Table(&SNMP),
+                Kind::Table(|| &SNMP),
                 Default::Absent("not asked"),
                 "The access point's own table of associated stations.",
             ),
         ]),
         inherited(BOTTLENECK_KEYS, "gateway"),
-    ],
+    ]),
 };
 
-const SNMP: Table = Table {
+static SNMP: Table = Table {
     name: "snmp",
     doc: "How an access point is asked for its stations (SNMP version 2c).",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "agent",
             Kind::Formed(&AGENT),
@@ -193,13 +195,13 @@ const SNMP: Table = Table {
             Default::Text("1.3.6.1.4.1.9.9.273.1.2.1.1.16"),
             "Column of addresses whose index ends in the station's MAC address; the default is cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB.",
         ),
-    ])],
+    ])]),
 };
 
-const STATION: Table = Table {
+static STATION: Table = Table {
     name: "gateway.station",
     doc: "A station that is known beforehand.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "address",
             Kind::Formed(&ADDRESSES),
@@ -226,5 +228,5 @@ const STATION: Table = Table {
             ),
             "Rate of its frames, for fairness = \"rate\".",
         ),
-    ])],
+    ])]),
 };

@@ -1,15 +1,17 @@
 //! Wired links, flows between wired nodes, and networks of a known shape.
 
-use super::csma::MARGINALS;
+use std::borrow::Cow;
+
+use super::csma::{MARGINAL_UTILITY, MARGINALS};
 use super::flows::{TCP_KEYS, UDP_KEYS};
 use super::queue::queue;
 use super::{Default, Key, Kind, S, Table, count, duration, inherited, key, number, own};
 
 /// A wired link.
-pub(super) const LINK: Table = Table {
+pub(super) static LINK: Table = Table {
     name: "link",
     doc: "A wired link between two nodes, both ways. Nodes are what links name; `servers` is the far end of a cell's wire.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key("from", Kind::Name, Default::Required, "Node at one end."),
         key(
             "to",
@@ -49,14 +51,14 @@ pub(super) const LINK: Table = Table {
             Default::Probability(0.0),
             "Probability that a TCP segment or datagram is lost on the link; ACKs are spared.",
         ),
-    ])],
+    ])]),
 };
 
 /// Flows between wired nodes.
-pub(in super::super) const FLOW: Table = Table {
+pub(in super::super) static FLOW: Table = Table {
     name: "flow",
     doc: "A class of equal flows between two wired nodes, each with a host of its own at both ends: TCP connections, with udp datagram sources, with web connections that come and go.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[
             key(
                 "from",
@@ -90,7 +92,7 @@ pub(in super::super) const FLOW: Table = Table {
             ),
             key(
                 "marginal_utility",
-                Kind::Points,
+                Kind::Points(&MARGINAL_UTILITY),
                 Default::Absent("that of csma"),
                 MARGINALS,
             ),
@@ -100,7 +102,7 @@ pub(in super::super) const FLOW: Table = Table {
             key(
                 "udp",
                 Kind::Shorthand {
-                    table: &SOURCE,
+                    table: || &SOURCE,
                     main: "rate",
                 },
                 Default::Depends("TCP"),
@@ -109,7 +111,7 @@ pub(in super::super) const FLOW: Table = Table {
             key(
                 "web",
                 Kind::Shorthand {
-                    table: &WEB,
+                    table: || &WEB,
                     main: "connections",
                 },
                 Default::Depends("bulk TCP"),
@@ -135,14 +137,14 @@ pub(in super::super) const FLOW: Table = Table {
             ),
         ]),
         inherited(TCP_KEYS, "tcp"),
-    ],
+    ]),
 };
 
 /// A datagram source between wired nodes.
-const SOURCE: Table = Table {
+static SOURCE: Table = Table {
     name: "source",
     doc: "A UDP source. A bare value is its rate.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[
             key(
                 "rate",
@@ -160,14 +162,14 @@ const SOURCE: Table = Table {
             ),
         ]),
         inherited(UDP_KEYS, "udp"),
-    ],
+    ]),
 };
 
 /// Web traffic between wired nodes.
-const WEB: Table = Table {
+static WEB: Table = Table {
     name: "web",
     doc: "Web traffic: connections with a request from `to` (the clients) to `from` (the servers) and a response back, by default as PackMime-HTTP has them. A bare number is the rate of connections.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "connections",
             number(0.1, 10_000.0),
@@ -202,7 +204,7 @@ const WEB: Table = Table {
             Default::Text("packmime"),
             "Time from the arrival of a request to its response.",
         ),
-    ])],
+    ])]),
 };
 
 /// A length of messages.
@@ -261,10 +263,10 @@ const HOST_KEYS: &[Key] = &[
 ];
 
 /// Two routers.
-pub(super) const DUMBBELL: Table = Table {
+pub(super) static DUMBBELL: Table = Table {
     name: "dumbbell",
     doc: "Nodes `left` and `right` with a link `bottleneck` from one to the other, and flows across it.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(BOTTLENECK_KEYS),
         own(&[key(
             "flows",
@@ -273,14 +275,14 @@ pub(super) const DUMBBELL: Table = Table {
             "TCP flows from left to right, a class called `flow`.",
         )]),
         own(HOST_KEYS),
-    ],
+    ]),
 };
 
 /// Bottlenecks in a row.
-pub(super) const PARKING_LOT: Table = Table {
+pub(super) static PARKING_LOT: Table = Table {
     name: "parking_lot",
     doc: "Nodes `r0`, `r1`, ... in a row with links `bottleneck-1`, ... from each to the next, flows through all of them and flows across each.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[key(
             "hops",
             count(1, 64),
@@ -303,7 +305,7 @@ pub(super) const PARKING_LOT: Table = Table {
             ),
         ]),
         own(HOST_KEYS),
-    ],
+    ]),
 };
 
 const BOTTLENECK_KEYS: &[Key] = &[

@@ -1,5 +1,7 @@
 //! Queues: one table for each place that has one.
 
+use std::borrow::Cow;
+
 use super::vbs::VBS_KEYS;
 use super::{
     Default, Key, Kind, MS, S, Table, US, count, duration, key, number, number_or, own, size,
@@ -8,7 +10,7 @@ use super::{
 /// A queue; a bare number is its limit.
 pub(super) const fn queue() -> Kind {
     Kind::Shorthand {
-        table: &QUEUE,
+        table: || &QUEUE,
         main: "limit",
     }
 }
@@ -16,7 +18,7 @@ pub(super) const fn queue() -> Kind {
 /// The queue of the access point, which knows stations.
 pub(super) const fn ap_queue() -> Kind {
     Kind::Shorthand {
-        table: &AP_QUEUE,
+        table: || &AP_QUEUE,
         main: "limit",
     }
 }
@@ -32,16 +34,16 @@ pub(in super::super) const DISCIPLINES: &[&str] = &[
     "vbs",
 ];
 
-const QUEUE: Table = Table {
+static QUEUE: Table = Table {
     name: "queue",
     doc: "A queue: its limit and at most one discipline; without one it is drop-tail.",
-    parts: &[own(QUEUE_KEYS)],
+    parts: Cow::Borrowed(&[own(QUEUE_KEYS)]),
 };
 
-const AP_QUEUE: Table = Table {
+static AP_QUEUE: Table = Table {
     name: "ap_queue",
     doc: "The queue of the access point: its limit and at most one discipline; without one it is drop-tail.",
-    parts: &[own(QUEUE_KEYS), own(VBS_KEYS)],
+    parts: Cow::Borrowed(&[own(QUEUE_KEYS), own(VBS_KEYS)]),
 };
 
 const QUEUE_KEYS: &[Key] = &[
@@ -59,20 +61,20 @@ const QUEUE_KEYS: &[Key] = &[
     ),
     key(
         "red",
-        Kind::Table(&RED),
+        Kind::Table(|| &RED),
         Default::Absent("none"),
         "Random early detection.",
     ),
     key(
         "proportional",
-        Kind::Table(&PROPORTIONAL),
+        Kind::Table(|| &PROPORTIONAL),
         Default::Absent("none"),
         "Drops with a probability proportional to the backlog.",
     ),
     key(
         "codel",
         Kind::Shorthand {
-            table: &CODEL,
+            table: || &CODEL,
             main: "target",
         },
         Default::Absent("none"),
@@ -81,7 +83,7 @@ const QUEUE_KEYS: &[Key] = &[
     key(
         "pie",
         Kind::Shorthand {
-            table: &PIE,
+            table: || &PIE,
             main: "target",
         },
         Default::Absent("none"),
@@ -90,7 +92,7 @@ const QUEUE_KEYS: &[Key] = &[
     key(
         "fq_codel",
         Kind::Shorthand {
-            table: &FQ_CODEL,
+            table: || &FQ_CODEL,
             main: "target",
         },
         Default::Absent("none"),
@@ -101,10 +103,10 @@ const QUEUE_KEYS: &[Key] = &[
 const ECN: Kind = Kind::Flag;
 const ECN_DOC: &str = "Marks packets that are ECN-capable instead of dropping them.";
 
-const RED: Table = Table {
+static RED: Table = Table {
     name: "red",
     doc: "Random early detection, as ns-2 runs it or as published.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "form",
             Kind::Choice(&["ns-2", "published"]),
@@ -160,13 +162,13 @@ const RED: Table = Table {
             "Mean length of a packet, with which idle time, automatic weight and bytes reckon.",
         ),
         key("ecn", ECN, Default::Flag(false), ECN_DOC),
-    ])],
+    ])]),
 };
 
-const PROPORTIONAL: Table = Table {
+static PROPORTIONAL: Table = Table {
     name: "proportional",
     doc: "Drops with a probability proportional to the backlog.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "slope",
             number(0.000_000_001, 1.0),
@@ -174,7 +176,7 @@ const PROPORTIONAL: Table = Table {
             "Drop probability for each packet that an arriving one finds.",
         ),
         key("ecn", ECN, Default::Flag(false), ECN_DOC),
-    ])],
+    ])]),
 };
 
 const TARGET: Kind = duration(0, 10 * S);
@@ -182,20 +184,20 @@ const INTERVAL: Kind = duration(US, 100 * S);
 const TARGET_DOC: &str = "Time in the queue that is acceptable.";
 const INTERVAL_DOC: &str = "For how long packets must be above target before one is dropped; of the order of a round trip.";
 
-const CODEL: Table = Table {
+static CODEL: Table = Table {
     name: "codel",
     doc: "CoDel: drops at the head while packets wait for too long.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key("target", TARGET, Default::Text("5 ms"), TARGET_DOC),
         key("interval", INTERVAL, Default::Text("100 ms"), INTERVAL_DOC),
         key("ecn", ECN, Default::Flag(false), ECN_DOC),
-    ])],
+    ])]),
 };
 
-const PIE: Table = Table {
+static PIE: Table = Table {
     name: "pie",
     doc: "PIE: a drop probability that holds the queueing delay near a target.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "target",
             TARGET,
@@ -227,13 +229,13 @@ const PIE: Table = Table {
             "Time for which a burst passes that follows a quiet time.",
         ),
         key("ecn", ECN, Default::Flag(false), ECN_DOC),
-    ])],
+    ])]),
 };
 
-const FQ_CODEL: Table = Table {
+static FQ_CODEL: Table = Table {
     name: "fq_codel",
     doc: "FQ-CoDel: a CoDel queue for each flow, served in turn.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key("target", TARGET, Default::Text("5 ms"), TARGET_DOC),
         key("interval", INTERVAL, Default::Text("100 ms"), INTERVAL_DOC),
         key(
@@ -249,5 +251,5 @@ const FQ_CODEL: Table = Table {
             "Number of queues that flows are hashed to.",
         ),
         key("ecn", ECN, Default::Flag(true), ECN_DOC),
-    ])],
+    ])]),
 };

@@ -1,15 +1,18 @@
 //! Stations.
 
+use std::borrow::Cow;
+
+use super::super::presets::DATA_RATE;
 use super::access::ACCESS_KEYS;
 use super::flows::{CONNECTIONS, DATAGRAMS, REPORTS, STATION_TCP};
 use super::queue::queue;
 use super::{Default, Key, Kind, S, Table, count, duration, inherited, key, own};
 
 /// A station, or a group of them.
-pub(super) const STATION: Table = Table {
+pub(super) static STATION: Table = Table {
     name: "station",
     doc: "A station, or with count a group of equal stations.",
-    parts: &[own(STATION_KEYS), inherited(ACCESS_KEYS, "cell")],
+    parts: Cow::Borrowed(&[own(STATION_KEYS), inherited(ACCESS_KEYS, "cell")]),
 };
 
 const STATION_KEYS: &[Key] = &[
@@ -21,13 +24,13 @@ const STATION_KEYS: &[Key] = &[
     ),
     key(
         "rate",
-        Kind::DataRate,
+        Kind::Listed(&DATA_RATE),
         Default::Depends("cell.rate"),
         "Rate of data frames from the station, and to it unless downlink_rate or cell.ap.rate says otherwise.",
     ),
     key(
         "downlink_rate",
-        Kind::DataRate,
+        Kind::Listed(&DATA_RATE),
         Default::Depends("cell.ap.rate, else the station's rate"),
         "Rate of data frames to the station.",
     ),
@@ -81,20 +84,20 @@ const STATION_KEYS: &[Key] = &[
     ),
     key(
         "channel",
-        Kind::Named(&CHANNEL),
+        Kind::Named(|| &CHANNEL),
         Default::Absent("none"),
         "Changes of the channel during the run, by name: from `at` on it is as that table says.",
     ),
     key(
         "tcp",
-        Kind::Table(&STATION_TCP),
+        Kind::Table(|| &STATION_TCP),
         Default::Depends("the scenario's tcp"),
         "Settings of the station's TCP connections.",
     ),
     key(
         "upload",
         Kind::Shorthand {
-            table: &CONNECTIONS,
+            table: || &CONNECTIONS,
             main: "connections",
         },
         Default::Depends("none"),
@@ -103,7 +106,7 @@ const STATION_KEYS: &[Key] = &[
     key(
         "download",
         Kind::Shorthand {
-            table: &CONNECTIONS,
+            table: || &CONNECTIONS,
             main: "connections",
         },
         Default::Depends("none"),
@@ -112,7 +115,7 @@ const STATION_KEYS: &[Key] = &[
     key(
         "udp_up",
         Kind::Shorthand {
-            table: &DATAGRAMS,
+            table: || &DATAGRAMS,
             main: "rate",
         },
         Default::Depends("none"),
@@ -121,7 +124,7 @@ const STATION_KEYS: &[Key] = &[
     key(
         "udp_down",
         Kind::Shorthand {
-            table: &DATAGRAMS,
+            table: || &DATAGRAMS,
             main: "rate",
         },
         Default::Depends("none"),
@@ -130,7 +133,7 @@ const STATION_KEYS: &[Key] = &[
     key(
         "sensor_up",
         Kind::Shorthand {
-            table: &REPORTS,
+            table: || &REPORTS,
             main: "every",
         },
         Default::Depends("none"),
@@ -139,7 +142,7 @@ const STATION_KEYS: &[Key] = &[
     key(
         "sensor_down",
         Kind::Shorthand {
-            table: &REPORTS,
+            table: || &REPORTS,
             main: "every",
         },
         Default::Depends("none"),
@@ -148,10 +151,10 @@ const STATION_KEYS: &[Key] = &[
 ];
 
 /// A change of a station's channel.
-const CHANNEL: Table = Table {
+static CHANNEL: Table = Table {
     name: "channel",
     doc: "What a station's channel is from some time on, until its next change. What is not said is as in the station's table.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "at",
             duration(1, 1_000_000 * S),
@@ -200,7 +203,7 @@ const CHANNEL: Table = Table {
             Default::Absent("none: probabilities count"),
             "Signal-to-noise ratio, both ways, in place of these probabilities.",
         ),
-    ])],
+    ])]),
 };
 
 /// A signal-to-noise ratio.

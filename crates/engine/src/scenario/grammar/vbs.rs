@@ -1,19 +1,21 @@
 //! Virtual buffer sharing, for the queue of the access point.
 
+use std::borrow::Cow;
+
 use super::{Default, Key, Kind, S, Table, US, key, number, own};
 
 /// What the access point's queue has beside other queues.
 pub(super) const VBS_KEYS: &[Key] = &[key(
     "vbs",
-    Kind::Table(&VBS),
+    Kind::Table(|| &VBS),
     Default::Absent("none"),
     "Virtual buffer sharing: classes of flows with shares of the access point's queue.",
 )];
 
-const VBS: Table = Table {
+static VBS: Table = Table {
     name: "vbs",
     doc: "Virtual buffer sharing, for the queue of the access point: it holds a part of its limit, and each class has its share.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "occupancy",
             number(0.0, 1.0),
@@ -56,17 +58,17 @@ const VBS: Table = Table {
         ),
         key(
             "class",
-            Kind::Named(&VBS_CLASS),
+            Kind::Named(|| &VBS_CLASS),
             Default::Absent("those of by"),
             "Classes by name. A flow is of the first class that takes it; one that none takes is never blocked, and counts in the target occupancy all the same.",
         ),
-    ])],
+    ])]),
 };
 
-const VBS_CLASS: Table = Table {
+static VBS_CLASS: Table = Table {
     name: "class",
     doc: "A class of flows of stations. What is not said does not matter: without any condition it takes all that no class before it takes.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "share",
             number(0.0, 1.0),
@@ -97,5 +99,5 @@ const VBS_CLASS: Table = Table {
             Default::Absent("any"),
             "Stations that lose a smaller part.",
         ),
-    ])],
+    ])]),
 };

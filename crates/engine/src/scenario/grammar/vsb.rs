@@ -1,13 +1,15 @@
 //! The virtual shared bottleneck.
 
+use std::borrow::Cow;
+
 use super::wce::VSB_WCE;
 use super::{Default, Kind, S, Table, count, duration, key, own, size};
 
 /// `[vsb]`.
-pub(super) const VSB: Table = Table {
+pub(super) static VSB: Table = Table {
     name: "vsb",
     doc: "A virtual shared bottleneck between the wire and the access point: TCP of both directions and downlink UDP share its rate fairly; uplink UDP and pings pass beside it.",
-    parts: &[own(&[
+    parts: Cow::Borrowed(&[own(&[
         key(
             "fairness",
             Kind::Choice(&["station", "airtime", "rate", "flow", "direction"]),
@@ -36,7 +38,7 @@ pub(super) const VSB: Table = Table {
         ),
         key(
             "wce",
-            Kind::Table(&VSB_WCE),
+            Kind::Table(|| &VSB_WCE),
             Default::Depends("the defaults of its keys"),
             "The wireless capacity estimator, which sets the rate.",
         ),
@@ -52,5 +54,5 @@ pub(super) const VSB: Table = Table {
             Default::Flag(true),
             "Stations that send UDP are not pinged, and the thresholds follow the base round-trip time.",
         ),
-    ])],
+    ])]),
 };

@@ -1,12 +1,14 @@
 //! The wireless capacity estimator, of `[vsb]` and of `[gateway]`.
 
+use std::borrow::Cow;
+
 use super::{Default, Key, Kind, MS, S, Table, duration, inherited, key, number, own};
 
 /// `vsb.wce`.
-pub(super) const VSB_WCE: Table = Table {
+pub(super) static VSB_WCE: Table = Table {
     name: "vsb.wce",
     doc: DOC,
-    parts: &[
+    parts: Cow::Borrowed(&[
         own(&[key(
             "max",
             Kind::Rate { word: None },
@@ -14,24 +16,24 @@ pub(super) const VSB_WCE: Table = Table {
             MAX,
         )]),
         own(KEYS),
-    ],
+    ]),
 };
 
 /// `gateway.wce`.
-pub(super) const WCE: Table = Table {
+pub(super) static WCE: Table = Table {
     name: "wce",
     doc: DOC,
-    parts: &[own(GATEWAY_MAX), own(KEYS)],
+    parts: Cow::Borrowed(&[own(GATEWAY_MAX), own(KEYS)]),
 };
 
 /// `gateway.ap.NAME.wce`.
-pub(super) const ACCESS_POINT_WCE: Table = Table {
+pub(super) static ACCESS_POINT_WCE: Table = Table {
     name: "gateway.ap.wce",
     doc: "The wireless capacity estimator of one access point.",
-    parts: &[
+    parts: Cow::Borrowed(&[
         inherited(GATEWAY_MAX, "gateway.wce"),
         inherited(KEYS, "gateway.wce"),
-    ],
+    ]),
 };
 
 const DOC: &str = "The wireless capacity estimator: it pings stations and takes the bottleneck's rate up or down by their round-trip times.";

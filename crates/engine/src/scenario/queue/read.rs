@@ -1,11 +1,11 @@
 //! A queue's table of the file, checked and read; the same wherever there is a queue.
 
-use super::super::decode::{Entry, Section};
 use super::super::grammar::DISCIPLINES;
-use super::super::layers::Layers;
 use super::super::model::{Arrivals, Direction, Ends, QueueOrder, Scenario, Transport};
-use super::super::problem::{Origin, Problems};
 use super::*;
+use crate::notation::decode::{Entry, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Origin, Problems};
 
 /// Default limit of a queue with a discipline.
 const LIMIT: u32 = 1_000;

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::super::grammar::{AIFSN, DISCIPLINES, Default, Key, Kind, ROOT, Table};
+use super::super::grammar::{DISCIPLINES, ROOT};
 use super::super::model::CongestionControl;
-use super::super::presets::Preset;
-use super::super::problem::Origin;
 use super::super::schema;
-use super::super::tree::{Data, Item};
-use super::super::value::check;
 use super::toml;
+use crate::notation::problem::Origin;
+use crate::notation::table::{Default, Key, Kind, Table};
+use crate::notation::tree::{Data, Item};
+use crate::notation::value::check;
 
 /// All four kinds of flow, and long enough for the sample values.
 const FULL: &str = r#"
@@ -155,9 +155,9 @@ fn each_key(table: &'static Table, path: &str, visit: &mut dyn FnMut(&str, &'sta
         let path = format!("{path}{}", key.name);
         visit(&path, key);
         match key.kind {
-            Kind::Table(inner) => each_key(inner, &format!("{path}."), visit),
-            Kind::Shorthand { table: inner, .. } => each_key(inner, &format!("{path}."), visit),
-            Kind::Named(inner) => each_key(inner, &format!("{path}.a."), visit),
+            Kind::Table(inner) => each_key(inner(), &format!("{path}."), visit),
+            Kind::Shorthand { table: inner, .. } => each_key(inner(), &format!("{path}."), visit),
+            Kind::Named(inner) => each_key(inner(), &format!("{path}.a."), visit),
             _ => {}
         }
     }
@@ -182,7 +182,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             Default::Depends(_) => "false", // as ns-2 they are true
             _ => "true",
         },
-        Kind::Aifsn => "3",
+        Kind::Count { told: Some(_), .. } => "3",
         Kind::Count { .. } => match key.name {
             "cwmin" => "3",
             _ => "40",
@@ -199,12 +199,12 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         },
         Kind::Rate { .. } if key.name == "increase" => "4 kbps",
         Kind::Rate { .. } => "4 Mbps",
-        Kind::DataRate | Kind::ControlRate => "1 Mbps",
+        Kind::Listed(_) => "1 Mbps",
         Kind::Size { .. } => "50 B",
         Kind::Length { .. } if key.name == "sensing_range" => "900 m",
         Kind::Length { .. } => "5 m",
         Kind::Names => "[\"b\"]",
-        Kind::Points => "[[1, 2], [3, 1.5]]",
+        Kind::Points(_) => "[[1, 2], [3, 1.5]]",
         Kind::Choice(_) => match key.name {
             "phy" => "802.11g-long",
             "congestion" => "tahoe",
@@ -302,7 +302,7 @@ fn every_congestion_control_of_the_grammar_has_its_name_in_the_model() {
     }) = super::super::grammar::ROOT
         .key("tcp")
         .and_then(|key| match key.kind {
-            Kind::Table(table) => table.key("congestion"),
+            Kind::Table(table) => table().key("congestion"),
             _ => None,
         })
     else {
@@ -335,16 +335,12 @@ fn every_default_is_a_value_of_its_kind() {
         let data = match &key.default {
             Default::Text(text) => Data::Text((*text).to_owned()),
             Default::Count(count) => match key.kind {
-                Kind::Count { least, most } => {
+                Kind::Count { least, most, .. } => {
                     assert!((least..=most).contains(count), "{path}");
                     return;
                 }
-                Kind::Aifsn => {
-                    assert!((AIFSN.0..=AIFSN.1).contains(count), "{path}");
-                    return;
-                }
-                Kind::Shorthand { table, main } => match table.key(main).map(|key| &key.kind) {
-                    Some(Kind::Count { least, most }) => {
+                Kind::Shorthand { table, main } => match table().key(main).map(|key| &key.kind) {
+                    Some(Kind::Count { least, most, .. }) => {
                         assert!((least..=most).contains(&count), "{path}");
                         return;
                     }
@@ -357,9 +353,8 @@ fn every_default_is_a_value_of_its_kind() {
                 assert!((0.0..1.0).contains(p), "{path}");
                 return;
             }
-            Default::Preset(of) => {
-                let texts: Vec<String> = Preset::all().iter().map(of).collect();
-                assert!(texts.iter().all(|text| !text.is_empty()), "{path}");
+            Default::Told(values) => {
+                assert!(values().contains("802.11g "), "{path}");
                 return;
             }
             Default::Number(number) => match key.kind {

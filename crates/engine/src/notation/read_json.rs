@@ -11,7 +11,7 @@ use super::problem::{Origin, Problems, WHOLE_FILE};
 use super::tree::{DEEPEST, Data, Item, Lines, Number, join};
 
 /// The tree, or `None` if the text is not JSON. A key defined twice is reported, but leaves a tree.
-pub(super) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
+pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
     let mut reader = Reader {
         text,
         lines: Lines::of(text),

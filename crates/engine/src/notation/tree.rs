@@ -3,18 +3,18 @@
 use super::problem::{Origin, one_line};
 
 /// Tables nested deeper than this are cut off; the grammar needs four levels.
-pub(super) const DEEPEST: usize = 16;
+pub(crate) const DEEPEST: usize = 16;
 
 /// A value and where its key stands.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
-    pub(super) origin: Origin,
-    pub(super) data: Data,
+pub(crate) struct Item {
+    pub(crate) origin: Origin,
+    pub(crate) data: Data,
 }
 
 /// What a value is.
 #[derive(Clone, Debug)]
-pub(super) enum Data {
+pub(crate) enum Data {
     /// Keys in order of the file, without duplicates.
     Table(Vec<(String, Item)>),
     /// Items in order; what stands in them is kept where it is no table.
@@ -29,16 +29,16 @@ pub(super) enum Data {
 
 /// A number as written, and what it means.
 #[derive(Clone, Debug)]
-pub(super) struct Number {
-    pub(super) text: String,
-    pub(super) value: f64,
+pub(crate) struct Number {
+    pub(crate) text: String,
+    pub(crate) value: f64,
     /// The value if it is a whole number that is exactly known.
-    pub(super) whole: Option<i128>,
+    pub(crate) whole: Option<i128>,
 }
 
 impl Number {
     /// A number in Rust's own notation (TOML's and JSON's decimal notations are part of it).
-    pub(super) fn read(text: &str) -> Option<Number> {
+    pub(crate) fn read(text: &str) -> Option<Number> {
         let value: f64 = text.parse().ok()?;
         let exactly_whole = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
         Some(Number {
@@ -48,7 +48,7 @@ impl Number {
         })
     }
 
-    pub(super) fn integer(text: String, whole: i128) -> Number {
+    pub(crate) fn integer(text: String, whole: i128) -> Number {
         Number {
             text,
             value: whole as f64,
@@ -59,7 +59,7 @@ impl Number {
 
 impl Item {
     /// The value as an error message shows it.
-    pub(super) fn show(&self) -> String {
+    pub(crate) fn show(&self) -> String {
         match &self.data {
             Data::Table(_) => "a table".to_owned(),
             Data::List(_) => "a list".to_owned(),
@@ -71,12 +71,12 @@ impl Item {
         }
     }
 
-    pub(super) fn is_empty_table(&self) -> bool {
+    pub(crate) fn is_empty_table(&self) -> bool {
         matches!(&self.data, Data::Table(entries) if entries.is_empty())
     }
 
     /// The value under `key`, if this is a table that has it.
-    pub(super) fn get(&self, key: &str) -> Option<&Item> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Item> {
         match &self.data {
             Data::Table(entries) => entries.iter().find(|(k, _)| k == key).map(|(_, node)| node),
             _ => None,
@@ -85,7 +85,7 @@ impl Item {
 }
 
 /// `key` inside the table at `path`; in quotes if TOML would need them.
-pub(super) fn join(path: &str, key: &str) -> String {
+pub(crate) fn join(path: &str, key: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let dot = if path.is_empty() { "" } else { "." };
     if !key.is_empty() && key.chars().all(bare) {
@@ -96,13 +96,13 @@ pub(super) fn join(path: &str, key: &str) -> String {
 }
 
 /// Turns byte offsets into line numbers.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     /// Offset of each line's first byte.
     starts: Vec<usize>,
 }
 
 impl Lines {
-    pub(super) fn of(text: &str) -> Lines {
+    pub(crate) fn of(text: &str) -> Lines {
         let after_breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
         let starts = std::iter::once(0).chain(after_breaks.map(|(at, _)| at + 1));
         Lines {
@@ -111,12 +111,12 @@ impl Lines {
     }
 
     /// The offset of the first byte of a line, counted from 1.
-    pub(super) fn start(&self, line: usize) -> Option<usize> {
+    pub(crate) fn start(&self, line: usize) -> Option<usize> {
         self.starts.get(line.checked_sub(1)?).copied()
     }
 
     /// The line of the byte at `offset`, counted from 1.
-    pub(super) fn line(&self, offset: usize) -> usize {
+    pub(crate) fn line(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset)
     }
 }

@@ -3,7 +3,7 @@
 //! The parser stops far behind it, and complains of every line on its way.
 
 /// Offset and character of the bracket or quotation mark that has no partner.
-pub(super) fn opener(text: &str) -> Option<(usize, char)> {
+pub(crate) fn opener(text: &str) -> Option<(usize, char)> {
     let mut open: Vec<(usize, char)> = Vec::new();
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {

@@ -7,8 +7,8 @@
 use super::problem::nearest;
 
 /// A unit and its size in base units.
-pub(super) struct Unit {
-    pub(super) name: &'static str,
+pub(crate) struct Unit {
+    pub(crate) name: &'static str,
     scale: u64,
 }
 
@@ -17,7 +17,7 @@ const fn unit(name: &'static str, scale: u64) -> Unit {
 }
 
 /// Units of time; base unit nanosecond.
-pub(super) const TIME: &[Unit] = &[
+pub(crate) const TIME: &[Unit] = &[
     unit("ns", 1),
     unit("us", 1_000),
     unit("µs", 1_000),
@@ -29,7 +29,7 @@ pub(super) const TIME: &[Unit] = &[
 ];
 
 /// Units of data rate; base unit bit/s.
-pub(super) const RATE: &[Unit] = &[
+pub(crate) const RATE: &[Unit] = &[
     unit("bps", 1),
     unit("kbps", 1_000),
     unit("Mbps", 1_000_000),
@@ -37,10 +37,10 @@ pub(super) const RATE: &[Unit] = &[
 ];
 
 /// Units of size; base unit byte.
-pub(super) const SIZE: &[Unit] = &[unit("B", 1), unit("kB", 1_000)];
+pub(crate) const SIZE: &[Unit] = &[unit("B", 1), unit("kB", 1_000)];
 
 /// Units of length; base unit millimetre.
-pub(super) const LENGTH: &[Unit] = &[unit("mm", 1), unit("m", 1_000), unit("km", 1_000_000)];
+pub(crate) const LENGTH: &[Unit] = &[unit("mm", 1), unit("m", 1_000), unit("km", 1_000_000)];
 
 /// Other spellings of units, in small letters.
 const SPELLINGS: &[(&str, &[&str])] = &[
@@ -64,7 +64,7 @@ const SPELLINGS: &[(&str, &[&str])] = &[
 ];
 
 /// The unit that was probably meant by a word that is none.
-pub(super) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
+pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
     // "MB/s" is eight times "Mb/s", so that no rate can be suggested.
     let bytes = word.contains('B') && !word.to_lowercase().contains("bit");
     if bytes && units.iter().any(|unit| unit.name == "bps") {
@@ -86,7 +86,7 @@ pub(super) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
 
 /// Why a text is not a quantity.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum NotAQuantity {
+pub(crate) enum NotAQuantity {
     /// Does not begin with a number.
     NoNumber,
     /// NaN or infinity.
@@ -100,7 +100,7 @@ pub(super) enum NotAQuantity {
 }
 
 /// The quantity in base units, rounded; `u64::MAX` if it is larger than that.
-pub(super) fn parse(text: &str, units: &[Unit]) -> Result<u64, NotAQuantity> {
+pub(crate) fn parse(text: &str, units: &[Unit]) -> Result<u64, NotAQuantity> {
     let text = text.trim();
     let unsigned = text.trim_start_matches(['+', '-']);
     let first_word = unsigned.split_whitespace().next().unwrap_or_default();
@@ -211,7 +211,7 @@ fn read_exponent(text: &str) -> Option<(i64, &str)> {
 
 /// `base` base units in the largest unit that leaves a whole number, such as `20 us`; nanoseconds
 /// above a microsecond are its decimals, `1567.091 us`.
-pub(super) fn show(base: u64, units: &[Unit]) -> String {
+pub(crate) fn show(base: u64, units: &[Unit]) -> String {
     let unit = units
         .iter()
         .filter(|u| !["min", "h", "µs", "μs"].contains(&u.name))
@@ -225,7 +225,7 @@ pub(super) fn show(base: u64, units: &[Unit]) -> String {
 }
 
 /// Rates as a list in Mbps, such as `1, 2, 5.5, 11 Mbps`.
-pub(super) fn show_rates(rates_bps: &[u64]) -> String {
+pub(crate) fn show_rates(rates_bps: &[u64]) -> String {
     let numbers: Vec<String> = rates_bps
         .iter()
         .map(|bps| (*bps as f64 / 1e6).to_string())

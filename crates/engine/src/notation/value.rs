@@ -1,19 +1,17 @@
 //! One value against one [`Kind`]: what it means, or why it is refused.
 
 use super::forms::Form;
-use super::grammar::{AIFSN, Kind, LARGEST_RATE};
-use super::presets::Preset;
 use super::problem::{nearest, one_line};
+use super::table::{Curve, Kind, LARGEST_RATE, Listed};
 use super::tree::{Data, Item, Number};
 use super::units::{self, NotAQuantity, Unit};
-use crate::control::utility::{MOST_POINTS, Marginals};
 use crate::kernel::time::Span;
 
 const LONGEST_NAME: usize = 64;
 
 /// A checked value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Text(String),
     Flag(bool),
     Count(u64),
@@ -30,17 +28,17 @@ pub(super) enum Value {
     Word(&'static str),
     /// Names in order.
     Names(Vec<String>),
-    /// A falling curve.
-    Points(Marginals),
+    /// Points of a curve.
+    Points(Vec<(f64, f64)>),
 }
 
 /// Why a value is refused.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(crate) struct Refusal {
     /// What is wrong with it, to follow the value: `is not a positive rate`.
-    pub(super) fault: String,
+    pub(crate) fault: String,
     /// A remedy.
-    pub(super) hint: Option<String>,
+    pub(crate) hint: Option<String>,
 }
 
 fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
@@ -51,8 +49,8 @@ fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
     })
 }
 
-/// The meaning of a value that is not a table; the rates of `phy`, if known, bound PHY rates.
-pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Value, Refusal> {
+/// The meaning of a value that is not a table; `preset`, if known, bounds what hangs on it.
+pub(crate) fn check(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refusal> {
     match kind {
         Kind::Title => title(node),
         Kind::Name => name(node),
@@ -61,8 +59,7 @@ pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Va
             Data::Flag(flag) => Ok(Value::Flag(flag)),
             _ => refuse("is not a truth value"),
         },
-        Kind::Count { least, most } => whole(node, *least, *most).map(Value::Count),
-        Kind::Aifsn => whole(node, AIFSN.0 - 1, AIFSN.1).map(Value::Count),
+        Kind::Count { least, most, .. } => whole(node, *least, *most).map(Value::Count),
         Kind::Probability => probability(node),
         Kind::Number { least, most, word } => word_or(node, *word, || number(node, *least, *most)),
         Kind::Level { least, most } => level(node, *least, *most),
@@ -77,22 +74,21 @@ pub(super) fn check(node: &Item, kind: &Kind, phy: Option<&Preset>) -> Result<Va
             Ok(Value::Size(bytes))
         }),
         Kind::Rate { word } => word_or(node, *word, || rate(node).map(Value::Rate)),
-        Kind::DataRate => phy_rate(node, "rate", phy.map(|p| (p.name, p.rates))),
-        Kind::ControlRate => phy_rate(node, "control rate", phy.map(|p| (p.name, p.control_rates))),
+        Kind::Listed(listed) => listed_rate(node, listed, preset),
         Kind::Length { least, most } => {
             let mm = quantity(node, units::LENGTH, "length")?;
             in_range(mm, *least, *most)?;
             Ok(Value::Length(mm))
         }
         Kind::Names => names(node),
-        Kind::Points => points(node).map(Value::Points),
+        Kind::Points(curve) => points(node, curve).map(Value::Points),
         Kind::Choice(words) => choice(node, words),
         Kind::Table(_) | Kind::Shorthand { .. } | Kind::Named(_) => refuse("is not a table"),
     }
 }
 
 /// What a kind allows, to follow the words `; allowed`.
-pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
+pub(crate) fn allowed(kind: &Kind, preset: Option<&str>) -> String {
     let or_word = |word: &Option<&str>| match word {
         Some(word) => format!("\"{word}\" or "),
         None => String::new(),
@@ -102,13 +98,10 @@ pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
         Kind::Formed(form) => form.allowed.to_owned(),
         Kind::Title => "is one line of 1 to 200 characters".to_owned(),
         Kind::Flag => "are true, false".to_owned(),
-        Kind::Count { least, most } => format!("is a whole number from {least} to {most}"),
-        Kind::Aifsn => format!(
-            "is a whole number from {} to {}, and {}, which is PIFS, for the access point alone",
-            AIFSN.0,
-            AIFSN.1,
-            AIFSN.0 - 1
-        ),
+        Kind::Count {
+            told: Some(told), ..
+        } => (*told).to_owned(),
+        Kind::Count { least, most, .. } => format!("is a whole number from {least} to {most}"),
         Kind::Probability => "is a number from 0 to below 1".to_owned(),
         Kind::Number { least, most, word } => {
             format!("is {}a number from {least} to {most}", or_word(word))
@@ -128,23 +121,23 @@ pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
             or_word(word),
             units::show(LARGEST_RATE, units::RATE)
         ),
-        Kind::DataRate => phy_rates_allowed(phy.map(|preset| preset.rates)),
-        Kind::ControlRate => phy_rates_allowed(phy.map(|preset| preset.control_rates)),
+        Kind::Listed(listed) => match preset.and_then(|preset| listed.of(preset)) {
+            Some(rates) => format!("are {}", units::show_rates(rates)),
+            None => "is a rate of the PHY".to_owned(),
+        },
         Kind::Length { least, most } => format!(
             "is a length from {} to {}",
             units::show(*least, units::LENGTH),
             units::show(*most, units::LENGTH)
         ),
         Kind::Names => "is a list of names in quotes, such as [\"a\", \"b\"]".to_owned(),
-        Kind::Points => format!(
-            "are 2 to {MOST_POINTS} points [rate in packets/s, marginal utility] above 0, rates \
-             rising and marginal utilities falling, such as [[10, 1], [100, 0.01]]"
-        ),
+        Kind::Points(curve) => curve.allowed.to_owned(),
         Kind::Choice(words) => {
             let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             format!("are {}", quoted.join(", "))
         }
         Kind::Table(table) => {
+            let table = table();
             let required: Vec<&str> = table.required().collect();
             if required.is_empty() {
                 let names: Vec<&str> = table.names().collect();
@@ -153,18 +146,11 @@ pub(super) fn allowed(kind: &Kind, phy: Option<&Preset>) -> String {
                 format!("is a table with at least the key {}", required.join(", "))
             }
         }
-        Kind::Named(table) => format!("are tables [{}.NAME]", table.name),
-        Kind::Shorthand { table, main } => match table.key(main) {
-            Some(key) => format!("{}, or a table", allowed(&key.kind, phy)),
+        Kind::Named(table) => format!("are tables [{}.NAME]", table().name),
+        Kind::Shorthand { table, main } => match table().key(main) {
+            Some(key) => format!("{}, or a table", allowed(&key.kind, preset)),
             None => "is a table".to_owned(),
         },
-    }
-}
-
-fn phy_rates_allowed(rates: Option<&[u64]>) -> String {
-    match rates {
-        Some(rates) => format!("are {}", units::show_rates(rates)),
-        None => "is a rate of the PHY".to_owned(),
     }
 }
 
@@ -179,11 +165,11 @@ fn title(node: &Item) -> Result<Value, Refusal> {
 }
 
 /// What a name may be, to follow the word `allowed`.
-pub(super) const NAMES: &str =
+pub(crate) const NAMES: &str =
     "are up to 64 ASCII letters, digits, `-` and `_`, the first a letter or digit";
 
 /// What is wrong with `name` as that of a station, link, flow or node.
-pub(super) fn fault_of_name(name: &str) -> Option<&'static str> {
+pub(crate) fn fault_of_name(name: &str) -> Option<&'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() {
         Some("is empty")
@@ -242,11 +228,11 @@ fn names(node: &Item) -> Result<Value, Refusal> {
 }
 
 /// A list of pairs of numbers.
-fn points(node: &Item) -> Result<Marginals, Refusal> {
+fn points(node: &Item, curve: &Curve) -> Result<Vec<(f64, f64)>, Refusal> {
     let Data::List(items) = &node.data else {
         return refuse("is not a list of points");
     };
-    let mut points = Vec::with_capacity(items.len().min(MOST_POINTS));
+    let mut points = Vec::with_capacity(items.len().min(curve.most));
     for item in items {
         let Data::List(pair) = &item.data else {
             return refuse(format!("has {}, which is not a point", item.show()));
@@ -260,7 +246,10 @@ fn points(node: &Item) -> Result<Marginals, Refusal> {
         };
         points.push((number(rate)?, number(marginal)?));
     }
-    Marginals::new(points).or_else(refuse)
+    match (curve.fault)(&points) {
+        Some(fault) => refuse(fault),
+        None => Ok(points),
+    }
 }
 
 fn finite(node: &Item) -> Result<&Number, Refusal> {
@@ -406,10 +395,12 @@ fn rate(node: &Item) -> Result<u64, Refusal> {
     Ok(bps)
 }
 
-fn phy_rate(node: &Item, what: &str, phy: Option<(&str, &[u64])>) -> Result<Value, Refusal> {
+fn listed_rate(node: &Item, listed: &Listed, preset: Option<&str>) -> Result<Value, Refusal> {
     let bps = rate(node)?;
-    match phy {
-        Some((name, rates)) if !rates.contains(&bps) => refuse(format!("is no {what} of {name}")),
+    match preset.and_then(|preset| Some((preset, listed.of(preset)?))) {
+        Some((preset, rates)) if !rates.contains(&bps) => {
+            refuse(format!("is no {} of {preset}", listed.what))
+        }
         _ => Ok(Value::Rate(bps)),
     }
 }

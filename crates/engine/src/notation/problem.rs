@@ -40,7 +40,7 @@ impl std::error::Error for Problem {}
 
 /// Where a value came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// The file as a whole.
     File,
     /// A line of the file, counted from 1.
@@ -53,7 +53,7 @@ pub(super) enum Origin {
 const LISTED: usize = 50;
 
 /// Collects problems.
-pub(super) struct Problems<'a> {
+pub(crate) struct Problems<'a> {
     source: &'a str,
     settings: &'a [(String, String)],
     found: Vec<(Origin, Problem)>,
@@ -61,7 +61,7 @@ pub(super) struct Problems<'a> {
 }
 
 impl<'a> Problems<'a> {
-    pub(super) fn new(source: &'a str, settings: &'a [(String, String)]) -> Self {
+    pub(crate) fn new(source: &'a str, settings: &'a [(String, String)]) -> Self {
         Problems {
             source,
             settings,
@@ -70,11 +70,11 @@ impl<'a> Problems<'a> {
         }
     }
 
-    pub(super) fn add(&mut self, origin: Origin, path: &str, message: String) {
+    pub(crate) fn add(&mut self, origin: Origin, path: &str, message: String) {
         self.add_with_hint(origin, path, message, None);
     }
 
-    pub(super) fn add_with_hint(
+    pub(crate) fn add_with_hint(
         &mut self,
         origin: Origin,
         path: &str,
@@ -109,29 +109,29 @@ impl<'a> Problems<'a> {
     }
 
     /// Whether further problems are only counted, so that their texts need no care.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.found.len() == LISTED
     }
 
     /// Whether one of the problems listed is about the key `path`.
-    pub(super) fn concern(&self, path: &str) -> bool {
+    pub(crate) fn concern(&self, path: &str) -> bool {
         self.found.iter().any(|(_, problem)| problem.path == path)
     }
 
     /// Whether one of the problems listed is about a key of the table `path`.
-    pub(super) fn concern_inside(&self, path: &str) -> bool {
+    pub(crate) fn concern_inside(&self, path: &str) -> bool {
         self.found.iter().any(|(_, problem)| {
             let rest = problem.path.strip_prefix(path);
             rest.is_some_and(|rest| rest.starts_with('.'))
         })
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
     /// In order of the file, then of the settings.
-    pub(super) fn into_vec(mut self) -> Vec<Problem> {
+    pub(crate) fn into_vec(mut self) -> Vec<Problem> {
         self.found.sort_by_key(|(origin, _)| match origin {
             Origin::Line(line) => (0, *line),
             Origin::Setting(index) => (1, *index),
@@ -153,7 +153,7 @@ impl<'a> Problems<'a> {
 }
 
 /// `text` on one line of at most `limit` characters: control characters escaped, the rest cut.
-pub(super) fn one_line(text: &str, limit: usize) -> String {
+pub(crate) fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::new();
     for (count, c) in text.chars().enumerate() {
         if count == limit {
@@ -171,7 +171,7 @@ pub(super) fn one_line(text: &str, limit: usize) -> String {
 }
 
 /// The candidate nearest to `word`, if it is near enough to be what was meant.
-pub(super) fn nearest<'c>(
+pub(crate) fn nearest<'c>(
     word: &str,
     candidates: impl IntoIterator<Item = &'c str>,
 ) -> Option<&'c str> {
@@ -194,7 +194,7 @@ pub(super) fn nearest<'c>(
 }
 
 /// The hint `did you mean ...` for a name that is not among `candidates`.
-pub(super) fn did_you_mean<'c>(
+pub(crate) fn did_you_mean<'c>(
     word: &str,
     candidates: impl IntoIterator<Item = &'c str>,
 ) -> Option<String> {

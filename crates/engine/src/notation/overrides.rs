@@ -7,13 +7,13 @@
 //! written-out table changes the key that the bare value stands for and leaves the others.
 
 use super::decode::unknown_key;
-use super::grammar::{Kind, Table};
 use super::problem::{Origin, Problems, did_you_mean, one_line};
 use super::read_toml;
+use super::table::{Kind, Table};
 use super::tree::{Data, Item, join};
 
 /// Applies `settings` in order to the tree of a file.
-pub(super) fn apply(
+pub(crate) fn apply(
     root: &mut Item,
     grammar: &'static Table,
     settings: &[(String, String)],
@@ -70,7 +70,9 @@ impl Setting<'_, '_, '_> {
             return;
         }
         let inner = match &key.kind {
-            Kind::Table(inner) | Kind::Shorthand { table: inner, .. } | Kind::Named(inner) => inner,
+            Kind::Table(inner) | Kind::Shorthand { table: inner, .. } | Kind::Named(inner) => {
+                inner()
+            }
             _ => {
                 let message = format!(
                     "`{}` is a single value, not a table; allowed is `{}=VALUE`",
@@ -85,7 +87,7 @@ impl Setting<'_, '_, '_> {
         let was_there = entries.iter().any(|(entry, _)| entry == name);
         let child = self.table_at(entries, name);
         match &key.kind {
-            Kind::Named(_) => self.in_named(child, inner, rest, &path),
+            Kind::Named(_) => self.in_named(child, &key.kind, inner, rest, &path),
             Kind::Shorthand { main, .. } => {
                 write_out(child, main);
                 self.in_table(child, inner, rest, &path);
@@ -98,7 +100,15 @@ impl Setting<'_, '_, '_> {
         }
     }
 
-    fn in_named(&mut self, node: &mut Item, table: &'static Table, keys: &[&str], path: &str) {
+    /// In a table of tables, which is of this `kind`.
+    fn in_named(
+        &mut self,
+        node: &mut Item,
+        kind: &Kind,
+        table: &'static Table,
+        keys: &[&str],
+        path: &str,
+    ) {
         let (Some((name, rest)), Data::Table(entries)) = (keys.split_first(), &mut node.data)
         else {
             return;
@@ -108,8 +118,8 @@ impl Setting<'_, '_, '_> {
         let present = entries.iter_mut().find(|(key, _)| key == name);
         match (present, rest) {
             (_, []) => {
-                let value = self.node(&Kind::Named(table));
-                self.put(entries, name, &Kind::Named(table), value);
+                let value = self.node(kind);
+                self.put(entries, name, kind, value);
             }
             (Some((_, child)), rest) => self.in_table(child, table, rest, &path),
             (None, _) => {

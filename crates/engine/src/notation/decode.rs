@@ -1,20 +1,18 @@
 //! The value tree against the grammar: every key known, every value of its kind and in range.
 
-use super::grammar::{Default, Key, Kind, Table};
-use super::presets::Preset;
 use super::problem::{Origin, Problems, did_you_mean, nearest};
+use super::table::{Default, Grammar, Key, Kind, Table};
 use super::tree::{Data, Item, join};
 use super::units;
 use super::value::{Value, allowed, check};
-use crate::control::utility::Marginals;
 use crate::kernel::time::Span;
 
 /// A table of the file, decoded. What was refused is absent.
-pub(super) struct Section {
-    pub(super) path: String,
-    pub(super) origin: Origin,
+pub(crate) struct Section {
+    pub(crate) path: String,
+    pub(crate) origin: Origin,
     /// The file or a setting has it.
-    pub(super) given: bool,
+    pub(crate) given: bool,
     entries: Vec<(&'static str, Entry)>,
     tables: Vec<(&'static str, Section)>,
     /// Keys whose value has been refused, that are misspelt, or that are needed but missing.
@@ -24,30 +22,30 @@ pub(super) struct Section {
 }
 
 /// A value of a section.
-pub(super) struct Entry {
-    pub(super) origin: Origin,
-    pub(super) path: String,
-    pub(super) value: Value,
+pub(crate) struct Entry {
+    pub(crate) origin: Origin,
+    pub(crate) path: String,
+    pub(crate) value: Value,
     /// As written.
-    pub(super) shown: String,
+    pub(crate) shown: String,
     /// Not a default of the grammar.
-    pub(super) given: bool,
+    pub(crate) given: bool,
 }
 
-/// Decodes `root`, reporting every problem.
-pub(super) fn decode(root: &Item, grammar: &'static Table, problems: &mut Problems) -> Section {
-    let phy = match root.get("cell").and_then(|cell| cell.get("phy")) {
-        Some(Item {
-            data: Data::Text(name),
-            ..
-        }) => Preset::named(name),
-        _ => None,
-    };
-    Decoder { phy, problems }.section(root, grammar, String::new())
+/// Decodes the file `root`, reporting every problem.
+pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) -> Section {
+    let preset = (grammar.preset)(root);
+    Decoder { preset, problems }.section(root, grammar.root, String::new())
+}
+
+/// Decodes one table by itself.
+pub(crate) fn decode_table(item: &Item, table: &'static Table, problems: &mut Problems) -> Section {
+    let preset = None;
+    Decoder { preset, problems }.section(item, table, String::new())
 }
 
 struct Decoder<'p, 's> {
-    phy: Option<&'static Preset>,
+    preset: Option<&'static str>,
     problems: &'p mut Problems<'s>,
 }
 
@@ -93,10 +91,11 @@ impl Decoder<'_, '_> {
     fn key(&mut self, section: &mut Section, key: &'static Key, node: &Item, path: String) {
         match (&key.kind, &node.data) {
             (Kind::Table(table) | Kind::Shorthand { table, .. }, Data::Table(_)) => {
-                let inner = self.section(node, table, path);
+                let inner = self.section(node, table(), path);
                 section.tables.push((key.name, inner));
             }
             (Kind::Shorthand { table, main }, _) => {
+                let table = table();
                 let empty = Item {
                     origin: node.origin,
                     data: Data::Table(Vec::new()),
@@ -109,8 +108,9 @@ impl Decoder<'_, '_> {
                 section.tables.push((key.name, inner));
             }
             (Kind::Named(table), Data::Table(entries)) => {
+                let table = table();
                 if entries.is_empty() {
-                    let needed = allowed(&key.kind, self.phy);
+                    let needed = allowed(&key.kind, self.preset);
                     let message = format!("empty; needed {needed}");
                     self.problems.add(node.origin, &path, message);
                     section.lacking.push(key.name);
@@ -133,7 +133,7 @@ impl Decoder<'_, '_> {
                 }
                 section.named.push((key.name, named));
             }
-            (kind, _) => match check(node, kind, self.phy) {
+            (kind, _) => match check(node, kind, self.preset) {
                 Ok(value) => section.entries.push((
                     key.name,
                     Entry {
@@ -146,7 +146,7 @@ impl Decoder<'_, '_> {
                 )),
                 Err(refusal) => {
                     section.lacking.push(key.name);
-                    let allowed = allowed(kind, self.phy);
+                    let allowed = allowed(kind, self.preset);
                     let message = format!("{} {}; allowed {allowed}", node.show(), refusal.fault);
                     let hint = refusal.hint.or_else(|| no_unit(key, node));
                     self.problems
@@ -173,13 +173,13 @@ impl Decoder<'_, '_> {
         let (value, shown) = match &key.default {
             Default::Required if section.lacks(key.name) => return,
             Default::Required => {
-                let allowed = allowed(&key.kind, self.phy);
+                let allowed = allowed(&key.kind, self.preset);
                 let message = format!("missing; needed {allowed}");
                 self.problems.add(section.origin, &path, message);
                 section.lacking.push(key.name);
                 return;
             }
-            Default::Depends(_) | Default::Preset(_) => {
+            Default::Depends(_) | Default::Told(_) => {
                 if let Kind::Table(table) = key.kind {
                     let empty = Item {
                         origin: section.origin,
@@ -187,7 +187,7 @@ impl Decoder<'_, '_> {
                     };
                     let inner = Section {
                         given: false,
-                        ..self.section(&empty, table, path)
+                        ..self.section(&empty, table(), path)
                     };
                     section.tables.push((key.name, inner));
                 }
@@ -241,14 +241,14 @@ fn no_unit(key: &Key, node: &Item) -> Option<String> {
 }
 
 /// Message and hint for a key that `table` does not have.
-pub(super) fn unknown_key(table: &Table, name: &str) -> (String, Option<String>) {
+pub(crate) fn unknown_key(table: &Table, name: &str) -> (String, Option<String>) {
     let names: Vec<&str> = table.names().collect();
     let message = format!("unknown key; allowed are {}", names.join(", "));
     (message, did_you_mean(name, names))
 }
 
 impl Section {
-    pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries
             .iter()
             .find(|(name, _)| *name == key)
@@ -256,22 +256,22 @@ impl Section {
     }
 
     /// The entry of a key that stands in the file or a setting, not a default.
-    pub(super) fn given(&self, key: &str) -> Option<&Entry> {
+    pub(crate) fn given(&self, key: &str) -> Option<&Entry> {
         self.entry(key).filter(|entry| entry.given)
     }
 
     /// Whether there has been a complaint about the value of this key or the lack of one.
-    pub(super) fn lacks(&self, key: &str) -> bool {
+    pub(crate) fn lacks(&self, key: &str) -> bool {
         self.lacking.contains(&key)
     }
 
     /// The tables with free names under this key, in order of the file.
-    pub(super) fn named(&self, key: &str) -> &[(String, Section)] {
+    pub(crate) fn named(&self, key: &str) -> &[(String, Section)] {
         let found = self.named.iter().find(|(name, _)| *name == key);
         found.map_or(&[], |(_, sections)| sections)
     }
 
-    pub(super) fn table(&self, key: &str) -> Option<&Section> {
+    pub(crate) fn table(&self, key: &str) -> Option<&Section> {
         self.tables
             .iter()
             .find(|(name, _)| *name == key)
@@ -280,28 +280,28 @@ impl Section {
 }
 
 impl Entry {
-    pub(super) fn count(&self) -> Option<u64> {
+    pub(crate) fn count(&self) -> Option<u64> {
         match self.value {
             Value::Count(count) => Some(count),
             _ => None,
         }
     }
 
-    pub(super) fn duration(&self) -> Option<Span> {
+    pub(crate) fn duration(&self) -> Option<Span> {
         match self.value {
             Value::Duration(span) => Some(span),
             _ => None,
         }
     }
 
-    pub(super) fn rate(&self) -> Option<u64> {
+    pub(crate) fn rate(&self) -> Option<u64> {
         match self.value {
             Value::Rate(bps) => Some(bps),
             _ => None,
         }
     }
 
-    pub(super) fn size(&self) -> Option<u32> {
+    pub(crate) fn size(&self) -> Option<u32> {
         match self.value {
             Value::Size(bytes) => u32::try_from(bytes).ok(),
             _ => None,
@@ -309,56 +309,56 @@ impl Entry {
     }
 
     /// [mm]
-    pub(super) fn length(&self) -> Option<u64> {
+    pub(crate) fn length(&self) -> Option<u64> {
         match self.value {
             Value::Length(mm) => Some(mm),
             _ => None,
         }
     }
 
-    pub(super) fn names(&self) -> Option<&[String]> {
+    pub(crate) fn names(&self) -> Option<&[String]> {
         match &self.value {
             Value::Names(names) => Some(names),
             _ => None,
         }
     }
 
-    pub(super) fn points(&self) -> Option<&Marginals> {
+    pub(crate) fn points(&self) -> Option<&[(f64, f64)]> {
         match &self.value {
             Value::Points(points) => Some(points),
             _ => None,
         }
     }
 
-    pub(super) fn probability(&self) -> Option<f64> {
+    pub(crate) fn probability(&self) -> Option<f64> {
         match self.value {
             Value::Probability(p) => Some(p),
             _ => None,
         }
     }
 
-    pub(super) fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         match self.value {
             Value::Number(number) => Some(number),
             _ => None,
         }
     }
 
-    pub(super) fn flag(&self) -> Option<bool> {
+    pub(crate) fn flag(&self) -> Option<bool> {
         match self.value {
             Value::Flag(flag) => Some(flag),
             _ => None,
         }
     }
 
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub(super) fn word(&self) -> Option<&'static str> {
+    pub(crate) fn word(&self) -> Option<&'static str> {
         match self.value {
             Value::Word(word) => Some(word),
             _ => None,

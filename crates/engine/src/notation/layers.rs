@@ -6,26 +6,26 @@ use crate::kernel::time::Span;
 /// Sections to look a key up in, nearest first. An access key of a station, for example, is looked
 /// up in the station and then in the cell.
 #[derive(Clone, Copy)]
-pub(super) struct Layers<'a>(pub(super) &'a [&'a Section]);
+pub(crate) struct Layers<'a>(pub(crate) &'a [&'a Section]);
 
 impl<'a> Layers<'a> {
-    pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
+    pub(crate) fn entry(&self, key: &str) -> Option<&'a Entry> {
         self.0.iter().find_map(|section| section.entry(key))
     }
 
-    pub(super) fn count(&self, key: &str) -> Option<u32> {
+    pub(crate) fn count(&self, key: &str) -> Option<u32> {
         u32::try_from(self.entry(key)?.count()?).ok()
     }
 
-    pub(super) fn duration(&self, key: &str) -> Option<Span> {
+    pub(crate) fn duration(&self, key: &str) -> Option<Span> {
         self.entry(key)?.duration()
     }
 
-    pub(super) fn rate(&self, key: &str) -> Option<u64> {
+    pub(crate) fn rate(&self, key: &str) -> Option<u64> {
         self.entry(key)?.rate()
     }
 
-    pub(super) fn size(&self, key: &str) -> Option<u32> {
+    pub(crate) fn size(&self, key: &str) -> Option<u32> {
         self.entry(key)?.size()
     }
 }

@@ -13,7 +13,7 @@ use super::unclosed;
 const DUPLICATE: &str = "duplicate key";
 
 /// The tree, or `None` if the text is not TOML. A key defined twice is reported, but leaves a tree.
-pub(super) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
+pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
     let lines = Lines::of(text);
     let (table, errors) = DeTable::parse_recoverable(text);
     let readable = report(text, &lines, &errors, problems);
@@ -28,7 +28,7 @@ pub(super) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
 }
 
 /// The value written as `text`, if it is one TOML value.
-pub(super) fn read_value(text: &str, origin: Origin) -> Option<Item> {
+pub(crate) fn read_value(text: &str, origin: Origin) -> Option<Item> {
     let value = DeValue::parse(text.trim()).ok()?;
     Some(Item {
         origin,
