@@ -5,7 +5,9 @@
 #![doc(html_no_source)]
 
 pub mod app;
+pub mod bottleneck;
 pub mod channel;
+pub mod conflict;
 pub mod control;
 mod error;
 pub mod estimate;

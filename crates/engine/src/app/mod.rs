@@ -1,5 +1,11 @@
 //! Traffic sources beside bulk TCP.
 
 pub mod sensor;
+mod settings;
 pub mod udp;
 pub mod web;
+
+pub use settings::{
+    Arrivals, Carrier, Datagrams, Gaps, ReportSettings, SensorSettings, SourceRate, Transport,
+    UdpSettings, WebArrivals, WebSettings, WiredDatagrams,
+};

@@ -26,21 +26,24 @@
 
 use std::f64::consts::PI;
 
+use crate::words;
+
 /// Part of its window that TCP gives up at a loss. [-]
 const BETA: f64 = 0.5;
 
 /// Blocking probability with which gains reckon at least, as a window of 45 packets has. [-]
 const LEAST_PROBABILITY: f64 = 0.001;
 
-/// A rule for the blocking probabilities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
-    /// Algorithm 1 with blocking at and above the target occupancy alone.
-    Corrected,
-    /// Algorithm 1 as printed.
-    Printed,
-    /// A proportional-integral controller for each class.
-    Regulated,
+words! {
+    /// A rule for the blocking probabilities.
+    pub enum Law {
+        /// Algorithm 1 with blocking at and above the target occupancy alone.
+        Corrected = "corrected",
+        /// Algorithm 1 as printed.
+        Printed = "printed",
+        /// A proportional-integral controller for each class.
+        Regulated = "regulated",
+    }
 }
 
 /// What a step sees.

@@ -8,6 +8,7 @@ mod bins;
 mod host;
 mod pipe;
 mod served;
+mod settings;
 pub mod shared;
 mod stays;
 
@@ -16,11 +17,11 @@ use std::ops::Range;
 pub use self::host::Host;
 pub use self::pipe::Pipe;
 pub use self::served::Served;
+pub use self::settings::{LinkSettings, Wire};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{Admission, Outlet, QueueCounters, Scheduler};
-use crate::scenario::LinkSettings;
 
 /// What becomes of a packet that enters a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

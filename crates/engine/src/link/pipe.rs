@@ -12,13 +12,13 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::Fate;
+use super::LinkSettings;
 use super::bins::Bins;
 use super::stays::{Stay, Stays};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{Admission, Backlog, Passage, QueueCounters, Verdict};
-use crate::scenario::LinkSettings;
 
 /// A link whose departures are known when packets enter.
 #[derive(Clone, Debug)]
@@ -235,7 +235,7 @@ pub(super) fn service(bytes: u16, rate_bps: u64) -> Span {
 mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
-    use crate::scenario::QueueSetting;
+    use crate::queue::QueueSetting;
 
     const MS: u64 = 1_000_000;
 

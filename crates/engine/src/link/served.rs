@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::Fate;
+use super::LinkSettings;
 use super::bins::Bins;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{QueueCounters, Scheduler};
-use crate::scenario::LinkSettings;
 
 /// A link that goes from departure to departure.
 #[derive(Clone, Debug)]

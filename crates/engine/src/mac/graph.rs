@@ -29,11 +29,11 @@
 //! last, not on one grid for all; frames that collide are read as well as others by those for whom they
 //! are not.
 
+use crate::conflict::Spread;
 use crate::kernel::agenda::Agenda;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::NodeCounters;
-use crate::scenario::Spread;
 
 /// How all links count down.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! The value tree against the grammar: every key known, every value of its kind and in range.
 
 use super::problem::{Origin, Problems, did_you_mean, nearest};
+use super::setting::{KeyOf, Setting};
 use super::table::{Default, Grammar, Key, Kind, Table};
 use super::tree::{Data, Item, join};
 use super::units;
@@ -8,40 +9,56 @@ use super::value::{Value, allowed, check};
 use crate::kernel::time::Span;
 
 /// A table of the file, decoded. What was refused is absent.
-pub(crate) struct Section {
-    pub(crate) path: String,
-    pub(crate) origin: Origin,
+pub struct Section {
+    /// Where it stands in the file's tree.
+    pub path: String,
+    /// Where it was written.
+    pub origin: Origin,
     /// The file or a setting has it.
-    pub(crate) given: bool,
+    pub given: bool,
     entries: Vec<(&'static str, Entry)>,
     tables: Vec<(&'static str, Section)>,
     /// Keys whose value has been refused, that are misspelt, or that are needed but missing.
     lacking: Vec<&'static str>,
+    /// What it could say.
+    table: &'static Table,
     /// Tables with free names, in order of the file.
     named: Vec<(&'static str, Vec<(String, Section)>)>,
 }
 
 /// A value of a section.
-pub(crate) struct Entry {
-    pub(crate) origin: Origin,
-    pub(crate) path: String,
-    pub(crate) value: Value,
-    /// As written.
-    pub(crate) shown: String,
-    /// Not a default of the grammar.
-    pub(crate) given: bool,
+pub struct Entry {
+    /// Where it was written.
+    pub origin: Origin,
+    /// Its key path.
+    pub path: String,
+    /// What it means.
+    pub value: Value,
+    /// The value as written.
+    pub shown: String,
+    /// The file or a setting has it; otherwise it is a default.
+    pub given: bool,
 }
 
 /// Decodes the file `root`, reporting every problem.
 pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) -> Section {
     let preset = (grammar.preset)(root);
-    Decoder { preset, problems }.section(root, grammar.root, String::new())
+    Decoder { preset, problems }.section(root, (grammar.root)(), String::new())
 }
 
 /// Decodes one table by itself.
 pub(crate) fn decode_table(item: &Item, table: &'static Table, problems: &mut Problems) -> Section {
     let preset = None;
     Decoder { preset, problems }.section(item, table, String::new())
+}
+
+/// A table that says nothing: its defaults.
+pub(crate) fn nothing(table: &'static Table) -> Section {
+    let item = Item {
+        origin: Origin::File,
+        data: Data::Table(Vec::new()),
+    };
+    decode_table(&item, table, &mut Problems::new("", &[]))
 }
 
 struct Decoder<'p, 's> {
@@ -58,6 +75,7 @@ impl Decoder<'_, '_> {
             entries: Vec::new(),
             tables: Vec::new(),
             lacking: Vec::new(),
+            table,
             named: Vec::new(),
         };
         if let Data::Table(entries) = &node.data {
@@ -247,7 +265,57 @@ pub(crate) fn unknown_key(table: &Table, name: &str) -> (String, Option<String>)
     (message, did_you_mean(name, names))
 }
 
+/// A value of a section, with its type.
+pub struct Said<'a, T> {
+    /// What it means.
+    pub value: T,
+    entry: &'a Entry,
+}
+
+impl<'a, T> Said<'a, Option<T>> {
+    /// The value, if it is one and no word in its place.
+    pub fn present(self) -> Option<Said<'a, T>> {
+        let entry = self.entry;
+        self.value.map(|value| Said { value, entry })
+    }
+}
+
+impl<T> std::ops::Deref for Said<'_, T> {
+    type Target = Entry;
+
+    fn deref(&self) -> &Entry {
+        self.entry
+    }
+}
+
 impl Section {
+    /// The path of a key of this table.
+    pub fn path(&self, key: &str) -> String {
+        join(&self.path, key)
+    }
+
+    /// Whether the table has a key of this name.
+    pub fn knows(&self, key: &str) -> bool {
+        self.table.key(key).is_some()
+    }
+
+    /// The tables with free names under this key, in order of the file.
+    pub fn tables<T>(&self, key: KeyOf<T>) -> &[(String, Section)] {
+        self.named(key.name())
+    }
+
+    /// The table under this key.
+    pub fn inside<T>(&self, key: KeyOf<T>) -> Option<&Section> {
+        self.table(key.name())
+    }
+
+    /// What the file, a setting or a default says.
+    pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'_, T>> {
+        let entry = self.entry(key.name())?;
+        let value = T::of(&entry.value)?;
+        Some(Said { value, entry })
+    }
+
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries
             .iter()

@@ -8,19 +8,20 @@
 //! is said by whoever has settings, with [`table!`](crate::table), and handed in as a
 //! [`table::Grammar`].
 
-pub(crate) mod decode;
-pub(crate) mod forms;
-pub(crate) mod layers;
+pub mod decode;
+pub mod forms;
+pub mod layers;
 mod overrides;
-pub(crate) mod problem;
+pub mod problem;
 mod read_json;
 mod read_toml;
 pub(crate) mod schema;
-pub(crate) mod table;
+pub mod setting;
+pub mod table;
 pub(crate) mod tree;
 mod unclosed;
 pub(crate) mod units;
-pub(crate) mod value;
+pub mod value;
 
 use self::decode::Section;
 use self::problem::{Origin, Problems, WHOLE_FILE};
@@ -53,7 +54,7 @@ pub(crate) fn read(
 ) -> Option<Section> {
     let text = text(bytes, problems)?;
     let mut root = tree(text, format, needed, problems)?;
-    overrides::apply(&mut root, grammar.root, settings, problems);
+    overrides::apply(&mut root, (grammar.root)(), settings, problems);
     prepare(&mut root, problems);
     Some(decode::decode(&root, grammar, problems))
 }

@@ -40,7 +40,7 @@ impl std::error::Error for Problem {}
 
 /// Where a value came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// The file as a whole.
     File,
     /// A line of the file, counted from 1.
@@ -49,11 +49,31 @@ pub(crate) enum Origin {
     Setting(usize),
 }
 
+/// What is asked for is not there, because a problem has been told: nobody else makes one.
+#[derive(Debug)]
+pub struct Refused {
+    /// The key that is not there though nobody complained: a defect of the tables.
+    unsaid: Option<String>,
+}
+
+impl Refused {
+    /// There has been a complaint.
+    pub(crate) fn already() -> Refused {
+        Refused { unsaid: None }
+    }
+
+    /// The key `path` is needed and not there.
+    pub(super) fn unsaid(path: String) -> Refused {
+        let unsaid = Some(path);
+        Refused { unsaid }
+    }
+}
+
 /// More problems than this are counted, not listed.
 const LISTED: usize = 50;
 
 /// Collects problems.
-pub(crate) struct Problems<'a> {
+pub struct Problems<'a> {
     source: &'a str,
     settings: &'a [(String, String)],
     found: Vec<(Origin, Problem)>,
@@ -61,7 +81,8 @@ pub(crate) struct Problems<'a> {
 }
 
 impl<'a> Problems<'a> {
-    pub(crate) fn new(source: &'a str, settings: &'a [(String, String)]) -> Self {
+    /// None yet, of the file `source` and the settings over it.
+    pub fn new(source: &'a str, settings: &'a [(String, String)]) -> Self {
         Problems {
             source,
             settings,
@@ -70,11 +91,13 @@ impl<'a> Problems<'a> {
         }
     }
 
-    pub(crate) fn add(&mut self, origin: Origin, path: &str, message: String) {
+    /// Adds a problem of the key `path`.
+    pub fn add(&mut self, origin: Origin, path: &str, message: String) {
         self.add_with_hint(origin, path, message, None);
     }
 
-    pub(crate) fn add_with_hint(
+    /// The same with a remedy.
+    pub fn add_with_hint(
         &mut self,
         origin: Origin,
         path: &str,
@@ -108,25 +131,62 @@ impl<'a> Problems<'a> {
         self.found.push((origin, problem));
     }
 
+    /// Adds a problem; what hangs on it is refused.
+    pub fn refuse(&mut self, origin: Origin, path: &str, message: String) -> Refused {
+        self.add(origin, path, message);
+        Refused::already()
+    }
+
+    /// The same with a remedy.
+    pub fn refuse_with_hint(
+        &mut self,
+        origin: Origin,
+        path: &str,
+        message: String,
+        hint: Option<String>,
+    ) -> Refused {
+        self.add_with_hint(origin, path, message, hint);
+        Refused::already()
+    }
+
+    /// What came of a file: a value if there is no problem, else all of them. If something has been
+    /// refused and nobody has said why, it is said here.
+    ///
+    /// # Errors
+    /// There are problems.
+    pub fn conclude<T>(mut self, outcome: Result<T, Refused>) -> Result<T, Vec<Problem>> {
+        match outcome {
+            Ok(value) if self.is_empty() => return Ok(value),
+            Err(refused) if self.is_empty() => {
+                let path = refused.unsaid.unwrap_or_else(|| WHOLE_FILE.to_owned());
+                let message = "there is no value; this is a defect of lasthop".to_owned();
+                self.add(Origin::File, &path, message);
+            }
+            _ => {}
+        }
+        Err(self.into_vec())
+    }
+
     /// Whether further problems are only counted, so that their texts need no care.
     pub(crate) fn is_full(&self) -> bool {
         self.found.len() == LISTED
     }
 
     /// Whether one of the problems listed is about the key `path`.
-    pub(crate) fn concern(&self, path: &str) -> bool {
+    pub fn concern(&self, path: &str) -> bool {
         self.found.iter().any(|(_, problem)| problem.path == path)
     }
 
     /// Whether one of the problems listed is about a key of the table `path`.
-    pub(crate) fn concern_inside(&self, path: &str) -> bool {
+    pub fn concern_inside(&self, path: &str) -> bool {
         self.found.iter().any(|(_, problem)| {
             let rest = problem.path.strip_prefix(path);
             rest.is_some_and(|rest| rest.starts_with('.'))
         })
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
@@ -153,7 +213,7 @@ impl<'a> Problems<'a> {
 }
 
 /// `text` on one line of at most `limit` characters: control characters escaped, the rest cut.
-pub(crate) fn one_line(text: &str, limit: usize) -> String {
+pub fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::new();
     for (count, c) in text.chars().enumerate() {
         if count == limit {
@@ -171,10 +231,7 @@ pub(crate) fn one_line(text: &str, limit: usize) -> String {
 }
 
 /// The candidate nearest to `word`, if it is near enough to be what was meant.
-pub(crate) fn nearest<'c>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'c str>,
-) -> Option<&'c str> {
+pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let length = word.chars().count();
     if length > 64 {
         return None;
@@ -194,7 +251,7 @@ pub(crate) fn nearest<'c>(
 }
 
 /// The hint `did you mean ...` for a name that is not among `candidates`.
-pub(crate) fn did_you_mean<'c>(
+pub fn did_you_mean<'c>(
     word: &str,
     candidates: impl IntoIterator<Item = &'c str>,
 ) -> Option<String> {

@@ -172,7 +172,7 @@ pub struct Curve {
 /// Everything a file may hold.
 pub struct Grammar {
     /// The table that the file is.
-    pub root: &'static Table,
+    pub root: fn() -> &'static Table,
     /// A name that no table with a free name may have.
     pub reserved_name: &'static str,
     /// The preset that a file chooses, if it is one, by the names that [`Listed`] has.

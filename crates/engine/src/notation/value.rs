@@ -11,18 +11,24 @@ const LONGEST_NAME: usize = 64;
 
 /// A checked value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
+    /// Text, or a name.
     Text(String),
+    /// true or false.
     Flag(bool),
+    /// A whole number.
     Count(u64),
+    /// A number from 0 to below 1.
     Probability(f64),
+    /// A number, or a level in decibels.
     Number(f64),
+    /// A duration.
     Duration(Span),
-    /// [bit/s]
+    /// A rate. [bit/s]
     Rate(u64),
-    /// [bytes]
+    /// A size. [bytes]
     Size(u64),
-    /// [mm]
+    /// A length. [mm]
     Length(u64),
     /// One of the words a [`Kind`] names.
     Word(&'static str),

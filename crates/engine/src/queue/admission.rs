@@ -1,10 +1,10 @@
 //! Disciplines that decide on arrival only: what they see, what they answer.
 
+use super::settings::{Discipline, QueueSetting};
 use super::{Pie, Price, Proportional, Red, Vbs};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::scenario::{Discipline, QueueSetting};
 
 /// What a discipline decides on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! A queue whose head stays inside until it has been sent, under any discipline.
 
+use super::settings::QueueSetting;
 use super::{Admission, Fifo, Outlet, Price, QueueCounters, Scheduled, Scheduler, Vbs};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
-use crate::scenario::QueueSetting;
 
 /// A queue in front of a server that works on its first packet.
 #[derive(Clone, Debug)]

@@ -18,7 +18,17 @@ mod proportional;
 mod red;
 mod scheduled;
 mod scheduler;
+mod settings;
 mod vbs;
+
+pub use codel::CoDelSetting;
+pub use fq_codel::FqCoDelSetting;
+pub use pie::PieSetting;
+pub use proportional::ProportionalSetting;
+pub use red::{RedForm, RedSetting, RedWeight};
+pub use settings::{ApQueue, Discipline, QueueSetting};
+pub(crate) use settings::{VBS, ap_queue, queue};
+pub use vbs::{Alike, ShareOf, VbsClass, VbsClassTable, VbsSetting, VbsTable};
 
 pub use admission::{Admission, Backlog, Outlet, Verdict};
 pub use counters::{Passage, QueueCounters};

@@ -2,13 +2,14 @@
 //! service is not inside.
 
 use super::QueueCounters;
+use super::codel::CoDelSetting;
 use super::codel::{CoDel, Passed};
 use super::fair::Fair;
 use super::fq_codel::FqCoDel;
+use super::settings::{Discipline, QueueSetting};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
-use crate::scenario::{CoDelSetting, Discipline, QueueSetting};
 
 /// A discipline with the packets that wait.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 mod frames;
 mod histogram;
 mod series;
+mod settings;
 
 use crate::kernel::time::Time;
 use crate::packet::Packet;
@@ -10,6 +11,7 @@ use crate::packet::Packet;
 pub use frames::FrameLog;
 pub(crate) use histogram::Histogram;
 pub use series::{Series, Track};
+pub use settings::Record;
 
 /// Kind of a frame on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

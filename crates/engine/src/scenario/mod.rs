@@ -7,46 +7,35 @@
 //! The tree keeps the line of every key, so that each problem names its place. `grammar` is the
 //! one table of keys behind the decoder, the messages and [`schema`].
 
-mod access;
 mod assemble;
-mod channel;
 mod checks;
 mod csma;
+mod flows;
 mod forms;
 mod gateway;
-mod grammar;
+mod gateway_table;
 mod idle;
 mod model;
 mod network;
 mod normalised;
 mod opportunities;
-mod presets;
-mod queue;
-mod rates;
+mod root;
 mod routes;
 mod stations;
 mod vbs;
-mod vsb;
-mod wce;
+mod wired;
 
 #[cfg(test)]
 mod tests;
 
 pub use crate::notation::problem::{Problem, WHOLE_FILE};
 pub use crate::notation::{Format, LARGEST_FILE};
-pub use channel::{Channel, ChannelChange, Quality};
-pub use csma::{
-    Connections, Csma, CsmaAccess, CsmaAcks, CsmaAir, CsmaFlow, CsmaLink, CsmaNode, CsmaPrice,
-    CsmaUsers, DcfSettings, Hop, Spread,
-};
 pub use gateway::{AccessPoint, Discovery, Fairness, Gateway, GatewayStation, LeafQueue, Snmp};
 pub use model::*;
-pub use queue::*;
-pub use rates::{Rates, data_rates};
-pub use vsb::{VsbFairness, VsbSettings};
 
 use crate::notation::problem::{Origin, Problems, one_line};
 use crate::notation::read;
+use crate::notation::setting::{FileTable, Words};
 use crate::notation::table::Grammar;
 use crate::notation::tree::{Data, Item};
 
@@ -55,14 +44,14 @@ const NEEDED: &str = "allowed is a scenario with at least a duration and flows: 
 
 /// A scenario.
 static GRAMMAR: Grammar = Grammar {
-    root: &grammar::ROOT,
+    root: root::Root::table,
     reserved_name: stations::AP_NAME,
     preset,
 };
 
 /// A gateway, with or without a scenario.
 static GATEWAY_GRAMMAR: Grammar = Grammar {
-    root: &grammar::GATEWAY_ROOT,
+    root: root::GatewayRoot::table,
     reserved_name: stations::AP_NAME,
     preset,
 };
@@ -70,7 +59,7 @@ static GATEWAY_GRAMMAR: Grammar = Grammar {
 /// The physical layer of a file, if it is one.
 fn preset(root: &Item) -> Option<&'static str> {
     match &root.get("cell")?.get("phy")?.data {
-        Data::Text(name) => presets::Preset::named(name).map(|preset| preset.name),
+        Data::Text(name) => PhyKind::WORDS.iter().copied().find(|word| word == name),
         _ => None,
     }
 }
@@ -103,7 +92,7 @@ pub fn parse_bytes(
 ) -> Result<Scenario, Vec<Problem>> {
     let mut problems = Problems::new(source, settings);
     let alone = csma::leave_alone;
-    let file = read(
+    let Some(file) = read(
         bytes,
         format,
         &GRAMMAR,
@@ -111,20 +100,16 @@ pub fn parse_bytes(
         settings,
         alone,
         &mut problems,
-    );
-    let scenario = file.and_then(|decoded| {
-        checks::check(&decoded, &mut problems);
-        gateway::check(&decoded, &mut problems);
-        if problems.is_empty() {
-            assemble::assemble(&decoded, &default_name(source), &mut problems)
-        } else {
-            None
-        }
-    });
-    match scenario {
-        Some(scenario) if problems.is_empty() => Ok(scenario),
-        _ => Err(problems.into_vec()),
+    ) else {
+        return Err(problems.into_vec());
+    };
+    checks::check(&file, &mut problems);
+    gateway::check(&file, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems.into_vec());
     }
+    let scenario = assemble::assemble(&file, &default_name(source), &mut problems);
+    problems.conclude(scenario)
 }
 
 /// The gateway that a file describes, or every problem found. A file that says what to simulate is
@@ -137,39 +122,37 @@ pub fn parse_gateway(
 ) -> Result<Gateway, Vec<Problem>> {
     let mut problems = Problems::new(source, settings);
     let alone = csma::leave_alone;
-    let file = read(
+    let grammar = &GATEWAY_GRAMMAR;
+    let Some(file) = read(
         bytes,
         format,
-        &GATEWAY_GRAMMAR,
+        grammar,
         NEEDED,
         settings,
         alone,
         &mut problems,
-    );
-    let gateway = file.and_then(|decoded| {
-        let simulated = decoded.entry("duration").is_some();
-        if simulated {
-            checks::check(&decoded, &mut problems);
-        }
-        gateway::check(&decoded, &mut problems);
-        if decoded.table("gateway").is_none() && !problems.concern("gateway") {
-            let message = "missing; needed is a table [gateway] with at least wan and lan";
-            problems.add(Origin::File, "gateway", message.to_owned());
-        }
-        if !problems.is_empty() {
-            return None;
-        }
-        let name = default_name(source);
-        if simulated {
-            assemble::assemble(&decoded, &name, &mut problems)?.gateway
-        } else {
-            gateway::assemble(&decoded, &name, &[])
-        }
-    });
-    match gateway {
-        Some(gateway) if problems.is_empty() => Ok(gateway),
-        _ => Err(problems.into_vec()),
+    ) else {
+        return Err(problems.into_vec());
+    };
+    let simulated = file.said(root::Root::duration).is_some();
+    if simulated {
+        checks::check(&file, &mut problems);
     }
+    gateway::check(&file, &mut problems);
+    if file.inside(root::RootKeys::gateway).is_none() && !problems.concern("gateway") {
+        let message = "missing; needed is a table [gateway] with at least wan and lan";
+        problems.add(Origin::File, "gateway", message.to_owned());
+    }
+    if !problems.is_empty() {
+        return Err(problems.into_vec());
+    }
+    let name = default_name(source);
+    let stations = match simulated {
+        true => assemble::assemble(&file, &name, &mut problems).map(|scenario| scenario.stations),
+        false => Ok(Vec::new()),
+    };
+    let gateway = stations.and_then(|stations| gateway::assemble(&file, &name, &stations));
+    problems.conclude(gateway)
 }
 
 /// The name of a scenario that gives none: its file's, without folder and ending.

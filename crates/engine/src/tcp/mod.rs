@@ -38,12 +38,15 @@ mod rtt;
 mod sack;
 mod scoreboard;
 mod sender;
+mod settings;
 #[cfg(test)]
 mod tests;
 
+pub use congestion::{CompoundSettings, CongestionControl};
 pub use receiver::{Received, Receiver};
 pub use sack::Blocks;
 pub use sender::{Segment, Sender};
+pub use settings::TcpSettings;
 
 use crate::kernel::time::Time;
 

@@ -2,32 +2,20 @@
 
 use super::{Ack, Receiver, Segment, Sender};
 use crate::kernel::time::{Span, Time};
+use crate::notation::setting::FileTable;
 use crate::packet::Ecn;
-use crate::scenario::{CompoundSettings, CongestionControl, TcpSettings};
+use crate::tcp::{CongestionControl, TcpSettings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 pub(super) const MS: u64 = 1_000_000;
 
-/// Immediate ACKs, window 42, minimum RTO 200 ms; tests change what they are about.
+/// Immediate ACKs, all else as usual (window 42, minimum RTO 200 ms); tests change what they are about.
 pub(super) fn settings(congestion: CongestionControl) -> TcpSettings {
     TcpSettings {
         congestion,
-        compound: CompoundSettings::PUBLISHED,
-        hystart: false,
-        ecn: false,
-        sack: false,
-        prr: false,
-        window_packets: 42,
-        initial_cwnd_packets: 2,
         delayed_ack: false,
-        ack_delay: Span(100 * MS),
-        ack_processing: Span::ZERO,
-        mss_bytes: 1460,
-        header_bytes: 40,
-        min_rto: Span(200 * MS),
-        initial_rto: Span(1_000 * MS),
-        segments: None,
+        ..TcpSettings::usual().unwrap()
     }
 }
 

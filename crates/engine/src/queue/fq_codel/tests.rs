@@ -4,7 +4,7 @@ use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
 use crate::packet::PacketKind;
-use crate::scenario::CoDelSetting;
+use crate::queue::CoDelSetting;
 
 const MS: u64 = 1_000_000;
 

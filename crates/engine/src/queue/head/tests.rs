@@ -7,7 +7,7 @@ use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
 use crate::packet::{Ecn, PacketKind};
-use crate::scenario::{
+use crate::queue::{
     CoDelSetting, Discipline, FqCoDelSetting, PieSetting, ProportionalSetting, RedForm, RedSetting,
     RedWeight,
 };

@@ -2,6 +2,7 @@
 
 use super::assemble::{distance, names, position};
 use super::effect;
+use crate::conflict::CsmaLinkTable;
 use crate::notation::decode::{Entry, Section};
 use crate::notation::problem::{Problems, did_you_mean, one_line};
 use crate::notation::tree::{Data, Item};
@@ -121,7 +122,8 @@ fn check_others(
     placed: bool,
     problems: &mut Problems,
 ) {
-    for key in ["conflicts", "disturbs"] {
+    for listing in [CsmaLinkTable::conflicts, CsmaLinkTable::disturbs] {
+        let key = listing.name();
         let Some(entry) = link.entry(key) else {
             continue;
         };
@@ -129,7 +131,7 @@ fn check_others(
             let message = format!("beside nodes; allowed are {key}, or the nodes at the ends");
             problems.add(entry.origin, &entry.path, message);
         }
-        for other in names(link, key) {
+        for other in &names(link, listing) {
             if other == name {
                 let message = format!("\"{name}\" is the link itself; allowed are other links");
                 problems.add(entry.origin, &entry.path, message);
@@ -139,13 +141,14 @@ fn check_others(
         }
     }
     let hears = |other: &&String| {
-        let listed = |of: &Section, one: &str| names(of, "conflicts").iter().any(|n| n == one);
+        let listed =
+            |of: &Section, one: &str| names(of, CsmaLinkTable::conflicts).iter().any(|n| n == one);
         let theirs = links.iter().find(|(name, _)| name == *other);
         listed(link, other) || theirs.is_some_and(|(_, section)| listed(section, name))
     };
     if let (Some(entry), Some(heard)) = (
         link.entry("disturbs"),
-        names(link, "disturbs").iter().find(hears),
+        names(link, CsmaLinkTable::disturbs).iter().find(hears),
     ) {
         let message =
             format!("\"{heard}\" is in conflict with it, so that it waits; allowed are others");
@@ -209,8 +212,8 @@ fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
     }
     let range = csma.entry("transmission_range").and_then(Entry::length);
     if let (Some(from), Some(to), Some(range)) = (
-        position(csma, link, "from"),
-        position(csma, link, "to"),
+        position(csma, link, CsmaLinkTable::from),
+        position(csma, link, CsmaLinkTable::to),
         range,
     ) && distance(from, to) > range as f64
     {

@@ -1,7 +1,7 @@
 //! Congestion control: how large the window is. One algorithm a file.
 //!
 //! An algorithm is told what the ACKs mean ([`super::recovery`] finds that out) and changes a
-//! [`Window`]. It says itself how losses are repaired ([`CongestionControl::repair`]), so that
+//! [`Window`]. It says itself how losses are repaired ([`Law::REPAIR`]), so that
 //! a new law of growth can share the recovery of an old one.
 //!
 //! Differs from RFC 5681 and Linux in:
@@ -27,16 +27,38 @@ mod tahoe;
 
 use super::recovery::Repair;
 use super::rtt::RttEstimator;
+use super::settings::TcpSettings;
 use crate::kernel::time::Time;
-use crate::scenario::{CongestionControl as Choice, TcpSettings};
+use crate::words;
 use africa::Africa;
 use compound::Compound;
+pub use compound::CompoundSettings;
 use cubic::Cubic;
 use hystart::HyStart;
 use illinois::Illinois;
 use newreno::NewReno;
 use reno::Reno;
 use tahoe::Tahoe;
+
+words! {
+    /// Congestion control of a TCP sender.
+    pub enum CongestionControl {
+        /// Slow start after every loss.
+        Tahoe = "tahoe",
+        /// Fast recovery, left on the first new ACK (RFC 2581).
+        Reno = "reno",
+        /// Fast recovery with partial ACKs (RFC 6582).
+        NewReno = "newreno",
+        /// Reno's window plus one that follows the queueing delay (Tan et al. 2006).
+        Compound = "compound",
+        /// The window as a cubic function of the time since the last loss (RFC 9438).
+        Cubic = "cubic",
+        /// Reno with an increase and a decrease that depend on the queueing delay (Liu et al. 2008).
+        Illinois = "illinois",
+        /// HighSpeed TCP while the queue is short, Reno otherwise (King et al. 2005).
+        Africa = "africa",
+    }
+}
 
 /// An ACK of new data, as far as a law of growth needs to know it.
 #[derive(Clone, Copy)]
@@ -99,13 +121,15 @@ impl Congestion {
                 slow_start_gain: 1.0,
             },
             algorithm: match settings.congestion {
-                Choice::Tahoe => Algorithm::Tahoe(Tahoe),
-                Choice::Reno => Algorithm::Reno(Reno),
-                Choice::NewReno => Algorithm::NewReno(NewReno),
-                Choice::Compound => Algorithm::Compound(Compound::new(settings.compound).into()),
-                Choice::Cubic => Algorithm::Cubic(Cubic::new().into()),
-                Choice::Illinois => Algorithm::Illinois(Illinois::new().into()),
-                Choice::Africa => Algorithm::Africa(Africa::new().into()),
+                CongestionControl::Tahoe => Algorithm::Tahoe(Tahoe),
+                CongestionControl::Reno => Algorithm::Reno(Reno),
+                CongestionControl::NewReno => Algorithm::NewReno(NewReno),
+                CongestionControl::Compound => {
+                    Algorithm::Compound(Compound::new(settings.compound).into())
+                }
+                CongestionControl::Cubic => Algorithm::Cubic(Cubic::new().into()),
+                CongestionControl::Illinois => Algorithm::Illinois(Illinois::new().into()),
+                CongestionControl::Africa => Algorithm::Africa(Africa::new().into()),
             },
             hystart: settings.hystart.then(|| HyStart::new().into()),
         }
@@ -210,7 +234,7 @@ impl Congestion {
 ///
 /// What the defaults do in fast recovery is NewReno's window, see `newreno.rs`: a law of growth
 /// need only say how it grows and what it leaves of the window after a loss.
-trait CongestionControl {
+trait Law {
     /// How losses found by duplicate ACKs are repaired.
     const REPAIR: Repair = Repair::EachHole;
 
@@ -317,7 +341,7 @@ impl Window {
         self.cwnd = 1.0;
     }
 
-    /// Reno's answer to a timeout; see [`CongestionControl::on_rto`].
+    /// Reno's answer to a timeout; see [`Law::on_rto`].
     fn on_rto(&mut self, flight: u32, first: bool) {
         if first {
             self.ssthresh = half(flight);
@@ -406,7 +430,7 @@ mod tests {
 
     #[test]
     fn window_starts_at_the_initial_window_in_slow_start() {
-        let mut c = congestion(Choice::NewReno);
+        let mut c = congestion(CongestionControl::NewReno);
         assert_eq!(numbers(&c), (2.0, 42.0));
         c.acked();
         assert_eq!(numbers(&c), (3.0, 42.0));
@@ -416,14 +440,18 @@ mod tests {
     fn initial_window_is_cut_to_the_receive_window() {
         let narrow = TcpSettings {
             window_packets: 1,
-            ..settings(Choice::Reno)
+            ..settings(CongestionControl::Reno)
         };
         assert_eq!(Congestion::new(&narrow).usable(), 1);
     }
 
     #[test]
     fn congestion_avoidance_adds_one_packet_per_window_of_acks() {
-        for choice in [Choice::Tahoe, Choice::Reno, Choice::NewReno] {
+        for choice in [
+            CongestionControl::Tahoe,
+            CongestionControl::Reno,
+            CongestionControl::NewReno,
+        ] {
             let mut c = congestion(choice);
             c.on_rto(20, true, false);
             for _ in 0..9 {
@@ -440,7 +468,7 @@ mod tests {
 
     #[test]
     fn window_never_grows_beyond_the_receive_window() {
-        let mut c = congestion(Choice::NewReno);
+        let mut c = congestion(CongestionControl::NewReno);
         for _ in 0..100 {
             c.acked();
         }
@@ -450,8 +478,8 @@ mod tests {
     #[test]
     fn responses_to_a_loss_among_twenty_segments() {
         for (choice, at_loss, inflated, recovered) in [
-            (Choice::Reno, 13.0, 14.0, 10.0),
-            (Choice::NewReno, 13.0, 14.0, 10.0),
+            (CongestionControl::Reno, 13.0, 14.0, 10.0),
+            (CongestionControl::NewReno, 13.0, 14.0, 10.0),
         ] {
             let mut c = congestion(choice);
             c.on_loss(20);
@@ -465,14 +493,14 @@ mod tests {
 
     #[test]
     fn tahoe_collapses_on_any_loss() {
-        let mut c = congestion(Choice::Tahoe);
+        let mut c = congestion(CongestionControl::Tahoe);
         c.on_loss(20);
         assert_eq!(numbers(&c), (1.0, 10.0));
     }
 
     #[test]
     fn partial_ack_deflates_by_what_it_acknowledges_but_one() {
-        let mut c = congestion(Choice::NewReno);
+        let mut c = congestion(CongestionControl::NewReno);
         c.on_loss(20); // cwnd 13
         c.on_partial_ack(4);
         assert_eq!(c.cwnd(), 10.0);
@@ -482,7 +510,11 @@ mod tests {
 
     #[test]
     fn repeated_timeout_keeps_ssthresh_and_the_least_ssthresh_is_two() {
-        for choice in [Choice::Tahoe, Choice::Reno, Choice::NewReno] {
+        for choice in [
+            CongestionControl::Tahoe,
+            CongestionControl::Reno,
+            CongestionControl::NewReno,
+        ] {
             let mut c = congestion(choice);
             c.on_rto(21, true, false);
             assert_eq!(numbers(&c), (1.0, 10.5));
@@ -495,7 +527,7 @@ mod tests {
 
     #[test]
     fn a_timeout_in_fast_recovery_does_not_raise_ssthresh() {
-        for choice in Choice::ALL {
+        for choice in CongestionControl::ALL {
             let mut c = congestion(choice);
             c.on_loss(40);
             let reduced = c.ssthresh();
@@ -508,7 +540,7 @@ mod tests {
 
     #[test]
     fn inflation_does_not_open_the_receive_window() {
-        let mut c = congestion(Choice::Reno);
+        let mut c = congestion(CongestionControl::Reno);
         c.on_loss(42);
         for _ in 0..38 {
             c.on_dup_ack();

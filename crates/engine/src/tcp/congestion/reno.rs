@@ -5,12 +5,12 @@
 //! Differs from Linux in: Linux's `reno` repairs as NewReno and shrinks the window by
 //! proportional rate reduction (RFC 6937).
 
-use super::{CongestionControl, NewAck, Repair, Window};
+use super::{Law, NewAck, Repair, Window};
 
 #[derive(Clone, Debug)]
 pub(super) struct Reno;
 
-impl CongestionControl for Reno {
+impl Law for Reno {
     const REPAIR: Repair = Repair::FirstHole;
 
     #[inline]

@@ -5,12 +5,12 @@
 //! Differs from 4.3BSD-Tahoe in: ssthresh is half the flight size (RFC 5681), not half of
 //! min(cwnd, receive window); a timeout repeated for the same segment leaves it.
 
-use super::{CongestionControl, NewAck, Repair, Window};
+use super::{Law, NewAck, Repair, Window};
 
 #[derive(Clone, Debug)]
 pub(super) struct Tahoe;
 
-impl CongestionControl for Tahoe {
+impl Law for Tahoe {
     const REPAIR: Repair = Repair::GoBackN;
 
     #[inline]

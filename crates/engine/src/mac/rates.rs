@@ -3,8 +3,8 @@
 //! IEEE 802.11-2016, 10.6.6: a control frame goes at a basic rate, not above that of the data frame it
 //! announces or answers. Here a node's `control_rate` is the highest it uses.
 
-use super::model::{Phy, Scenario};
 use super::presets::Preset;
+use super::settings::{Cell, Phy, PhyKind, Station};
 
 /// Rates between the access point and a station, one direction. [bit/s]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,46 +29,47 @@ impl Rates {
 /// Rates of data frames of the physical layer `phy`, by its name in files, slowest first; `None` if
 /// there is none of that name. [bit/s]
 pub fn data_rates(phy: &str) -> Option<&'static [u64]> {
-    Preset::named(phy).map(|preset| preset.rates)
+    let kind = PhyKind::ALL.into_iter().find(|kind| kind.name() == phy)?;
+    Some(Preset::of(kind).rates)
 }
 
-impl Scenario {
+impl Cell {
     /// Rates of the frames from node `from` to node `to`, one of which is the access point (0; i + 1
-    /// is station i).
-    pub fn rates(&self, from: u32, to: u32) -> Rates {
-        self.rates_at(from, to, self.nominal_bps(from, to))
+    /// is the i-th of the `stations`).
+    pub fn rates(&self, stations: &[Station], from: u32, to: u32) -> Rates {
+        self.rates_at(stations, from, to, nominal_bps(stations, from, to))
     }
 
     /// The same for each data rate of the PHY up to the nominal one, slowest first.
-    pub fn rates_up_to_nominal(&self, from: u32, to: u32) -> Vec<Rates> {
-        let nominal_bps = self.nominal_bps(from, to);
-        let rates = Preset::of(self.cell.phy.kind).rates.iter();
+    pub fn rates_up_to_nominal(&self, stations: &[Station], from: u32, to: u32) -> Vec<Rates> {
+        let nominal_bps = nominal_bps(stations, from, to);
+        let rates = Preset::of(self.phy.kind).rates.iter();
         rates
             .filter(|&&data_bps| data_bps <= nominal_bps)
-            .map(|&data_bps| self.rates_at(from, to, data_bps))
+            .map(|&data_bps| self.rates_at(stations, from, to, data_bps))
             .collect()
     }
 
-    /// Rate of data frames without fallback. [bit/s]
-    fn nominal_bps(&self, from: u32, to: u32) -> u64 {
-        match from {
-            0 => self.stations[to as usize - 1].downlink_rate_bps,
-            station => self.stations[station as usize - 1].rate_bps,
-        }
-    }
-
-    fn rates_at(&self, from: u32, to: u32, data_bps: u64) -> Rates {
+    fn rates_at(&self, stations: &[Station], from: u32, to: u32, data_bps: u64) -> Rates {
         let (sender, receiver) = if from == 0 {
-            (&self.cell.ap, &self.stations[to as usize - 1].node)
+            (&self.ap, &stations[to as usize - 1].node)
         } else {
-            (&self.stations[from as usize - 1].node, &self.cell.ap)
+            (&stations[from as usize - 1].node, &self.ap)
         };
-        let control = |limit_bps| self.cell.phy.control_rate(limit_bps, data_bps);
+        let control = |limit_bps| self.phy.control_rate(limit_bps, data_bps);
         Rates {
             data_bps,
             rts_bps: control(sender.control_rate_bps),
             response_bps: control(receiver.control_rate_bps),
         }
+    }
+}
+
+/// Rate of data frames without fallback. [bit/s]
+fn nominal_bps(stations: &[Station], from: u32, to: u32) -> u64 {
+    match from {
+        0 => stations[to as usize - 1].downlink_rate_bps,
+        station => stations[station as usize - 1].rate_bps,
     }
 }
 
@@ -88,7 +89,6 @@ impl Phy {
 mod tests {
     use super::*;
     use crate::kernel::time::Span;
-    use crate::scenario::PhyKind;
 
     const MBPS: u64 = 1_000_000;
 

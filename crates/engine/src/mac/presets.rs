@@ -1,25 +1,25 @@
 //! Physical layers by name: timing, rates and default contention windows.
 
-use super::model::PhyKind;
+use super::settings::PhyKind;
 use crate::kernel::time::Span;
 use crate::notation::table::Listed;
+use crate::notation::units;
 
 /// What `cell.phy` fills in.
-pub(super) struct Preset {
-    pub(super) kind: PhyKind,
-    pub(super) name: &'static str,
-    pub(super) slot: Span,
-    pub(super) sifs: Span,
-    pub(super) preamble: Span,
-    pub(super) eifs_rate_bps: u64,
-    pub(super) cwmin: u32,
-    pub(super) cwmax: u32,
+pub(crate) struct Preset {
+    pub(crate) kind: PhyKind,
+    pub(crate) slot: Span,
+    pub(crate) sifs: Span,
+    pub(crate) preamble: Span,
+    pub(crate) eifs_rate_bps: u64,
+    pub(crate) cwmin: u32,
+    pub(crate) cwmax: u32,
     /// Rates of data frames, and the default one. [bit/s]
-    pub(super) rates: &'static [u64],
-    pub(super) rate_bps: u64,
+    pub(crate) rates: &'static [u64],
+    pub(crate) rate_bps: u64,
     /// Rates of control frames, and the default one. [bit/s]
-    pub(super) control_rates: &'static [u64],
-    pub(super) control_rate_bps: u64,
+    pub(crate) control_rates: &'static [u64],
+    pub(crate) control_rate_bps: u64,
 }
 
 const MBPS: u64 = 1_000_000;
@@ -42,7 +42,6 @@ const DSSS_RATES: &[u64] = &[MBPS, 2 * MBPS, 5_500_000, 11 * MBPS];
 const PRESETS: &[Preset] = &[
     Preset {
         kind: PhyKind::Dot11b,
-        name: "802.11b",
         slot: Span(20_000),
         sifs: Span(10_000),
         preamble: Span(192_000),
@@ -56,7 +55,6 @@ const PRESETS: &[Preset] = &[
     },
     Preset {
         kind: PhyKind::Dot11g,
-        name: "802.11g",
         slot: Span(9_000),
         sifs: Span(10_000),
         preamble: Span(20_000),
@@ -70,7 +68,6 @@ const PRESETS: &[Preset] = &[
     },
     Preset {
         kind: PhyKind::Dot11gLong,
-        name: "802.11g-long",
         slot: Span(20_000),
         sifs: Span(10_000),
         preamble: Span(192_000),
@@ -92,45 +89,48 @@ const PRESETS: &[Preset] = &[
     },
 ];
 
-/// Names of the presets, in the order of the documentation.
-pub(super) const PHY_NAMES: &[&str] = &["802.11b", "802.11g", "802.11g-long"];
+/// A rate as a preset's documentation shows it.
+pub(crate) fn rate_of(bps: u64) -> String {
+    units::show_rates(&[bps])
+}
+
+/// A time as a preset's documentation shows it.
+pub(crate) fn time_of(span: Span) -> String {
+    units::show(span.0, units::TIME)
+}
 
 /// Rates of data frames.
-pub(super) static DATA_RATE: Listed = Listed {
+pub(crate) static DATA_RATE: Listed = Listed {
     what: "rate",
     rates: || {
         PRESETS
             .iter()
-            .map(|preset| (preset.name, preset.rates))
+            .map(|preset| (preset.kind.name(), preset.rates))
             .collect()
     },
 };
 
 /// Rates of control frames.
-pub(super) static CONTROL_RATE: Listed = Listed {
+pub(crate) static CONTROL_RATE: Listed = Listed {
     what: "control rate",
     rates: || {
         PRESETS
             .iter()
-            .map(|preset| (preset.name, preset.control_rates))
+            .map(|preset| (preset.kind.name(), preset.control_rates))
             .collect()
     },
 };
 
 /// What each preset makes of a key, in words.
-pub(super) fn per_preset(of: fn(&Preset) -> String) -> String {
+pub(crate) fn per_preset(of: fn(&Preset) -> String) -> String {
     let values = PRESETS
         .iter()
-        .map(|preset| format!("{} {}", preset.name, of(preset)));
+        .map(|preset| format!("{} {}", preset.kind.name(), of(preset)));
     values.collect::<Vec<_>>().join(", ")
 }
 
 impl Preset {
-    pub(super) fn named(name: &str) -> Option<&'static Preset> {
-        PRESETS.iter().find(|preset| preset.name == name)
-    }
-
-    pub(super) fn of(kind: PhyKind) -> &'static Preset {
+    pub(crate) fn of(kind: PhyKind) -> &'static Preset {
         match kind {
             PhyKind::Dot11b => &PRESETS[0],
             PhyKind::Dot11g => &PRESETS[1],
@@ -144,11 +144,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_kinds_and_presets_agree() {
-        assert_eq!(PRESETS.len(), PHY_NAMES.len());
-        for (preset, name) in PRESETS.iter().zip(PHY_NAMES) {
-            assert_eq!(preset.name, *name);
-            assert_eq!(Preset::of(preset.kind).name, *name);
+    fn each_kind_has_its_preset_whose_rates_it_lists() {
+        assert_eq!(PRESETS.len(), PhyKind::ALL.len());
+        for kind in PhyKind::ALL {
+            let preset = Preset::of(kind);
+            assert_eq!(preset.kind, kind);
             assert!(preset.rates.contains(&preset.rate_bps));
             assert!(preset.control_rates.contains(&preset.control_rate_bps));
         }

@@ -1,0 +1,4 @@
+//! tmp
+mod settings;
+
+pub use settings::{VsbFairness, VsbSettings};
