@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
 
-    fn reports(arrivals: Arrivals) -> Reports {
+    fn reports(arrivals: Gaps) -> Reports {
         let settings = ReportSettings {
             arrivals,
             every: Span(1_000),

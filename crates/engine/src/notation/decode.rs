@@ -369,13 +369,6 @@ impl Entry {
         }
     }
 
-    pub(crate) fn size(&self) -> Option<u32> {
-        match self.value {
-            Value::Size(bytes) => u32::try_from(bytes).ok(),
-            _ => None,
-        }
-    }
-
     /// [mm]
     pub(crate) fn length(&self) -> Option<u64> {
         match self.value {
@@ -387,20 +380,6 @@ impl Entry {
     pub(crate) fn names(&self) -> Option<&[String]> {
         match &self.value {
             Value::Names(names) => Some(names),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn points(&self) -> Option<&[(f64, f64)]> {
-        match &self.value {
-            Value::Points(points) => Some(points),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn probability(&self) -> Option<f64> {
-        match self.value {
-            Value::Probability(p) => Some(p),
             _ => None,
         }
     }

@@ -26,6 +26,8 @@ pub use fq_codel::FqCoDelSetting;
 pub use pie::PieSetting;
 pub use proportional::ProportionalSetting;
 pub use red::{RedForm, RedSetting, RedWeight};
+#[cfg(test)]
+pub(crate) use settings::DISCIPLINES;
 pub use settings::{ApQueue, Discipline, QueueSetting};
 pub(crate) use settings::{VBS, ap_queue, queue};
 pub use vbs::{Alike, ShareOf, VbsClass, VbsClassTable, VbsSetting, VbsTable};

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::super::grammar::{DISCIPLINES, ROOT};
+use super::super::root::Root;
+use crate::notation::setting::FileTable;
+use crate::queue::DISCIPLINES;
 use super::super::model::CongestionControl;
 use super::super::schema;
 use super::toml;
@@ -268,7 +270,7 @@ fn every_key_changes_the_scenario() {
         assert!(toml(base, &[]).is_ok(), "{:?}", toml(base, &[]).err());
     }
     let mut keys = 0;
-    each_key(&ROOT, "", &mut |path, key| {
+    each_key(Root::table(), "", &mut |path, key| {
         let Some(value) = sample(path, key) else {
             return;
         };
@@ -299,7 +301,7 @@ fn every_congestion_control_of_the_grammar_has_its_name_in_the_model() {
     let Some(Key {
         kind: Kind::Choice(words),
         ..
-    }) = super::super::grammar::ROOT
+    }) = Root::table()
         .key("tcp")
         .and_then(|key| match key.kind {
             Kind::Table(table) => table().key("congestion"),
@@ -331,7 +333,7 @@ fn parameters_of_compound_come_from_the_nearest_table_that_gives_them() {
 
 #[test]
 fn every_default_is_a_value_of_its_kind() {
-    each_key(&ROOT, "", &mut |path, key| {
+    each_key(Root::table(), "", &mut |path, key| {
         let data = match &key.default {
             Default::Text(text) => Data::Text((*text).to_owned()),
             Default::Count(count) => match key.kind {
@@ -397,7 +399,7 @@ fn schema_at<'s>(root: &'s Value, path: &str) -> Option<&'s Value> {
 #[test]
 fn the_schema_describes_every_key() {
     let schema = schema();
-    each_key(&ROOT, "", &mut |path, key| {
+    each_key(Root::table(), "", &mut |path, key| {
         let described = schema_at(&schema, path).unwrap_or_else(|| panic!("{path} is missing"));
         let description = described["description"].as_str().unwrap_or_default();
         assert!(description.starts_with(key.doc), "{path}: {description}");

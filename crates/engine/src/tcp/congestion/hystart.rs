@@ -116,7 +116,7 @@ impl HyStart {
 
 #[cfg(test)]
 mod tests {
-    use super::super::CongestionControl;
+    use super::super::Law;
     use super::*;
     use crate::tcp::congestion::tests::{Driver, MS};
 

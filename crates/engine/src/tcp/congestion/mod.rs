@@ -367,7 +367,7 @@ mod tests {
         acked: u32,
     }
 
-    impl<L: CongestionControl> Driver<L> {
+    impl<L: Law> Driver<L> {
         pub(super) fn new(law: L, cwnd: f64) -> Driver<L> {
             Driver {
                 law,
@@ -419,7 +419,7 @@ mod tests {
         }
     }
 
-    fn congestion(choice: Choice) -> Congestion {
+    fn congestion(choice: CongestionControl) -> Congestion {
         Congestion::new(&settings(choice))
     }
 
