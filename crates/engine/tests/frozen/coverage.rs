@@ -52,10 +52,9 @@ fn want(
 ) {
     for form in forms(node) {
         let (form, path) = resolve(root, form, path);
-        if path.is_empty() || form["properties"].is_object() {
-            if !seen.insert(path.clone()) {
-                continue;
-            }
+        let is_table = path.is_empty() || form["properties"].is_object();
+        if is_table && !seen.insert(path.clone()) {
+            continue;
         }
         for word in words(form) {
             wanted.insert(format!("{path} = {word}"));

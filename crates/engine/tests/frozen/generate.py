@@ -87,7 +87,10 @@ VARIED: list[tuple[str, list[str]]] = [
     ("bench/cases/dumbbell.toml", ["duration=2 s", "warmup=1 s", "queue=red", "tcp.sack=true"]),
     ("bench/cases/edca.toml", ["duration=2 s", "warmup=1 s", "cell.countdown=edca"]),
     ("bench/cases/edca.toml", ["duration=2 s", "warmup=1 s", "cell.ack_timeout=222 us"]),
-    ("bench/cases/edca.toml", ["duration=2 s", "warmup=1 s", "cell.txop_limit=10 ms", "cell.cf_end=true"]),
+    (
+        "bench/cases/edca.toml",
+        ["duration=2 s", "warmup=1 s", "cell.txop_limit=10 ms", "cell.cf_end=true"],
+    ),
 ]
 RED = "queue={ limit = 1000, red = { min_th = 50, max_th = 100 } }"
 
@@ -242,17 +245,21 @@ def queue(d: Dice) -> Value:
         case "fq_codel":
             table["fq_codel"] = delay_queue(d, flows=True)
         case "pie":
-            table["pie"] = d.some(
-                0.6,
-                {
-                    "target": lambda: ms(d, 1, 15),
-                    "update": lambda: ms(d, 2, 15),
-                    "alpha": lambda: d.number(0.05, 0.5),
-                    "beta": lambda: d.number(0.5, 2),
-                    "max_burst": lambda: ms(d, 0, 50),
-                    "ecn": d.flag,
-                },
-            ) if d.chance(0.8) else ms(d, 2, 15)
+            table["pie"] = (
+                d.some(
+                    0.6,
+                    {
+                        "target": lambda: ms(d, 1, 15),
+                        "update": lambda: ms(d, 2, 15),
+                        "alpha": lambda: d.number(0.05, 0.5),
+                        "beta": lambda: d.number(0.5, 2),
+                        "max_burst": lambda: ms(d, 0, 50),
+                        "ecn": d.flag,
+                    },
+                )
+                if d.chance(0.8)
+                else ms(d, 2, 15)
+            )
     return table or {"limit": 20}
 
 
@@ -278,9 +285,7 @@ def access(d: Dice, part: float, *, ap: bool = False) -> Table:
 def categories(d: Dice, part: float, *, ap: bool = False) -> Table:
     """Tables of the access categories."""
     names = ("voice", "video", "background")
-    return {
-        name: access(d, 0.5, ap=ap) or {"aifsn": 3} for name in names if d.chance(part)
-    }
+    return {name: access(d, 0.5, ap=ap) or {"aifsn": 3} for name in names if d.chance(part)}
 
 
 def node(d: Dice, phy: str, part: float, *, ap: bool = False) -> Table:
@@ -664,9 +669,7 @@ def wired_flow(d: Dice, ends: Table, web_part: float) -> Table:
         table |= d.some(0.3, {"count": lambda: d.whole(1, 4)})
     else:
         table |= tcp(d, 0.2)
-        table |= d.some(
-            0.4, {"count": lambda: d.whole(2, 6), "segments": lambda: d.whole(1, 300)}
-        )
+        table |= d.some(0.4, {"count": lambda: d.whole(2, 6), "segments": lambda: d.whole(1, 300)})
     if table.get("count", 1) == 1:
         table.pop("rtt_spread", None)
         table.pop("access_spread", None)
@@ -925,15 +928,17 @@ def gateway(d: Dice) -> Table:
             "fairness": lambda: d.one(("station", "rate", "flow", "direction")),
             "rate": lambda: d.one(("estimated", f"{d.whole(1, 50)} Mbps")),
             "wce": lambda: estimator(d, 0.3) or {"max": "20 Mbps"},
-            "discover": lambda: {"neighbours": True}
-            | d.some(
-                0.5,
-                {
-                    "leases": lambda: "/var/lib/misc/dnsmasq.leases",
-                    "ignore": lambda: "10.0.0.1, fd00::1",
-                    "interval": lambda: f"{d.whole(1, 60)} s",
-                    "absence": lambda: f"{d.whole(60, 900)} s",
-                },
+            "discover": lambda: (
+                {"neighbours": True}
+                | d.some(
+                    0.5,
+                    {
+                        "leases": lambda: "/var/lib/misc/dnsmasq.leases",
+                        "ignore": lambda: "10.0.0.1, fd00::1",
+                        "interval": lambda: f"{d.whole(1, 60)} s",
+                        "absence": lambda: f"{d.whole(60, 900)} s",
+                    },
+                )
             ),
         },
     )
@@ -947,13 +952,15 @@ def gateway(d: Dice) -> Table:
                     "wce": lambda: estimator(d, 0.3) or {"max": "8 Mbps"},
                     "fairness": lambda: d.one(("station", "rate", "flow", "direction")),
                     "rate": lambda: d.one(("estimated", f"{d.whole(1, 50)} Mbps")),
-                    "snmp": lambda: {"agent": "192.168.4.2"}
-                    | d.some(
-                        0.5,
-                        {
-                            "community": lambda: "monitor",
-                            "table": lambda: "1.3.6.1.4.1.9.9.273.1.2.1.1.17",
-                        },
+                    "snmp": lambda: (
+                        {"agent": "192.168.4.2"}
+                        | d.some(
+                            0.5,
+                            {
+                                "community": lambda: "monitor",
+                                "table": lambda: "1.3.6.1.4.1.9.9.273.1.2.1.1.17",
+                            },
+                        )
                     ),
                 },
             )
@@ -1147,7 +1154,9 @@ def of_repository() -> Iterator[Block]:
 def main() -> None:
     """Writes both files."""
     good, bad = random_blocks()
-    hand = [Block(k, text.strip(), words="gateway" * k.startswith("g")) for k, text in BY_HAND.items()]
+    hand = [
+        Block(k, text.strip(), words="gateway" * k.startswith("g")) for k, text in BY_HAND.items()
+    ]
     blocks = [*of_repository(), *hand, *good]
     for block in blocks:
         if refused(block):
@@ -1204,7 +1213,7 @@ SETTINGS = (
     "cell.ap_queue.codel=5 ms",
     "cell.ap_queue.pie.target=1 year",
     "csma.access=aloha",
-    "csma.link.l0.conflicts=[\"l9\"]",
+    'csma.link.l0.conflicts=["l9"]',
     "flow.user-0.route=[]",
     "flow.more.udp=fast",
     "vsb.wce.low=1 s",
@@ -1261,7 +1270,9 @@ def fault(d: Dice, lines: list[str]) -> None:
         lines[at] = d.one((misspelt(d, lines[at]), lines[at][:-1], f"{lines[at]}\n{d.one(STRAY)}"))
         return
     indent, key, value = found.groups()
-    match d.one(("key", "key", "type", "type", "range", "word", "drop", "twice", "stray", "broken")):
+    match d.one(
+        ("key", "key", "type", "type", "range", "word", "drop", "twice", "stray", "broken")
+    ):
         case "key":
             lines[at] = f"{indent}{misspelt(d, key)} = {value}"
         case "type":
