@@ -84,10 +84,10 @@ test-linux: build
 	$(BIN)/pytest -W error -q $(SLEEPERS) $(KERNEL) $(LINUX)
 
 test-laws: $(VENV)/.installed
-	LASTHOP_RANDOM_SCENARIOS=100000 $(CARGO) test --release --quiet --package lasthop-engine --test laws
+	LASTHOP_RANDOM_SCENARIOS=100000 $(CARGO) test --release --quiet --package lasthop-engine --test suite laws::
 
 test-long: build
-	LASTHOP_RANDOM_SCENARIOS=2000000 $(CARGO) test --release --package lasthop-engine --test laws
+	LASTHOP_RANDOM_SCENARIOS=2000000 $(CARGO) test --release --package lasthop-engine --test suite laws::
 	$(CARGO) test --workspace --release -- --ignored
 	$(BIN)/pytest -W error -m long tests
 
