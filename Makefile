@@ -85,14 +85,14 @@ test-linux: build
 	$(BIN)/pytest -W error -q $(SLEEPERS) $(KERNEL) $(LINUX)
 
 test-laws: $(VENV)/.installed
-	LASTHOP_RANDOM_SCENARIOS=100000 $(CARGO) test --release --quiet --package lasthop-engine --test laws
+	LASTHOP_RANDOM_SCENARIOS=100000 $(CARGO) test --release --quiet --package lasthop-engine --test suite laws::
 
 # The example is linked with the engine that the laws were built with.
 test-instructions: $(VENV)/.installed
 	$(BIN)/python bench/instructions.py --short
 
 test-long: build
-	LASTHOP_RANDOM_SCENARIOS=2000000 $(CARGO) test --release --package lasthop-engine --test laws
+	LASTHOP_RANDOM_SCENARIOS=2000000 $(CARGO) test --release --package lasthop-engine --test suite laws::
 	$(CARGO) test --workspace --release -- --ignored
 	$(BIN)/pytest -W error -m long tests
 
