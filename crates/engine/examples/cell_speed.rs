@@ -1,6 +1,6 @@
 //! Cost of a delivered segment in the seven-station cell: `cargo run --release --example cell_speed`.
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/suite/support.rs"]
 mod support;
 
 use std::ops::ControlFlow;

@@ -1,6 +1,6 @@
 //! A thousand stations in a cell, ten thousand flows: `cargo run --release --example scale`.
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/suite/support.rs"]
 mod support;
 
 use std::ops::ControlFlow;

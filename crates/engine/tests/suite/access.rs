@@ -4,15 +4,13 @@
 //! makes a frame of 1538 bytes, 1310.545 us at 11 Mb/s; its exchange with MAC ACK (248 us at 2 Mb/s)
 //! lasts 1568.545 us.
 
-mod support;
-
 use std::ops::ControlFlow;
 
+use crate::support::*;
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::record::{FrameKind, FrameRecord};
 use lasthop_engine::scenario::*;
 use lasthop_engine::{RunResult, run};
-use support::*;
 
 const EXCHANGE_NS: u64 = 1_310_545 + 10_000 + 248_000;
 

@@ -1,13 +1,12 @@
 //! The frame log of a whole run, and the capture made of it.
-#![allow(missing_docs)]
-
-mod support;
 
 use std::ops::ControlFlow;
 
 use lasthop_engine::pcapng;
 use lasthop_engine::record::{Fate, FrameKind, FrameRecord};
 use lasthop_engine::scenario::{Direction, QueueSetting, Scenario, Transport};
+
+use crate::support;
 
 /// Downloads, an upload and a greedy source, with RTS for data frames, channel errors and a
 /// small queue: every kind of frame and fate.

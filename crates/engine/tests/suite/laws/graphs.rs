@@ -8,8 +8,8 @@ use lasthop_engine::scenario::*;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::support::{MS, dot11b};
 use super::{cases, queue, result, tcp_settings};
+use crate::support::{MS, dot11b};
 
 /// Of a pair of links one may wait for the other, or destroy what it sends.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,9 @@
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::scenario::{Access, Category, CountdownRule, PhyKind, QueueSetting, Scenario};
 
-use crate::cells;
-use crate::medium::{self, Arrival, Outcome, Trace};
-use crate::node::{Draws, Packet, Who};
+use super::cells;
+use super::medium::{self, Arrival, Outcome, Trace};
+use super::node::{Draws, Packet, Who};
 
 /// Draws from a script, per node; channel errors from a script, in order.
 #[derive(Default)]

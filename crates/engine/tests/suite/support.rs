@@ -1,5 +1,5 @@
 //! Scenarios for tests, built by hand.
-#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(dead_code, reason = "the examples use a part of it")]
 
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::scenario::*;

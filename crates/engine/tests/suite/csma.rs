@@ -1,14 +1,12 @@
 //! Networks by conflict graph: what can be worked out by hand, and laws. (`tests/validation` has the
 //! long runs beside the models.)
 
-mod support;
-
 use std::ops::ControlFlow;
 
+use crate::support::{add_flow, dot11b, greedy};
 use lasthop_engine::scenario::{Direction, Format, Scenario, parse};
 use lasthop_engine::{RunResult, run};
 use serde_json::Value;
-use support::{add_flow, dot11b, greedy};
 
 fn scenario(text: &str) -> Scenario {
     match parse(text, Format::Toml, "test.toml", &[]) {

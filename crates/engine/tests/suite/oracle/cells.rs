@@ -6,8 +6,8 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-use crate::medium::Arrival;
-use crate::node::Packet;
+use super::medium::Arrival;
+use super::node::Packet;
 
 const MBPS: u64 = 1_000_000;
 

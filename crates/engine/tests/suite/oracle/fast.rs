@@ -7,8 +7,8 @@ use lasthop_engine::kernel::time::Time;
 use lasthop_engine::mac::dcf::{self, Content, Dcf, Frame};
 use lasthop_engine::scenario::Scenario;
 
-use crate::medium::{Arrival, Attempt, FIRST_REPLY, Outcome, Trace};
-use crate::node::{Packet, Who};
+use super::medium::{Arrival, Attempt, FIRST_REPLY, Outcome, Trace};
+use super::node::{Packet, Who};
 
 /// A contender's queue; the head is with the cell.
 struct Queue {

@@ -3,19 +3,17 @@
 //!
 //! `LASTHOP_RANDOM_SCENARIOS` sets how many random scenarios are tried (`make test`: 100,000).
 
-#[path = "laws/graphs.rs"]
 mod graphs;
-mod support;
 
 use std::ops::ControlFlow;
 
+use crate::support::*;
 use lasthop_engine::control::WceSettings;
 use lasthop_engine::control::vbs::Law;
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::scenario::*;
 use lasthop_engine::{RunResult, run};
 use proptest::prelude::*;
-use support::*;
 
 fn result(scenario: &Scenario, jobs: usize) -> RunResult {
     match run(scenario, jobs, &|_| ControlFlow::Continue(())) {

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::scenario::{self, Category, Scenario};
 
-use crate::air;
-use crate::node::{Contention, Draws, Node, Packet, Who};
+use super::air;
+use super::node::{Contention, Draws, Node, Packet, Who};
 
 /// A packet that comes to a node's queue from outside the cell.
 #[derive(Clone, Copy, Debug)]

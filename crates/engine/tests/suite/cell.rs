@@ -1,13 +1,11 @@
 //! The DCF cell end to end.
 
-mod support;
-
 use std::ops::ControlFlow;
 
+use crate::support::*;
 use lasthop_engine::run;
 use lasthop_engine::scenario::*;
 use serde_json::Value;
-use support::*;
 
 fn summary(scenario: &Scenario) -> Value {
     match run(scenario, 1, &|_| ControlFlow::Continue(())) {

@@ -1,0 +1,13 @@
+//! Whole runs of the engine, one binary: linked once, its tests beside each other.
+
+mod access;
+mod capture;
+mod cell;
+mod csma;
+mod laws;
+mod oracle;
+mod queues;
+mod support;
+mod vbs;
+mod vsb;
+mod weather;
