@@ -36,6 +36,17 @@ table! {
 }
 
 impl FqCoDelSetting {
+    /// So many queues under `codel`, each of which may send `quantum_bytes` in its turn.
+    pub const fn of(codel: CoDelSetting, quantum_bytes: u32, queues: u32) -> FqCoDelSetting {
+        FqCoDelSetting {
+            target: codel.target,
+            interval: codel.interval,
+            quantum_bytes,
+            queues,
+            ecn: codel.ecn,
+        }
+    }
+
     /// CoDel in each queue.
     pub fn codel(&self) -> CoDelSetting {
         CoDelSetting {

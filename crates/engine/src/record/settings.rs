@@ -20,19 +20,23 @@ table! {
     }
 }
 
+/// Nothing but the means.
+impl Default for Record {
+    fn default() -> Record {
+        Record {
+            series_interval: None,
+            utilisation_bin: None,
+            frames: None,
+        }
+    }
+}
+
 fn frames(layers: &Layers) -> Result<Option<u64>, Refused> {
     let most = layers.need(Record::frames)?;
     Ok((most > 0).then_some(most))
 }
 
 impl Record {
-    /// Nothing but the means.
-    pub const MEANS: Record = Record {
-        series_interval: None,
-        utilisation_bin: None,
-        frames: None,
-    };
-
     /// The settings in the normalised scenario.
     pub(crate) fn to_json(self) -> Json {
         let mut json = self.json();
