@@ -5,10 +5,14 @@
 #![doc(html_no_source)]
 
 pub mod app;
+pub mod bottleneck;
+pub mod cell;
 pub mod channel;
+pub mod conflict;
 pub mod control;
 mod error;
 pub mod estimate;
+pub mod histogram;
 pub mod kernel;
 pub mod link;
 pub mod mac;

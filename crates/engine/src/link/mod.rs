@@ -8,7 +8,6 @@ mod bins;
 mod host;
 mod pipe;
 mod served;
-pub mod shared;
 mod stays;
 
 use std::ops::Range;
@@ -20,7 +19,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{Admission, Outlet, QueueCounters, Scheduler};
-use crate::scenario::LinkSettings;
+use crate::scenario::{LinkSettings, Wire};
 
 /// What becomes of a packet that enters a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +43,21 @@ pub enum Link {
     Pipe(Box<Pipe>),
     /// Its queue decides on departure too.
     Served(Box<Served>),
+}
+
+/// One direction of the wire behind a cell as a link.
+pub fn of_wire(wire: &Wire, name: &str, [from, to]: [&str; 2]) -> LinkSettings {
+    LinkSettings {
+        name: name.to_owned(),
+        from: from.to_owned(),
+        to: to.to_owned(),
+        rate_bps: wire.rate_bps,
+        delay: wire.delay,
+        jitter: Span::ZERO,
+        queue: wire.queue,
+        loss: wire.loss,
+        of_host: false,
+    }
 }
 
 impl Link {

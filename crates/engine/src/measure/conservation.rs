@@ -2,6 +2,7 @@
 
 use crate::error::EngineError;
 use crate::packet::Packet;
+use crate::queue::HeadQueue;
 use crate::world::{Endpoints, World};
 
 /// Created = delivered + lost + queued or under way, per flow; begun = finished + open, per web
@@ -13,7 +14,7 @@ use crate::world::{Endpoints, World};
 pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
     let violated = |law: String| Err(EngineError::Conservation(law));
     let mut under_way = vec![[0_u64; 2]; world.flows.len()];
-    let queued = world.ports.iter().flat_map(|port| port.queue.packets());
+    let queued = world.radio.queues().flat_map(HeadQueue::packets);
     let mut count = |packet: &Packet| {
         under_way[packet.flow as usize][usize::from(packet.is_data())] += 1;
     };
@@ -65,9 +66,8 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
             ));
         }
     }
-    for (contender, port) in world.ports.iter().enumerate() {
-        let queue = &port.queue;
-        let name = world.queue_name(contender);
+    for (number, queue) in world.radio.queues().enumerate() {
+        let name = world.radio.queue_name(number);
         let inside = queue.packets().count() as u64;
         if queue.counters().length() != inside {
             return violated(format!(
@@ -75,7 +75,7 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
                 queue.counters().length()
             ));
         }
-        let frames = world.frames(contender as u32);
+        let frames = world.radio.frames(number);
         let left = queue.counters().left;
         if left != frames.delivered + frames.discarded {
             return violated(format!(
@@ -87,12 +87,14 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
     if let Err(law) = super::csma::check(world) {
         return violated(law);
     }
-    let elapsed = world.cell.idle_since().0;
-    if world.cell.busy_ns() + world.cell.idle_ns() != elapsed {
+    let Some(cell) = world.radio.cell() else {
+        return Ok(());
+    };
+    let (busy, idle) = (cell.medium().busy_ns(), cell.medium().idle_ns());
+    let elapsed = cell.medium().idle_since().0;
+    if busy + idle != elapsed {
         return violated(format!(
-            "medium: {} ns busy + {} ns idle in {elapsed} ns",
-            world.cell.busy_ns(),
-            world.cell.idle_ns()
+            "medium: {busy} ns busy + {idle} ns idle in {elapsed} ns"
         ));
     }
     Ok(())

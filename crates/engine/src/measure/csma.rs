@@ -1,10 +1,11 @@
 //! What is measured in a network of CSMA links: users with all their connections, links on air.
 
 use super::{Item, Period, Value, ratio};
+use crate::conflict::{Conflict, Drive};
 use crate::kernel::time::Time;
 use crate::record::FlowCounters;
 use crate::scenario::{Connections, Csma, CsmaAccess};
-use crate::world::{Air, World};
+use crate::world::{User, Users, World};
 
 /// Counters beside those of flows, queues and frames.
 #[derive(Clone, Debug, Default)]
@@ -31,44 +32,45 @@ struct UserCounters {
 
 impl OnAir {
     pub(super) fn take(world: &World<'_>) -> OnAir {
-        let Some(air) = &world.air else {
+        let (Some(conflict), Some(users)) = (world.radio.conflict(), &world.users) else {
             return OnAir::default();
         };
         let now = world.now;
-        let link = |(index, drive): (u32, &crate::world::Drive)| {
-            let (air_ns, dummy_ns) = air.medium().air_ns(index, now);
+        let link = |(index, drive): (u32, &Drive)| {
+            let (air_ns, dummy_ns) = conflict.medium().air_ns(index, now);
             LinkCounters {
                 air_ns,
                 dummy_ns,
                 r_ns: drive.integral_ns(now),
             }
         };
-        let user = |user: &crate::world::User| UserCounters {
+        let user = |user: &User| UserCounters {
             connections_ns: user.integral_ns(now),
             opened: user.opened_total,
             closed: user.closed_total,
         };
         OnAir {
-            links: (0..).zip(&air.drives).map(link).collect(),
-            users: air.users.iter().map(user).collect(),
+            links: (0..).zip(conflict.drives()).map(link).collect(),
+            users: users.iter().map(user).collect(),
         }
     }
 }
 
 impl Period<'_> {
     /// Links on air and users, of a scenario that has them.
-    fn network(&self) -> Option<(&Air, &Csma)> {
-        let air = self.world.air.as_deref()?;
-        Some((air, self.world.scenario.csma.as_ref()?))
+    fn network(&self) -> Option<(&Conflict, &Users, &Csma)> {
+        let world = self.world;
+        let csma = world.scenario.csma.as_ref()?;
+        Some((world.radio.conflict()?, world.users.as_ref()?, csma))
     }
 
     /// What a user's flows have counted in the period.
     fn over_user(&self, user: usize, count: fn(&FlowCounters) -> u64) -> u64 {
-        let Some((air, _)) = self.network() else {
+        let Some((_, users, _)) = self.network() else {
             return 0;
         };
         let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, count);
-        let flows = air.users[user].flows.iter().map(|&flow| flow as usize);
+        let flows = users[user].flows.iter().map(|&flow| flow as usize);
         flows
             .map(|flow| count(&self.end.flows[flow]) - at_start(flow))
             .sum()
@@ -80,7 +82,7 @@ impl Period<'_> {
     }
 
     pub(super) fn users(&self) -> Vec<Item> {
-        let Some((air, csma)) = self.network() else {
+        let Some((_, users, csma)) = self.network() else {
             return Vec::new();
         };
         let goodput = |(user, flow): (usize, &crate::scenario::CsmaFlow)| {
@@ -106,7 +108,7 @@ impl Period<'_> {
                     (total > 0.0).then(|| goodputs[user] / total),
                 ),
             ];
-            if air.users[user].is_tcp() {
+            if users[user].is_tcp() {
                 values.push(("rtt_s", delay));
                 values.push(("loss_probability", loss));
                 let again = self.over_user(user, |c| c.retransmitted);
@@ -140,11 +142,11 @@ impl Period<'_> {
 
     /// Links on air, in their order.
     pub(super) fn links_on_air(&self) -> Vec<Item> {
-        let Some((air, csma)) = self.network() else {
+        let Some((conflict, _, csma)) = self.network() else {
             return Vec::new();
         };
         let length = self.length_ns();
-        let item = |(index, name): (usize, &String)| {
+        let item = |index: usize| {
             let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.links[index]);
             let (before, after) = (self.start.contenders[index], self.end.contenders[index]);
             let attempts = after.attempts - before.attempts;
@@ -161,7 +163,7 @@ impl Period<'_> {
                 values.push(("dummy_fraction", ratio(to.dummy_ns - from.dummy_ns, length)));
             }
             if csma.connections != Connections::One {
-                let through = air.drives[index].passes.iter();
+                let through = conflict.drives()[index].passes().iter();
                 let sum: f64 = through
                     .map(|&user| self.mean_connections(user as usize))
                     .sum();
@@ -171,12 +173,12 @@ impl Period<'_> {
             values.push(("frame_failure_rate", ratio(failed, attempts)));
             values.push(("discard_probability", ratio(discarded, settled)));
             Item {
-                name: name.clone(),
+                name: conflict.name(index).to_owned(),
                 labels: Vec::new(),
                 values,
             }
         };
-        air.names.iter().enumerate().map(item).collect()
+        (0..conflict.queues()).map(item).collect()
     }
 }
 
@@ -186,11 +188,12 @@ impl Period<'_> {
 /// # Errors
 /// The law that is violated, with the item and both sides.
 pub(super) fn check(world: &World<'_>) -> Result<(), String> {
-    let Some(air) = &world.air else {
+    let Some(conflict) = world.radio.conflict() else {
         return Ok(());
     };
-    let graph = air.medium();
-    for (link, name) in (0..).zip(&air.names) {
+    let graph = conflict.medium();
+    for number in 0..conflict.queues() {
+        let (link, name) = (number as u32, conflict.name(number));
         let c = graph.counters(link);
         let dummies = graph.dummies(link);
         let now = u64::from(graph.sends(link));

@@ -65,26 +65,26 @@ impl Snapshot {
         Snapshot {
             at_ns: now.0,
             flows: world.flows.iter().map(|flow| flow.counters).collect(),
-            queues: world
-                .ports
-                .iter()
-                .map(|port| (port.queue.counters(), port.queue.occupancy_ns(now)))
+            queues: (world.radio.queues())
+                .map(|queue| (queue.counters(), queue.occupancy_ns(now)))
                 .collect(),
-            contenders: (0..world.ports.len() as u32)
-                .map(|contender| world.frames(contender))
+            contenders: (0..world.radio.queues().count())
+                .map(|number| world.radio.frames(number))
                 .collect(),
-            down: (0..world.scenario.stations.len())
-                .map(|station| world.cell.down_counters(station))
+            down: (world.radio.cell().into_iter())
+                .flat_map(|cell| {
+                    let stations = 0..world.scenario.stations.len();
+                    stations.map(|station| cell.medium().down_counters(station))
+                })
                 .collect(),
             links: links
                 .map(|link| (link.counters(now), link.busy_ns(now)))
                 .collect(),
-            leaves: (world.vsb.as_ref())
-                .map_or_else(Vec::new, |vsb| world.links[vsb.link].link.leaves()),
+            leaves: world.leaves(),
             shared: vbs::Shared::take(world),
             on_air: csma::OnAir::take(world),
-            busy_ns: world.cell.busy_ns(),
-            activity_ns: world.activity.integral_ns(now),
+            busy_ns: world.radio.cell().map_or(0, |cell| cell.medium().busy_ns()),
+            activity_ns: world.radio.cell().map_or(0, |cell| cell.activity_ns(now)),
         }
     }
 }
@@ -124,7 +124,7 @@ impl Period<'_> {
             .collect();
         let scenario = self.world.scenario;
         let has_cell = !scenario.stations.is_empty();
-        let is_on_air = self.world.air.is_some();
+        let is_on_air = self.world.radio.conflict().is_some();
         let mut flows = self.flows(&goodputs);
         flows.extend(self.users());
         let mut lists = vec![("flows", flows)];
@@ -248,15 +248,15 @@ impl Period<'_> {
     }
 
     fn queues(&self) -> Vec<Item> {
-        let shown = self.world.air.is_some() || !self.world.scenario.stations.is_empty();
-        let ports = (0..if shown { self.world.ports.len() } else { 0 })
-            .map(|contender| self.world.queue_name(contender));
-        let pairs = self.start.queues.iter().zip(&self.end.queues);
-        let mut items: Vec<Item> = ports
-            .zip(pairs)
-            .zip(self.world.ports.iter().enumerate())
-            .map(|((name, (from, to)), (index, port))| {
-                let mut item = self.queue_item(&name, port.marks, (from.0, to.0), (from.1, to.1));
+        let shown =
+            self.world.radio.conflict().is_some() || !self.world.scenario.stations.is_empty();
+        let radio = &self.world.radio;
+        let pairs = self.start.queues.iter().zip(&self.end.queues).enumerate();
+        let mut items: Vec<Item> = pairs
+            .filter(|_| shown)
+            .map(|(index, (from, to))| {
+                let (name, marks) = (radio.queue_name(index), radio.marks(index));
+                let mut item = self.queue_item(name, marks, (from.0, to.0), (from.1, to.1));
                 item.values.extend(self.keeping(index));
                 item
             })

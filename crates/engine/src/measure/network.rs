@@ -1,6 +1,7 @@
 //! What is measured in the wired network: links, their queues, classes of flows.
 
 use super::{Item, Period, Value, jain, ratio};
+use crate::bottleneck;
 use crate::kernel::time::Time;
 use crate::queue::QueueCounters;
 use crate::record::FlowCounters;
@@ -37,35 +38,31 @@ impl Period<'_> {
 
     /// Rate and pings, if link number `index` is the virtual shared bottleneck.
     fn bottleneck(&self, index: usize) -> Vec<Value> {
-        let vsb = self.world.vsb.as_ref();
-        let Some(vsb) = vsb.filter(|vsb| vsb.link == index) else {
+        let world = self.world;
+        let (Some(bottleneck), true) = (&world.bottleneck, world.is_bottleneck(index)) else {
             return Vec::new();
         };
-        let warmup = self.world.scenario.warmup;
+        let rtts = bottleneck.rtts();
+        let mean_bps = bottleneck.mean_rate_bps(Time(self.end.at_ns));
         vec![
-            (
-                "capacity_bps",
-                vsb.mean_rate_bps(Time(self.end.at_ns), warmup),
-            ),
-            ("ping_rtt_s", vsb.rtts.mean_s()),
-            ("ping_rtt_p95_s", vsb.rtts.quantile_s(0.95)),
-            ("ping_loss_probability", vsb.ping_loss()),
+            ("capacity_bps", mean_bps),
+            ("ping_rtt_s", rtts.mean_s()),
+            ("ping_rtt_p95_s", rtts.quantile_s(0.95)),
+            ("ping_loss_probability", bottleneck.ping_loss()),
         ]
     }
 
     /// Leaves of the virtual shared bottleneck.
     pub(super) fn leaf_queues(&self) -> Vec<Item> {
-        let Some(vsb) = &self.world.vsb else {
-            return Vec::new();
-        };
-        let item = |(leaf, name): &(u32, String)| {
-            let leaf = *leaf as usize;
+        let item = |(leaf, name): (usize, String)| {
             let (from, to) = (self.start.leaves[leaf], self.end.leaves[leaf]);
             let area = |counters: QueueCounters, at_ns| counters.occupancy_ns(Time(at_ns));
             let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
-            self.queue_item(name, false, (from, to), areas)
+            self.queue_item(&name, false, (from, to), areas)
         };
-        vsb.leaves.iter().map(item).collect()
+        bottleneck::shown_leaves(self.world.scenario)
+            .map(item)
+            .collect()
     }
 
     pub(super) fn link_queues(&self) -> Vec<Item> {

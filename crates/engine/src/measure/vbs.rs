@@ -2,7 +2,7 @@
 
 use super::{Item, Period, Value, jain, ratio};
 use crate::kernel::time::Time;
-use crate::queue::{Deviation, QueueCounters};
+use crate::queue::{Deviation, HeadQueue, QueueCounters};
 use crate::world::World;
 
 /// Totals at one instant of the access point's queues that classes share.
@@ -16,7 +16,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn take(world: &World<'_>) -> Shared {
-        let shared = world.ports.iter().filter_map(|port| port.queue.vbs());
+        let shared = world.radio.queues().filter_map(HeadQueue::vbs);
         let mut classes = vec![Vec::new(); world.scenario.cell.vbs_classes.len()];
         for vbs in shared.clone() {
             for (own, &counters) in classes.iter_mut().zip(vbs.counters()) {
@@ -33,12 +33,12 @@ impl Shared {
 impl Period<'_> {
     /// How contender number `port` kept the target occupancy of its queue, if that has one.
     pub(super) fn keeping(&self, port: usize) -> Vec<Value> {
-        let ports = &self.world.ports;
-        let Some(vbs) = ports[port].queue.vbs() else {
+        let mut queues = self.world.radio.queues();
+        let before = queues.by_ref().take(port);
+        let place = before.filter(|queue| queue.vbs().is_some()).count();
+        let Some(vbs) = queues.next().and_then(HeadQueue::vbs) else {
             return Vec::new();
         };
-        let before = ports[..port].iter();
-        let place = before.filter(|port| port.queue.vbs().is_some()).count();
         let from = self.start.shared.deviations[place];
         let to = self.end.shared.deviations[place];
         let mean_square = (to.squared_ns - from.squared_ns) / self.length_ns() as f64;

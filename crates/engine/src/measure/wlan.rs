@@ -40,10 +40,10 @@ impl Period<'_> {
 
     /// Uplink datagrams of a station, if there is a virtual shared bottleneck that lets them pass.
     fn beside_the_bottleneck(&self, station: usize) -> Option<Value> {
-        let vsb = self.world.vsb.as_ref()?;
-        let own = vsb.beside().filter(|&(_, of)| of == station);
+        self.world.bottleneck.as_ref()?;
+        let own = self.world.beside.iter().filter(|&&(_, of)| of == station);
         let passed =
-            own.map(|(flow, _)| self.end.flows[flow].arrived - self.start.flows[flow].arrived);
+            own.map(|&(flow, _)| self.end.flows[flow].arrived - self.start.flows[flow].arrived);
         Some(("bypass_packets", Some(passed.sum::<u64>() as f64)))
     }
 
@@ -66,7 +66,8 @@ impl Period<'_> {
     pub(super) fn node_item(&self, name: &str, node: u32, mut values: Vec<Value>) -> Item {
         let mut sum = NodeCounters::default();
         let mut area = 0;
-        for contender in self.world.cell.categories_of(node) {
+        let cell = self.world.radio.cell().into_iter();
+        for contender in cell.flat_map(|cell| cell.medium().categories_of(node)) {
             let contender = contender as usize;
             let (from, to) = (
                 &self.start.contenders[contender],

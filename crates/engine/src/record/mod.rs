@@ -1,14 +1,12 @@
 //! What a replication leaves behind: counters, time series, frames on the air.
 
 mod frames;
-mod histogram;
 mod series;
 
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 pub use frames::FrameLog;
-pub(crate) use histogram::Histogram;
 pub use series::{Series, Track};
 
 /// Kind of a frame on the air.

@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
+use crate::bottleneck;
 use crate::kernel::time::Span;
+use crate::queue::HeadQueue;
 use crate::scenario::{Flow, Transport};
-use crate::world::{Endpoints, Port, World};
+use crate::world::{Endpoints, World};
 
 /// One sampled quantity of one item.
 #[derive(Clone, Debug, Serialize)]
@@ -52,19 +54,19 @@ impl Series {
             quantity,
             values: Vec::new(),
         };
-        let names = (0..ports(world).len()).map(|contender| world.queue_name(contender));
+        let names = (0..queues(world).count()).map(|number| world.radio.queue_name(number));
         let mut tracks: Vec<Track> = names
-            .map(|name| track("queues", &name, "occupancy_packets"))
+            .map(|name| track("queues", name, "occupancy_packets"))
             .collect();
         for wired in world.links.iter().filter(|wired| wired.label.shown) {
             tracks.push(track("queues", &wired.label.name, "occupancy_packets"));
             tracks.push(track("links", &wired.label.name, "utilisation"));
         }
-        if let Some(vsb) = &world.vsb {
+        if world.bottleneck.is_some() {
             tracks.push(track("links", "vsb", "capacity_bps"));
             tracks.push(track("links", "vsb", "ping_rtt_s"));
-            let leaves = vsb.leaves.iter();
-            tracks.extend(leaves.map(|(_, name)| track("queues", name, "occupancy_packets")));
+            let leaves = bottleneck::shown_leaves(world.scenario);
+            tracks.extend(leaves.map(|(_, name)| track("queues", &name, "occupancy_packets")));
         }
         let scenario = world.scenario;
         let is_web = |flow: &&Flow| matches!(flow.transport, Transport::Web(_));
@@ -76,8 +78,8 @@ impl Series {
         );
         let tcp = flows.filter(|flow| matches!(flow.transport, Transport::Tcp(_)));
         tracks.extend(tcp.map(|flow| track("flows", &flow.name, "cwnd_packets")));
-        if let Some(air) = &world.air {
-            for name in &air.names {
+        if let Some(conflict) = world.radio.conflict() {
+            for name in (0..conflict.queues()).map(|link| conflict.name(link)) {
                 tracks.push(track("links", name, "airtime_fraction"));
                 tracks.push(track("links", name, "aggressiveness"));
             }
@@ -89,9 +91,9 @@ impl Series {
                 }
             }
         }
-        let users = world.air.as_ref().map_or(0, |air| air.users.len());
+        let users = world.users.as_ref().map_or(0, |users| users.iter().len());
         Series {
-            air_ns: vec![0; world.ports.len()],
+            air_ns: vec![0; world.radio.queues().count()],
             user_delivered: vec![0; users],
             user_delay: vec![[0; 2]; users],
             interval_s: interval.seconds(),
@@ -110,8 +112,8 @@ impl Series {
                 track.values.push(value);
             }
         };
-        for port in ports(world) {
-            push(port.queue.length(world.now) as f64);
+        for queue in queues(world) {
+            push(queue.length(world.now) as f64);
         }
         for (index, wired) in world
             .links
@@ -124,12 +126,12 @@ impl Series {
             push((busy_ns - self.busy_ns[index]) as f64 / 1e9 / self.interval_s);
             self.busy_ns[index] = busy_ns;
         }
-        if let Some(vsb) = &world.vsb {
-            push(vsb.rate_bps().map_or(f64::NAN, |bps| bps as f64));
-            push(vsb.last_rtt.map_or(f64::NAN, Span::seconds));
-            let leaves = world.links[vsb.link].link.leaves();
-            for &(leaf, _) in &vsb.leaves {
-                push(leaves[leaf as usize].length() as f64);
+        if let Some(bottleneck) = &world.bottleneck {
+            push(bottleneck.rate_bps().map_or(f64::NAN, |bps| bps as f64));
+            push(bottleneck.last_rtt().map_or(f64::NAN, Span::seconds));
+            let leaves = world.leaves();
+            for (leaf, _) in bottleneck::shown_leaves(world.scenario) {
+                push(leaves[leaf].length() as f64);
             }
         }
         let own = world.flows.iter().take(self.delivered.len());
@@ -146,20 +148,20 @@ impl Series {
                 push(tcp.0.cwnd());
             }
         }
-        let (Some(air), Some(csma)) = (&world.air, &world.scenario.csma) else {
+        let (Some(conflict), Some(users)) = (world.radio.conflict(), &world.users) else {
             return;
         };
-        for (link, drive) in air.drives.iter().enumerate() {
-            let (air_ns, _) = air.medium().air_ns(link as u32, world.now);
+        for (link, drive) in conflict.drives().iter().enumerate() {
+            let (air_ns, _) = conflict.medium().air_ns(link as u32, world.now);
             push((air_ns - self.air_ns[link]) as f64 / 1e9 / self.interval_s);
             self.air_ns[link] = air_ns;
-            push(drive.r);
+            push(drive.r());
         }
-        for (index, user) in air.users.iter().enumerate() {
+        for (index, user) in users.iter().enumerate() {
             let delivered = user.sum(&world.flows, |c| c.delivered);
             let packets = delivered - self.user_delivered[index];
             self.user_delivered[index] = delivered;
-            let bits = 8.0 * f64::from(csma.flows[index].payload_bytes());
+            let bits = 8.0 * f64::from(user.payload_bytes());
             push(packets as f64 * bits / self.interval_s);
             push(user.connections() as f64);
             if user.is_tcp() {
@@ -177,7 +179,10 @@ impl Series {
 }
 
 /// The queues of the cell's nodes; without stations there is no cell.
-fn ports<'a>(world: &'a World<'_>) -> &'a [Port] {
-    let has_cell = !world.scenario.stations.is_empty();
-    if has_cell { &world.ports } else { &[] }
+fn queues<'a>(world: &'a World<'_>) -> impl Iterator<Item = &'a HeadQueue> {
+    let count = match world.scenario.stations.is_empty() {
+        true => 0,
+        false => usize::MAX,
+    };
+    world.radio.queues().take(count)
 }

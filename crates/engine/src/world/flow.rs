@@ -6,7 +6,6 @@ use crate::app::udp::UdpSource;
 use crate::app::web::WebSource;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::mac::dcf::AP;
 use crate::packet::{Ecn, Packet, PacketKind};
 use crate::record::FlowCounters;
 use crate::scenario::{Flow, TcpSettings, Transport};
@@ -47,8 +46,6 @@ pub(crate) struct FlowState {
     pub(super) reporting: bool,
     /// Length of the last segment of a message.
     pub(super) last_bytes: u16,
-    /// The station's node, if it has one.
-    pub(super) station: u32,
     pub(crate) counters: FlowCounters,
     /// Segments delivered before those of the present connection or message.
     pub(crate) delivered_before: u64,
@@ -88,7 +85,6 @@ impl FlowState {
             }
         };
         FlowState {
-            station: flow.station().map_or(AP, |station| station as u32 + 1),
             ack_processing,
             data_bytes: data_bytes as u16, // at most 65535, by the checks
             ack_bytes: ack_bytes as u16,
@@ -134,7 +130,6 @@ impl FlowState {
     /// A flow beyond those of the scenario, to be filled in.
     pub(super) fn bare() -> FlowState {
         FlowState {
-            station: AP, // none
             data_bytes: 0,
             ack_bytes: 0,
             last: u32::MAX,
@@ -153,11 +148,6 @@ impl FlowState {
             timer: Time::NEVER,
             held_up: false,
         }
-    }
-
-    /// Index of the flow's station, if it has one.
-    pub(crate) fn station(&self) -> Option<usize> {
-        (self.station as usize).checked_sub(1)
     }
 
     /// Time from the start of a finite flow to its last ACK, if it has come. [s]

@@ -6,48 +6,47 @@
 //! receiver's delayed-ACK timer). All but the medium, whose turn it is most of the time in a cell, are
 //! slots of the agenda in this order.
 
-mod activity;
 mod ahead;
-mod air;
 mod flow;
 mod gauge;
 mod network;
+mod pings;
 mod plan;
+mod radio;
 mod reports;
 mod routes;
 mod slots;
 mod transport;
 mod users;
-mod vsb;
 mod web;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use self::activity::Activity;
 use self::ahead::Ahead;
-pub(crate) use self::air::{Air, Drive};
 pub(crate) use self::flow::{Endpoints, FlowState};
 use self::gauge::Gauge;
 pub(crate) use self::network::WiredLink;
 use self::plan::{Planned, plan_of};
+use self::radio::OffAir;
+pub(crate) use self::radio::Radio;
 use self::routes::Routes;
 use self::slots::Slots;
-pub(crate) use self::users::User;
-pub(crate) use self::vsb::Vsb;
+pub(crate) use self::users::{User, Users};
 use self::web::Member;
 pub(crate) use self::web::Web;
+use crate::bottleneck::{self, Bottleneck};
+use crate::cell::{Cell, Greedy};
 use crate::error::EngineError;
 use crate::kernel::agenda::Agenda;
 use crate::kernel::calendar::Calendar;
-use crate::kernel::streams::{Stream, Streams};
-use crate::kernel::time::{Span, Time};
-use crate::mac::dcf::{AP, Content, Dcf, Frame, NodeCounters, Outcome};
+use crate::kernel::streams::Streams;
+use crate::kernel::time::Time;
 use crate::measure::{self, Measures, Snapshot};
 use crate::packet::Packet;
-use crate::queue::{HeadQueue, Outlet, Vbs};
+use crate::queue::{HeadQueue, QueueCounters};
 use crate::record::{FrameLog, FrameRecord, Series};
-use crate::scenario::{Category, CsmaFlow, Discipline, Flow, QueueOrder, Scenario, Transport};
+use crate::scenario::{CsmaFlow, Flow, Scenario, Transport};
 use crate::tcp::Ack;
 
 /// Events between two looks at the progress callback.
@@ -90,11 +89,13 @@ pub(crate) struct World<'a> {
     pub(crate) carried: Calendar<Packet>,
     pub(crate) ahead: Ahead,
     slots: Slots,
-    pub(crate) cell: Dcf,
-    /// Links that hear only some of each other; the cell is empty then.
-    pub(crate) air: Option<Box<Air>>,
-    /// One for each contender of the cell, or each link on air.
-    pub(crate) ports: Vec<Port>,
+    pub(crate) radio: Radio,
+    /// Greedy flows that feed each queue of the radio.
+    greedy: Vec<Vec<u32>>,
+    /// Legs of its way that a packet in their queue has begun: on air the first link of its route.
+    greedy_hop: u8,
+    /// Users of links on a conflict graph.
+    pub(crate) users: Option<Users>,
     /// Those of the scenario, then those of pings, then those of web connections.
     pub(crate) flows: Vec<FlowState>,
     pub(crate) webs: Vec<Web>,
@@ -102,43 +103,61 @@ pub(crate) struct World<'a> {
     members: Vec<Member>,
     first_member: usize,
     pub(crate) links: Vec<WiredLink>,
-    pub(crate) vsb: Option<Vsb>,
+    pub(crate) bottleneck: Option<Bottleneck>,
+    /// Uplink UDP flows, which pass beside it: index and station.
+    pub(crate) beside: Vec<(usize, usize)>,
     routes: Routes,
     /// ACKs in the making, by the instant they are sent and their order.
     acks: BTreeMap<(Time, u64), (u32, Ack)>,
     acks_made: u64,
     /// When each sensor reports next, and its flow.
     reports: BTreeSet<(Time, u32)>,
-    /// Picks the next packet of an access point that serves in mixed order.
-    mixing: Option<Stream>,
     pub(crate) gauge: Option<Gauge>,
-    /// Classes share the access point's queue.
-    shares: bool,
     schedule: Vec<(Time, Planned)>,
     planned: usize,
     warm: Option<Snapshot>,
     series: Option<Series>,
     log: Option<FrameLog>,
-    pub(crate) activity: Activity,
     pub(crate) events: u64,
 }
 
-/// Where packets wait for a contender of the cell.
-pub(crate) struct Port {
-    /// The contender's node: 0 is the AP, i + 1 is station i.
-    node: u32,
-    pub(crate) queue: HeadQueue,
-    /// The queue may mark packets.
-    pub(crate) marks: bool,
-    /// Greedy flows that feed the queue.
-    greedy: Vec<u32>,
+/// Greedy flows, at work on one queue after the other.
+struct Sources<'a> {
+    flows: &'a mut [FlowState],
+    /// Those that feed each queue.
+    of_queue: &'a mut [Vec<u32>],
+    /// Legs of its way that a packet in a queue has begun.
+    hop: u8,
+}
+
+impl Greedy for Sources<'_> {
+    /// In turn, up to the queue's limit.
+    #[inline]
+    fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue) {
+        let members = &mut self.of_queue[number as usize];
+        if members.is_empty() {
+            return;
+        }
+        while !queue.is_full(now) {
+            let index = members[0];
+            members.rotate_left(1);
+            let flow = &mut self.flows[index as usize];
+            let Endpoints::Udp(source) = &mut flow.endpoints else {
+                unreachable!("only datagram sources are greedy")
+            };
+            let datagram = source.send();
+            let mut packet = flow.datagram(now, index, datagram);
+            packet.hop = self.hop;
+            queue.offer(now, packet);
+        }
+    }
 }
 
 impl<'a> World<'a> {
     fn new(scenario: &'a Scenario, replication: u32) -> Result<World<'a>, EngineError> {
         let streams = Streams::new(scenario.seed, replication);
         let slots = Slots {
-            links: vsb::number(scenario) as usize + usize::from(scenario.vsb.is_some()),
+            links: pings::number(scenario) as usize + usize::from(scenario.vsb.is_some()),
             has_control: scenario.csma.is_some(),
         };
         let pinged = scenario.vsb.map_or(0, |_| scenario.stations.len());
@@ -149,57 +168,28 @@ impl<'a> World<'a> {
         let agenda = Agenda::new(slots.flow(first_member));
         let end = Time::ZERO + scenario.duration;
         // timers reach at most a few minutes past the end; beyond the horizon they count as never
-        let air = (scenario.csma.as_ref()).map(|csma| Air::new(csma, &streams));
-        let on_air = air.as_ref().map(|air| air.medium().horizon());
-        let horizon = on_air.map_or(agenda.horizon(), |one| one.min(agenda.horizon()));
+        let radio = Radio::new(scenario, &streams);
+        let horizon = radio.horizon().min(agenda.horizon());
         if end >= horizon {
             return Err(EngineError::TooLong {
                 horizon: horizon.since(Time::ZERO),
             });
         }
-        let cell = Dcf::new(scenario, &streams);
         let mut webs = Vec::new();
         let flows = scenario.flows.iter().chain(&users);
         let mut flows: Vec<FlowState> = flows
             .map(|flow| FlowState::new(flow, &streams, &mut webs))
             .collect();
         if let Some(vsb) = &scenario.vsb {
-            let nodes = 1..=scenario.stations.len() as u32;
-            flows.extend(nodes.map(|node| FlowState::pings(node, vsb.ping_bytes)));
+            let stations = scenario.stations.iter();
+            flows.extend(stations.map(|_| FlowState::pings(vsb.ping_bytes)));
         }
         let first = replication == 0;
         let interval = scenario.record.series_interval.filter(|_| first);
-        let mut routes = Routes::new(scenario, &cell);
+        let mut routes = Routes::new(scenario, radio.cell());
         let links = network::links_of(scenario, &mut routes, &streams);
         let reach = network::reach_of(scenario);
         let schedule = plan_of(scenario, &users, &streams, interval);
-        let port = |contender| {
-            let node = cell.node(contender);
-            let settings = match node {
-                AP => &scenario.cell.ap,
-                station => &scenario.stations[station as usize - 1].node,
-            };
-            let draws =
-                streams.stream(&format!("{}/queue", queue_name(scenario, &cell, contender)));
-            Port {
-                node,
-                queue: queue_of(scenario, node, draws),
-                marks: settings.queue.marks(),
-                greedy: Vec::new(),
-            }
-        };
-        let ports = match (&air, &scenario.csma) {
-            (Some(air), Some(csma)) => (0..air.names.len())
-                .map(|index| Port {
-                    node: AP, // none
-                    queue: air.queue(csma, index, &streams),
-                    marks: csma.price.aqm,
-                    greedy: Vec::new(),
-                })
-                .collect(),
-            _ => (0..cell.contenders() as u32).map(port).collect(),
-        };
-        let mixed = scenario.cell.ap_queue_order == QueueOrder::Mixed;
         let mut world = World {
             scenario,
             now: Time::ZERO,
@@ -208,35 +198,32 @@ impl<'a> World<'a> {
             carried: Calendar::new(reach),
             ahead: Ahead::new(scenario.flows.len(), reach, schedule[0].0.min(end)),
             slots,
-            ports,
-            cell,
-            air: air.map(Box::new),
+            greedy: vec![Vec::new(); radio.queues().count()],
+            greedy_hop: u8::from(radio.conflict().is_some()),
+            radio,
+            users: scenario.csma.as_ref().map(Users::new),
             links,
             routes,
             flows,
             webs,
-            vsb: (scenario.vsb.as_ref()).map(|vsb| Vsb::new(vsb, scenario, &streams)),
+            bottleneck: (scenario.vsb.as_ref()).map(|vsb| Bottleneck::new(vsb, scenario, &streams)),
+            beside: bottleneck::beside(scenario).collect(),
             members: Vec::new(),
             first_member,
             acks: BTreeMap::new(),
             acks_made: 0,
             reports: BTreeSet::new(),
-            shares: !scenario.cell.vbs_classes.is_empty(),
-            mixing: mixed.then(|| streams.stream("ap/order")),
             gauge: Gauge::new(scenario, slots.links, network::bin_of(scenario)),
             schedule,
             planned: 0,
             warm: None,
             series: None,
             log: scenario.record.frames.filter(|_| first).map(FrameLog::new),
-            activity: Activity::new(scenario.stations.len()),
             events: 0,
         };
         world.series = interval.map(|interval| Series::new(&world, interval));
         world.agenda.set(slots.schedule(), world.schedule[0].0);
-        if let Some(air) = &world.air {
-            world.agenda.set(slots.control(), air.deadline());
-        }
+        world.arm_control();
         if let Some(vsb) = &scenario.vsb {
             world.set_timer(scenario.flows.len(), Time::ZERO + vsb.start);
         }
@@ -248,10 +235,7 @@ impl<'a> World<'a> {
         loop {
             let (pending, slot) = self.agenda.first();
             let (arrives, link) = self.carried.first();
-            let medium = match &self.air {
-                None => self.cell.deadline(),
-                Some(air) => air.graph.deadline(),
-            };
+            let medium = self.radio.deadline();
             let now = pending.min(arrives).min(medium);
             if now > self.end {
                 break;
@@ -259,10 +243,7 @@ impl<'a> World<'a> {
             self.now = now;
             self.events += 1;
             if medium == now {
-                match self.air {
-                    None => self.medium_event(now),
-                    Some(_) => self.air_event(now),
-                }
+                self.medium_event(now);
             } else if (arrives, link) < (pending, slot) {
                 self.arrival_event(now);
             } else {
@@ -319,22 +300,6 @@ impl<'a> World<'a> {
         })
     }
 
-    /// Name of a contender's queue: its node's, with the category if that is not best effort.
-    pub(crate) fn queue_name(&self, contender: usize) -> String {
-        match &self.air {
-            None => queue_name(self.scenario, &self.cell, contender as u32),
-            Some(air) => air.names[contender].clone(),
-        }
-    }
-
-    /// What the medium has done for a queue.
-    pub(crate) fn frames(&self, contender: u32) -> NodeCounters {
-        match &self.air {
-            None => self.cell.counters(contender),
-            Some(air) => air.medium().counters(contender),
-        }
-    }
-
     /// Name of a flow; that of a web connection's is its source's with the flow's number.
     pub(crate) fn flow_name(&self, index: usize) -> String {
         if let Some(own) = self.scenario.flows.get(index) {
@@ -348,6 +313,17 @@ impl<'a> World<'a> {
         format!("{what} flow {index}")
     }
 
+    /// Whether link number `link` is the virtual shared bottleneck.
+    pub(crate) fn is_bottleneck(&self, link: usize) -> bool {
+        self.bottleneck.is_some() && link == pings::number(self.scenario) as usize
+    }
+
+    /// Totals of each leaf of the virtual shared bottleneck.
+    pub(crate) fn leaves(&self) -> Vec<QueueCounters> {
+        let link = self.links.get(pings::number(self.scenario) as usize);
+        link.map_or_else(Vec::new, |wired| wired.link.leaves())
+    }
+
     /// Payload of one full packet of a flow of the scenario. [bit]
     pub(crate) fn payload_bits(&self, flow: usize) -> f64 {
         let bytes = match &self.scenario.flows[flow].transport {
@@ -359,92 +335,52 @@ impl<'a> World<'a> {
     }
 
     fn medium_event(&mut self, now: Time) {
-        let outcome = self.cell.advance();
-        if let Some(log) = &mut self.log {
-            log.exchange(self.scenario, &self.cell, outcome, &self.ports, &self.flows);
-        }
-        for index in 0..self.cell.discarded().len() {
-            let contender = self.cell.discarded()[index];
-            if let Some(packet) = self.take_head(contender, now) {
-                self.lose(&packet);
+        let mut sources = Sources {
+            flows: &mut self.flows,
+            of_queue: &mut self.greedy,
+            hop: self.greedy_hop,
+        };
+        let scenario = self.scenario;
+        let off = match &mut self.log {
+            None => self.radio.advance(now, &mut sources, None),
+            Some(log) => {
+                let mut watch = |cell: &Cell, outcome| log.exchange(scenario, cell, outcome);
+                self.radio.advance(now, &mut sources, Some(&mut watch))
             }
-        }
-        if let Outcome::Delivered { from, done } = outcome
-            && let Some(packet) = self.take_head(from, done)
-        {
-            if self.shares && packet.is_data() {
-                let ap = self.ports.iter_mut().filter(|port| port.node == AP);
-                ap.for_each(|port| port.queue.carried(packet.flow));
-            }
-            if self.ports[from as usize].node == AP {
-                self.consume(now, &packet);
-            } else {
-                self.forward(now, packet);
-            }
+        };
+        self.lose_dropped();
+        match off {
+            OffAir::Nothing => {}
+            OffAir::GoesOn(packet) => self.forward(now, packet),
+            OffAir::Arrived(packet) => self.consume(now, &packet),
         }
     }
 
-    /// Removes the frame that `contender` got rid of, its place free from `done` on.
-    fn take_head(&mut self, contender: u32, done: Time) -> Option<Packet> {
-        let port = &mut self.ports[contender as usize];
-        let packet = port.queue.pop(done);
-        if !port.greedy.is_empty() {
-            self.refill(done, contender);
-        }
-        let port = &mut self.ports[contender as usize];
-        if let Some(stream) = &mut self.mixing
-            && port.node == AP
-        {
-            port.queue.mix(stream);
-        }
-        if let Some(air) = &mut self.air {
-            let next = port.queue.head().map(|next| next.bytes);
-            air.graph.proceed(done, contender, next);
-            return packet;
-        }
-        let next = port
-            .queue
-            .head()
-            .map(|next| frame(&self.flows, port.node, next));
-        if next.is_none() {
-            self.activity.end(port.node, done);
-        }
-        self.cell.proceed(contender, next);
-        self.lose_dropped(contender);
-        packet
-    }
-
-    /// Counts what a queue has dropped after taking it.
+    /// Counts what the radio has lost.
     #[inline]
-    fn lose_dropped(&mut self, contender: u32) {
-        while let Some(packet) = self.ports[contender as usize].queue.take_dropped() {
+    fn lose_dropped(&mut self) {
+        while let Some(packet) = self.radio.take_lost() {
             self.lose(&packet);
         }
     }
 
-    /// A packet enters the queue of `contender`, or is lost there.
+    /// A packet enters a queue of the radio, or is lost there.
     #[inline]
-    fn offer(&mut self, now: Time, contender: u32, packet: Packet) {
-        let port = &mut self.ports[contender as usize];
-        let was_empty = port.queue.head().is_none();
-        if !port.queue.offer(now, packet) {
-            self.lose(&packet);
-        } else if was_empty && port.queue.head().is_some() {
-            self.serve(now, contender, &packet);
+    fn offer(&mut self, now: Time, queue: u32, packet: &Packet) {
+        if !self.radio.offer(now, queue, packet) {
+            self.lose(packet);
         }
-        self.lose_dropped(contender);
+        self.lose_dropped();
     }
 
-    /// The first packet of a queue that was empty.
-    #[inline(always)]
-    fn serve(&mut self, now: Time, contender: u32, packet: &Packet) {
-        if let Some(air) = &mut self.air {
-            return air.graph.backlog(now, contender, packet.bytes);
-        }
-        let node = self.ports[contender as usize].node;
-        self.activity.begin(node, now);
-        let frame = frame(&self.flows, node, packet);
-        self.cell.backlog(now, contender, frame);
+    /// Greedy sources begin to fill a queue of the radio.
+    fn fill(&mut self, now: Time, queue: u32) {
+        let mut sources = Sources {
+            flows: &mut self.flows,
+            of_queue: &mut self.greedy,
+            hop: self.greedy_hop,
+        };
+        self.radio.fill(now, queue, &mut sources);
     }
 
     fn lose(&mut self, packet: &Packet) {
@@ -474,8 +410,8 @@ impl<'a> World<'a> {
                 self.warm = Some(Snapshot::take(self));
                 self.read_gauge(now);
                 self.webs.iter_mut().for_each(Web::begin_to_measure);
-                if let Some(vsb) = &mut self.vsb {
-                    vsb.begin_to_measure(now);
+                if let Some(bottleneck) = &mut self.bottleneck {
+                    bottleneck.begin_to_measure(now);
                 }
             }
             Planned::Sample => {
@@ -490,9 +426,11 @@ impl<'a> World<'a> {
                 let station = station as usize;
                 let changes = &self.scenario.stations[station].channel_changes;
                 let channel = &changes[change as usize].channel;
-                self.cell.change_channel(station, channel);
+                if let Some(cell) = self.radio.cell_mut() {
+                    cell.medium_mut().change_channel(station, channel);
+                }
             }
-            Planned::Start(index) if self.air.is_some() => self.start_user(now, index),
+            Planned::Start(index) if self.users.is_some() => self.start_user(now, index),
             Planned::Stop(index) if self.is_user_of_tcp(index) => self.stop_user(now, index),
             Planned::Start(index) => self.start_flow(now, index),
             Planned::Stop(index) if self.flows[index as usize].reports.is_some() => {
@@ -504,72 +442,11 @@ impl<'a> World<'a> {
                 Endpoints::Web(web) => self.webs[*web as usize].close(),
                 Endpoints::Udp(source) => {
                     source.close();
-                    let ports = self.ports.iter_mut();
-                    ports.for_each(|port| port.greedy.retain(|&flow| flow != index));
+                    let queues = self.greedy.iter_mut();
+                    queues.for_each(|flows| flows.retain(|&flow| flow != index));
                 }
             },
         }
         self.quiet_until(next);
-    }
-}
-
-fn queue_name(scenario: &Scenario, cell: &Dcf, contender: u32) -> String {
-    let node = match cell.node(contender) {
-        AP => "ap",
-        node => &scenario.stations[node as usize - 1].name,
-    };
-    match cell.category(contender) {
-        Category::BestEffort => node.to_owned(),
-        other => format!("{node}/{}", other.name()),
-    }
-}
-
-/// The empty queue of a contender of `node`.
-fn queue_of(scenario: &Scenario, node: u32, draws: Stream) -> HeadQueue {
-    let cell = &scenario.cell;
-    let setting = match node {
-        AP => &cell.ap.queue,
-        station => &scenario.stations[station as usize - 1].node.queue,
-    };
-    match setting.discipline {
-        Discipline::Vbs(vbs) if node == AP => HeadQueue::shared(Vbs::new(
-            vbs,
-            setting.limit_packets,
-            &cell.vbs_classes,
-            scenario.flows.len(),
-            draws,
-        )),
-        _ => HeadQueue::new(setting, outlet(scenario, node), draws),
-    }
-}
-
-/// What a discipline knows of the cell that serves the queues of `node`: its fastest data rate.
-fn outlet(scenario: &Scenario, node: u32) -> Outlet {
-    let rate_bps = match node {
-        AP => scenario.stations.iter().map(|s| s.downlink_rate_bps).max(),
-        station => Some(scenario.stations[station as usize - 1].rate_bps),
-    };
-    Outlet {
-        rate_bps: rate_bps.unwrap_or(0),
-        is_fixed: false,
-        delay: Span::ZERO,
-    }
-}
-
-/// The frame in which `node` sends `packet`.
-#[inline]
-fn frame(flows: &[FlowState], node: u32, packet: &Packet) -> Frame {
-    let to = match node {
-        AP => flows[packet.flow as usize].station,
-        _ => AP,
-    };
-    Frame {
-        to,
-        ip_bytes: u32::from(packet.bytes),
-        content: if packet.is_data() {
-            Content::Data
-        } else {
-            Content::Ack
-        },
     }
 }

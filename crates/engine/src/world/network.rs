@@ -9,11 +9,12 @@
 use super::World;
 use super::ahead;
 use super::routes::{Place, Routes};
+use crate::bottleneck;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::link::{Fate, Link, shared};
+use crate::link::{self, Fate, Link};
 use crate::packet::Packet;
-use crate::scenario::{LinkSettings, Scenario, Wire};
+use crate::scenario::{LinkSettings, Scenario};
 
 /// The cell's wire: the links numbered 0 and 1.
 pub(super) const WIRE_DOWN: u32 = 0;
@@ -86,8 +87,10 @@ pub(super) fn links_of(
 ) -> Vec<WiredLink> {
     let measured = Time::ZERO + scenario.warmup..Time::ZERO + scenario.duration;
     let bin = bin_of(scenario);
-    let wires = [("wire/down", "servers", "ap"), ("wire/up", "ap", "servers")];
-    let wires = wires.map(|(name, from, to)| wire(&scenario.wire, name, from, to));
+    let wires = [
+        link::of_wire(&scenario.wire, "wire/down", ["servers", "ap"]),
+        link::of_wire(&scenario.wire, "wire/up", ["ap", "servers"]),
+    ];
     let settings: Vec<&LinkSettings> = wires.iter().chain(&scenario.links).collect();
     let ahead = entered_ahead(&settings, routes, scenario.vsb.is_some(), &[]);
     let answers = ahead::answering(scenario, routes);
@@ -114,7 +117,7 @@ pub(super) fn links_of(
         }
     });
     let shared = scenario.vsb.as_ref().map(|settings| WiredLink {
-        link: shared::link_of(settings, scenario, streams, bin),
+        link: bottleneck::link_of(settings, scenario, streams, bin),
         label: Box::new(Label {
             ahead: false,
             shown: true,
@@ -125,20 +128,6 @@ pub(super) fn links_of(
     let links: Vec<WiredLink> = links.chain(shared).collect();
     routes.lay_legs(&links);
     links
-}
-
-fn wire(wire: &Wire, name: &str, from: &str, to: &str) -> LinkSettings {
-    LinkSettings {
-        name: name.to_owned(),
-        from: from.to_owned(),
-        to: to.to_owned(),
-        rate_bps: wire.rate_bps,
-        delay: wire.delay,
-        jitter: Span::ZERO,
-        queue: wire.queue,
-        loss: wire.loss,
-        of_host: false,
-    }
 }
 
 /// Where the packets of a link come from.
@@ -271,7 +260,7 @@ impl World<'_> {
                 Place::Delay => {}
                 Place::EndAhead => return self.reach_ahead(at, carrier, packet),
                 Place::Air(contender) => {
-                    self.offer(now, contender, *packet);
+                    self.offer(now, contender, packet);
                     return None;
                 }
                 Place::End => {

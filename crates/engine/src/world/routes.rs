@@ -1,11 +1,13 @@
 //! The way of every packet from end to end, in small arrays: each hop of each packet looks here.
 
 use super::network::{NETWORK, WIRE_DOWN, WIRE_UP, WiredLink};
-use super::vsb;
+use super::pings;
 use crate::kernel::time::Span;
 use crate::link::Link;
-use crate::link::shared::is_redirected;
-use crate::mac::dcf::{AP, Dcf};
+
+use crate::bottleneck::is_redirected;
+use crate::cell::Cell;
+use crate::mac::dcf::AP;
 use crate::packet::Packet;
 use crate::scenario::{Category, Csma, CsmaAcks, CsmaFlow, Direction, Ends, Flow, Hop, Scenario};
 
@@ -74,7 +76,7 @@ pub(super) struct Routes {
 
 impl Routes {
     /// The ways of the scenario's flows. Links that take no time and lose nothing are left out.
-    pub(super) fn new(scenario: &Scenario, cell: &Dcf) -> Routes {
+    pub(super) fn new(scenario: &Scenario, cell: Option<&Cell>) -> Routes {
         let mut routes = Routes::default();
         for flow in &scenario.flows {
             let ways = [false, true].map(|data| routes.lay(flow, data, scenario, cell));
@@ -94,7 +96,7 @@ impl Routes {
     }
 
     /// The ways of the pings of each station: through the air at once, and back.
-    fn lay_pings(&mut self, scenario: &Scenario, cell: &Dcf) {
+    fn lay_pings(&mut self, scenario: &Scenario, cell: Option<&Cell>) {
         let here = self.links.len() as u32;
         let way = |first, last| Way {
             first,
@@ -103,9 +105,9 @@ impl Routes {
             end: here,
             ahead: false,
         };
-        let ap = cell.contender(AP, Category::BestEffort);
+        let ap = queue_of(cell, AP, Category::BestEffort);
         for node in 1..=scenario.stations.len() as u32 {
-            let station = cell.contender(node, Category::BestEffort);
+            let station = queue_of(cell, node, Category::BestEffort);
             self.ways.push([way(station, WIRED), way(WIRED, ap)]);
         }
     }
@@ -258,21 +260,21 @@ impl Routes {
         [data.ahead, acks.ahead]
     }
 
-    fn lay(&mut self, flow: &Flow, data: bool, scenario: &Scenario, cell: &Dcf) -> Way {
+    fn lay(&mut self, flow: &Flow, data: bool, scenario: &Scenario, cell: Option<&Cell>) -> Way {
         let network = if data { &flow.forward } else { &flow.back };
         let network = network.iter().map(|link| link + NETWORK);
         let shared = scenario.vsb.filter(|_| is_redirected(flow));
-        let shared = shared.map(|_| vsb::number(scenario));
+        let shared = shared.map(|_| pings::number(scenario));
         let (first, last, links) = match flow.ends {
             Ends::Wired => (WIRED, WIRED, network.collect()),
             Ends::Station { station, direction } if (direction == Direction::Up) == data => {
-                let contender = cell.contender(station as u32 + 1, flow.category);
+                let contender = queue_of(cell, station as u32 + 1, flow.category);
                 let links = shared.into_iter().chain([WIRE_UP]).chain(network);
                 (contender, WIRED, links.collect::<Vec<u32>>())
             }
             Ends::Station { .. } => {
                 let links = network.chain([WIRE_DOWN]).chain(shared);
-                (WIRED, cell.contender(AP, flow.category), links.collect())
+                (WIRED, queue_of(cell, AP, flow.category), links.collect())
             }
         };
         self.store(first, last, links, scenario)
@@ -328,4 +330,9 @@ fn matters(link: u32, scenario: &Scenario) -> bool {
         },
     };
     rate_bps.is_some() || delay > Span::ZERO || loss > 0.0
+}
+
+/// The queue of a node for a category; stations are in a cell.
+fn queue_of(cell: Option<&Cell>, node: u32, category: Category) -> u32 {
+    cell.map_or(WIRED, |cell| cell.medium().contender(node, category))
 }

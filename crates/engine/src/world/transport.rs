@@ -15,7 +15,7 @@ impl World<'_> {
         if first == WIRED {
             self.forward(now, packet);
         } else {
-            self.offer(now, first, packet);
+            self.offer(now, first, &packet);
         }
     }
 
@@ -170,7 +170,7 @@ impl World<'_> {
                 self.arrive_at_web(now, index, web);
             }
             Endpoints::Ping => {
-                let next = self.vsb_event(now);
+                let next = self.ping_event(now);
                 self.set_timer(index, next);
             }
         }
@@ -180,25 +180,6 @@ impl World<'_> {
         let flow = &mut self.flows[index];
         let packet = flow.datagram(now, index as u32, number);
         self.emit(now, packet);
-    }
-
-    /// Greedy sources fill the queue of `contender`, in turn, up to its limit.
-    pub(super) fn refill(&mut self, now: Time, contender: u32) {
-        let port = &mut self.ports[contender as usize];
-        while !port.queue.is_full(now) {
-            let Some(&index) = port.greedy.first() else {
-                return;
-            };
-            port.greedy.rotate_left(1);
-            let flow = &mut self.flows[index as usize];
-            let Endpoints::Udp(source) = &mut flow.endpoints else {
-                unreachable!("only datagram sources are greedy")
-            };
-            let number = source.send();
-            let mut packet = flow.datagram(now, index, number);
-            packet.hop = u8::from(self.air.is_some()); // it has entered the first link of its route
-            port.queue.offer(now, packet);
-        }
     }
 
     pub(super) fn start_flow(&mut self, now: Time, index: u32) {
@@ -224,21 +205,12 @@ impl World<'_> {
                 let due = source.deadline();
                 if source.is_greedy() {
                     let contender = self.routes.on_air(index, self.links.len());
-                    self.ports[contender as usize].greedy.push(index);
-                    self.begin_greedy(now, contender);
+                    self.greedy[contender as usize].push(index);
+                    self.fill(now, contender);
                 } else {
                     self.set_timer(index as usize, due.min(self.flows[index as usize].timer));
                 }
             }
-        }
-    }
-
-    fn begin_greedy(&mut self, now: Time, contender: u32) {
-        let was_empty = self.ports[contender as usize].queue.head().is_none();
-        self.refill(now, contender);
-        let head = self.ports[contender as usize].queue.head().copied();
-        if was_empty && let Some(packet) = head {
-            self.serve(now, contender, &packet);
         }
     }
 }

@@ -17,8 +17,9 @@ use std::collections::VecDeque;
 use super::World;
 use super::flow::FlowState;
 use crate::app::web::{Transaction, WebSource};
+use crate::histogram::Histogram;
 use crate::kernel::time::{Span, Time};
-use crate::record::Histogram;
+
 use crate::scenario::{TcpSettings, WebSettings};
 
 /// Most connections of one source at a time, those that are closing included.
