@@ -22,6 +22,7 @@ pub mod pcapng;
 pub mod quantities;
 pub mod queue;
 pub mod record;
+mod replication;
 pub mod result;
 mod run;
 pub mod scenario;

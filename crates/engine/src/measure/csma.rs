@@ -32,10 +32,10 @@ struct UserCounters {
 
 impl OnAir {
     pub(super) fn take(world: &World<'_>) -> OnAir {
-        let (Some(conflict), Some(users)) = (world.radio.conflict(), &world.users) else {
+        let (Some(conflict), Some(users)) = (world.radio().conflict(), world.users()) else {
             return OnAir::default();
         };
-        let now = world.now;
+        let now = world.now();
         let link = |(index, drive): (u32, &Drive)| {
             let (air_ns, dummy_ns) = conflict.medium().air_ns(index, now);
             LinkCounters {
@@ -46,8 +46,8 @@ impl OnAir {
         };
         let user = |user: &User| UserCounters {
             connections_ns: user.integral_ns(now),
-            opened: user.opened_total,
-            closed: user.closed_total,
+            opened: user.totals().0,
+            closed: user.totals().1,
         };
         OnAir {
             links: (0..).zip(conflict.drives()).map(link).collect(),
@@ -60,8 +60,8 @@ impl Period<'_> {
     /// Links on air and users, of a scenario that has them.
     fn network(&self) -> Option<(&Conflict, &Users, &Csma)> {
         let world = self.world;
-        let csma = world.scenario.csma.as_ref()?;
-        Some((world.radio.conflict()?, world.users.as_ref()?, csma))
+        let csma = world.scenario().csma.as_ref()?;
+        Some((world.radio().conflict()?, world.users()?, csma))
     }
 
     /// What a user's flows have counted in the period.
@@ -70,7 +70,7 @@ impl Period<'_> {
             return 0;
         };
         let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, count);
-        let flows = users[user].flows.iter().map(|&flow| flow as usize);
+        let flows = users[user].flows().iter().map(|&flow| flow as usize);
         flows
             .map(|flow| count(&self.end.flows[flow]) - at_start(flow))
             .sum()
@@ -188,7 +188,7 @@ impl Period<'_> {
 /// # Errors
 /// The law that is violated, with the item and both sides.
 pub(super) fn check(world: &World<'_>) -> Result<(), String> {
-    let Some(conflict) = world.radio.conflict() else {
+    let Some(conflict) = world.radio().conflict() else {
         return Ok(());
     };
     let graph = conflict.medium();
@@ -205,11 +205,11 @@ pub(super) fn check(world: &World<'_>) -> Result<(), String> {
                 c.attempts, c.delivered, c.corrupted, c.collided
             ));
         }
-        let (air_ns, _) = graph.air_ns(link, world.now);
-        if Time(air_ns) > world.now {
+        let (air_ns, _) = graph.air_ns(link, world.now());
+        if Time(air_ns) > world.now() {
             return Err(format!(
                 "link {name}: {air_ns} ns on the air in {} ns",
-                world.now.0
+                world.now().0
             ));
         }
     }

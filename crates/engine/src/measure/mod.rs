@@ -15,7 +15,7 @@ use crate::mac::dcf::{DownCounters, NodeCounters};
 use crate::queue::QueueCounters;
 use crate::record::FlowCounters;
 use crate::scenario::{Direction, Ends, Flow, Station, Transport};
-use crate::world::{Endpoints, World};
+use crate::world::{Endpoints, WiredLink, World};
 
 /// A quantity's name and one value; `None` where a replication gives none.
 pub type Value = (&'static str, Option<f64>);
@@ -60,20 +60,24 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     pub(crate) fn take(world: &World<'_>) -> Snapshot {
-        let now = world.now;
-        let links = world.links.iter().map(|wired| &wired.link);
+        let now = world.now();
+        let links = world.links().iter().map(WiredLink::link);
         Snapshot {
             at_ns: now.0,
-            flows: world.flows.iter().map(|flow| flow.counters).collect(),
-            queues: (world.radio.queues())
+            flows: world
+                .flows()
+                .iter()
+                .map(|flow| flow.counters(now))
+                .collect(),
+            queues: (world.radio().queues())
                 .map(|queue| (queue.counters(), queue.occupancy_ns(now)))
                 .collect(),
-            contenders: (0..world.radio.queues().count())
-                .map(|number| world.radio.frames(number))
+            contenders: (0..world.radio().queues().count())
+                .map(|number| world.radio().frames(number))
                 .collect(),
-            down: (world.radio.cell().into_iter())
+            down: (world.radio().cell().into_iter())
                 .flat_map(|cell| {
-                    let stations = 0..world.scenario.stations.len();
+                    let stations = 0..world.scenario().stations.len();
                     stations.map(|station| cell.medium().down_counters(station))
                 })
                 .collect(),
@@ -83,8 +87,11 @@ impl Snapshot {
             leaves: world.leaves(),
             shared: vbs::Shared::take(world),
             on_air: csma::OnAir::take(world),
-            busy_ns: world.radio.cell().map_or(0, |cell| cell.medium().busy_ns()),
-            activity_ns: world.radio.cell().map_or(0, |cell| cell.activity_ns(now)),
+            busy_ns: world
+                .radio()
+                .cell()
+                .map_or(0, |cell| cell.medium().busy_ns()),
+            activity_ns: world.radio().cell().map_or(0, |cell| cell.activity_ns(now)),
         }
     }
 }
@@ -119,12 +126,12 @@ struct Period<'a> {
 
 impl Period<'_> {
     fn measures(&self) -> Measures {
-        let goodputs: Vec<f64> = (0..self.world.scenario.flows.len())
+        let goodputs: Vec<f64> = (0..self.world.scenario().flows.len())
             .map(|i| self.goodput_bps(i))
             .collect();
-        let scenario = self.world.scenario;
+        let scenario = self.world.scenario();
         let has_cell = !scenario.stations.is_empty();
-        let is_on_air = self.world.radio.conflict().is_some();
+        let is_on_air = self.world.radio().conflict().is_some();
         let mut flows = self.flows(&goodputs);
         flows.extend(self.users());
         let mut lists = vec![("flows", flows)];
@@ -133,7 +140,7 @@ impl Period<'_> {
             lists.push(("aps", vec![self.node_item("ap", 0, Vec::new())]));
         }
         lists.push(("queues", self.queues()));
-        if is_on_air || self.world.links.iter().any(|wired| wired.label.shown) {
+        if is_on_air || self.world.links().iter().any(WiredLink::is_shown) {
             let mut links = self.links_on_air();
             links.extend(self.links());
             lists.push(("links", links));
@@ -161,7 +168,7 @@ impl Period<'_> {
     }
 
     fn goodput_bps(&self, flow: usize) -> f64 {
-        if let Endpoints::Web(web) = self.world.flows[flow].endpoints {
+        if let &Endpoints::Web(web) = self.world.flows()[flow].endpoints() {
             return self.web_goodput_bps(flow, web);
         }
         let packets = self.end.flows[flow].delivered - self.start.flows[flow].delivered;
@@ -170,7 +177,7 @@ impl Period<'_> {
 
     fn flows(&self, goodputs: &[f64]) -> Vec<Item> {
         let total: f64 = goodputs.iter().sum();
-        let scenario = self.world.scenario;
+        let scenario = self.world.scenario();
         let noisy = scenario.stations.iter().any(Station::has_errors);
         let is_web = |index: &usize| matches!(scenario.flows[*index].transport, Transport::Web(_));
         (0..goodputs.len())
@@ -197,13 +204,13 @@ impl Period<'_> {
                     values.push(("rtt_s", delay));
                     values.push(("cwnd_packets", Some(cwnd)));
                     if noisy {
-                        let longest = self.world.flows[index].cwnd_max;
+                        let longest = self.world.flows()[index].cwnd_max();
                         values.push(("cwnd_max_packets", Some(longest)));
                     }
                     values.push(("loss_probability", loss));
                     values.push(("retransmissions", Some(again as f64)));
                     if tcp.segments.is_some() {
-                        let completion = self.world.flows[index].completion_s();
+                        let completion = self.world.flows()[index].completion_s();
                         values.push(("completion_s", completion));
                         values.push(("unfinished", Some(f64::from(completion.is_none()))));
                     }
@@ -223,7 +230,7 @@ impl Period<'_> {
 
     /// What became of a sensor's reports.
     fn reports(&self, flow: usize) -> Vec<Value> {
-        let Some(reports) = &self.world.flows[flow].reports else {
+        let Some(reports) = self.world.flows()[flow].reports() else {
             return Vec::new();
         };
         let tally = reports.tally(Time(self.start.at_ns), Time(self.end.at_ns));
@@ -239,7 +246,7 @@ impl Period<'_> {
         let Ends::Station { station, direction } = flow.ends else {
             return vec![("class", flow.class.clone())];
         };
-        let station = self.world.scenario.stations[station].name.clone();
+        let station = self.world.scenario().stations[station].name.clone();
         let direction = match direction {
             Direction::Up => "up",
             Direction::Down => "down",
@@ -249,8 +256,8 @@ impl Period<'_> {
 
     fn queues(&self) -> Vec<Item> {
         let shown =
-            self.world.radio.conflict().is_some() || !self.world.scenario.stations.is_empty();
-        let radio = &self.world.radio;
+            self.world.radio().conflict().is_some() || !self.world.scenario().stations.is_empty();
+        let radio = self.world.radio();
         let pairs = self.start.queues.iter().zip(&self.end.queues).enumerate();
         let mut items: Vec<Item> = pairs
             .filter(|_| shown)
@@ -302,7 +309,7 @@ impl Period<'_> {
         let packets = delivered(&self.end) - delivered(self.start);
         let values = vec![
             ("packets_delivered", Some(packets as f64)),
-            ("events", Some(self.world.events as f64)),
+            ("events", Some(self.world.events() as f64)),
         ];
         vec![Item {
             name: "run".to_owned(),

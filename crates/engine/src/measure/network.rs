@@ -14,21 +14,21 @@ const STARVING: f64 = 0.1;
 impl Period<'_> {
     /// Links that results show, with their number.
     fn shown(&self) -> impl Iterator<Item = usize> {
-        let links = self.world.links.iter().enumerate();
-        links.filter(|(_, wired)| wired.label.shown).map(|(k, _)| k)
+        let links = self.world.links().iter().enumerate();
+        links.filter(|(_, wired)| wired.is_shown()).map(|(k, _)| k)
     }
 
     pub(super) fn links(&self) -> Vec<Item> {
         let item = |index: usize| {
-            let wired = &self.world.links[index];
+            let wired = &self.world.links()[index];
             let busy = self.end.links[index].1 - self.start.links[index].1;
             let mut values = vec![
                 ("utilisation", ratio(busy, self.length_ns())),
-                ("utilisation_min", wired.link.least_utilisation()),
+                ("utilisation_min", wired.link().least_utilisation()),
             ];
             values.extend(self.bottleneck(index));
             Item {
-                name: wired.label.name.to_string(),
+                name: wired.name().to_owned(),
                 labels: Vec::new(),
                 values,
             }
@@ -39,7 +39,7 @@ impl Period<'_> {
     /// Rate and pings, if link number `index` is the virtual shared bottleneck.
     fn bottleneck(&self, index: usize) -> Vec<Value> {
         let world = self.world;
-        let (Some(bottleneck), true) = (&world.bottleneck, world.is_bottleneck(index)) else {
+        let (Some(bottleneck), true) = (world.bottleneck(), world.is_bottleneck(index)) else {
             return Vec::new();
         };
         let rtts = bottleneck.rtts();
@@ -60,21 +60,21 @@ impl Period<'_> {
             let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
             self.queue_item(&name, false, (from, to), areas)
         };
-        bottleneck::shown_leaves(self.world.scenario)
+        bottleneck::shown_leaves(self.world.scenario())
             .map(item)
             .collect()
     }
 
     pub(super) fn link_queues(&self) -> Vec<Item> {
         let item = |index: usize| {
-            let wired = &self.world.links[index];
+            let wired = &self.world.links()[index];
             let (from, to) = (self.start.links[index].0, self.end.links[index].0);
             let area = |counters: QueueCounters, at_ns| counters.occupancy_ns(Time(at_ns));
             let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
-            let mut item = self.queue_item(&wired.label.name, wired.label.marks, (from, to), areas);
-            let longest = wired.link.longest() as f64;
+            let mut item = self.queue_item(wired.name(), wired.marks(), (from, to), areas);
+            let longest = wired.link().longest() as f64;
             item.values.push(("occupancy_max_packets", Some(longest)));
-            let gauge = self.world.gauge.as_ref();
+            let gauge = self.world.gauge();
             let deviation = gauge.and_then(|gauge| gauge.queue_deviation(index));
             item.values.push(("occupancy_sd_packets", deviation));
             item
@@ -84,9 +84,9 @@ impl Period<'_> {
 
     /// Flows by the table they come from.
     pub(super) fn classes(&self, goodputs: &[f64]) -> Vec<Item> {
-        let flows = &self.world.scenario.flows;
+        let flows = &self.world.scenario().flows;
         let total: f64 = goodputs.iter().sum();
-        let Some(gauge) = &self.world.gauge else {
+        let Some(gauge) = self.world.gauge() else {
             return Vec::new();
         };
         let item = |(class, name): (usize, &String)| {
@@ -94,7 +94,7 @@ impl Period<'_> {
                 .filter(|&index| gauge.class_of(index) == class)
                 .collect();
             if let [only] = members[..]
-                && let Endpoints::Web(web) = self.world.flows[only].endpoints
+                && let &Endpoints::Web(web) = self.world.flows()[only].endpoints()
             {
                 return self.web_item(name, web, goodputs[only], total);
             }
@@ -134,11 +134,11 @@ impl Period<'_> {
 
     /// Whether a flow has begun and is not finished: others have no fair part.
     fn lasts(&self, index: usize) -> bool {
-        self.end.flows[index].sent > 0 && self.world.flows[index].completion_s().is_none()
+        self.end.flows[index].sent > 0 && self.world.flows()[index].completion_s().is_none()
     }
 
     fn is_tcp(&self, index: usize) -> bool {
-        let transport = &self.world.scenario.flows[index].transport;
+        let transport = &self.world.scenario().flows[index].transport;
         matches!(transport, Transport::Tcp(_))
     }
 
@@ -171,11 +171,11 @@ impl Period<'_> {
     /// Mean over those of the flows that are finished of payload over completion time. [bit/s]
     fn transfer_rate_bps(&self, finite: &[usize]) -> Option<f64> {
         let rate = |&index: &usize| {
-            let Transport::Tcp(tcp) = &self.world.scenario.flows[index].transport else {
+            let Transport::Tcp(tcp) = &self.world.scenario().flows[index].transport else {
                 return None;
             };
             let bits = tcp.segments? as f64 * self.world.payload_bits(index);
-            Some(bits / self.world.flows[index].completion_s()?)
+            Some(bits / self.world.flows()[index].completion_s()?)
         };
         let rates: Vec<f64> = finite.iter().filter_map(rate).collect();
         (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
@@ -183,7 +183,7 @@ impl Period<'_> {
 
     /// Completion times of those of the flows that are finite.
     fn completions(&self, members: &[usize]) -> Vec<Value> {
-        let finite = |&&index: &&usize| match &self.world.scenario.flows[index].transport {
+        let finite = |&&index: &&usize| match &self.world.scenario().flows[index].transport {
             Transport::Tcp(tcp) => tcp.segments.is_some(),
             Transport::Udp(_) | Transport::Web(_) => false,
         };
@@ -191,7 +191,7 @@ impl Period<'_> {
         if finite.is_empty() {
             return Vec::new();
         }
-        let of = |&index: &usize| self.world.flows[index].completion_s();
+        let of = |&index: &usize| self.world.flows()[index].completion_s();
         let mut times: Vec<f64> = finite.iter().filter_map(of).collect();
         times.sort_unstable_by(f64::total_cmp);
         let unfinished = (finite.len() - times.len()) as f64;

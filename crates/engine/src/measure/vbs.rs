@@ -16,8 +16,8 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn take(world: &World<'_>) -> Shared {
-        let shared = world.radio.queues().filter_map(HeadQueue::vbs);
-        let mut classes = vec![Vec::new(); world.scenario.cell.vbs_classes.len()];
+        let shared = world.radio().queues().filter_map(HeadQueue::vbs);
+        let mut classes = vec![Vec::new(); world.scenario().cell.vbs_classes.len()];
         for vbs in shared.clone() {
             for (own, &counters) in classes.iter_mut().zip(vbs.counters()) {
                 own.push(counters);
@@ -25,7 +25,7 @@ impl Shared {
         }
         Shared {
             classes,
-            deviations: shared.map(|vbs| vbs.deviation(world.now)).collect(),
+            deviations: shared.map(|vbs| vbs.deviation(world.now())).collect(),
         }
     }
 }
@@ -33,7 +33,7 @@ impl Shared {
 impl Period<'_> {
     /// How contender number `port` kept the target occupancy of its queue, if that has one.
     pub(super) fn keeping(&self, port: usize) -> Vec<Value> {
-        let mut queues = self.world.radio.queues();
+        let mut queues = self.world.radio().queues();
         let before = queues.by_ref().take(port);
         let place = before.filter(|queue| queue.vbs().is_some()).count();
         let Some(vbs) = queues.next().and_then(HeadQueue::vbs) else {
@@ -54,7 +54,7 @@ impl Period<'_> {
 
     /// The classes that share the access point's queue.
     pub(super) fn sharing(&self, goodputs: &[f64]) -> Vec<Item> {
-        let classes = &self.world.scenario.cell.vbs_classes;
+        let classes = &self.world.scenario().cell.vbs_classes;
         let total: f64 = goodputs.iter().sum();
         let area = |class: usize| -> u64 {
             let pairs = self.start.shared.classes[class].iter();

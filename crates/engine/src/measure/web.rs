@@ -7,7 +7,7 @@ impl Period<'_> {
     /// What the responses of source number `web` have counted.
     fn over_responses(&self, web: u32, count: fn(&FlowCounters) -> u64) -> u64 {
         let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, count);
-        let responses = self.world.webs[web as usize].responses();
+        let responses = self.world.webs()[web as usize].responses();
         responses
             .map(|flow| count(&self.end.flows[flow]) - at_start(flow))
             .sum()
@@ -25,7 +25,7 @@ impl Period<'_> {
             self.over_responses(web, |c| c.lost),
             self.over_responses(web, |c| c.sent),
         );
-        let web = &self.world.webs[web as usize];
+        let web = &self.world.webs()[web as usize];
         Item {
             name: name.to_owned(),
             labels: Vec::new(),
@@ -36,10 +36,13 @@ impl Period<'_> {
                     (total_bps > 0.0).then(|| goodput_bps / total_bps),
                 ),
                 ("loss_probability", ratio(lost, sent)),
-                ("connections_finished", Some(web.completions.count() as f64)),
-                ("connections_refused", Some(web.refused as f64)),
-                ("completion_s", web.completions.mean_s()),
-                ("completion_p95_s", web.completions.quantile_s(0.95)),
+                (
+                    "connections_finished",
+                    Some(web.completions().count() as f64),
+                ),
+                ("connections_refused", Some(web.refused() as f64)),
+                ("completion_s", web.completions().mean_s()),
+                ("completion_p95_s", web.completions().quantile_s(0.95)),
                 ("unfinished", Some(web.unfinished() as f64)),
             ],
         }

@@ -1,13 +1,14 @@
 //! What is measured in the cell: its stations, its access point, the cell as a whole.
 
 use super::{Item, Period, Value, jain, ratio};
+use crate::bottleneck;
 use crate::mac::dcf::NodeCounters;
 use crate::scenario::{Direction, Flow, Station};
 
 impl Period<'_> {
     fn station_goodputs(&self, goodputs: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.world.scenario.stations.len()];
-        for (flow, goodput) in self.world.scenario.flows.iter().zip(goodputs) {
+        let mut sums = vec![0.0; self.world.scenario().stations.len()];
+        for (flow, goodput) in self.world.scenario().flows.iter().zip(goodputs) {
             if let Some(station) = flow.station() {
                 sums[station] += goodput;
             }
@@ -18,7 +19,7 @@ impl Period<'_> {
     pub(super) fn stations(&self, goodputs: &[f64]) -> Vec<Item> {
         let sums = self.station_goodputs(goodputs);
         let total: f64 = sums.iter().sum();
-        let stations = &self.world.scenario.stations;
+        let stations = &self.world.scenario().stations;
         let noisy = stations.iter().any(Station::has_errors);
         (0..sums.len())
             .map(|index| {
@@ -40,10 +41,10 @@ impl Period<'_> {
 
     /// Uplink datagrams of a station, if there is a virtual shared bottleneck that lets them pass.
     fn beside_the_bottleneck(&self, station: usize) -> Option<Value> {
-        self.world.bottleneck.as_ref()?;
-        let own = self.world.beside.iter().filter(|&&(_, of)| of == station);
+        self.world.bottleneck()?;
+        let own = bottleneck::beside(self.world.scenario()).filter(|&(_, of)| of == station);
         let passed =
-            own.map(|&(flow, _)| self.end.flows[flow].arrived - self.start.flows[flow].arrived);
+            own.map(|(flow, _)| self.end.flows[flow].arrived - self.start.flows[flow].arrived);
         Some(("bypass_packets", Some(passed.sum::<u64>() as f64)))
     }
 
@@ -66,7 +67,7 @@ impl Period<'_> {
     pub(super) fn node_item(&self, name: &str, node: u32, mut values: Vec<Value>) -> Item {
         let mut sum = NodeCounters::default();
         let mut area = 0;
-        let cell = self.world.radio.cell().into_iter();
+        let cell = self.world.radio().cell().into_iter();
         for contender in cell.flat_map(|cell| cell.medium().categories_of(node)) {
             let contender = contender as usize;
             let (from, to) = (
@@ -95,7 +96,7 @@ impl Period<'_> {
     }
 
     pub(super) fn cells(&self, goodputs: &[f64]) -> Vec<Item> {
-        let flows = &self.world.scenario.flows;
+        let flows = &self.world.scenario().flows;
         let towards = |direction| -> f64 {
             let pairs = flows.iter().zip(goodputs);
             pairs
@@ -129,7 +130,7 @@ impl Period<'_> {
         let sums = self.station_goodputs(goodputs);
         let mut uses = vec![false; sums.len()];
         let lasting = |flow: &&Flow| flow.reports.is_none();
-        let flows = self.world.scenario.flows.iter().filter(lasting);
+        let flows = self.world.scenario().flows.iter().filter(lasting);
         flows
             .filter_map(Flow::station)
             .for_each(|station| uses[station] = true);

@@ -54,21 +54,21 @@ impl Series {
             quantity,
             values: Vec::new(),
         };
-        let names = (0..queues(world).count()).map(|number| world.radio.queue_name(number));
+        let names = (0..queues(world).count()).map(|number| world.radio().queue_name(number));
         let mut tracks: Vec<Track> = names
             .map(|name| track("queues", name, "occupancy_packets"))
             .collect();
-        for wired in world.links.iter().filter(|wired| wired.label.shown) {
-            tracks.push(track("queues", &wired.label.name, "occupancy_packets"));
-            tracks.push(track("links", &wired.label.name, "utilisation"));
+        for wired in world.links().iter().filter(|wired| wired.is_shown()) {
+            tracks.push(track("queues", wired.name(), "occupancy_packets"));
+            tracks.push(track("links", wired.name(), "utilisation"));
         }
-        if world.bottleneck.is_some() {
+        if world.bottleneck().is_some() {
             tracks.push(track("links", "vsb", "capacity_bps"));
             tracks.push(track("links", "vsb", "ping_rtt_s"));
-            let leaves = bottleneck::shown_leaves(world.scenario);
+            let leaves = bottleneck::shown_leaves(world.scenario());
             tracks.extend(leaves.map(|(_, name)| track("queues", &name, "occupancy_packets")));
         }
-        let scenario = world.scenario;
+        let scenario = world.scenario();
         let is_web = |flow: &&Flow| matches!(flow.transport, Transport::Web(_));
         let flows = scenario.flows.iter().filter(|flow| !is_web(flow));
         tracks.extend(
@@ -78,7 +78,7 @@ impl Series {
         );
         let tcp = flows.filter(|flow| matches!(flow.transport, Transport::Tcp(_)));
         tracks.extend(tcp.map(|flow| track("flows", &flow.name, "cwnd_packets")));
-        if let Some(conflict) = world.radio.conflict() {
+        if let Some(conflict) = world.radio().conflict() {
             for name in (0..conflict.queues()).map(|link| conflict.name(link)) {
                 tracks.push(track("links", name, "airtime_fraction"));
                 tracks.push(track("links", name, "aggressiveness"));
@@ -91,21 +91,21 @@ impl Series {
                 }
             }
         }
-        let users = world.users.as_ref().map_or(0, |users| users.iter().len());
+        let users = world.users().map_or(0, |users| users.iter().len());
         Series {
-            air_ns: vec![0; world.radio.queues().count()],
+            air_ns: vec![0; world.radio().queues().count()],
             user_delivered: vec![0; users],
             user_delay: vec![[0; 2]; users],
             interval_s: interval.seconds(),
             time_s: Vec::new(),
             tracks,
             delivered: vec![0; scenario.flows.len()],
-            busy_ns: vec![0; world.links.len()],
+            busy_ns: vec![0; world.links().len()],
         }
     }
 
     pub(crate) fn sample(&mut self, world: &World<'_>) {
-        self.time_s.push(world.now.seconds());
+        self.time_s.push(world.now().seconds());
         let mut tracks = self.tracks.iter_mut();
         let mut push = |value| {
             if let Some(track) = tracks.next() {
@@ -113,52 +113,53 @@ impl Series {
             }
         };
         for queue in queues(world) {
-            push(queue.length(world.now) as f64);
+            push(queue.length(world.now()) as f64);
         }
         for (index, wired) in world
-            .links
+            .links()
             .iter()
             .enumerate()
-            .filter(|(_, wired)| wired.label.shown)
+            .filter(|(_, wired)| wired.is_shown())
         {
-            push(wired.link.length(world.now) as f64);
-            let busy_ns = wired.link.busy_ns(world.now);
+            push(wired.link().length(world.now()) as f64);
+            let busy_ns = wired.link().busy_ns(world.now());
             push((busy_ns - self.busy_ns[index]) as f64 / 1e9 / self.interval_s);
             self.busy_ns[index] = busy_ns;
         }
-        if let Some(bottleneck) = &world.bottleneck {
+        if let Some(bottleneck) = world.bottleneck() {
             push(bottleneck.rate_bps().map_or(f64::NAN, |bps| bps as f64));
             push(bottleneck.last_rtt().map_or(f64::NAN, Span::seconds));
             let leaves = world.leaves();
-            for (leaf, _) in bottleneck::shown_leaves(world.scenario) {
+            for (leaf, _) in bottleneck::shown_leaves(world.scenario()) {
                 push(leaves[leaf].length() as f64);
             }
         }
-        let own = world.flows.iter().take(self.delivered.len());
+        let own = world.flows().iter().take(self.delivered.len());
         for (index, flow) in own.clone().enumerate() {
-            if let Endpoints::Web(_) = flow.endpoints {
+            if let Endpoints::Web(_) = flow.endpoints() {
                 continue;
             }
-            let packets = flow.counters.delivered - self.delivered[index];
-            self.delivered[index] = flow.counters.delivered;
+            let delivered = flow.counters(world.now()).delivered;
+            let packets = delivered - self.delivered[index];
+            self.delivered[index] = delivered;
             push(packets as f64 * world.payload_bits(index) / self.interval_s);
         }
         for flow in own {
-            if let Endpoints::Tcp(tcp) = &flow.endpoints {
-                push(tcp.0.cwnd());
+            if let Some(sender) = flow.sender() {
+                push(sender.cwnd());
             }
         }
-        let (Some(conflict), Some(users)) = (world.radio.conflict(), &world.users) else {
+        let (Some(conflict), Some(users)) = (world.radio().conflict(), world.users()) else {
             return;
         };
         for (link, drive) in conflict.drives().iter().enumerate() {
-            let (air_ns, _) = conflict.medium().air_ns(link as u32, world.now);
+            let (air_ns, _) = conflict.medium().air_ns(link as u32, world.now());
             push((air_ns - self.air_ns[link]) as f64 / 1e9 / self.interval_s);
             self.air_ns[link] = air_ns;
             push(drive.r());
         }
         for (index, user) in users.iter().enumerate() {
-            let delivered = user.sum(&world.flows, |c| c.delivered);
+            let delivered = user.sum(world.flows(), |c| c.delivered);
             let packets = delivered - self.user_delivered[index];
             self.user_delivered[index] = delivered;
             let bits = 8.0 * f64::from(user.payload_bytes());
@@ -167,8 +168,8 @@ impl Series {
             if user.is_tcp() {
                 let before = self.user_delay[index];
                 let sums = [
-                    user.sum(&world.flows, |c| c.delay_ns),
-                    user.sum(&world.flows, |c| c.delay_samples),
+                    user.sum(world.flows(), |c| c.delay_ns),
+                    user.sum(world.flows(), |c| c.delay_samples),
                 ];
                 self.user_delay[index] = sums;
                 // NaN without a sample
@@ -180,9 +181,9 @@ impl Series {
 
 /// The queues of the cell's nodes; without stations there is no cell.
 fn queues<'a>(world: &'a World<'_>) -> impl Iterator<Item = &'a HeadQueue> {
-    let count = match world.scenario.stations.is_empty() {
+    let count = match world.scenario().stations.is_empty() {
         true => 0,
         false => usize::MAX,
     };
-    world.radio.queues().take(count)
+    world.radio().queues().take(count)
 }

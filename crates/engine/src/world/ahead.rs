@@ -44,9 +44,9 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    pub(super) fn new(flows: usize, reach: Span, quiet_until: Time) -> Ahead {
+    pub(super) fn new(flows: usize, reach: Span) -> Ahead {
         Ahead {
-            quiet_until,
+            quiet_until: Time::ZERO,
             next_reading: Time::NEVER,
             segments: Calendar::new(reach),
             waiting: 0,
@@ -262,7 +262,7 @@ impl World<'_> {
 
     /// Nothing is planned before `until`.
     pub(super) fn quiet_until(&mut self, until: Time) {
-        self.ahead.quiet_until = until.min(self.end);
+        self.ahead.quiet_until = until;
         for index in self.ahead.held_up.clone() {
             self.take_held_up(index as usize);
         }

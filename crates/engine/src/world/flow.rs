@@ -27,12 +27,12 @@ pub(crate) enum Endpoints {
 /// counters.
 #[repr(C, align(64))]
 pub(crate) struct FlowState {
-    pub(crate) endpoints: Endpoints,
+    pub(super) endpoints: Endpoints,
     /// cwnd since `cwnd_since`.
     pub(super) cwnd: f64,
     pub(super) cwnd_since: Time,
     /// Largest since the end of the warm-up.
-    pub(crate) cwnd_max: f64,
+    pub(super) cwnd_max: f64,
     /// Deadline of the sender's timer in the agenda, not after the timer's own.
     pub(super) timer: Time,
     /// Number of the last segment of a connection's message; of other flows `u32::MAX`, which no segment
@@ -46,13 +46,13 @@ pub(crate) struct FlowState {
     pub(super) reporting: bool,
     /// Length of the last segment of a message.
     pub(super) last_bytes: u16,
-    pub(crate) counters: FlowCounters,
+    pub(super) counters: FlowCounters,
     /// Segments delivered before those of the present connection or message.
-    pub(crate) delivered_before: u64,
+    pub(super) delivered_before: u64,
     /// Time between a segment and the ACK it calls for.
     pub(super) ack_processing: Span,
     /// A sensor's reports, which are all that the endpoints carry.
-    pub(crate) reports: Option<Box<Reports>>,
+    pub(super) reports: Option<Box<Reports>>,
     pub(super) started_at: Time,
     pub(super) finished_at: Option<Time>,
 }
@@ -173,7 +173,50 @@ impl FlowState {
             && c.acks_sent == c.acks_arrived + c.acks_lost
     }
 
-    pub(super) fn integrate_cwnd(&mut self, now: Time) {
+    /// Totals at `now`.
+    pub(crate) fn counters(&self, now: Time) -> FlowCounters {
+        let open_ns = self.cwnd * now.since(self.cwnd_since).nanoseconds();
+        FlowCounters {
+            cwnd_ns: self.counters.cwnd_ns + open_ns,
+            ..self.counters
+        }
+    }
+
+    /// Largest window since the end of the warm-up.
+    pub(crate) fn cwnd_max(&self) -> f64 {
+        self.cwnd_max
+    }
+
+    /// Segments of the present connection or message that the receiver has handed over.
+    pub(crate) fn delivered_of_present(&self) -> u64 {
+        self.counters.delivered - self.delivered_before
+    }
+
+    /// What the flow is between.
+    pub(crate) fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
+    }
+
+    /// A sensor's reports.
+    pub(crate) fn reports(&self) -> Option<&Reports> {
+        self.reports.as_deref()
+    }
+
+    /// The sender of a TCP flow.
+    pub(crate) fn sender(&self) -> Option<&Sender> {
+        match &self.endpoints {
+            Endpoints::Tcp(tcp) => Some(&tcp.0),
+            Endpoints::Udp(_) | Endpoints::Ping | Endpoints::Web(_) => None,
+        }
+    }
+
+    /// What is measured is measured from `now` on.
+    pub(super) fn begin_to_measure(&mut self, now: Time) {
+        self.integrate_cwnd(now);
+        self.cwnd_max = self.cwnd;
+    }
+
+    fn integrate_cwnd(&mut self, now: Time) {
         self.counters.cwnd_ns += self.cwnd * now.since(self.cwnd_since).nanoseconds();
         self.cwnd_since = now;
     }

@@ -1,8 +1,8 @@
-//! One replication: the scenario's parts connected and driven by the agenda.
+//! A world: the scenario's parts connected and driven by the agenda.
 //!
-//! The only module that knows every other. Order of events at the same instant: the medium, the links
+//! It steps, and is watched and measured from outside ([`crate::replication`]). Order of events at the same instant: the medium, the links
 //! by number (the two directions of the cell's wire first), the schedule (starts, stops, changes
-//! of channels, end of warm-up, samples), readings of windows and queues, ACKs whose making takes time, reports of sensors, then each flow's two timers (the sender's, the
+//! of channels), where it halts to be looked at, readings of windows and queues, ACKs whose making takes time, reports of sensors, then each flow's two timers (the sender's, the
 //! receiver's delayed-ACK timer). All but the medium, whose turn it is most of the time in a cell, are
 //! slots of the agenda in this order.
 
@@ -25,85 +25,66 @@ use std::ops::ControlFlow;
 
 use self::ahead::Ahead;
 pub(crate) use self::flow::{Endpoints, FlowState};
-use self::gauge::Gauge;
+pub(crate) use self::gauge::Gauge;
 pub(crate) use self::network::WiredLink;
 use self::plan::{Planned, plan_of};
 use self::radio::OffAir;
-pub(crate) use self::radio::Radio;
+pub(crate) use self::radio::{OnExchange, Radio};
 use self::routes::Routes;
 use self::slots::Slots;
 pub(crate) use self::users::{User, Users};
 use self::web::Member;
 pub(crate) use self::web::Web;
 use crate::bottleneck::{self, Bottleneck};
-use crate::cell::{Cell, Greedy};
+use crate::cell::Greedy;
 use crate::error::EngineError;
 use crate::kernel::agenda::Agenda;
 use crate::kernel::calendar::Calendar;
 use crate::kernel::streams::Streams;
-use crate::kernel::time::Time;
-use crate::measure::{self, Measures, Snapshot};
+use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{HeadQueue, QueueCounters};
-use crate::record::{FrameLog, FrameRecord, Series};
 use crate::scenario::{CsmaFlow, Flow, Scenario, Transport};
 use crate::tcp::Ack;
 
 /// Events between two looks at the progress callback.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
 
-/// What one replication yields.
-#[derive(Clone, Debug)]
-pub struct Replication {
-    /// Every measured quantity.
-    pub measures: Measures,
-    /// Time series, if asked for.
-    pub series: Option<Series>,
-    /// Frames on the air, if asked for.
-    pub frames: Vec<FrameRecord>,
-}
-
-/// Runs replication number `replication`. `look` is told the simulated time now and then and may
-/// stop the run.
-///
-/// # Errors
-/// `Interrupted` if `look` breaks, `Conservation` if a conservation law is violated, `TooLong` if
-/// the agenda cannot hold the scenario's duration.
-pub fn run_replication(
-    scenario: &Scenario,
-    replication: u32,
-    look: &mut dyn FnMut(Time) -> ControlFlow<()>,
-) -> Result<Replication, EngineError> {
-    let mut world = World::new(scenario, replication)?;
-    world.run(look)?;
-    world.finish()
+/// Who watches a world, and changes nothing.
+pub(crate) struct Watch<'a> {
+    /// Told the time now and then; breaking stops the run.
+    pub(crate) look: &'a mut dyn FnMut(Time) -> ControlFlow<()>,
+    /// Sees each exchange of a cell when it has ended, its frames still in their queues.
+    pub(crate) exchange: Option<&'a mut OnExchange<'a>>,
 }
 
 /// All parts of a scenario in motion.
 pub(crate) struct World<'a> {
-    pub(crate) scenario: &'a Scenario,
-    pub(crate) now: Time,
-    pub(crate) end: Time,
+    scenario: &'a Scenario,
+    now: Time,
+    end: Time,
+    /// Where it halts next.
+    halt: Time,
     agenda: Agenda,
     /// Packets on links, by their arrival at the far ends and the links' numbers.
-    pub(crate) carried: Calendar<Packet>,
-    pub(crate) ahead: Ahead,
+    carried: Calendar<Packet>,
+    ahead: Ahead,
     slots: Slots,
-    pub(crate) radio: Radio,
+    radio: Radio,
     /// Greedy flows that feed each queue of the radio.
     greedy: Vec<Vec<u32>>,
     /// Legs of its way that a packet in their queue has begun: on air the first link of its route.
     greedy_hop: u8,
     /// Users of links on a conflict graph.
-    pub(crate) users: Option<Users>,
+    users: Option<Users>,
     /// Those of the scenario, then those of pings, then those of web connections.
-    pub(crate) flows: Vec<FlowState>,
-    pub(crate) webs: Vec<Web>,
+    flows: Vec<FlowState>,
+    webs: Vec<Web>,
     /// Of each flow of a web connection its place; the first one's index.
     members: Vec<Member>,
     first_member: usize,
-    pub(crate) links: Vec<WiredLink>,
-    pub(crate) bottleneck: Option<Bottleneck>,
+    links: Vec<WiredLink>,
+    bottleneck: Option<Bottleneck>,
     /// Uplink UDP flows, which pass beside it: index and station.
     pub(crate) beside: Vec<(usize, usize)>,
     routes: Routes,
@@ -112,13 +93,12 @@ pub(crate) struct World<'a> {
     acks_made: u64,
     /// When each sensor reports next, and its flow.
     reports: BTreeSet<(Time, u32)>,
-    pub(crate) gauge: Option<Gauge>,
+    gauge: Option<Gauge>,
     schedule: Vec<(Time, Planned)>,
     planned: usize,
-    warm: Option<Snapshot>,
-    series: Option<Series>,
-    log: Option<FrameLog>,
-    pub(crate) events: u64,
+    events: u64,
+    /// Events at which somebody is told the time.
+    next_look: u64,
 }
 
 /// Greedy flows, at work on one queue after the other.
@@ -154,7 +134,7 @@ impl Greedy for Sources<'_> {
 }
 
 impl<'a> World<'a> {
-    fn new(scenario: &'a Scenario, replication: u32) -> Result<World<'a>, EngineError> {
+    pub(crate) fn new(scenario: &'a Scenario, replication: u32) -> Result<World<'a>, EngineError> {
         let streams = Streams::new(scenario.seed, replication);
         let slots = Slots {
             links: pings::number(scenario) as usize + usize::from(scenario.vsb.is_some()),
@@ -184,19 +164,18 @@ impl<'a> World<'a> {
             let stations = scenario.stations.iter();
             flows.extend(stations.map(|_| FlowState::pings(vsb.ping_bytes)));
         }
-        let first = replication == 0;
-        let interval = scenario.record.series_interval.filter(|_| first);
         let mut routes = Routes::new(scenario, radio.cell());
         let links = network::links_of(scenario, &mut routes, &streams);
         let reach = network::reach_of(scenario);
-        let schedule = plan_of(scenario, &users, &streams, interval);
+        let schedule = plan_of(scenario, &users, &streams);
         let mut world = World {
             scenario,
             now: Time::ZERO,
             end,
+            halt: Time::ZERO,
             agenda,
             carried: Calendar::new(reach),
-            ahead: Ahead::new(scenario.flows.len(), reach, schedule[0].0.min(end)),
+            ahead: Ahead::new(scenario.flows.len(), reach),
             slots,
             greedy: vec![Vec::new(); radio.queues().count()],
             greedy_hop: u8::from(radio.conflict().is_some()),
@@ -216,13 +195,10 @@ impl<'a> World<'a> {
             gauge: Gauge::new(scenario, slots.links, network::bin_of(scenario)),
             schedule,
             planned: 0,
-            warm: None,
-            series: None,
-            log: scenario.record.frames.filter(|_| first).map(FrameLog::new),
             events: 0,
+            next_look: EVENTS_PER_LOOK,
         };
-        world.series = interval.map(|interval| Series::new(&world, interval));
-        world.agenda.set(slots.schedule(), world.schedule[0].0);
+        world.agenda.set(slots.schedule(), world.next_planned());
         world.arm_control();
         if let Some(vsb) = &scenario.vsb {
             world.set_timer(scenario.flows.len(), Time::ZERO + vsb.start);
@@ -230,35 +206,83 @@ impl<'a> World<'a> {
         Ok(world)
     }
 
-    fn run(&mut self, look: &mut dyn FnMut(Time) -> ControlFlow<()>) -> Result<(), EngineError> {
-        let mut next_look = EVENTS_PER_LOOK;
+    /// Runs up to the schedule's turn at `until`: to whatever comes before, links' events of that
+    /// instant included, and to nothing behind it.
+    ///
+    /// # Errors
+    /// `Interrupted` if `watch` says so.
+    pub(crate) fn run_until(
+        &mut self,
+        until: Time,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), EngineError> {
+        self.halt = until;
+        self.be_quiet();
+        self.catch_up();
         loop {
             let (pending, slot) = self.agenda.first();
             let (arrives, link) = self.carried.first();
             let medium = self.radio.deadline();
             let now = pending.min(arrives).min(medium);
-            if now > self.end {
-                break;
+            if now >= until {
+                let before_schedule = slot < self.slots.schedule() && pending == until;
+                if now > until || !(medium == until || arrives == until || before_schedule) {
+                    break;
+                }
             }
             self.now = now;
             self.events += 1;
             if medium == now {
-                self.medium_event(now);
+                self.medium_event(now, watch);
             } else if (arrives, link) < (pending, slot) {
                 self.arrival_event(now);
             } else {
                 self.agenda_event(now, slot);
             }
             self.catch_up();
-            if self.events >= next_look {
-                next_look = self.events + EVENTS_PER_LOOK;
-                if look(now).is_break() {
+            if self.events >= self.next_look {
+                self.next_look = self.events + EVENTS_PER_LOOK;
+                if (watch.look)(now).is_break() {
                     return Err(EngineError::Interrupted);
                 }
             }
         }
-        self.now = self.end;
+        self.now = until.min(self.end);
+        self.settle_links(self.now);
         Ok(())
+    }
+
+    /// Runs to the end, everything at its instant included.
+    ///
+    /// # Errors
+    /// As [`World::run_until`].
+    pub(crate) fn run_to_end(&mut self, watch: &mut Watch<'_>) -> Result<(), EngineError> {
+        self.run_until(self.end + Span(1), watch)
+    }
+
+    /// Runs up to `until` with nobody looking.
+    #[cfg(test)]
+    fn run_unwatched(&mut self, until: Time) {
+        let mut watch = Watch {
+            look: &mut |_| ControlFlow::Continue(()),
+            exchange: None,
+        };
+        let run = self.run_until(until, &mut watch);
+        assert_eq!(run, Ok(()));
+    }
+
+    /// The warm-up ends now: largest values and distributions, which have no difference, begin anew.
+    pub(crate) fn begin_to_measure(&mut self) {
+        let now = self.now;
+        self.events += 1;
+        for flow in &mut self.flows {
+            flow.begin_to_measure(now);
+        }
+        self.read_gauge(now);
+        self.webs.iter_mut().for_each(Web::begin_to_measure);
+        if let Some(bottleneck) = &mut self.bottleneck {
+            bottleneck.begin_to_measure(now);
+        }
     }
 
     fn agenda_event(&mut self, now: Time, slot: usize) {
@@ -280,24 +304,67 @@ impl<'a> World<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<Replication, EngineError> {
-        self.settle_links(self.end);
-        measure::check_conservation(&self)?;
-        for flow in &mut self.flows {
-            flow.integrate_cwnd(self.end);
+    /// The scenario.
+    pub(crate) fn scenario(&self) -> &'a Scenario {
+        self.scenario
+    }
+
+    /// How far it is.
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Events so far.
+    pub(crate) fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The air with its queues.
+    pub(crate) fn radio(&self) -> &Radio {
+        &self.radio
+    }
+
+    /// The wired links by number, the bottleneck last.
+    pub(crate) fn links(&self) -> &[WiredLink] {
+        &self.links
+    }
+
+    /// Flows by number: those of the scenario, then pings, then connections.
+    pub(crate) fn flows(&self) -> &[FlowState] {
+        &self.flows
+    }
+
+    /// Web sources by number.
+    pub(crate) fn webs(&self) -> &[Web] {
+        &self.webs
+    }
+
+    /// Users of links on a conflict graph.
+    pub(crate) fn users(&self) -> Option<&Users> {
+        self.users.as_ref()
+    }
+
+    /// The virtual shared bottleneck.
+    pub(crate) fn bottleneck(&self) -> Option<&Bottleneck> {
+        self.bottleneck.as_ref()
+    }
+
+    /// Readings of windows and queues.
+    pub(crate) fn gauge(&self) -> Option<&Gauge> {
+        self.gauge.as_ref()
+    }
+
+    /// Calls `visit` for each packet that is in a queue, on a link or on its way.
+    pub(crate) fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
+        self.radio
+            .queues()
+            .flat_map(HeadQueue::packets)
+            .for_each(&mut *visit);
+        self.carried.items().for_each(&mut *visit);
+        self.ahead.packets().for_each(&mut *visit);
+        for wired in &self.links {
+            wired.link().each_packet(visit);
         }
-        let start = self.warm.take().unwrap_or_else(|| Snapshot::take(&self));
-        let frames = self
-            .log
-            .take()
-            .map(FrameLog::into_records)
-            .unwrap_or_default();
-        let measures = measure::between(&start, &self);
-        Ok(Replication {
-            measures,
-            series: self.series,
-            frames,
-        })
     }
 
     /// Name of a flow; that of a web connection's is its source's with the flow's number.
@@ -334,20 +401,14 @@ impl<'a> World<'a> {
         f64::from(bytes) * 8.0
     }
 
-    fn medium_event(&mut self, now: Time) {
+    fn medium_event(&mut self, now: Time, watch: &mut Watch<'_>) {
         let mut sources = Sources {
             flows: &mut self.flows,
             of_queue: &mut self.greedy,
             hop: self.greedy_hop,
         };
-        let scenario = self.scenario;
-        let off = match &mut self.log {
-            None => self.radio.advance(now, &mut sources, None),
-            Some(log) => {
-                let mut watch = |cell: &Cell, outcome| log.exchange(scenario, cell, outcome);
-                self.radio.advance(now, &mut sources, Some(&mut watch))
-            }
-        };
+        let exchange = watch.exchange.as_deref_mut();
+        let off = self.radio.advance(now, &mut sources, exchange);
         self.lose_dropped();
         match off {
             OffAir::Nothing => {}
@@ -395,33 +456,8 @@ impl<'a> World<'a> {
     fn planned_event(&mut self, now: Time) {
         let (_, planned) = self.schedule[self.planned];
         self.planned += 1;
-        let next = self
-            .schedule
-            .get(self.planned)
-            .map_or(Time::NEVER, |&(at, _)| at);
-        self.agenda.set(self.slots.schedule(), next);
+        self.agenda.set(self.slots.schedule(), self.next_planned());
         match planned {
-            Planned::WarmupEnds => {
-                self.settle_links(now);
-                for flow in &mut self.flows {
-                    flow.integrate_cwnd(now);
-                    flow.cwnd_max = flow.cwnd;
-                }
-                self.warm = Some(Snapshot::take(self));
-                self.read_gauge(now);
-                self.webs.iter_mut().for_each(Web::begin_to_measure);
-                if let Some(bottleneck) = &mut self.bottleneck {
-                    bottleneck.begin_to_measure(now);
-                }
-            }
-            Planned::Sample => {
-                self.settle_links(now);
-                self.events -= 1; // recording leaves every measured number as it is
-                if let Some(mut series) = self.series.take() {
-                    series.sample(self);
-                    self.series = Some(series);
-                }
-            }
             Planned::Channel(station, change) => {
                 let station = station as usize;
                 let changes = &self.scenario.stations[station].channel_changes;
@@ -447,6 +483,18 @@ impl<'a> World<'a> {
                 }
             },
         }
-        self.quiet_until(next);
+        self.be_quiet();
+    }
+
+    /// When the next thing that is planned happens.
+    fn next_planned(&self) -> Time {
+        let next = self.schedule.get(self.planned);
+        next.map_or(Time::NEVER, |&(at, _)| at)
+    }
+
+    /// Endpoints may act up to what is planned next, or where somebody looks.
+    fn be_quiet(&mut self) {
+        let until = self.next_planned().min(self.halt).min(self.end);
+        self.quiet_until(until);
     }
 }

@@ -33,11 +33,31 @@ const UTILISATION_BIN: Span = Span(100_000_000);
 /// A link of the network: a cache line, where it is one of the many of hosts.
 #[repr(align(64))]
 pub(crate) struct WiredLink {
-    pub(crate) link: Link,
-    pub(crate) label: Box<Label>,
+    pub(super) link: Link,
+    pub(super) label: Box<Label>,
 }
 
 impl WiredLink {
+    /// The link, for what it counts.
+    pub(crate) fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// Name in results.
+    pub(crate) fn name(&self) -> &str {
+        &self.label.name
+    }
+
+    /// Whether results show it.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.label.shown
+    }
+
+    /// Whether its queue may mark packets.
+    pub(crate) fn marks(&self) -> bool {
+        self.label.marks
+    }
+
     /// When a packet that enters the link of a host at `at` leaves it.
     #[inline(always)]
     pub(super) fn pass_host(&mut self, at: Time, packet: &Packet) -> Time {
@@ -49,15 +69,15 @@ impl WiredLink {
 }
 
 /// What no packet asks for.
-pub(crate) struct Label {
+pub(super) struct Label {
     /// Packets enter the link ahead of time.
     pub(super) ahead: bool,
     /// Results show it.
-    pub(crate) shown: bool,
+    pub(super) shown: bool,
     /// Its queue may mark packets.
-    pub(crate) marks: bool,
+    marks: bool,
     /// Its name in results.
-    pub(crate) name: Box<str>,
+    name: Box<str>,
 }
 
 /// Width of the scenario's bins.

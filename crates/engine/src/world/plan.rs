@@ -1,5 +1,4 @@
-//! What is known beforehand to happen: starts, stops, changes of channels, the end of the warm-up,
-//! samples.
+//! What is known beforehand to happen: starts, stops, changes of channels.
 
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
@@ -7,11 +6,9 @@ use crate::scenario::{Flow, Scenario};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Planned {
-    WarmupEnds,
-    Sample,
     Start(u32),
     Stop(u32),
-    /// Of the channel of a station: the station's number, the change's among its own.
+    /// Change of the channel of a station: the station's number, the change's among its own.
     Channel(u32, u32),
 }
 
@@ -20,10 +17,9 @@ pub(super) fn plan_of(
     scenario: &Scenario,
     users: &[Flow],
     streams: &Streams,
-    sample_interval: Option<Span>,
 ) -> Vec<(Time, Planned)> {
     let at = |span: Span| Time::ZERO + span;
-    let mut plan = vec![(at(scenario.warmup), Planned::WarmupEnds)];
+    let mut plan = Vec::new();
     for (index, flow) in scenario.flows.iter().chain(users).enumerate() {
         let mut start = at(flow.start);
         if flow.start_spread > Span::ZERO {
@@ -42,10 +38,6 @@ pub(super) fn plan_of(
     for (station, number) in scenario.stations.iter().zip(0..) {
         let changes = station.channel_changes.iter().zip(0..);
         plan.extend(changes.map(|(change, k)| (at(change.at), Planned::Channel(number, k))));
-    }
-    if let Some(interval) = sample_interval {
-        let samples = scenario.duration.0 / interval.0;
-        plan.extend((1..=samples).map(|k| (at(interval * k), Planned::Sample)));
     }
     plan.sort_unstable();
     plan

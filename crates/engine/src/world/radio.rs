@@ -88,7 +88,7 @@ impl Radio {
         &mut self,
         now: Time,
         sources: &mut impl Greedy,
-        watch: Option<&mut Watch<'_>>,
+        watch: Option<&mut OnExchange<'_>>,
     ) -> OffAir {
         match self {
             Radio::Cell(cell) => {
@@ -188,4 +188,4 @@ impl Radio {
 }
 
 /// Who looks at exchanges when they have ended.
-pub(crate) type Watch<'a> = dyn FnMut(&Cell, Outcome) + 'a;
+pub(crate) type OnExchange<'a> = dyn FnMut(&Cell, Outcome) + 'a;

@@ -26,14 +26,14 @@ pub(crate) struct User {
     /// It has begun, and not stopped.
     active: bool,
     /// The flows of all its connections, open or not; the first is the user's number.
-    pub(crate) flows: Vec<u32>,
+    flows: Vec<u32>,
     /// Those that are open, in the order in which they were opened.
     open: Vec<u32>,
     /// Those that are not.
     closed: Vec<u32>,
-    /// So many connections have been opened and closed.
-    pub(crate) opened_total: u64,
-    pub(crate) closed_total: u64,
+    /// Connections opened and closed so far.
+    opened_total: u64,
+    closed_total: u64,
     /// When and what it saw last: sum of round-trip times, their number, segments delivered.
     looked: Time,
     seen: [u64; 3],
@@ -84,6 +84,16 @@ impl User {
     /// Whether it has TCP connections.
     pub(crate) fn is_tcp(&self) -> bool {
         self.tcp.is_some()
+    }
+
+    /// Flows of all its connections, open or not.
+    pub(crate) fn flows(&self) -> &[u32] {
+        &self.flows
+    }
+
+    /// Connections opened and closed so far.
+    pub(crate) fn totals(&self) -> (u64, u64) {
+        (self.opened_total, self.closed_total)
     }
 
     /// Open connections.

@@ -60,9 +60,9 @@ pub(crate) struct Web {
     begun: u64,
     finished: u64,
     /// Since the end of the warm-up: connections that found no place.
-    pub(crate) refused: u64,
+    refused: u64,
     /// Since then: from the first packet of the request to the last of the response.
-    pub(crate) completions: Histogram,
+    completions: Histogram,
 }
 
 impl Web {
@@ -88,6 +88,16 @@ impl Web {
     /// No new connections.
     pub(super) fn close(&mut self) {
         self.source.close();
+    }
+
+    /// Connections that found no place, since measuring began.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Times from the first packet of the request to the last of the response, since measuring began.
+    pub(crate) fn completions(&self) -> &Histogram {
+        &self.completions
     }
 
     /// Connections whose response has not arrived.

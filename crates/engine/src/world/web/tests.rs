@@ -14,7 +14,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 fn run(scenario: &Scenario) -> Measures {
-    let run = crate::world::run_replication(scenario, 0, &mut |_| ControlFlow::Continue(()));
+    let run = crate::replication::run_replication(scenario, 0, &mut |_| ControlFlow::Continue(()));
     match run {
         Ok(replication) => replication.measures,
         Err(error) => panic!("{error}"),
@@ -124,9 +124,7 @@ fn memory_follows_the_connections_open_at_a_time() {
     let scenario = scenario(&format!("{WEB}web = 50"));
     let flows_after = |seconds: u64| {
         let mut world = World::new(&scenario, 0).unwrap();
-        world.end = Time(seconds * 1_000_000_000);
-        let run = world.run(&mut |_| ControlFlow::Continue(()));
-        assert!(run.is_ok());
+        world.run_unwatched(Time(seconds * 1_000_000_000));
         (world.flows.len(), world.webs[0].begun)
     };
     let (early, _) = flows_after(50);
