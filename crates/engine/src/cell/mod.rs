@@ -23,7 +23,7 @@ use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::{AP, Content, Dcf, Frame, NodeCounters, Outcome};
 use crate::packet::Packet;
 use crate::queue::{HeadQueue, Outlet, Vbs};
-use crate::scenario::{Category, Discipline, QueueOrder, Scenario};
+use crate::scenario::{Category, Channel, Discipline, QueueOrder, Scenario};
 
 /// Sources that never run out of packets: they fill their queue again whenever one has left it.
 pub trait Greedy {
@@ -225,9 +225,9 @@ impl Cell {
         &self.medium
     }
 
-    /// The medium, to change its weather.
-    pub(crate) fn medium_mut(&mut self) -> &mut Dcf {
-        &mut self.medium
+    /// The channel of a station, counted from 0, is another from now on.
+    pub fn change_channel(&mut self, station: usize, channel: &Channel) {
+        self.medium.change_channel(station, channel);
     }
 
     /// Number of queues.

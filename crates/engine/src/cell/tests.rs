@@ -4,7 +4,7 @@ use super::*;
 use crate::scenario::{Format, parse};
 
 fn cell(text: &str) -> Cell {
-    let text = format!("duration = \"1 s\"\ncell = {{ phy = \"802.11b\" }}\n{text}");
+    let text = format!("duration = \"1 s\"\n[cell]\nphy = \"802.11b\"\n{text}");
     let Ok(scenario) = parse(&text, Format::Toml, "test.toml", &[]) else {
         panic!("a cell");
     };
@@ -63,14 +63,14 @@ fn what_a_station_sends_is_received_by_the_access_point() {
 
 #[test]
 fn a_full_queue_refuses() {
-    let mut cell = cell("cell.ap_queue = 2\n[station.a]\ndownload = 1\n");
+    let mut cell = cell("ap_queue = 2\n[station.a]\ndownload = 1\n");
     let enters = [(); 3].map(|()| cell.offer(Time::ZERO, 0, &Packet::SAMPLE));
     assert_eq!(enters, [true, true, false]);
 }
 
 #[test]
 fn frames_given_up_are_handed_out_as_lost() {
-    let mut cell = cell("[station.a]\ndownload = 1\nerror_down = 1.0\n");
+    let mut cell = cell("[station.a]\ndownload = 1\nerror_down = 0.99\n");
     assert!(cell.offer(Time::ZERO, 0, &Packet::SAMPLE));
     let (received, lost) = run(&mut cell, &mut (), Time(10_000_000_000));
     assert_eq!((received.len(), lost), (0, 1));
@@ -91,7 +91,7 @@ impl Greedy for Supply {
 
 #[test]
 fn greedy_sources_fill_a_queue_again_before_the_medium_looks_at_it() {
-    let mut cell = cell("cell.ap_queue = 2\n[station.a]\ndownload = 1\n");
+    let mut cell = cell("ap_queue = 2\n[station.a]\ndownload = 1\n");
     let mut supply = Supply(5);
     cell.fill(Time::ZERO, 0, &mut supply);
     assert_eq!(cell.queue(0).packets().count(), 2);

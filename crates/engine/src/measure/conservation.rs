@@ -11,11 +11,11 @@ use crate::world::World;
 /// `EngineError::Conservation` naming the law, the item and both sides.
 pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
     let violated = |law: String| Err(EngineError::Conservation(law));
-    let mut under_way = vec![[0_u64; 2]; world.flows().len()];
+    let mut under_way = vec![[0_u64; 2]; world.flows().states().len()];
     world.each_packet(&mut |packet| {
         under_way[packet.flow as usize][usize::from(packet.is_data())] += 1;
     });
-    for (index, flow) in world.flows().iter().enumerate() {
+    for (index, flow) in world.flows().states().iter().enumerate() {
         let c = flow.counters(world.now());
         let name = world.flow_name(index);
         let [acks, data] = under_way[index];
@@ -48,7 +48,7 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
             ));
         }
     }
-    for web in world.webs() {
+    for web in world.flows().webs().sources() {
         let (begun, finished) = web.totals();
         let unfinished = web.unfinished();
         if begun != finished + unfinished {

@@ -3,8 +3,8 @@
 use super::{Item, Period, Value, ratio};
 use crate::conflict::{Conflict, Drive};
 use crate::kernel::time::Time;
-use crate::record::FlowCounters;
 use crate::scenario::{Connections, Csma, CsmaAccess};
+use crate::world::FlowCounters;
 use crate::world::{User, Users, World};
 
 /// Counters beside those of flows, queues and frames.

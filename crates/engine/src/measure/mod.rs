@@ -13,8 +13,8 @@ pub(crate) use conservation::check as check_conservation;
 use crate::kernel::time::Time;
 use crate::mac::dcf::{DownCounters, NodeCounters};
 use crate::queue::QueueCounters;
-use crate::record::FlowCounters;
 use crate::scenario::{Direction, Ends, Flow, Station, Transport};
+use crate::world::FlowCounters;
 use crate::world::{Endpoints, WiredLink, World};
 
 /// A quantity's name and one value; `None` where a replication gives none.
@@ -61,11 +61,12 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     pub(crate) fn take(world: &World<'_>) -> Snapshot {
         let now = world.now();
-        let links = world.links().iter().map(WiredLink::link);
+        let links = world.wires().links().iter().map(WiredLink::link);
         Snapshot {
             at_ns: now.0,
             flows: world
                 .flows()
+                .states()
                 .iter()
                 .map(|flow| flow.counters(now))
                 .collect(),
@@ -84,7 +85,8 @@ impl Snapshot {
             links: links
                 .map(|link| (link.counters(now), link.busy_ns(now)))
                 .collect(),
-            leaves: world.leaves(),
+            leaves: (world.wires().bottleneck())
+                .map_or_else(Vec::new, |wired| wired.link().leaves()),
             shared: vbs::Shared::take(world),
             on_air: csma::OnAir::take(world),
             busy_ns: world
@@ -140,7 +142,7 @@ impl Period<'_> {
             lists.push(("aps", vec![self.node_item("ap", 0, Vec::new())]));
         }
         lists.push(("queues", self.queues()));
-        if is_on_air || self.world.links().iter().any(WiredLink::is_shown) {
+        if is_on_air || self.world.wires().links().iter().any(WiredLink::is_shown) {
             let mut links = self.links_on_air();
             links.extend(self.links());
             lists.push(("links", links));
@@ -168,7 +170,7 @@ impl Period<'_> {
     }
 
     fn goodput_bps(&self, flow: usize) -> f64 {
-        if let &Endpoints::Web(web) = self.world.flows()[flow].endpoints() {
+        if let &Endpoints::Web(web) = self.world.flows().states()[flow].endpoints() {
             return self.web_goodput_bps(flow, web);
         }
         let packets = self.end.flows[flow].delivered - self.start.flows[flow].delivered;
@@ -204,13 +206,13 @@ impl Period<'_> {
                     values.push(("rtt_s", delay));
                     values.push(("cwnd_packets", Some(cwnd)));
                     if noisy {
-                        let longest = self.world.flows()[index].cwnd_max();
+                        let longest = self.world.flows().states()[index].cwnd_max();
                         values.push(("cwnd_max_packets", Some(longest)));
                     }
                     values.push(("loss_probability", loss));
                     values.push(("retransmissions", Some(again as f64)));
                     if tcp.segments.is_some() {
-                        let completion = self.world.flows()[index].completion_s();
+                        let completion = self.world.flows().states()[index].completion_s();
                         values.push(("completion_s", completion));
                         values.push(("unfinished", Some(f64::from(completion.is_none()))));
                     }
@@ -230,7 +232,7 @@ impl Period<'_> {
 
     /// What became of a sensor's reports.
     fn reports(&self, flow: usize) -> Vec<Value> {
-        let Some(reports) = self.world.flows()[flow].reports() else {
+        let Some(reports) = self.world.flows().states()[flow].reports() else {
             return Vec::new();
         };
         let tally = reports.tally(Time(self.start.at_ns), Time(self.end.at_ns));

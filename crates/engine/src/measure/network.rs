@@ -4,9 +4,9 @@ use super::{Item, Period, Value, jain, ratio};
 use crate::bottleneck;
 use crate::kernel::time::Time;
 use crate::queue::QueueCounters;
-use crate::record::FlowCounters;
 use crate::scenario::Transport;
 use crate::world::Endpoints;
+use crate::world::FlowCounters;
 
 /// A flow starves below this part of the mean goodput of its class.
 const STARVING: f64 = 0.1;
@@ -14,13 +14,13 @@ const STARVING: f64 = 0.1;
 impl Period<'_> {
     /// Links that results show, with their number.
     fn shown(&self) -> impl Iterator<Item = usize> {
-        let links = self.world.links().iter().enumerate();
+        let links = self.world.wires().links().iter().enumerate();
         links.filter(|(_, wired)| wired.is_shown()).map(|(k, _)| k)
     }
 
     pub(super) fn links(&self) -> Vec<Item> {
         let item = |index: usize| {
-            let wired = &self.world.links()[index];
+            let wired = &self.world.wires().links()[index];
             let busy = self.end.links[index].1 - self.start.links[index].1;
             let mut values = vec![
                 ("utilisation", ratio(busy, self.length_ns())),
@@ -39,7 +39,8 @@ impl Period<'_> {
     /// Rate and pings, if link number `index` is the virtual shared bottleneck.
     fn bottleneck(&self, index: usize) -> Vec<Value> {
         let world = self.world;
-        let (Some(bottleneck), true) = (world.bottleneck(), world.is_bottleneck(index)) else {
+        let (Some(bottleneck), true) = (world.bottleneck(), world.wires().is_bottleneck(index))
+        else {
             return Vec::new();
         };
         let rtts = bottleneck.rtts();
@@ -67,7 +68,7 @@ impl Period<'_> {
 
     pub(super) fn link_queues(&self) -> Vec<Item> {
         let item = |index: usize| {
-            let wired = &self.world.links()[index];
+            let wired = &self.world.wires().links()[index];
             let (from, to) = (self.start.links[index].0, self.end.links[index].0);
             let area = |counters: QueueCounters, at_ns| counters.occupancy_ns(Time(at_ns));
             let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
@@ -94,7 +95,7 @@ impl Period<'_> {
                 .filter(|&index| gauge.class_of(index) == class)
                 .collect();
             if let [only] = members[..]
-                && let &Endpoints::Web(web) = self.world.flows()[only].endpoints()
+                && let &Endpoints::Web(web) = self.world.flows().states()[only].endpoints()
             {
                 return self.web_item(name, web, goodputs[only], total);
             }
@@ -134,7 +135,8 @@ impl Period<'_> {
 
     /// Whether a flow has begun and is not finished: others have no fair part.
     fn lasts(&self, index: usize) -> bool {
-        self.end.flows[index].sent > 0 && self.world.flows()[index].completion_s().is_none()
+        self.end.flows[index].sent > 0
+            && self.world.flows().states()[index].completion_s().is_none()
     }
 
     fn is_tcp(&self, index: usize) -> bool {
@@ -175,7 +177,7 @@ impl Period<'_> {
                 return None;
             };
             let bits = tcp.segments? as f64 * self.world.payload_bits(index);
-            Some(bits / self.world.flows()[index].completion_s()?)
+            Some(bits / self.world.flows().states()[index].completion_s()?)
         };
         let rates: Vec<f64> = finite.iter().filter_map(rate).collect();
         (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
@@ -191,7 +193,7 @@ impl Period<'_> {
         if finite.is_empty() {
             return Vec::new();
         }
-        let of = |&index: &usize| self.world.flows()[index].completion_s();
+        let of = |&index: &usize| self.world.flows().states()[index].completion_s();
         let mut times: Vec<f64> = finite.iter().filter_map(of).collect();
         times.sort_unstable_by(f64::total_cmp);
         let unfinished = (finite.len() - times.len()) as f64;

@@ -1,13 +1,13 @@
 //! What is measured of web traffic: its connections as one class.
 
 use super::{Item, Period, ratio};
-use crate::record::FlowCounters;
+use crate::world::FlowCounters;
 
 impl Period<'_> {
     /// What the responses of source number `web` have counted.
     fn over_responses(&self, web: u32, count: fn(&FlowCounters) -> u64) -> u64 {
         let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, count);
-        let responses = self.world.webs()[web as usize].responses();
+        let responses = self.world.flows().webs().sources()[web as usize].responses();
         responses
             .map(|flow| count(&self.end.flows[flow]) - at_start(flow))
             .sum()
@@ -25,7 +25,7 @@ impl Period<'_> {
             self.over_responses(web, |c| c.lost),
             self.over_responses(web, |c| c.sent),
         );
-        let web = &self.world.webs()[web as usize];
+        let web = &self.world.flows().webs().sources()[web as usize];
         Item {
             name: name.to_owned(),
             labels: Vec::new(),

@@ -58,7 +58,12 @@ impl Series {
         let mut tracks: Vec<Track> = names
             .map(|name| track("queues", name, "occupancy_packets"))
             .collect();
-        for wired in world.links().iter().filter(|wired| wired.is_shown()) {
+        for wired in world
+            .wires()
+            .links()
+            .iter()
+            .filter(|wired| wired.is_shown())
+        {
             tracks.push(track("queues", wired.name(), "occupancy_packets"));
             tracks.push(track("links", wired.name(), "utilisation"));
         }
@@ -100,7 +105,7 @@ impl Series {
             time_s: Vec::new(),
             tracks,
             delivered: vec![0; scenario.flows.len()],
-            busy_ns: vec![0; world.links().len()],
+            busy_ns: vec![0; world.wires().links().len()],
         }
     }
 
@@ -116,6 +121,7 @@ impl Series {
             push(queue.length(world.now()) as f64);
         }
         for (index, wired) in world
+            .wires()
             .links()
             .iter()
             .enumerate()
@@ -129,12 +135,13 @@ impl Series {
         if let Some(bottleneck) = world.bottleneck() {
             push(bottleneck.rate_bps().map_or(f64::NAN, |bps| bps as f64));
             push(bottleneck.last_rtt().map_or(f64::NAN, Span::seconds));
-            let leaves = world.leaves();
+            let leaves = world.wires().bottleneck();
+            let leaves = leaves.map_or_else(Vec::new, |wired| wired.link().leaves());
             for (leaf, _) in bottleneck::shown_leaves(world.scenario()) {
                 push(leaves[leaf].length() as f64);
             }
         }
-        let own = world.flows().iter().take(self.delivered.len());
+        let own = world.flows().states().iter().take(self.delivered.len());
         for (index, flow) in own.clone().enumerate() {
             if let Endpoints::Web(_) = flow.endpoints() {
                 continue;
@@ -159,7 +166,7 @@ impl Series {
             push(drive.r());
         }
         for (index, user) in users.iter().enumerate() {
-            let delivered = user.sum(world.flows(), |c| c.delivered);
+            let delivered = user.sum(world.flows().states(), |c| c.delivered);
             let packets = delivered - self.user_delivered[index];
             self.user_delivered[index] = delivered;
             let bits = 8.0 * f64::from(user.payload_bytes());
@@ -168,8 +175,8 @@ impl Series {
             if user.is_tcp() {
                 let before = self.user_delay[index];
                 let sums = [
-                    user.sum(world.flows(), |c| c.delay_ns),
-                    user.sum(world.flows(), |c| c.delay_samples),
+                    user.sum(world.flows().states(), |c| c.delay_ns),
+                    user.sum(world.flows().states(), |c| c.delay_samples),
                 ];
                 self.user_delay[index] = sums;
                 // NaN without a sample

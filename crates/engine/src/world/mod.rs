@@ -1,51 +1,70 @@
-//! A world: the scenario's parts connected and driven by the agenda.
+//! A world: the scenario's parts connected, and the loop that drives them.
 //!
-//! It steps, and is watched and measured from outside ([`crate::replication`]). Order of events at the same instant: the medium, the links
-//! by number (the two directions of the cell's wire first), the schedule (starts, stops, changes
-//! of channels), where it halts to be looked at, readings of windows and queues, ACKs whose making takes time, reports of sensors, then each flow's two timers (the sender's, the
-//! receiver's delayed-ACK timer). All but the medium, whose turn it is most of the time in a cell, are
-//! slots of the agenda in this order.
+//! ```text
+//!            +-------- what is due next ---------+
+//!            v            |                      |
+//!          clock        radio       wires      flows          bottleneck, users: control of
+//!          plan           |           |          |            rates, pings, connections
+//!                         +--- a packet's journey ---+
+//! ```
+//!
+//! It steps, and is watched and measured from outside ([`crate::replication`]).
+//!
+//! | question | place |
+//! |---|---|
+//! | what is due, in which order | here: [`World::run_until`], [`World::step`] |
+//! | what comes next for a packet | [`journey`] |
+//! | links, ways over them, what is entered ahead of time | [`wires`], [`routes`], [`legs`], [`order`] |
+//! | endpoints and their timers, web connections | [`flows`], [`flow`], [`web`] |
+//! | endpoints that act before their time | [`ahead`] |
+//! | the medium and its queues | [`radio`] |
+//! | users that open and close connections; pings | [`users`], [`pings`] |
+//! | numbers of links, flows, slots | [`numbers`] |
+//!
+//! Order of events at the same instant: the medium, the links by number (the two directions of the
+//! cell's wire first), what is planned (starts, stops, changes of channels), where the world halts to be
+//! looked at, readings of windows and queues, ACKs whose making takes time, reports of sensors, then each
+//! flow's two timers (the sender's, the receiver's delayed-ACK timer). All but the medium, whose turn it
+//! is most of the time in a cell, and arrivals over links are slots of the agenda in this order.
 
 mod ahead;
+mod clock;
 mod flow;
+mod flows;
 mod gauge;
-mod network;
+mod journey;
+mod legs;
+mod numbers;
+mod order;
 mod pings;
 mod plan;
 mod radio;
-mod reports;
 mod routes;
-mod slots;
-mod transport;
 mod users;
 mod web;
+mod wires;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use self::ahead::Ahead;
-pub(crate) use self::flow::{Endpoints, FlowState};
+use self::clock::Clock;
+pub(crate) use self::flow::{Endpoints, FlowCounters};
+pub(crate) use self::flows::Flows;
+use self::flows::{Wants, users_of};
 pub(crate) use self::gauge::Gauge;
-pub(crate) use self::network::WiredLink;
-use self::plan::{Planned, plan_of};
+use self::journey::Step;
+use self::numbers::Owner;
+use self::plan::{Plan, Planned};
 use self::radio::OffAir;
 pub(crate) use self::radio::{OnExchange, Radio};
-use self::routes::Routes;
-use self::slots::Slots;
 pub(crate) use self::users::{User, Users};
-use self::web::Member;
-pub(crate) use self::web::Web;
+pub(crate) use self::wires::{WiredLink, Wires};
 use crate::bottleneck::{self, Bottleneck};
-use crate::cell::Greedy;
 use crate::error::EngineError;
-use crate::kernel::agenda::Agenda;
-use crate::kernel::calendar::Calendar;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{HeadQueue, QueueCounters};
-use crate::scenario::{CsmaFlow, Flow, Scenario, Transport};
-use crate::tcp::Ack;
+use crate::queue::HeadQueue;
+use crate::scenario::{Scenario, Transport};
 
 /// Events between two looks at the progress callback.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
@@ -61,153 +80,71 @@ pub(crate) struct Watch<'a> {
 /// All parts of a scenario in motion.
 pub(crate) struct World<'a> {
     scenario: &'a Scenario,
-    now: Time,
-    end: Time,
+    clock: Clock,
+    plan: Plan,
     /// Where it halts next.
     halt: Time,
-    agenda: Agenda,
-    /// Packets on links, by their arrival at the far ends and the links' numbers.
-    carried: Calendar<Packet>,
-    ahead: Ahead,
-    slots: Slots,
+    /// Number of events at which somebody is told the time.
+    next_look: u64,
     radio: Radio,
-    /// Greedy flows that feed each queue of the radio.
-    greedy: Vec<Vec<u32>>,
-    /// Legs of its way that a packet in their queue has begun: on air the first link of its route.
-    greedy_hop: u8,
+    wires: Wires,
+    flows: Flows,
     /// Users of links on a conflict graph.
     users: Option<Users>,
-    /// Those of the scenario, then those of pings, then those of web connections.
-    flows: Vec<FlowState>,
-    webs: Vec<Web>,
-    /// Of each flow of a web connection its place; the first one's index.
-    members: Vec<Member>,
-    first_member: usize,
-    links: Vec<WiredLink>,
     bottleneck: Option<Bottleneck>,
-    /// Uplink UDP flows, which pass beside it: index and station.
-    pub(crate) beside: Vec<(usize, usize)>,
-    routes: Routes,
-    /// ACKs in the making, by the instant they are sent and their order.
-    acks: BTreeMap<(Time, u64), (u32, Ack)>,
-    acks_made: u64,
-    /// When each sensor reports next, and its flow.
-    reports: BTreeSet<(Time, u32)>,
+    /// Uplink UDP flows, which pass beside the bottleneck: index and station.
+    beside: Vec<(usize, usize)>,
     gauge: Option<Gauge>,
-    schedule: Vec<(Time, Planned)>,
-    planned: usize,
-    events: u64,
-    /// Events at which somebody is told the time.
-    next_look: u64,
-}
-
-/// Greedy flows, at work on one queue after the other.
-struct Sources<'a> {
-    flows: &'a mut [FlowState],
-    /// Those that feed each queue.
-    of_queue: &'a mut [Vec<u32>],
-    /// Legs of its way that a packet in a queue has begun.
-    hop: u8,
-}
-
-impl Greedy for Sources<'_> {
-    /// In turn, up to the queue's limit.
-    #[inline]
-    fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue) {
-        let members = &mut self.of_queue[number as usize];
-        if members.is_empty() {
-            return;
-        }
-        while !queue.is_full(now) {
-            let index = members[0];
-            members.rotate_left(1);
-            let flow = &mut self.flows[index as usize];
-            let Endpoints::Udp(source) = &mut flow.endpoints else {
-                unreachable!("only datagram sources are greedy")
-            };
-            let datagram = source.send();
-            let mut packet = flow.datagram(now, index, datagram);
-            packet.hop = self.hop;
-            queue.offer(now, packet);
-        }
-    }
 }
 
 impl<'a> World<'a> {
+    /// The world of a scenario's replication, at rest.
+    ///
+    /// # Errors
+    /// `TooLong` if the agenda cannot hold the scenario's duration.
     pub(crate) fn new(scenario: &'a Scenario, replication: u32) -> Result<World<'a>, EngineError> {
         let streams = Streams::new(scenario.seed, replication);
-        let slots = Slots {
-            links: pings::number(scenario) as usize + usize::from(scenario.vsb.is_some()),
-            has_control: scenario.csma.is_some(),
-        };
-        let pinged = scenario.vsb.map_or(0, |_| scenario.stations.len());
-        let users: Vec<Flow> = (scenario.csma.iter())
-            .flat_map(|csma| csma.flows.iter().map(CsmaFlow::to_flow))
-            .collect();
-        let first_member = scenario.flows.len() + users.len() + pinged;
-        let agenda = Agenda::new(slots.flow(first_member));
-        let end = Time::ZERO + scenario.duration;
-        // timers reach at most a few minutes past the end; beyond the horizon they count as never
+        let clock = Clock::new(scenario, numbers::first_connection(scenario));
         let radio = Radio::new(scenario, &streams);
-        let horizon = radio.horizon().min(agenda.horizon());
-        if end >= horizon {
+        // timers reach at most a few minutes past the end; beyond the horizon they count as never
+        let horizon = radio.horizon().min(clock.horizon());
+        if clock.end >= horizon {
             return Err(EngineError::TooLong {
                 horizon: horizon.since(Time::ZERO),
             });
         }
-        let mut webs = Vec::new();
-        let flows = scenario.flows.iter().chain(&users);
-        let mut flows: Vec<FlowState> = flows
-            .map(|flow| FlowState::new(flow, &streams, &mut webs))
-            .collect();
-        if let Some(vsb) = &scenario.vsb {
-            let stations = scenario.stations.iter();
-            flows.extend(stations.map(|_| FlowState::pings(vsb.ping_bytes)));
-        }
-        let mut routes = Routes::new(scenario, radio.cell());
-        let links = network::links_of(scenario, &mut routes, &streams);
-        let reach = network::reach_of(scenario);
-        let schedule = plan_of(scenario, &users, &streams);
+        let users = users_of(scenario);
+        let wires = Wires::new(scenario, radio.cell(), &streams);
+        let queues = radio.queues().count();
+        let reach = wires::reach_of(scenario);
+        let bin = wires::bin_of(scenario);
+        let vsb = scenario.vsb.as_ref();
         let mut world = World {
             scenario,
-            now: Time::ZERO,
-            end,
+            clock,
+            plan: Plan::new(scenario, &users, &streams),
             halt: Time::ZERO,
-            agenda,
-            carried: Calendar::new(reach),
-            ahead: Ahead::new(scenario.flows.len(), reach),
-            slots,
-            greedy: vec![Vec::new(); radio.queues().count()],
-            greedy_hop: u8::from(radio.conflict().is_some()),
-            radio,
-            users: scenario.csma.as_ref().map(Users::new),
-            links,
-            routes,
-            flows,
-            webs,
-            bottleneck: (scenario.vsb.as_ref()).map(|vsb| Bottleneck::new(vsb, scenario, &streams)),
-            beside: bottleneck::beside(scenario).collect(),
-            members: Vec::new(),
-            first_member,
-            acks: BTreeMap::new(),
-            acks_made: 0,
-            reports: BTreeSet::new(),
-            gauge: Gauge::new(scenario, slots.links, network::bin_of(scenario)),
-            schedule,
-            planned: 0,
-            events: 0,
             next_look: EVENTS_PER_LOOK,
+            flows: Flows::new(scenario, &users, queues, reach, &streams),
+            users: scenario.csma.as_ref().map(Users::new),
+            bottleneck: vsb.map(|vsb| Bottleneck::new(vsb, scenario, &streams)),
+            beside: bottleneck::beside(scenario).collect(),
+            gauge: Gauge::new(scenario, wires.links().len(), bin),
+            radio,
+            wires,
         };
-        world.agenda.set(slots.schedule(), world.next_planned());
+        world.clock.set(Owner::Schedule, world.plan.next());
         world.arm_control();
-        if let Some(vsb) = &scenario.vsb {
-            world.set_timer(scenario.flows.len(), Time::ZERO + vsb.start);
+        if let Some(bottleneck) = &world.bottleneck {
+            let first = numbers::first_ping(scenario);
+            let begins = bottleneck.deadline();
+            world.flows.set_timer(first, begins, &mut world.clock);
         }
         Ok(world)
     }
 
-    /// Runs up to the schedule's turn at `until`: to whatever comes before, links' events of that
-    /// instant included, and to nothing behind it.
+    /// Runs up to the plan's turn at `until`: to whatever comes before, links' events of that instant
+    /// included, and to nothing behind it.
     ///
     /// # Errors
     /// `Interrupted` if `watch` says so.
@@ -219,36 +156,17 @@ impl<'a> World<'a> {
         self.halt = until;
         self.be_quiet();
         self.catch_up();
-        loop {
-            let (pending, slot) = self.agenda.first();
-            let (arrives, link) = self.carried.first();
-            let medium = self.radio.deadline();
-            let now = pending.min(arrives).min(medium);
-            if now >= until {
-                let before_schedule = slot < self.slots.schedule() && pending == until;
-                if now > until || !(medium == until || arrives == until || before_schedule) {
-                    break;
-                }
-            }
-            self.now = now;
-            self.events += 1;
-            if medium == now {
-                self.medium_event(now, watch);
-            } else if (arrives, link) < (pending, slot) {
-                self.arrival_event(now);
-            } else {
-                self.agenda_event(now, slot);
-            }
+        while self.step(until, watch) {
             self.catch_up();
-            if self.events >= self.next_look {
-                self.next_look = self.events + EVENTS_PER_LOOK;
-                if (watch.look)(now).is_break() {
+            if self.clock.events >= self.next_look {
+                self.next_look = self.clock.events + EVENTS_PER_LOOK;
+                if (watch.look)(self.clock.now).is_break() {
                     return Err(EngineError::Interrupted);
                 }
             }
         }
-        self.now = until.min(self.end);
-        self.settle_links(self.now);
+        self.clock.now = until.min(self.clock.end);
+        wires::settle_all(&mut self.wires, &mut self.flows, self.clock.now);
         Ok(())
     }
 
@@ -257,7 +175,7 @@ impl<'a> World<'a> {
     /// # Errors
     /// As [`World::run_until`].
     pub(crate) fn run_to_end(&mut self, watch: &mut Watch<'_>) -> Result<(), EngineError> {
-        self.run_until(self.end + Span(1), watch)
+        self.run_until(self.clock.end + Span(1), watch)
     }
 
     /// Runs up to `until` with nobody looking.
@@ -271,36 +189,185 @@ impl<'a> World<'a> {
         assert_eq!(run, Ok(()));
     }
 
-    /// The warm-up ends now: largest values and distributions, which have no difference, begin anew.
-    pub(crate) fn begin_to_measure(&mut self) {
-        let now = self.now;
-        self.events += 1;
-        for flow in &mut self.flows {
-            flow.begin_to_measure(now);
+    /// Lets what is due next happen; false if it is behind `until`.
+    #[inline(always)]
+    fn step(&mut self, until: Time, watch: &mut Watch<'_>) -> bool {
+        let (pending, slot) = self.clock.first();
+        let (arrives, link) = self.wires.carried.first();
+        let medium = self.radio.deadline();
+        let now = pending.min(arrives).min(medium);
+        if now >= until {
+            let departs = pending == until && self.clock.is_before_schedule(slot);
+            if now > until || !(medium == until || arrives == until || departs) {
+                return false;
+            }
         }
-        self.read_gauge(now);
-        self.webs.iter_mut().for_each(Web::begin_to_measure);
-        if let Some(bottleneck) = &mut self.bottleneck {
-            bottleneck.begin_to_measure(now);
+        self.clock.now = now;
+        self.clock.events += 1;
+        if medium == now {
+            self.medium_event(now, watch);
+        } else if (arrives, link) < (pending, slot) {
+            if let Some(packet) = self.wires.carried.pop() {
+                self.travel(now, packet, Step::Wired);
+            }
+        } else {
+            self.agenda_event(now, self.clock.owner(slot));
+        }
+        true
+    }
+
+    /// An exchange or a transmission on air ends.
+    #[inline(always)]
+    fn medium_event(&mut self, now: Time, watch: &mut Watch<'_>) {
+        let exchange = watch.exchange.as_deref_mut();
+        let off = self.radio.advance(now, &mut self.flows, exchange);
+        self.flows.lose_all(&mut self.radio);
+        match off {
+            OffAir::Nothing => {}
+            OffAir::GoesOn(packet) => self.travel(now, packet, Step::Wired),
+            OffAir::Arrived(packet) => self.travel(now, packet, Step::Arrived),
         }
     }
 
-    fn agenda_event(&mut self, now: Time, slot: usize) {
-        if slot < self.slots.schedule() {
-            self.departure_event(now, slot);
-        } else if slot == self.slots.schedule() {
-            self.planned_event(now);
-        } else if slot == self.slots.gauge() {
-            self.events -= 1; // as if nobody looked
-            self.read_gauge(now);
-        } else if slot == self.slots.acks() {
-            self.made_ack_event(now);
-        } else if slot == self.slots.reports() {
-            self.report_event(now);
-        } else if self.slots.has_control && slot == self.slots.control() {
-            self.control_event(now);
-        } else {
-            self.timer_event(now, slot);
+    /// The turn of a slot of the agenda.
+    fn agenda_event(&mut self, now: Time, owner: Owner) {
+        match owner {
+            Owner::Link(link) => {
+                self.wires.depart(now, link);
+                wires::attend(&mut self.wires, &mut self.flows, &mut self.clock, link);
+            }
+            Owner::Schedule => self.planned_event(now),
+            Owner::Gauge => {
+                self.clock.events -= 1; // as if nobody looked
+                self.read_gauge(now);
+            }
+            Owner::Acks => {
+                let wants = self.flows.ack_made(now, &mut self.clock);
+                self.serve(now, wants);
+            }
+            Owner::Reports => {
+                let wants = self.flows.report(now, &mut self.clock);
+                self.serve(now, wants);
+            }
+            Owner::Control => self.control_event(now),
+            Owner::Receiver(flow) => {
+                let wants = self.flows.receiver_timer(now, flow, &mut self.clock);
+                self.serve(now, wants);
+            }
+            Owner::Sender(flow) => self.sender_event(now, flow),
+        }
+    }
+
+    fn sender_event(&mut self, now: Time, index: usize) {
+        let World {
+            flows,
+            wires,
+            clock,
+            ..
+        } = self;
+        if let Endpoints::Ping = flows.states[index].endpoints {
+            return self.ping_event(now);
+        }
+        let wants = flows.sender_timer(now, index, wires, clock);
+        let expired = matches!(wants, Wants::All(_));
+        self.serve(now, wants);
+        if expired && self.flows.states[index].held_up {
+            let World {
+                flows,
+                wires,
+                clock,
+                ..
+            } = self;
+            ahead::take_held_up(wires, flows, clock, index);
+        }
+    }
+
+    /// An endpoint gets what it wants.
+    fn serve(&mut self, now: Time, wants: Wants) {
+        match wants {
+            Wants::Nothing => {}
+            Wants::Packet(packet) => self.travel(now, packet, Step::Leaves),
+            Wants::All(flow) => self.pump(now, flow),
+            Wants::Fill(queue) => self.radio.fill(now, queue, &mut self.flows),
+        }
+    }
+
+    /// Something that was planned happens.
+    fn planned_event(&mut self, now: Time) {
+        let planned = self.plan.take();
+        self.clock.set(Owner::Schedule, self.plan.next());
+        match planned {
+            None => {}
+            Some(Planned::Channel(station, change)) => {
+                let station = station as usize;
+                let changes = &self.scenario.stations[station].channel_changes;
+                if let Some(cell) = self.radio.cell_mut() {
+                    cell.change_channel(station, &changes[change as usize].channel);
+                }
+            }
+            Some(Planned::Start(index)) if self.users.is_some() => self.start_user(now, index),
+            Some(Planned::Start(index)) => self.start_flow(now, index as usize),
+            Some(Planned::Stop(index)) if self.is_user_of_tcp(index) => self.stop_user(now, index),
+            Some(Planned::Stop(index)) => self.flows.stop(index as usize, &mut self.clock),
+        }
+        self.be_quiet();
+    }
+
+    fn start_flow(&mut self, now: Time, index: usize) {
+        let World {
+            flows,
+            wires,
+            clock,
+            ..
+        } = self;
+        let wants = flows.start(now, index, wires, clock);
+        self.serve(now, wants);
+    }
+
+    /// Endpoints may act up to what is planned next, or where somebody looks.
+    fn be_quiet(&mut self) {
+        let until = self.plan.next().min(self.halt).min(self.clock.end);
+        let World {
+            flows,
+            wires,
+            clock,
+            ..
+        } = self;
+        ahead::quiet_until(wires, flows, clock, until);
+    }
+
+    /// Receivers take the segments that have waited and need no longer.
+    #[inline(always)]
+    fn catch_up(&mut self) {
+        if self.flows.ahead.has_segments() {
+            self.take_segments();
+        }
+    }
+
+    #[cold]
+    fn take_segments(&mut self) {
+        while let Some((at, segment)) = self.flows.ahead.next_segment() {
+            self.clock.events += 1;
+            self.travel(at, segment, Step::Arrived);
+        }
+    }
+
+    /// Windows and queues are read now, and again after a time.
+    fn read_gauge(&mut self, now: Time) {
+        if let Some(gauge) = &mut self.gauge {
+            let next = gauge.read(now, &self.wires, &mut self.flows);
+            self.clock.set(Owner::Gauge, next);
+        }
+    }
+
+    /// The warm-up ends now: largest values and distributions, which have no difference, begin anew.
+    pub(crate) fn begin_to_measure(&mut self) {
+        let now = self.clock.now;
+        self.clock.events += 1;
+        self.flows.begin_to_measure(now);
+        self.read_gauge(now);
+        if let Some(bottleneck) = &mut self.bottleneck {
+            bottleneck.begin_to_measure(now);
         }
     }
 
@@ -311,12 +378,12 @@ impl<'a> World<'a> {
 
     /// How far it is.
     pub(crate) fn now(&self) -> Time {
-        self.now
+        self.clock.now
     }
 
     /// Events so far.
     pub(crate) fn events(&self) -> u64 {
-        self.events
+        self.clock.events
     }
 
     /// The air with its queues.
@@ -324,19 +391,14 @@ impl<'a> World<'a> {
         &self.radio
     }
 
-    /// The wired links by number, the bottleneck last.
-    pub(crate) fn links(&self) -> &[WiredLink] {
-        &self.links
+    /// The wired links.
+    pub(crate) fn wires(&self) -> &Wires {
+        &self.wires
     }
 
-    /// Flows by number: those of the scenario, then pings, then connections.
-    pub(crate) fn flows(&self) -> &[FlowState] {
+    /// The flows.
+    pub(crate) fn flows(&self) -> &Flows {
         &self.flows
-    }
-
-    /// Web sources by number.
-    pub(crate) fn webs(&self) -> &[Web] {
-        &self.webs
     }
 
     /// Users of links on a conflict graph.
@@ -356,15 +418,10 @@ impl<'a> World<'a> {
 
     /// Calls `visit` for each packet that is in a queue, on a link or on its way.
     pub(crate) fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
-        self.radio
-            .queues()
-            .flat_map(HeadQueue::packets)
-            .for_each(&mut *visit);
-        self.carried.items().for_each(&mut *visit);
-        self.ahead.packets().for_each(&mut *visit);
-        for wired in &self.links {
-            wired.link().each_packet(visit);
-        }
+        let queued = self.radio.queues().flat_map(HeadQueue::packets);
+        queued.for_each(&mut *visit);
+        self.wires.each_packet(visit);
+        self.flows.held_up().for_each(visit);
     }
 
     /// Name of a flow; that of a web connection's is its source's with the flow's number.
@@ -372,23 +429,11 @@ impl<'a> World<'a> {
         if let Some(own) = self.scenario.flows.get(index) {
             return own.name.clone();
         }
-        let what = if index < self.first_member {
-            "pings"
-        } else {
-            "web"
+        let what = match index < numbers::first_connection(self.scenario) {
+            true => "pings",
+            false => "web",
         };
         format!("{what} flow {index}")
-    }
-
-    /// Whether link number `link` is the virtual shared bottleneck.
-    pub(crate) fn is_bottleneck(&self, link: usize) -> bool {
-        self.bottleneck.is_some() && link == pings::number(self.scenario) as usize
-    }
-
-    /// Totals of each leaf of the virtual shared bottleneck.
-    pub(crate) fn leaves(&self) -> Vec<QueueCounters> {
-        let link = self.links.get(pings::number(self.scenario) as usize);
-        link.map_or_else(Vec::new, |wired| wired.link.leaves())
     }
 
     /// Payload of one full packet of a flow of the scenario. [bit]
@@ -399,102 +444,5 @@ impl<'a> World<'a> {
             Transport::Web(web) => web.tcp.mss_bytes,
         };
         f64::from(bytes) * 8.0
-    }
-
-    fn medium_event(&mut self, now: Time, watch: &mut Watch<'_>) {
-        let mut sources = Sources {
-            flows: &mut self.flows,
-            of_queue: &mut self.greedy,
-            hop: self.greedy_hop,
-        };
-        let exchange = watch.exchange.as_deref_mut();
-        let off = self.radio.advance(now, &mut sources, exchange);
-        self.lose_dropped();
-        match off {
-            OffAir::Nothing => {}
-            OffAir::GoesOn(packet) => self.forward(now, packet),
-            OffAir::Arrived(packet) => self.consume(now, &packet),
-        }
-    }
-
-    /// Counts what the radio has lost.
-    #[inline]
-    fn lose_dropped(&mut self) {
-        while let Some(packet) = self.radio.take_lost() {
-            self.lose(&packet);
-        }
-    }
-
-    /// A packet enters a queue of the radio, or is lost there.
-    #[inline]
-    fn offer(&mut self, now: Time, queue: u32, packet: &Packet) {
-        if !self.radio.offer(now, queue, packet) {
-            self.lose(packet);
-        }
-        self.lose_dropped();
-    }
-
-    /// Greedy sources begin to fill a queue of the radio.
-    fn fill(&mut self, now: Time, queue: u32) {
-        let mut sources = Sources {
-            flows: &mut self.flows,
-            of_queue: &mut self.greedy,
-            hop: self.greedy_hop,
-        };
-        self.radio.fill(now, queue, &mut sources);
-    }
-
-    fn lose(&mut self, packet: &Packet) {
-        let counters = &mut self.flows[packet.flow as usize].counters;
-        if packet.is_data() {
-            counters.lost += 1;
-        } else {
-            counters.acks_lost += 1;
-        }
-    }
-
-    fn planned_event(&mut self, now: Time) {
-        let (_, planned) = self.schedule[self.planned];
-        self.planned += 1;
-        self.agenda.set(self.slots.schedule(), self.next_planned());
-        match planned {
-            Planned::Channel(station, change) => {
-                let station = station as usize;
-                let changes = &self.scenario.stations[station].channel_changes;
-                let channel = &changes[change as usize].channel;
-                if let Some(cell) = self.radio.cell_mut() {
-                    cell.medium_mut().change_channel(station, channel);
-                }
-            }
-            Planned::Start(index) if self.users.is_some() => self.start_user(now, index),
-            Planned::Stop(index) if self.is_user_of_tcp(index) => self.stop_user(now, index),
-            Planned::Start(index) => self.start_flow(now, index),
-            Planned::Stop(index) if self.flows[index as usize].reports.is_some() => {
-                self.stop_reports(index);
-            }
-            Planned::Stop(index) => match &mut self.flows[index as usize].endpoints {
-                Endpoints::Ping => {} // no flow of the schedule
-                Endpoints::Tcp(tcp) => tcp.0.close(),
-                Endpoints::Web(web) => self.webs[*web as usize].close(),
-                Endpoints::Udp(source) => {
-                    source.close();
-                    let queues = self.greedy.iter_mut();
-                    queues.for_each(|flows| flows.retain(|&flow| flow != index));
-                }
-            },
-        }
-        self.be_quiet();
-    }
-
-    /// When the next thing that is planned happens.
-    fn next_planned(&self) -> Time {
-        let next = self.schedule.get(self.planned);
-        next.map_or(Time::NEVER, |&(at, _)| at)
-    }
-
-    /// Endpoints may act up to what is planned next, or where somebody looks.
-    fn be_quiet(&mut self) {
-        let until = self.next_planned().min(self.halt).min(self.end);
-        self.quiet_until(until);
     }
 }

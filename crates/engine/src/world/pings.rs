@@ -3,16 +3,11 @@
 
 use super::World;
 use super::flow::{Endpoints, FlowState};
-use super::network::NETWORK;
+use super::journey::Step;
+use super::numbers;
 use crate::bottleneck::{Bottleneck, Ping};
 use crate::kernel::time::Time;
-use crate::packet::{Ecn, Packet, PacketKind};
-use crate::scenario::Scenario;
-
-/// Number of the bottleneck among the links, behind those of the scenario.
-pub(super) fn number(scenario: &Scenario) -> u32 {
-    NETWORK + scenario.links.len() as u32
-}
+use crate::packet::Packet;
 
 impl FlowState {
     /// The pings of a station.
@@ -27,55 +22,41 @@ impl FlowState {
 }
 
 impl World<'_> {
-    /// The bottleneck begins, or the next ping is due; returns when that is.
-    pub(super) fn ping_event(&mut self, now: Time) -> Time {
+    /// The bottleneck begins, or the next ping is due.
+    pub(super) fn ping_event(&mut self, now: Time) {
         let Some(bottleneck) = &mut self.bottleneck else {
-            return Time::NEVER;
+            return;
         };
-        let (flows, beside) = (&self.flows, &self.beside);
+        let (states, beside) = (&self.flows.states, &self.beside);
         let datagrams = |station: usize| -> u64 {
             let own = beside.iter().filter(|&&(_, of)| of == station);
-            own.map(|&(flow, _)| flows[flow].counters.arrived).sum()
+            own.map(|&(flow, _)| states[flow].counters.arrived).sum()
         };
         let ping = bottleneck.advance(now, datagrams);
         let next = bottleneck.deadline();
         self.set_bottleneck();
+        let first = numbers::first_ping(self.scenario);
         if let Some(Ping { station, number }) = ping {
-            let index = self.scenario.flows.len() + station;
-            self.send_datagram(now, index, number);
+            let index = first + station;
+            let packet = self.flows.states[index].datagram(now, index as u32, number);
+            self.travel(now, packet, Step::Leaves);
         }
-        next
+        self.flows.set_timer(first, next, &mut self.clock);
+    }
+
+    /// The answer to a ping has come back.
+    pub(super) fn hear(&mut self, now: Time, answer: &Packet) {
+        if let Some(bottleneck) = &mut self.bottleneck {
+            bottleneck.answered(now, answer.number as u16);
+            self.set_bottleneck();
+        }
     }
 
     /// The bottleneck's link has the rate that is known now.
     fn set_bottleneck(&mut self) {
         let rate_bps = self.bottleneck.as_ref().and_then(Bottleneck::rate_bps);
         if let Some(rate_bps) = rate_bps {
-            let link = number(self.scenario) as usize;
-            self.links[link].link.set_rate(rate_bps);
-        }
-    }
-
-    /// A ping has reached its station, which answers, or its answer has come back.
-    pub(super) fn pinged(&mut self, now: Time, packet: &Packet) {
-        let flow = &mut self.flows[packet.flow as usize];
-        if packet.is_data() {
-            flow.counters.arrived += 1;
-            flow.counters.acks_sent += 1;
-            let answer = Packet {
-                queued: now,
-                bytes: flow.ack_bytes,
-                hop: 0,
-                kind: PacketKind::Ack,
-                ecn: Ecn::NotCapable,
-                ..*packet
-            };
-            return self.emit(now, answer);
-        }
-        flow.counters.acks_arrived += 1;
-        if let Some(bottleneck) = &mut self.bottleneck {
-            bottleneck.answered(now, packet.number as u16);
-            self.set_bottleneck();
+            self.wires.set_bottleneck(rate_bps);
         }
     }
 }

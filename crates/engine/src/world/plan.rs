@@ -12,12 +12,35 @@ pub(super) enum Planned {
     Channel(u32, u32),
 }
 
-/// Everything that is known to happen, in order.
-pub(super) fn plan_of(
-    scenario: &Scenario,
-    users: &[Flow],
-    streams: &Streams,
-) -> Vec<(Time, Planned)> {
+/// Everything that is known to happen, in order, and how much of it has.
+pub(super) struct Plan {
+    planned: Vec<(Time, Planned)>,
+    done: usize,
+}
+
+impl Plan {
+    pub(super) fn new(scenario: &Scenario, users: &[Flow], streams: &Streams) -> Plan {
+        Plan {
+            planned: plan_of(scenario, users, streams),
+            done: 0,
+        }
+    }
+
+    /// When the next thing happens.
+    pub(super) fn next(&self) -> Time {
+        let next = self.planned.get(self.done);
+        next.map_or(Time::NEVER, |&(at, _)| at)
+    }
+
+    /// The next thing, which happens now.
+    pub(super) fn take(&mut self) -> Option<Planned> {
+        let &(_, planned) = self.planned.get(self.done)?;
+        self.done += 1;
+        Some(planned)
+    }
+}
+
+fn plan_of(scenario: &Scenario, users: &[Flow], streams: &Streams) -> Vec<(Time, Planned)> {
     let at = |span: Span| Time::ZERO + span;
     let mut plan = Vec::new();
     for (index, flow) in scenario.flows.iter().chain(users).enumerate() {

@@ -9,17 +9,18 @@
 //! what it has sent is still delivered.
 
 use super::World;
-use super::flow::{Endpoints, FlowState};
+use super::flow::{Endpoints, FlowCounters, FlowState};
+use super::numbers::Owner;
+use super::wires::settle_all;
 use crate::control::multi_connection::{Aim, MultiConnection, Seen};
 use crate::control::utility::Utility;
 use crate::kernel::time::Time;
-use crate::record::FlowCounters;
 use crate::scenario::{Connections, Csma, CsmaFlow, TcpSettings, Transport};
 
 /// One user: a flow of the scenario, with its connections.
 pub(crate) struct User {
     rule: MultiConnection,
-    /// Of a TCP user.
+    /// Settings of a TCP user's connections.
     tcp: Option<TcpSettings>,
     /// Payload of a full packet. [bytes]
     payload_bytes: u32,
@@ -193,7 +194,7 @@ impl World<'_> {
     pub(super) fn arm_control(&mut self) {
         if let (Some(conflict), Some(users)) = (self.radio.conflict(), &self.users) {
             let next = conflict.prices_due().min(users.next);
-            self.agenda.set(self.slots.control(), next);
+            self.clock.set(Owner::Control, next);
         }
     }
 
@@ -207,7 +208,7 @@ impl World<'_> {
                 user.count_opened(now, index);
             }
         }
-        self.start_flow(now, index);
+        self.start_flow(now, index as usize);
     }
 
     /// Whether flow `index` of the scenario is a user's, over TCP.
@@ -227,7 +228,7 @@ impl World<'_> {
 
     /// Each user looks at its connections, and opens or closes some.
     pub(super) fn set_connections(&mut self, now: Time) {
-        self.settle_links(now); // what a user's connections have lost is known
+        settle_all(&mut self.wires, &mut self.flows, now); // what a user's connections have lost is known
         let (Some(users), Some(csma)) = (&mut self.users, &self.scenario.csma) else {
             return;
         };
@@ -240,7 +241,7 @@ impl World<'_> {
             if !user.active || !user.is_tcp() {
                 continue;
             }
-            let seen = user.look(now, &self.flows);
+            let seen = user.look(now, self.flows.states());
             let asked = user.rule.step(seen) as usize;
             for _ in asked..user.open.len() {
                 self.close_connection(now, index);
@@ -263,17 +264,18 @@ impl World<'_> {
         let Some(tcp) = user.tcp else {
             return false;
         };
-        let free = user.closed.iter().position(|&flow| self.is_free(flow));
-        let new = self.flows.len() as u32;
+        let free = user
+            .closed
+            .iter()
+            .position(|&flow| self.flows.is_free(flow));
+        let states = &mut self.flows.states;
+        let new = states.len() as u32;
         if free.is_none() {
-            if !self
-                .agenda
-                .grow(self.slots.flow(self.flows.len() + 1), self.end)
-            {
+            if !self.clock.grow(states.len() + 1) {
                 return false;
             }
-            self.flows.push(FlowState::connection(&tcp));
-            self.routes.add(index, false);
+            states.push(FlowState::connection(&tcp));
+            self.wires.routes.add(index, false);
         }
         let Some(users) = &mut self.users else {
             return false;
@@ -288,9 +290,9 @@ impl World<'_> {
         };
         user.count_opened(now, flow);
         if flow != new {
-            self.flows[flow as usize].renew(&tcp);
+            self.flows.states[flow as usize].renew(&tcp);
         }
-        self.start_flow(now, flow);
+        self.start_flow(now, flow as usize);
         true
     }
 
@@ -306,7 +308,7 @@ impl World<'_> {
         };
         user.closed_total += 1;
         user.closed.push(flow);
-        if let Endpoints::Tcp(tcp) = &mut self.flows[flow as usize].endpoints {
+        if let Endpoints::Tcp(tcp) = &mut self.flows.states[flow as usize].endpoints {
             tcp.0.close();
         }
         true

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use super::super::World;
 use super::*;
 use crate::measure::Measures;
 use crate::scenario::{Format, Scenario, parse};
@@ -125,7 +126,7 @@ fn memory_follows_the_connections_open_at_a_time() {
     let flows_after = |seconds: u64| {
         let mut world = World::new(&scenario, 0).unwrap();
         world.run_unwatched(Time(seconds * 1_000_000_000));
-        (world.flows.len(), world.webs[0].begun)
+        (world.flows.states.len(), world.flows.webs.sources[0].begun)
     };
     let (early, _) = flows_after(50);
     let (late, begun) = flows_after(200);

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use super::super::{FlowState, World};
+use super::super::World;
+use super::super::flow::FlowState;
 use crate::kernel::time::{Span, Time};
 use crate::measure::Measures;
 use crate::record::Series;
@@ -39,8 +40,8 @@ fn measured(scenario: &Scenario, shortcut: Shortcut) -> (String, u64) {
         Err(error) => panic!("{error}"),
     };
     match shortcut {
-        Shortcut::None => world.hop_by_hop(),
-        Shortcut::Links => world.by_events(),
+        Shortcut::None => world.wires.hop_by_hop(),
+        Shortcut::Links => world.wires.end_in_own_time(),
         Shortcut::Endpoints => {}
     }
     let replication = match observe(world, true, &mut |_| ControlFlow::Continue(())) {
@@ -111,7 +112,7 @@ fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be(
             scenario.record.series_interval = None;
         }
         let mut world = World::new(&scenario, 0).expect("a dumbbell");
-        let flow = world.routes.ahead(0);
+        let flow = world.wires.routes.ahead(0);
         assert_eq!(
             flow,
             [true, true],
@@ -119,7 +120,7 @@ fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be(
         );
         world.run_unwatched(Time::ZERO + scenario.duration);
         let timeouts = |flow: &FlowState| flow.sender().map_or(0, Sender::timeouts);
-        assert!(world.flows.iter().map(timeouts).sum::<u64>() > 10);
+        assert!(world.flows.states().iter().map(timeouts).sum::<u64>() > 10);
         let own_time = measured(&scenario, Shortcut::Links);
         assert_eq!(measured(&scenario, Shortcut::Endpoints), own_time);
     }
@@ -150,7 +151,7 @@ fn endpoints_act_ahead_of_time_only_where_the_order_of_their_packets_is_known() 
             settings.split("\n[").next().unwrap_or_default()
         ));
         let world = World::new(&scenario, 0).expect("a dumbbell");
-        assert_eq!(world.routes.ahead(0), expected, "{settings}");
+        assert_eq!(world.wires.routes.ahead(0), expected, "{settings}");
     }
 }
 
