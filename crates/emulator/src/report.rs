@@ -3,6 +3,7 @@
 use lasthop_engine::bottleneck;
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::mac::dcf::NodeCounters;
+use lasthop_engine::quantities::*;
 use lasthop_engine::queue::QueueCounters;
 use serde_json::{Map, Value, json};
 
@@ -78,11 +79,11 @@ impl Marks {
             "aps": [node(0, "ap")],
             "queues": queues,
             "cells": [item("cell", &[
-                ("busy_fraction", ratio(later.busy_ns - self.busy_ns, length_ns)),
+                BUSY_FRACTION.of(ratio(later.busy_ns - self.busy_ns, length_ns)),
             ])],
             "totals": [item("run", &[
-                ("lateness_p99_s", lateness.p99_s()),
-                ("foreign_packets", Some(hotspot.foreign as f64)),
+                LATENESS_P99.of(lateness.p99_s()),
+                FOREIGN.of(hotspot.foreign as f64),
             ])],
         });
         if let Some(link) = Marks::bottleneck(hotspot, end) {
@@ -116,13 +117,10 @@ impl Marks {
         item(
             name,
             &[
-                ("collision_rate", ratio(collided, attempts)),
-                ("frame_failure_rate", ratio(collided + corrupted, attempts)),
-                (
-                    "discard_probability",
-                    ratio(discarded, delivered + discarded),
-                ),
-                ("queue_packets", ratio(area, length_ns)),
+                COLLISION_RATE.of(ratio(collided, attempts)),
+                FRAME_FAILURE_RATE.of(ratio(collided + corrupted, attempts)),
+                DISCARD_PROBABILITY.of(ratio(discarded, delivered + discarded)),
+                QUEUE.of(ratio(area, length_ns)),
             ],
         )
     }
@@ -140,10 +138,10 @@ impl Marks {
         Some(item(
             "vsb",
             &[
-                ("capacity_bps", bottleneck.mean_rate_bps(end)),
-                ("ping_rtt_s", rtts.mean_s()),
-                ("ping_rtt_p95_s", rtts.quantile_s(0.95)),
-                ("ping_loss_probability", bottleneck.ping_loss()),
+                CAPACITY.of(bottleneck.mean_rate_bps(end)),
+                PING_RTT.of(rtts.mean_s()),
+                PING_RTT_P95.of(rtts.quantile_s(0.95)),
+                PING_LOSS_PROBABILITY.of(bottleneck.ping_loss()),
             ],
         ))
     }
@@ -154,12 +152,9 @@ fn queue_item(name: &str, from: QueueCounters, to: QueueCounters, area: u64, ns:
     item(
         name,
         &[
-            ("occupancy_packets", ratio(area, ns)),
-            (
-                "drop_probability",
-                ratio(to.dropped - from.dropped, to.offered - from.offered),
-            ),
-            ("sojourn_s", sojourn.map(|ns| ns / 1e9)),
+            OCCUPANCY.of(ratio(area, ns)),
+            DROP_PROBABILITY.of(ratio(to.dropped - from.dropped, to.offered - from.offered)),
+            SOJOURN.of(sojourn.map(|ns| ns / 1e9)),
         ],
     )
 }

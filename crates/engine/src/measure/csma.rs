@@ -3,6 +3,7 @@
 use super::{Item, Period, Value, ratio};
 use crate::conflict::{Conflict, Drive};
 use crate::kernel::time::Time;
+use crate::quantities::*;
 use crate::scenario::{Connections, Csma, CsmaAccess};
 use crate::world::FlowCounters;
 use crate::world::{User, Users, World};
@@ -102,21 +103,18 @@ impl Period<'_> {
                 self.over_user(user, |c| c.sent),
             );
             let mut values = vec![
-                ("goodput_bps", Some(goodputs[user])),
-                (
-                    "goodput_share",
-                    (total > 0.0).then(|| goodputs[user] / total),
-                ),
+                GOODPUT.of(goodputs[user]),
+                GOODPUT_SHARE.of((total > 0.0).then(|| goodputs[user] / total)),
             ];
             if users[user].is_tcp() {
-                values.push(("rtt_s", delay));
-                values.push(("loss_probability", loss));
+                values.push(RTT.of(delay));
+                values.push(LOSS_PROBABILITY.of(loss));
                 let again = self.over_user(user, |c| c.retransmitted);
-                values.push(("retransmissions", Some(again as f64)));
+                values.push(RETRANSMISSIONS.of(again as f64));
                 values.extend(self.management(user, csma));
             } else {
-                values.push(("one_way_delay_s", delay));
-                values.push(("loss_probability", loss));
+                values.push(ONE_WAY_DELAY.of(delay));
+                values.push(LOSS_PROBABILITY.of(loss));
             }
             Item {
                 name: flow.name.clone(),
@@ -134,9 +132,9 @@ impl Period<'_> {
         }
         let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.users[user]);
         vec![
-            ("connections", Some(self.mean_connections(user))),
-            ("connections_opened", Some((to.opened - from.opened) as f64)),
-            ("connections_closed", Some((to.closed - from.closed) as f64)),
+            CONNECTIONS.of(self.mean_connections(user)),
+            CONNECTIONS_OPENED.of((to.opened - from.opened) as f64),
+            CONNECTIONS_CLOSED.of((to.closed - from.closed) as f64),
         ]
     }
 
@@ -154,24 +152,24 @@ impl Period<'_> {
             let failed = collided + after.corrupted - before.corrupted;
             let discarded = after.discarded - before.discarded;
             let settled = discarded + after.delivered - before.delivered;
-            let mut values = vec![("airtime_fraction", ratio(to.air_ns - from.air_ns, length))];
+            let mut values = vec![AIRTIME_FRACTION.of(ratio(to.air_ns - from.air_ns, length))];
             if csma.access == CsmaAccess::Adaptive {
                 let r = (to.r_ns - from.r_ns) / length as f64;
-                values.push(("aggressiveness", Some(r)));
+                values.push(AGGRESSIVENESS.of(r));
             }
             if csma.dummy {
-                values.push(("dummy_fraction", ratio(to.dummy_ns - from.dummy_ns, length)));
+                values.push(DUMMY_FRACTION.of(ratio(to.dummy_ns - from.dummy_ns, length)));
             }
             if csma.connections != Connections::One {
                 let through = conflict.drives()[index].passes().iter();
                 let sum: f64 = through
                     .map(|&user| self.mean_connections(user as usize))
                     .sum();
-                values.push(("connections", Some(sum)));
+                values.push(CONNECTIONS.of(sum));
             }
-            values.push(("collision_rate", ratio(collided, attempts)));
-            values.push(("frame_failure_rate", ratio(failed, attempts)));
-            values.push(("discard_probability", ratio(discarded, settled)));
+            values.push(COLLISION_RATE.of(ratio(collided, attempts)));
+            values.push(FRAME_FAILURE_RATE.of(ratio(failed, attempts)));
+            values.push(DISCARD_PROBABILITY.of(ratio(discarded, settled)));
             Item {
                 name: conflict.name(index).to_owned(),
                 labels: Vec::new(),

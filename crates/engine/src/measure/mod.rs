@@ -12,6 +12,7 @@ pub(crate) use conservation::check as check_conservation;
 
 use crate::kernel::time::Time;
 use crate::mac::dcf::{DownCounters, NodeCounters};
+use crate::quantities::*;
 use crate::queue::QueueCounters;
 use crate::scenario::{Direction, Ends, Flow, Station, Transport};
 use crate::world::FlowCounters;
@@ -193,32 +194,29 @@ impl Period<'_> {
                 )
                 .map(|ns| ns / 1e9);
                 let mut values = vec![
-                    ("goodput_bps", Some(goodputs[index])),
-                    (
-                        "goodput_share",
-                        (total > 0.0).then(|| goodputs[index] / total),
-                    ),
+                    GOODPUT.of(goodputs[index]),
+                    GOODPUT_SHARE.of((total > 0.0).then(|| goodputs[index] / total)),
                 ];
                 let loss = ratio(to.lost - from.lost, to.sent - from.sent);
                 if let Transport::Tcp(tcp) = &flow.transport {
                     let cwnd = (to.cwnd_ns - from.cwnd_ns) / self.length_ns() as f64;
                     let again = to.retransmitted - from.retransmitted;
-                    values.push(("rtt_s", delay));
-                    values.push(("cwnd_packets", Some(cwnd)));
+                    values.push(RTT.of(delay));
+                    values.push(CWND.of(cwnd));
                     if noisy {
                         let longest = self.world.flows().states()[index].cwnd_max();
-                        values.push(("cwnd_max_packets", Some(longest)));
+                        values.push(CWND_MAX.of(longest));
                     }
-                    values.push(("loss_probability", loss));
-                    values.push(("retransmissions", Some(again as f64)));
+                    values.push(LOSS_PROBABILITY.of(loss));
+                    values.push(RETRANSMISSIONS.of(again as f64));
                     if tcp.segments.is_some() {
                         let completion = self.world.flows().states()[index].completion_s();
-                        values.push(("completion_s", completion));
-                        values.push(("unfinished", Some(f64::from(completion.is_none()))));
+                        values.push(COMPLETION.of(completion));
+                        values.push(UNFINISHED.of(f64::from(completion.is_none())));
                     }
                 } else {
-                    values.push(("one_way_delay_s", delay));
-                    values.push(("loss_probability", loss));
+                    values.push(ONE_WAY_DELAY.of(delay));
+                    values.push(LOSS_PROBABILITY.of(loss));
                 }
                 values.extend(self.reports(index));
                 Item {
@@ -237,10 +235,10 @@ impl Period<'_> {
         };
         let tally = reports.tally(Time(self.start.at_ns), Time(self.end.at_ns));
         vec![
-            ("reports", Some(tally.made as f64)),
-            ("report_delivery", tally.delivery()),
-            ("report_delay_s", tally.mean_s()),
-            ("report_delay_p95_s", tally.quantile_s(0.95)),
+            REPORTS.of(tally.made as f64),
+            REPORT_DELIVERY.of(tally.delivery()),
+            REPORT_DELAY.of(tally.mean_s()),
+            REPORT_DELAY_P95.of(tally.quantile_s(0.95)),
         ]
     }
 
@@ -284,19 +282,13 @@ impl Period<'_> {
     ) -> Item {
         let sojourn = ratio(to.sojourn_ns - from.sojourn_ns, to.left - from.left);
         let mut values = vec![
-            (
-                "occupancy_packets",
-                ratio(area_to.wrapping_sub(area_from), self.length_ns()),
-            ),
-            (
-                "drop_probability",
-                ratio(to.dropped - from.dropped, to.offered - from.offered),
-            ),
-            ("sojourn_s", sojourn.map(|ns| ns / 1e9)),
+            OCCUPANCY.of(ratio(area_to.wrapping_sub(area_from), self.length_ns())),
+            DROP_PROBABILITY.of(ratio(to.dropped - from.dropped, to.offered - from.offered)),
+            SOJOURN.of(sojourn.map(|ns| ns / 1e9)),
         ];
         if marks {
             let marked = ratio(to.marked - from.marked, to.offered - from.offered);
-            values.push(("mark_probability", marked));
+            values.push(MARK_PROBABILITY.of(marked));
         }
         Item {
             name: name.to_owned(),
@@ -310,8 +302,8 @@ impl Period<'_> {
             |snapshot: &Snapshot| snapshot.flows.iter().map(|f| f.delivered).sum::<u64>();
         let packets = delivered(&self.end) - delivered(self.start);
         let values = vec![
-            ("packets_delivered", Some(packets as f64)),
-            ("events", Some(self.world.events() as f64)),
+            PACKETS_DELIVERED.of(packets as f64),
+            EVENTS.of(self.world.events() as f64),
         ];
         vec![Item {
             name: "run".to_owned(),

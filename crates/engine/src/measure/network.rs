@@ -3,6 +3,7 @@
 use super::{Item, Period, Value, jain, ratio};
 use crate::bottleneck;
 use crate::kernel::time::Time;
+use crate::quantities::*;
 use crate::queue::QueueCounters;
 use crate::scenario::Transport;
 use crate::world::Endpoints;
@@ -23,8 +24,8 @@ impl Period<'_> {
             let wired = &self.world.wires().links()[index];
             let busy = self.end.links[index].1 - self.start.links[index].1;
             let mut values = vec![
-                ("utilisation", ratio(busy, self.length_ns())),
-                ("utilisation_min", wired.link().least_utilisation()),
+                UTILISATION.of(ratio(busy, self.length_ns())),
+                UTILISATION_MIN.of(wired.link().least_utilisation()),
             ];
             values.extend(self.bottleneck(index));
             Item {
@@ -46,10 +47,10 @@ impl Period<'_> {
         let rtts = bottleneck.rtts();
         let mean_bps = bottleneck.mean_rate_bps(Time(self.end.at_ns));
         vec![
-            ("capacity_bps", mean_bps),
-            ("ping_rtt_s", rtts.mean_s()),
-            ("ping_rtt_p95_s", rtts.quantile_s(0.95)),
-            ("ping_loss_probability", bottleneck.ping_loss()),
+            CAPACITY.of(mean_bps),
+            PING_RTT.of(rtts.mean_s()),
+            PING_RTT_P95.of(rtts.quantile_s(0.95)),
+            PING_LOSS_PROBABILITY.of(bottleneck.ping_loss()),
         ]
     }
 
@@ -74,10 +75,10 @@ impl Period<'_> {
             let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
             let mut item = self.queue_item(wired.name(), wired.marks(), (from, to), areas);
             let longest = wired.link().longest() as f64;
-            item.values.push(("occupancy_max_packets", Some(longest)));
+            item.values.push(OCCUPANCY_MAX.of(longest));
             let gauge = self.world.gauge();
             let deviation = gauge.and_then(|gauge| gauge.queue_deviation(index));
-            item.values.push(("occupancy_sd_packets", deviation));
+            item.values.push(OCCUPANCY_SD.of(deviation));
             item
         };
         self.shown().map(item).collect()
@@ -112,15 +113,15 @@ impl Period<'_> {
             };
             let loss = ratio(over(|c| c.lost), over(|c| c.sent));
             let mut values = vec![
-                ("goodput_bps", Some(sum)),
-                ("goodput_share", (total > 0.0).then(|| sum / total)),
-                ("jain", jain(&own)),
-                ("starved_flows", (!own.is_empty()).then_some(starved as f64)),
-                ("loss_probability", loss),
+                GOODPUT.of(sum),
+                GOODPUT_SHARE.of((total > 0.0).then(|| sum / total)),
+                JAIN.of(jain(&own)),
+                STARVED_FLOWS.of((!own.is_empty()).then_some(starved as f64)),
+                LOSS_PROBABILITY.of(loss),
             ];
             if members.iter().any(|&index| self.is_tcp(index)) {
-                values.push(("cwnd_packets", self.mean_cwnd(&members)));
-                values.push(("synchronisation", gauge.synchronisation(class)));
+                values.push(CWND.of(self.mean_cwnd(&members)));
+                values.push(SYNCHRONISATION.of(gauge.synchronisation(class)));
             }
             values.extend(self.delays(&members));
             values.extend(self.completions(&members));
@@ -156,8 +157,8 @@ impl Period<'_> {
     /// Mean round-trip time of the TCP flows among `members`, one-way delay of the others; which of
     /// them there are is the same in every replication.
     fn delays(&self, members: &[usize]) -> Vec<Value> {
-        let kinds = [(true, "rtt_s"), (false, "one_way_delay_s")];
-        let mean = |(tcp, quantity)| {
+        let kinds = [(true, RTT), (false, ONE_WAY_DELAY)];
+        let mean = |(tcp, quantity): (bool, Quantity)| {
             let of_kind = members.iter().filter(|&&index| self.is_tcp(index) == tcp);
             let counted = of_kind.map(|&index| {
                 let (from, to) = (&self.start.flows[index], &self.end.flows[index]);
@@ -165,7 +166,7 @@ impl Period<'_> {
                 (to.delay_ns - from.delay_ns, samples)
             });
             let (delay_ns, samples) = counted.reduce(|a, b| (a.0 + b.0, a.1 + b.1))?;
-            Some((quantity, ratio(delay_ns, samples).map(|ns| ns / 1e9)))
+            Some(quantity.of(ratio(delay_ns, samples).map(|ns| ns / 1e9)))
         };
         kinds.into_iter().filter_map(mean).collect()
     }
@@ -200,10 +201,10 @@ impl Period<'_> {
         let mean = times.iter().sum::<f64>() / times.len() as f64;
         let finished = !times.is_empty();
         vec![
-            ("completion_s", finished.then_some(mean)),
-            ("completion_p95_s", quantile(&times, 0.95)),
-            ("unfinished", Some(unfinished)),
-            ("transfer_rate_bps", self.transfer_rate_bps(&finite)),
+            COMPLETION.of(finished.then_some(mean)),
+            COMPLETION_P95.of(quantile(&times, 0.95)),
+            UNFINISHED.of(unfinished),
+            TRANSFER_RATE.of(self.transfer_rate_bps(&finite)),
         ]
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Item, Period, Value, jain, ratio};
 use crate::kernel::time::Time;
+use crate::quantities::*;
 use crate::queue::{Deviation, HeadQueue, QueueCounters};
 use crate::world::World;
 
@@ -43,12 +44,9 @@ impl Period<'_> {
         let to = self.end.shared.deviations[place];
         let mean_square = (to.squared_ns - from.squared_ns) / self.length_ns() as f64;
         vec![
-            ("occupancy_error_packets", Some(libm::sqrt(mean_square))),
-            (
-                "empty_fraction",
-                ratio(to.empty_ns - from.empty_ns, self.length_ns()),
-            ),
-            ("settling_s", vbs.settling().map(|span| span.seconds())),
+            OCCUPANCY_ERROR.of(libm::sqrt(mean_square)),
+            EMPTY_FRACTION.of(ratio(to.empty_ns - from.empty_ns, self.length_ns())),
+            SETTLING.of(vbs.settling().map(|span| span.seconds())),
         ]
     }
 
@@ -79,13 +77,13 @@ impl Period<'_> {
                 name: class.name.clone(),
                 labels: Vec::new(),
                 values: vec![
-                    ("goodput_bps", Some(sum)),
-                    ("goodput_share", (total > 0.0).then(|| sum / total)),
-                    ("target_share", Some(class.target)),
-                    ("queue_share", ratio(areas[index], whole)),
-                    ("occupancy_packets", ratio(areas[index], self.length_ns())),
-                    ("drop_probability", drops),
-                    ("jain", jain(&own)),
+                    GOODPUT.of(sum),
+                    GOODPUT_SHARE.of((total > 0.0).then(|| sum / total)),
+                    TARGET_SHARE.of(class.target),
+                    QUEUE_SHARE.of(ratio(areas[index], whole)),
+                    OCCUPANCY.of(ratio(areas[index], self.length_ns())),
+                    DROP_PROBABILITY.of(drops),
+                    JAIN.of(jain(&own)),
                 ],
             }
         };

@@ -1,6 +1,7 @@
 //! What is measured of web traffic: its connections as one class.
 
 use super::{Item, Period, ratio};
+use crate::quantities::*;
 use crate::world::FlowCounters;
 
 impl Period<'_> {
@@ -30,20 +31,14 @@ impl Period<'_> {
             name: name.to_owned(),
             labels: Vec::new(),
             values: vec![
-                ("goodput_bps", Some(goodput_bps)),
-                (
-                    "goodput_share",
-                    (total_bps > 0.0).then(|| goodput_bps / total_bps),
-                ),
-                ("loss_probability", ratio(lost, sent)),
-                (
-                    "connections_finished",
-                    Some(web.completions().count() as f64),
-                ),
-                ("connections_refused", Some(web.refused() as f64)),
-                ("completion_s", web.completions().mean_s()),
-                ("completion_p95_s", web.completions().quantile_s(0.95)),
-                ("unfinished", Some(web.unfinished() as f64)),
+                GOODPUT.of(goodput_bps),
+                GOODPUT_SHARE.of((total_bps > 0.0).then(|| goodput_bps / total_bps)),
+                LOSS_PROBABILITY.of(ratio(lost, sent)),
+                CONNECTIONS_FINISHED.of(web.completions().count() as f64),
+                CONNECTIONS_REFUSED.of(web.refused() as f64),
+                COMPLETION.of(web.completions().mean_s()),
+                COMPLETION_P95.of(web.completions().quantile_s(0.95)),
+                UNFINISHED.of(web.unfinished() as f64),
             ],
         }
     }

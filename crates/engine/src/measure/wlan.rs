@@ -3,6 +3,7 @@
 use super::{Item, Period, Value, jain, ratio};
 use crate::bottleneck;
 use crate::mac::dcf::NodeCounters;
+use crate::quantities::*;
 use crate::scenario::{Direction, Flow, Station};
 
 impl Period<'_> {
@@ -25,9 +26,9 @@ impl Period<'_> {
             .map(|index| {
                 let own = sums[index];
                 let mut values = vec![
-                    ("goodput_bps", Some(own)),
-                    ("goodput_share", (total > 0.0).then(|| own / total)),
-                    ("fairness_level", (own > 0.0).then(|| sums[0] / own)),
+                    GOODPUT.of(own),
+                    GOODPUT_SHARE.of((total > 0.0).then(|| own / total)),
+                    FAIRNESS_LEVEL.of((own > 0.0).then(|| sums[0] / own)),
                 ];
                 values.extend(self.beside_the_bottleneck(index));
                 let mut item = self.node_item(&stations[index].name, index as u32 + 1, values);
@@ -45,7 +46,7 @@ impl Period<'_> {
         let own = bottleneck::beside(self.world.scenario()).filter(|&(_, of)| of == station);
         let passed =
             own.map(|(flow, _)| self.end.flows[flow].arrived - self.start.flows[flow].arrived);
-        Some(("bypass_packets", Some(passed.sum::<u64>() as f64)))
+        Some(BYPASS.of(passed.sum::<u64>() as f64))
     }
 
     /// What became of the access point's frames to a station, where errors tell stations apart.
@@ -55,11 +56,8 @@ impl Period<'_> {
         let discarded = to.discarded - from.discarded;
         let settled = to.delivered - from.delivered + discarded;
         [
-            (
-                "downlink_failure_rate",
-                ratio(failed, to.attempts - from.attempts),
-            ),
-            ("downlink_discard_probability", ratio(discarded, settled)),
+            DOWNLINK_FAILURE_RATE.of(ratio(failed, to.attempts - from.attempts)),
+            DOWNLINK_DISCARD_PROBABILITY.of(ratio(discarded, settled)),
         ]
     }
 
@@ -84,10 +82,10 @@ impl Period<'_> {
         }
         let failed = sum.collided + sum.corrupted;
         let settled = sum.delivered + sum.discarded;
-        values.push(("collision_rate", ratio(sum.collided, sum.attempts)));
-        values.push(("frame_failure_rate", ratio(failed, sum.attempts)));
-        values.push(("discard_probability", ratio(sum.discarded, settled)));
-        values.push(("queue_packets", ratio(area, self.length_ns())));
+        values.push(COLLISION_RATE.of(ratio(sum.collided, sum.attempts)));
+        values.push(FRAME_FAILURE_RATE.of(ratio(failed, sum.attempts)));
+        values.push(DISCARD_PROBABILITY.of(ratio(sum.discarded, settled)));
+        values.push(QUEUE.of(ratio(area, self.length_ns())));
         Item {
             name: name.to_owned(),
             labels: Vec::new(),
@@ -108,14 +106,14 @@ impl Period<'_> {
         let both = up > 0.0 && down > 0.0;
         let active = self.end.activity_ns.wrapping_sub(self.start.activity_ns);
         let values = vec![
-            ("goodput_bps", Some(up + down)),
-            ("active_stations", ratio(active, self.length_ns())),
-            ("jain", self.jain(goodputs)),
-            ("updown_ratio", both.then(|| up / down)),
-            (
-                "busy_fraction",
-                ratio(self.end.busy_ns - self.start.busy_ns, self.length_ns()),
-            ),
+            GOODPUT.of(up + down),
+            ACTIVE_STATIONS.of(ratio(active, self.length_ns())),
+            JAIN.of(self.jain(goodputs)),
+            UPDOWN_RATIO.of(both.then(|| up / down)),
+            BUSY_FRACTION.of(ratio(
+                self.end.busy_ns - self.start.busy_ns,
+                self.length_ns(),
+            )),
         ];
         vec![Item {
             name: "cell".to_owned(),

@@ -156,10 +156,15 @@ impl Radio {
             Radio::Cell(cell) => cell.queues(),
             Radio::Conflict(conflict) => conflict.queues(),
         };
-        (0..count).map(|number| match self {
+        (0..count).map(|number| self.queue(number))
+    }
+
+    /// Queue `number`.
+    pub(crate) fn queue(&self, number: usize) -> &HeadQueue {
+        match self {
             Radio::Cell(cell) => cell.queue(number),
             Radio::Conflict(conflict) => conflict.queue(number),
-        })
+        }
     }
 
     /// Whether queue `number` may mark packets.
