@@ -9,7 +9,7 @@ use lasthop_engine::cell::{Cell, Received};
 use lasthop_engine::kernel::calendar::Calendar;
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::{Span, Time};
-use lasthop_engine::link::{self, Fate, Link};
+use lasthop_engine::link::{self, Link, Transit};
 use lasthop_engine::mac::dcf::AP;
 use lasthop_engine::packet::{Ecn, Packet, PacketKind};
 use lasthop_engine::queue::QueueCounters;
@@ -255,10 +255,10 @@ impl<'a> Hotspot<'a> {
                 continue; // it passes beside the bottleneck
             }
             match self.links[index].enter(now, now, &mut packet) {
-                Fate::Arrives(at) if at == now => {}
-                Fate::Arrives(at) => return self.carried.push(at, index, packet),
-                Fate::Kept => return self.settle(index, now),
-                Fate::Refused | Fate::Lost => return self.lose(&packet),
+                Transit::Arrives(at) if at == now => {}
+                Transit::Arrives(at) => return self.carried.push(at, index, packet),
+                Transit::Kept => return self.settle(index, now),
+                Transit::Refused | Transit::Lost => return self.lose(&packet),
             }
         }
     }

@@ -23,7 +23,7 @@ use crate::scenario::{LinkSettings, Wire};
 
 /// What becomes of a packet that enters a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Transit {
     /// It arrives at the far end at this instant.
     Arrives(Time),
     /// The queue has no place for it.
@@ -108,9 +108,9 @@ impl Link {
 
     /// `packet` enters at `at`, which is `now` or, for a pipe, ahead of it ([`Pipe::enter`]).
     #[inline]
-    pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Fate {
+    pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         match self {
-            Link::Host(host) => Fate::Arrives(host.enter(at, packet)),
+            Link::Host(host) => Transit::Arrives(host.enter(at, packet)),
             Link::Pipe(pipe) => pipe.enter(now, at, packet),
             Link::Served(served) => served.enter(now, *packet),
         }

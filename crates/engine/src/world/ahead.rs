@@ -35,7 +35,7 @@ use super::legs::Place;
 use super::wires::{Wires, attend, settle};
 use crate::kernel::calendar::Calendar;
 use crate::kernel::time::{Span, Time};
-use crate::link::Fate;
+use crate::link::Transit;
 use crate::packet::Packet;
 
 /// What endpoints are to do, and may not yet.
@@ -153,7 +153,7 @@ fn go_on(
             Place::Link(link) => {
                 let link = link as usize;
                 match wires.links[link].link.enter(now, at, packet) {
-                    Fate::Arrives(arrival) => at = arrival,
+                    Transit::Arrives(arrival) => at = arrival,
                     other => return Next::Step(stop_at(wires, flows, clock, at, link, other)),
                 }
             }
@@ -180,12 +180,14 @@ fn stop_at(
     clock: &mut Clock,
     at: Time,
     link: usize,
-    fate: Fate,
+    fate: Transit,
 ) -> Step {
     match fate {
-        Fate::Kept => attend(wires, flows, clock, link),
-        Fate::Refused | Fate::Lost if at == clock.now => return Step::Lost,
-        Fate::Refused | Fate::Lost | Fate::Arrives(_) => settle(wires, flows, clock.now, link),
+        Transit::Kept => attend(wires, flows, clock, link),
+        Transit::Refused | Transit::Lost if at == clock.now => return Step::Lost,
+        Transit::Refused | Transit::Lost | Transit::Arrives(_) => {
+            settle(wires, flows, clock.now, link)
+        }
     }
     Step::UnderWay
 }
