@@ -18,7 +18,7 @@ use crate::cell::Greedy;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::NodeCounters;
-use crate::mac::graph::{Fate, Graph, Vertex};
+use crate::mac::graph::{Ended, Graph, Vertex};
 use crate::packet::Packet;
 use crate::queue::{HeadQueue, Outlet};
 use crate::scenario::{Csma, CsmaAccess, CsmaPrice, QueueSetting};
@@ -156,8 +156,8 @@ impl Conflict {
         let next = queue.head().map(|next| next.bytes);
         self.medium.proceed(now, number, next);
         match fate {
-            Fate::Delivered => packet,
-            Fate::Discarded => {
+            Ended::Delivered => packet,
+            Ended::Discarded => {
                 self.lost.extend(packet);
                 None
             }

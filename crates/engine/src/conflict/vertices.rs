@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::mac::graph::{Counting, Rules, Vertex};
+use crate::mac::graph::{Continuous, Counting, Rules, Slotted, Vertex};
 use crate::scenario::{Csma, CsmaAccess, CsmaAcks, Hop};
 
 /// Length of the longest packets. [bytes]
@@ -49,16 +49,16 @@ pub(super) fn rules_of(csma: &Csma, longest: u32) -> Rules {
     let overhead_ns = csma.air.overhead.0 as f64;
     Rules {
         counting: match csma.access {
-            CsmaAccess::Adaptive | CsmaAccess::Legacy { .. } => {
-                Counting::Continuous(csma.air.backoff)
-            }
-            CsmaAccess::Dcf(dcf) => Counting::Slotted {
+            CsmaAccess::Adaptive | CsmaAccess::Legacy { .. } => Counting::Continuous(Continuous {
+                spread: csma.air.backoff,
+            }),
+            CsmaAccess::Dcf(dcf) => Counting::Slotted(Slotted {
                 slot: dcf.slot,
                 difs: dcf.difs,
                 eifs: dcf.eifs,
                 cwmin: dcf.cwmin,
                 cwmax: dcf.cwmax,
-            },
+            }),
         },
         overhead_ns,
         byte_ns: (whole_ns - overhead_ns) / f64::from(longest),
