@@ -97,6 +97,7 @@ pub fn run(scenario: &Scenario, descriptors: &Descriptors) -> Result<Value, Emul
             }
         }
         if warm.is_none() && now >= Time::ZERO + scenario.warmup {
+            hotspot.begin_to_measure(now);
             warm = Some(Marks::take(&hotspot, now));
             lateness = Lateness::default();
         }

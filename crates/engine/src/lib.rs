@@ -6,11 +6,13 @@
 
 pub mod app;
 pub mod bottleneck;
+pub mod cell;
 pub mod channel;
 pub mod conflict;
 pub mod control;
 mod error;
 pub mod estimate;
+pub mod histogram;
 pub mod kernel;
 pub mod link;
 pub mod mac;
@@ -21,6 +23,7 @@ pub mod pcapng;
 pub mod quantities;
 pub mod queue;
 pub mod record;
+mod replication;
 pub mod result;
 mod run;
 pub mod scenario;

@@ -2,7 +2,7 @@
 
 use crate::kernel::time::Span;
 use crate::notation::setting::{
-    FileTable, Json, S, Setting, US, duration, number, rate, size, word, word_or_none,
+    Json, S, Setting, US, duration, number, rate, size, word, word_or_none,
 };
 use crate::notation::value::Value;
 use crate::tcp::TcpSettings;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::app::{Arrivals, Transport};
 use crate::control::utility::{MOST_POINTS, Marginals};
 use crate::kernel::time::Span;
+use crate::mac::Spread;
 use crate::notation::setting::{
     Millimetres, S, US, count, duration, flag, length, name, names, number, points, probability,
     tables, word,
@@ -32,18 +33,6 @@ words! {
         Legacy = "legacy",
         /// In slots.
         Dcf = "dcf",
-    }
-}
-
-words! {
-    /// A distribution on the positive numbers, by its mean.
-    pub enum Spread {
-        /// Exponential.
-        Exponential = "exponential",
-        /// Uniform between zero and twice the mean.
-        Uniform = "uniform",
-        /// Always the mean.
-        Constant = "constant",
     }
 }
 

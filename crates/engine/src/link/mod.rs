@@ -9,7 +9,6 @@ mod host;
 mod pipe;
 mod served;
 mod settings;
-pub mod shared;
 mod stays;
 
 use std::ops::Range;
@@ -25,7 +24,7 @@ use crate::queue::{Admission, Outlet, QueueCounters, Scheduler};
 
 /// What becomes of a packet that enters a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Transit {
     /// It arrives at the far end at this instant.
     Arrives(Time),
     /// The queue has no place for it.
@@ -45,6 +44,21 @@ pub enum Link {
     Pipe(Box<Pipe>),
     /// Its queue decides on departure too.
     Served(Box<Served>),
+}
+
+/// One direction of the wire behind a cell as a link.
+pub fn of_wire(wire: &Wire, name: &str, [from, to]: [&str; 2]) -> LinkSettings {
+    LinkSettings {
+        name: name.to_owned(),
+        from: from.to_owned(),
+        to: to.to_owned(),
+        rate_bps: wire.rate_bps,
+        delay: wire.delay,
+        jitter: Span::ZERO,
+        queue: wire.queue,
+        loss: wire.loss,
+        of_host: false,
+    }
 }
 
 impl Link {
@@ -95,9 +109,9 @@ impl Link {
 
     /// `packet` enters at `at`, which is `now` or, for a pipe, ahead of it ([`Pipe::enter`]).
     #[inline]
-    pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Fate {
+    pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         match self {
-            Link::Host(host) => Fate::Arrives(host.enter(at, packet)),
+            Link::Host(host) => Transit::Arrives(host.enter(at, packet)),
             Link::Pipe(pipe) => pipe.enter(now, at, packet),
             Link::Served(served) => served.enter(now, *packet),
         }

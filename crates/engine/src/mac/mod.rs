@@ -17,6 +17,7 @@ mod presets;
 pub mod rates;
 mod settings;
 
+pub use graph::Spread;
 pub(crate) use presets::{DATA_RATE, Preset};
 pub use rates::{Rates, data_rates};
 pub use settings::{

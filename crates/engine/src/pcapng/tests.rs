@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::kernel::time::{Span, Time};
+use crate::notation::setting::FileTable;
 use crate::packet::{Ecn, Packet, PacketKind};
 use crate::record::FrameKind;
-use crate::notation::setting::FileTable;
 use crate::scenario::*;
 
 fn node(queue_packets: u32) -> Node {

@@ -9,7 +9,7 @@ pub use crate::bottleneck::{VsbFairness, VsbSettings};
 pub use crate::channel::{Channel, ChannelChange, Quality};
 pub use crate::conflict::{
     Connections, Csma, CsmaAccess, CsmaAcks, CsmaAir, CsmaFlow, CsmaLink, CsmaNode, CsmaPrice,
-    CsmaUsers, DcfSettings, Hop, Spread,
+    CsmaUsers, DcfSettings, Hop,
 };
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
@@ -17,7 +17,7 @@ pub use crate::link::{LinkSettings, Wire};
 use crate::mac::dcf::Dcf;
 pub use crate::mac::{
     Access, Category, Cell, CountdownRule, Node, Phy, PhyKind, QueueOrder, RateControl, Rates,
-    Station, data_rates,
+    Spread, Station, data_rates,
 };
 pub use crate::packet::Direction;
 pub use crate::queue::*;

@@ -10,9 +10,7 @@ use crate::conflict::CsmaTable;
 use crate::kernel::time::Span;
 use crate::link::{LinkSettings, Wire};
 use crate::mac::{Cell, DATA_RATE, NodeAccess};
-use crate::notation::setting::{
-    FileTable, MS, S, count, duration, inner, listed, shorthand, tables, title,
-};
+use crate::notation::setting::{MS, S, count, duration, inner, listed, shorthand, tables, title};
 use crate::queue::{QueueSetting, queue};
 use crate::record::Record;
 use crate::table;

@@ -42,7 +42,7 @@ pub(super) enum Packet {
 }
 
 /// What becomes of a packet: its one-way delay, or `None` if it is lost.
-type Fate<'a> = dyn FnMut(Packet) -> Option<Span> + 'a;
+type Passing<'a> = dyn FnMut(Packet) -> Option<Span> + 'a;
 
 /// Whether a segment is marked on its way, if it may be.
 type Marking<'a> = dyn FnMut(u32) -> bool + 'a;
@@ -60,7 +60,7 @@ pub(super) struct Pipe<'a> {
     pub(super) looks: bool,
     under_way: BinaryHeap<Reverse<(Time, u64, Packet)>>,
     sent: u64,
-    fate: Box<Fate<'a>>,
+    fate: Box<Passing<'a>>,
     /// Nothing is marked unless a test says so.
     pub(super) marking: Box<Marking<'a>>,
 }

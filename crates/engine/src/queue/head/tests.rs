@@ -57,7 +57,8 @@ fn discipline(ecn: bool) -> impl Strategy<Value = Discipline> {
             max_burst: Span(2 * MS),
             ecn,
         })),
-        (1..40_u32).prop_map(move |queues| Discipline::FqCoDel(FqCoDelSetting::of(codel, 700, queues))),
+        (1..40_u32)
+            .prop_map(move |queues| Discipline::FqCoDel(FqCoDelSetting::of(codel, 700, queues))),
     ]
 }
 

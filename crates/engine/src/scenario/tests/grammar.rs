@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use super::super::root::Root;
-use crate::notation::setting::FileTable;
-use crate::queue::DISCIPLINES;
 use super::super::model::CongestionControl;
+use super::super::root::Root;
 use super::super::schema;
 use super::toml;
 use crate::notation::problem::Origin;
+use crate::notation::setting::FileTable;
 use crate::notation::table::{Default, Key, Kind, Table};
 use crate::notation::tree::{Data, Item};
 use crate::notation::value::check;
+use crate::queue::DISCIPLINES;
 
 /// All four kinds of flow, and long enough for the sample values.
 const FULL: &str = r#"
@@ -301,12 +301,10 @@ fn every_congestion_control_of_the_grammar_has_its_name_in_the_model() {
     let Some(Key {
         kind: Kind::Choice(words),
         ..
-    }) = Root::table()
-        .key("tcp")
-        .and_then(|key| match key.kind {
-            Kind::Table(table) => table().key("congestion"),
-            _ => None,
-        })
+    }) = Root::table().key("tcp").and_then(|key| match key.kind {
+        Kind::Table(table) => table().key("congestion"),
+        _ => None,
+    })
     else {
         panic!("tcp.congestion is a choice");
     };

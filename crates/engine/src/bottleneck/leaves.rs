@@ -1,9 +1,9 @@
-//! The virtual shared bottleneck as a link: a leaf for each party, one server for all (paper 002,
-//! section 4.2). Packets of both directions enter the same link.
+//! The bottleneck as a link: a leaf for each party, one server for all. Packets of both directions enter
+//! the same link.
 
-use super::Link;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
+use crate::link::Link;
 use crate::queue::{Fair, Scheduler};
 use crate::scenario::{
     Direction, Ends, Flow, LinkSettings, QueueSetting, Scenario, Transport, VsbFairness,
@@ -16,9 +16,6 @@ const ACK_BYTES: u32 = 40;
 
 /// A rate at which packets pass in no time. [bit/s]
 const FREE: u64 = u64::MAX;
-
-/// So long after its last uplink datagram a station is not pinged. [ns]
-pub const UDP_MEMORY: Span = Span(5_000_000_000);
 
 /// Whether the packets of `flow` pass the bottleneck.
 pub fn is_redirected(flow: &Flow) -> bool {
@@ -38,16 +35,16 @@ fn airtime(node: u32, scenario: &Scenario) -> Span {
 }
 
 /// Leaves of a bottleneck.
-pub struct Leaves {
+pub(super) struct Leaves {
     names: Vec<String>,
     weights: Vec<f64>,
-    /// Of each flow the leaf of its ACKs and that of its data.
+    /// Leaves of each flow: `[ACKs, data]`.
     of_flow: Vec<[u32; 2]>,
 }
 
 impl Leaves {
     /// The leaves of a kind of fairness.
-    pub fn new(fairness: VsbFairness, scenario: &Scenario) -> Leaves {
+    pub(super) fn new(fairness: VsbFairness, scenario: &Scenario) -> Leaves {
         let stations = scenario.stations.iter();
         let alike = |names: Vec<String>| (vec![1.0; names.len()], names);
         let (weights, names) = match fairness {
@@ -83,7 +80,7 @@ impl Leaves {
     }
 
     /// Leaves that packets can come to: number, and name in results.
-    pub fn shown(&self, scenario: &Scenario) -> Vec<(u32, String)> {
+    pub(super) fn shown(&self, scenario: &Scenario) -> Vec<(u32, String)> {
         let pairs = scenario.flows.iter().zip(&self.of_flow);
         let redirected = pairs.filter(|(flow, _)| is_redirected(flow));
         let used: Vec<u32> = redirected.flat_map(|(_, leaves)| *leaves).collect();
@@ -95,7 +92,8 @@ impl Leaves {
     }
 }
 
-/// The bottleneck as a link, at rest and free.
+/// The bottleneck of `settings` as a link, at rest, its rate to be set. `bin` is the width of the bins
+/// over which the least utilisation is taken.
 pub fn link_of(settings: &VsbSettings, scenario: &Scenario, streams: &Streams, bin: Span) -> Link {
     let leaves = Leaves::new(settings.fairness, scenario);
     let fair = Fair::new(leaves.of_flow, &leaves.weights, settings.queue_packets);

@@ -4,13 +4,17 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use super::super::{Endpoints, FlowState, World};
-use crate::kernel::time::Span;
+use super::super::World;
+use super::super::flow::FlowState;
+use crate::kernel::time::{Span, Time};
 use crate::measure::Measures;
+use crate::record::Series;
+use crate::replication::observe;
 use crate::scenario::{
     CoDelSetting, Discipline, Format, FqCoDelSetting, PieSetting, QueueSetting, RedForm,
     RedSetting, RedWeight, Scenario, Transport, parse,
 };
+use crate::tcp::Sender;
 
 fn scenario(text: &str) -> Scenario {
     match parse(text, Format::Toml, "test.toml", &[]) {
@@ -36,19 +40,16 @@ fn measured(scenario: &Scenario, shortcut: Shortcut) -> (String, u64) {
         Err(error) => panic!("{error}"),
     };
     match shortcut {
-        Shortcut::None => world.hop_by_hop(),
-        Shortcut::Links => world.by_events(),
+        Shortcut::None => world.wires.hop_by_hop(),
+        Shortcut::Links => world.wires.end_in_own_time(),
         Shortcut::Endpoints => {}
     }
-    if let Err(error) = world.run(&mut |_| ControlFlow::Continue(())) {
-        panic!("{error}");
-    }
-    let events = world.events;
-    let replication = match world.finish() {
+    let replication = match observe(world, true, &mut |_| ControlFlow::Continue(())) {
         Ok(replication) => replication,
         Err(error) => panic!("{error} in {scenario:?}"),
     };
     let mut measures = replication.measures;
+    let events = value(&measures, "totals", "run", "events") as u64;
     measures.lists.retain(|(list, _)| *list != "totals");
     let series = replication.series.map(|series| series.tracks);
     (format!("{measures:?} {series:?}"), events)
@@ -69,7 +70,7 @@ fn run(text: &str) -> Measures {
 }
 
 fn measures(scenario: &Scenario) -> Measures {
-    let run = crate::world::run_replication(scenario, 0, &mut |_| ControlFlow::Continue(()));
+    let run = crate::replication::run_replication(scenario, 0, &mut |_| ControlFlow::Continue(()));
     match run {
         Ok(replication) => replication.measures,
         Err(error) => panic!("{error}"),
@@ -111,19 +112,15 @@ fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be(
             scenario.record.series_interval = None;
         }
         let mut world = World::new(&scenario, 0).expect("a dumbbell");
-        let flow = world.routes.ahead(0);
+        let flow = world.wires.routes.ahead(0);
         assert_eq!(
             flow,
             [true, true],
             "receivers and senders act ahead of time"
         );
-        let run = world.run(&mut |_| ControlFlow::Continue(()));
-        assert_eq!(run, Ok(()));
-        let timeouts = |flow: &FlowState| match &flow.endpoints {
-            Endpoints::Tcp(tcp) => tcp.0.timeouts(),
-            _ => 0,
-        };
-        assert!(world.flows.iter().map(timeouts).sum::<u64>() > 10);
+        world.run_unwatched(Time::ZERO + scenario.duration);
+        let timeouts = |flow: &FlowState| flow.sender().map_or(0, Sender::timeouts);
+        assert!(world.flows.states().iter().map(timeouts).sum::<u64>() > 10);
         let own_time = measured(&scenario, Shortcut::Links);
         assert_eq!(measured(&scenario, Shortcut::Endpoints), own_time);
     }
@@ -154,7 +151,7 @@ fn endpoints_act_ahead_of_time_only_where_the_order_of_their_packets_is_known() 
             settings.split("\n[").next().unwrap_or_default()
         ));
         let world = World::new(&scenario, 0).expect("a dumbbell");
-        assert_eq!(world.routes.ahead(0), expected, "{settings}");
+        assert_eq!(world.wires.routes.ahead(0), expected, "{settings}");
     }
 }
 
@@ -252,10 +249,8 @@ flow.bulk = { count = 2, congestion = "cubic" }
 #[test]
 fn series_of_a_network_have_no_cell() {
     let scenario = scenario(DUMBBELL);
-    let series = World::new(&scenario, 0).map(|mut world| world.series.take());
-    let Ok(Some(series)) = series else {
-        panic!("series were asked for");
-    };
+    let world = World::new(&scenario, 0).expect("a dumbbell");
+    let series = Series::new(&world, Span(10_000_000));
     let queues = series.tracks.iter().filter(|track| track.list == "queues");
     let names: Vec<&str> = queues.map(|track| track.name.as_str()).collect();
     assert_eq!(names, ["bottleneck", "bottleneck/back"]);

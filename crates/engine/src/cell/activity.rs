@@ -5,7 +5,7 @@ use crate::mac::dcf::AP;
 
 /// Stations with a frame to send: sum of the ends of their backlogged periods less the beginnings.
 #[derive(Clone, Debug)]
-pub(crate) struct Activity {
+pub(super) struct Activity {
     sum: u64,
     stations: u64,
     backlogs: Vec<Backlog>,
@@ -55,7 +55,7 @@ impl Activity {
     }
 
     /// Time integral of the number of stations with a frame to send. [ns]
-    pub(crate) fn integral_ns(&self, now: Time) -> u64 {
+    pub(super) fn integral_ns(&self, now: Time) -> u64 {
         self.sum.wrapping_add(self.stations * now.0)
     }
 }

@@ -29,30 +29,26 @@
 //! last, not on one grid for all; frames that collide are read as well as others by those for whom they
 //! are not.
 
-use crate::conflict::Spread;
+mod counting;
+
+use self::counting::Countdown;
+pub use self::counting::{Continuous, Counting, Slotted};
 use crate::kernel::agenda::Agenda;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::NodeCounters;
+use crate::words;
 
-/// How all links count down.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Counting {
-    /// In continuous time.
-    Continuous(Spread),
-    /// In slots.
-    Slotted {
-        /// Slot time, above zero.
-        slot: Span,
-        /// Silence before slots count.
-        difs: Span,
-        /// The same after a transmission that the link sensed and cannot read, at least `difs`.
-        eifs: Span,
-        /// Windows.
-        cwmin: u32,
-        /// At least `cwmin`.
-        cwmax: u32,
-    },
+words! {
+    /// A distribution on the positive numbers, by its mean.
+    pub enum Spread {
+        /// Exponential.
+        Exponential = "exponential",
+        /// Uniform between zero and twice the mean.
+        Uniform = "uniform",
+        /// Always the mean.
+        Constant = "constant",
+    }
 }
 
 /// What all links have in common.
@@ -73,29 +69,6 @@ pub struct Rules {
 impl Rules {
     fn nominal_ns(&self, bytes: u16) -> f64 {
         self.overhead_ns + self.byte_ns * f64::from(bytes)
-    }
-
-    fn quantum(&self) -> Span {
-        match self.counting {
-            Counting::Continuous(_) => Span(1),
-            Counting::Slotted { slot, .. } => slot,
-        }
-    }
-
-    /// Silence before a backoff runs, after a transmission that was `unread` or not.
-    fn space(&self, unread: bool) -> Span {
-        match self.counting {
-            Counting::Continuous(_) => Span::ZERO,
-            Counting::Slotted { eifs, .. } if unread => eifs,
-            Counting::Slotted { difs, .. } => difs,
-        }
-    }
-
-    fn cwmin(&self) -> u32 {
-        match self.counting {
-            Counting::Continuous(_) => 0,
-            Counting::Slotted { cwmin, .. } => cwmin,
-        }
     }
 }
 
@@ -118,7 +91,7 @@ pub struct Vertex {
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Ended {
     /// Its receiver has it.
     Delivered,
     /// It was given up.
@@ -235,7 +208,7 @@ impl Graph {
             disturbers: 0,
             patience: vertex.patience,
             error: vertex.error,
-            cw: rules.cwmin(),
+            cw: rules.counting.first_window(),
             failures: 0,
             began: Time::ZERO,
             backoffs: streams.stream(&format!("{}/backoff", vertex.name)),
@@ -290,21 +263,18 @@ impl Graph {
         if state.state != State::Silent {
             return;
         }
-        match self.rules.counting {
-            Counting::Continuous(_) => self.contend(now, link),
-            Counting::Slotted { .. } if state.busy > 0 => self.contend(now, link),
-            Counting::Slotted { .. } => {
-                let free = state.idle_since + self.rules.space(state.unread);
-                if now >= free {
-                    self.send(now, link);
-                } else {
-                    let since = free;
-                    state.state = State::Counting {
-                        since,
-                        left: Span::ZERO,
-                    };
-                    self.agenda.set(self.links.len() + link as usize, free);
-                }
+        let counting = &self.rules.counting;
+        let free = match state.busy {
+            0 => counting.without_backoff(state.idle_since, state.unread),
+            _ => None,
+        };
+        match free {
+            None => self.contend(now, link),
+            Some(free) if now >= free => self.send(now, link),
+            Some(since) => {
+                let left = Span::ZERO;
+                state.state = State::Counting { since, left };
+                self.agenda.set(self.links.len() + link as usize, since);
             }
         }
     }
@@ -312,7 +282,7 @@ impl Graph {
     /// Does what is due at `deadline`; returns the packet that has left the air for good, whose link
     /// is then told, by `proceed`, what it has next.
     #[inline]
-    pub fn advance(&mut self) -> Option<(u32, Fate)> {
+    pub fn advance(&mut self) -> Option<(u32, Ended)> {
         let (now, slot) = self.agenda.first();
         if slot < self.links.len() {
             self.end(now, slot as u32)
@@ -338,15 +308,11 @@ impl Graph {
     #[inline]
     fn contend(&mut self, now: Time, link: u32) {
         let state = &mut self.links[link as usize];
-        let left = match self.rules.counting {
-            Counting::Continuous(spread) => {
-                let Some(bytes) = state.load.or(state.filler) else {
-                    return;
-                };
-                let mean = self.rules.nominal_ns(bytes) * state.patience;
-                Span(draw(spread, mean, &mut state.backoffs))
-            }
-            Counting::Slotted { slot, .. } => slot * u64::from(state.backoffs.up_to(state.cw)),
+        let bytes = state.load.or(state.filler);
+        let mean_ns = bytes.map(|bytes| self.rules.nominal_ns(bytes) * state.patience);
+        let counting = &self.rules.counting;
+        let Some(left) = counting.backoff(mean_ns, state.cw, &mut state.backoffs) else {
+            return;
         };
         if state.busy > 0 {
             state.state = State::Frozen { left };
@@ -358,7 +324,7 @@ impl Graph {
     #[inline]
     fn count(&mut self, now: Time, link: u32, left: Span) {
         let state = &mut self.links[link as usize];
-        let since = now + self.rules.space(state.unread);
+        let since = now + self.rules.counting.space(state.unread);
         state.state = State::Counting { since, left };
         self.agenda
             .set(self.links.len() + link as usize, since + left);
@@ -377,9 +343,9 @@ impl Graph {
             self.agenda.set(slot, Time::NEVER);
             ready.push((slot - self.links.len()) as u32);
         }
-        match self.rules.counting {
-            Counting::Continuous(_) => self.begin_by_lot(now, &mut ready),
-            Counting::Slotted { .. } => self.begin_together(now, &mut ready),
+        match self.rules.counting.collides() {
+            false => self.begin_by_lot(now, &mut ready),
+            true => self.begin_together(now, &mut ready),
         }
         self.ready = ready;
     }
@@ -440,7 +406,7 @@ impl Graph {
         state.began = now;
         state.counters.attempts += 1;
         self.agenda.set(link as usize, now + Span(length));
-        let quantum = self.rules.quantum();
+        let quantum = self.rules.counting.quantum();
         for place in self.neighbours.range(link) {
             let neighbour = self.neighbours.members[place] as usize;
             let other = &mut self.links[neighbour];
@@ -476,7 +442,7 @@ impl Graph {
     }
 
     #[inline]
-    fn end(&mut self, now: Time, link: u32) -> Option<(u32, Fate)> {
+    fn end(&mut self, now: Time, link: u32) -> Option<(u32, Ended)> {
         self.agenda.set(link as usize, Time::NEVER);
         for place in self.neighbours.range(link) {
             let neighbour = self.neighbours.members[place];
@@ -496,10 +462,7 @@ impl Graph {
             self.links[self.disturbs.members[place] as usize].disturbers -= 1;
         }
         let attempts = self.rules.attempts;
-        let (cwmin, cwmax) = match self.rules.counting {
-            Counting::Continuous(_) => (0, 0),
-            Counting::Slotted { cwmin, cwmax, .. } => (cwmin, cwmax),
-        };
+        let counting = &self.rules.counting;
         let own = &mut self.links[link as usize];
         own.state = State::Silent;
         (own.idle_since, own.unread) = (now, false);
@@ -512,17 +475,17 @@ impl Graph {
         }
         if !own.spoilt && !own.errors.chance(own.error) {
             own.counters.delivered += 1;
-            (own.cw, own.failures) = (cwmin, 0);
-            return Some((link, Fate::Delivered));
+            (own.cw, own.failures) = (counting.first_window(), 0);
+            return Some((link, Ended::Delivered));
         }
         own.counters.corrupted += u64::from(!own.spoilt);
         own.failures += 1;
         if own.failures >= attempts {
             own.counters.discarded += 1;
-            (own.cw, own.failures) = (cwmin, 0);
-            return Some((link, Fate::Discarded));
+            (own.cw, own.failures) = (counting.first_window(), 0);
+            return Some((link, Ended::Discarded));
         }
-        own.cw = (2 * own.cw + 1).min(cwmax);
+        own.cw = counting.next_window(own.cw);
         self.contend(now, link);
         None
     }

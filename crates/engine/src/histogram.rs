@@ -7,7 +7,7 @@ const CELLS_PER_OCTAVE: u64 = 256;
 
 /// Counts of durations in cells whose width grows with the duration.
 #[derive(Clone, Debug)]
-pub(crate) struct Histogram {
+pub struct Histogram {
     /// Cell by cell, up to the longest duration seen.
     counts: Vec<u64>,
     count: u64,
@@ -16,14 +16,14 @@ pub(crate) struct Histogram {
 
 impl Histogram {
     /// Without any duration.
-    pub(crate) const EMPTY: Histogram = Histogram {
+    pub const EMPTY: Histogram = Histogram {
         counts: Vec::new(),
         count: 0,
         sum_ns: 0,
     };
 
     /// Adds a duration.
-    pub(crate) fn add(&mut self, span: Span) {
+    pub fn add(&mut self, span: Span) {
         let cell = cell(span.0);
         if cell >= self.counts.len() {
             self.counts.resize(cell + 1, 0);
@@ -34,17 +34,17 @@ impl Histogram {
     }
 
     /// How many there are.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.count
     }
 
     /// Their mean, which is exact. [s]
-    pub(crate) fn mean_s(&self) -> Option<f64> {
+    pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e9)
     }
 
     /// The middle of the first cell up to which at least `part` of the durations lie. [s]
-    pub(crate) fn quantile_s(&self, part: f64) -> Option<f64> {
+    pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = ((part * self.count as f64).ceil() as u64).max(1);
         let mut below = 0;
         let cell = self.counts.iter().position(|count| {
