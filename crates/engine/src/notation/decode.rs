@@ -6,7 +6,6 @@ use super::table::{Default, Grammar, Key, Kind, Table};
 use super::tree::{Data, Item, join};
 use super::units;
 use super::value::{Value, allowed, check};
-use crate::kernel::time::Span;
 
 /// A table of the file, decoded. What was refused is absent.
 pub struct Section {
