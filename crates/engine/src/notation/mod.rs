@@ -54,7 +54,7 @@ pub(crate) fn read(
 ) -> Option<Section> {
     let text = text(bytes, problems)?;
     let mut root = tree(text, format, needed, problems)?;
-    overrides::apply(&mut root, (grammar.root)(), settings, problems);
+    overrides::apply(&mut root, grammar, settings, problems);
     prepare(&mut root, problems);
     Some(decode::decode(&root, grammar, problems))
 }

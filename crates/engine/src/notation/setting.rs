@@ -584,12 +584,14 @@ macro_rules! words {
         $(#[$meta:meta])*
         $vis:vis enum $name:ident {
             $( $(#[$variant_meta:meta])* $variant:ident = $word:literal, )+
+            $( ; $(#[$outside_meta:meta])* $outside:ident($of:ty) )?
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         $vis enum $name {
             $( $(#[$variant_meta])* $variant, )+
+            $( $(#[$outside_meta])* $outside($of), )?
         }
 
         #[allow(dead_code, reason = "what every such enum has")]
@@ -601,6 +603,7 @@ macro_rules! words {
             pub const fn name(self) -> &'static str {
                 match self {
                     $( $name::$variant => $word, )+
+                    $( $name::$outside(part) => part.name(), )?
                 }
             }
         }
@@ -619,6 +622,9 @@ macro_rules! words {
             fn of(value: &$crate::notation::value::Value) -> Option<Self> {
                 match value {
                     $( $crate::notation::value::Value::Word($word) => Some($name::$variant), )+
+                    $( $crate::notation::value::Value::Added(word) => {
+                        <$of>::of(word).map($name::$outside)
+                    } )?
                     _ => None,
                 }
             }
@@ -634,7 +640,8 @@ macro_rules! words {
 /// JSON, said once.
 ///
 /// The documentation of a field is that of its key. `as` gives the key's name where the field has a
-/// unit in its; `=>` what holds if nobody says it, from the fields above; `json` the name in the
+/// unit in its; `=>` what holds if nobody says it, from the fields above; `by` a function of the layers
+/// that reads it where one key does not say all; `json` the name in the
 /// normalised scenario where it is not that of the field with the unit of its type.
 ///
 /// - `within` before a field: a table inside, with a struct of its own.
@@ -757,6 +764,19 @@ macro_rules! table {
             [$($parts)* (all_of $other, [$($from)?])]
             [$($reads)*]
             [$($jsons)*]
+            $($rest)*
+        }
+    };
+    // a field with its key, read in a way of its own
+    (@entry $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($parts:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
+        $(#[doc = $doc:literal])+ $field:ident $(as $key:literal)? : $ty:ty = $spec:expr , by $by:path ; $($rest:tt)*
+    ) => {
+        $crate::table! { @entry $head
+            [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
+            [$($consts)* (($($doc)+) $field, $crate::key_name!($field $($key)?), $ty)]
+            [$($parts)* (own ($($doc)+) $field, $spec)]
+            [$($reads)* ($field made $by)]
+            [$($jsons)* ($field: $ty, [])]
             $($rest)*
         }
     };

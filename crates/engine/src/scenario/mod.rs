@@ -36,24 +36,26 @@ pub use model::*;
 use crate::notation::problem::{Origin, Problems, one_line};
 use crate::notation::read;
 use crate::notation::setting::{FileTable, Words};
-use crate::notation::table::Grammar;
+use crate::notation::table::{Added, Grammar, NOTHING_ADDED};
 use crate::notation::tree::{Data, Item};
 
 /// What is said of a file with nothing in it.
 const NEEDED: &str = "allowed is a scenario with at least a duration and flows: stations with a cell, or wired links";
 
 /// A scenario.
-static GRAMMAR: Grammar = Grammar {
+static GRAMMAR: Grammar<'static> = Grammar {
     root: root::Root::table,
     reserved_name: stations::AP_NAME,
     preset,
+    added: &NOTHING_ADDED,
 };
 
 /// A gateway, with or without a scenario.
-static GATEWAY_GRAMMAR: Grammar = Grammar {
+static GATEWAY_GRAMMAR: Grammar<'static> = Grammar {
     root: root::GatewayRoot::table,
     reserved_name: stations::AP_NAME,
     preset,
+    added: &NOTHING_ADDED,
 };
 
 /// The physical layer of a file, if it is one.
@@ -68,6 +70,16 @@ fn preset(root: &Item) -> Option<&'static str> {
 pub fn schema() -> serde_json::Value {
     // a file for a gateway need not say what to simulate
     crate::notation::schema::schema(&GRAMMAR, "lasthop scenario", &["duration", "gateway"])
+}
+
+/// The tables in which settings of TCP stand, each with where it inherits them from.
+pub(crate) fn tables_of_tcp() -> [(&'static str, Option<&'static str>); 4] {
+    [
+        (TcpSettings::table().name, None),
+        (flows::StationTcp::table().name, Some("tcp")),
+        (flows::Connections::table().name, Some("the station's tcp")),
+        (wired::FlowTable::table().name, Some("tcp")),
+    ]
 }
 
 /// The scenario that `text` and the settings over it describe, or every problem found.
@@ -90,12 +102,24 @@ pub fn parse_bytes(
     source: &str,
     settings: &[(String, String)],
 ) -> Result<Scenario, Vec<Problem>> {
+    parse_with(&NOTHING_ADDED, bytes, format, source, settings)
+}
+
+/// The same with what parts from outside add to the tables.
+pub(crate) fn parse_with(
+    added: &Added,
+    bytes: &[u8],
+    format: Format,
+    source: &str,
+    settings: &[(String, String)],
+) -> Result<Scenario, Vec<Problem>> {
     let mut problems = Problems::new(source, settings);
     let alone = csma::leave_alone;
+    let grammar = &Grammar { added, ..GRAMMAR };
     let Some(file) = read(
         bytes,
         format,
-        &GRAMMAR,
+        grammar,
         NEEDED,
         settings,
         alone,
