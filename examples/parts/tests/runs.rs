@@ -23,7 +23,9 @@ fn parse(text: &str, settings: &[(&str, &str)]) -> Result<Scenario, Vec<Problem>
 /// Mean of a quantity of the first item of a list.
 fn mean(scenario: &Scenario, list: &str, quantity: &str) -> f64 {
     let result = run(scenario, 1, &|_| ControlFlow::Continue(())).expect("it runs");
-    result.summary[list][0][quantity]["mean"].as_f64().expect("it is measured")
+    result.summary[list][0][quantity]["mean"]
+        .as_f64()
+        .expect("it is measured")
 }
 
 /// In equilibrium an ACK adds `gain` and a loss takes `loss` of the window: p w loss = gain, w = 80. Of
@@ -43,7 +45,10 @@ fn settings_are_read_where_their_tables_stand() {
     let usual = parse(FILE, &[]).expect("no problem");
     let window = |scenario| mean(scenario, "flows", "cwnd_packets");
     let ratio = window(&eager) / window(&usual);
-    assert!((1.6..=2.4).contains(&ratio), "twice the gain, twice the window: {ratio}");
+    assert!(
+        (1.6..=2.4).contains(&ratio),
+        "twice the gain, twice the window: {ratio}"
+    );
 }
 
 #[test]

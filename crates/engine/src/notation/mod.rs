@@ -11,17 +11,20 @@
 pub mod decode;
 pub mod forms;
 pub mod layers;
+mod macros;
 mod overrides;
 pub mod problem;
 mod read_json;
 mod read_toml;
 pub(crate) mod schema;
 pub mod setting;
+mod spec;
 pub mod table;
 pub(crate) mod tree;
 mod unclosed;
 pub(crate) mod units;
 pub mod value;
+mod values;
 
 use self::decode::Section;
 use self::problem::{Origin, Problems, WHOLE_FILE};
