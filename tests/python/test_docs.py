@@ -55,7 +55,7 @@ def test_commands_shown_print_what_is_shown(path: Path) -> None:
 @pytest.mark.parametrize("path", DELICATE, ids=lambda path: path.name)
 @pytest.mark.parametrize(
     "core",
-    [*PROCESSORS[:2], *(pytest.param(core, marks=pytest.mark.long) for core in PROCESSORS[2:])],
+    [*PROCESSORS[:2], *(pytest.param(core, marks=pytest.mark.slow) for core in PROCESSORS[2:])],
 )
 def test_digits_shown_are_those_of_every_processor(path: Path, core: str) -> None:
     run = subprocess.run(
