@@ -1,0 +1,301 @@
+//! What stays as it was: results of scenarios, their normalised form, what is said of wrong files, the
+//! schema. `frozen/README.md` says what to do when one of them moves.
+//!
+//! `LASTHOP_FREEZE=1` writes the files anew and says what moved; `LASTHOP_FROZEN_JOBS=2` runs replications
+//! on two threads; `LASTHOP_FROZEN_ONLY=csma` takes the scenarios alone whose name has that in it;
+//! `LASTHOP_FROZEN_OUT=DIR` writes whole results there, to be laid beside those of another commit.
+
+#[path = "frozen/blocks.rs"]
+mod blocks;
+#[path = "frozen/coverage.rs"]
+mod coverage;
+#[path = "frozen/results.rs"]
+mod results;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use blocks::{Block, path, read, text, wrong};
+use lasthop_engine::scenario::{Format, Problem, Scenario, parse_bytes, parse_gateway, schema};
+use serde_json::Value;
+
+/// Text under a name: a block of a file.
+type Texts = Vec<(String, String)>;
+
+/// A normalised scenario that is longer is frozen by its hash. [bytes]
+const LONGEST: usize = 10_000;
+
+/// How many differences are told.
+const TOLD: usize = 20;
+
+fn parse(block: &Block) -> Result<Scenario, Vec<Problem>> {
+    parse_with(block, &[])
+}
+
+fn parse_with(block: &Block, more: &[(String, String)]) -> Result<Scenario, Vec<Problem>> {
+    let (format, source) = form(block);
+    let settings = [block.settings().as_slice(), more].concat();
+    parse_bytes(block.text.as_bytes(), format, source, &settings)
+}
+
+/// The gateway of a file, as JSON.
+fn gateway(block: &Block) -> Result<Value, Vec<Problem>> {
+    let (format, source) = form(block);
+    let gateway = parse_gateway(block.text.as_bytes(), format, source, &block.settings())?;
+    Ok(gateway.to_json())
+}
+
+fn form(block: &Block) -> (Format, &'static str) {
+    if block.words.contains("json") {
+        (Format::Json, "x.json")
+    } else {
+        (Format::Toml, "x.toml")
+    }
+}
+
+fn is_gateway(block: &Block) -> bool {
+    block.words.contains("gateway")
+}
+
+fn freezes() -> bool {
+    std::env::var_os("LASTHOP_FREEZE").is_some()
+}
+
+fn asked(block: &Block) -> bool {
+    std::env::var("LASTHOP_FROZEN_ONLY").map_or(true, |part| block.name.contains(&part))
+}
+
+/// What `work` makes of each of `blocks`, on all processors, in their order.
+fn each(blocks: &[Block], work: impl Fn(&Block) -> Option<String> + Sync) -> Texts {
+    let next = AtomicUsize::new(0);
+    let made = Mutex::new(BTreeMap::new());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((index, block)) = {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    blocks.get(index).map(|block| (index, block))
+                } {
+                    if let (true, Some(text)) = (asked(block), work(block)) {
+                        let mut made = made.lock().expect("no thread panics with it");
+                        made.insert(index, (block.name.clone(), text));
+                    }
+                }
+            });
+        }
+    });
+    let made = made.into_inner().expect("no thread panicked");
+    made.into_values().collect()
+}
+
+/// Holds `now` against what `file` has; or writes it.
+fn same(file: &str, now: &Texts) {
+    let before = read(file);
+    let before: BTreeMap<&str, &str> = before
+        .iter()
+        .map(|block| (block.name.as_str(), block.text.as_str()))
+        .collect();
+    let names: BTreeSet<&str> = now.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names.len(), now.len(), "a name stands twice");
+    let mut moved = Vec::new();
+    for (name, text) in now {
+        match before.get(name.as_str()) {
+            Some(frozen) if frozen.trim_end() == text.trim_end() => {}
+            Some(frozen) => moved.push(format!("{name}:\n{}", difference(frozen, text))),
+            None => moved.push(format!("{name}: new\n")),
+        }
+    }
+    let all = std::env::var_os("LASTHOP_FROZEN_ONLY").is_none();
+    for name in before.keys().filter(|_| all) {
+        if !names.contains(name) {
+            moved.push(format!("{name}: gone\n"));
+        }
+    }
+    let told: String = moved.iter().take(TOLD).map(String::as_str).collect();
+    let message = format!("{file}: {} of {} moved\n{told}", moved.len(), now.len());
+    if freezes() {
+        assert!(all, "LASTHOP_FREEZE freezes all");
+        let mut content = String::from("# Written by LASTHOP_FREEZE=1, see README.md.\n");
+        for (name, text) in now {
+            let _ = writeln!(content, "=== {name}\n{}", text.trim_end());
+        }
+        std::fs::write(path(file), content).expect("the file can be written");
+        let _ = std::io::stderr().write_all(message.as_bytes()); // the test harness would hide eprint!
+    } else {
+        assert!(moved.is_empty(), "{message}");
+    }
+}
+
+/// Lines that are not the same, before and now.
+fn difference(before: &str, now: &str) -> String {
+    let lost = before
+        .lines()
+        .filter(|line| !now.lines().any(|other| other == *line));
+    let came = now
+        .lines()
+        .filter(|line| !before.lines().any(|other| other == *line));
+    let lines = lost
+        .map(|line| ("-", line))
+        .chain(came.map(|line| ("+", line)));
+    let mut told = String::new();
+    for (sign, line) in lines.take(TOLD) {
+        let _ = writeln!(told, "  {sign} {line}");
+    }
+    told
+}
+
+/// Problems, each with its hint and the setting it came from.
+fn said(problems: &[Problem]) -> String {
+    let mut lines = String::new();
+    for problem in problems {
+        let _ = writeln!(lines, "{problem}");
+        if let Some(hint) = &problem.hint {
+            let _ = writeln!(lines, "hint: {hint}");
+        }
+        if let Some(setting) = &problem.setting {
+            let _ = writeln!(lines, "set: {setting}");
+        }
+    }
+    lines
+}
+
+/// An element of a list a line, and else a value of the top level.
+fn by_lines(json: &Value) -> String {
+    let mut lines = String::new();
+    for (key, value) in json.as_object().expect("an object") {
+        write_lines(key, value, &mut lines);
+    }
+    if lines.len() > LONGEST {
+        return format!("hash {:016x}", results::hash(lines.as_bytes()));
+    }
+    lines
+}
+
+fn write_lines(path: &str, value: &Value, lines: &mut String) {
+    match value {
+        Value::Array(elements) if elements.iter().any(Value::is_object) => {
+            for element in elements {
+                let _ = writeln!(lines, "{path}[] {element}");
+            }
+        }
+        Value::Object(inner) if inner.values().any(Value::is_array) => {
+            for (key, value) in inner {
+                write_lines(&format!("{path}.{key}"), value, lines);
+            }
+        }
+        Value::Array(_)
+        | Value::Object(_)
+        | Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_) => {
+            let _ = writeln!(lines, "{path} {value}");
+        }
+    }
+}
+
+#[test]
+fn results() {
+    results_of("results.txt", parse);
+}
+
+/// What takes its time: a window that grows large, the fourth loss in a row, a late change.
+#[test]
+#[ignore = "ten times as long as the others"]
+fn results_of_longer_runs() {
+    results_of("longer.txt", |block| {
+        let duration_s = 10.0 * parse(block)?.duration.seconds();
+        parse_with(block, &[("duration".to_owned(), format!("{duration_s} s"))])
+    });
+}
+
+fn results_of(file: &str, parse: impl Fn(&Block) -> Result<Scenario, Vec<Problem>> + Sync) {
+    let counted = results::Counted::read();
+    let jobs = std::env::var("LASTHOP_FROZEN_JOBS").ok();
+    let jobs = jobs.and_then(|text| text.parse().ok()).unwrap_or(1);
+    let out = std::env::var("LASTHOP_FROZEN_OUT").ok();
+    let now = each(&read("scenarios.txt"), |block| {
+        // a gateway's file need not say what to simulate
+        let scenario = match parse(block) {
+            Ok(scenario) => scenario,
+            Err(_) if is_gateway(block) => return None,
+            Err(problems) => panic!("{}:\n{}", block.name, said(&problems)),
+        };
+        let result = results::run(&scenario, jobs);
+        if let (Some(folder), Ok(result)) = (&out, &result) {
+            let whole = results::whole(result);
+            std::fs::write(format!("{folder}/{}.json", block.name), whole).expect("a folder");
+        }
+        Some(match result {
+            Ok(result) => results::hashes(&scenario, &result, &counted),
+            Err(error) => format!("error {error}"),
+        })
+    });
+    same(file, &now);
+}
+
+#[test]
+fn normalised() {
+    let now = each(&read("scenarios.txt"), |block| {
+        let json = if is_gateway(block) {
+            gateway(block)
+        } else {
+            parse(block).map(|scenario| scenario.to_json())
+        };
+        match json {
+            Ok(json) => Some(by_lines(&json)),
+            Err(problems) => panic!("{}:\n{}", block.name, said(&problems)),
+        }
+    });
+    same("normalised.txt", &now);
+}
+
+/// A fault that a file survives is of interest too.
+#[test]
+fn refusals() {
+    let now = each(&wrong(&read("scenarios.txt")), |block| {
+        let outcome = |parsed: Result<Value, Vec<Problem>>| match parsed {
+            Ok(json) => format!(
+                "accepted {:016x}",
+                results::hash(json.to_string().as_bytes())
+            ),
+            Err(problems) => said(&problems),
+        };
+        let mut text = String::new();
+        for (order, rest) in &block.orders {
+            let _ = writeln!(text, "> {order} {rest}");
+        }
+        text.push_str(&outcome(parse(block).map(|scenario| scenario.to_json())));
+        if is_gateway(block) {
+            let _ = write!(text, "\nas a gateway:\n{}", outcome(gateway(block)));
+        }
+        Some(text)
+    });
+    same("refusals.txt", &now);
+}
+
+#[test]
+fn schema_as_it_was() {
+    let now = format!("{:#}\n", schema());
+    if freezes() {
+        std::fs::write(path("schema.json"), &now).expect("the file can be written");
+    }
+    let before = text("schema.json");
+    assert!(before == now, "schema.json\n{}", difference(&before, &now));
+}
+
+/// Every key, table and word of the grammar is in two scenarios at least.
+#[test]
+fn every_word_of_the_grammar_occurs() {
+    let scenarios = read("scenarios.txt");
+    let texts: Vec<&str> = (scenarios.iter())
+        .filter(|block| !block.words.contains("json"))
+        .map(|block| block.text.as_str())
+        .collect();
+    let rare = coverage::rare(&schema(), &texts, 2);
+    assert!(rare.is_empty(), "less than twice: {rare:#?}");
+}
