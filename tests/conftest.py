@@ -7,6 +7,7 @@ import shutil
 import signal
 import stat
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -28,9 +29,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-MOST_CPU_S = {"linux": 8.0}
-"""Processor time of a test, or of a fixture, that is not marked `slow` or `measured`: 2 s, but where
-each command is a process of its own that loads everything anew. [s]"""
+MOST_CPU_S = {"linux": 8.0, "determinism": 20.0}
+"""Processor time of what is not marked `slow` or `measured`, a test or a fixture, by folder. [s]
+
+It is 2 s but where each command is a process of its own that loads everything anew.
+"""
 
 
 def cpu_s() -> float:
@@ -49,6 +52,20 @@ def within_bounds(item: pytest.Item, what: str, began_s: float) -> None:
             "quicker, or mark it slow and leave a smaller one here",
             pytrace=False,
         )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all but the first parameters of a test with `smoke(count)` as slow."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        smoke = item.get_closest_marker("smoke")
+        if smoke is None:
+            continue
+        name = item.nodeid.partition("[")[0]
+        if seen[name] >= smoke.args[0]:
+            item.add_marker(pytest.mark.slow)
+        seen[name] += 1
 
 
 @pytest.hookimpl(wrapper=True)
