@@ -6,7 +6,7 @@ quantities acts on both. Values derived from a run (a ratio, a step, a mean over
 their interval from the replications and their prediction from the model by the same formula.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +85,11 @@ def mean_of(quantities: Sequence[Quantity]) -> Quantity:
     for quantity in quantities[1:]:
         total = total + quantity
     return total / float(len(quantities))
+
+
+def listed(quantities: Iterable[Quantity]) -> str:
+    """Return values with their intervals for a sentence."""
+    return ", ".join(map(str, quantities))
 
 
 def along(function: Callable[..., float], *curves: Sequence[Quantity]) -> Quantity:

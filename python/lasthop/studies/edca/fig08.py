@@ -1,18 +1,15 @@
 """Figure 8: the access point sends after PIFS, without backoff (section 6.3)."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from lasthop.models.dcf.airtime import data_bytes, frame_s
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS, PIFS
+from lasthop.studies.panel import Abscissa, Panel
+from lasthop.studies.picture import Picture
 from lasthop.studies.study import Quantity, Run, Runs, Study, along, largest
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-
+from lasthop.studies.sweep import Sweep
 
 NEAR_OPTIMUM = (23, 27, 31, 35, 39, 47, 55, 63)
 """Windows of the stations among which the best for downloads is sought. [slots]"""
@@ -20,15 +17,24 @@ NEAR_OPTIMUM = (23, 27, 31, 35, 39, 47, 55, 63)
 STUDIED = tuple(sorted({*CWMINS, *NEAR_OPTIMUM}))
 
 
+PAPER_COLLISIONS = 0.2
+"""Collision rate of a station at the optimum for downloads, as the paper has it. [-]"""
+
+SWEEP = Sweep(
+    "{way}-{cwmin}",
+    lambda way, cwmin: cell.scenario(way, ap=PIFS, station=cwmin),
+    {"way": DIRECTIONS, "cwmin": STUDIED},
+)
+
+
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return throughput and collision rate, the best of each, and the optimum for downloads."""
-    values: dict[str, Quantity] = {}
+    values = SWEEP.at(cwmin=CWMINS).values(runs, {"{way}_{cwmin}": cell.throughput})
     for way in DIRECTIONS:
-        values |= cell.named(way, {cw: cell.throughput(runs[f"{way}-{cw}"]) for cw in CWMINS})
         values[f"best_{way}"] = largest([values[f"{way}_{cw}"] for cw in CWMINS])
-    near = cell.picked(runs, [f"down-{cwmin}" for cwmin in NEAR_OPTIMUM])
-    throughput = [cell.throughput(run) for run in near]
-    collisions = [cell.station_collisions(run) for run in near]
+    near = SWEEP.at(way="down", cwmin=NEAR_OPTIMUM)
+    throughput = near.read(runs, cell.throughput)
+    collisions = near.read(runs, cell.station_collisions)
     values["cwmin_at_best"] = along(optimum, throughput)
     values["collision_at_best"] = along(collision_at_optimum, throughput, collisions)
     return values
@@ -53,66 +59,59 @@ def _exponents() -> NDArray[np.float64]:
     return np.log2(np.asarray(NEAR_OPTIMUM) + 1.0)
 
 
+def colliding_s(run: Run) -> float:
+    """Return the duration of the frame that a station sends in vain when it collides. [s]"""
+    tcp, station = run.scenario["flows"][0]["tcp"], run.scenario["stations"][0]
+    payload = tcp["mss_bytes"] if run.scenario["flows"][0]["direction"] == "up" else 0
+    mac_bytes = data_bytes(run.scenario["cell"], tcp["header_bytes"] + payload)
+    return frame_s(run.scenario["cell"], mac_bytes, station["rate_bps"])
+
+
 def findings(runs: Runs) -> dict[str, str]:
     """Return where the optima are."""
     values = measure(runs)
     largest_up = max(CWMINS, key=lambda cw: float(values[f"up_{cw}"].samples.mean()))
+    up = runs[f"up-{largest_up}"]
+    longer = colliding_s(up) / colliding_s(runs[f"down-{largest_up}"])
+    differences = ", ".join(cell.difference(values[f"down_{cwmin}"]) for cwmin in CWMINS)
     return {
         "edca-13": (
             f"downloads are best at CWmin {values['cwmin_at_best']} of the stations, where "
             f"{values['collision_at_best']} of their attempts collide. For uploads, whose "
-            f"colliding frames are five times as long, it is {largest_up} of the sweep with "
-            f"{cell.station_collisions(runs[f'up-{largest_up}'])}. From CWmin 15 on the simulation "
-            f"is {cell.difference(cell.throughput(runs['down-63']))} off the model (at 63): "
-            "after a busy medium a frozen backoff has at least one slot left, so the first "
-            "slot is hardly used, which p-persistent backoff does not know"
+            f"colliding frames are {longer:.2g} times as long, it is {largest_up} of the sweep "
+            f"with {cell.station_collisions(up)}. At CWmin {', '.join(map(str, CWMINS))} the "
+            f"simulation is {differences} off the model: after a busy medium a frozen backoff has "
+            "at least one slot left, so the first slot is hardly used, which p-persistent backoff "
+            "does not know"
         )
     }
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw throughput and a station's collision rate over its CWmin."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    def members(quantity: Callable[[Run], Quantity]) -> list[Member]:
-        return [
-            Member(
-                f"{way}load",
-                [float(np.log2(cwmin + 1)) for cwmin in STUDIED],
-                [quantity(runs[f"{way}-{cwmin}"]) for cwmin in STUDIED],
-            )
-            for way in DIRECTIONS
-        ]
-
-    return family_figure(
-        "CWmin of the stations [slots]",
-        [
-            FamilyPanel(
-                "throughput [Mb/s]",
-                members(cell.throughput),
-                "PIFS access of the AP, no TXOP",
-                from_zero=False,
-            ),
-            FamilyPanel(
-                "collision rate\nof a station",
-                members(cell.station_collisions),
-                levels={"paper: optimum": 0.2},
-            ),
-        ],
-        ticks={float(np.log2(cwmin + 1)): str(cwmin) for cwmin in CWMINS},
-    )
-
+PICTURE = Picture(
+    Abscissa(
+        "CWmin of the stations [slots]", lambda cwmin: float(np.log2(cwmin + 1)), ticks=CWMINS
+    ),
+    [
+        Panel(
+            "throughput [Mb/s]",
+            SWEEP.lines("{way}load", "cwmin", cell.throughput),
+            "PIFS access of the AP, no TXOP",
+            from_zero=False,
+        ),
+        Panel(
+            "collision rate\nof a station",
+            SWEEP.lines("{way}load", "cwmin", cell.station_collisions),
+            levels={"paper: optimum": PAPER_COLLISIONS},
+        ),
+    ],
+)
 
 STUDY = Study(
     subject="edca",
     name="fig08",
     title="Figure 8: PIFS access of the access point",
-    points={
-        f"{way}-{cwmin}": cell.scenario(way, ap=PIFS, station=cwmin)
-        for way in DIRECTIONS
-        for cwmin in STUDIED
-    },
+    points=SWEEP.points(),
     measure=measure,
-    draw=draw,
+    draw=PICTURE.draw,
     findings=findings,
 )

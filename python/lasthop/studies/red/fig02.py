@@ -49,7 +49,8 @@ def findings(runs: Runs) -> dict[str, str]:
         f"{form.mu2_of('kappa'):.3g}"
         for g, form in forms.items()
     ]
-    pipe = 100.0 * critical_delay("red").value
+    point = critical_delay("red")
+    pipe = point.case.values["capacity"] * point.value
     return {
         "red-1": f"C tau at the Hopf point is {pipe:.4f} packets at every C; {kinds[0]}",
         "red-2": kinds[1],

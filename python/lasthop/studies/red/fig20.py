@@ -17,6 +17,9 @@ THRESHOLDS = tuple(float(b) for b in range(50, 151, 10))
 ALPHAS = (0.05, 0.07, 0.1, 0.125, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.326)
 """Compound's growth, from a stealthy to the value that makes 0.7751 s critical. [-]"""
 
+PAPER_DELAY = 0.7751
+"""Round-trip time of the Hopf point in appendix B. [s]"""
+
 DELAY = 0.273
 """Round-trip time of figure 4c. [s]"""
 
@@ -69,9 +72,9 @@ def findings(runs: Runs) -> dict[str, str]:
     return {
         "red-6": (
             f"at the default parameters the Hopf point is {branch.form.point.value:.5f} s, not the "
-            f"0.7751 s of appendix B, which alpha = {ALPHAS[-1]} makes critical, there "
-            f"{kind}-critical (mu2 of kappa {large.mu2_of('kappa'):.3g}); at its own tau it is "
-            f"sub-critical for alpha from {min(turns):g} on; the branch of stable "
+            f"{PAPER_DELAY} s of appendix B; alpha = {ALPHAS[-1]} makes {large.point.value:.4f} s "
+            f"critical, there {kind}-critical (mu2 of kappa {large.mu2_of('kappa'):.3g}); at its "
+            f"own tau it is sub-critical for alpha from {min(turns):g} on; the branch of stable "
             f"cycles turns back at tau = {turned} s, so beyond it the motion jumps"
         )
     }

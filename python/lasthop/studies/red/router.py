@@ -6,13 +6,13 @@ last 25 s are read. The access rates are spread over 1 %: with equal rates packe
 arrive in lock step, and the order of arrival instead of chance decides who loses one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lasthop.studies.study import Quantity, Run, Study, mean_of
+from lasthop.studies.study import Quantity, Run, mean_of
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,6 @@ QUICK = Effort(
     words=" (quick: 4 runs of 125 s, smaller transfers)",
 )
 """Five round-trip times, a quarter of the time and a part of the data."""
-
-
-def study(make: Callable[[Effort], Study]) -> Study:
-    """Return a study with its quick form."""
-    quick = make(QUICK)
-    return replace(make(FULL), quick=replace(quick, title=quick.title + QUICK.words))
 
 
 BUFFER = 2084

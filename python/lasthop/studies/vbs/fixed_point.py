@@ -65,8 +65,9 @@ def findings(runs: Runs) -> dict[str, str]:
     starts = sum(count for _, count in spreads())
     return {
         "vbs-17": (
-            f"{len(spreads())} systems ({' and '.join(READINGS)} reading of figure 11 with 4 and 8 "
-            "attempts and p_w from 0 to 0.3, with 70 ms of wire, with shares), "
+            f"{len(spreads())} systems ({' and '.join(READINGS)} reading of figure 11 with "
+            f"{cell.ATTEMPTS} and {cell.STATED_ATTEMPTS} attempts and p_w = {cell.ERRORS_STATED}, "
+            "with 70 ms of wire, with shares), "
             f"{starts} starting points in all; no proof, for Brouwer's theorem has existence alone"
         )
     }

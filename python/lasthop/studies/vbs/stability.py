@@ -72,8 +72,10 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 def findings(runs: Runs) -> dict[str, str]:
     """Return where 0.164 comes from."""
     del runs
-    sufficient = (8.0 * 0.125 / (pi / 2.0)) ** 4
     point = smallest()
+    values = point.case.values
+    room = values["part"] * values["share"] * values["buffer"]  # c h* B
+    sufficient = (room * values["alpha"] / (pi / 2.0)) ** 4
     [w] = point.case.equilibrium
     loss = point.case.model.loss(point.case.derived, [w])[0]
     return {
