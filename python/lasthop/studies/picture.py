@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lasthop.studies.panel import Abscissa, Panel
+from lasthop.studies.panel import Abscissa, Line, Panel, evenly
 from lasthop.studies.study import Runs
 
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
 
-__all__ = ["Picture"]
+__all__ = ["Abscissa", "Line", "Panel", "Picture", "evenly"]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lasthop.studies.panel import Abscissa, Line
+from lasthop.studies.picture import Abscissa, Line
 from lasthop.studies.study import Quantity, Run, mean_of
 from lasthop.studies.theory import theory
 

@@ -6,8 +6,7 @@ The conflict graphs of d and e are choices, see ``docs/papers/acsma.md``.
 from lasthop.models.acsma.topologies import TOPOLOGIES
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import SCHEMES, WORDS
-from lasthop.studies.panel import Abscissa, Line, Panel, evenly
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Runs, Study, listed, mean_of
 
 SHOWN = ("lcsma", "hack", "nack")

@@ -6,8 +6,7 @@ import numpy as np
 
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LINKS, SCHEMES, TOPOLOGIES, USERS, WORDS
-from lasthop.studies.panel import Abscissa, Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Run, Runs, Study, listed
 from lasthop.studies.sweep import Sweep
 

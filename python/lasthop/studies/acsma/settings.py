@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LINKS, SCHEMES, USERS
-from lasthop.studies.panel import Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Panel, Picture
 from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
 from lasthop.studies.sweep import Sweep
 

@@ -10,8 +10,7 @@ from typing import Any
 from lasthop.models.acsma.legacy import PAPER_ACCESS_INTENSITY
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LINKS, USERS
-from lasthop.studies.panel import Abscissa, Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Runs, Study, listed
 from lasthop.studies.sweep import Sweep
 

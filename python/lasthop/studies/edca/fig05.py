@@ -2,8 +2,7 @@
 
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS
-from lasthop.studies.panel import Abscissa, Line, Panel, evenly
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Runs, Study
 from lasthop.studies.sweep import Reading, Sweep
 

@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, STATIONS
 from lasthop.studies.edca.fig05 import PATIENT, fixed
-from lasthop.studies.panel import Abscissa, Panel, evenly
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Runs, Study, along, largest, listed, smallest
 from lasthop.studies.sweep import Reading, Sweep
 

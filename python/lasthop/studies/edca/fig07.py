@@ -6,8 +6,7 @@ queue of the paper's analysis (section 4).
 
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMIN, WINDOW
-from lasthop.studies.panel import Abscissa, Panel, evenly
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Run, Runs, Study, largest
 from lasthop.studies.sweep import Reading, Sweep
 

@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 from lasthop.models.dcf.airtime import data_bytes, frame_s
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS, PIFS
-from lasthop.studies.panel import Abscissa, Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Run, Runs, Study, along, largest
 from lasthop.studies.sweep import Sweep
 

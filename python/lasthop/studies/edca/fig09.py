@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 from lasthop.studies.edca import cell, fig07
 from lasthop.studies.edca.cell import CWMIN, DIRECTIONS, PIFS
 from lasthop.studies.edca.fig05 import SHORT_RTO
-from lasthop.studies.panel import Abscissa, Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Run, Runs, Study, along, largest, mean_of
 from lasthop.studies.sweep import Sweep
 

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.studies.edca import cell
-from lasthop.studies.panel import Abscissa, Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Runs, Study, along
 from lasthop.studies.sweep import Sweep
 

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.fig05 import SHORT_RTO
-from lasthop.studies.panel import Abscissa, Line, Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Line, Panel, Picture
 from lasthop.studies.study import Quantity, Runs, Study, along
 from lasthop.studies.sweep import Sweep
 

@@ -4,8 +4,7 @@ import numpy as np
 
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import DIRECTIONS
-from lasthop.studies.panel import Abscissa, Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Runs, Study
 from lasthop.studies.sweep import Sweep
 

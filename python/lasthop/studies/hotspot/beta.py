@@ -11,7 +11,7 @@ from typing import Any
 from lasthop.models.hotspot.access import Access, beta_from_access
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import picture
-from lasthop.studies.panel import Panel
+from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Run, Runs, Study
 from lasthop.studies.sweep import Sweep
 

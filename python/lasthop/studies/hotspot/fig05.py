@@ -6,7 +6,7 @@ Fairness level over the number of uploads, and the uplink buffer that fills from
 
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import LOSSLESS_QUEUE, connections, picture
-from lasthop.studies.panel import Panel
+from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Runs, Study
 
 SWEEP = connections("upload", "download")

@@ -2,7 +2,7 @@
 
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import connections, picture
-from lasthop.studies.panel import Panel
+from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Run, Runs, Study
 
 SWEEP = connections("upload", "upload")

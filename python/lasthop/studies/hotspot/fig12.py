@@ -9,7 +9,7 @@ from typing import Any
 
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import picture
-from lasthop.studies.panel import Panel
+from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Run, Runs, Study
 from lasthop.studies.sweep import Sweep
 

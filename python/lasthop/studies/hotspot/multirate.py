@@ -8,7 +8,7 @@ from lasthop.studies.hotspot.sweeps import (
     connections,
     picture,
 )
-from lasthop.studies.panel import Line, Panel
+from lasthop.studies.picture import Line, Panel
 from lasthop.studies.study import Quantity, Runs, Study
 
 

@@ -13,7 +13,7 @@ from lasthop.studies.hotspot.sweeps import (
     picture,
     windows,
 )
-from lasthop.studies.panel import Panel
+from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Run, Runs, Study, mean_of
 from lasthop.studies.sweep import Sweep
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lasthop.studies.hotspot import cell
-from lasthop.studies.panel import Abscissa, Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.sweep import Sweep
 
 CONNECTIONS = (1, 2, 3, 4, 5, 6)

@@ -2,7 +2,7 @@
 
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import WINDOWS, picture, windows
-from lasthop.studies.panel import Panel
+from lasthop.studies.picture import Panel
 from lasthop.studies.study import Study
 
 STATED = {

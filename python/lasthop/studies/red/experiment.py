@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lasthop.studies.panel import Abscissa
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Picture
 from lasthop.studies.red import router
 from lasthop.studies.red.router import FULL, QUICK, Effort, Tree
 from lasthop.studies.study import Quantity, Runs, Study

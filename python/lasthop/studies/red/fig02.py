@@ -23,9 +23,8 @@ DELAY = 0.0848
 """Round-trip time of figure 2c, of the point of figure 2a at C = 100. [s]"""
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
+def measure(_: Runs) -> dict[str, Quantity]:
     """Return critical round-trip times and the ends of the curve in alpha and threshold."""
-    del runs
     delays = {f"hopf_delay_{c}": critical_delay("red", capacity=float(c)) for c in CAPACITIES}
     point = critical_delay("red", gamma=GAMMA)
     low, high = (critical_alpha("red", rtt=DELAY, min_th=b) for b in (LOW_TH, HIGH_TH))
@@ -38,9 +37,8 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def findings(_: Runs) -> dict[str, str]:
     """Return what the charts do not show: kind of the bifurcation, direction of the trade-off."""
-    del runs
     from lasthop.stability import normal_form
 
     forms = {g: normal_form(critical_delay("red", gamma=g)) for g in (1e-4, GAMMA)}
@@ -58,9 +56,8 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
+def draw(_: Runs) -> "Figure":
     """Draw the three charts."""
-    del runs
     from lasthop.plot.stability import chart_panels
     from lasthop.stability import Axis, Case, chart
 

@@ -23,9 +23,8 @@ THRESHOLDS = (20, 50, 80)
 """Lower thresholds at which the claims are read. [packets]"""
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
+def measure(_: Runs) -> dict[str, Quantity]:
     """Return critical round-trip times and the ends of the curve in alpha and threshold."""
-    del runs
     low, high = (critical_alpha("red-instant", rtt=DELAY, min_th=b) for b in (LOW_TH, HIGH_TH))
     delays = {
         f"hopf_delay_{c}": critical_delay("red-instant", capacity=float(c)) for c in CAPACITIES
@@ -40,9 +39,8 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def findings(_: Runs) -> dict[str, str]:
     """Return the direction of the trade-off and the round-trip time that 0.273 s stands for."""
-    del runs
     exact = critical_delay("red-instant").value
     return {
         "red-3": f"figure 4c: {trade_off('red-instant', DELAY)}",
@@ -50,9 +48,8 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
+def draw(_: Runs) -> "Figure":
     """Draw the three charts."""
-    del runs
     from lasthop.plot.stability import chart_panels
     from lasthop.stability import Axis, Case, chart
 

@@ -48,9 +48,8 @@ def cycles() -> "Branch":
     return branch(critical_delay("red-instant"), 0.2, 0.4, cycles=30)
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
+def measure(_: Runs) -> dict[str, Quantity]:
     """Return mu2 and beta2 at kappa_c, and the smallest mu2 along the curves of figure 4."""
-    del runs
     here = form()
     along = [form(min_th=b).mu2_of("kappa") for b in THRESHOLDS]
     along += [form_in_alpha(b).mu2_of("kappa") for b in THRESHOLDS]
@@ -61,9 +60,8 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def findings(_: Runs) -> dict[str, str]:
     """Return where the statement ends."""
-    del runs
     large = form(alpha=ALPHAS[-1])
     branch = cycles()
     kind = "super" if large.supercritical else "sub"
@@ -80,9 +78,8 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
+def draw(_: Runs) -> "Figure":
     """Draw mu2 along the Hopf curve over alpha, and the folding branch of cycles."""
-    del runs
     from lasthop.plot.stability import kind_figure
 
     return kind_figure(ALPHAS, [form(alpha=a).mu2_of("kappa") for a in ALPHAS], cycles())

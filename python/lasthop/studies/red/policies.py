@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lasthop.studies.panel import Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Panel, Picture
 from lasthop.studies.red import router
 from lasthop.studies.red.experiment import OVER_RTT, Experiment
 from lasthop.studies.red.router import POLICIES

@@ -7,8 +7,7 @@ Every figure of mixed traffic repeats one of Compound alone, so that both are ma
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lasthop.studies.panel import Abscissa, Line, Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Line, Panel, Picture
 from lasthop.studies.red import router
 from lasthop.studies.red.experiment import OVER_RTT, Experiment
 from lasthop.studies.study import Quantity, Runs

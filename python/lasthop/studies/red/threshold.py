@@ -22,16 +22,14 @@ def critical_threshold(tcp: str, rtt: float, pipe: float) -> float:
     return critical("threshold", "q_th", 2.0, 500.0, tcp=tcp, rtt=rtt, capacity=pipe / rtt).value
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
+def measure(_: Runs) -> dict[str, Quantity]:
     """Return the critical threshold at the shorter delay over that at the longer one."""
-    del runs
     ratios = {tcp: [critical_threshold(tcp, rtt, PIPE) for rtt in DELAYS] for tcp in RULES}
     return {f"hopf_ratio_{tcp}": theory(short / long) for tcp, (short, long) in ratios.items()}
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def findings(_: Runs) -> dict[str, str]:
     """Return what the delay does where capacity is held instead of the window."""
-    del runs
     far = "; ".join(
         f"{critical_threshold('compound', DELAYS[-1], pipe):.1f} at {pipe:g} packets"
         for pipe in OTHER_PIPES

@@ -8,7 +8,7 @@ frames, those of class 2 (``low``) lose a frame with data with probability p_w.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lasthop.studies.panel import Abscissa
+from lasthop.studies.picture import Abscissa
 from lasthop.studies.study import Quantity, Run, mean_of
 from lasthop.studies.sweep import Reading
 

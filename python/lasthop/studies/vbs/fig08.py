@@ -1,7 +1,6 @@
 """Figure 8: goodput and fairness over the number of devices, 70 ms away."""
 
-from lasthop.studies.panel import Abscissa, Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Run, Runs, Study, listed
 from lasthop.studies.sweep import Reading, Sweep
 from lasthop.studies.vbs import cell

@@ -6,8 +6,7 @@ The run is read in windows. Each is a run of its own that repeats the whole up t
 
 from typing import Any
 
-from lasthop.studies.panel import Abscissa, Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Runs, Study, listed
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell

@@ -53,15 +53,13 @@ def spreads() -> tuple[tuple[float, int], ...]:
     return (*plain, *(spread(tree, Options()) for tree in shared_trees()))
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
+def measure(_: Runs) -> dict[str, Quantity]:
     """Return the largest distance of all."""
-    del runs
     return {"spread": theory(max(distance for distance, _ in spreads()))}
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def findings(_: Runs) -> dict[str, str]:
     """Return over how much this is the largest distance."""
-    del runs
     starts = sum(count for _, count in spreads())
     return {
         "vbs-17": (

@@ -6,8 +6,7 @@ by means.
 
 from typing import TYPE_CHECKING, Any
 
-from lasthop.studies.panel import Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Panel, Picture
 from lasthop.studies.study import Quantity, Runs, Study, listed
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell

@@ -6,8 +6,7 @@ five uploads and five downloads.
 
 from typing import Any
 
-from lasthop.studies.panel import Abscissa, Panel, evenly
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
 from lasthop.studies.sweep import Reading, Sweep
 from lasthop.studies.vbs import cell

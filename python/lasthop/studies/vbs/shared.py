@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from lasthop.studies.panel import Abscissa, Panel, evenly
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Runs, Study
 from lasthop.studies.sweep import Reading, Sweep, tag
 from lasthop.studies.vbs import cell, two_classes

@@ -5,8 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lasthop.studies.panel import Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Panel, Picture
 from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
 from lasthop.studies.sweep import Reading, Sweep
 from lasthop.studies.vbs import cell

@@ -1,7 +1,6 @@
 """Figures 16 and 17: five uploads and five downloads, all with channel errors."""
 
-from lasthop.studies.panel import Abscissa, Panel
-from lasthop.studies.picture import Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Run, Runs, Study, listed
 from lasthop.studies.sweep import Sweep, tag
 from lasthop.studies.vbs import cell
