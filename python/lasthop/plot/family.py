@@ -33,10 +33,11 @@ PAPER: Mapping[str, Any] = {
 LEVEL: Mapping[str, Any] = {"color": QUIET, "linestyle": ":", "linewidth": 0.9}
 
 LARGEST_MARK, SMALLEST_MARK = 4.6, 3.0
-"""From the first label to the last, so that a point under another one shows. [points]"""
+"""Sizes of the first label's points and of the last one's, so that a point under another one shows.
+[points]"""
 
 FEW_TICKS = 4
-"""Fewer places than this on the abscissa stand away from its ends."""
+"""Number of ticks below which they stand away from the ends of the abscissa."""
 
 LEGEND_WIDTH, KEY_WIDTH = 58, 6
 """Width of the legend, and of a key with the gaps beside it. [characters]"""

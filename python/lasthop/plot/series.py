@@ -8,11 +8,11 @@ from lasthop.saving import registry
 __all__ = ["series_figure"]
 
 MOST_PANELS = 12
-"""Items that are drawn; the title counts the rest."""
+"""Most items that are drawn; the title counts the rest."""
 
 
 def series_figure(result: Result, quantity: str) -> Figure:
-    """One quantity over time in the first replication, a panel an item, all of one scale."""
+    """One quantity over time in the first replication: a panel for each item, all to one scale."""
     every = result.series
     chosen = every[every["quantity"] == quantity]
     if chosen.empty:

@@ -19,7 +19,7 @@ SHORT_LABEL = 14
 """Longest label with which a legend's three columns fit the page's. [characters]"""
 
 BAND = 0.15
-"""Around a value of a test-bed, within which it counts as reproduced; ``claims.toml``. [-]"""
+"""Relative distance from a test-bed's value that counts as reproduced; ``claims.toml``. [-]"""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def sweep_figure(
 
 
 def bar_figure(panels: Sequence[BarPanel], *, panel_mm: float = 46.0) -> Figure:
-    """Draw groups of bars, a bar a station, the model's value as a line across the bar."""
+    """Draw groups of bars, one for each station, with the model's value as a line across it."""
     with house_style(panel_mm * len(panels) + 8.0) as figure:
         rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axes, panel in zip(rows, panels, strict=True):

@@ -25,14 +25,14 @@ ROW_MM = 4.2
 """Height of a setting's row. [mm]"""
 
 MOST_TICKS = 5
-"""Intervals of an axis: Jain's indices of six digits must not run into each other."""
+"""Most intervals of an axis: Jain's indices of six digits must not run into each other."""
 
 SIMULATED = "simulation, 95 %"
 CHOSEN_BAND = "#E5F2E9"
 
 
 def tuning_figure(tuning: Tuning) -> Figure:
-    """Panels with one row a confirmed setting: points with intervals, the model's diamonds.
+    """Panels with a row for each confirmed setting: points with intervals, the model's diamonds.
 
     Goodput, delay and fairness, and the delay of every other category that has flows.
     """

@@ -31,7 +31,7 @@ class Quantity:
     Parameters
     ----------
     samples : array
-        One value a replication; NaN where a replication gave none.
+        One value for each replication; NaN where a replication gave none.
     predicted : float, optional
         What the model says.
     """

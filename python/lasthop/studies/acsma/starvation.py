@@ -23,7 +23,7 @@ SINGLE: dict[str, Any] = {
 }
 FULL: dict[str, Any] = {**SINGLE, "aqm": False, "r_max": R_MAX}
 STARVING_BETAS = (100, 200, 400, 800)
-"""Of the run that tells what starves user 2."""
+"""Values of beta in the runs that tell what starves user 2."""
 
 LATE_S = (400.0, 500.0)
 """The time in which final values are read. [s]"""

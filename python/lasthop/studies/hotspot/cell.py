@@ -15,7 +15,7 @@ AP_CWMIN = 34
 """Smallest contention windows of every station and of the access point. [slots]
 
 The recipe for beta = 1.2, the advantage that the paper measured of its cards over its access point.
-Of all pairs near the standard's 31 it comes nearest: 1.199. `lasthop.studies.hotspot.beta` measures
+It comes nearest of all pairs near the standard's 31: 1.199. `lasthop.studies.hotspot.beta` measures
 it as the paper did, for this window of the station and for its neighbours.
 """
 
