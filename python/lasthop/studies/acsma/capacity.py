@@ -22,7 +22,7 @@ ACCESS: Mapping[str, Mapping[str, Any]] = {
     "acsma": {"access": "adaptive", "service_rate": network.C_PPS},
     "lcsma": {"access": "legacy", "service_rate": network.C_PPS},
 }
-"""Both with backoffs as (3.3) and (4.1) have them."""
+"""Settings of `csma` for both kinds of access, with backoffs as (3.3) and (4.1) have them."""
 
 
 def _arrivals() -> dict[str, float]:

@@ -46,7 +46,7 @@ REPLICATIONS = 30
 Tree = Mapping[str, Any]
 
 SERVICE_PPS, OVERHEAD_MS = 811, 0.476
-"""Data packets that n-ACK sends in a second; what of an exchange hangs on no length. [1/s, ms]"""
+"""Data packets that n-ACK sends in a second, and the overhead of an exchange. [packets/s, ms]"""
 
 TIMES: Tree = {"service_rate": SERVICE_PPS, "overhead": f"{OVERHEAD_MS} ms", "acks": "contend"}
 
@@ -55,7 +55,7 @@ PACKET_BYTES, ACK_BYTES = 1040, 40
 
 DATA_MS = 1e3 / SERVICE_PPS
 ACK_PART = (OVERHEAD_MS + (DATA_MS - OVERHEAD_MS) * ACK_BYTES / PACKET_BYTES) / DATA_MS
-"""Exchange of a TCP ACK over that of a data packet. [-]"""
+"""Time of a TCP ACK's exchange over that of a data packet's. [-]"""
 
 EIFS = "364 us"
 """Silence after a frame that a station senses and cannot read, with 802.11b at 1 Mb/s."""
@@ -172,7 +172,7 @@ NO_ENTROPY = 1e6
 
 
 def acks_contend(run: Run) -> bool:
-    """Return whether it is of n-ACK, which the model leaves out."""
+    """Return whether a run is of n-ACK, which the model leaves out."""
     return bool(run.scenario) and run.scenario["csma"]["acks"] == "contend"
 
 
@@ -183,7 +183,7 @@ def quantity(run: Run, list_name: str, item: str, name: str) -> Quantity:
 
 
 def rate(run: Run, flow: str | int) -> Quantity:
-    """Return the throughput of a flow, or of the user of a number. [packets/s]"""
+    """Return the throughput of a flow, or of the user with a number. [packets/s]"""
     name = f"user-{flow}" if isinstance(flow, int) else flow
     return quantity(run, "flows", name, "goodput_bps") / PACKET_BITS
 

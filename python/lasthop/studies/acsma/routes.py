@@ -12,7 +12,7 @@ from lasthop.studies.study import Quantity, Runs, Study, listed, mean_of
 SHOWN = ("lcsma", "hack", "nack")
 
 RULES = {**SCHEMES, "lcsma": network.PLAIN}
-"""Links here share nodes, so that they read one another's frames."""
+"""Settings of `csma` where links share nodes, so that they read one another's frames."""
 
 SMOOTHING = 0.9
 """Weight of the past in n_s, where it is smoothed. [-]"""

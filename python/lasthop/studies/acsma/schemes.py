@@ -17,7 +17,7 @@ PAPER_GAPS = {"a": -268.5, "b": -541.4, "c": -190.8}
 """Utility gaps of L-CSMA, table 6.1. [-]"""
 
 STARVING = {"a": 1, "b": 1, "c": 2}
-"""Users that starve under L-CSMA, whose utility is all of the gap."""
+"""Number of users that starve under L-CSMA, whose utilities make the gap."""
 
 CURES = ("hack", "nack")
 """Schemes that are to come close to the optimum: both treatments of ACKs."""
@@ -28,7 +28,7 @@ Semke, Mahdavi and Ott, The macroscopic behavior of the TCP congestion avoidance
 table 1. [packets]"""
 
 WINDOW_FACTOR = RANDOM_LOSS / 2**0.5
-"""That over the mean window of (3.6); the k that a user gets is smaller by it. [-]"""
+"""The same over sqrt(2), as (3.6) has it; the k that a user gets is smaller by it. [-]"""
 
 ROOM = 1000
 """Room of queues that never overflow. [packets]"""

@@ -172,7 +172,7 @@ STEP_S = 0.5
 """Width of the bins in which silences are seen. [s]"""
 
 SEEDS = 10
-"""Runs in which they are seen: the series is that of a run's first replication."""
+"""Number of runs in which they are seen: the series is that of a run's first replication."""
 
 
 def silence(run: Run) -> float:

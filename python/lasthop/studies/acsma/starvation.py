@@ -1,7 +1,7 @@
 """Figures 4.2, 4.3 and B.1: topology a with one connection a user.
 
-With the settings of chapter 4: beta 800, r up to 0.01 and read every two seconds. The step of 0.05
-times two seconds is that of the later chapters, so that r for a packet is the same.
+The settings are those of chapter 4: beta 800, r up to 0.01 and read every two seconds. The step of
+0.05 times two seconds is that of the later chapters, so that r for a packet is the same.
 """
 
 from functools import partial
@@ -147,7 +147,7 @@ FIG4_3 = Study(
 )
 
 EQUAL = 2 ** (1 / 3) * network.PER_PACKET ** (2 / 3)
-"""What appendix B makes every r, with r for a packet in place of its alpha."""
+"""Value that appendix B gives every r, with r for a packet in place of its alpha. [-]"""
 
 
 def _measure_aqm(runs: Runs) -> dict[str, Quantity]:

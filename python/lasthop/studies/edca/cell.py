@@ -27,9 +27,9 @@ DIRECTIONS = ("down", "up")
 MIN_RTO = "1 s"
 """Smallest retransmission timeout; the paper does not give it.
 
-The one of RFC 6298. With the 200 ms of ns-2 and Linux senders time out without a loss where many
-stations contend, against assumption A4. Studies ``fig05``, ``fig09`` and ``fig12`` show what that
-changes.
+It is the one of RFC 6298. With the 200 ms of ns-2 and Linux, senders time out without a loss where
+many stations contend, against assumption A4. Studies ``fig05``, ``fig09`` and ``fig12`` show what
+that changes.
 """
 
 REPLICATIONS = 30

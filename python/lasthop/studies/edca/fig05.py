@@ -15,7 +15,7 @@ SMALL = (3, 7, 15)
 SHORT_RTO = "200 ms"
 
 PATIENT = {"min_rto": "20 s", "initial_rto": "20 s"}
-"""Without doubling a frame may take seconds: senders wait, and nothing is sent twice."""
+"""Timeouts without doubling, where a frame may take seconds: nothing is sent twice."""
 
 
 def fixed(cwmin: int) -> dict[str, int]:

@@ -51,7 +51,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def spread(throughput: NDArray[np.float64]) -> float:
-    """Return how much of the smallest value the largest is above it. [-]"""
+    """Return by what part of the smallest value the largest is above it. [-]"""
     return float(np.ptp(throughput) / np.min(throughput))
 
 

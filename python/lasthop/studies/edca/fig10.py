@@ -12,10 +12,10 @@ DELAYS = (
     *(0, 50, 100, 150, 200, 250, 280, 300, 304, 306, 307, 308, 309, 310, 312, 316, 320, 325),
     *(330, 340, 350, 360, 380, 400, 450, 500, 550, 600, 650, 700, 800, 900, 1000),
 )
-"""From the last bit of a segment to its ACK at the MAC. [us]"""
+"""Times from the last bit of a segment to its ACK at the MAC. [us]"""
 
 EXCHANGE = 308
-"""SIFS, MAC ACK and AIFS: from then on an ACK may find the medium idle (duration A). [us]"""
+"""Time of SIFS, MAC ACK and AIFS, after which an ACK may find the medium idle (duration A). [us]"""
 
 BEFORE, AFTER = 300, 600
 """Delays on both sides of the bump. [us]"""

@@ -14,10 +14,10 @@ from lasthop.studies.study import Quantity, Run, Runs, Study
 from lasthop.studies.sweep import Sweep
 
 FAST_S, SLOW_S, GONE_S = 25, 57, 95
-"""When the fast and the slow download begin, and when the slow one ends. [s]"""
+"""Times at which the fast and the slow download begin, and at which the slow one ends. [s]"""
 
 PHASES = {"idle": (5, FAST_S), "one": (35, SLOW_S), "two": (67, GONE_S), "after": (107, 140)}
-"""From when to when C is averaged. [s]"""
+"""Times between which C is averaged, by phase. [s]"""
 
 
 def scenario(phase: str) -> dict[str, Any]:

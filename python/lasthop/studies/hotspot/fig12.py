@@ -18,7 +18,7 @@ DELAY = "20 ms"
 
 BEGINS_S = 165
 PERIODS = {"before": (75, BEGINS_S), "after": (BEGINS_S + 10, 285)}
-"""From when to when goodputs are averaged. [s]"""
+"""Times between which goodputs are averaged. [s]"""
 
 
 def scenario(period: str) -> dict[str, Any]:

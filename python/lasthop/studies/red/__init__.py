@@ -23,7 +23,7 @@ THEORY: tuple[Study, ...] = (
     fig20.STUDY,
     threshold.STUDY,
 )
-"""Those of the fluid models."""
+"""Studies of the fluid models."""
 
 PACKETS: tuple[Study, ...] = (
     *(
@@ -39,6 +39,6 @@ PACKETS: tuple[Study, ...] = (
         for mixed in (False, True)
     ),
 )
-"""Those of simulated packets."""
+"""Studies of simulated packets."""
 
 STUDIES: tuple[Study, ...] = THEORY + PACKETS

@@ -15,7 +15,7 @@ THRESHOLDS = tuple(float(b) for b in range(50, 151, 10))
 """Lower thresholds along figures 4b and 4c. [packets]"""
 
 ALPHAS = (0.05, 0.07, 0.1, 0.125, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.326)
-"""Compound's growth, from a stealthy to the value that makes 0.7751 s critical. [-]"""
+"""Values of Compound's growth, up to the one that makes the 0.7751 s of appendix B critical. [-]"""
 
 PAPER_DELAY = 0.7751
 """Round-trip time of the Hopf point in appendix B. [s]"""

@@ -36,7 +36,7 @@ FINE_S, COARSE_S = 0.1, 0.5
 """Widths of the bins for the least utilisation. [s]"""
 
 NS2_PACKET = "500 B"
-"""What ns-2 takes for the mean packet by default."""
+"""Mean length of a packet that ns-2 takes by default."""
 
 PAPERS_MEGABYTES = 500
 """What each flow transfers in the paper, and the only size whose gain is compared with it. [MB]"""

@@ -11,7 +11,7 @@ DELAYS = (0.1, 1.0)
 """Round-trip times compared. [s]"""
 
 PIPE = 100.0
-"""Packets in flight, the same at both delays so that the window at rest is. [packets]"""
+"""Packets in flight, as many at both delays, so that the windows at rest are alike. [packets]"""
 
 OTHER_PIPES = (10.0, 250.0)
 """Packets in flight at the longer delay for comparison. [packets]"""

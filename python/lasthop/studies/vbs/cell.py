@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 ATTEMPTS = 4
 """Attempts at a frame, the first included. Table II says "Max. Retry limit 7", which is 8 attempts;
 with these the two classes hardly differ. The gap of the paper's figures needs 4, which is ns-2's
-limit for long frames. Study ``settings`` shows it."""
+limit for long frames. Study ``fig11`` shows it."""
 
 STATED_ATTEMPTS = 8
-"""Table II: one transmission and seven retries."""
+"""Attempts by table II: one transmission and seven retries."""
 
 ERRORS = (0.0, 0.1, 0.2, 0.3)
 """Probabilities of channel errors, p_w, that claims speak of. [-]"""
 
 ERRORS_STATED = ", ".join(f"{error:g}" for error in ERRORS)
-"""The same for a sentence."""
+"""The same probabilities for a sentence."""
 
 ERROR_AXIS = Abscissa("channel errors $p_w$ of class 2 [-]")
 

@@ -41,7 +41,7 @@ def active(run: Run) -> Quantity:
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return it for each number of devices."""
+    """Return that mean for each number of devices."""
     return SWEEP.at(changes="").values(runs, {"active_{count}": active})
 
 

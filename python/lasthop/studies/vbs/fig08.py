@@ -11,7 +11,7 @@ SMALL_WINDOW = 20
 """A receive window of which two do not fill 70 ms of wire: that takes 46 packets. [packets]"""
 
 ERROR = 0.2
-"""Channel errors with which two connections do not fill it either. [-]"""
+"""Probability of channel errors with which two connections do not fill the wire either. [-]"""
 
 WORDS = {"plain": "as stated", "errors": f"p_w {ERROR}", "window": f"window of {SMALL_WINDOW}"}
 

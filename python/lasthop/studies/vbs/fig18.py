@@ -18,7 +18,7 @@ LENGTH_S, REST_S = 100, 30
 """Length of a phase, and its part that is not averaged."""
 
 STEP_S, STEPS = 5, 4
-"""Windows after each change in which settling is seen."""
+"""Length and number of the windows after each change in which settling is seen. [s, -]"""
 
 REPLICATIONS = 10
 JUDGED = 40

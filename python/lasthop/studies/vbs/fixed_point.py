@@ -34,7 +34,7 @@ def shared_trees() -> Iterator[dict[str, object]]:
 def spread(tree: dict[str, object], options: Options) -> tuple[float, int]:
     """Return the largest relative distance from the first fixed point, and how many there are.
 
-    Over goodputs, losses at the queue and its length.
+    The distance is that of goodputs, of losses at the queue and of its length.
     """
     from lasthop.models.vbs import fixed_point
     from lasthop.models.vbs.scenario import picture_of

@@ -22,7 +22,7 @@ SWEEP = Sweep(
     {"error": ERRORS},
 )
 CLAIMED = SWEEP.at(error=cell.ERRORS)
-"""The part of it that claims speak of."""
+"""Part of the sweep that claims speak of."""
 
 WITH_ERRORS = cell.ERRORS[1:]
 

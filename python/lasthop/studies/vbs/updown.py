@@ -77,7 +77,7 @@ def findings_errors(runs: Runs) -> dict[str, str]:
 
 
 def measure_buffers(runs: Runs) -> dict[str, Quantity]:
-    """Return the same over buffers, and the totals."""
+    """Return the same values over buffers, and the totals."""
     totals = BY_BUFFER.at(law="plain").values(runs, {"{buffer}": cell.total})
     ratios = {f"total_ratio_{buffer}": total / totals["100"] for buffer, total in totals.items()}
     return _measured(BY_BUFFER, "{buffer}", runs) | ratios
