@@ -6,8 +6,9 @@ from lasthop.studies.red.curves import (
     CAPACITIES,
     HIGH_TH,
     LOW_TH,
-    critical_alpha,
     critical_delay,
+    delays,
+    over_threshold,
     trade_off,
 )
 from lasthop.studies.study import Quantity, Runs, Study
@@ -25,15 +26,12 @@ DELAY = 0.0848
 
 def measure(_: Runs) -> dict[str, Quantity]:
     """Return critical round-trip times and the ends of the curve in alpha and threshold."""
-    delays = {f"hopf_delay_{c}": critical_delay("red", capacity=float(c)) for c in CAPACITIES}
     point = critical_delay("red", gamma=GAMMA)
-    low, high = (critical_alpha("red", rtt=DELAY, min_th=b) for b in (LOW_TH, HIGH_TH))
-    return {name: theory(each.value) for name, each in delays.items()} | {
+    return {
+        **delays("red", "hopf_delay", "capacity", CAPACITIES),
         "hopf_delay_gamma": theory(point.value),
         "window_gamma": theory(point.case.equilibrium[0]),
-        "alpha_threshold_low": theory(low),
-        "alpha_threshold_high": theory(high),
-        "alpha_change": theory(abs(high / low - 1.0)),
+        **over_threshold("red", DELAY),
     }
 
 

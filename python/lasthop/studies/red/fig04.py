@@ -6,12 +6,12 @@ from lasthop.studies.red.curves import (
     CAPACITIES,
     HIGH_TH,
     LOW_TH,
-    critical_alpha,
     critical_delay,
+    delays,
+    over_threshold,
     trade_off,
 )
 from lasthop.studies.study import Quantity, Runs, Study
-from lasthop.studies.theory import theory
 
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
@@ -25,17 +25,10 @@ THRESHOLDS = (20, 50, 80)
 
 def measure(_: Runs) -> dict[str, Quantity]:
     """Return critical round-trip times and the ends of the curve in alpha and threshold."""
-    low, high = (critical_alpha("red-instant", rtt=DELAY, min_th=b) for b in (LOW_TH, HIGH_TH))
-    delays = {
-        f"hopf_delay_{c}": critical_delay("red-instant", capacity=float(c)) for c in CAPACITIES
-    } | {
-        f"hopf_delay_threshold_{b}": critical_delay("red-instant", min_th=float(b))
-        for b in THRESHOLDS
-    }
-    return {name: theory(each.value) for name, each in delays.items()} | {
-        "alpha_threshold_low": theory(low),
-        "alpha_threshold_high": theory(high),
-        "alpha_change": theory(abs(high / low - 1.0)),
+    return {
+        **delays("red-instant", "hopf_delay", "capacity", CAPACITIES),
+        **delays("red-instant", "hopf_delay_threshold", "min_th", THRESHOLDS),
+        **over_threshold("red-instant", DELAY),
     }
 
 
