@@ -21,7 +21,7 @@ BEFORE, AFTER = 300, 600
 """Delays on both sides of the bump. [us]"""
 
 
-GONE = 700
+GONE = 800
 """Delay at which what is left of the bump is told. [us]"""
 
 SWEEP = Sweep(
