@@ -3,11 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.models.dcf.airtime import data_bytes, frame_s
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS, PIFS
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Run, Runs, Study, along, largest
+from lasthop.studies.study import Quantity, Runs, Study, along, largest
 from lasthop.studies.sweep import Sweep
 
 NEAR_OPTIMUM = (23, 27, 31, 35, 39, 47, 55, 63)
@@ -58,27 +57,22 @@ def _exponents() -> NDArray[np.float64]:
     return np.log2(np.asarray(NEAR_OPTIMUM) + 1.0)
 
 
-def colliding_s(run: Run) -> float:
-    """Return the duration of the frame that a station sends in vain when it collides. [s]"""
-    tcp, station = run.scenario["flows"][0]["tcp"], run.scenario["stations"][0]
-    payload = tcp["mss_bytes"] if run.scenario["flows"][0]["direction"] == "up" else 0
-    mac_bytes = data_bytes(run.scenario["cell"], tcp["header_bytes"] + payload)
-    return frame_s(run.scenario["cell"], mac_bytes, station["rate_bps"])
-
-
 def findings(runs: Runs) -> dict[str, str]:
     """Return where the optima are."""
     values = measure(runs)
     largest_up = max(CWMINS, key=lambda cw: float(values[f"up_{cw}"].samples.mean()))
     up = runs[f"up-{largest_up}"]
-    longer = colliding_s(up) / colliding_s(runs[f"down-{largest_up}"])
+    tcp = up.scenario["flows"][0]["tcp"]
+    ack_bytes = tcp["header_bytes"]
+    data_bytes = ack_bytes + tcp["mss_bytes"]
     differences = ", ".join(cell.difference(values[f"down_{cwmin}"]) for cwmin in CWMINS)
     return {
         "edca-13": (
             f"downloads are best at CWmin {values['cwmin_at_best']} of the stations, where "
             f"{values['collision_at_best']} of their attempts collide. For uploads, whose "
-            f"colliding frames are {longer:.2g} times as long, it is {largest_up} of the sweep "
-            f"with {cell.station_collisions(up)}. At CWmin {', '.join(map(str, CWMINS))} the "
+            f"colliding frames carry {data_bytes} bytes instead of {ack_bytes}, it is {largest_up} "
+            f"of the sweep with {cell.station_collisions(up)}. At CWmin "
+            f"{', '.join(map(str, CWMINS))} the "
             f"simulation is {differences} off the model: after a busy medium a frozen backoff has "
             "at least one slot left, so the first slot is hardly used, which p-persistent backoff "
             "does not know"
