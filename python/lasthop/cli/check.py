@@ -68,7 +68,7 @@ def names(links: Sequence[str]) -> str:
 
 
 def shared(scenario: Scenario) -> Iterator[str]:
-    """A line on the access point's queue, if classes share it."""
+    """What holds of an access point's queue that classes share."""
     cell = scenario.get("cell") or {}
     if classes := cell.get("vbs_classes"):
         queue = cell["ap"]["queue"]

@@ -139,7 +139,7 @@ TITLES = {
 
 
 def print_answer(summary: Mapping[str, Any], scenario: Mapping[str, Any]) -> None:
-    """Print every list of a result that has something to show; columns of zeros are left out."""
+    """Every list of a result that has something to show; columns of zeros are left out."""
     flows = summary.get("flows", ())
     lists = {**summary, "reports": [flow for flow in flows if "reports" in flow]}
     for list_name, columns in COLUMNS.items():
@@ -154,7 +154,7 @@ def print_answer(summary: Mapping[str, Any], scenario: Mapping[str, Any]) -> Non
 
 
 def of_shares(column: Column, scenario: Mapping[str, Any]) -> Column:
-    """A column of classes; where these share a queue, its title says what is shared."""
+    """A column of classes; where these share a queue, its title says what shares are of."""
     queue = ((scenario["cell"] or {}).get("ap") or {}).get("queue") or {}
     if "share_of" not in queue:
         return column

@@ -45,7 +45,7 @@ class Emulation(Answer):
 
     @property
     def warnings(self) -> list[str]:
-        """Surprises in the scenario, and settings that had no effect."""
+        """What of the scenario surprises, and settings that had no effect."""
         return [*cautions(self.scenario), *unfollowed(self.scenario)]
 
     @property

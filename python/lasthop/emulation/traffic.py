@@ -20,7 +20,7 @@ LOOK_S = 0.1
 
 
 class Flow(Protocol):
-    """One flow of the traffic."""
+    """What traffic consists of."""
 
     flow: Mapping[str, Any]
     received_bytes: int

@@ -157,7 +157,7 @@ SMALL_PART = 0.01
 
 
 def worth_a_row(rows: list[Row], quantity: str) -> tuple[list[Row], str]:
-    """Rows that are worth showing, and a note that tells of the others."""
+    """Rows of some size in one answer, and what to say of the others."""
 
     def largest(row: Row) -> float:
         said = (answer.get(quantity) for answer in (row.simulated, row.predicted, row.emulated))
@@ -192,21 +192,21 @@ def explain(figure: Figure, panels: Sequence[Axes], excuse: str | None, ncols: i
 
 
 def sharing_stations(comparison: Comparison) -> set[str]:
-    """Stations with more than sensors, which ask for no share; all stations if there are none."""
+    """Stations with more than sensors, which ask for no share; all if there are none."""
     flows = comparison.scenario["flows"]
     greedy = {each["station"] for each in flows if each["station"] and "sensor" not in each}
     return greedy or {each["name"] for each in comparison.scenario["stations"]}
 
 
 def sharing_classes(comparison: Comparison) -> list[dict[str, Any]]:
-    """Simulated classes that share the access point's queue."""
+    """What is simulated of the classes that share the access point's queue."""
     names = {each["name"] for each in comparison.scenario["cell"].get("vbs_classes", ())}
     simulated = comparison.simulation.summary.get("classes", ())
     return [item for item in simulated if item["name"] in names and "target_share" in item]
 
 
 def draw_classes(axes: Axes, comparison: Comparison, classes: list[dict[str, Any]]) -> None:
-    """Goodput of each class beside its target, which is a part of what all classes got."""
+    """Goodput of each class, and what its target is of what all classes got."""
     title(axes, "What classes get of a shared queue")
     predicted = {} if comparison.prediction is None else comparison.prediction.summary
     guesses = {item["name"]: item for item in predicted.get("classes", ())}
