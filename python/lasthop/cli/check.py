@@ -14,10 +14,10 @@ from lasthop.scenario import Scenario
 __all__ = ["check"]
 
 MOST_LINKS = 30
-"""Links whose neighbours are listed; --json has all."""
+"""Most links whose neighbours are listed; --json has all."""
 
 MOST_NAMES = 12
-"""Neighbours that are named."""
+"""Most neighbours that are named."""
 
 
 def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
@@ -61,7 +61,7 @@ def neighbours(links: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def names(links: Sequence[str]) -> str:
-    """The first of them, and how many more."""
+    """The first few names, and how many more there are."""
     more = len(links) - MOST_NAMES
     first = ", ".join(links[:MOST_NAMES]) or "none"
     return f"{first} and {more} more" if more > 0 else first

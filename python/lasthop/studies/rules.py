@@ -76,7 +76,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict, the value and half width it rests on, and both in words."""
+    """A verdict, the value and half width that it rests on, and both as text."""
 
     verdict: Verdict
     value: float | None
@@ -99,7 +99,7 @@ class Judge:
 
     @property
     def margin(self) -> float:
-        """How many times as wide every interval is taken."""
+        """Factor by which every interval is widened. [-]"""
         return self.rules.quick_margin if self.quick and not self.model else 1.0
 
     def estimate(self, key: str) -> Estimate | None:
@@ -154,7 +154,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Number:
-    """`value` agrees with `low`..`high`; both None: with the model's prediction."""
+    """The rule that `value` agrees with `low`..`high`, or with the model where both are None."""
 
     value: str
     low: float | None
@@ -210,7 +210,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Shape:
-    """Inequalities ``left < right``, all of which hold outside their intervals."""
+    """The rule that inequalities ``left < right`` all hold outside their intervals."""
 
     text: str
     inequalities: tuple[tuple[Term, Term], ...]

@@ -37,7 +37,7 @@ def categories_in_use(scenario: Mapping[str, Any]) -> list[str]:
 def category_asked(scenario: Mapping[str, Any], category: str | None) -> str:
     """The category to tune: by default the one of most TCP connections.
 
-    Of two with as many, and where there are none, best effort comes first, then the higher.
+    Between two with as many, and where there are none, best effort comes first, then the higher.
 
     Raises
     ------
