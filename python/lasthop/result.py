@@ -149,7 +149,7 @@ class Result(Answer):
 
         What of the scenario surprises, and phase effects at drop-tail queues.
         """
-        return [*cautions(self.scenario), *phase_effects(self.scenario, self.summary)]
+        return [*cautions(self.scenario.typed), *phase_effects(self.scenario.typed, self.summary)]
 
     @property
     def interrupted(self) -> bool:

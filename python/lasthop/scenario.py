@@ -15,10 +15,13 @@ from math import isfinite
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lasthop import _core
 from lasthop.errors import Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from lasthop.models.reading import Scenario as Typed
 
 __all__ = ["Scenario", "ScenarioLike", "blaming", "check", "schema"]
 
@@ -51,7 +54,7 @@ class Scenario(Mapping[str, Any]):
         With everything that is wrong in ``problems``.
     """
 
-    __slots__ = ("_content", "_format", "_json", "_settings", "_source", "_view")
+    __slots__ = ("_content", "_format", "_json", "_settings", "_source", "_typed", "_view")
 
     def __init__(
         self,
@@ -71,6 +74,7 @@ class Scenario(Mapping[str, Any]):
         with blaming({}):
             self._json = _core.check(content, self._format, name, list(self._settings))
         self._view: Mapping[str, Any] = _frozen(json.loads(self._json))
+        self._typed: Typed | None = None
 
     def __getitem__(self, key: str) -> Any:
         return self._view[key]
@@ -89,6 +93,15 @@ class Scenario(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Scenario({self._source!r}: {self['name']!r})"
+
+    @property
+    def typed(self) -> "Typed":
+        """The same as typed values, which models, cautions and the emulator read."""
+        if self._typed is None:
+            from lasthop.models.reading import read
+
+            self._typed = read(self._view)
+        return self._typed
 
     @property
     def source(self) -> str:

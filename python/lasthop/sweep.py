@@ -83,8 +83,8 @@ class Sweep:
             f"{', '.join(f'{path}={value}' for path, value in point.settings.items())}: {warning}"
             for point in self.points
             for warning in (
-                *cautions(point.scenario),
-                *phase_effects(point.scenario, point.summary),
+                *cautions(point.scenario.typed),
+                *phase_effects(point.scenario.typed, point.summary),
             )
         ]
 

@@ -29,11 +29,11 @@ def predict(
     scenario = read_scenario(file, settings)
     from lasthop.models import choose
 
-    model = choose(scenario.to_dict()) if model is None else model
+    model = choose(scenario.typed) if model is None else model
     try:
         prediction = ask(scenario, model=model)
     except ModelError as error:
-        warn(cautions(scenario))
+        warn(cautions(scenario.typed))
         raise refused(scenario, model, error) from None
     except ConvergenceError as error:
         raise UserError(f"{scenario.source}: model {model}: no solution: {error}") from None

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 
 from lasthop.compare import Comparison
 from lasthop.digits import plain
+from lasthop.models.reading import CellScenario, CsmaScenario, SensorFlow
 from lasthop.plot.conflicts import conflict_figure
 from lasthop.plot.figure import (
     COLUMN_INCHES,
@@ -66,7 +67,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
     Without a cell: goodput by class of flows, use of links, mean queue.
     """
     simulated = comparison.simulation.summary
-    if comparison.scenario.get("csma"):
+    if isinstance(comparison.scenario.typed, CsmaScenario):
         return graph_figure(comparison)
     if "stations" not in simulated:
         return network_figure(comparison)
@@ -137,7 +138,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
         )
         queues.set_xlabel(f"mean queue [packets]{hidden_text}")
 
-        headline(figure, comparison.scenario["name"])
+        headline(figure, comparison.scenario.typed.name)
         several = bool(classes) or comparison.emulation is not None
         explain(figure, [*above, shares], excuse, ncols=2 if several else 3)
     return figure
@@ -193,14 +194,16 @@ def explain(figure: Figure, panels: Sequence[Axes], excuse: str | None, ncols: i
 
 def sharing_stations(comparison: Comparison) -> set[str]:
     """Stations with more than sensors, which ask for no share; all if there are none."""
-    flows = comparison.scenario["flows"]
-    greedy = {each["station"] for each in flows if each["station"] and "sensor" not in each}
-    return greedy or {each["name"] for each in comparison.scenario["stations"]}
+    known = comparison.scenario.typed
+    bulk = (flow for flow in known.flows if not isinstance(flow, SensorFlow))
+    return {flow.station for flow in bulk if flow.station} or set(known.station)
 
 
 def sharing_classes(comparison: Comparison) -> list[dict[str, Any]]:
     """What is simulated of the classes that share the access point's queue."""
-    names = {each["name"] for each in comparison.scenario["cell"].get("vbs_classes", ())}
+    known = comparison.scenario.typed
+    classes = known.cell.vbs_classes if isinstance(known, CellScenario) else ()
+    names = {each.name for each in classes}
     simulated = comparison.simulation.summary.get("classes", ())
     return [item for item in simulated if item["name"] in names and "target_share" in item]
 
@@ -235,7 +238,7 @@ def graph_figure(comparison: Comparison) -> Figure:
         panels.append((f"model {comparison.prediction.model}: {OF_LINKS}", comparison.prediction))
     panels.append((f"simulation: {'the same' if panels else OF_LINKS}", comparison.simulation))
     figure = conflict_figure(panels)
-    headline(figure, comparison.scenario["name"])
+    headline(figure, comparison.scenario.typed.name)
     return figure
 
 
@@ -269,7 +272,7 @@ def network_figure(comparison: Comparison) -> Figure:
             guesses = aligned(comparison.prediction, comparison, list_name)
             side_by_side(axes, items, guesses, quantity, scale)
             axes.set_xlabel(label)
-        headline(figure, comparison.scenario["name"])
+        headline(figure, comparison.scenario.typed.name)
         explain(figure, every, excuse, ncols=2)
     return figure
 

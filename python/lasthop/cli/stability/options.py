@@ -224,7 +224,7 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
             )
     scenario = read_scenario(name, settings)
     try:
-        found = fluid(scenario.to_dict())
+        found = fluid(scenario.typed)
     except ModelError as error:
         raise refused(scenario, "red", error) from None
     return Asked(found.case, name, scenario, found)
