@@ -187,14 +187,7 @@ def run(
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
         try:
-            text = _core.emulate(
-                scenario.content,
-                scenario.format,
-                scenario.source,
-                list(scenario.settings),
-                descriptors,
-                reading,
-            )
+            text = _core.emulate(scenario.checked, descriptors, reading)
             lists.append(json.loads(text))
         except BaseException as error:
             failed.append(error)
