@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from lasthop.errors import ConvergenceError, ModelError, UserError, shortcoming
 from lasthop.models.reading import CellScenario, CsmaScenario
 from lasthop.predict import predict
-from lasthop.result import LISTS, Prediction, Result
+from lasthop.quantities import LISTS
+from lasthop.result import Prediction, Result
 from lasthop.run import ProgressCallback, replaced, simulate, threads_asked
 from lasthop.scenario import Scenario, ScenarioLike
 

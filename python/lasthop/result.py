@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
     from lasthop.plot import ResultPlots
 
-__all__ = ["LISTS", "Answer", "Prediction", "Result"]
-
-LISTS = ("flows", "stations", "aps", "queues", "links", "cells", "classes", "stability", "totals")
-"""Lists of a result, in its order."""
+__all__ = ["Answer", "Prediction", "Result"]
 
 
 class Answer:

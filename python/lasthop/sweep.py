@@ -15,7 +15,8 @@ from lasthop.caution import cautions
 from lasthop.errors import UserError
 from lasthop.ownership import refuse_foreign
 from lasthop.phase import phase_effects
-from lasthop.result import LISTS, flat_row
+from lasthop.quantities import LISTS
+from lasthop.result import flat_row
 from lasthop.run import Progress, ProgressCallback, replaced, threads_asked
 from lasthop.saving import TABLE_FILES, save_table
 from lasthop.scenario import Scenario, ScenarioLike, as_setting

@@ -25,7 +25,8 @@ from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import progress_bar
 from lasthop.errors import UserError
 from lasthop.ownership import refuse_foreign
-from lasthop.result import LISTS, Result
+from lasthop.quantities import LISTS
+from lasthop.result import Result
 from lasthop.run import simulate as run
 from lasthop.saving import RESULT_FILES
 

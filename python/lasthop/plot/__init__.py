@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from lasthop.result import Result
-
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
+    from lasthop.result import Result
 
 __all__ = ["ResultPlots"]
 
@@ -13,7 +12,7 @@ __all__ = ["ResultPlots"]
 class ResultPlots:
     """Pictures of one result, as ``r.plot.goodput()``; each returns a matplotlib figure."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: "Result") -> None:
         self._result = result
 
     def goodput(self) -> "Figure":

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from lasthop.digits import plain
 from lasthop.models.reading import Csma, CsmaLink, CsmaNode, CsmaScenario
 from lasthop.plot.figure import COLUMN_INCHES, MODEL, QUIET, SIMULATION, Figure, house_style, title
-from lasthop.result import Answer, Prediction
+
+if TYPE_CHECKING:
+    from lasthop.result import Answer
 
 __all__ = ["conflict_figure"]
 
@@ -44,7 +46,7 @@ POINTS_PER_MM = 72.0 / 25.4
 HIDDEN = "#D55E00"
 
 
-def conflict_figure(answers: Sequence[tuple[str, Answer]]) -> Figure:
+def conflict_figure(answers: Sequence[tuple[str, "Answer"]]) -> Figure:
     """One panel an answer, side by side: a link's disc has the area of its air time.
 
     Lines are conflicts, and the pale part of a disc is the air time of dummy packets.
@@ -92,7 +94,7 @@ def dummies(item: Mapping[str, Any]) -> float:
     return float(part) if part >= SEEN else 0.0
 
 
-def throughputs(answer: Answer) -> dict[str, float]:
+def throughputs(answer: "Answer") -> dict[str, float]:
     """Goodput of the flows over each link, where it is known of all of them. [bit/s]"""
     goodput = {flow["name"]: flow.get("goodput_bps") for flow in answer.summary["flows"]}
     over: dict[str, float] = {}
@@ -107,10 +109,10 @@ def throughputs(answer: Answer) -> dict[str, float]:
     return {link: bps for link, bps in over.items() if link not in unknown}
 
 
-def draw_conflicts(axes: Axes, answer: Answer, at: Mapping[str, Point]) -> None:
+def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> None:
     """The conflict graph of one answer, links in their air time, with their throughputs."""
     carried = throughputs(answer)
-    color = MODEL if isinstance(answer, Prediction) else SIMULATION
+    color = MODEL if answer.summary["kind"] == "prediction" else SIMULATION
     csma = network(answer)
     area = LARGEST_AREA * (1.0 if len(at) <= MOST_NAMED else 10.0 / len(at))
     for link in csma.links:
@@ -161,7 +163,7 @@ def beside(axes: Axes, text: str, at: Point, *, is_placed: bool) -> None:
     )
 
 
-def network(answer: Answer) -> Csma:
+def network(answer: "Answer") -> Csma:
     """The network of an answer about a scenario with `csma`."""
     known = answer.scenario.typed
     assert isinstance(known, CsmaScenario), "a figure of conflicts needs a conflict graph"
