@@ -1,7 +1,8 @@
 """A tree of JSON as frozen dataclasses, each class read by its own annotations.
 
 A field is the value under the key of its name, or under that of its metadata ``key`` where the name
-is a word of Python. What a class does not name is left out, so that a new key of the engine breaks
+is a word of Python; what JSON cannot say, such as an address, is `Annotated` with the function that
+makes it of the text. What a class does not name is left out, so that a new key of the engine breaks
 no reader; what it names without a default must be there.
 """
 
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 __all__ = ["named", "read_as"]
 
@@ -69,7 +70,7 @@ class _Place(NamedTuple):
 
 @cache
 def _places(kind: type) -> tuple[_Place, ...]:
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
 
     def place(one: "Field[Any]") -> _Place:
         required = one.default is MISSING and one.default_factory is MISSING
@@ -84,6 +85,9 @@ def _reader(hint: Any) -> Reader:
     if is_dataclass(hint):
         return lambda value: read_as(hint, value)  # type: ignore[arg-type]
     origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        made: Reader = inner[1]
+        return made
     if origin in (Union, UnionType):
         kinds = [one for one in inner if one is not NoneType]
         known = _reader(kinds[0]) if len(kinds) == 1 else _as_it_is
