@@ -231,7 +231,7 @@ class Result(Answer):
         """
         from lasthop.saving import write_atomically
 
-        if self.scenario["record"]["frames"] is None:
+        if self.scenario.typed.record.frames is None:
             raise UserError("no frames were recorded", "ask for them: simulate(..., frames=100000)")
 
         def write(file: Path) -> None:

@@ -30,9 +30,10 @@ class ResultPlots:
     def conflicts(self) -> "Figure":
         """The conflict graph of a network with `csma`: air time and throughput of each link."""
         from lasthop.errors import UserError
+        from lasthop.models.reading import CsmaScenario
         from lasthop.plot.conflicts import conflict_figure
 
-        if not self._result.scenario.get("csma"):
+        if not isinstance(self._result.scenario.typed, CsmaScenario):
             raise UserError("no conflict graph: the scenario has no `csma`")
         return conflict_figure([(str(self._result.summary["scenario"]), self._result)])
 
