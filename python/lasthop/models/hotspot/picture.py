@@ -1,7 +1,6 @@
 """From a scenario to the model's picture of a hot-spot."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lasthop.models.access import Access
@@ -9,7 +8,7 @@ from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.models.errors import ModelError
 from lasthop.models.hotspot.access import beta_from_access
 from lasthop.models.hotspot.station import Connections, StationLoad
-from lasthop.models.reading import CellScenario, Station, TcpFlow, Wire
+from lasthop.models.reading import CellScenario, Station, TcpFlow
 
 __all__ = ["Connection", "HotSpot", "hot_spot"]
 
@@ -101,7 +100,7 @@ def hot_spot(scenario: CellScenario) -> HotSpot:
         ap_buffer=scenario.cell.ap.queue_packets,
         ap_cwmin=scenario.cell.ap.cwmin,
         slot_s=scenario.cell.slot_s,
-        wired_round_trip_s=_wired_round_trip_s(scenario.wire, scenario.tcp_flows),
+        wired_round_trip_s=scenario.wired_round_trip_s,
     )
 
 
@@ -133,15 +132,6 @@ def _stations(scenario: CellScenario) -> tuple[StationLoad, ...]:
         )
     except ValueError as error:
         raise ModelError("a7", str(error)) from error
-
-
-def _wired_round_trip_s(wire: Wire, flows: Sequence[TcpFlow]) -> float:
-    """Round-trip time of the wire for a full segment and an ACK, without queueing. [s]"""
-    time = 2.0 * wire.delay_s
-    if wire.rate_bps is not None and flows:
-        tcp = flows[0].tcp
-        time += 8.0 * (tcp.mss_bytes + 2 * tcp.header_bytes) / wire.rate_bps
-    return time
 
 
 def _kind(flow: TcpFlow) -> Connections:

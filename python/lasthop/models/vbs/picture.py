@@ -94,7 +94,7 @@ def picture_of(scenario: CellScenario) -> Picture:
             ap=_access(cell.ap),
             buffer_packets=cell.ap.queue_packets,
             slot_s=cell.slot_s,
-            wire_s=_wired_round_trip_s(scenario),
+            wire_s=scenario.wired_round_trip_s,
             frozen=cell.countdown == "dcf",
             targets=tuple(one.share for one in cell.vbs_classes) if shared else (),
             names=tuple(one.name for one in cell.vbs_classes) if shared else (),
@@ -104,16 +104,6 @@ def picture_of(scenario: CellScenario) -> Picture:
         class_of,
         station_of,
     )
-
-
-def _wired_round_trip_s(scenario: CellScenario) -> float:
-    """Round-trip time of the wire for a full segment and an ACK, without queueing. [s]"""
-    wire = scenario.wire
-    time = 2.0 * wire.delay_s
-    if wire.rate_bps is not None:
-        tcp = scenario.tcp_flows[0].tcp
-        time += 8.0 * (tcp.mss_bytes + 2 * tcp.header_bytes) / wire.rate_bps
-    return time
 
 
 def _sharing(scenario: CellScenario) -> dict[str, int]:
