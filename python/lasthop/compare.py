@@ -40,7 +40,7 @@ OF_WIRED = ("one_way_delay_s",)
 """The same of classes of wired flows, the share apart where stations have theirs of the cell."""
 
 OF_USERS = ("goodput_bps", "rtt_s")
-"""Of the flows of a network by conflict graph, which no class sums up."""
+"""The same of the flows of a network by conflict graph, which no class sums up."""
 
 PICTURES = (".png", ".pdf", ".svg")
 

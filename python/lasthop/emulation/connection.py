@@ -28,7 +28,7 @@ class Connection:
 
     flow: TcpFlow
     port: int
-    """Of the server."""
+    """Port of the server."""
     client: socket.socket
     """At the station, which connects."""
     listener: socket.socket

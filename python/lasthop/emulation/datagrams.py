@@ -148,7 +148,7 @@ def datagrams(
     per_second : float
         Datagrams sent in a second, on average. [1/s]
     seed : int
-        Of the gaps.
+        Seed of the gaps.
     """
     at_station, address = station
     here, there = (SERVER, FIRST_PORT + index), (address, STATION_PORT + index)

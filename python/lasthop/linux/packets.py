@@ -12,7 +12,7 @@ from lasthop.linux.tc import Address
 __all__ = ["HEADER_BYTES", "MOST_AT_ONCE", "Instruction", "packet_socket", "source_and_length"]
 
 Instruction: TypeAlias = tuple[int, int, int, int]
-"""Of classic BPF: code, jump if true, jump if false, operand (linux/filter.h)."""
+"""Instruction of classic BPF: code, jump if true, jump if false, operand (linux/filter.h)."""
 
 SO_ATTACH_FILTER = 26
 SO_RCVBUFFORCE = 33

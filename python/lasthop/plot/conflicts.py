@@ -31,10 +31,10 @@ WIDTH = 72.0 * COLUMN_INCHES
 """Width of a panel. [points]"""
 
 RADIUS = 36.0
-"""Of the circle on which links stand whose places are not known. [points]"""
+"""Radius of the circle on which links stand whose places are not known. [points]"""
 
 CENTRE = (WIDTH / 2.0, 2.1 * RADIUS)
-"""Of that circle. [points]"""
+"""Centre of that circle. [points]"""
 
 BOX, DOT = (54.0, 62.0), (16.0, 16.0)
 """Room of a link with its text, where places are known, and without text. [points]"""

@@ -289,8 +289,8 @@ class Search:
     def _finalists(self, confirm: int) -> list[Trial]:
         """The best screened candidates, at most `confirm`: the best of each family first.
 
-        Of settings that measured the same, such as limits that no burst reaches, only the one
-        tried first, which is the simplest.
+        Where settings measured the same, such as limits that no burst reaches, only the one tried
+        first is among them, which is the simplest.
         """
         ranked = self._screened()
         ranked = [trial for trial in ranked if not self._repeats(trial, ranked)]
