@@ -221,7 +221,7 @@ def findings_loss(runs: Runs) -> dict[str, str]:
     from lasthop.scenario import Scenario
 
     def without_bursts(error: float) -> float:
-        tree = Scenario(SWEEP.scenario(error=error)).to_dict()
+        tree = Scenario(SWEEP.scenario(error=error)).typed
         [queue] = predict(tree, Options(losses="independent"))["queues"]
         return float(queue["drop_probability"]["mean"])
 
