@@ -46,13 +46,13 @@ pub(crate) struct Snapshot {
     flows: Vec<FlowCounters>,
     queues: Vec<(QueueCounters, u64)>,
     contenders: Vec<NodeCounters>,
-    /// Of each station the access point's frames to it.
+    /// Counts of the access point's frames to each station.
     down: Vec<DownCounters>,
-    /// Of every link: what its queue counts, and the time it was busy. [ns]
+    /// Counters of the queue of every link, and the time that it was busy. [ns]
     links: Vec<(QueueCounters, u64)>,
-    /// Of each leaf of the virtual shared bottleneck.
+    /// Counters of each leaf of the virtual shared bottleneck.
     leaves: Vec<QueueCounters>,
-    /// Of the access point's queues that classes share.
+    /// Counters of the access point's queues that classes share.
     shared: vbs::Shared,
     on_air: csma::OnAir,
     busy_ns: u64,

@@ -9,9 +9,9 @@ use crate::world::World;
 /// Totals at one instant of the access point's queues that classes share.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
-    /// Of each class, over the queues.
+    /// Totals of each class, over the queues.
     classes: Vec<Vec<QueueCounters>>,
-    /// Of each queue.
+    /// Distance of each queue from its target.
     deviations: Vec<Deviation>,
 }
 
