@@ -107,7 +107,7 @@ pub struct Dcf {
 impl Dcf {
     /// The idle `cell` with its `stations`. `categories` names for each flow its station, counted from
     /// 0, and its category.
-    pub fn of(
+    pub fn new(
         cell: &Cell,
         stations: &[Station],
         categories: impl Iterator<Item = (usize, Category)>,

@@ -43,7 +43,7 @@ impl Period<'_> {
     /// Uplink datagrams of a station, if there is a virtual shared bottleneck that lets them pass.
     fn beside_the_bottleneck(&self, station: usize) -> Option<Value> {
         self.world.bottleneck()?;
-        let own = bottleneck::beside(self.world.scenario()).filter(|&(_, of)| of == station);
+        let own = bottleneck::beside(&self.world.scenario().flows).filter(|&(_, of)| of == station);
         let passed =
             own.map(|(flow, _)| self.end.flows[flow].arrived - self.start.flows[flow].arrived);
         Some(BYPASS.of(passed.sum::<u64>() as f64))

@@ -41,7 +41,11 @@ pub(super) enum OffAir {
 impl Radio {
     pub(super) fn new(scenario: &Scenario, streams: &Streams) -> Radio {
         match &scenario.csma {
-            None => Radio::Cell(Cell::new(scenario, streams)),
+            None => Radio::Cell(Cell::new(
+                scenario.hotspot(),
+                scenario.vsb.is_some(),
+                streams,
+            )),
             Some(csma) => Radio::Conflict(Box::new(Conflict::new(csma, streams))),
         }
     }

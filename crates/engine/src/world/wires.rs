@@ -235,7 +235,7 @@ fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<
         }
     });
     let shared = scenario.vsb.as_ref().map(|settings| WiredLink {
-        link: bottleneck::link_of(settings, scenario, streams, bin),
+        link: bottleneck::link_of(settings, scenario.hotspot(), streams, measured.clone(), bin),
         label: Box::new(Label {
             ahead: false,
             shown: true,
