@@ -24,7 +24,7 @@ pub use crate::mac::{
 };
 pub use crate::packet::Direction;
 pub use crate::queue::*;
-pub use crate::record::Record;
+pub use super::record::Record;
 pub use crate::tcp::{CompoundSettings, CongestionControl, TcpSettings};
 
 /// A whole experiment.

@@ -12,7 +12,7 @@ use crate::link::{LinkSettings, Wire};
 use crate::mac::{Cell, DATA_RATE, NodeAccess};
 use crate::notation::setting::{MS, S, count, duration, inner, listed, shorthand, tables, title};
 use crate::queue::{QueueSetting, queue};
-use crate::record::Record;
+use super::record::Record;
 use crate::table;
 use crate::tcp::TcpSettings;
 
