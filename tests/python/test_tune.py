@@ -233,6 +233,7 @@ def test_every_family_is_confirmed(tuning: lh.Tuning) -> None:
     assert len(tuning.confirmed) == 1 + 6
 
 
+@pytest.mark.slow
 def test_same_choice_whatever_the_threads(tuning: lh.Tuning) -> None:
     assert lh.tune(DOWNLOADS, confirm=6, jobs=3).to_json() == tuning.to_json()
 

@@ -240,6 +240,7 @@ def test_a_bare_queue_is_a_limit_and_leaves_shares_as_they_are(lasthop: Lasthop)
     assert "vbs" not in lasthop("check", "-", *plain, stdin=SHARED.encode()).stdout
 
 
+@pytest.mark.slow
 def test_compare_says_each_warning_once(lasthop: Lasthop) -> None:
     done = lasthop("compare", "-", "--set", sharing(0.2), stdin=SHARED.encode())
     lines = [line for line in done.stderr.splitlines() if "target 0.2" in line]
