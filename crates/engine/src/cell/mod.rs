@@ -22,19 +22,8 @@ use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::{AP, Content, Dcf, Frame, NodeCounters, Outcome};
 use crate::packet::Packet;
-use crate::queue::{HeadQueue, Outlet, Vbs};
+use crate::queue::{Greedy, HeadQueue, Outlet, Vbs};
 use crate::scenario::{Category, Channel, Discipline, QueueOrder, Scenario};
-
-/// Sources that never run out of packets: they fill their queue again whenever one has left it.
-pub trait Greedy {
-    /// `queue`, the one with this `number`, has a place since `now`.
-    fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue);
-}
-
-/// Nobody is greedy.
-impl Greedy for () {
-    fn refill(&mut self, _: Time, _: u32, _: &mut HeadQueue) {}
-}
 
 /// A medium with its queues, one for each contender.
 #[derive(Clone, Debug)]

@@ -8,24 +8,22 @@
 //! |---|---|
 //! | what a flow keeps and counts | [`super::flow`] |
 //! | what an endpoint does with a packet, a timer, a start or a stop | here |
-//! | connections of web sources | [`super::web`] |
+//! | connections of web sources | [`super::web`], [`super::connections`] |
 //! | endpoints that act ahead of time | [`super::ahead`] |
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ahead::Ahead;
 use super::clock::Clock;
 use super::flow::{Endpoints, FlowState};
-use super::journey::Step;
 use super::numbers::{self, Owner};
-use super::radio::Radio;
+use super::step::{Step, Wants};
+use super::waiting::Waiting;
 use super::web::Webs;
 use super::wires::Wires;
-use crate::cell::Greedy;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Ecn, Packet, PacketKind};
-use crate::queue::HeadQueue;
+use crate::queue::{Greedy, HeadQueue};
 use crate::scenario::{CsmaFlow, Flow, Scenario};
 use crate::tcp::Ack;
 
@@ -33,7 +31,7 @@ use crate::tcp::Ack;
 pub(crate) struct Flows {
     /// By number: those of the scenario, then users', then pings, then connections.
     pub(super) states: Vec<FlowState>,
-    pub(super) ahead: Ahead,
+    pub(super) waiting: Waiting,
     pub(super) webs: Webs,
     making: Making,
     /// Next report of each sensor, and its flow.
@@ -50,17 +48,6 @@ struct Making {
     /// By the instant they are sent and their order.
     acks: BTreeMap<(Time, u64), (u32, Ack)>,
     made: u64,
-}
-
-/// What an endpoint to which something has happened wants to send.
-pub(super) enum Wants {
-    Nothing,
-    /// A packet.
-    Packet(Packet),
-    /// All that the TCP sender of this flow may send.
-    All(usize),
-    /// As much as this queue of the radio takes.
-    Fill(u32),
 }
 
 impl Flows {
@@ -84,7 +71,7 @@ impl Flows {
         }
         Flows {
             states,
-            ahead: Ahead::new(scenario.flows.len(), reach),
+            waiting: Waiting::new(scenario.flows.len(), reach),
             webs,
             making: Making::default(),
             reports: BTreeSet::new(),
@@ -167,14 +154,6 @@ impl Flows {
             counters.lost += 1;
         } else {
             counters.acks_lost += 1;
-        }
-    }
-
-    /// Counts what the radio has lost.
-    #[inline(always)]
-    pub(super) fn lose_all(&mut self, radio: &mut Radio) {
-        while let Some(packet) = radio.take_lost() {
-            self.lose(&packet);
         }
     }
 
@@ -413,7 +392,7 @@ impl Flows {
 
     /// Packets that have come to their endpoint, which has to wait for them.
     pub(crate) fn held_up(&self) -> impl Iterator<Item = &Packet> {
-        self.ahead.packets()
+        self.waiting.packets()
     }
 }
 

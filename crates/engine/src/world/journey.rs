@@ -1,36 +1,20 @@
 //! The journey of a packet, from the endpoint that sends it to the one that it is for.
 //!
 //! ```text
-//!   Leaves ----> Wired ----> OnAir ----> (queue, medium) ----> Wired or Arrived
-//!      ^           |                                                  |
-//!      |           +---> (link) ----> Wired ... ----> Arrived <-------+
-//!      +---------------- an answer, what an ACK lets go --------'
+//!                 +---- an answer; what an ACK lets go ----+
+//!                 v                                        |
+//!   endpoint --> Leaves --> Wired --(links)--> Wired --> Arrived --> endpoint
+//!                   \          \                 ^          ^
+//!                    +----------+--> OnAir --(queue, medium)+
 //! ```
+//!
+//! Where it has to wait, in a queue of the radio or on a link behind which an event waits for it, the
+//! journey breaks off; the event takes it up again.
 
+use super::step::Step;
 use super::{World, ahead};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
-
-/// What comes next for a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    /// Its endpoint sends it.
-    Leaves,
-    /// It goes on over wires.
-    Wired,
-    /// It enters a queue of the radio.
-    OnAir(u32),
-    /// It has come to its endpoint.
-    Arrived,
-    /// It came to the sender, which may send all it has leave for.
-    LetsGo,
-    /// It answered a ping.
-    Pong,
-    /// It is lost.
-    Lost,
-    /// A link or a queue has it, or it is no more.
-    UnderWay,
-}
 
 impl World<'_> {
     /// A packet takes one step after the other at `at`, until it has to wait or is no more.
@@ -51,7 +35,7 @@ impl World<'_> {
                 Step::Wired => ahead::travel(wires, flows, clock, at, &mut packet),
                 Step::OnAir(queue) => {
                     let enters = radio.offer(at, queue, &packet);
-                    flows.lose_all(radio);
+                    radio.drain_lost(|packet| flows.lose(packet));
                     if enters { Step::UnderWay } else { Step::Lost }
                 }
                 Step::Arrived => flows.take(at, &mut packet, clock),

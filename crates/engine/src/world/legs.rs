@@ -17,7 +17,7 @@
 //! front of them ([`Leg::delay`]); one that begins a way joins the leg behind it ([`Leg::lead`]). An
 //! endpoint that acts ahead of time joins the last leg ([`Leg::ends`]).
 
-use super::wires::WiredLink;
+use super::wired::WiredLink;
 use crate::kernel::time::Span;
 use crate::link::Link;
 

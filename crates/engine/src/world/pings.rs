@@ -3,8 +3,8 @@
 
 use super::World;
 use super::flow::{Endpoints, FlowState};
-use super::journey::Step;
 use super::numbers;
+use super::step::Step;
 use crate::bottleneck::{Bottleneck, Ping};
 use crate::kernel::time::Time;
 use crate::packet::Packet;

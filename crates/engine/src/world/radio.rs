@@ -7,13 +7,13 @@
 //!
 //! Another access method is another arm: an object with the methods that are called here.
 
-use crate::cell::{Cell, Greedy};
+use crate::cell::Cell;
 use crate::conflict::Conflict;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Time;
 use crate::mac::dcf::{NodeCounters, Outcome};
 use crate::packet::Packet;
-use crate::queue::HeadQueue;
+use crate::queue::{Greedy, HeadQueue};
 use crate::scenario::Scenario;
 
 /// The medium of a scenario, with its queues.
@@ -64,7 +64,7 @@ impl Radio {
     }
 
     /// `packet` enters queue `number`; false if it is refused. What else is lost is to be fetched with
-    /// [`Radio::take_lost`].
+    /// [`Radio::drain_lost`].
     #[inline(always)]
     pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         match self {
@@ -109,12 +109,16 @@ impl Radio {
         }
     }
 
-    /// A packet that was given up on the air, or dropped by a queue after it had been taken.
+    /// Tells `lose` of each packet that was given up on the air, or dropped by a queue after it had been
+    /// taken.
     #[inline(always)]
-    pub(super) fn take_lost(&mut self) -> Option<Packet> {
-        match self {
+    pub(super) fn drain_lost(&mut self, mut lose: impl FnMut(&Packet)) {
+        let take = |radio: &mut Radio| match radio {
             Radio::Cell(cell) => cell.take_lost(),
             Radio::Conflict(conflict) => conflict.take_lost(),
+        };
+        while let Some(packet) = take(self) {
+            lose(&packet);
         }
     }
 

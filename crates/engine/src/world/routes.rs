@@ -5,7 +5,7 @@
 
 use super::legs::{self, Leg, Place};
 use super::numbers::{self, WIRE_DOWN, WIRE_UP, of_network};
-use super::wires::WiredLink;
+use super::wired::WiredLink;
 use crate::kernel::time::Span;
 
 use crate::bottleneck::is_redirected;
