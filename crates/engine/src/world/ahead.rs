@@ -35,7 +35,7 @@ use crate::kernel::time::Time;
 use crate::link::Transit;
 use crate::packet::Packet;
 
-/// A packet goes on over wires at `at`, now or ahead of time, as far as it may; what its endpoint
+/// A packet goes on its way at `at`, now or ahead of time, as far as it may; what its endpoint
 /// answers ahead of time takes its place and goes on. Says what the packet comes to.
 #[inline]
 pub(super) fn travel(

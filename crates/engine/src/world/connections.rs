@@ -188,12 +188,7 @@ impl Flows {
         wires: &mut Wires,
         clock: &mut Clock,
     ) -> Option<Wants> {
-        let Some(Member {
-            web, connection, ..
-        }) = self.webs.member(index)
-        else {
-            return None;
-        };
+        let Member { web, connection } = self.webs.member(index)?;
         let web = &mut self.webs.sources[web as usize];
         let connection = &mut web.connections[connection as usize];
         let Stage::Serving { until } = connection.stage else {

@@ -38,8 +38,6 @@ pub(crate) struct Flows {
     reports: BTreeSet<(Time, u32)>,
     /// Greedy flows that feed each queue of the radio.
     greedy: Vec<Vec<u32>>,
-    /// Legs of its way that a packet in their queue has begun: on air the first link of its route.
-    greedy_hop: u8,
 }
 
 /// ACKs that take time to make.
@@ -76,7 +74,6 @@ impl Flows {
             making: Making::default(),
             reports: BTreeSet::new(),
             greedy: vec![Vec::new(); queues],
-            greedy_hop: u8::from(scenario.csma.is_some()),
         }
     }
 
@@ -103,7 +100,7 @@ impl Flows {
                 match ack {
                     Some(ack) => {
                         *packet = ack;
-                        Step::Leaves
+                        Step::GoesOn
                     }
                     None => Step::UnderWay,
                 }
@@ -137,7 +134,7 @@ impl Flows {
                     ecn: Ecn::NotCapable,
                     ..*packet
                 };
-                Step::Leaves
+                Step::GoesOn
             }
             (Endpoints::Tcp(_), PacketKind::Datagram) => {
                 unreachable!("a TCP flow sends no datagrams")
@@ -419,7 +416,7 @@ impl Flows {
             };
             let datagram = source.send();
             let mut packet = flow.datagram(now, index, datagram);
-            packet.hop = self.greedy_hop;
+            packet.hop = 1; // the queue is the first leg of its way
             queue.offer(now, packet);
         }
     }

@@ -1,16 +1,18 @@
 //! The journey of a packet, from the endpoint that sends it to the one that it is for.
 //!
 //! ```text
-//!                 +---- an answer; what an ACK lets go ----+
-//!                 v                                        |
-//!   endpoint --> Leaves --> Wired --(links)--> Wired --> Arrived --> endpoint
-//!                   \          \                 ^          ^
-//!                    +----------+--> OnAir --(queue, medium)+
+//!                    +--------- an answer; what an ACK lets go ----------+
+//!                    v                                                   |
+//!   endpoint sends  GoesOn --(legs over links)--> UnderWay .. GoesOn --> Arrived
+//!                    |                                           ^         ^
+//!                    +--> OnAir --> UnderWay --(queue, medium)---+---------+
 //! ```
 //!
-//! Where it has to wait, in a queue of the radio or on a link behind which an event waits for it, the
-//! journey breaks off; the event takes it up again.
+//! Where it has to wait, in a queue of the radio or on a link behind which an event waits for it, it is
+//! under way; the event takes its journey up again.
 
+use super::flows::Flows;
+use super::radio::Radio;
 use super::step::Step;
 use super::{World, ahead};
 use crate::kernel::time::Time;
@@ -28,16 +30,11 @@ impl World<'_> {
         } = self;
         loop {
             step = match step {
-                Step::Leaves => match wires.first_queue(&packet) {
-                    Some(queue) => Step::OnAir(queue),
-                    None => Step::Wired,
+                Step::GoesOn => match ahead::travel(wires, flows, clock, at, &mut packet) {
+                    Step::UnderWay => return,
+                    next => next,
                 },
-                Step::Wired => ahead::travel(wires, flows, clock, at, &mut packet),
-                Step::OnAir(queue) => {
-                    let enters = radio.offer(at, queue, &packet);
-                    radio.drain_lost(|packet| flows.lose(packet));
-                    if enters { Step::UnderWay } else { Step::Lost }
-                }
+                Step::OnAir(queue) => return offer(radio, flows, at, queue, &packet),
                 Step::Arrived => flows.take(at, &mut packet, clock),
                 Step::LetsGo => return self.pump(at, packet.flow as usize),
                 Step::Pong => return self.hear(at, &packet),
@@ -50,10 +47,19 @@ impl World<'_> {
     /// Lets the TCP sender of flow `index` send all it may.
     pub(super) fn pump(&mut self, at: Time, index: usize) {
         while let Some(packet) = self.flows.states[index].next_packet(at, index as u32) {
-            self.travel(at, packet, Step::Leaves);
+            self.travel(at, packet, Step::GoesOn);
         }
         if self.flows.states[index].has_sent(at) {
             self.flows.rearm(index, &mut self.clock);
         }
     }
+}
+
+/// A packet enters a queue of the radio, or is lost there.
+#[inline(never)]
+fn offer(radio: &mut Radio, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
+    if !radio.offer(now, queue, packet) {
+        flows.lose(packet);
+    }
+    radio.drain_lost(|packet| flows.lose(packet));
 }

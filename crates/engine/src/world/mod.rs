@@ -59,13 +59,13 @@ use self::flows::users_of;
 pub(crate) use self::gauge::Gauge;
 use self::numbers::Owner;
 use self::plan::{Plan, Planned};
-use self::radio::OffAir;
 pub(crate) use self::radio::{OnExchange, Radio};
 use self::step::{Step, Wants};
 pub(crate) use self::users::{User, Users};
 pub(crate) use self::wired::WiredLink;
 pub(crate) use self::wires::Wires;
 use crate::bottleneck::{self, Bottleneck};
+use crate::cell::Received;
 use crate::error::EngineError;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
@@ -215,7 +215,7 @@ impl<'a> World<'a> {
             self.medium_event(now, watch);
         } else if (arrives, link) < (pending, slot) {
             if let Some(packet) = self.wires.carried.pop() {
-                self.travel(now, packet, Step::Wired);
+                self.travel(now, packet, Step::GoesOn);
             }
         } else {
             self.agenda_event(now, self.clock.owner(slot));
@@ -229,10 +229,12 @@ impl<'a> World<'a> {
         let exchange = watch.exchange.as_deref_mut();
         let off = self.radio.advance(now, &mut self.flows, exchange);
         self.radio.drain_lost(|packet| self.flows.lose(packet));
-        match off {
-            OffAir::Nothing => {}
-            OffAir::GoesOn(packet) => self.travel(now, packet, Step::Wired),
-            OffAir::Arrived(packet) => self.travel(now, packet, Step::Arrived),
+        if let Some(Received { packet, by_station }) = off {
+            let step = match by_station {
+                true => Step::Arrived,
+                false => Step::GoesOn,
+            };
+            self.travel(now, packet, step);
         }
     }
 
@@ -295,7 +297,7 @@ impl<'a> World<'a> {
     fn serve(&mut self, now: Time, wants: Wants) {
         match wants {
             Wants::Nothing => {}
-            Wants::Packet(packet) => self.travel(now, packet, Step::Leaves),
+            Wants::Packet(packet) => self.travel(now, packet, Step::GoesOn),
             Wants::All(flow) => self.pump(now, flow),
             Wants::Fill(queue) => self.radio.fill(now, queue, &mut self.flows),
         }

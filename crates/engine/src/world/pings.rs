@@ -39,7 +39,7 @@ impl World<'_> {
         if let Some(Ping { station, number }) = ping {
             let index = first + station;
             let packet = self.flows.states[index].datagram(now, index as u32, number);
-            self.travel(now, packet, Step::Leaves);
+            self.travel(now, packet, Step::GoesOn);
         }
         self.flows.set_timer(first, next, &mut self.clock);
     }

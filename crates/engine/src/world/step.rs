@@ -5,10 +5,8 @@ use crate::packet::Packet;
 /// What comes next for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Its endpoint sends it.
-    Leaves,
-    /// It goes on over wires.
-    Wired,
+    /// It goes on its way, which it has begun or not.
+    GoesOn,
     /// It enters a queue of the radio.
     OnAir(u32),
     /// It has come to its endpoint.
