@@ -151,18 +151,15 @@ impl Cell {
         outcome: Outcome,
         sources: &mut impl Greedy,
     ) -> Option<Received> {
-        for index in 0..self.medium.discarded().len() {
-            let contender = self.medium.discarded()[index];
-            let given_up = self.take_head(contender, now, sources);
-            self.lost.extend(given_up);
+        if !self.medium.discarded().is_empty() {
+            self.give_up(now, sources);
         }
         let Outcome::Delivered { from, done } = outcome else {
             return None;
         };
         let packet = self.take_head(from, done, sources)?;
         if self.shares && packet.is_data() {
-            let ap = self.ports.iter_mut().filter(|port| port.node == AP);
-            ap.for_each(|port| port.queue.carried(packet.flow));
+            self.count_shares(packet.flow);
         }
         Some(Received {
             packet,
@@ -170,8 +167,26 @@ impl Cell {
         })
     }
 
+    /// Takes away the packets that the medium has given up.
+    #[cold]
+    #[inline(never)]
+    fn give_up(&mut self, now: Time, sources: &mut impl Greedy) {
+        for index in 0..self.medium.discarded().len() {
+            let contender = self.medium.discarded()[index];
+            let given_up = self.take_head(contender, now, sources);
+            self.lost.extend(given_up);
+        }
+    }
+
+    /// The air has carried data of `flow`, which the classes of the access point's queues share.
+    #[inline(never)]
+    fn count_shares(&mut self, flow: u32) {
+        let ap = self.ports.iter_mut().filter(|port| port.node == AP);
+        ap.for_each(|port| port.queue.carried(flow));
+    }
+
     /// Removes the packet that `contender` got rid of, its place free from `done` on.
-    #[inline]
+    #[inline(always)]
     fn take_head(
         &mut self,
         contender: u32,

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::clock::Clock;
 use super::flow::{Endpoints, FlowState};
 use super::numbers::{self, Owner};
-use super::step::{Step, Wants};
+use super::step::{Taken, Wants};
 use super::waiting::Waiting;
 use super::web::Webs;
 use super::wires::Wires;
@@ -77,10 +77,9 @@ impl Flows {
         }
     }
 
-    /// A packet has come to the endpoint it is for. What is to be done next: an answer takes the packet's
-    /// place.
+    /// A packet has come to the endpoint it is for, whose answer takes the packet's place.
     #[inline(never)]
-    pub(super) fn take(&mut self, now: Time, packet: &mut Packet, clock: &mut Clock) -> Step {
+    pub(super) fn take(&mut self, now: Time, packet: &mut Packet, clock: &mut Clock) -> Taken {
         let number = packet.flow;
         let index = number as usize;
         let flow = &mut self.states[index];
@@ -100,14 +99,14 @@ impl Flows {
                 match ack {
                     Some(ack) => {
                         *packet = ack;
-                        Step::GoesOn
+                        Taken::Answered
                     }
-                    None => Step::UnderWay,
+                    None => Taken::Kept,
                 }
             }
             (Endpoints::Tcp(_), PacketKind::Ack) => {
                 flow.take_ack(now, packet);
-                Step::LetsGo
+                Taken::LetsGo
             }
             (Endpoints::Udp(_), _) => {
                 flow.counters.arrived += 1;
@@ -117,11 +116,11 @@ impl Flows {
                 if let Some(reports) = &mut flow.reports {
                     reports.arrive(now, packet.number);
                 }
-                Step::UnderWay
+                Taken::Kept
             }
             (Endpoints::Ping, PacketKind::Ack) => {
                 flow.counters.acks_arrived += 1;
-                Step::Pong
+                Taken::Pong
             }
             (Endpoints::Ping, _) => {
                 flow.counters.arrived += 1;
@@ -134,7 +133,7 @@ impl Flows {
                     ecn: Ecn::NotCapable,
                     ..*packet
                 };
-                Step::GoesOn
+                Taken::Answered
             }
             (Endpoints::Tcp(_), PacketKind::Datagram) => {
                 unreachable!("a TCP flow sends no datagrams")
@@ -144,7 +143,8 @@ impl Flows {
     }
 
     /// Counts a packet that is lost.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(super) fn lose(&mut self, packet: &Packet) {
         let counters = &mut self.states[packet.flow as usize].counters;
         if packet.is_data() {

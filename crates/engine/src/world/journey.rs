@@ -1,11 +1,11 @@
 //! The journey of a packet, from the endpoint that sends it to the one that it is for.
 //!
 //! ```text
-//!                    +--------- an answer; what an ACK lets go ----------+
-//!                    v                                                   |
-//!   endpoint sends  GoesOn --(legs over links)--> UnderWay .. GoesOn --> Arrived
-//!                    |                                           ^         ^
-//!                    +--> OnAir --> UnderWay --(queue, medium)---+---------+
+//!                    +------- an answer, in its place; what an ACK lets go --------+
+//!                    v                                                             |
+//!   endpoint sends  travel --(legs over links)--> UnderWay .. travel --> Arrived: arrive
+//!                    |                                           ^                 ^
+//!                    +--> OnAir --> UnderWay --(queue, medium)---+-----------------+
 //! ```
 //!
 //! Where it has to wait, in a queue of the radio or on a link behind which an event waits for it, it is
@@ -13,14 +13,14 @@
 
 use super::flows::Flows;
 use super::radio::Radio;
-use super::step::Step;
+use super::step::{Step, Taken};
 use super::{World, ahead};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 impl World<'_> {
-    /// A packet takes one step after the other at `at`, until it has to wait or is no more.
-    pub(super) fn travel(&mut self, at: Time, mut packet: Packet, mut step: Step) {
+    /// A packet goes on its way at `at`, which it has begun or not, until it has to wait or is no more.
+    pub(super) fn travel(&mut self, at: Time, packet: &mut Packet) {
         let World {
             wires,
             flows,
@@ -28,26 +28,28 @@ impl World<'_> {
             radio,
             ..
         } = self;
-        loop {
-            step = match step {
-                Step::GoesOn => match ahead::travel(wires, flows, clock, at, &mut packet) {
-                    Step::UnderWay => return,
-                    next => next,
-                },
-                Step::OnAir(queue) => return offer(radio, flows, at, queue, &packet),
-                Step::Arrived => flows.take(at, &mut packet, clock),
-                Step::LetsGo => return self.pump(at, packet.flow as usize),
-                Step::Pong => return self.hear(at, &packet),
-                Step::Lost => return flows.lose(&packet),
-                Step::UnderWay => return,
-            }
+        match ahead::travel(wires, flows, clock, at, packet) {
+            Step::UnderWay => {}
+            Step::OnAir(queue) => offer(radio, flows, at, queue, packet),
+            Step::Arrived => self.arrive(at, packet),
+            Step::Lost => flows.lose(packet),
+        }
+    }
+
+    /// A packet has come to the endpoint it is for.
+    pub(super) fn arrive(&mut self, at: Time, packet: &mut Packet) {
+        match self.flows.take(at, packet, &mut self.clock) {
+            Taken::Kept => {}
+            Taken::Answered => self.travel(at, packet),
+            Taken::LetsGo => self.pump(at, packet.flow as usize),
+            Taken::Pong => self.hear(at, packet),
         }
     }
 
     /// Lets the TCP sender of flow `index` send all it may.
     pub(super) fn pump(&mut self, at: Time, index: usize) {
-        while let Some(packet) = self.flows.states[index].next_packet(at, index as u32) {
-            self.travel(at, packet, Step::GoesOn);
+        while let Some(mut packet) = self.flows.states[index].next_packet(at, index as u32) {
+            self.travel(at, &mut packet);
         }
         if self.flows.states[index].has_sent(at) {
             self.flows.rearm(index, &mut self.clock);

@@ -60,12 +60,11 @@ pub(crate) use self::gauge::Gauge;
 use self::numbers::Owner;
 use self::plan::{Plan, Planned};
 pub(crate) use self::radio::{OnExchange, Radio};
-use self::step::{Step, Wants};
+use self::step::Wants;
 pub(crate) use self::users::{User, Users};
 pub(crate) use self::wired::WiredLink;
 pub(crate) use self::wires::Wires;
 use crate::bottleneck::{self, Bottleneck};
-use crate::cell::Received;
 use crate::error::EngineError;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
@@ -214,8 +213,8 @@ impl<'a> World<'a> {
         if medium == now {
             self.medium_event(now, watch);
         } else if (arrives, link) < (pending, slot) {
-            if let Some(packet) = self.wires.carried.pop() {
-                self.travel(now, packet, Step::GoesOn);
+            if let Some(mut packet) = self.wires.carried.pop() {
+                self.travel(now, &mut packet);
             }
         } else {
             self.agenda_event(now, self.clock.owner(slot));
@@ -229,12 +228,10 @@ impl<'a> World<'a> {
         let exchange = watch.exchange.as_deref_mut();
         let off = self.radio.advance(now, &mut self.flows, exchange);
         self.radio.drain_lost(|packet| self.flows.lose(packet));
-        if let Some(Received { packet, by_station }) = off {
-            let step = match by_station {
-                true => Step::Arrived,
-                false => Step::GoesOn,
-            };
-            self.travel(now, packet, step);
+        match off {
+            None => {}
+            Some(mut off) if off.by_station => self.arrive(now, &mut off.packet),
+            Some(mut off) => self.travel(now, &mut off.packet),
         }
     }
 
@@ -297,7 +294,7 @@ impl<'a> World<'a> {
     fn serve(&mut self, now: Time, wants: Wants) {
         match wants {
             Wants::Nothing => {}
-            Wants::Packet(packet) => self.travel(now, packet, Step::GoesOn),
+            Wants::Packet(mut packet) => self.travel(now, &mut packet),
             Wants::All(flow) => self.pump(now, flow),
             Wants::Fill(queue) => self.radio.fill(now, queue, &mut self.flows),
         }
@@ -357,9 +354,9 @@ impl<'a> World<'a> {
 
     #[cold]
     fn take_segments(&mut self) {
-        while let Some((at, segment)) = self.flows.waiting.next_segment() {
+        while let Some((at, mut segment)) = self.flows.waiting.next_segment() {
             self.clock.events += 1;
-            self.travel(at, segment, Step::Arrived);
+            self.arrive(at, &mut segment);
         }
     }
 

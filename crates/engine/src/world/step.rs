@@ -2,23 +2,30 @@
 
 use crate::packet::Packet;
 
-/// What comes next for a packet.
+/// What a packet that goes on its way comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It goes on its way, which it has begun or not.
-    GoesOn,
     /// It enters a queue of the radio.
     OnAir(u32),
-    /// It has come to its endpoint.
+    /// The endpoint that it is for.
     Arrived,
-    /// It came to the sender, which may send all it has leave for.
-    LetsGo,
-    /// It answered a ping.
-    Pong,
     /// It is lost.
     Lost,
-    /// A link or a queue has it, or it is no more.
+    /// A link or a queue has it, or it has come to an endpoint ahead of time.
     UnderWay,
+}
+
+/// What an endpoint does with a packet that has come to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// It keeps it.
+    Kept,
+    /// It answers: the answer has taken the packet's place.
+    Answered,
+    /// It may send, as far as the packet lets it.
+    LetsGo,
+    /// It has the answer to a ping.
+    Pong,
 }
 
 /// What an endpoint to which something has happened wants to send.
