@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-linux test-laws test-long check check-rust check-python bench docs docs-pages build clean
+.PHONY: help demo test test-linux test-laws test-instructions test-long check check-rust check-python bench docs docs-pages build clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,7 +31,7 @@ help:
 	@echo "make check      format, lints, types, unit tests (ten minutes or so on two cores)"
 	@echo "make test-linux real TCP through gateway and emulator (root; three minutes, mostly asleep)"
 	@echo "make test-long  hours of random scenarios in minutes of machine time"
-	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them)"
+	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them); ONLY=instructions a part"
 	@echo "make docs       the documentation site, in site/"
 	@echo "make docs-pages writes the generated pages and the outputs shown in README and guides"
 	@echo "make build      the virtual environment with lasthop in it; make clean removes everything built"
@@ -78,6 +78,7 @@ test: $(VENV)/.installed
 	@$(MAKE) --no-print-directory check-python
 	@$(MAKE) $(BESIDE) docs test-linux
 	@$(MAKE) --no-print-directory test-laws
+	@$(MAKE) --no-print-directory test-instructions
 	$(BIN)/pytest -W error -q $(WORKERS) $(LONGER)
 
 test-linux: build
@@ -86,13 +87,17 @@ test-linux: build
 test-laws: $(VENV)/.installed
 	LASTHOP_RANDOM_SCENARIOS=100000 $(CARGO) test --release --quiet --package lasthop-engine --test laws
 
+# The example is linked with the engine that the laws were built with.
+test-instructions: $(VENV)/.installed
+	$(BIN)/python bench/instructions.py --short
+
 test-long: build
 	LASTHOP_RANDOM_SCENARIOS=2000000 $(CARGO) test --release --package lasthop-engine --test laws
 	$(CARGO) test --workspace --release -- --ignored
 	$(BIN)/pytest -W error -m long tests
 
 bench: build
-	$(BIN)/python bench/run.py
+	$(BIN)/python bench/run.py $(if $(ONLY),--only $(ONLY))
 
 docs: build
 	.ci/docs

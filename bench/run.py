@@ -5,10 +5,11 @@
     .venv/bin/python bench/run.py --only edca   access parameters of 802.11e beside ns-3 alone
 
 `--only csma`: links that hear only some of each other; `--only dumbbell`: a router with sixty flows
-beside ns-2 and ns-3; `--only memory`: twenty million
-packets through a router; `--only gateway`: what changes of the gateway take in this kernel, as
-root. Writes bench/out/results.json, bench/out/goodput.json and bench/out/router.json. If a goal is
-missed it says by how much, shows where our time goes and exits with 1.
+beside ns-2 and ns-3; `--only memory`: twenty million packets through a router; `--only gateway`:
+what changes of the gateway take in this kernel, as root; `--only instructions`: instructions per
+segment, which must not grow. Writes bench/out/results.json, bench/out/goodput.json and
+bench/out/router.json. If a goal is missed it says by how much, shows where our time goes and exits
+with 1.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import dumbbell
 import edca
 import gateway
 import hot_spots
+import instructions
 import ours
 import report
 from measure import BenchError, Cost, slope
@@ -68,7 +70,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="shorter runs, fewer repetitions")
     parser.add_argument(
         "--only",
-        choices=("cost", "csma", "edca", "dumbbell", "memory", "gateway"),
+        choices=("cost", "csma", "edca", "dumbbell", "memory", "gateway", "instructions"),
         help="a part of it",
     )
     options = parser.parse_args()
@@ -91,6 +93,8 @@ def main() -> int:
             memory(records, missed)
         if options.only in (None, "gateway"):
             missed.extend(gateway.main())
+        if options.only in (None, "instructions"):
+            missed.extend(instructions.main("whole"))
     except BenchError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-//! Prints the result of a scenario file, without Python: `summary FILE [JOBS]`.
+//! Prints the result of a scenario file, without Python: `summary FILE [JOBS [KEY=VALUE]...]`.
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -13,11 +13,16 @@ fn main() -> ExitCode {
         .next()
         .and_then(|text| text.parse().ok())
         .unwrap_or(1);
+    let setting = |text: String| {
+        let (path, value) = text.split_once('=')?;
+        Some((path.to_owned(), value.to_owned()))
+    };
+    let settings: Vec<_> = arguments.filter_map(setting).collect();
     let Ok(text) = std::fs::read_to_string(&path) else {
         eprintln!("cannot read {path}");
         return ExitCode::from(2);
     };
-    let scenario = match parse(&text, Format::Toml, &path, &[]) {
+    let scenario = match parse(&text, Format::Toml, &path, &settings) {
         Ok(scenario) => scenario,
         Err(problems) => {
             problems.iter().for_each(|problem| eprintln!("{problem}"));

@@ -32,8 +32,13 @@ const LONGEST: usize = 10_000;
 const TOLD: usize = 20;
 
 fn parse(block: &Block) -> Result<Scenario, Vec<Problem>> {
+    parse_with(block, &[])
+}
+
+fn parse_with(block: &Block, more: &[(String, String)]) -> Result<Scenario, Vec<Problem>> {
     let (format, source) = form(block);
-    parse_bytes(block.text.as_bytes(), format, source, &block.settings())
+    let settings = [block.settings().as_slice(), more].concat();
+    parse_bytes(block.text.as_bytes(), format, source, &settings)
 }
 
 /// The gateway of a file, as JSON.
@@ -195,6 +200,20 @@ fn write_lines(path: &str, value: &Value, lines: &mut String) {
 
 #[test]
 fn results() {
+    results_of("results.txt", parse);
+}
+
+/// What takes its time: a window that grows large, the fourth loss in a row, a late change.
+#[test]
+#[ignore = "ten times as long as the others"]
+fn results_of_longer_runs() {
+    results_of("longer.txt", |block| {
+        let duration_s = 10.0 * parse(block)?.duration.seconds();
+        parse_with(block, &[("duration".to_owned(), format!("{duration_s} s"))])
+    });
+}
+
+fn results_of(file: &str, parse: impl Fn(&Block) -> Result<Scenario, Vec<Problem>> + Sync) {
     let counted = results::Counted::read();
     let jobs = std::env::var("LASTHOP_FROZEN_JOBS").ok();
     let jobs = jobs.and_then(|text| text.parse().ok()).unwrap_or(1);
@@ -216,7 +235,7 @@ fn results() {
             Err(error) => format!("error {error}"),
         })
     });
-    same("results.txt", &now);
+    same(file, &now);
 }
 
 #[test]

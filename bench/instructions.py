@@ -1,0 +1,138 @@
+"""Instructions per delivered segment, by callgrind on the engine's example: a ratchet.
+
+    make bench ONLY=instructions              all cases, slope between 20 s and 30 s
+    .venv/bin/python bench/instructions.py --short      what `make test` runs
+
+CPU time depends on what else the machine does; instructions do not. The numbers that must not grow
+are in instructions.toml, for one version of the compiler.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import hot_spots
+from measure import BenchError
+from peers import apt_install
+
+HERE = Path(__file__).parent
+NUMBERS = HERE / "instructions.toml"
+#: How much more than its number a case may take.
+ALLOWED = 0.03
+
+Form = Literal["whole", "short"]
+#: Lengths of the two runs between which the number is the slope. [s]
+RUNS: Mapping[Form, tuple[float, float]] = {"whole": (20, 30), "short": (4, 6)}
+
+RED = "{ limit = 2084, red = { min_th = 50, max_th = 100 } }"
+CELL = HERE / "cases" / "seven.toml"
+ROUTER = HERE / "cases" / "dumbbell.toml"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario, and what is set in it."""
+
+    file: Path
+    settings: tuple[str, ...] = ()
+
+
+CASES: Mapping[str, Case] = {
+    "cell of seven": Case(CELL),
+    "router, 10 ms, drop-tail": Case(ROUTER),
+    "router, 10 ms, RED": Case(ROUTER, (f"queue={RED}",)),
+    "router, 200 ms, RED": Case(ROUTER, (f"queue={RED}", "dumbbell.rtt=200 ms")),
+    "router, 10 ms, RED, SACK": Case(ROUTER, (f"queue={RED}", "tcp.sack=true")),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run under callgrind."""
+
+    instructions: int
+    #: Delivered after the warm-up.
+    segments: float
+
+
+def run(program: Path, case: Case, duration_s: float, warmup_s: float) -> Run:
+    """Counts the instructions of one replication."""
+    settings = [f"duration={duration_s:g} s", f"warmup={warmup_s:g} s", "replications=1"]
+    counter = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    argv = [*counter, str(program), str(case.file), "1", *settings, *case.settings]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    collected = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or collected is None:
+        raise BenchError(f"`{' '.join(argv)}` exited with {done.returncode}\n{done.stderr}")
+    [totals] = json.loads(done.stdout)["totals"]
+    return Run(int(collected[1]), totals["packets_delivered"]["mean"])
+
+
+def measure(program: Path, names: list[str], form: Form) -> dict[str, float]:
+    """Instructions per segment of each case; as many runs at a time as there are processors."""
+    short_s, long_s = RUNS[form]
+    warmup_s = short_s / 2
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        pairs = {
+            name: [pool.submit(run, program, CASES[name], s, warmup_s) for s in (long_s, short_s)]
+            for name in names
+        }
+        return {name: slope(long.result(), short.result()) for name, (long, short) in pairs.items()}
+
+
+def slope(long: Run, short: Run) -> float:
+    """Instructions for each segment between the ends of the two runs."""
+    return (long.instructions - short.instructions) / (long.segments - short.segments)
+
+
+def has_valgrind() -> bool:
+    """Whether there is one, installing it where that is possible."""
+    if shutil.which("valgrind") is None:
+        try:
+            apt_install("valgrind")
+        except BenchError as error:
+            print(error)
+    return shutil.which("valgrind") is not None
+
+
+def main(form: Form) -> list[str]:
+    """Prints a table; returns what takes too many."""
+    if not has_valgrind():
+        print("instructions per segment: not measured, since there is no valgrind")
+        return []
+    numbers = tomllib.loads(NUMBERS.read_text())
+    frozen: dict[str, float] = numbers[form]
+    version = hot_spots.run(["rustc", "--version"]).stdout.strip()
+    judged = (version, platform.machine()) == (numbers["rustc"], numbers["machine"])
+    measured = measure(hot_spots.program("summary"), list(frozen), form)
+    print(f"instructions per segment, {version}, {platform.machine()}")
+    missed = []
+    for name, now in measured.items():
+        before = frozen[name]
+        print(f"  {name:26} {now:6.0f}  {now / before - 1:+6.1%} of {before}")
+        if now > before * (1 + ALLOWED):
+            missed.append(f"{name}: {now:.0f} instructions per segment, aim {before} and 3 %")
+    if not judged:
+        print(f"  not judged: {NUMBERS.name} is of {numbers['rustc']}, {numbers['machine']}")
+    return missed if judged else []
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="instructions per delivered segment")
+    parser.add_argument("--short", action="store_true", help="fewer cases, shorter runs")
+    try:
+        too_many = main("short" if parser.parse_args().short else "whole")
+    except BenchError as error:
+        sys.exit(f"error: {error}")
+    sys.exit("\n".join(f"missed: {line}" for line in too_many) or 0)

@@ -1,0 +1,69 @@
+"""Blocks of a file, and tables as TOML."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dice import Table, Value
+
+from lasthop import _core
+from lasthop.errors import ScenarioError
+
+LINE = re.compile(r"^(\s*)([\w.-]+)\s*=\s*(.*?)\s*$")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A scenario, or a file with a gateway."""
+
+    name: str
+    text: str
+    settings: Sequence[str] = ()
+    words: str = ""
+    #: Lines about the text, in the place of a text of its own.
+    edits: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        head = f"=== {self.name} {self.words}".rstrip()
+        settings = [f"--- set {setting}" for setting in self.settings]
+        edits = [f"--- {edit}" for edit in self.edits]
+        return "\n".join([head, *settings, *edits, *([self.text] if self.text else []), ""])
+
+
+def toml(value: Value) -> str:
+    """A value as TOML has it."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case dict():
+            inner = ", ".join(f"{key} = {toml(each)}" for key, each in value.items())
+            return f"{{ {inner} }}" if inner else "{}"
+        case list():
+            return f"[{', '.join(map(toml, value))}]"
+        case _:
+            return json.dumps(value)
+
+
+def sections(table: Table, path: str = "") -> Iterator[str]:
+    """The lines of a file: a key a line, a section a table."""
+    tables = {key: value for key, value in table.items() if isinstance(value, dict)}
+    plain = [f"{key} = {toml(value)}" for key, value in table.items() if key not in tables]
+    if path and (plain or not tables):
+        yield f"[{path}]"
+    yield from plain
+    for key, value in tables.items():
+        yield from sections(value, f"{path}.{key}" if path else key)
+
+
+def refused(block: Block) -> bool:
+    """Whether a block is no scenario or no gateway."""
+    pairs = [setting.partition("=") for setting in block.settings]
+    settings = [(path, value) for path, _, value in pairs]
+    content, form = block.text.encode(), "json" if "json" in block.words else "toml"
+    check = _core.check_gateway if "gateway" in block.words else _core.check
+    try:
+        check(content, form, f"{block.name}.{form}", settings)
+    except ScenarioError:
+        return True
+    return False

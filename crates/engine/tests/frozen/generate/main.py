@@ -1,0 +1,117 @@
+"""Writes scenarios.txt and wrong.txt: what the engine is frozen on.
+
+    python crates/engine/tests/frozen/generate/main.py
+
+Every run gives the same files as long as the grammar stays (lasthop must be installed: what it
+refuses is no scenario, but a wrong file). They were written once; README.md says why they stay.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from blocks import LINE, Block, refused, sections
+from cells import bottleneck, hot_spot, sharing
+from dice import Dice, Table
+from faults import mutants
+from fixed import BY_HAND, of_repository
+from gateways import gateway
+from graphs import conflict_graph
+from wired import attached, wired
+
+HERE = Path(__file__).parents[1]
+
+
+KINDS: dict[str, tuple[Callable[[Dice], Table], int]] = {
+    "cell": (hot_spot, 52),
+    "sharing": (sharing, 20),
+    "bottleneck": (bottleneck, 18),
+    "wired": (wired, 38),
+    "web": (lambda d: wired(d, 0.8), 8),
+    "attached": (attached, 10),
+    "csma": (conflict_graph, 36),
+    "gateway": (gateway, 22),
+}
+
+
+def random_blocks() -> tuple[list[Block], list[Block]]:
+    """Scenarios of every kind, and what was refused on the way."""
+    good: list[Block] = []
+    bad: list[Block] = []
+    for kind, (make, wanted) in KINDS.items():
+        words = "gateway" if kind == "gateway" else ""
+        allowed: list[str] = []
+        for tried in range(CANDIDATES * wanted):
+            text = "\n".join(sections(make(Dice(f"{kind} {tried}"))))
+            block = Block(f"refused-{kind}-{tried:02}", text, words=words)
+            if not refused(block):
+                allowed.append(text)
+            elif tried < wanted // 2:
+                bad.append(block)
+        chosen = various(allowed, wanted)
+        good += [Block(f"{kind}-{n:02}", text, words=words) for n, text in enumerate(chosen)]
+    return good, bad
+
+
+#: So many are drawn for each that is taken.
+CANDIDATES = 15
+
+
+def various(texts: list[str], wanted: int) -> list[str]:
+    """Those first that say what is said rarely so far."""
+    counts: Counter[str] = Counter()
+    left = [(text, said(text)) for text in texts]
+    chosen: list[str] = []
+    while len(chosen) < wanted:
+        best = max(left, key=lambda pair: worth(pair[0], pair[1], counts))
+        left.remove(best)
+        chosen.append(best[0])
+        counts.update(best[1])
+    return chosen
+
+
+def worth(text: str, words: set[str], counts: Mapping[str, int]) -> float:
+    """What is new in a text, less its length."""
+    new = sum(1 / (1 + counts[word]) for word in words if counts[word] < ENOUGH)
+    return new - len(text) / LENGTH
+
+
+#: A word that stands in so many is not new; so many bytes are as bad as a new word is good.
+ENOUGH, LENGTH = 4, 800.0
+
+
+def said(text: str) -> set[str]:
+    """Keys and words of a file, each with its section."""
+    section, words = "", set[str]()
+    for line in text.splitlines():
+        if line.startswith("["):
+            section = re.sub(r"(station|flow|link|class|ap|node|channel)\.[^.\]]+", r"\1.N", line)
+        elif found := LINE.match(line):
+            _, key, value = found.groups()
+            words |= {f"{section} {key}"}
+            if re.fullmatch(r'"[a-z]\D*"|true|false', value):
+                words |= {f"{section} {key} {value}"}
+    return words
+
+
+def main() -> None:
+    """Writes both files."""
+    good, bad = random_blocks()
+    hand = [
+        Block(k, text.strip(), words="gateway" * k.startswith("g")) for k, text in BY_HAND.items()
+    ]
+    blocks = [*of_repository(), *hand, *good]
+    for block in blocks:
+        if refused(block):
+            print(f"refused: {block.name}")
+    note = "# Written by generate/main.py; see README.md.\n"
+    (HERE / "scenarios.txt").write_text(note + "".join(map(str, blocks)))
+    wrong = [str(block) for block in bad]
+    wrong += [str(block) for block in mutants(blocks)]
+    (HERE / "wrong.txt").write_text(note + "".join(wrong))
+    print(f"{len(blocks)} scenarios, {len(wrong)} wrong files")
+
+
+if __name__ == "__main__":
+    main()
