@@ -25,8 +25,7 @@ use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::{AP, Content, Dcf, Frame, NodeCounters, Outcome};
 use crate::mac::{self, Category, Node, QueueOrder, Station};
 use crate::packet::Packet;
-use crate::queue::Discipline;
-use crate::queue::{HeadQueue, Outlet, Vbs};
+use crate::queue::{Discipline, Greedy, HeadQueue, Outlet, Vbs};
 
 /// An access point and its stations, with the flows over them, as settings describe them.
 #[derive(Clone, Copy, Debug)]
@@ -37,17 +36,6 @@ pub struct Hotspot<'a> {
     pub stations: &'a [Station],
     /// All flows, also those that do not cross the air.
     pub flows: &'a [Flow],
-}
-
-/// Sources that never run out of packets: they fill their queue again whenever one has left it.
-pub trait Greedy {
-    /// `queue`, the one with this `number`, has a place since `now`.
-    fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue);
-}
-
-/// Nobody is greedy.
-impl Greedy for () {
-    fn refill(&mut self, _: Time, _: u32, _: &mut HeadQueue) {}
 }
 
 /// A medium with its queues, one for each contender.
@@ -179,18 +167,15 @@ impl Cell {
         outcome: Outcome,
         sources: &mut impl Greedy,
     ) -> Option<Received> {
-        for index in 0..self.medium.discarded().len() {
-            let contender = self.medium.discarded()[index];
-            let given_up = self.take_head(contender, now, sources);
-            self.lost.extend(given_up);
+        if !self.medium.discarded().is_empty() {
+            self.give_up(now, sources);
         }
         let Outcome::Delivered { from, done } = outcome else {
             return None;
         };
         let packet = self.take_head(from, done, sources)?;
         if self.shares && packet.is_data() {
-            let ap = self.ports.iter_mut().filter(|port| port.node == AP);
-            ap.for_each(|port| port.queue.carried(packet.flow));
+            self.count_shares(packet.flow);
         }
         Some(Received {
             packet,
@@ -198,8 +183,26 @@ impl Cell {
         })
     }
 
+    /// Takes away the packets that the medium has given up.
+    #[cold]
+    #[inline(never)]
+    fn give_up(&mut self, now: Time, sources: &mut impl Greedy) {
+        for index in 0..self.medium.discarded().len() {
+            let contender = self.medium.discarded()[index];
+            let given_up = self.take_head(contender, now, sources);
+            self.lost.extend(given_up);
+        }
+    }
+
+    /// The air has carried data of `flow`, which the classes of the access point's queues share.
+    #[inline(never)]
+    fn count_shares(&mut self, flow: u32) {
+        let ap = self.ports.iter_mut().filter(|port| port.node == AP);
+        ap.for_each(|port| port.queue.carried(flow));
+    }
+
     /// Removes the packet that `contender` got rid of, its place free from `done` on.
-    #[inline]
+    #[inline(always)]
     fn take_head(
         &mut self,
         contender: u32,

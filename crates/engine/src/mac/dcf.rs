@@ -75,7 +75,7 @@ pub struct Dcf {
     /// To station i: `down[i]`; from station i: `up[i]`.
     down: Vec<Path>,
     up: Vec<Path>,
-    /// Counts of the access point's frames to station i, at index i.
+    /// What became of the access point's frames to station i.
     down_counters: Vec<DownCounters>,
     /// Start of the transmission planned or on the air.
     start: Time,

@@ -1,6 +1,7 @@
 //! What is measured in the wired network: links, their queues, classes of flows.
 
-use super::{Item, Period, Value, jain, ratio};
+use super::item::{Item, Value, jain, ratio};
+use super::period::Period;
 use crate::kernel::time::Time;
 use crate::quantities::*;
 use crate::queue::QueueCounters;

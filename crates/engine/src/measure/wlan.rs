@@ -1,6 +1,7 @@
 //! What is measured in the cell: its stations, its access point, the cell as a whole.
 
-use super::{Item, Period, Value, jain, ratio};
+use super::item::{Item, Value, jain, ratio};
+use super::period::Period;
 use crate::bottleneck;
 use crate::mac::dcf::NodeCounters;
 use crate::quantities::*;

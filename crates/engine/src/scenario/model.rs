@@ -15,6 +15,7 @@ pub use crate::conflict::{
 };
 use std::ops::Range;
 
+pub use super::record::Record;
 use crate::bottleneck;
 use crate::kernel::time::{Span, Time};
 pub use crate::link::{LinkSettings, Wire};
@@ -24,7 +25,6 @@ pub use crate::mac::{
 };
 pub use crate::packet::Direction;
 pub use crate::queue::*;
-pub use super::record::Record;
 pub use crate::tcp::{CompoundSettings, CongestionControl, TcpSettings};
 
 /// A whole experiment.

@@ -2,6 +2,7 @@
 
 use super::flows::{Connections, DatagramFlow, SensorFlow, StationTcp};
 use super::gateway_table::GatewayTable;
+use super::record::Record;
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
 use crate::app::{Datagrams, SensorSettings, UdpSettings};
 use crate::bottleneck::VsbSettings;
@@ -12,7 +13,6 @@ use crate::link::{LinkSettings, Wire};
 use crate::mac::{Cell, DATA_RATE, NodeAccess};
 use crate::notation::setting::{MS, S, count, duration, inner, listed, shorthand, tables, title};
 use crate::queue::{QueueSetting, queue};
-use super::record::Record;
 use crate::table;
 use crate::tcp::TcpSettings;
 
