@@ -7,7 +7,7 @@
 //!
 //! Another access method is another arm: an object with the methods that are called here.
 
-use crate::cell::{Cell, Received};
+use crate::cell::{Cell, OffAir};
 use crate::conflict::Conflict;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Time;
@@ -71,7 +71,7 @@ impl Radio {
         }
     }
 
-    /// Does what is due at the deadline, `now`; the packet that has been received, if one was. `watch`
+    /// Does what is due at the deadline, `now`; the packet that has been received, if one was, is written to `packet`. `watch`
     /// sees each exchange of a cell when it has ended, its frames still in their queues.
     #[inline(always)]
     pub(super) fn advance(
@@ -79,20 +79,23 @@ impl Radio {
         now: Time,
         sources: &mut impl Greedy,
         watch: Option<&mut OnExchange<'_>>,
-    ) -> Option<Received> {
+        packet: &mut Packet,
+    ) -> OffAir {
         match self {
             Radio::Cell(cell) => {
                 let outcome = cell.end_exchange();
                 if let Some(watch) = watch {
                     watch(cell, outcome);
                 }
-                cell.clear(now, outcome, sources)
+                cell.clear(now, outcome, sources, packet)
             }
-            Radio::Conflict(conflict) => {
-                let packet = conflict.advance(now, sources)?;
-                let by_station = false; // its way goes on, be it to its end
-                Some(Received { packet, by_station })
-            }
+            Radio::Conflict(conflict) => match conflict.advance(now, sources) {
+                None => OffAir::Nothing,
+                Some(received) => {
+                    *packet = received;
+                    OffAir::AtAccessPoint // its way goes on, be it to its end
+                }
+            },
         }
     }
 
