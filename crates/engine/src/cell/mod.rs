@@ -220,9 +220,24 @@ impl Cell {
 
     #[inline]
     fn note_dropped(&mut self, number: u32) {
+        let queue = &mut self.ports[number as usize].queue;
+        if let HeadQueue::Scheduled(_) = queue {
+            self.note_dropped_by(number);
+        }
+    }
+
+    /// The same for a queue that may have dropped packets after taking them.
+    #[inline(never)]
+    fn note_dropped_by(&mut self, number: u32) {
         while let Some(packet) = self.ports[number as usize].queue.take_dropped() {
             self.lost.push(packet);
         }
+    }
+
+    /// Whether [`Cell::take_lost`] has one.
+    #[inline(always)]
+    pub fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
     }
 
     /// A packet that was given up on the air, or dropped by a queue after it had been taken.

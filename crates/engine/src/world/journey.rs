@@ -57,6 +57,14 @@ impl World<'_> {
         }
     }
 
+    /// What the radio has lost is counted.
+    #[inline(always)]
+    pub(super) fn lose_dropped(&mut self) {
+        if self.radio.has_lost() {
+            lose_all(&mut self.radio, &mut self.flows);
+        }
+    }
+
     /// Lets the TCP sender of flow `index` send all it may.
     pub(super) fn pump(&mut self, at: Time, index: usize) {
         while let Some(mut packet) = self.flows.states[index].next_packet(at, index as u32) {
@@ -74,5 +82,16 @@ fn offer(radio: &mut Radio, flows: &mut Flows, now: Time, queue: u32, packet: &P
     if !radio.offer(now, queue, packet) {
         flows.lose(packet);
     }
-    radio.drain_lost(|packet| flows.lose(packet));
+    if radio.has_lost() {
+        lose_all(radio, flows);
+    }
+}
+
+/// Counts what the radio has lost.
+#[cold]
+#[inline(never)]
+fn lose_all(radio: &mut Radio, flows: &mut Flows) {
+    while let Some(packet) = radio.take_lost() {
+        flows.lose(&packet);
+    }
 }

@@ -229,7 +229,7 @@ impl<'a> World<'a> {
         let exchange = watch.exchange.as_deref_mut();
         let mut packet = Packet::BLANK;
         let off = (self.radio).advance(now, &mut self.flows, exchange, &mut packet);
-        self.radio.drain_lost(|packet| self.flows.lose(packet));
+        self.lose_dropped();
         match off {
             OffAir::Nothing => {}
             OffAir::AtStation => self.arrive(now, &mut packet),

@@ -54,7 +54,7 @@ impl Radio {
     }
 
     /// `packet` enters queue `number`; false if it is refused. What else is lost is to be fetched with
-    /// [`Radio::drain_lost`].
+    /// [`Radio::take_lost`].
     #[inline(always)]
     pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         match self {
@@ -99,16 +99,20 @@ impl Radio {
         }
     }
 
-    /// Tells `lose` of each packet that was given up on the air, or dropped by a queue after it had been
-    /// taken.
+    /// Whether [`Radio::take_lost`] has one.
     #[inline(always)]
-    pub(super) fn drain_lost(&mut self, mut lose: impl FnMut(&Packet)) {
-        let take = |radio: &mut Radio| match radio {
+    pub(super) fn has_lost(&self) -> bool {
+        match self {
+            Radio::Cell(cell) => cell.has_lost(),
+            Radio::Conflict(conflict) => conflict.has_lost(),
+        }
+    }
+
+    /// A packet that was given up on the air, or dropped by a queue after it had been taken.
+    pub(super) fn take_lost(&mut self) -> Option<Packet> {
+        match self {
             Radio::Cell(cell) => cell.take_lost(),
             Radio::Conflict(conflict) => conflict.take_lost(),
-        };
-        while let Some(packet) = take(self) {
-            lose(&packet);
         }
     }
 
