@@ -5,7 +5,7 @@
 //! is the bytes: which flow they are of, where they are kept, which node they reach.
 
 use lasthop_engine::bottleneck::{self, Bottleneck, Ping, is_redirected};
-use lasthop_engine::cell::{Cell, Received};
+use lasthop_engine::cell::{Cell, OffAir};
 use lasthop_engine::kernel::calendar::Calendar;
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::{Span, Time};
@@ -309,17 +309,15 @@ impl<'a> Hotspot<'a> {
     /// The exchange under way ends.
     fn medium(&mut self, now: Time) {
         let outcome = self.cell.end_exchange();
-        let received = self.cell.clear(now, outcome, &mut ());
+        let mut packet = Packet::BLANK;
+        let off = self.cell.clear(now, outcome, &mut (), &mut packet);
         self.lose_dropped();
-        let Some(Received { packet, by_station }) = received else {
-            return;
-        };
-        if by_station {
-            self.deliver(now, self.cell.station_of(&packet), &packet);
-        } else if packet.flow as usize >= self.scenario.flows.len() {
-            self.answered(now, &packet);
-        } else {
-            self.forward(now, packet);
+        let is_ping = packet.flow as usize >= self.scenario.flows.len();
+        match off {
+            OffAir::Nothing => {}
+            OffAir::AtStation => self.deliver(now, self.cell.station_of(&packet), &packet),
+            OffAir::AtAccessPoint if is_ping => self.answered(now, &packet),
+            OffAir::AtAccessPoint => self.forward(now, packet),
         }
     }
 

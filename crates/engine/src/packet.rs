@@ -79,6 +79,22 @@ impl Packet {
     }
 }
 
+impl Packet {
+    /// A place for a packet that somebody will write.
+    pub const BLANK: Packet = Packet {
+        flow: 0,
+        number: 0,
+        stamp: Time::ZERO,
+        queued: Time::ZERO,
+        bytes: 0,
+        hop: 0,
+        kind: PacketKind::Datagram,
+        ecn: Ecn::NotCapable,
+        echo: false,
+        sack: 0,
+    };
+}
+
 #[cfg(test)]
 impl Packet {
     /// A full segment, for tests that are about something else.

@@ -67,13 +67,15 @@ struct Port {
     name: Box<str>,
 }
 
-/// A packet that has crossed the air.
+/// What has come off the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received {
-    /// The packet.
-    pub packet: Packet,
-    /// Its receiver is a station, and not the access point.
-    pub by_station: bool,
+pub enum OffAir {
+    /// Nothing.
+    Nothing,
+    /// A packet, at the station that it is for.
+    AtStation,
+    /// A packet, at the access point.
+    AtAccessPoint,
 }
 
 impl Cell {
@@ -159,28 +161,30 @@ impl Cell {
     }
 
     /// Takes from their queues what the exchange that ended at `now` has brought to an end: the packet
-    /// that was received, if one was, and those given up ([`Cell::take_lost`]).
-    #[inline]
+    /// that was received, if one was, which is written to `packet`, and those given up
+    /// ([`Cell::take_lost`]).
+    #[inline(always)]
     pub fn clear(
         &mut self,
         now: Time,
         outcome: Outcome,
         sources: &mut impl Greedy,
-    ) -> Option<Received> {
+        packet: &mut Packet,
+    ) -> OffAir {
         if !self.medium.discarded().is_empty() {
             self.give_up(now, sources);
         }
         let Outcome::Delivered { from, done } = outcome else {
-            return None;
+            return OffAir::Nothing;
         };
-        let packet = self.take_head(from, done, sources)?;
+        self.take_head(from, done, sources, packet);
         if self.shares && packet.is_data() {
             self.count_shares(packet.flow);
         }
-        Some(Received {
-            packet,
-            by_station: self.ports[from as usize].node == AP,
-        })
+        match self.ports[from as usize].node {
+            AP => OffAir::AtStation,
+            _ => OffAir::AtAccessPoint,
+        }
     }
 
     /// Takes away the packets that the medium has given up.
@@ -189,8 +193,9 @@ impl Cell {
     fn give_up(&mut self, now: Time, sources: &mut impl Greedy) {
         for index in 0..self.medium.discarded().len() {
             let contender = self.medium.discarded()[index];
-            let given_up = self.take_head(contender, now, sources);
-            self.lost.extend(given_up);
+            let mut packet = Packet::BLANK;
+            self.take_head(contender, now, sources, &mut packet);
+            self.lost.push(packet);
         }
     }
 
@@ -201,16 +206,19 @@ impl Cell {
         ap.for_each(|port| port.queue.carried(flow));
     }
 
-    /// Removes the packet that `contender` got rid of, its place free from `done` on.
-    #[inline(always)]
+    /// Removes the packet that `contender` got rid of, its place free from `done` on, and writes it to
+    /// `packet`. Who sends has one: the medium was told of it.
     fn take_head(
         &mut self,
         contender: u32,
         done: Time,
         sources: &mut impl Greedy,
-    ) -> Option<Packet> {
+        packet: &mut Packet,
+    ) {
         let port = &mut self.ports[contender as usize];
-        let packet = port.queue.pop(done);
+        if let Some(head) = port.queue.pop(done) {
+            *packet = head;
+        }
         sources.refill(done, contender, &mut port.queue);
         if let Some(stream) = &mut self.mixing
             && port.node == AP
@@ -224,14 +232,28 @@ impl Cell {
         }
         self.medium.proceed(contender, next);
         self.note_dropped(contender);
-        packet
     }
 
     #[inline]
     fn note_dropped(&mut self, number: u32) {
+        let queue = &mut self.ports[number as usize].queue;
+        if let HeadQueue::Scheduled(_) = queue {
+            self.note_dropped_by(number);
+        }
+    }
+
+    /// The same for a queue that may have dropped packets after taking them.
+    #[inline(never)]
+    fn note_dropped_by(&mut self, number: u32) {
         while let Some(packet) = self.ports[number as usize].queue.take_dropped() {
             self.lost.push(packet);
         }
+    }
+
+    /// Whether [`Cell::take_lost`] has one.
+    #[inline(always)]
+    pub fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
     }
 
     /// A packet that was given up on the air, or dropped by a queue after it had been taken.

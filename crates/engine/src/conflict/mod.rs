@@ -172,6 +172,12 @@ impl Conflict {
         }
     }
 
+    /// Whether [`Conflict::take_lost`] has one.
+    #[inline(always)]
+    pub fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
     /// A packet that was given up.
     #[inline]
     pub fn take_lost(&mut self) -> Option<Packet> {

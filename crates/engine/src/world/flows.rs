@@ -38,6 +38,8 @@ pub(crate) struct Flows {
     reports: BTreeSet<(Time, u32)>,
     /// Greedy flows that feed each queue of the radio.
     greedy: Vec<Vec<u32>>,
+    /// Legs of its way that a packet in their queue has begun: on air the first link of its route.
+    greedy_hop: u8,
 }
 
 /// ACKs that take time to make.
@@ -74,11 +76,12 @@ impl Flows {
             making: Making::default(),
             reports: BTreeSet::new(),
             greedy: vec![Vec::new(); queues],
+            greedy_hop: u8::from(scenario.csma.is_some()),
         }
     }
 
     /// A packet has come to the endpoint it is for, whose answer takes the packet's place.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn take(&mut self, now: Time, packet: &mut Packet, clock: &mut Clock) -> Taken {
         let number = packet.flow;
         let index = number as usize;
@@ -416,7 +419,7 @@ impl Flows {
             };
             let datagram = source.send();
             let mut packet = flow.datagram(now, index, datagram);
-            packet.hop = 1; // the queue is the first leg of its way
+            packet.hop = self.greedy_hop;
             queue.offer(now, packet);
         }
     }

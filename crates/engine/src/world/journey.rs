@@ -1,11 +1,11 @@
 //! The journey of a packet, from the endpoint that sends it to the one that it is for.
 //!
 //! ```text
-//!                    +------- an answer, in its place; what an ACK lets go --------+
-//!                    v                                                             |
-//!   endpoint sends  travel --(legs over links)--> UnderWay .. travel --> Arrived: arrive
-//!                    |                                           ^                 ^
-//!                    +--> OnAir --> UnderWay --(queue, medium)---+-----------------+
+//!           +--------------- an answer, in its place; what an ACK lets go ----------------+
+//!           v                                                                             |
+//!   endpoint: send --> travel --(legs over links)--> UnderWay .. travel --> Arrived: arrive
+//!           |            |                                         ^                ^
+//!           +------------+--> OnAir --> UnderWay --(queue, medium)-+----------------+
 //! ```
 //!
 //! Where it has to wait, in a queue of the radio or on a link behind which an event waits for it, it is
@@ -19,7 +19,17 @@ use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 impl World<'_> {
-    /// A packet goes on its way at `at`, which it has begun or not, until it has to wait or is no more.
+    /// An endpoint sends a packet at `at`.
+    #[inline(always)]
+    pub(super) fn send(&mut self, at: Time, packet: &mut Packet) {
+        match self.wires.first_queue(packet) {
+            Some(queue) => offer(&mut self.radio, &mut self.flows, at, queue, packet),
+            None => self.travel(at, packet),
+        }
+    }
+
+    /// A packet goes on over wires at `at`, until it has to wait or is no more.
+    #[inline(never)]
     pub(super) fn travel(&mut self, at: Time, packet: &mut Packet) {
         let World {
             wires,
@@ -37,19 +47,28 @@ impl World<'_> {
     }
 
     /// A packet has come to the endpoint it is for.
+    #[inline(never)]
     pub(super) fn arrive(&mut self, at: Time, packet: &mut Packet) {
         match self.flows.take(at, packet, &mut self.clock) {
             Taken::Kept => {}
-            Taken::Answered => self.travel(at, packet),
+            Taken::Answered => self.send(at, packet),
             Taken::LetsGo => self.pump(at, packet.flow as usize),
             Taken::Pong => self.hear(at, packet),
+        }
+    }
+
+    /// What the radio has lost is counted.
+    #[inline(always)]
+    pub(super) fn lose_dropped(&mut self) {
+        if self.radio.has_lost() {
+            lose_all(&mut self.radio, &mut self.flows);
         }
     }
 
     /// Lets the TCP sender of flow `index` send all it may.
     pub(super) fn pump(&mut self, at: Time, index: usize) {
         while let Some(mut packet) = self.flows.states[index].next_packet(at, index as u32) {
-            self.travel(at, &mut packet);
+            self.send(at, &mut packet);
         }
         if self.flows.states[index].has_sent(at) {
             self.flows.rearm(index, &mut self.clock);
@@ -63,5 +82,16 @@ fn offer(radio: &mut Radio, flows: &mut Flows, now: Time, queue: u32, packet: &P
     if !radio.offer(now, queue, packet) {
         flows.lose(packet);
     }
-    radio.drain_lost(|packet| flows.lose(packet));
+    if radio.has_lost() {
+        lose_all(radio, flows);
+    }
+}
+
+/// Counts what the radio has lost.
+#[cold]
+#[inline(never)]
+fn lose_all(radio: &mut Radio, flows: &mut Flows) {
+    while let Some(packet) = radio.take_lost() {
+        flows.lose(&packet);
+    }
 }

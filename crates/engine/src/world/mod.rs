@@ -65,6 +65,7 @@ pub(crate) use self::users::{User, Users};
 pub(crate) use self::wired::WiredLink;
 pub(crate) use self::wires::Wires;
 use crate::bottleneck::{self, Bottleneck};
+use crate::cell::OffAir;
 use crate::error::EngineError;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
@@ -226,12 +227,13 @@ impl<'a> World<'a> {
     #[inline(always)]
     fn medium_event(&mut self, now: Time, watch: &mut Watch<'_>) {
         let exchange = watch.exchange.as_deref_mut();
-        let off = self.radio.advance(now, &mut self.flows, exchange);
-        self.radio.drain_lost(|packet| self.flows.lose(packet));
+        let mut packet = Packet::BLANK;
+        let off = (self.radio).advance(now, &mut self.flows, exchange, &mut packet);
+        self.lose_dropped();
         match off {
-            None => {}
-            Some(mut off) if off.by_station => self.arrive(now, &mut off.packet),
-            Some(mut off) => self.travel(now, &mut off.packet),
+            OffAir::Nothing => {}
+            OffAir::AtStation => self.arrive(now, &mut packet),
+            OffAir::AtAccessPoint => self.travel(now, &mut packet),
         }
     }
 
@@ -294,7 +296,7 @@ impl<'a> World<'a> {
     fn serve(&mut self, now: Time, wants: Wants) {
         match wants {
             Wants::Nothing => {}
-            Wants::Packet(mut packet) => self.travel(now, &mut packet),
+            Wants::Packet(mut packet) => self.send(now, &mut packet),
             Wants::All(flow) => self.pump(now, flow),
             Wants::Fill(queue) => self.radio.fill(now, queue, &mut self.flows),
         }

@@ -38,7 +38,7 @@ impl World<'_> {
         if let Some(Ping { station, number }) = ping {
             let index = first + station;
             let mut packet = self.flows.states[index].datagram(now, index as u32, number);
-            self.travel(now, &mut packet);
+            self.send(now, &mut packet);
         }
         self.flows.set_timer(first, next, &mut self.clock);
     }

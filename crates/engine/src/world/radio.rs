@@ -7,7 +7,7 @@
 //!
 //! Another access method is another arm: an object with the methods that are called here.
 
-use crate::cell::{Cell, Received};
+use crate::cell::{Cell, OffAir};
 use crate::conflict::Conflict;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Time;
@@ -58,7 +58,7 @@ impl Radio {
     }
 
     /// `packet` enters queue `number`; false if it is refused. What else is lost is to be fetched with
-    /// [`Radio::drain_lost`].
+    /// [`Radio::take_lost`].
     #[inline(always)]
     pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         match self {
@@ -75,7 +75,7 @@ impl Radio {
         }
     }
 
-    /// Does what is due at the deadline, `now`; the packet that has been received, if one was. `watch`
+    /// Does what is due at the deadline, `now`; the packet that has been received, if one was, is written to `packet`. `watch`
     /// sees each exchange of a cell when it has ended, its frames still in their queues.
     #[inline(always)]
     pub(super) fn advance(
@@ -83,33 +83,40 @@ impl Radio {
         now: Time,
         sources: &mut impl Greedy,
         watch: Option<&mut OnExchange<'_>>,
-    ) -> Option<Received> {
+        packet: &mut Packet,
+    ) -> OffAir {
         match self {
             Radio::Cell(cell) => {
                 let outcome = cell.end_exchange();
                 if let Some(watch) = watch {
                     watch(cell, outcome);
                 }
-                cell.clear(now, outcome, sources)
+                cell.clear(now, outcome, sources, packet)
             }
-            Radio::Conflict(conflict) => {
-                let packet = conflict.advance(now, sources)?;
-                let by_station = false; // its way goes on, be it to its end
-                Some(Received { packet, by_station })
-            }
+            Radio::Conflict(conflict) => match conflict.advance(now, sources) {
+                None => OffAir::Nothing,
+                Some(received) => {
+                    *packet = received;
+                    OffAir::AtAccessPoint // its way goes on, be it to its end
+                }
+            },
         }
     }
 
-    /// Tells `lose` of each packet that was given up on the air, or dropped by a queue after it had been
-    /// taken.
+    /// Whether [`Radio::take_lost`] has one.
     #[inline(always)]
-    pub(super) fn drain_lost(&mut self, mut lose: impl FnMut(&Packet)) {
-        let take = |radio: &mut Radio| match radio {
+    pub(super) fn has_lost(&self) -> bool {
+        match self {
+            Radio::Cell(cell) => cell.has_lost(),
+            Radio::Conflict(conflict) => conflict.has_lost(),
+        }
+    }
+
+    /// A packet that was given up on the air, or dropped by a queue after it had been taken.
+    pub(super) fn take_lost(&mut self) -> Option<Packet> {
+        match self {
             Radio::Cell(cell) => cell.take_lost(),
             Radio::Conflict(conflict) => conflict.take_lost(),
-        };
-        while let Some(packet) = take(self) {
-            lose(&packet);
         }
     }
 

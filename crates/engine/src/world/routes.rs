@@ -119,6 +119,12 @@ impl Routes {
         self.first_legs.push(legs);
     }
 
+    /// The queue of the radio in which `packet` begins, or [`WIRED`].
+    #[inline]
+    pub(super) fn first(&self, packet: &Packet) -> u32 {
+        self.ways[packet.flow as usize][usize::from(packet.is_data())].first
+    }
+
     /// The next leg of `packet`, and those behind it.
     #[inline]
     pub(super) fn legs(&self, packet: &Packet) -> &[Leg] {
@@ -149,8 +155,7 @@ impl Routes {
                 WIRED => Place::End,
                 queue => Place::Air(queue),
             };
-            let begin = (way.first != WIRED).then_some(Place::Air(way.first));
-            legs::cut(&mut all, begin, self.links_of(way), end, links);
+            legs::cut(&mut all, self.links_of(way), end, links);
             first
         };
         let first_legs = self.ways.iter().map(|ways| ways.each_ref().map(&mut lay));

@@ -7,7 +7,7 @@
 use super::clock::Clock;
 use super::numbers::{self, Owner};
 use super::order::Order;
-use super::routes::Routes;
+use super::routes::{Routes, WIRED};
 use super::wired::{Label, WiredLink};
 use crate::bottleneck;
 use crate::cell::Cell;
@@ -50,6 +50,13 @@ impl Wires {
             carried: Calendar::new(reach_of(scenario)),
             bottleneck: numbers::of_bottleneck(scenario).map(|number| number as usize),
         }
+    }
+
+    /// The queue of the radio in which `packet` begins its way; `None` if it begins on wires.
+    #[inline(always)]
+    pub(super) fn first_queue(&self, packet: &Packet) -> Option<u32> {
+        let first = self.routes.first(packet);
+        (first != WIRED).then_some(first)
     }
 
     /// The queue of the radio that a greedy source fills.
