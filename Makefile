@@ -60,7 +60,7 @@ $(VENV)/.created: .ci/bootstrap
 
 $(VENV)/.installed: $(VENV)/.created requirements.lock
 	@echo "installing packages (the first time this takes a minute or two)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@$(STAGE) "install packages" $(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	@touch $@
 
 # Editable: Python sources are used in place, so only Rust sources and metadata need this step. What
@@ -82,7 +82,7 @@ $(VENV)/.rust-tests: $(VENV)/.created $(RUST)
 
 # Here rather than in .ci/docs: no package may change while others use them.
 $(VENV)/.documenting: $(VENV)/.installed docs/requirements.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt
+	@$(STAGE) "install what docs need" $(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt
 	@touch $@
 
 build: $(VENV)/.built
