@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop.errors import ConvergenceError, ModelError, UserError, shortcoming
+from lasthop.models.reading import CellScenario, CsmaScenario
 from lasthop.predict import predict
-from lasthop.result import LISTS, Prediction, Result
+from lasthop.quantities import LISTS
+from lasthop.result import Prediction, Result
 from lasthop.run import ProgressCallback, replaced, simulate, threads_asked
 from lasthop.scenario import Scenario, ScenarioLike
 
@@ -32,13 +34,13 @@ ALWAYS_SHOWN = {
 """Quantities shown though the model may not give them, by list."""
 
 OF_LINKS = ("occupancy_packets", "occupancy_sd_packets", "sojourn_s")
-"""The same of the queues of links; a station's or access point's queue stands with its node."""
+"""Those of the queues of links; a station's or access point's queue stands with its node."""
 
 OF_WIRED = ("one_way_delay_s",)
-"""The same of classes of wired flows, the share apart where stations have theirs of the cell."""
+"""Those of classes of wired flows, beside what classes have anyway."""
 
 OF_USERS = ("goodput_bps", "rtt_s")
-"""Of the flows of a network by conflict graph, which no class sums up."""
+"""Those of the flows of a network by conflict graph, which no class sums up."""
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -55,7 +57,7 @@ class Row:
     ci95: float | None
     """Half width of the simulation's 95 % confidence interval."""
     emulated: float | None = None
-    """In real time, once; None without an emulation."""
+    """Value of the one run in real time; None without an emulation."""
 
     @property
     def difference(self) -> float | None:
@@ -71,12 +73,12 @@ class Comparison:
 
     scenario: Scenario
     prediction: Prediction | None
-    """None if the model refused the scenario; then `refusal` says why."""
+    """The model's answer; None if it refused the scenario, and `refusal` says why."""
     refusal: str | None
-    """What the scenario does to the model, to follow "the scenario"."""
+    """What the scenario does to the model, in words that follow "the scenario"."""
     simulation: Result
     emulation: "Emulation | None" = None
-    """The same in real time with real TCP, if it was asked for."""
+    """The answer of real TCP in real time, if it was asked for."""
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -111,14 +113,14 @@ class Comparison:
 
     @property
     def shown_with_nodes(self) -> set[tuple[str, str]]:
-        """Items, by list and name, that say again what their station or access point says."""
+        """Items, by list and name, that repeat what their station or access point says."""
         summary = self.simulation.summary
         if "stations" not in summary:
             return set()
-        cell = self.scenario["cell"]
-        sharing = {each["name"] for each in cell.get("vbs_classes", ())}
-        flows = self.scenario["flows"]
-        of_stations = {each["class"] for each in flows if each["station"] is not None}
+        known = self.scenario.typed
+        classes = known.cell.vbs_classes if isinstance(known, CellScenario) else ()
+        sharing = {each.name for each in classes}
+        of_stations = {flow.class_name for flow in known.flows if flow.station}
         nodes = (each for each in summary["queues"] if "occupancy_max_packets" not in each)
         return {("queues", each["name"]) for each in nodes} | {
             ("classes", name) for name in of_stations - sharing
@@ -143,7 +145,7 @@ class Comparison:
         """Both answers and the rows as a tree of dictionaries and lists."""
         return {
             "kind": "comparison",
-            "scenario": self.scenario["name"],
+            "scenario": self.scenario.typed.name,
             "prediction": None if self.prediction is None else self.prediction.to_dict(),
             "refusal": self.refusal,
             "simulation": self.simulation.to_dict(),
@@ -158,7 +160,7 @@ class Comparison:
     def _rows(self) -> Iterator[Row]:
         predicted = {} if self.prediction is None else self.prediction.summary
         both = "stations" in self.simulation.summary and any(
-            flow["station"] is None for flow in self.scenario["flows"]
+            not flow.station for flow in self.scenario.typed.flows
         )
         always: dict[str, tuple[str, ...]] = {
             **ALWAYS_SHOWN,
@@ -169,7 +171,7 @@ class Comparison:
             ),
             "queues": OF_LINKS,
         }
-        if self.scenario.get("csma"):
+        if isinstance(self.scenario.typed, CsmaScenario):
             always["flows"] = OF_USERS
         hidden = self.shown_with_nodes
         for list_name in LISTS:

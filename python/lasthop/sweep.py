@@ -15,7 +15,8 @@ from lasthop.caution import cautions
 from lasthop.errors import UserError
 from lasthop.ownership import refuse_foreign
 from lasthop.phase import phase_effects
-from lasthop.result import LISTS, flat_row
+from lasthop.quantities import LISTS
+from lasthop.result import flat_row
 from lasthop.run import Progress, ProgressCallback, replaced, threads_asked
 from lasthop.saving import TABLE_FILES, save_table
 from lasthop.scenario import Scenario, ScenarioLike, as_setting
@@ -48,43 +49,43 @@ class Sweep:
 
     @property
     def stations(self) -> "pd.DataFrame":
-        """One row a point and station."""
+        """A row for each point and station."""
         return self.table("stations")
 
     @property
     def flows(self) -> "pd.DataFrame":
-        """One row a point and transport flow."""
+        """A row for each point and transport flow."""
         return self.table("flows")
 
     @property
     def cells(self) -> "pd.DataFrame":
-        """One row a point."""
+        """A row for each point."""
         return self.table("cells")
 
     @property
     def classes(self) -> "pd.DataFrame":
-        """One row a point and class of flows."""
+        """A row for each point and class of flows."""
         return self.table("classes")
 
     @property
     def links(self) -> "pd.DataFrame":
-        """One row a point and wired link."""
+        """A row for each point and wired link."""
         return self.table("links")
 
     @property
     def queues(self) -> "pd.DataFrame":
-        """One row a point and queue."""
+        """A row for each point and queue."""
         return self.table("queues")
 
     @property
     def warnings(self) -> list[str]:
-        """Those of the points, each with the settings there; see `Result.warnings`."""
+        """Warnings of the points, each with the settings there; see `Result.warnings`."""
         return [
             f"{', '.join(f'{path}={value}' for path, value in point.settings.items())}: {warning}"
             for point in self.points
             for warning in (
-                *cautions(point.scenario),
-                *phase_effects(point.scenario, point.summary),
+                *cautions(point.scenario.typed),
+                *phase_effects(point.scenario.typed, point.summary),
             )
         ]
 
@@ -102,7 +103,7 @@ class Sweep:
         """All points as a tree of dictionaries and lists."""
         return {
             "kind": "sweep",
-            "scenario": self.scenario["name"],
+            "scenario": self.scenario.typed.name,
             "points": [
                 {"settings": dict(point.settings), "result": point.summary} for point in self.points
             ],
@@ -153,7 +154,7 @@ def sweep(
     scenario : str, path, mapping or Scenario
         See `Scenario`.
     over : mapping
-        Values by key path: ``{"cell.ap.cwmin": [7, 15, 31]}``. Of several paths every combination
+        Values by key path: ``{"cell.ap.cwmin": [7, 15, 31]}``. With several paths every combination
         is simulated; the last path varies fastest.
     replications, seed, settings
         Replace values at every point, see `simulate`.
@@ -242,8 +243,9 @@ class Tally:
         self.stop = threading.Event()
         self._progress = progress
         self._lock = threading.Lock()
-        self._replications = sum(each["replications"] for each in scenarios)
-        self._total = sum(each["replications"] * each["duration_s"] for each in scenarios)
+        known = [scenario.typed for scenario in scenarios]
+        self._replications = sum(each.replications for each in known)
+        self._total = sum(each.replications * each.duration_s for each in known)
         self._done: dict[Scenario, tuple[int, float]] = {}
 
     def simulate(self, scenario: Scenario, jobs: int) -> str | None:
@@ -255,18 +257,11 @@ class Tally:
             self._report(scenario, seen["replications_done"], seen["simulated_s"])
             return not self.stop.is_set()
 
-        output = _core.simulate(
-            scenario.content,
-            scenario.format,
-            scenario.source,
-            list(scenario.settings),
-            jobs,
-            on_progress,
-        )
+        output = _core.simulate(scenario.checked, jobs, on_progress)
         if output.interrupted:
             return None
-        replications = scenario["replications"]
-        self._report(scenario, replications, replications * scenario["duration_s"])
+        known = scenario.typed
+        self._report(scenario, known.replications, known.replications * known.duration_s)
         return output.summary_json
 
     def _report(self, scenario: Scenario, replications: int, simulated: float) -> None:

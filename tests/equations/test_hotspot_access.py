@@ -2,7 +2,8 @@ from random import Random
 
 import pytest
 
-from lasthop.models.hotspot.access import Access, beta_from_access
+from lasthop.models.access import Access
+from lasthop.models.hotspot.access import beta_from_access
 
 
 def contend(station, ap, rounds, seed):
@@ -48,7 +49,7 @@ def test_ratio_matches_two_contending_nodes(station, ap):
 
 
 def test_two_windows_worked_by_hand():
-    # CW 1 (a) against CW 2 (b), one attempt. Of the draws of both, a wins with 3/4 of those that
+    # CW 1 (a) against CW 2 (b), one attempt. a wins with 3/4 of the draws of both that
     # do not collide, leaving b 1, 2 or 1 slots, and b with 1/4, leaving a 1 slot.
     # b waits with 1: a wins once on average, then they collide. With 2: twice more before that.
     # a waits with 1: b wins 1/2 on average; then they collide or, as often, a wins, b waits with 1.
@@ -95,4 +96,6 @@ def test_a_node_that_is_always_first_is_refused():
 
 def test_impossible_windows_are_refused():
     with pytest.raises(ValueError, match="cwmin"):
-        Access(0)
+        beta_from_access(Access(0), Access())
+    with pytest.raises(ValueError, match="cwmin"):
+        Access(31, 15)

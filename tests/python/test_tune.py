@@ -107,8 +107,7 @@ def test_predicted_delays_are_those_simulated() -> None:
     from lasthop import models
 
     scenario = lh.Scenario(DOWNLOADS)
-    tree = scenario.to_dict()
-    guess = predicted(models.predict(tree, "edca"), tree)
+    guess = predicted(models.predict(scenario.typed, "edca"), scenario)
     seen = estimated(sampled(lh.simulate(scenario, settings={"duration": "62 s"})))
     # At CWmin 31 the model is within one per cent of simulations in goodput.
     for quantity in ("goodput_bps", "rtt_s"):
@@ -131,7 +130,7 @@ def test_calls_that_get_what_they_ask_for_are_not_treated_unfairly() -> None:
     found = estimated(sampled(lh.simulate(DOWNLOADS + phone)))
     assert found["jain"].mean > 0.95
     assert found["worst_fairness_level"].mean < 1.5
-    # Of calls alone, all count.
+    # Where there are calls alone, all count.
     calls = DOWNLOADS.replace("download = 1", 'udp_up = "64 kbps"') + phone
     assert estimated(sampled(lh.simulate(calls)))["jain"].mean > 0.95
 

@@ -1,18 +1,21 @@
-//! The hot-spot of a scenario with packets that have bytes: queues, cell, wire and bottleneck as in
-//! the engine, told of packets and of time.
+//! The hot-spot of a scenario with packets that have bytes: the engine's cell, wire and bottleneck, told
+//! of packets and of time.
+//!
+//! Queues, medium, pings and random streams are the engine's own ([`Cell`], [`Bottleneck`]). What is here
+//! is the bytes: which flow they are of, where they are kept, which node they reach.
 
+use lasthop_engine::bottleneck::{self, Bottleneck, Ping, is_redirected};
+use lasthop_engine::cell::{Cell, Received};
 use lasthop_engine::kernel::calendar::Calendar;
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::{Span, Time};
-use lasthop_engine::link::shared::{self, Leaves, is_redirected};
-use lasthop_engine::link::{Fate, Link};
-use lasthop_engine::mac::dcf::{AP, Content, Dcf, Frame, Outcome};
+use lasthop_engine::link::{self, Link, Transit};
+use lasthop_engine::mac::dcf::AP;
 use lasthop_engine::packet::{Ecn, Packet, PacketKind};
-use lasthop_engine::queue::{HeadQueue, Outlet};
-use lasthop_engine::scenario::{Category, Direction, Ends, LinkSettings, Scenario, Wire};
+use lasthop_engine::queue::QueueCounters;
+use lasthop_engine::scenario::{Category, Direction, Ends, Scenario};
 
 use crate::ip::{self, Kind, STATIONS};
-use crate::pings::Pings;
 
 /// Width of the bins of the bottleneck's least utilisation, which nobody reads here.
 const BIN: Span = Span(100_000_000);
@@ -28,12 +31,6 @@ pub struct Delivery {
     pub bytes: Vec<u8>,
 }
 
-/// Where packets wait for a contender of the cell.
-pub(crate) struct Port {
-    pub(crate) node: u32,
-    pub(crate) queue: HeadQueue,
-}
-
 /// What happens next.
 enum Next {
     Medium,
@@ -45,16 +42,17 @@ enum Next {
 /// All nodes and queues of a scenario.
 pub struct Hotspot<'a> {
     pub(crate) scenario: &'a Scenario,
-    pub(crate) cell: Dcf,
-    pub(crate) ports: Vec<Port>,
+    pub(crate) cell: Cell,
     /// The wire down, the wire up and the bottleneck, as far as there are any.
-    pub(crate) links: Vec<Link>,
+    links: Vec<Link>,
     /// Packets on links, by their arrival at the far ends.
     carried: Calendar<Packet>,
     down: Vec<usize>,
     up: Vec<usize>,
-    pub(crate) shared: Option<usize>,
-    pub(crate) pings: Option<Pings>,
+    shared: Option<usize>,
+    pub(crate) bottleneck: Option<Bottleneck>,
+    /// Datagrams that each station has sent past the bottleneck.
+    datagrams: Vec<u64>,
     /// Bytes of the packets inside, by number; places that are free.
     bytes: Vec<Vec<u8>>,
     free: Vec<u32>,
@@ -69,38 +67,14 @@ impl<'a> Hotspot<'a> {
     /// The nodes of `scenario`, at rest.
     pub fn new(scenario: &'a Scenario) -> Hotspot<'a> {
         let streams = Streams::new(scenario.seed, 0);
-        let cell = Dcf::new(scenario, &streams);
-        let port = |contender| {
-            let node = cell.node(contender);
-            let (settings, rate_bps) = match node {
-                AP => {
-                    let rates = scenario.stations.iter().map(|s| s.downlink_rate_bps);
-                    (&scenario.cell.ap, rates.max().unwrap_or(0))
-                }
-                station => {
-                    let station = &scenario.stations[station as usize - 1];
-                    (&station.node, station.rate_bps)
-                }
-            };
-            let outlet = Outlet {
-                rate_bps,
-                is_fixed: false,
-                delay: Span::ZERO,
-            };
-            let draws = streams.stream(&format!("{contender}/queue"));
-            Port {
-                node,
-                queue: HeadQueue::new(&settings.queue, outlet, draws),
-            }
-        };
-        let ports = (0..cell.contenders() as u32).map(port).collect();
         let mut links = Vec::new();
         let (mut down, mut up) = (Vec::new(), Vec::new());
         if scenario.wire.rate_bps.is_some() || scenario.wire.delay > Span::ZERO {
-            for (name, way) in [("wire/down", &mut down), ("wire/up", &mut up)] {
+            let (there, back) = (["servers", "ap"], ["ap", "servers"]);
+            for (name, ends, way) in [("wire/down", there, &mut down), ("wire/up", back, &mut up)] {
                 way.push(links.len());
                 let measured = Time::ZERO..Time::ZERO;
-                let settings = wire(&scenario.wire, name);
+                let settings = link::of_wire(&scenario.wire, name, ends);
                 links.push(Link::new(&settings, &streams, measured, None));
             }
         }
@@ -109,20 +83,25 @@ impl<'a> Hotspot<'a> {
             shared = Some(links.len());
             down.push(links.len());
             up.insert(0, links.len());
-            links.push(shared::link_of(vsb, scenario, &streams, BIN));
+            links.push(bottleneck::link_of(
+                vsb,
+                scenario.hotspot(),
+                &streams,
+                scenario.measured(),
+                BIN,
+            ));
         }
-        let pings = scenario.vsb.as_ref();
-        let pings = pings.map(|vsb| Pings::new(vsb, scenario, &streams));
+        let settings = scenario.vsb.as_ref();
         Hotspot {
             scenario,
-            cell,
-            ports,
+            cell: Cell::new(scenario.hotspot(), scenario.vsb.is_some(), &streams),
+            bottleneck: settings.map(|vsb| Bottleneck::new(vsb, scenario.stations.len(), &streams)),
+            datagrams: vec![0; scenario.stations.len()],
             carried: Calendar::new(scenario.wire.delay),
             links,
             down,
             up,
             shared,
-            pings,
             bytes: Vec::new(),
             free: Vec::new(),
             deliveries: Vec::new(),
@@ -147,9 +126,9 @@ impl<'a> Hotspot<'a> {
         if arrives < first.0 {
             first = (arrives, Next::Arrival);
         }
-        match &self.pings {
-            Some(pings) if pings.next < first.0 => (pings.next, Next::Ping),
-            _ => first,
+        match &self.bottleneck {
+            Some(one) if one.deadline() < first.0 => (one.deadline(), Next::Ping),
+            Some(_) | None => first,
         }
     }
 
@@ -188,7 +167,14 @@ impl<'a> Hotspot<'a> {
         if from == AP {
             self.forward(now, packet);
         } else {
-            self.offer(now, self.contender(from, &packet), packet);
+            self.offer(now, from, packet);
+        }
+    }
+
+    /// What is measured is measured from `now` on.
+    pub(crate) fn begin_to_measure(&mut self, now: Time) {
+        if let Some(bottleneck) = &mut self.bottleneck {
+            bottleneck.begin_to_measure(now);
         }
     }
 
@@ -249,26 +235,11 @@ impl<'a> Hotspot<'a> {
         self.take(packet);
     }
 
-    /// Number of the station of a packet's flow.
-    fn station(&self, packet: &Packet) -> u32 {
-        let index = packet.flow as usize;
-        match self.scenario.flows.get(index) {
-            Some(flow) => flow.station().map_or(0, |station| station as u32 + 1),
-            None => (index - self.scenario.flows.len()) as u32 + 1,
-        }
-    }
-
     /// Whether a packet goes from its station to the servers.
     fn is_up(&self, packet: &Packet) -> bool {
         let flow = self.scenario.flows.get(packet.flow as usize);
         let data_goes_up = flow.is_some_and(|flow| flow.direction() == Some(Direction::Up));
         data_goes_up == packet.is_data()
-    }
-
-    fn contender(&self, node: u32, packet: &Packet) -> u32 {
-        let flow = self.scenario.flows.get(packet.flow as usize);
-        let category = flow.map_or(Category::BestEffort, |flow| flow.category);
-        self.cell.contender(node, category)
     }
 
     /// A packet takes the next link of its way, or has taken all of them.
@@ -277,10 +248,8 @@ impl<'a> Hotspot<'a> {
         let flow = self.scenario.flows.get(packet.flow as usize);
         let shared = self.shared.filter(|_| !flow.is_some_and(is_redirected));
         if shared.is_some() && up && packet.hop == 0 {
-            let node = self.station(&packet);
-            if let Some(pings) = &mut self.pings {
-                pings.note_udp(now, node);
-            }
+            let station = self.cell.station_of(&packet) as usize - 1;
+            self.datagrams[station] += 1;
         }
         loop {
             let way = if up { &self.up } else { &self.down };
@@ -292,10 +261,10 @@ impl<'a> Hotspot<'a> {
                 continue; // it passes beside the bottleneck
             }
             match self.links[index].enter(now, now, &mut packet) {
-                Fate::Arrives(at) if at == now => {}
-                Fate::Arrives(at) => return self.carried.push(at, index, packet),
-                Fate::Kept => return self.settle(index, now),
-                Fate::Refused | Fate::Lost => return self.lose(&packet),
+                Transit::Arrives(at) if at == now => {}
+                Transit::Arrives(at) => return self.carried.push(at, index, packet),
+                Transit::Kept => return self.settle(index, now),
+                Transit::Refused | Transit::Lost => return self.lose(&packet),
             }
         }
     }
@@ -310,7 +279,7 @@ impl<'a> Hotspot<'a> {
         if up {
             self.deliver(now, AP, &packet);
         } else {
-            self.offer(now, self.contender(AP, &packet), packet);
+            self.offer(now, AP, packet);
         }
     }
 
@@ -319,91 +288,56 @@ impl<'a> Hotspot<'a> {
         self.deliveries.push(Delivery { due, node, bytes });
     }
 
-    fn frame(&self, node: u32, packet: &Packet) -> Frame {
-        let to = match node {
-            AP => self.station(packet),
-            _ => AP,
-        };
-        Frame {
-            to,
-            ip_bytes: u32::from(packet.bytes),
-            content: match packet.is_data() {
-                true => Content::Data,
-                false => Content::Ack,
-            },
-        }
-    }
-
-    /// A packet enters the queue of `contender`, or is lost there.
-    fn offer(&mut self, now: Time, contender: u32, packet: Packet) {
-        let port = &mut self.ports[contender as usize];
-        let was_empty = port.queue.head().is_none();
-        if !port.queue.offer(now, packet) {
+    /// A packet enters the queue of `node`, or is lost there.
+    fn offer(&mut self, now: Time, node: u32, packet: Packet) {
+        let flow = self.scenario.flows.get(packet.flow as usize);
+        let category = flow.map_or(Category::BestEffort, |flow| flow.category);
+        let queue = self.cell.medium().contender(node, category);
+        if !self.cell.offer(now, queue, &packet) {
             self.lose(&packet);
-        } else if was_empty && let Some(head) = port.queue.head().copied() {
-            let node = port.node;
-            let frame = self.frame(node, &head);
-            self.cell.backlog(now, contender, frame);
         }
-        self.lose_dropped(contender);
+        self.lose_dropped();
     }
 
-    fn lose_dropped(&mut self, contender: u32) {
-        while let Some(packet) = self.ports[contender as usize].queue.take_dropped() {
+    /// What the cell has lost.
+    fn lose_dropped(&mut self) {
+        while let Some(packet) = self.cell.take_lost() {
             self.lose(&packet);
         }
     }
 
     /// The exchange under way ends.
     fn medium(&mut self, now: Time) {
-        let outcome = self.cell.advance();
-        for index in 0..self.cell.discarded().len() {
-            let contender = self.cell.discarded()[index];
-            if let Some(packet) = self.take_head(contender, now) {
-                self.lose(&packet);
-            }
+        let outcome = self.cell.end_exchange();
+        let received = self.cell.clear(now, outcome, &mut ());
+        self.lose_dropped();
+        let Some(Received { packet, by_station }) = received else {
+            return;
+        };
+        if by_station {
+            self.deliver(now, self.cell.station_of(&packet), &packet);
+        } else if packet.flow as usize >= self.scenario.flows.len() {
+            self.answered(now, &packet);
+        } else {
+            self.forward(now, packet);
         }
-        if let Outcome::Delivered { from, done } = outcome
-            && let Some(packet) = self.take_head(from, done)
-        {
-            if self.ports[from as usize].node == AP {
-                let station = self.station(&packet);
-                self.deliver(now, station, &packet);
-            } else if packet.flow as usize >= self.scenario.flows.len() {
-                self.answered(now, &packet);
-            } else {
-                self.forward(now, packet);
-            }
-        }
-    }
-
-    fn take_head(&mut self, contender: u32, done: Time) -> Option<Packet> {
-        let port = &mut self.ports[contender as usize];
-        let node = port.node;
-        let packet = port.queue.pop(done);
-        let next = port.queue.head().copied();
-        let next = next.map(|next| self.frame(node, &next));
-        self.cell.proceed(contender, next);
-        self.lose_dropped(contender);
-        packet
     }
 
     /// The bottleneck begins, or the next ping is due.
     fn ping(&mut self, now: Time) {
-        let (Some(vsb), Some(pings)) = (&self.scenario.vsb, &mut self.pings) else {
+        let (Some(vsb), Some(bottleneck)) = (&self.scenario.vsb, &mut self.bottleneck) else {
             return;
         };
-        let first_bps = vsb.rate_bps.unwrap_or(vsb.wce.max_bps);
-        let (rate_bps, asked) = pings.due(now, first_bps);
-        if let Some(shared) = self.shared {
-            self.links[shared].set_rate(rate_bps);
-        }
-        let Some((node, number)) = asked else {
+        let datagrams = &self.datagrams;
+        let ping = bottleneck.advance(now, |station| datagrams[station]);
+        self.set_rate();
+        let Some(Ping { station, number }) = ping else {
             return;
         };
-        let bytes = ip::ping(node, number, vsb.ping_bytes as usize);
+        let node = station as u32 + 1;
+        let bytes = ip::ping(node, number as u16, vsb.ping_bytes as usize);
         let packet = Packet {
-            flow: self.scenario.flows.len() as u32 + node - 1,
+            flow: (self.scenario.flows.len() + station) as u32,
             number: self.keep(bytes),
             stamp: now,
             queued: now,
@@ -414,44 +348,32 @@ impl<'a> Hotspot<'a> {
             echo: false,
             sack: 0,
         };
-        self.offer(now, self.contender(AP, &packet), packet);
+        self.offer(now, AP, packet);
     }
 
     /// The answer to a ping has come back to the bottleneck.
     fn answered(&mut self, now: Time, packet: &Packet) {
         let bytes = self.take(packet);
-        let Some(Kind::Answer(number)) = ip::parse(&bytes, false).map(|parsed| parsed.kind) else {
-            return;
-        };
-        let rate_bps = self
-            .pings
-            .as_mut()
-            .and_then(|pings| pings.answered(now, number));
-        if let (Some(shared), Some(bps)) = (self.shared, rate_bps) {
-            self.links[shared].set_rate(bps);
+        if let Some(Kind::Answer(number)) = ip::parse(&bytes, false).map(|parsed| parsed.kind)
+            && let Some(bottleneck) = &mut self.bottleneck
+        {
+            bottleneck.answered(now, number);
+            self.set_rate();
         }
     }
 
-    /// Leaves of the bottleneck that results show.
-    pub(crate) fn leaves(&self) -> Vec<(u32, String)> {
-        let vsb = self.scenario.vsb.as_ref();
-        vsb.map_or_else(Vec::new, |vsb| {
-            Leaves::new(vsb.fairness, self.scenario).shown(self.scenario)
-        })
+    /// The bottleneck's link has the rate that is known now.
+    fn set_rate(&mut self) {
+        let rate_bps = self.bottleneck.as_ref().and_then(Bottleneck::rate_bps);
+        if let (Some(shared), Some(rate_bps)) = (self.shared, rate_bps) {
+            self.links[shared].set_rate(rate_bps);
+        }
     }
-}
 
-fn wire(wire: &Wire, name: &str) -> LinkSettings {
-    LinkSettings {
-        name: name.to_owned(),
-        from: String::new(),
-        to: String::new(),
-        rate_bps: wire.rate_bps,
-        delay: wire.delay,
-        jitter: Span::ZERO,
-        queue: wire.queue,
-        loss: wire.loss,
-        of_host: false,
+    /// Totals of each leaf of the bottleneck.
+    pub(crate) fn leaves(&self) -> Vec<QueueCounters> {
+        let shared = self.shared.map(|index| self.links[index].leaves());
+        shared.unwrap_or_default()
     }
 }
 

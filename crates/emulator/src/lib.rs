@@ -6,7 +6,6 @@
 
 mod hotspot;
 mod ip;
-mod pings;
 mod report;
 mod run;
 

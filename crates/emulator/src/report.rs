@@ -2,6 +2,7 @@
 
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::mac::dcf::NodeCounters;
+use lasthop_engine::quantities::*;
 use lasthop_engine::queue::QueueCounters;
 use serde_json::{Map, Value, json};
 
@@ -35,23 +36,22 @@ pub(crate) struct Marks {
     queues: Vec<(QueueCounters, u64)>,
     leaves: Vec<QueueCounters>,
     busy_ns: u64,
-    pings: u64,
 }
 
 impl Marks {
     pub(crate) fn take(hotspot: &Hotspot<'_>, at: Time) -> Marks {
-        let ports = hotspot.ports.iter();
-        let contenders = 0..hotspot.ports.len() as u32;
-        let shared = hotspot.shared.map(|index| hotspot.links[index].leaves());
+        let cell = &hotspot.cell;
+        let queues = 0..cell.queues();
+        let counted = |number| {
+            let queue = cell.queue(number);
+            (queue.counters(), queue.occupancy_ns(at))
+        };
         Marks {
             at,
-            nodes: contenders.map(|one| hotspot.cell.counters(one)).collect(),
-            queues: ports
-                .map(|port| (port.queue.counters(), port.queue.occupancy_ns(at)))
-                .collect(),
-            leaves: shared.unwrap_or_default(),
-            busy_ns: hotspot.cell.busy_ns(),
-            pings: hotspot.pings.as_ref().map_or(0, |pings| pings.sent),
+            nodes: queues.clone().map(|number| cell.frames(number)).collect(),
+            queues: queues.map(counted).collect(),
+            leaves: hotspot.leaves(),
+            busy_ns: cell.medium().busy_ns(),
         }
     }
 
@@ -62,30 +62,30 @@ impl Marks {
         let node = |number: u32, name: &str| self.node(&later, hotspot, number, name, length_ns);
         let stations = (1..).zip(&hotspot.scenario.stations);
         let stations: Vec<Value> = stations.map(|(n, one)| node(n, &one.name)).collect();
-        let mut queues: Vec<Value> = (0..hotspot.ports.len())
-            .map(|contender| self.queue(&later, hotspot, contender, length_ns))
+        let mut queues: Vec<Value> = (0..hotspot.cell.queues())
+            .map(|number| self.queue(&later, hotspot, number, length_ns))
             .collect();
-        queues.extend(hotspot.leaves().iter().map(|(leaf, name)| {
-            let leaf = *leaf as usize;
+        let leaves = hotspot.scenario.bottleneck_leaves();
+        queues.extend(leaves.map(|(leaf, name)| {
             let (from, to) = (self.leaves[leaf], later.leaves[leaf]);
             let area = to
                 .occupancy_ns(end)
                 .wrapping_sub(from.occupancy_ns(self.at));
-            queue_item(name, from, to, area, length_ns)
+            queue_item(&name, from, to, area, length_ns)
         }));
         let mut lists = json!({
             "stations": stations,
             "aps": [node(0, "ap")],
             "queues": queues,
             "cells": [item("cell", &[
-                ("busy_fraction", ratio(later.busy_ns - self.busy_ns, length_ns)),
+                BUSY_FRACTION.of(ratio(later.busy_ns - self.busy_ns, length_ns)),
             ])],
             "totals": [item("run", &[
-                ("lateness_p99_s", lateness.p99_s()),
-                ("foreign_packets", Some(hotspot.foreign as f64)),
+                LATENESS_P99.of(lateness.p99_s()),
+                FOREIGN.of(hotspot.foreign as f64),
             ])],
         });
-        if let Some(link) = self.bottleneck(hotspot, end) {
+        if let Some(link) = Marks::bottleneck(hotspot, end) {
             lists["links"] = json!([link]);
         }
         lists
@@ -101,7 +101,7 @@ impl Marks {
     ) -> Value {
         let (mut attempts, mut collided, mut corrupted) = (0, 0, 0);
         let (mut delivered, mut discarded, mut area) = (0, 0, 0_u64);
-        for contender in hotspot.cell.categories_of(number) {
+        for contender in hotspot.cell.medium().categories_of(number) {
             let contender = contender as usize;
             let (from, to) = (&self.nodes[contender], &later.nodes[contender]);
             attempts += to.attempts - from.attempts;
@@ -116,55 +116,31 @@ impl Marks {
         item(
             name,
             &[
-                ("collision_rate", ratio(collided, attempts)),
-                ("frame_failure_rate", ratio(collided + corrupted, attempts)),
-                (
-                    "discard_probability",
-                    ratio(discarded, delivered + discarded),
-                ),
-                ("queue_packets", ratio(area, length_ns)),
+                COLLISION_RATE.of(ratio(collided, attempts)),
+                FRAME_FAILURE_RATE.of(ratio(collided + corrupted, attempts)),
+                DISCARD_PROBABILITY.of(ratio(discarded, delivered + discarded)),
+                QUEUE.of(ratio(area, length_ns)),
             ],
         )
     }
 
-    fn queue(&self, later: &Marks, hotspot: &Hotspot<'_>, contender: usize, ns: u64) -> Value {
-        let node = hotspot.ports[contender].node;
-        let own = match node {
-            0 => "ap",
-            station => &hotspot.scenario.stations[station as usize - 1].name,
-        };
-        let name = if contender < hotspot.scenario.stations.len() + 1 {
-            own.to_owned()
-        } else {
-            format!("{own}/{}", hotspot.cell.category(contender as u32).name())
-        };
-        let (from, to) = (self.queues[contender], later.queues[contender]);
-        queue_item(&name, from.0, to.0, to.1.wrapping_sub(from.1), ns)
+    fn queue(&self, later: &Marks, hotspot: &Hotspot<'_>, number: usize, ns: u64) -> Value {
+        let name = hotspot.cell.queue_name(number);
+        let (from, to) = (self.queues[number], later.queues[number]);
+        queue_item(name, from.0, to.0, to.1.wrapping_sub(from.1), ns)
     }
 
     /// Rate and pings of the bottleneck, if there is one.
-    fn bottleneck(&self, hotspot: &Hotspot<'_>, end: Time) -> Option<Value> {
-        let pings = hotspot.pings.as_ref()?;
-        let begun = self.at.max(pings.rates.first().map_or(end, |&(at, _)| at));
-        let ends = pings.rates.iter().skip(1).map(|&(at, _)| at).chain([end]);
-        let pieces = pings.rates.iter().zip(ends);
-        let area: f64 = pieces
-            .map(|(&(at, bps), until)| bps as f64 * until.since(at.max(begun)).0 as f64)
-            .sum();
-        let length = end.since(begun).0;
-        let measured = pings.rtts.iter().filter(|(at, _)| *at >= self.at);
-        let rtts: Vec<Span> = measured.map(|&(_, rtt)| rtt).collect();
-        let sent = pings.sent - self.pings;
-        let lost = sent.saturating_sub(rtts.len() as u64);
-        let sum: f64 = rtts.iter().map(|rtt| rtt.seconds()).sum();
-        let mean = (!rtts.is_empty()).then(|| sum / rtts.len() as f64);
+    fn bottleneck(hotspot: &Hotspot<'_>, end: Time) -> Option<Value> {
+        let bottleneck = hotspot.bottleneck.as_ref()?;
+        let rtts = bottleneck.rtts();
         Some(item(
             "vsb",
             &[
-                ("capacity_bps", (length > 0).then(|| area / length as f64)),
-                ("ping_rtt_s", mean),
-                ("ping_rtt_p95_s", quantile(rtts, 0.95)),
-                ("ping_loss_probability", ratio(lost, sent)),
+                CAPACITY.of(bottleneck.mean_rate_bps(end)),
+                PING_RTT.of(rtts.mean_s()),
+                PING_RTT_P95.of(rtts.quantile_s(0.95)),
+                PING_LOSS_PROBABILITY.of(bottleneck.ping_loss()),
             ],
         ))
     }
@@ -175,12 +151,9 @@ fn queue_item(name: &str, from: QueueCounters, to: QueueCounters, area: u64, ns:
     item(
         name,
         &[
-            ("occupancy_packets", ratio(area, ns)),
-            (
-                "drop_probability",
-                ratio(to.dropped - from.dropped, to.offered - from.offered),
-            ),
-            ("sojourn_s", sojourn.map(|ns| ns / 1e9)),
+            OCCUPANCY.of(ratio(area, ns)),
+            DROP_PROBABILITY.of(ratio(to.dropped - from.dropped, to.offered - from.offered)),
+            SOJOURN.of(sojourn.map(|ns| ns / 1e9)),
         ],
     )
 }

@@ -5,19 +5,26 @@
 #![doc(html_no_source)]
 
 pub mod app;
+pub mod bottleneck;
+pub mod cell;
 pub mod channel;
+pub mod conflict;
 pub mod control;
 mod error;
 pub mod estimate;
+pub mod histogram;
 pub mod kernel;
 pub mod link;
 pub mod mac;
 pub mod measure;
+pub mod notation;
+pub mod outside;
 pub mod packet;
 pub mod pcapng;
 pub mod quantities;
 pub mod queue;
 pub mod record;
+mod replication;
 pub mod result;
 mod run;
 pub mod scenario;

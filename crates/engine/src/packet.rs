@@ -1,6 +1,17 @@
 //! What travels: one small value, copied from queue to queue.
 
 use crate::kernel::time::Time;
+use crate::words;
+
+words! {
+    /// Direction of a flow's data.
+    pub enum Direction {
+        /// Station to server.
+        Up = "up",
+        /// Server to station.
+        Down = "down",
+    }
+}
 
 /// What a packet is to its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

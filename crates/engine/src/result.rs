@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::estimate::estimate;
 use crate::measure::{Item, Measures};
 use crate::record::{FrameRecord, Series};
+use crate::replication::Replication;
 use crate::scenario::Scenario;
-use crate::world::Replication;
 
 /// Version of the engine, part of every result.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

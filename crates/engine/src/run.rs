@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use crate::error::EngineError;
+use crate::replication::{Replication, run_replication};
 use crate::result::RunResult;
 use crate::scenario::Scenario;
-use crate::world::{Replication, run_replication};
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,14 +8,15 @@ from typing import Any
 import typer
 
 from lasthop.digits import estimate
+from lasthop.models.reading import CellScenario, Scenario, Vbs
 
 __all__ = ["COLUMNS", "TITLES", "Column", "print_answer", "print_table", "printed"]
 
 MOST_ROWS = 40
-"""Rows of a table that are printed; the rest is counted."""
+"""Most rows of a table that are printed; the rest is counted."""
 
 MOST_FLOWS = 12
-"""Flows that are printed one by one where classes of flows sum them up."""
+"""Most flows that are printed one by one where classes of flows sum them up."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Column:
     unit: str = ""
     scale: float = 1.0
     zero_says: bool = False
-    """Nothing but zeros is worth a column."""
+    """Whether zeros say something: a column of nothing but zeros is shown then."""
 
     @property
     def header(self) -> str:
@@ -138,8 +139,8 @@ TITLES = {
 }
 
 
-def print_answer(summary: Mapping[str, Any], scenario: Mapping[str, Any]) -> None:
-    """Every list of a result that has something to show; columns of zeros are left out."""
+def print_answer(summary: Mapping[str, Any], scenario: Scenario) -> None:
+    """Print every list of a result that has something to show; columns of zeros are left out."""
     flows = summary.get("flows", ())
     lists = {**summary, "reports": [flow for flow in flows if "reports" in flow]}
     for list_name, columns in COLUMNS.items():
@@ -153,25 +154,25 @@ def print_answer(summary: Mapping[str, Any], scenario: Mapping[str, Any]) -> Non
             print_table(headers, rows)
 
 
-def of_shares(column: Column, scenario: Mapping[str, Any]) -> Column:
-    """A column of classes; where these share a queue, its title says what shares are of."""
-    queue = ((scenario["cell"] or {}).get("ap") or {}).get("queue") or {}
-    if "share_of" not in queue:
+def of_shares(column: Column, scenario: Scenario) -> Column:
+    """A column of classes; where these share a queue, its title says what is shared."""
+    queue = scenario.cell.ap.queue if isinstance(scenario, CellScenario) else None
+    if not isinstance(queue, Vbs):
         return column
     titles = {
         "goodput_share": "share of goodput",
         "queue_share": "share of queue",
-        "target_share": f"target of {queue['share_of']}",
+        "target_share": f"target of {queue.share_of}",
     }
     return replace(column, title=titles.get(column.quantity, column.title))
 
 
 def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any]]:
-    """The items of a list that are printed, each with what is printed of it."""
+    """Items of a list that are printed, each with the quantities that are printed."""
     items = list(summary.get(list_name, ()))
     if list_name == "flows" and "classes" in summary and len(items) > MOST_FLOWS:
         return []
-    if list_name == "queues" and "stations" in summary:  # Those of nodes stand with them.
+    if list_name == "queues" and "stations" in summary:  # The queues of nodes stand with the nodes.
         return [item for item in items if "occupancy_max_packets" in item]
     if list_name == "classes":
         return [without_rates(item) for item in items]
@@ -179,7 +180,7 @@ def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any
 
 
 def without_rates(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A class of flows without what means nothing of volumes that have been sent and are done."""
+    """A class of flows without the quantities that mean nothing once all volumes are sent."""
     if (item.get("transfer_rate_bps") or {"mean": None})["mean"] is None:
         return item
     return {key: value for key, value in item.items() if key not in RATES}
@@ -195,7 +196,7 @@ def print_table(
     names: int = 1,
     most: int | None = MOST_ROWS,
 ) -> None:
-    """A table whose first `names` columns are text and the others numbers, of `most` rows.
+    """Print a table of at most `most` rows; its first `names` columns are text, the others numbers.
 
     Headers may have line breaks; they stand at the bottom of their lines.
     """

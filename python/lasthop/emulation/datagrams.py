@@ -9,21 +9,20 @@ import selectors
 import socket
 import struct
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
 
 from lasthop.emulation.traffic import FIRST_PORT, SERVER, Traffic
 from lasthop.linux.netns import Namespace
+from lasthop.models.reading import UdpFlow
 
 __all__ = ["Datagrams", "datagrams"]
 
 STAMP = struct.Struct("!Id")
-"""Number and time sent. [-, s]"""
+"""Layout of a datagram's number and the time at which it was sent. [-, s]"""
 
 STATION_PORT = 10_000
-"""The station's port of flow k is this plus k."""
+"""Number that k is added to for the station's port of flow k."""
 
 LARGEST = 65_536
 
@@ -32,11 +31,11 @@ LARGEST = 65_536
 class Datagrams:
     """One flow: its two sockets and what has been counted since the end of the warm-up."""
 
-    flow: Mapping[str, Any]
+    flow: UdpFlow
     sender: socket.socket
     receiver: socket.socket
     to: tuple[str, int]
-    """Where datagrams go."""
+    """Destination of the datagrams."""
     gap_s: float
     """Mean time between two datagrams."""
     gaps: random.Random
@@ -53,17 +52,18 @@ class Datagrams:
     delays_s: list[float] = field(default_factory=list)
 
     def begin(self, traffic: Traffic) -> None:
-        """The source starts; with equal gaps within the first, so that sources do not meet."""
+        """Start the source; one with equal gaps starts within the first gap, so that sources do not
+        meet."""
         traffic.watch(self.receiver, selectors.EVENT_READ, lambda: self.take(traffic))
         self.open = True
         first_s = self.gaps.uniform(0, self.gap_s) if self.is_regular else self.next_gap_s()
-        self.due_s = self.flow["start_s"] + first_s
+        self.due_s = self.flow.start_s + first_s
         traffic.at(self.due_s, lambda: self.send(traffic))
 
     @property
     def is_regular(self) -> bool:
         """Whether gaps are equal."""
-        return bool(self.flow["udp"]["arrivals"] != "poisson")
+        return self.flow.udp.arrivals != "poisson"
 
     def next_gap_s(self) -> float:
         """Time to the next datagram. [s]"""
@@ -73,7 +73,7 @@ class Datagrams:
         """Send a datagram; one that the kernel has no room for is lost."""
         if not self.open:
             return
-        length = self.flow["udp"]["payload_bytes"]
+        length = self.flow.udp.payload_bytes
         stamp = STAMP.pack(self.sent & 0xFFFF_FFFF, time.monotonic())
         with contextlib.suppress(OSError):
             self.sender.sendto(stamp.ljust(length, b"\0")[:length], self.to)
@@ -100,11 +100,11 @@ class Datagrams:
         self.arrived += 1
 
     def stop(self, traffic: Traffic) -> None:
-        """No new data."""
+        """Send no new data."""
         self.open = False
 
     def begin_to_count(self) -> None:
-        """What is counted is counted from the next datagram on."""
+        """Count from the next datagram on."""
 
     def look(self) -> None:
         """The kernel tells nothing of a socket for datagrams."""
@@ -131,7 +131,7 @@ class Datagrams:
 
 def datagrams(
     index: int,
-    flow: Mapping[str, Any],
+    flow: UdpFlow,
     server: Namespace,
     station: tuple[Namespace, str],
     per_second: float,
@@ -149,7 +149,7 @@ def datagrams(
     per_second : float
         Datagrams sent in a second, on average. [1/s]
     seed : int
-        Of the gaps.
+        Seed of the gaps.
     """
     at_station, address = station
     here, there = (SERVER, FIRST_PORT + index), (address, STATION_PORT + index)
@@ -166,7 +166,7 @@ def datagrams(
     except BaseException:
         at_server.close()
         raise
-    is_up = flow["direction"] == "up"
+    is_up = flow.is_up
     sender, receiver = (at_the_station, at_server) if is_up else (at_server, at_the_station)
     return Datagrams(
         flow,
@@ -174,5 +174,5 @@ def datagrams(
         receiver,
         here if is_up else there,
         1 / per_second,
-        random.Random(f"{seed} {flow['name']}"),
+        random.Random(f"{seed} {flow.name}"),
     )

@@ -1,18 +1,22 @@
 """Time series of one result."""
 
+from typing import TYPE_CHECKING
+
 from lasthop.errors import UserError
 from lasthop.plot.figure import QUIET, Figure, headline, house_style
-from lasthop.result import Result
-from lasthop.saving import registry
+from lasthop.quantities import registry
+
+if TYPE_CHECKING:
+    from lasthop.result import Result
 
 __all__ = ["series_figure"]
 
 MOST_PANELS = 12
-"""Items that are drawn; the title counts the rest."""
+"""Most items that are drawn; the title counts the rest."""
 
 
-def series_figure(result: Result, quantity: str) -> Figure:
-    """One quantity over time in the first replication, a panel an item, all of one scale."""
+def series_figure(result: "Result", quantity: str) -> Figure:
+    """One quantity over time in the first replication: a panel for each item, all to one scale."""
     every = result.series
     chosen = every[every["quantity"] == quantity]
     if chosen.empty:

@@ -1,14 +1,19 @@
 """Stations of one result, or classes of wired flows: goodput and queue."""
 
+from typing import TYPE_CHECKING
+
 from lasthop.plot.figure import SIMULATION, Figure, headline, house_style
 from lasthop.plot.rows import bars, estimates, label_rows, rows_height
-from lasthop.result import Result
+
+if TYPE_CHECKING:
+    from lasthop.result import Result
 
 __all__ = ["goodput_figure", "queue_figure"]
 
 
-def goodput_figure(result: Result) -> Figure:
-    """Goodput of each station, without a cell of each class of flows, with 95 % intervals."""
+def goodput_figure(result: "Result") -> Figure:
+    """Goodput of each station, or of each class of flows where there is no cell, with 95 %
+    intervals."""
     stations = result.summary.get("stations") or result.summary["classes"]
     with house_style(rows_height(len(stations))) as figure:
         axes = figure.subplots()
@@ -19,9 +24,9 @@ def goodput_figure(result: Result) -> Figure:
     return figure
 
 
-def queue_figure(result: Result) -> Figure:
-    """Mean queue of the access point and each station, without a cell of each link, with 95 %
-    intervals.
+def queue_figure(result: "Result") -> Figure:
+    """Mean queue of the access point and each station, or of each link where there is no cell, with
+    95 % intervals.
     """
     nodes = [*result.summary.get("aps", ()), *result.summary.get("stations", ())]
     quantity = "queue_packets"

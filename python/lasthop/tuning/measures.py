@@ -1,4 +1,5 @@
-"""What is compared of a setting: as a model predicts it, as a simulation measured it."""
+"""The quantities by which settings are compared, as a model predicts and a simulation measures
+them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +7,9 @@ from math import isnan, nan, sqrt
 from statistics import fmean, stdev
 from typing import Any, TypeAlias
 
+from lasthop.models.reading import Flow, TcpFlow, UdpFlow
 from lasthop.result import Result
+from lasthop.scenario import Scenario
 from lasthop.tuning.categories import (
     BEST_EFFORT,
     categories_in_use,
@@ -71,18 +74,18 @@ class Estimate:
         return cls(fmean(values), quantile * stdev(values) / sqrt(len(values)))
 
     def to_dict(self) -> dict[str, float | None]:
-        """As results state it."""
+        """The estimate as results state it."""
         return {"mean": self.mean, "ci95": self.ci95}
 
 
-def predicted(prediction: Mapping[str, Any], scenario: Mapping[str, Any]) -> Values:
+def predicted(prediction: Mapping[str, Any], scenario: Scenario) -> Values:
     """Quantities of a prediction of the 802.11e model.
 
     By Little's law a packet waits at the AP for the AP's mean queue over its packet rate.
     """
-    tcp = {flow["name"]: flow["tcp"] for flow in scenario["flows"]}
+    tcp = {flow.name: flow.tcp for flow in scenario.typed.tcp_flows}
     rates = {
-        flow["name"]: flow["goodput_bps"]["mean"] / (8.0 * tcp[flow["name"]]["mss_bytes"])
+        flow["name"]: flow["goodput_bps"]["mean"] / (8.0 * tcp[flow["name"]].mss_bytes)
         for flow in prediction["flows"]
     }
     cell, ap = prediction["cells"][0], prediction["aps"][0]
@@ -116,7 +119,7 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
         items.setdefault(name, []).append(nan if value is None else value)
     count = result.replications
     scenario = result.scenario
-    nodes = [station["name"] for station in scenario["stations"]]
+    nodes = list(scenario.typed.station)
     found = {
         "goodput_bps": _each(by_name, ("cells", "goodput_bps"), count, fmean),
         "rtt_s": _each(by_name, ("flows", "rtt_s"), count, fmean),
@@ -129,17 +132,20 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
             found[delay_quantity(other)] = _longest(by_name, ["ap", *nodes], other, count)
     flows = cell_flows(scenario)
     goodputs = by_name[("flows", "goodput_bps")]
-    ways = _sums(goodputs, {flow["name"]: (flow["direction"],) for flow in flows}, count)
+    ways = _sums(goodputs, {flow.name: (flow.direction,) for flow in flows}, count)
     if len(ways[0]) > 1:
         for way in ("up", "down"):
             found[f"{way}_goodput_bps"] = [each[(way,)] for each in ways]
-    least = {flow["name"]: STARVING * flow.get("udp", {}).get("rate_bps", 0.0) for flow in flows}
+    least = {
+        flow.name: STARVING * flow.udp.rate_bps if isinstance(flow, UdpFlow) else 0.0
+        for flow in flows
+    }
     found["starved_flows"] = [
         float(sum(goodputs[name][k] <= rate for name, rate in least.items())) for k in range(count)
     ]
     sharers = sharing(scenario)
-    stations = _sums(goodputs, {flow["name"]: (flow["station"],) for flow in sharers}, count)
-    shares = {flow["name"]: (flow["station"], flow["direction"]) for flow in sharers}
+    stations = _sums(goodputs, {flow.name: (flow.station,) for flow in sharers}, count)
+    shares = {flow.name: (flow.station, flow.direction) for flow in sharers}
     directions = _sums(goodputs, shares, count)
     found["jain"] = [jain(each.values()) for each in stations]
     found["worst_fairness_level"] = [
@@ -151,18 +157,19 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     return {name: values for name, values in found.items() if not all(map(isnan, values))}
 
 
-def sharing(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def sharing(scenario: Scenario) -> list[Flow]:
     """The flows among which fairness is judged.
 
-    Those that take what they can get, connections and greedy sources, if there are any. Calls and
-    sensors ask for little: who gets all that it asks for is not treated unfairly.
+    These are the flows that take what they can get, connections and greedy sources, if there are
+    any. Calls and sensors ask for little, and a flow that gets all it asks for is not treated
+    unfairly.
     """
     flows = cell_flows(scenario)
     return [
         flow
         for flow in flows
-        if "tcp" in flow or ("sensor" not in flow and flow["udp"]["rate_bps"] == 0)
-    ] or list(flows)
+        if isinstance(flow, TcpFlow) or (isinstance(flow, UdpFlow) and flow.udp.rate_bps == 0)
+    ] or flows
 
 
 def _each(
@@ -171,7 +178,7 @@ def _each(
     count: int,
     over: Any,
 ) -> list[float]:
-    """In each replication, a mean or maximum over the items that have a value."""
+    """Mean or maximum over the items that have a value, in each replication."""
     items = by_name.get(key, {}).values()
     rows = [[item[index] for item in items if not isnan(item[index])] for index in range(count)]
     return [float(over(row)) if row else nan for row in rows]
@@ -183,7 +190,7 @@ def _longest(
     category: str,
     count: int,
 ) -> list[float]:
-    """In each replication, the longest mean time in a queue of this category at these nodes."""
+    """Longest mean time in a queue of this category at these nodes, in each replication."""
     every = by_name.get(("queues", "sojourn_s"), {})
     kept = {name: every[name] for node in nodes if (name := queue_name(node, category)) in every}
     return _each({("queues", "sojourn_s"): kept}, ("queues", "sojourn_s"), count, max)
@@ -192,7 +199,7 @@ def _longest(
 def _sums(
     goodputs: Mapping[str, Sequence[float]], share: Mapping[str, tuple[str, ...]], count: int
 ) -> list[dict[tuple[str, ...], float]]:
-    """In each replication, goodput by the share to which a flow counts."""
+    """Goodput of every share in each replication; each flow counts to one share."""
     rows = []
     for index in range(count):
         sums = dict.fromkeys(share.values(), 0.0)

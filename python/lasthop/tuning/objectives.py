@@ -3,8 +3,9 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from lasthop.scenario import Scenario
 from lasthop.tuning.categories import (
     BEST_EFFORT,
     CATEGORIES,
@@ -76,7 +77,7 @@ class Objective:
         return self.criteria[0]
 
     def objection(self, values: Values, present: Values, give_up: float) -> str | None:
-        """What a setting costs that it must not, None if nothing.
+        """The cost that forbids a setting; None if there is none.
 
         Neither goodput nor fairness, unless aimed at, may fall by more than the part `give_up`; no
         further flow may be left with nothing, since indices of shares hardly see one that asks
@@ -147,7 +148,7 @@ wait for timeouts. It is reported.
 """
 
 
-def objective_for(name: str, scenario: Mapping[str, Any], category: str = BEST_EFFORT) -> Objective:
+def objective_for(name: str, scenario: Scenario, category: str = BEST_EFFORT) -> Objective:
     """An objective by name, as it applies to a scenario whose `category` is tuned.
 
     Where a station sends and receives, fairness counts its two directions as two shares. Where
@@ -157,12 +158,12 @@ def objective_for(name: str, scenario: Mapping[str, Any], category: str = BEST_E
     higher = tuple(each for each in categories_in_use(scenario) if each in above)
     aim, *others = OBJECTIVES[name].criteria
     criteria = (aim, *(_delay_of(each) for each in higher), *others)
-    shares = {(flow["station"], flow["direction"]) for flow in sharing(scenario)}
+    shares = {(flow.station, flow.direction) for flow in sharing(scenario)}
     if len(shares) > len({station for station, _ in shares}):
         criteria = tuple(DIRECTION_JAIN if one is JAIN else one for one in criteria)
     return Objective(name, criteria, higher)
 
 
 def _delay_of(category: str) -> Criterion:
-    """That packets of a category wait as little as possible, where they wait longest."""
+    """Criterion that packets of a category wait as little as possible where they wait longest."""
     return replace(SOJOURN, quantity=delay_quantity(category))

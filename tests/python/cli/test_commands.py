@@ -104,7 +104,7 @@ def test_predict_says_solver_active_stations_and_round_trips(lasthop: Lasthop) -
 @pytest.mark.parametrize("command", ["predict", "compare"])
 def test_help_names_the_models_of_the_registry(lasthop: Lasthop, command: str) -> None:
     words = " ".join(lasthop(command, "--help").stdout.split())
-    assert f"Analytical model: {' or '.join(MODELS)};" in words
+    assert f"Analytical model: {' or '.join(sorted(MODELS))};" in words
 
 
 def test_tables_fit_eighty_columns(lasthop: Lasthop, hotspot: Path) -> None:
@@ -205,7 +205,7 @@ def sharing(share: float, sum_of_all: float = 1.0) -> str:
 
 
 def test_a_solver_that_gives_up_is_told_in_a_sentence(lasthop: Lasthop) -> None:
-    """Of the table and of the picture, with the class and what is solved."""
+    """What table and picture show, with the class and what is solved."""
     done = lasthop("compare", "-", "--set", sharing(0.05), stdin=SHARED.encode())
     assert done.returncode == 0
     [line] = (line for line in done.stdout.splitlines() if line.startswith("no prediction"))

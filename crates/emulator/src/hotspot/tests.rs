@@ -123,14 +123,11 @@ fn the_bottleneck_hears_the_answers_of_stations_and_holds_without() {
             }
         }
     }
-    let seen = hotspot.pings.as_ref().expect("a bottleneck");
-    assert_eq!((pings, seen.rtts.len()), (30, 10));
-    assert!(
-        seen.rtts.iter().all(|(_, rtt)| rtt.0 < 4_000_000),
-        "{:?}",
-        seen.rtts
-    );
-    assert_eq!(seen.rates.last().map(|&(_, bps)| bps), Some(4_000_000));
+    let seen = hotspot.bottleneck.as_ref().expect("a bottleneck");
+    assert_eq!((pings, seen.rtts().count()), (30, 10));
+    let longest = seen.rtts().quantile_s(1.0);
+    assert!(longest.is_some_and(|rtt| rtt < 4e-3), "{longest:?}");
+    assert_eq!(seen.rate_bps(), Some(4_000_000));
 }
 
 #[test]
@@ -179,4 +176,36 @@ fn stations_that_send_udp_are_not_pinged_for_five_seconds() {
     );
     let (_, first) = asked("udp_aware = false\n");
     assert!(first.is_some_and(|at| at < 1_000_000_000), "{first:?}");
+}
+
+#[test]
+fn random_draws_are_those_of_a_simulation() {
+    let text = "duration = \"10 s\"\n[cell]\nphy = \"802.11b\"\n\
+        [cell.ap_queue]\nlimit = 50\nred = { min_th = 1, max_th = 30, max_p = 0.5, weight = 0.2 }\n\
+        [station.a]\ndownload = 1\n";
+    let scenario = match parse(text, Format::Toml, "x.toml", &[]) {
+        Ok(scenario) => scenario,
+        Err(problems) => panic!("{problems:?}"),
+    };
+    let mut hotspot = Hotspot::new(&scenario);
+    for _ in 0..40 {
+        hotspot.send(Time(0), 0, &tcp(true, 1, 0, 1500));
+    }
+    let streams = Streams::new(scenario.seed, 0);
+    let mut cell = Cell::new(scenario.hotspot(), scenario.vsb.is_some(), &streams);
+    let packet = Packet {
+        flow: 0,
+        number: 0,
+        stamp: Time(0),
+        queued: Time(0),
+        bytes: 1500,
+        hop: 0,
+        kind: PacketKind::Segment,
+        ecn: Ecn::NotCapable,
+        echo: false,
+        sack: 0,
+    };
+    let refused = (0..40).filter(|_| !cell.offer(Time(0), 0, &packet)).count();
+    assert!(refused > 0);
+    assert_eq!(hotspot.lost, refused as u64);
 }

@@ -3,9 +3,9 @@
 //! A report is one segment or datagram. Over TCP all reports of a sensor go on one connection that is
 //! already open; a report lost is repeated by TCP, and those behind it wait for it.
 
+use super::{Gaps, ReportSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
-use crate::scenario::{Arrivals, ReportSettings};
 
 /// The reports of one sensor.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Reports {
 pub struct Tally {
     /// Reports made early enough that their deadline lies in the period.
     pub made: u64,
-    /// Of these, those that arrived by their deadline: their delays, shortest first.
+    /// Delays of those that arrived by their deadline, shortest first.
     pub delays: Vec<Span>,
 }
 
@@ -48,8 +48,8 @@ impl Reports {
     pub fn open(&mut self, now: Time) {
         self.open = true;
         let part = match self.settings.arrivals {
-            Arrivals::Poisson => self.stream.exponential(),
-            _ => self.stream.unit(),
+            Gaps::Poisson => self.stream.exponential(),
+            Gaps::Constant => self.stream.unit(),
         };
         self.due = now + self.gap(part);
     }
@@ -70,8 +70,8 @@ impl Reports {
         self.made.push(now);
         self.arrived.push(None);
         let gaps = match self.settings.arrivals {
-            Arrivals::Poisson => self.stream.exponential(),
-            _ => 1.0,
+            Gaps::Poisson => self.stream.exponential(),
+            Gaps::Constant => 1.0,
         };
         self.due = now + self.gap(gaps);
     }
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
 
-    fn reports(arrivals: Arrivals) -> Reports {
+    fn reports(arrivals: Gaps) -> Reports {
         let settings = ReportSettings {
             arrivals,
             every: Span(1_000),
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn equal_gaps_begin_at_a_random_part_of_one() {
-        let mut sensor = reports(Arrivals::Constant);
+        let mut sensor = reports(Gaps::Constant);
         sensor.open(Time(5));
         let first = sensor.deadline();
         assert!((5..1_005).contains(&first.0));
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn reports_count_if_their_deadline_is_in_the_period() {
-        let mut sensor = reports(Arrivals::Constant);
+        let mut sensor = reports(Gaps::Constant);
         // before the period; in time; late; lost; too near the end
         for at in [0, 100, 200, 300, 800] {
             sensor.make(Time(at));
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn over_tcp_reports_arrive_in_order() {
-        let mut sensor = reports(Arrivals::Poisson);
+        let mut sensor = reports(Gaps::Poisson);
         for at in [0, 10, 20] {
             sensor.make(Time(at));
         }

@@ -1,8 +1,8 @@
 //! Datagram sources: equal gaps, exponential gaps, or greedy.
 
+use super::{Arrivals, UdpSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
-use crate::scenario::{Arrivals, UdpSettings};
 
 /// One datagram source. A greedy source has no clock: whoever owns the first queue asks it for a
 /// datagram whenever there is room, so it leaves no room to others in that queue.

@@ -15,9 +15,9 @@ mod long_memory;
 mod packmime;
 
 use self::packmime::{Arrivals, Requests, Responses, server_delay_s};
+use super::{WebArrivals, WebSettings};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
-use crate::scenario::{WebArrivals, WebSettings};
 
 /// What happens on one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ pub struct BaseRtt {
     /// Samples since the base was last confirmed, and the longest of them.
     unconfirmed: u32,
     longest: Span,
-    /// Of these, the last ones without a queue: their number and minimum.
+    /// Number and minimum of the last ones among these without a queue.
     idle: u32,
     idle_least: Span,
 }
@@ -65,14 +65,14 @@ impl BaseRtt {
     }
 
     /// Takes a sample; `without_queue` if it is known to have met none. Returns what it says of the base.
-    pub fn add(&mut self, rtt: Span, without_queue: bool) -> Verdict {
+    pub fn add(&mut self, rtt: Span, without_queue: bool) -> Evidence {
         let base = self.base.unwrap_or(self.least);
         if rtt <= self.least || rtt < base {
             self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
         }
         if rtt <= base.max(self.least) + self.slack {
             self.confirm();
-            return Verdict::Confirmed;
+            return Evidence::Confirmed;
         }
         self.unconfirmed = self.unconfirmed.saturating_add(1);
         self.longest = self.longest.max(rtt);
@@ -84,11 +84,11 @@ impl BaseRtt {
             self.idle_least = Span(u64::MAX);
         }
         if self.idle < SAMPLES || !self.is_doubtful() {
-            return Verdict::Unconfirmed;
+            return Evidence::Unconfirmed;
         }
         self.base = Some(self.idle_least);
         self.confirm();
-        Verdict::Risen
+        Evidence::Risen
     }
 
     fn confirm(&mut self) {
@@ -101,7 +101,7 @@ impl BaseRtt {
 
 /// What a sample says of the base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Evidence {
     /// It is near the base, or below it.
     Confirmed,
     /// It is above the base.
@@ -120,7 +120,7 @@ mod tests {
         BaseRtt::new(Span(5 * MS), Span(8 * MS))
     }
 
-    fn feed(base: &mut BaseRtt, samples_ms: impl IntoIterator<Item = u64>, idle: bool) -> Verdict {
+    fn feed(base: &mut BaseRtt, samples_ms: impl IntoIterator<Item = u64>, idle: bool) -> Evidence {
         let verdicts = samples_ms
             .into_iter()
             .map(|ms| base.add(Span(ms * MS), idle));
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn it_never_rises_while_a_queue_may_stand() {
         let mut base = bare();
-        assert_eq!(feed(&mut base, [30; 10_000], false), Verdict::Unconfirmed);
+        assert_eq!(feed(&mut base, [30; 10_000], false), Evidence::Unconfirmed);
         assert!(base.is_doubtful());
         assert_eq!(base.estimate(), None);
         feed(&mut base, [4], false);
@@ -153,9 +153,9 @@ mod tests {
     #[test]
     fn it_rises_to_the_least_of_eight_samples_without_a_queue_once_in_doubt() {
         let mut base = bare();
-        assert_eq!(feed(&mut base, [25; 63], true), Verdict::Unconfirmed);
+        assert_eq!(feed(&mut base, [25; 63], true), Evidence::Unconfirmed);
         assert_eq!(base.estimate(), None);
-        assert_eq!(feed(&mut base, [25], true), Verdict::Risen);
+        assert_eq!(feed(&mut base, [25], true), Evidence::Risen);
         assert_eq!(base.estimate(), Some(Span(25 * MS)));
         // seven and a queue in between are not enough
         feed(&mut base, [90; 64], false);
@@ -164,7 +164,7 @@ mod tests {
         feed(&mut base, [50; 7], true);
         assert_eq!(base.estimate(), Some(Span(25 * MS)));
         assert_eq!(base.longest(), Span(90 * MS));
-        assert_eq!(feed(&mut base, [48], true), Verdict::Risen);
+        assert_eq!(feed(&mut base, [48], true), Evidence::Risen);
         assert_eq!(base.estimate(), Some(Span(48 * MS)));
         assert!(!base.is_doubtful());
     }
@@ -173,8 +173,8 @@ mod tests {
     fn samples_near_it_confirm_it_and_leave_it() {
         let mut base = bare();
         feed(&mut base, [30; 64], true);
-        assert_eq!(feed(&mut base, [38; 1000], true), Verdict::Confirmed);
+        assert_eq!(feed(&mut base, [38; 1000], true), Evidence::Confirmed);
         assert_eq!(base.estimate(), Some(Span(30 * MS)));
-        assert_eq!(feed(&mut base, [39], true), Verdict::Unconfirmed);
+        assert_eq!(feed(&mut base, [39], true), Evidence::Unconfirmed);
     }
 }

@@ -6,5 +6,8 @@ pub mod multi_connection;
 pub mod utility;
 pub mod vbs;
 pub mod wce;
+mod wce_settings;
 
 pub use self::wce::{Cycle, Observation, Step, Thresholds, Wce, WceSettings, WceSettingsError};
+pub(crate) use self::wce_settings::VsbWce;
+pub use self::wce_settings::{AccessPointWce, GatewayWce};

@@ -26,21 +26,24 @@
 
 use std::f64::consts::PI;
 
+use crate::words;
+
 /// Part of its window that TCP gives up at a loss. [-]
 const BETA: f64 = 0.5;
 
 /// Blocking probability with which gains reckon at least, as a window of 45 packets has. [-]
 const LEAST_PROBABILITY: f64 = 0.001;
 
-/// A rule for the blocking probabilities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
-    /// Algorithm 1 with blocking at and above the target occupancy alone.
-    Corrected,
-    /// Algorithm 1 as printed.
-    Printed,
-    /// A proportional-integral controller for each class.
-    Regulated,
+words! {
+    /// A rule for the blocking probabilities.
+    pub enum Law {
+        /// Algorithm 1 with blocking at and above the target occupancy alone.
+        Corrected = "corrected",
+        /// Algorithm 1 as printed.
+        Printed = "printed",
+        /// A proportional-integral controller for each class.
+        Regulated = "regulated",
+    }
 }
 
 /// What a step sees.
@@ -48,7 +51,7 @@ pub enum Law {
 pub struct Observation<'a> {
     /// Packets in the queue, Q. [packets]
     pub backlog_packets: f64,
-    /// Of each class its share h_i, as it is now. [-]
+    /// Share h_i of each class, as it is now. [-]
     pub shares: &'a [f64],
     /// Whether each class has had traffic lately.
     pub present: &'a [bool],
@@ -68,7 +71,7 @@ pub struct Controller {
     targets: Vec<f64>,
     /// Blocking probability of each class, p_i. [-]
     blocking: Vec<f64>,
-    /// Of the regulator: the part of each blocking probability that errors have added up to. [-]
+    /// Part of each blocking probability that errors have added up to; only the regulator has one. [-]
     integral: Vec<f64>,
 }
 

@@ -55,7 +55,7 @@ use std::mem;
 
 use thiserror::Error;
 
-use super::base_rtt::{BaseRtt, Verdict};
+use super::base_rtt::{BaseRtt, Evidence};
 use crate::kernel::time::{Span, Time};
 
 /// Bounds, thresholds and steps.
@@ -388,9 +388,9 @@ impl Wce {
         let drained = self.at_min.map(|since| since + self.base.longest() * 2);
         let without_queue = drained.is_some_and(|drained| drained + rtt <= at);
         match self.base.add(rtt, without_queue) {
-            Verdict::Confirmed => self.confirmed_bps = self.capacity_bps,
-            Verdict::Unconfirmed => {}
-            Verdict::Risen => self.returns = true,
+            Evidence::Confirmed => self.confirmed_bps = self.capacity_bps,
+            Evidence::Unconfirmed => {}
+            Evidence::Risen => self.returns = true,
         }
     }
 }

@@ -10,11 +10,11 @@
 //! own in each. The other is drawn anew only once a second: it leads every flow through all phases.
 //! Packets keep their order: none leaves before the one in front.
 
+use super::LinkSettings;
 use super::pipe::service;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::scenario::LinkSettings;
 
 /// A link that only delays.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub struct Host {
 /// A random time over each packet.
 #[derive(Clone, Debug)]
 struct Jitter {
-    /// Of each of its two parts. [ns]
+    /// Longest of each of its two parts. [ns]
     most: u32,
     draws: Stream,
     /// The slow part, and until when it holds.
@@ -107,7 +107,7 @@ impl Jitter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::QueueSetting;
+    use crate::queue::QueueSetting;
 
     fn host(name: &str, rate_bps: Option<u64>, jitter: Span) -> Host {
         let settings = LinkSettings {

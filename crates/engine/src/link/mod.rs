@@ -8,7 +8,7 @@ mod bins;
 mod host;
 mod pipe;
 mod served;
-pub mod shared;
+mod settings;
 mod stays;
 
 use std::ops::Range;
@@ -16,15 +16,15 @@ use std::ops::Range;
 pub use self::host::Host;
 pub use self::pipe::Pipe;
 pub use self::served::Served;
+pub use self::settings::{LinkSettings, Wire};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{Admission, Outlet, QueueCounters, Scheduler};
-use crate::scenario::LinkSettings;
+use crate::queue::{Admission, Managed, Outlet, QueueCounters, Scheduler};
 
 /// What becomes of a packet that enters a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Transit {
     /// It arrives at the far end at this instant.
     Arrives(Time),
     /// The queue has no place for it.
@@ -46,6 +46,21 @@ pub enum Link {
     Served(Box<Served>),
 }
 
+/// One direction of the wire behind a cell as a link.
+pub fn of_wire(wire: &Wire, name: &str, [from, to]: [&str; 2]) -> LinkSettings {
+    LinkSettings {
+        name: name.to_owned(),
+        from: from.to_owned(),
+        to: to.to_owned(),
+        rate_bps: wire.rate_bps,
+        delay: wire.delay,
+        jitter: Span::ZERO,
+        queue: wire.queue,
+        loss: wire.loss,
+        of_host: false,
+    }
+}
+
 impl Link {
     /// An empty link. `measured` is the time from the end of the warm-up to that of the run, `bin`
     /// the width of the bins over which the least utilisation is taken, if at all.
@@ -59,21 +74,21 @@ impl Link {
             return Link::Host(Host::new(settings, streams));
         }
         let losses = streams.stream(&format!("{}/loss", settings.name));
-        let draws = || streams.stream(&format!("{}/queue", settings.name));
         let outlet = Outlet {
             rate_bps: settings.rate_bps.unwrap_or(u64::MAX),
             is_fixed: true,
             delay: settings.delay,
         };
-        if let Some(rate_bps) = settings.rate_bps
-            && let Some(scheduler) = Scheduler::new(&settings.queue, draws())
-        {
-            let served = Served::new(settings, rate_bps, scheduler, losses, measured, bin);
-            return Link::Served(Box::new(served));
-        }
-        let limit = settings.queue.limit_packets;
-        let admission = Admission::new(&settings.queue, outlet, draws());
-        let admission = admission.unwrap_or(Admission::DropTail(limit)); // without a rate no queue
+        let draws = streams.stream(&format!("{}/queue", settings.name));
+        let admission = match (settings.queue.managed(outlet, draws), settings.rate_bps) {
+            (Managed::OnDeparture(scheduler), Some(rate_bps)) => {
+                let served = Served::new(settings, rate_bps, scheduler, losses, measured, bin);
+                return Link::Served(Box::new(served));
+            }
+            // without a rate there is no queue
+            (Managed::OnDeparture(_), None) => Admission::DropTail(settings.queue.limit_packets),
+            (Managed::OnArrival(admission), _) => admission,
+        };
         let pipe = Pipe::new(settings, admission, losses, measured, bin);
         Link::Pipe(Box::new(pipe))
     }
@@ -94,9 +109,9 @@ impl Link {
 
     /// `packet` enters at `at`, which is `now` or, for a pipe, ahead of it ([`Pipe::enter`]).
     #[inline]
-    pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Fate {
+    pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         match self {
-            Link::Host(host) => Fate::Arrives(host.enter(at, packet)),
+            Link::Host(host) => Transit::Arrives(host.enter(at, packet)),
             Link::Pipe(pipe) => pipe.enter(now, at, packet),
             Link::Served(served) => served.enter(now, *packet),
         }

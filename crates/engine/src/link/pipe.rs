@@ -11,14 +11,14 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::Fate;
+use super::LinkSettings;
+use super::Transit;
 use super::bins::Bins;
 use super::stays::{Stay, Stays};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{Admission, Backlog, Passage, QueueCounters, Verdict};
-use crate::scenario::LinkSettings;
 
 /// A link whose departures are known when packets enter.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct Pipe {
     longest: usize,
     bins: Option<Bins>,
     /// Packets that entered ahead of time and will be lost, by the instant.
-    doomed: VecDeque<(Time, Packet, Fate)>,
+    doomed: VecDeque<(Time, Packet, Transit)>,
 }
 
 impl Pipe {
@@ -81,9 +81,9 @@ impl Pipe {
     /// One that is lost now is the caller's to account for; one that will be lost is kept until then
     /// ([`Pipe::settle`]). One that arrives is under way until then, or enters the next link at once.
     #[inline]
-    pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Fate {
+    pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         let fate = self.pass(now, at, packet);
-        if !matches!(fate, Fate::Arrives(_)) {
+        if !matches!(fate, Transit::Arrives(_)) {
             self.doom(now, at, packet, fate);
         }
         fate
@@ -91,21 +91,21 @@ impl Pipe {
 
     /// Accounts for a packet that does not arrive, or will not.
     #[inline(never)]
-    fn doom(&mut self, now: Time, at: Time, packet: &Packet, fate: Fate) {
+    fn doom(&mut self, now: Time, at: Time, packet: &Packet, fate: Transit) {
         if at > now {
             self.doomed.push_back((at, *packet, fate));
-        } else if fate == Fate::Refused {
+        } else if fate == Transit::Refused {
             self.refused += 1;
         }
     }
 
     #[inline(always)]
-    fn pass(&mut self, now: Time, at: Time, packet: &mut Packet) -> Fate {
+    fn pass(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         if packet.is_data() && self.losses.chance(self.loss) {
-            return Fate::Lost;
+            return Transit::Lost;
         }
         let Some(rate) = self.rate_bps else {
-            return Fate::Arrives(at.plus(self.propagation));
+            return Transit::Arrives(at.plus(self.propagation));
         };
         let verdict = match self.admission {
             Admission::DropTail(limit) => {
@@ -120,7 +120,7 @@ impl Pipe {
         let marked = match verdict {
             Verdict::Enter => false,
             Verdict::Mark if packet.mark() => true,
-            Verdict::Mark | Verdict::Drop => return Fate::Refused,
+            Verdict::Mark | Verdict::Drop => return Transit::Refused,
         };
         if self.last_sent.0 != packet.bytes {
             self.last_sent = (packet.bytes, service(packet.bytes, rate));
@@ -144,7 +144,7 @@ impl Pipe {
                 self.longest = self.longest.max(self.stays.waiting());
             }
         }
-        Fate::Arrives(departs.plus(self.propagation))
+        Transit::Arrives(departs.plus(self.propagation))
     }
 
     /// What a discipline other than drop-tail decides.
@@ -171,7 +171,7 @@ impl Pipe {
         if at > now {
             return None;
         }
-        if fate == Fate::Refused {
+        if fate == Transit::Refused {
             self.refused += 1;
         }
         self.doomed.pop_front();
@@ -235,7 +235,7 @@ pub(super) fn service(bytes: u16, rate_bps: u64) -> Span {
 mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
-    use crate::scenario::QueueSetting;
+    use crate::queue::QueueSetting;
 
     const MS: u64 = 1_000_000;
 
@@ -264,17 +264,17 @@ mod tests {
         }
     }
 
-    fn enter(link: &mut Pipe, at: u64, bytes: u16) -> Fate {
+    fn enter(link: &mut Pipe, at: u64, bytes: u16) -> Transit {
         link.enter(Time(at), Time(at), &mut packet(bytes))
     }
 
     #[test]
     fn packets_are_sent_one_after_the_other() {
         let mut link = link(Some(8_000_000), 10); // 1 us per byte
-        assert_eq!(enter(&mut link, 0, 1000), Fate::Arrives(Time(2 * MS)));
+        assert_eq!(enter(&mut link, 0, 1000), Transit::Arrives(Time(2 * MS)));
         assert_eq!(
             enter(&mut link, MS / 2, 500),
-            Fate::Arrives(Time(5 * MS / 2))
+            Transit::Arrives(Time(5 * MS / 2))
         );
         let counters = link.counters(Time(2 * MS));
         assert_eq!(counters.sojourn_ns, MS + MS);
@@ -287,10 +287,10 @@ mod tests {
     #[test]
     fn the_limit_counts_the_packet_in_service() {
         let mut link = link(Some(8_000_000), 2);
-        assert!(matches!(enter(&mut link, 0, 1000), Fate::Arrives(_)));
-        assert!(matches!(enter(&mut link, 0, 1000), Fate::Arrives(_)));
-        assert_eq!(enter(&mut link, MS - 1, 1000), Fate::Refused);
-        assert!(matches!(enter(&mut link, MS, 1000), Fate::Arrives(_)));
+        assert!(matches!(enter(&mut link, 0, 1000), Transit::Arrives(_)));
+        assert!(matches!(enter(&mut link, 0, 1000), Transit::Arrives(_)));
+        assert_eq!(enter(&mut link, MS - 1, 1000), Transit::Refused);
+        assert!(matches!(enter(&mut link, MS, 1000), Transit::Arrives(_)));
         assert_eq!(link.counters(Time(MS)).dropped, 1);
         assert_eq!(link.longest(), 2);
     }
@@ -298,8 +298,8 @@ mod tests {
     #[test]
     fn without_a_rate_only_propagation_remains() {
         let mut link = link(None, 1);
-        assert_eq!(enter(&mut link, 5, 1000), Fate::Arrives(Time(MS + 5)));
-        assert_eq!(enter(&mut link, 5, 1000), Fate::Arrives(Time(MS + 5)));
+        assert_eq!(enter(&mut link, 5, 1000), Transit::Arrives(Time(MS + 5)));
+        assert_eq!(enter(&mut link, 5, 1000), Transit::Arrives(Time(MS + 5)));
     }
 
     #[test]
@@ -308,11 +308,11 @@ mod tests {
         let now = Time(0);
         assert!(matches!(
             link.enter(now, Time(MS), &mut packet(1000)),
-            Fate::Arrives(_)
+            Transit::Arrives(_)
         ));
         assert_eq!(
             link.enter(now, Time(3 * MS / 2), &mut packet(1000)),
-            Fate::Refused
+            Transit::Refused
         );
         assert_eq!(link.counters(Time(MS - 1)).offered, 0);
         assert_eq!(link.busy_ns(Time(MS)), 0);

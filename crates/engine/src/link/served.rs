@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::Fate;
+use super::LinkSettings;
+use super::Transit;
 use super::bins::Bins;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{QueueCounters, Scheduler};
-use crate::scenario::LinkSettings;
 
 /// A link that goes from departure to departure.
 #[derive(Clone, Debug)]
@@ -58,9 +58,9 @@ impl Served {
 
     /// `packet` enters the queue, which keeps it; what is lost for it, itself or another, is left to
     /// [`Served::settle`].
-    pub fn enter(&mut self, now: Time, packet: Packet) -> Fate {
+    pub fn enter(&mut self, now: Time, packet: Packet) -> Transit {
         if packet.is_data() && self.losses.chance(self.loss) {
-            return Fate::Lost;
+            return Transit::Lost;
         }
         self.counters.enter(now);
         let busy = self.in_service.is_some();
@@ -73,7 +73,7 @@ impl Served {
         if self.bins.is_some() && self.measured.contains(&now) {
             self.longest = self.longest.max(self.length());
         }
-        Fate::Kept
+        Transit::Kept
     }
 
     /// Takes the packets dropped, except the first `known`, from the queue's totals.

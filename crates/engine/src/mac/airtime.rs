@@ -2,8 +2,8 @@
 //!
 //! IEEE 802.11-2016, clauses 16 (HR/DSSS) and 18 (ERP).
 
+use super::{Cell, Phy, PhyKind, Rates};
 use crate::kernel::time::Span;
-use crate::scenario::{Cell, Phy, PhyKind, Rates};
 
 /// MAC ACK and CTS. [bytes]
 pub const ACK_BYTES: u32 = 14;

@@ -2,9 +2,9 @@
 
 use super::dcf::AP;
 use super::exchange::{Content, Frame};
+use super::{Category, Node, Rates};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::Span;
-use crate::scenario::{Category, Node, Rates, Scenario};
 
 /// What a contender has done on the air since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -177,19 +177,21 @@ impl Contender {
     }
 }
 
-/// The contenders of a scenario: best effort at each node, then the other categories that flows use.
-pub(super) fn contenders_of(scenario: &Scenario) -> Vec<(u32, Category)> {
-    let nodes = scenario.stations.len() as u32 + 1;
+/// The contenders of a cell: best effort at each node, then the other categories that flows use, which
+/// are named with their station, counted from 0.
+pub(super) fn contenders_of(
+    stations: usize,
+    categories: impl Iterator<Item = (usize, Category)>,
+) -> Vec<(u32, Category)> {
+    let nodes = stations as u32 + 1;
     let mut members: Vec<(u32, Category)> = (0..nodes)
         .map(|node| (node, Category::BestEffort))
         .collect();
     let mut others: Vec<(u32, Category)> = Vec::new();
-    for flow in &scenario.flows {
-        if let Some(station) = flow.station()
-            && flow.category != Category::BestEffort
-        {
-            others.push((AP, flow.category));
-            others.push((station as u32 + 1, flow.category));
+    for (station, category) in categories {
+        if category != Category::BestEffort {
+            others.push((AP, category));
+            others.push((station as u32 + 1, category));
         }
     }
     others.sort_unstable();

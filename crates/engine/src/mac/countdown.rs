@@ -10,8 +10,8 @@
 
 use super::backoff::BackoffRing;
 use super::contender::{Contender, SlotCount};
+use super::{CountdownRule, Phy};
 use crate::kernel::time::{Span, Time};
-use crate::scenario::{CountdownRule, Phy};
 
 /// All backoffs of a contention domain.
 #[derive(Clone, Debug)]

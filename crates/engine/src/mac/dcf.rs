@@ -37,9 +37,9 @@ mod weather;
 use super::contender::{Contender, contenders_of, outranked};
 use super::countdown::Countdown;
 use super::path::Path;
+use super::{Category, Cell, Node, Phy, RateControl, Rates, Station};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::scenario::{Category, Node, Phy, RateControl, Rates, Scenario};
 
 pub use super::contender::{DownCounters, NodeCounters};
 pub use super::exchange::{CfEnd, Content, Exchange, Frame, Outcome};
@@ -75,7 +75,7 @@ pub struct Dcf {
     /// To station i: `down[i]`; from station i: `up[i]`.
     down: Vec<Path>,
     up: Vec<Path>,
-    /// Of the access point's frames to station i.
+    /// Counts of the access point's frames to station i, at index i.
     down_counters: Vec<DownCounters>,
     /// Start of the transmission planned or on the air.
     start: Time,
@@ -105,10 +105,14 @@ pub struct Dcf {
 }
 
 impl Dcf {
-    /// The cell of `scenario`, idle.
-    pub fn new(scenario: &Scenario, streams: &Streams) -> Dcf {
-        let cell = &scenario.cell;
-        let stations = &scenario.stations;
+    /// The idle `cell` with its `stations`. `categories` names for each flow its station, counted from
+    /// 0, and its category.
+    pub fn new(
+        cell: &Cell,
+        stations: &[Station],
+        categories: impl Iterator<Item = (usize, Category)>,
+        streams: &Streams,
+    ) -> Dcf {
         let nodes: Vec<(&str, u32, &Node)> = std::iter::once(("ap", AP, &cell.ap))
             .chain(
                 (1..)
@@ -116,7 +120,7 @@ impl Dcf {
                     .map(|(n, s)| (s.name.as_str(), n, &s.node)),
             )
             .collect();
-        let members = contenders_of(scenario);
+        let members = contenders_of(stations.len(), categories);
         let access = |&(node, category): &(u32, Category)| nodes[node as usize].2.access(category);
         let mut aifsns: Vec<u32> = members.iter().map(|member| access(member).aifsn).collect();
         aifsns.sort_unstable();
@@ -132,9 +136,9 @@ impl Dcf {
         let falls_back = cell.rate_control == RateControl::Arf;
         let path = |from, to, quality| {
             let ladder = if falls_back {
-                scenario.rates_up_to_nominal(from, to)
+                cell.rates_up_to_nominal(stations, from, to)
             } else {
-                vec![scenario.rates(from, to)]
+                vec![cell.rates(stations, from, to)]
             };
             Path::new(&cell.phy, ladder, falls_back, quality)
         };

@@ -6,9 +6,21 @@
 pub mod airtime;
 mod arf;
 mod backoff;
+mod checks;
 mod contender;
 mod countdown;
 pub mod dcf;
 mod exchange;
 pub mod graph;
 mod path;
+mod presets;
+pub mod rates;
+mod settings;
+
+pub use graph::Spread;
+pub(crate) use presets::{DATA_RATE, Preset};
+pub use rates::{Rates, data_rates};
+pub use settings::{
+    Access, Category, Cell, CountdownRule, Node, Phy, PhyKind, QueueOrder, RateControl, Station,
+};
+pub(crate) use settings::{ApTable, Contention, NodeAccess};

@@ -3,9 +3,9 @@
 use super::airtime::{ACK_BYTES, RTS_BYTES};
 use super::arf::Fallback;
 use super::exchange::{Content, Frame};
-use crate::channel::frame_error;
+use super::{Phy, Rates};
+use crate::channel::{Quality, frame_error};
 use crate::kernel::time::Span;
-use crate::scenario::{Phy, Quality, Rates};
 
 /// Rates and quality of a link.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Path {
     /// Chooses among them.
     fallback: Option<Fallback>,
     quality: Quality,
-    /// Of the rates in use.
+    /// What the rates in use make of frames.
     present: Present,
 }
 

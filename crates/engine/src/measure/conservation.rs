@@ -1,8 +1,7 @@
 //! The conservation laws that every run must obey.
 
 use crate::error::EngineError;
-use crate::packet::Packet;
-use crate::world::{Endpoints, World};
+use crate::world::World;
 
 /// Created = delivered + lost + queued or under way, per flow; begun = finished + open, per web
 /// source; offered = dropped + left + inside and
@@ -12,19 +11,12 @@ use crate::world::{Endpoints, World};
 /// `EngineError::Conservation` naming the law, the item and both sides.
 pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
     let violated = |law: String| Err(EngineError::Conservation(law));
-    let mut under_way = vec![[0_u64; 2]; world.flows.len()];
-    let queued = world.ports.iter().flat_map(|port| port.queue.packets());
-    let mut count = |packet: &Packet| {
+    let mut under_way = vec![[0_u64; 2]; world.flows().states().len()];
+    world.each_packet(&mut |packet| {
         under_way[packet.flow as usize][usize::from(packet.is_data())] += 1;
-    };
-    queued.for_each(&mut count);
-    world.carried.items().for_each(&mut count);
-    world.ahead.packets().for_each(&mut count);
-    for wired in &world.links {
-        wired.link.each_packet(&mut count);
-    }
-    for (index, flow) in world.flows.iter().enumerate() {
-        let c = &flow.counters;
+    });
+    for (index, flow) in world.flows().states().iter().enumerate() {
+        let c = flow.counters(world.now());
         let name = world.flow_name(index);
         let [acks, data] = under_way[index];
         if c.sent != c.arrived + c.lost + data {
@@ -46,17 +38,17 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
                 c.delivered
             ));
         }
-        if let Endpoints::Tcp(tcp) = &flow.endpoints
-            && tcp.0.acked() > c.delivered - flow.delivered_before
+        let delivered = flow.delivered_of_present();
+        if let Some(sender) = flow.sender()
+            && sender.acked() > delivered
         {
             return violated(format!(
-                "{name}: {} acknowledged of {}",
-                tcp.0.acked(),
-                c.delivered - flow.delivered_before
+                "{name}: {} acknowledged of {delivered}",
+                sender.acked()
             ));
         }
     }
-    for web in &world.webs {
+    for web in world.flows().webs().sources() {
         let (begun, finished) = web.totals();
         let unfinished = web.unfinished();
         if begun != finished + unfinished {
@@ -65,9 +57,8 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
             ));
         }
     }
-    for (contender, port) in world.ports.iter().enumerate() {
-        let queue = &port.queue;
-        let name = world.queue_name(contender);
+    for (number, queue) in world.radio().queues().enumerate() {
+        let name = world.radio().queue_name(number);
         let inside = queue.packets().count() as u64;
         if queue.counters().length() != inside {
             return violated(format!(
@@ -75,7 +66,7 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
                 queue.counters().length()
             ));
         }
-        let frames = world.frames(contender as u32);
+        let frames = world.radio().frames(number);
         let left = queue.counters().left;
         if left != frames.delivered + frames.discarded {
             return violated(format!(
@@ -87,12 +78,14 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
     if let Err(law) = super::csma::check(world) {
         return violated(law);
     }
-    let elapsed = world.cell.idle_since().0;
-    if world.cell.busy_ns() + world.cell.idle_ns() != elapsed {
+    let Some(cell) = world.radio().cell() else {
+        return Ok(());
+    };
+    let (busy, idle) = (cell.medium().busy_ns(), cell.medium().idle_ns());
+    let elapsed = cell.medium().idle_since().0;
+    if busy + idle != elapsed {
         return violated(format!(
-            "medium: {} ns busy + {} ns idle in {elapsed} ns",
-            world.cell.busy_ns(),
-            world.cell.idle_ns()
+            "medium: {busy} ns busy + {idle} ns idle in {elapsed} ns"
         ));
     }
     Ok(())

@@ -1,10 +1,12 @@
 //! What is measured in a network of CSMA links: users with all their connections, links on air.
 
 use super::{Item, Period, Value, ratio};
+use crate::conflict::{Conflict, Drive};
 use crate::kernel::time::Time;
-use crate::record::FlowCounters;
+use crate::quantities::*;
 use crate::scenario::{Connections, Csma, CsmaAccess};
-use crate::world::{Air, World};
+use crate::world::FlowCounters;
+use crate::world::{User, Users, World};
 
 /// Counters beside those of flows, queues and frames.
 #[derive(Clone, Debug, Default)]
@@ -31,44 +33,45 @@ struct UserCounters {
 
 impl OnAir {
     pub(super) fn take(world: &World<'_>) -> OnAir {
-        let Some(air) = &world.air else {
+        let (Some(conflict), Some(users)) = (world.radio().conflict(), world.users()) else {
             return OnAir::default();
         };
-        let now = world.now;
-        let link = |(index, drive): (u32, &crate::world::Drive)| {
-            let (air_ns, dummy_ns) = air.medium().air_ns(index, now);
+        let now = world.now();
+        let link = |(index, drive): (u32, &Drive)| {
+            let (air_ns, dummy_ns) = conflict.medium().air_ns(index, now);
             LinkCounters {
                 air_ns,
                 dummy_ns,
                 r_ns: drive.integral_ns(now),
             }
         };
-        let user = |user: &crate::world::User| UserCounters {
+        let user = |user: &User| UserCounters {
             connections_ns: user.integral_ns(now),
-            opened: user.opened_total,
-            closed: user.closed_total,
+            opened: user.totals().0,
+            closed: user.totals().1,
         };
         OnAir {
-            links: (0..).zip(&air.drives).map(link).collect(),
-            users: air.users.iter().map(user).collect(),
+            links: (0..).zip(conflict.drives()).map(link).collect(),
+            users: users.iter().map(user).collect(),
         }
     }
 }
 
 impl Period<'_> {
     /// Links on air and users, of a scenario that has them.
-    fn network(&self) -> Option<(&Air, &Csma)> {
-        let air = self.world.air.as_deref()?;
-        Some((air, self.world.scenario.csma.as_ref()?))
+    fn network(&self) -> Option<(&Conflict, &Users, &Csma)> {
+        let world = self.world;
+        let csma = world.scenario().csma.as_ref()?;
+        Some((world.radio().conflict()?, world.users()?, csma))
     }
 
     /// What a user's flows have counted in the period.
     fn over_user(&self, user: usize, count: fn(&FlowCounters) -> u64) -> u64 {
-        let Some((air, _)) = self.network() else {
+        let Some((_, users, _)) = self.network() else {
             return 0;
         };
         let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, count);
-        let flows = air.users[user].flows.iter().map(|&flow| flow as usize);
+        let flows = users[user].flows().iter().map(|&flow| flow as usize);
         flows
             .map(|flow| count(&self.end.flows[flow]) - at_start(flow))
             .sum()
@@ -80,7 +83,7 @@ impl Period<'_> {
     }
 
     pub(super) fn users(&self) -> Vec<Item> {
-        let Some((air, csma)) = self.network() else {
+        let Some((_, users, csma)) = self.network() else {
             return Vec::new();
         };
         let goodput = |(user, flow): (usize, &crate::scenario::CsmaFlow)| {
@@ -100,21 +103,18 @@ impl Period<'_> {
                 self.over_user(user, |c| c.sent),
             );
             let mut values = vec![
-                ("goodput_bps", Some(goodputs[user])),
-                (
-                    "goodput_share",
-                    (total > 0.0).then(|| goodputs[user] / total),
-                ),
+                GOODPUT.of(goodputs[user]),
+                GOODPUT_SHARE.of((total > 0.0).then(|| goodputs[user] / total)),
             ];
-            if air.users[user].is_tcp() {
-                values.push(("rtt_s", delay));
-                values.push(("loss_probability", loss));
+            if users[user].is_tcp() {
+                values.push(RTT.of(delay));
+                values.push(LOSS_PROBABILITY.of(loss));
                 let again = self.over_user(user, |c| c.retransmitted);
-                values.push(("retransmissions", Some(again as f64)));
+                values.push(RETRANSMISSIONS.of(again as f64));
                 values.extend(self.management(user, csma));
             } else {
-                values.push(("one_way_delay_s", delay));
-                values.push(("loss_probability", loss));
+                values.push(ONE_WAY_DELAY.of(delay));
+                values.push(LOSS_PROBABILITY.of(loss));
             }
             Item {
                 name: flow.name.clone(),
@@ -132,19 +132,19 @@ impl Period<'_> {
         }
         let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.users[user]);
         vec![
-            ("connections", Some(self.mean_connections(user))),
-            ("connections_opened", Some((to.opened - from.opened) as f64)),
-            ("connections_closed", Some((to.closed - from.closed) as f64)),
+            CONNECTIONS.of(self.mean_connections(user)),
+            CONNECTIONS_OPENED.of((to.opened - from.opened) as f64),
+            CONNECTIONS_CLOSED.of((to.closed - from.closed) as f64),
         ]
     }
 
     /// Links on air, in their order.
     pub(super) fn links_on_air(&self) -> Vec<Item> {
-        let Some((air, csma)) = self.network() else {
+        let Some((conflict, _, csma)) = self.network() else {
             return Vec::new();
         };
         let length = self.length_ns();
-        let item = |(index, name): (usize, &String)| {
+        let item = |index: usize| {
             let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.links[index]);
             let (before, after) = (self.start.contenders[index], self.end.contenders[index]);
             let attempts = after.attempts - before.attempts;
@@ -152,31 +152,31 @@ impl Period<'_> {
             let failed = collided + after.corrupted - before.corrupted;
             let discarded = after.discarded - before.discarded;
             let settled = discarded + after.delivered - before.delivered;
-            let mut values = vec![("airtime_fraction", ratio(to.air_ns - from.air_ns, length))];
+            let mut values = vec![AIRTIME_FRACTION.of(ratio(to.air_ns - from.air_ns, length))];
             if csma.access == CsmaAccess::Adaptive {
                 let r = (to.r_ns - from.r_ns) / length as f64;
-                values.push(("aggressiveness", Some(r)));
+                values.push(AGGRESSIVENESS.of(r));
             }
             if csma.dummy {
-                values.push(("dummy_fraction", ratio(to.dummy_ns - from.dummy_ns, length)));
+                values.push(DUMMY_FRACTION.of(ratio(to.dummy_ns - from.dummy_ns, length)));
             }
             if csma.connections != Connections::One {
-                let through = air.drives[index].passes.iter();
+                let through = conflict.drives()[index].passes().iter();
                 let sum: f64 = through
                     .map(|&user| self.mean_connections(user as usize))
                     .sum();
-                values.push(("connections", Some(sum)));
+                values.push(CONNECTIONS.of(sum));
             }
-            values.push(("collision_rate", ratio(collided, attempts)));
-            values.push(("frame_failure_rate", ratio(failed, attempts)));
-            values.push(("discard_probability", ratio(discarded, settled)));
+            values.push(COLLISION_RATE.of(ratio(collided, attempts)));
+            values.push(FRAME_FAILURE_RATE.of(ratio(failed, attempts)));
+            values.push(DISCARD_PROBABILITY.of(ratio(discarded, settled)));
             Item {
-                name: name.clone(),
+                name: conflict.name(index).to_owned(),
                 labels: Vec::new(),
                 values,
             }
         };
-        air.names.iter().enumerate().map(item).collect()
+        (0..conflict.queues()).map(item).collect()
     }
 }
 
@@ -186,11 +186,12 @@ impl Period<'_> {
 /// # Errors
 /// The law that is violated, with the item and both sides.
 pub(super) fn check(world: &World<'_>) -> Result<(), String> {
-    let Some(air) = &world.air else {
+    let Some(conflict) = world.radio().conflict() else {
         return Ok(());
     };
-    let graph = air.medium();
-    for (link, name) in (0..).zip(&air.names) {
+    let graph = conflict.medium();
+    for number in 0..conflict.queues() {
+        let (link, name) = (number as u32, conflict.name(number));
         let c = graph.counters(link);
         let dummies = graph.dummies(link);
         let now = u64::from(graph.sends(link));
@@ -202,11 +203,11 @@ pub(super) fn check(world: &World<'_>) -> Result<(), String> {
                 c.attempts, c.delivered, c.corrupted, c.collided
             ));
         }
-        let (air_ns, _) = graph.air_ns(link, world.now);
-        if Time(air_ns) > world.now {
+        let (air_ns, _) = graph.air_ns(link, world.now());
+        if Time(air_ns) > world.now() {
             return Err(format!(
                 "link {name}: {air_ns} ns on the air in {} ns",
-                world.now.0
+                world.now().0
             ));
         }
     }

@@ -12,10 +12,11 @@ pub(crate) use conservation::check as check_conservation;
 
 use crate::kernel::time::Time;
 use crate::mac::dcf::{DownCounters, NodeCounters};
+use crate::quantities::*;
 use crate::queue::QueueCounters;
-use crate::record::FlowCounters;
 use crate::scenario::{Direction, Ends, Flow, Station, Transport};
-use crate::world::{Endpoints, World};
+use crate::world::FlowCounters;
+use crate::world::{Endpoints, WiredLink, World};
 
 /// A quantity's name and one value; `None` where a replication gives none.
 pub type Value = (&'static str, Option<f64>);
@@ -45,13 +46,13 @@ pub(crate) struct Snapshot {
     flows: Vec<FlowCounters>,
     queues: Vec<(QueueCounters, u64)>,
     contenders: Vec<NodeCounters>,
-    /// Of each station the access point's frames to it.
+    /// Counts of the access point's frames to each station.
     down: Vec<DownCounters>,
-    /// Of every link: what its queue counts, and the time it was busy. [ns]
+    /// Counters of the queue of every link, and the time that it was busy. [ns]
     links: Vec<(QueueCounters, u64)>,
-    /// Of each leaf of the virtual shared bottleneck.
+    /// Counters of each leaf of the virtual shared bottleneck.
     leaves: Vec<QueueCounters>,
-    /// Of the access point's queues that classes share.
+    /// Counters of the access point's queues that classes share.
     shared: vbs::Shared,
     on_air: csma::OnAir,
     busy_ns: u64,
@@ -60,31 +61,40 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     pub(crate) fn take(world: &World<'_>) -> Snapshot {
-        let now = world.now;
-        let links = world.links.iter().map(|wired| &wired.link);
+        let now = world.now();
+        let links = world.wires().links().iter().map(WiredLink::link);
         Snapshot {
             at_ns: now.0,
-            flows: world.flows.iter().map(|flow| flow.counters).collect(),
-            queues: world
-                .ports
+            flows: world
+                .flows()
+                .states()
                 .iter()
-                .map(|port| (port.queue.counters(), port.queue.occupancy_ns(now)))
+                .map(|flow| flow.counters(now))
                 .collect(),
-            contenders: (0..world.ports.len() as u32)
-                .map(|contender| world.frames(contender))
+            queues: (world.radio().queues())
+                .map(|queue| (queue.counters(), queue.occupancy_ns(now)))
                 .collect(),
-            down: (0..world.scenario.stations.len())
-                .map(|station| world.cell.down_counters(station))
+            contenders: (0..world.radio().queues().count())
+                .map(|number| world.radio().frames(number))
+                .collect(),
+            down: (world.radio().cell().into_iter())
+                .flat_map(|cell| {
+                    let stations = 0..world.scenario().stations.len();
+                    stations.map(|station| cell.medium().down_counters(station))
+                })
                 .collect(),
             links: links
                 .map(|link| (link.counters(now), link.busy_ns(now)))
                 .collect(),
-            leaves: (world.vsb.as_ref())
-                .map_or_else(Vec::new, |vsb| world.links[vsb.link].link.leaves()),
+            leaves: (world.wires().bottleneck())
+                .map_or_else(Vec::new, |wired| wired.link().leaves()),
             shared: vbs::Shared::take(world),
             on_air: csma::OnAir::take(world),
-            busy_ns: world.cell.busy_ns(),
-            activity_ns: world.activity.integral_ns(now),
+            busy_ns: world
+                .radio()
+                .cell()
+                .map_or(0, |cell| cell.medium().busy_ns()),
+            activity_ns: world.radio().cell().map_or(0, |cell| cell.activity_ns(now)),
         }
     }
 }
@@ -119,12 +129,12 @@ struct Period<'a> {
 
 impl Period<'_> {
     fn measures(&self) -> Measures {
-        let goodputs: Vec<f64> = (0..self.world.scenario.flows.len())
+        let goodputs: Vec<f64> = (0..self.world.scenario().flows.len())
             .map(|i| self.goodput_bps(i))
             .collect();
-        let scenario = self.world.scenario;
+        let scenario = self.world.scenario();
         let has_cell = !scenario.stations.is_empty();
-        let is_on_air = self.world.air.is_some();
+        let is_on_air = self.world.radio().conflict().is_some();
         let mut flows = self.flows(&goodputs);
         flows.extend(self.users());
         let mut lists = vec![("flows", flows)];
@@ -133,7 +143,7 @@ impl Period<'_> {
             lists.push(("aps", vec![self.node_item("ap", 0, Vec::new())]));
         }
         lists.push(("queues", self.queues()));
-        if is_on_air || self.world.links.iter().any(|wired| wired.label.shown) {
+        if is_on_air || self.world.wires().links().iter().any(WiredLink::is_shown) {
             let mut links = self.links_on_air();
             links.extend(self.links());
             lists.push(("links", links));
@@ -161,7 +171,7 @@ impl Period<'_> {
     }
 
     fn goodput_bps(&self, flow: usize) -> f64 {
-        if let Endpoints::Web(web) = self.world.flows[flow].endpoints {
+        if let &Endpoints::Web(web) = self.world.flows().states()[flow].endpoints() {
             return self.web_goodput_bps(flow, web);
         }
         let packets = self.end.flows[flow].delivered - self.start.flows[flow].delivered;
@@ -170,7 +180,7 @@ impl Period<'_> {
 
     fn flows(&self, goodputs: &[f64]) -> Vec<Item> {
         let total: f64 = goodputs.iter().sum();
-        let scenario = self.world.scenario;
+        let scenario = self.world.scenario();
         let noisy = scenario.stations.iter().any(Station::has_errors);
         let is_web = |index: &usize| matches!(scenario.flows[*index].transport, Transport::Web(_));
         (0..goodputs.len())
@@ -184,32 +194,29 @@ impl Period<'_> {
                 )
                 .map(|ns| ns / 1e9);
                 let mut values = vec![
-                    ("goodput_bps", Some(goodputs[index])),
-                    (
-                        "goodput_share",
-                        (total > 0.0).then(|| goodputs[index] / total),
-                    ),
+                    GOODPUT.of(goodputs[index]),
+                    GOODPUT_SHARE.of((total > 0.0).then(|| goodputs[index] / total)),
                 ];
                 let loss = ratio(to.lost - from.lost, to.sent - from.sent);
                 if let Transport::Tcp(tcp) = &flow.transport {
                     let cwnd = (to.cwnd_ns - from.cwnd_ns) / self.length_ns() as f64;
                     let again = to.retransmitted - from.retransmitted;
-                    values.push(("rtt_s", delay));
-                    values.push(("cwnd_packets", Some(cwnd)));
+                    values.push(RTT.of(delay));
+                    values.push(CWND.of(cwnd));
                     if noisy {
-                        let longest = self.world.flows[index].cwnd_max;
-                        values.push(("cwnd_max_packets", Some(longest)));
+                        let longest = self.world.flows().states()[index].cwnd_max();
+                        values.push(CWND_MAX.of(longest));
                     }
-                    values.push(("loss_probability", loss));
-                    values.push(("retransmissions", Some(again as f64)));
+                    values.push(LOSS_PROBABILITY.of(loss));
+                    values.push(RETRANSMISSIONS.of(again as f64));
                     if tcp.segments.is_some() {
-                        let completion = self.world.flows[index].completion_s();
-                        values.push(("completion_s", completion));
-                        values.push(("unfinished", Some(f64::from(completion.is_none()))));
+                        let completion = self.world.flows().states()[index].completion_s();
+                        values.push(COMPLETION.of(completion));
+                        values.push(UNFINISHED.of(f64::from(completion.is_none())));
                     }
                 } else {
-                    values.push(("one_way_delay_s", delay));
-                    values.push(("loss_probability", loss));
+                    values.push(ONE_WAY_DELAY.of(delay));
+                    values.push(LOSS_PROBABILITY.of(loss));
                 }
                 values.extend(self.reports(index));
                 Item {
@@ -223,15 +230,15 @@ impl Period<'_> {
 
     /// What became of a sensor's reports.
     fn reports(&self, flow: usize) -> Vec<Value> {
-        let Some(reports) = &self.world.flows[flow].reports else {
+        let Some(reports) = self.world.flows().states()[flow].reports() else {
             return Vec::new();
         };
         let tally = reports.tally(Time(self.start.at_ns), Time(self.end.at_ns));
         vec![
-            ("reports", Some(tally.made as f64)),
-            ("report_delivery", tally.delivery()),
-            ("report_delay_s", tally.mean_s()),
-            ("report_delay_p95_s", tally.quantile_s(0.95)),
+            REPORTS.of(tally.made as f64),
+            REPORT_DELIVERY.of(tally.delivery()),
+            REPORT_DELAY.of(tally.mean_s()),
+            REPORT_DELAY_P95.of(tally.quantile_s(0.95)),
         ]
     }
 
@@ -239,7 +246,7 @@ impl Period<'_> {
         let Ends::Station { station, direction } = flow.ends else {
             return vec![("class", flow.class.clone())];
         };
-        let station = self.world.scenario.stations[station].name.clone();
+        let station = self.world.scenario().stations[station].name.clone();
         let direction = match direction {
             Direction::Up => "up",
             Direction::Down => "down",
@@ -248,15 +255,15 @@ impl Period<'_> {
     }
 
     fn queues(&self) -> Vec<Item> {
-        let shown = self.world.air.is_some() || !self.world.scenario.stations.is_empty();
-        let ports = (0..if shown { self.world.ports.len() } else { 0 })
-            .map(|contender| self.world.queue_name(contender));
-        let pairs = self.start.queues.iter().zip(&self.end.queues);
-        let mut items: Vec<Item> = ports
-            .zip(pairs)
-            .zip(self.world.ports.iter().enumerate())
-            .map(|((name, (from, to)), (index, port))| {
-                let mut item = self.queue_item(&name, port.marks, (from.0, to.0), (from.1, to.1));
+        let shown =
+            self.world.radio().conflict().is_some() || !self.world.scenario().stations.is_empty();
+        let radio = self.world.radio();
+        let pairs = self.start.queues.iter().zip(&self.end.queues).enumerate();
+        let mut items: Vec<Item> = pairs
+            .filter(|_| shown)
+            .map(|(index, (from, to))| {
+                let (name, marks) = (radio.queue_name(index), radio.marks(index));
+                let mut item = self.queue_item(name, marks, (from.0, to.0), (from.1, to.1));
                 item.values.extend(self.keeping(index));
                 item
             })
@@ -275,19 +282,13 @@ impl Period<'_> {
     ) -> Item {
         let sojourn = ratio(to.sojourn_ns - from.sojourn_ns, to.left - from.left);
         let mut values = vec![
-            (
-                "occupancy_packets",
-                ratio(area_to.wrapping_sub(area_from), self.length_ns()),
-            ),
-            (
-                "drop_probability",
-                ratio(to.dropped - from.dropped, to.offered - from.offered),
-            ),
-            ("sojourn_s", sojourn.map(|ns| ns / 1e9)),
+            OCCUPANCY.of(ratio(area_to.wrapping_sub(area_from), self.length_ns())),
+            DROP_PROBABILITY.of(ratio(to.dropped - from.dropped, to.offered - from.offered)),
+            SOJOURN.of(sojourn.map(|ns| ns / 1e9)),
         ];
         if marks {
             let marked = ratio(to.marked - from.marked, to.offered - from.offered);
-            values.push(("mark_probability", marked));
+            values.push(MARK_PROBABILITY.of(marked));
         }
         Item {
             name: name.to_owned(),
@@ -301,8 +302,8 @@ impl Period<'_> {
             |snapshot: &Snapshot| snapshot.flows.iter().map(|f| f.delivered).sum::<u64>();
         let packets = delivered(&self.end) - delivered(self.start);
         let values = vec![
-            ("packets_delivered", Some(packets as f64)),
-            ("events", Some(self.world.events as f64)),
+            PACKETS_DELIVERED.of(packets as f64),
+            EVENTS.of(self.world.events() as f64),
         ];
         vec![Item {
             name: "run".to_owned(),

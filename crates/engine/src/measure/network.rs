@@ -2,10 +2,11 @@
 
 use super::{Item, Period, Value, jain, ratio};
 use crate::kernel::time::Time;
+use crate::quantities::*;
 use crate::queue::QueueCounters;
-use crate::record::FlowCounters;
 use crate::scenario::Transport;
 use crate::world::Endpoints;
+use crate::world::FlowCounters;
 
 /// A flow starves below this part of the mean goodput of its class.
 const STARVING: f64 = 0.1;
@@ -13,21 +14,21 @@ const STARVING: f64 = 0.1;
 impl Period<'_> {
     /// Links that results show, with their number.
     fn shown(&self) -> impl Iterator<Item = usize> {
-        let links = self.world.links.iter().enumerate();
-        links.filter(|(_, wired)| wired.label.shown).map(|(k, _)| k)
+        let links = self.world.wires().links().iter().enumerate();
+        links.filter(|(_, wired)| wired.is_shown()).map(|(k, _)| k)
     }
 
     pub(super) fn links(&self) -> Vec<Item> {
         let item = |index: usize| {
-            let wired = &self.world.links[index];
+            let wired = &self.world.wires().links()[index];
             let busy = self.end.links[index].1 - self.start.links[index].1;
             let mut values = vec![
-                ("utilisation", ratio(busy, self.length_ns())),
-                ("utilisation_min", wired.link.least_utilisation()),
+                UTILISATION.of(ratio(busy, self.length_ns())),
+                UTILISATION_MIN.of(wired.link().least_utilisation()),
             ];
             values.extend(self.bottleneck(index));
             Item {
-                name: wired.label.name.to_string(),
+                name: wired.name().to_owned(),
                 labels: Vec::new(),
                 values,
             }
@@ -37,49 +38,48 @@ impl Period<'_> {
 
     /// Rate and pings, if link number `index` is the virtual shared bottleneck.
     fn bottleneck(&self, index: usize) -> Vec<Value> {
-        let vsb = self.world.vsb.as_ref();
-        let Some(vsb) = vsb.filter(|vsb| vsb.link == index) else {
+        let world = self.world;
+        let (Some(bottleneck), true) = (world.bottleneck(), world.wires().is_bottleneck(index))
+        else {
             return Vec::new();
         };
-        let warmup = self.world.scenario.warmup;
+        let rtts = bottleneck.rtts();
+        let mean_bps = bottleneck.mean_rate_bps(Time(self.end.at_ns));
         vec![
-            (
-                "capacity_bps",
-                vsb.mean_rate_bps(Time(self.end.at_ns), warmup),
-            ),
-            ("ping_rtt_s", vsb.rtts.mean_s()),
-            ("ping_rtt_p95_s", vsb.rtts.quantile_s(0.95)),
-            ("ping_loss_probability", vsb.ping_loss()),
+            CAPACITY.of(mean_bps),
+            PING_RTT.of(rtts.mean_s()),
+            PING_RTT_P95.of(rtts.quantile_s(0.95)),
+            PING_LOSS_PROBABILITY.of(bottleneck.ping_loss()),
         ]
     }
 
     /// Leaves of the virtual shared bottleneck.
     pub(super) fn leaf_queues(&self) -> Vec<Item> {
-        let Some(vsb) = &self.world.vsb else {
-            return Vec::new();
-        };
-        let item = |(leaf, name): &(u32, String)| {
-            let leaf = *leaf as usize;
+        let item = |(leaf, name): (usize, String)| {
             let (from, to) = (self.start.leaves[leaf], self.end.leaves[leaf]);
             let area = |counters: QueueCounters, at_ns| counters.occupancy_ns(Time(at_ns));
             let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
-            self.queue_item(name, false, (from, to), areas)
+            self.queue_item(&name, false, (from, to), areas)
         };
-        vsb.leaves.iter().map(item).collect()
+        self.world
+            .scenario()
+            .bottleneck_leaves()
+            .map(item)
+            .collect()
     }
 
     pub(super) fn link_queues(&self) -> Vec<Item> {
         let item = |index: usize| {
-            let wired = &self.world.links[index];
+            let wired = &self.world.wires().links()[index];
             let (from, to) = (self.start.links[index].0, self.end.links[index].0);
             let area = |counters: QueueCounters, at_ns| counters.occupancy_ns(Time(at_ns));
             let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
-            let mut item = self.queue_item(&wired.label.name, wired.label.marks, (from, to), areas);
-            let longest = wired.link.longest() as f64;
-            item.values.push(("occupancy_max_packets", Some(longest)));
-            let gauge = self.world.gauge.as_ref();
+            let mut item = self.queue_item(wired.name(), wired.marks(), (from, to), areas);
+            let longest = wired.link().longest() as f64;
+            item.values.push(OCCUPANCY_MAX.of(longest));
+            let gauge = self.world.gauge();
             let deviation = gauge.and_then(|gauge| gauge.queue_deviation(index));
-            item.values.push(("occupancy_sd_packets", deviation));
+            item.values.push(OCCUPANCY_SD.of(deviation));
             item
         };
         self.shown().map(item).collect()
@@ -87,9 +87,9 @@ impl Period<'_> {
 
     /// Flows by the table they come from.
     pub(super) fn classes(&self, goodputs: &[f64]) -> Vec<Item> {
-        let flows = &self.world.scenario.flows;
+        let flows = &self.world.scenario().flows;
         let total: f64 = goodputs.iter().sum();
-        let Some(gauge) = &self.world.gauge else {
+        let Some(gauge) = self.world.gauge() else {
             return Vec::new();
         };
         let item = |(class, name): (usize, &String)| {
@@ -97,7 +97,7 @@ impl Period<'_> {
                 .filter(|&index| gauge.class_of(index) == class)
                 .collect();
             if let [only] = members[..]
-                && let Endpoints::Web(web) = self.world.flows[only].endpoints
+                && let &Endpoints::Web(web) = self.world.flows().states()[only].endpoints()
             {
                 return self.web_item(name, web, goodputs[only], total);
             }
@@ -114,15 +114,15 @@ impl Period<'_> {
             };
             let loss = ratio(over(|c| c.lost), over(|c| c.sent));
             let mut values = vec![
-                ("goodput_bps", Some(sum)),
-                ("goodput_share", (total > 0.0).then(|| sum / total)),
-                ("jain", jain(&own)),
-                ("starved_flows", (!own.is_empty()).then_some(starved as f64)),
-                ("loss_probability", loss),
+                GOODPUT.of(sum),
+                GOODPUT_SHARE.of((total > 0.0).then(|| sum / total)),
+                JAIN.of(jain(&own)),
+                STARVED_FLOWS.of((!own.is_empty()).then_some(starved as f64)),
+                LOSS_PROBABILITY.of(loss),
             ];
             if members.iter().any(|&index| self.is_tcp(index)) {
-                values.push(("cwnd_packets", self.mean_cwnd(&members)));
-                values.push(("synchronisation", gauge.synchronisation(class)));
+                values.push(CWND.of(self.mean_cwnd(&members)));
+                values.push(SYNCHRONISATION.of(gauge.synchronisation(class)));
             }
             values.extend(self.delays(&members));
             values.extend(self.completions(&members));
@@ -137,11 +137,12 @@ impl Period<'_> {
 
     /// Whether a flow has begun and is not finished: others have no fair part.
     fn lasts(&self, index: usize) -> bool {
-        self.end.flows[index].sent > 0 && self.world.flows[index].completion_s().is_none()
+        self.end.flows[index].sent > 0
+            && self.world.flows().states()[index].completion_s().is_none()
     }
 
     fn is_tcp(&self, index: usize) -> bool {
-        let transport = &self.world.scenario.flows[index].transport;
+        let transport = &self.world.scenario().flows[index].transport;
         matches!(transport, Transport::Tcp(_))
     }
 
@@ -157,8 +158,8 @@ impl Period<'_> {
     /// Mean round-trip time of the TCP flows among `members`, one-way delay of the others; which of
     /// them there are is the same in every replication.
     fn delays(&self, members: &[usize]) -> Vec<Value> {
-        let kinds = [(true, "rtt_s"), (false, "one_way_delay_s")];
-        let mean = |(tcp, quantity)| {
+        let kinds = [(true, RTT), (false, ONE_WAY_DELAY)];
+        let mean = |(tcp, quantity): (bool, Quantity)| {
             let of_kind = members.iter().filter(|&&index| self.is_tcp(index) == tcp);
             let counted = of_kind.map(|&index| {
                 let (from, to) = (&self.start.flows[index], &self.end.flows[index]);
@@ -166,7 +167,7 @@ impl Period<'_> {
                 (to.delay_ns - from.delay_ns, samples)
             });
             let (delay_ns, samples) = counted.reduce(|a, b| (a.0 + b.0, a.1 + b.1))?;
-            Some((quantity, ratio(delay_ns, samples).map(|ns| ns / 1e9)))
+            Some(quantity.of(ratio(delay_ns, samples).map(|ns| ns / 1e9)))
         };
         kinds.into_iter().filter_map(mean).collect()
     }
@@ -174,11 +175,11 @@ impl Period<'_> {
     /// Mean over those of the flows that are finished of payload over completion time. [bit/s]
     fn transfer_rate_bps(&self, finite: &[usize]) -> Option<f64> {
         let rate = |&index: &usize| {
-            let Transport::Tcp(tcp) = &self.world.scenario.flows[index].transport else {
+            let Transport::Tcp(tcp) = &self.world.scenario().flows[index].transport else {
                 return None;
             };
             let bits = tcp.segments? as f64 * self.world.payload_bits(index);
-            Some(bits / self.world.flows[index].completion_s()?)
+            Some(bits / self.world.flows().states()[index].completion_s()?)
         };
         let rates: Vec<f64> = finite.iter().filter_map(rate).collect();
         (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
@@ -186,7 +187,7 @@ impl Period<'_> {
 
     /// Completion times of those of the flows that are finite.
     fn completions(&self, members: &[usize]) -> Vec<Value> {
-        let finite = |&&index: &&usize| match &self.world.scenario.flows[index].transport {
+        let finite = |&&index: &&usize| match &self.world.scenario().flows[index].transport {
             Transport::Tcp(tcp) => tcp.segments.is_some(),
             Transport::Udp(_) | Transport::Web(_) => false,
         };
@@ -194,17 +195,17 @@ impl Period<'_> {
         if finite.is_empty() {
             return Vec::new();
         }
-        let of = |&index: &usize| self.world.flows[index].completion_s();
+        let of = |&index: &usize| self.world.flows().states()[index].completion_s();
         let mut times: Vec<f64> = finite.iter().filter_map(of).collect();
         times.sort_unstable_by(f64::total_cmp);
         let unfinished = (finite.len() - times.len()) as f64;
         let mean = times.iter().sum::<f64>() / times.len() as f64;
         let finished = !times.is_empty();
         vec![
-            ("completion_s", finished.then_some(mean)),
-            ("completion_p95_s", quantile(&times, 0.95)),
-            ("unfinished", Some(unfinished)),
-            ("transfer_rate_bps", self.transfer_rate_bps(&finite)),
+            COMPLETION.of(finished.then_some(mean)),
+            COMPLETION_P95.of(quantile(&times, 0.95)),
+            UNFINISHED.of(unfinished),
+            TRANSFER_RATE.of(self.transfer_rate_bps(&finite)),
         ]
     }
 }

@@ -2,22 +2,23 @@
 
 use super::{Item, Period, Value, jain, ratio};
 use crate::kernel::time::Time;
-use crate::queue::{Deviation, QueueCounters};
+use crate::quantities::*;
+use crate::queue::{Deviation, HeadQueue, QueueCounters};
 use crate::world::World;
 
 /// Totals at one instant of the access point's queues that classes share.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
-    /// Of each class, over the queues.
+    /// Totals of each class, over the queues.
     classes: Vec<Vec<QueueCounters>>,
-    /// Of each queue.
+    /// Distance of each queue from its target.
     deviations: Vec<Deviation>,
 }
 
 impl Shared {
     pub(super) fn take(world: &World<'_>) -> Shared {
-        let shared = world.ports.iter().filter_map(|port| port.queue.vbs());
-        let mut classes = vec![Vec::new(); world.scenario.cell.vbs_classes.len()];
+        let shared = world.radio().queues().filter_map(HeadQueue::vbs);
+        let mut classes = vec![Vec::new(); world.scenario().cell.vbs_classes.len()];
         for vbs in shared.clone() {
             for (own, &counters) in classes.iter_mut().zip(vbs.counters()) {
                 own.push(counters);
@@ -25,7 +26,7 @@ impl Shared {
         }
         Shared {
             classes,
-            deviations: shared.map(|vbs| vbs.deviation(world.now)).collect(),
+            deviations: shared.map(|vbs| vbs.deviation(world.now())).collect(),
         }
     }
 }
@@ -33,28 +34,25 @@ impl Shared {
 impl Period<'_> {
     /// How contender number `port` kept the target occupancy of its queue, if that has one.
     pub(super) fn keeping(&self, port: usize) -> Vec<Value> {
-        let ports = &self.world.ports;
-        let Some(vbs) = ports[port].queue.vbs() else {
+        let mut queues = self.world.radio().queues();
+        let before = queues.by_ref().take(port);
+        let place = before.filter(|queue| queue.vbs().is_some()).count();
+        let Some(vbs) = queues.next().and_then(HeadQueue::vbs) else {
             return Vec::new();
         };
-        let before = ports[..port].iter();
-        let place = before.filter(|port| port.queue.vbs().is_some()).count();
         let from = self.start.shared.deviations[place];
         let to = self.end.shared.deviations[place];
         let mean_square = (to.squared_ns - from.squared_ns) / self.length_ns() as f64;
         vec![
-            ("occupancy_error_packets", Some(libm::sqrt(mean_square))),
-            (
-                "empty_fraction",
-                ratio(to.empty_ns - from.empty_ns, self.length_ns()),
-            ),
-            ("settling_s", vbs.settling().map(|span| span.seconds())),
+            OCCUPANCY_ERROR.of(libm::sqrt(mean_square)),
+            EMPTY_FRACTION.of(ratio(to.empty_ns - from.empty_ns, self.length_ns())),
+            SETTLING.of(vbs.settling().map(|span| span.seconds())),
         ]
     }
 
     /// The classes that share the access point's queue.
     pub(super) fn sharing(&self, goodputs: &[f64]) -> Vec<Item> {
-        let classes = &self.world.scenario.cell.vbs_classes;
+        let classes = &self.world.scenario().cell.vbs_classes;
         let total: f64 = goodputs.iter().sum();
         let area = |class: usize| -> u64 {
             let pairs = self.start.shared.classes[class].iter();
@@ -79,13 +77,13 @@ impl Period<'_> {
                 name: class.name.clone(),
                 labels: Vec::new(),
                 values: vec![
-                    ("goodput_bps", Some(sum)),
-                    ("goodput_share", (total > 0.0).then(|| sum / total)),
-                    ("target_share", Some(class.target)),
-                    ("queue_share", ratio(areas[index], whole)),
-                    ("occupancy_packets", ratio(areas[index], self.length_ns())),
-                    ("drop_probability", drops),
-                    ("jain", jain(&own)),
+                    GOODPUT.of(sum),
+                    GOODPUT_SHARE.of((total > 0.0).then(|| sum / total)),
+                    TARGET_SHARE.of(class.target),
+                    QUEUE_SHARE.of(ratio(areas[index], whole)),
+                    OCCUPANCY.of(ratio(areas[index], self.length_ns())),
+                    DROP_PROBABILITY.of(drops),
+                    JAIN.of(jain(&own)),
                 ],
             }
         };

@@ -1,13 +1,14 @@
 //! What is measured of web traffic: its connections as one class.
 
 use super::{Item, Period, ratio};
-use crate::record::FlowCounters;
+use crate::quantities::*;
+use crate::world::FlowCounters;
 
 impl Period<'_> {
     /// What the responses of source number `web` have counted.
     fn over_responses(&self, web: u32, count: fn(&FlowCounters) -> u64) -> u64 {
         let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, count);
-        let responses = self.world.webs[web as usize].responses();
+        let responses = self.world.flows().webs().sources()[web as usize].responses();
         responses
             .map(|flow| count(&self.end.flows[flow]) - at_start(flow))
             .sum()
@@ -25,22 +26,19 @@ impl Period<'_> {
             self.over_responses(web, |c| c.lost),
             self.over_responses(web, |c| c.sent),
         );
-        let web = &self.world.webs[web as usize];
+        let web = &self.world.flows().webs().sources()[web as usize];
         Item {
             name: name.to_owned(),
             labels: Vec::new(),
             values: vec![
-                ("goodput_bps", Some(goodput_bps)),
-                (
-                    "goodput_share",
-                    (total_bps > 0.0).then(|| goodput_bps / total_bps),
-                ),
-                ("loss_probability", ratio(lost, sent)),
-                ("connections_finished", Some(web.completions.count() as f64)),
-                ("connections_refused", Some(web.refused as f64)),
-                ("completion_s", web.completions.mean_s()),
-                ("completion_p95_s", web.completions.quantile_s(0.95)),
-                ("unfinished", Some(web.unfinished() as f64)),
+                GOODPUT.of(goodput_bps),
+                GOODPUT_SHARE.of((total_bps > 0.0).then(|| goodput_bps / total_bps)),
+                LOSS_PROBABILITY.of(ratio(lost, sent)),
+                CONNECTIONS_FINISHED.of(web.completions().count() as f64),
+                CONNECTIONS_REFUSED.of(web.refused() as f64),
+                COMPLETION.of(web.completions().mean_s()),
+                COMPLETION_P95.of(web.completions().quantile_s(0.95)),
+                UNFINISHED.of(web.unfinished() as f64),
             ],
         }
     }

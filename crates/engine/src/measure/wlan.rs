@@ -1,13 +1,15 @@
 //! What is measured in the cell: its stations, its access point, the cell as a whole.
 
 use super::{Item, Period, Value, jain, ratio};
+use crate::bottleneck;
 use crate::mac::dcf::NodeCounters;
+use crate::quantities::*;
 use crate::scenario::{Direction, Flow, Station};
 
 impl Period<'_> {
     fn station_goodputs(&self, goodputs: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.world.scenario.stations.len()];
-        for (flow, goodput) in self.world.scenario.flows.iter().zip(goodputs) {
+        let mut sums = vec![0.0; self.world.scenario().stations.len()];
+        for (flow, goodput) in self.world.scenario().flows.iter().zip(goodputs) {
             if let Some(station) = flow.station() {
                 sums[station] += goodput;
             }
@@ -18,15 +20,15 @@ impl Period<'_> {
     pub(super) fn stations(&self, goodputs: &[f64]) -> Vec<Item> {
         let sums = self.station_goodputs(goodputs);
         let total: f64 = sums.iter().sum();
-        let stations = &self.world.scenario.stations;
+        let stations = &self.world.scenario().stations;
         let noisy = stations.iter().any(Station::has_errors);
         (0..sums.len())
             .map(|index| {
                 let own = sums[index];
                 let mut values = vec![
-                    ("goodput_bps", Some(own)),
-                    ("goodput_share", (total > 0.0).then(|| own / total)),
-                    ("fairness_level", (own > 0.0).then(|| sums[0] / own)),
+                    GOODPUT.of(own),
+                    GOODPUT_SHARE.of((total > 0.0).then(|| own / total)),
+                    FAIRNESS_LEVEL.of((own > 0.0).then(|| sums[0] / own)),
                 ];
                 values.extend(self.beside_the_bottleneck(index));
                 let mut item = self.node_item(&stations[index].name, index as u32 + 1, values);
@@ -40,11 +42,11 @@ impl Period<'_> {
 
     /// Uplink datagrams of a station, if there is a virtual shared bottleneck that lets them pass.
     fn beside_the_bottleneck(&self, station: usize) -> Option<Value> {
-        let vsb = self.world.vsb.as_ref()?;
-        let own = vsb.beside().filter(|&(_, of)| of == station);
+        self.world.bottleneck()?;
+        let own = bottleneck::beside(&self.world.scenario().flows).filter(|&(_, of)| of == station);
         let passed =
             own.map(|(flow, _)| self.end.flows[flow].arrived - self.start.flows[flow].arrived);
-        Some(("bypass_packets", Some(passed.sum::<u64>() as f64)))
+        Some(BYPASS.of(passed.sum::<u64>() as f64))
     }
 
     /// What became of the access point's frames to a station, where errors tell stations apart.
@@ -54,11 +56,8 @@ impl Period<'_> {
         let discarded = to.discarded - from.discarded;
         let settled = to.delivered - from.delivered + discarded;
         [
-            (
-                "downlink_failure_rate",
-                ratio(failed, to.attempts - from.attempts),
-            ),
-            ("downlink_discard_probability", ratio(discarded, settled)),
+            DOWNLINK_FAILURE_RATE.of(ratio(failed, to.attempts - from.attempts)),
+            DOWNLINK_DISCARD_PROBABILITY.of(ratio(discarded, settled)),
         ]
     }
 
@@ -66,7 +65,8 @@ impl Period<'_> {
     pub(super) fn node_item(&self, name: &str, node: u32, mut values: Vec<Value>) -> Item {
         let mut sum = NodeCounters::default();
         let mut area = 0;
-        for contender in self.world.cell.categories_of(node) {
+        let cell = self.world.radio().cell().into_iter();
+        for contender in cell.flat_map(|cell| cell.medium().categories_of(node)) {
             let contender = contender as usize;
             let (from, to) = (
                 &self.start.contenders[contender],
@@ -82,10 +82,10 @@ impl Period<'_> {
         }
         let failed = sum.collided + sum.corrupted;
         let settled = sum.delivered + sum.discarded;
-        values.push(("collision_rate", ratio(sum.collided, sum.attempts)));
-        values.push(("frame_failure_rate", ratio(failed, sum.attempts)));
-        values.push(("discard_probability", ratio(sum.discarded, settled)));
-        values.push(("queue_packets", ratio(area, self.length_ns())));
+        values.push(COLLISION_RATE.of(ratio(sum.collided, sum.attempts)));
+        values.push(FRAME_FAILURE_RATE.of(ratio(failed, sum.attempts)));
+        values.push(DISCARD_PROBABILITY.of(ratio(sum.discarded, settled)));
+        values.push(QUEUE.of(ratio(area, self.length_ns())));
         Item {
             name: name.to_owned(),
             labels: Vec::new(),
@@ -94,7 +94,7 @@ impl Period<'_> {
     }
 
     pub(super) fn cells(&self, goodputs: &[f64]) -> Vec<Item> {
-        let flows = &self.world.scenario.flows;
+        let flows = &self.world.scenario().flows;
         let towards = |direction| -> f64 {
             let pairs = flows.iter().zip(goodputs);
             pairs
@@ -106,14 +106,14 @@ impl Period<'_> {
         let both = up > 0.0 && down > 0.0;
         let active = self.end.activity_ns.wrapping_sub(self.start.activity_ns);
         let values = vec![
-            ("goodput_bps", Some(up + down)),
-            ("active_stations", ratio(active, self.length_ns())),
-            ("jain", self.jain(goodputs)),
-            ("updown_ratio", both.then(|| up / down)),
-            (
-                "busy_fraction",
-                ratio(self.end.busy_ns - self.start.busy_ns, self.length_ns()),
-            ),
+            GOODPUT.of(up + down),
+            ACTIVE_STATIONS.of(ratio(active, self.length_ns())),
+            JAIN.of(self.jain(goodputs)),
+            UPDOWN_RATIO.of(both.then(|| up / down)),
+            BUSY_FRACTION.of(ratio(
+                self.end.busy_ns - self.start.busy_ns,
+                self.length_ns(),
+            )),
         ];
         vec![Item {
             name: "cell".to_owned(),
@@ -128,7 +128,7 @@ impl Period<'_> {
         let sums = self.station_goodputs(goodputs);
         let mut uses = vec![false; sums.len()];
         let lasting = |flow: &&Flow| flow.reports.is_none();
-        let flows = self.world.scenario.flows.iter().filter(lasting);
+        let flows = self.world.scenario().flows.iter().filter(lasting);
         flows
             .filter_map(Flow::station)
             .for_each(|station| uses[station] = true);

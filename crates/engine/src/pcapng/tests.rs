@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::kernel::time::{Span, Time};
+use crate::notation::setting::FileTable;
 use crate::packet::{Ecn, Packet, PacketKind};
 use crate::record::FrameKind;
 use crate::scenario::*;
@@ -22,7 +23,7 @@ fn node(queue_packets: u32) -> Node {
 /// A TCP upload, a TCP download and a UDP download of one 802.11b station.
 fn scenario() -> Scenario {
     let tcp = Transport::Tcp(TcpSettings {
-        compound: CompoundSettings::PUBLISHED,
+        compound: CompoundSettings::usual().unwrap(),
         hystart: false,
         ecn: false,
         sack: false,

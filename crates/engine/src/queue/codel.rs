@@ -5,11 +5,56 @@
 //! would have been dropped, which the RFC leaves open and Linux does so; the largest packet is the
 //! largest seen so far, not the MTU.
 
+use super::{Managed, Outlet, Scheduler};
 use std::collections::VecDeque;
 
+use super::settings::OfDiscipline;
+use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
+use crate::notation::decode::Section;
+use crate::notation::problem::Problems;
+use crate::notation::setting::{S, US, duration, flag};
 use crate::packet::Packet;
-use crate::scenario::CoDelSetting;
+use crate::table;
+
+table! {
+    /// CoDel: drops at the head while packets wait for too long.
+    pub struct CoDelSetting: Copy in "codel" {
+        /// Time in the queue that is acceptable.
+        target: Span = duration(0..=10 * S).default("5 ms");
+        /// For how long packets must be above target before one is dropped; of the order of a round trip.
+        interval: Span = duration(US..=100 * S).default("100 ms");
+        /// Marks packets that are ECN-capable instead of dropping them.
+        ecn: bool = flag().default(false);
+    }
+}
+
+impl OfDiscipline for CoDelSetting {
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
+    fn managed(self, limit: u32, _: Outlet, _: Stream) -> Managed {
+        Scheduler::codel(self, limit).into()
+    }
+
+    fn orders(&self) -> bool {
+        true
+    }
+
+    fn check(_: &Section, own: &Section, problems: &mut Problems) {
+        let (target, interval) = (own.said(Self::target), own.said(Self::interval));
+        if let (Some(target), Some(interval)) = (target, interval)
+            && target.value >= interval.value
+        {
+            let message = format!(
+                "{} is not below interval; allowed is less than {}",
+                target.shown, interval.shown
+            );
+            problems.add(target.origin, &target.path, message);
+        }
+    }
+}
 
 /// A FIFO that CoDel controls; the packet in service is no longer inside.
 #[derive(Clone, Debug, Default)]

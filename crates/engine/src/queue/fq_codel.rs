@@ -5,13 +5,80 @@
 //! both directions of a flow never meet in one queue here. Differs from Linux in: a full queue drops
 //! one packet from the head of the longest queue (RFC 8290, section 4.1), not a batch.
 
+use super::{Managed, Outlet, Scheduler};
 use std::collections::VecDeque;
 
+use super::codel::CoDelSetting;
 use super::codel::{CoDel, Passed};
+use super::settings::OfDiscipline;
 use crate::kernel::streams::Stream;
+use crate::kernel::time::Span;
 use crate::kernel::time::Time;
+use crate::notation::decode::Section;
+use crate::notation::problem::Problems;
+use crate::notation::setting::{S, US, count, duration, flag, size};
 use crate::packet::Packet;
-use crate::scenario::FqCoDelSetting;
+use crate::table;
+
+table! {
+    /// FQ-CoDel: a CoDel queue for each flow, served in turn.
+    pub struct FqCoDelSetting: Copy in "fq_codel" {
+        /// Time in the queue that is acceptable.
+        target: Span = duration(0..=10 * S).default("5 ms");
+        /// For how long packets must be above target before one is dropped; of the order of a round trip.
+        interval: Span = duration(US..=100 * S).default("100 ms");
+        /// What a queue may send in its turn.
+        quantum_bytes as "quantum": u32 = size(1..=100_000).default("1514 B");
+        /// Number of queues that flows are hashed to.
+        queues: u32 = count(1..=65_536).default(1_024);
+        /// Marks packets that are ECN-capable instead of dropping them.
+        ecn: bool = flag().default(true);
+    }
+}
+
+impl FqCoDelSetting {
+    /// So many queues under `codel`, each of which may send `quantum_bytes` in its turn.
+    pub const fn of(codel: CoDelSetting, quantum_bytes: u32, queues: u32) -> FqCoDelSetting {
+        FqCoDelSetting {
+            target: codel.target,
+            interval: codel.interval,
+            quantum_bytes,
+            queues,
+            ecn: codel.ecn,
+        }
+    }
+
+    /// CoDel in each queue.
+    pub fn codel(&self) -> CoDelSetting {
+        CoDelSetting {
+            target: self.target,
+            interval: self.interval,
+            ecn: self.ecn,
+        }
+    }
+}
+
+impl OfDiscipline for FqCoDelSetting {
+    /// RFC 8290, section 5.2.3.
+    const LIMIT: u32 = 10_240;
+
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
+    fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
+        Scheduler::fq_codel(FqCoDel::new(self, stream), limit).into()
+    }
+
+    fn orders(&self) -> bool {
+        true
+    }
+
+    fn check(queue: &Section, own: &Section, problems: &mut Problems) {
+        // the keys have the same names
+        CoDelSetting::check(queue, own, problems);
+    }
+}
 
 /// All queues of one outlet.
 #[derive(Clone, Debug)]
@@ -104,7 +171,7 @@ impl FqCoDel {
             };
             let packet = queue
                 .codel
-                .dequeue(now, &self.setting.codel, self.largest, passed);
+                .dequeue(now, &self.setting.codel(), self.largest, passed);
             self.packets -= before - queue.codel.len();
             if let Some(packet) = packet {
                 queue.deficit -= i64::from(packet.bytes);

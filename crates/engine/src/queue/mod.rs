@@ -12,19 +12,34 @@ mod fair;
 mod fifo;
 mod fq_codel;
 mod head;
+mod outside;
 mod pie;
 mod price;
 mod proportional;
 mod red;
 mod scheduled;
 mod scheduler;
+mod settings;
 mod vbs;
 
-pub use admission::{Admission, Backlog, Outlet, Verdict};
+pub use codel::CoDelSetting;
+pub use fq_codel::FqCoDelSetting;
+pub use pie::PieSetting;
+pub use proportional::ProportionalSetting;
+pub use red::{RedForm, RedSetting, RedWeight};
+#[cfg(test)]
+pub(crate) use settings::DISCIPLINES;
+pub use settings::{ApQueue, Discipline, QueueSetting};
+pub(crate) use settings::{VBS, ap_queue, queue};
+pub use vbs::{Alike, ShareOf, VbsClass, VbsClassTable, VbsSetting, VbsTable};
+
+pub use admission::{Admission, Backlog, Managed, Outlet, Verdict};
 pub use counters::{Passage, QueueCounters};
 pub use fair::Fair;
 pub use fifo::Fifo;
 pub use head::HeadQueue;
+pub(crate) use outside::QueuePart;
+pub use outside::{OutsideDiscipline, Policy};
 pub use pie::Pie;
 pub use price::Price;
 pub use proportional::Proportional;

@@ -11,11 +11,42 @@
 //! (5.3); no estimate of the departure rate (5.2); the probability does not depend on the packet's
 //! length; instants of update are multiples of the interval from the start of the run.
 
+use super::settings::OfDiscipline;
+use super::{Admission, Managed};
 use super::{Backlog, Outlet, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
+use crate::notation::setting::{MS, S, duration, flag, number};
 use crate::packet::{Ecn, Packet};
-use crate::scenario::PieSetting;
+use crate::table;
+
+table! {
+    /// PIE: a drop probability that holds the queueing delay near a target.
+    pub struct PieSetting: Copy in "pie" {
+        /// Queueing delay aimed at.
+        target: Span = duration(0..=10 * S).default("15 ms");
+        /// Time between updates of the drop probability.
+        update: Span = duration(MS..=10 * S).default("15 ms");
+        /// Weight of the distance from the target, per second.
+        alpha: f64, json "alpha_per_s" = number(0.0..=100.0).default(0.125);
+        /// Weight of the change of the delay, per second.
+        beta: f64, json "beta_per_s" = number(0.0..=100.0).default(1.25);
+        /// Time for which a burst passes that follows a quiet time.
+        max_burst: Span = duration(0..=100 * S).default("150 ms");
+        /// Marks packets that are ECN-capable instead of dropping them.
+        ecn: bool = flag().default(false);
+    }
+}
+
+impl OfDiscipline for PieSetting {
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
+    fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
+        Admission::Pie(Box::new(Pie::new(self, limit, outlet, stream))).into()
+    }
+}
 
 /// Backlog up to which nothing is dropped: two packets (section 4.1). [bytes]
 const SPARED_BYTES: u64 = 2 * 1_500;

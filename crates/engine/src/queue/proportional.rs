@@ -3,10 +3,33 @@
 //!
 //! Differs from the paper in: the queue counts the packet in service.
 
+use super::settings::OfDiscipline;
+use super::{Admission, Managed, Outlet};
 use super::{Backlog, Verdict};
 use crate::kernel::streams::Stream;
+use crate::notation::setting::{flag, number};
 use crate::packet::{Ecn, Packet};
-use crate::scenario::ProportionalSetting;
+use crate::table;
+
+table! {
+    /// Drops with a probability proportional to the backlog.
+    pub struct ProportionalSetting: Copy in "proportional" {
+        /// Drop probability for each packet that an arriving one finds.
+        slope: f64 = number(0.000_000_001..=1.0).required();
+        /// Marks packets that are ECN-capable instead of dropping them.
+        ecn: bool = flag().default(false);
+    }
+}
+
+impl OfDiscipline for ProportionalSetting {
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
+    fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
+        Admission::Proportional(Box::new(Proportional::new(self, limit, stream))).into()
+    }
+}
 
 /// State of one queue.
 #[derive(Clone, Debug)]

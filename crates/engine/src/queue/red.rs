@@ -26,11 +26,118 @@
 //! with ECN packets are marked below max_th, whatever max_p, where ns-2 marks for p_b up to
 //! `mark_p_` = 0.1; no adaptive, cautious or random-victim variants.
 
+use super::settings::{OfDiscipline, check_start};
+use super::{Admission, Managed};
 use super::{Backlog, Outlet, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
+use crate::notation::decode::Section;
+use crate::notation::problem::Problems;
+use crate::notation::setting::{Json, Setting, flag, number, size, word};
+use crate::notation::value::Value;
 use crate::packet::{Ecn, Packet};
-use crate::scenario::{RedForm, RedSetting, RedWeight};
+use crate::{table, words};
+
+words! {
+    /// A reading of RED.
+    pub enum RedForm {
+        /// As ns-2.35 runs it.
+        Ns2 = "ns-2",
+        /// As published.
+        Published = "published",
+    }
+}
+
+/// How RED weighs the queue now against the average.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RedWeight {
+    /// The average lasts ten round trips of three link delays, at least 1 s (ns-2's q_weight -1).
+    Auto,
+    /// The average lasts 1 s (ns-2's q_weight 0).
+    PerSecond,
+    /// This, on (0, 1]; 1: no averaging. [-]
+    Given(f64),
+}
+
+impl Setting for RedWeight {
+    fn of(value: &Value) -> Option<RedWeight> {
+        match value {
+            Value::Word("auto") => Some(RedWeight::Auto),
+            Value::Number(0.0) => Some(RedWeight::PerSecond),
+            other => f64::of(other).map(RedWeight::Given),
+        }
+    }
+
+    fn json(&self) -> Json {
+        match self {
+            RedWeight::Auto => Json::from("auto"),
+            RedWeight::PerSecond => Json::from(0.0),
+            RedWeight::Given(weight) => Json::from(*weight),
+        }
+    }
+}
+
+/// The weight that the authors advise (Floyd & Jacobson 1993, section VI).
+const ADVISED: RedWeight = RedWeight::Given(0.002);
+
+table! {
+    /// Random early detection, as ns-2 runs it or as published.
+    pub struct RedSetting: Copy in "red" {
+        /// "ns-2": as ns-2.35 runs it; "published": as Floyd and Jacobson wrote it down in 1993.
+        form: RedForm = word().default(RedForm::Ns2);
+        /// Average queue from which packets are dropped, in packets (of the mean length).
+        min_th: f64, json "min_th_packets" = number(0.0..=1_000_000.0).required();
+        /// Average queue at which the drop probability reaches max_p, in packets (of the mean length).
+        max_th: f64, json "max_th_packets" = number(0.0..=1_000_000.0).required();
+        /// Drop probability just below max_th.
+        max_p: f64 = number(0.000_001..=1.0).default(0.1);
+        /// Weight of the queue now in its average; 1: no averaging; "auto": ns-2's q_weight -1, from rate and delay of the link; 0: ns-2's q_weight 0, from the rate alone.
+        weight: RedWeight = number(0.0..=1.0).or("auto").depends("\"auto\", as published 0.002")
+            => match form { RedForm::Ns2 => RedWeight::Auto, RedForm::Published => ADVISED };
+        /// Above max_th the drop probability rises to 1 at twice max_th; otherwise it is 1.
+        gentle: bool = flag().depends("true, as published false") => form == RedForm::Ns2;
+        /// Early drops are 1 to 2 times 1/p packets apart; otherwise up to 1/p.
+        wait: bool = flag().depends("true, as published false") => form == RedForm::Ns2;
+        /// Counts the queue in bytes, and drops long packets more often than short ones.
+        bytes: bool = flag().default(false);
+        /// Mean length of a packet, with which idle time, automatic weight and bytes reckon.
+        mean_packet_bytes as "mean_packet": u32 = size(1..=65_535).default("500 B");
+        /// Marks packets that are ECN-capable instead of dropping them.
+        ecn: bool = flag().default(false);
+    }
+}
+
+impl OfDiscipline for RedSetting {
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
+    fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
+        Admission::Red(Box::new(Red::new(self, limit, outlet, stream))).into()
+    }
+
+    fn check(queue: &Section, own: &Section, problems: &mut Problems) {
+        let Some(min_th) = own.said(RedSetting::min_th) else {
+            return;
+        };
+        if let Some(max_th) = own.said(RedSetting::max_th)
+            && min_th.value >= max_th.value
+        {
+            let message = format!(
+                "{} is not below max_th; allowed is less than {}",
+                min_th.shown, max_th.shown
+            );
+            problems.add(min_th.origin, &min_th.path, message);
+        }
+        // a queue may hold packets longer than the mean, whose average never gets to the limit
+        if own
+            .said(RedSetting::bytes)
+            .is_some_and(|bytes| !bytes.value)
+        {
+            check_start(queue, &min_th, "red.min_th", problems);
+        }
+    }
+}
 
 /// State of one RED queue. Thresholds and average are in bytes in byte mode, else in packets.
 #[derive(Clone, Debug)]

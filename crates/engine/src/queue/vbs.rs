@@ -9,11 +9,130 @@
 //! count, so that uploads and downloads are measured alike.
 
 use super::{Backlog, QueueCounters, Verdict};
+use crate::control::vbs::Law;
 use crate::control::vbs::{Controller, Observation};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
+use crate::notation::setting::{
+    Json, S, US, duration, name, number, probability, tables, word, word_or_none,
+};
+use crate::packet::Direction;
 use crate::packet::Packet;
-use crate::scenario::{ShareOf, VbsClass, VbsSetting};
+use crate::{table, words};
+
+words! {
+    /// What the share of a class is a part of.
+    pub enum ShareOf {
+        /// The packets in the queue.
+        Queue = "queue",
+        /// The data segments that the air carries, both ways.
+        Service = "service",
+    }
+}
+
+words! {
+    /// Classes with equal shares.
+    pub enum Alike {
+        /// One a station.
+        Station = "station",
+        /// One a table of stations.
+        Group = "group",
+        /// Uploads and downloads.
+        Direction = "direction",
+    }
+}
+
+table! {
+    /// Virtual buffer sharing, for the queue of the access point: it holds a part of its limit, and each class has its share.
+    pub struct VbsTable in "vbs" {
+        /// Part c of the limit that the queue is to hold, between 0 and 1.
+        occupancy: f64 = number(0.0..=1.0).default(0.6);
+        /// What shares are parts of. "queue": the packets in the queue; "service": the data segments that the air carries, both ways.
+        share_of: ShareOf = word().default(ShareOf::Queue);
+        /// "corrected": blocks a class that has its share while the queue holds its part; "printed": Algorithm 1 to the letter, which blocks it with a short queue too; "regulated": a proportional-integral controller for each class.
+        algorithm: Law = word().default(Law::Corrected);
+        /// Squared distance from the target occupancy, in packets, within which Algorithm 1 changes nothing; with "regulated" it has no effect but on the measured settling_s.
+        tol: Option<f64> = number(0.0..=1_000_000_000_000.0).depends("1/limit^2");
+        /// Time between steps of the algorithm; "packet": one at every arrival.
+        update: Option<Span> = duration(US..=10 * S).or("packet").default("packet");
+        /// Classes with equal shares: one a station, one a table of stations, or uploads and downloads.
+        by: Option<Alike> = word_or_none().absent("the tables [class.NAME]");
+        /// Classes by name. A flow is of the first class that takes it; one that none takes is never blocked, and counts in the target occupancy all the same.
+        key class: VbsClassTable = tables().absent("those of by");
+    }
+}
+
+table! {
+    /// A class of flows of stations. What is not said does not matter: without any condition it takes all that no class before it takes.
+    pub struct VbsClassTable in "class" {
+        /// Its part, above 0; the shares of all classes sum to at most 1. The target h* is this over their sum.
+        share: f64 = number(0.0..=1.0).required();
+        /// A station, or a table of stations.
+        station: Option<String> = name().absent("any");
+        /// Uploads or downloads.
+        direction: Option<Direction> = word_or_none().absent("both");
+        /// Stations that lose at least this part of frames with full segments at the start of the run, the worse direction counting; sensors' flows too.
+        error_from: Option<f64> = probability().absent("any");
+        /// Stations that lose a smaller part.
+        error_below: Option<f64> = number(0.0..=1.0).absent("any");
+    }
+}
+
+/// Parameters of virtual buffer sharing (paper 000, section V).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VbsSetting {
+    /// Part of the limit that the queue is to hold, c, between 0 and 1. [-]
+    pub occupancy: f64,
+    /// Squared distance from that within which Algorithm 1 rests. [packets^2]
+    pub tol: f64,
+    /// What the shares are parts of.
+    pub share_of: ShareOf,
+    /// The rule for blocking probabilities.
+    pub law: Law,
+    /// Time between the controller's steps, above zero; `None`: at every arrival.
+    pub update: Option<Span>,
+}
+
+/// A class of flows with a share of the queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VbsClass {
+    /// Unique name.
+    pub name: String,
+    /// Its part as the file says it; those of all classes sum to at most 1. [-]
+    pub share: f64,
+    /// Its part of what all classes together have, h*: `share` over the sum of all. [-]
+    pub target: f64,
+    /// Numbers of its flows; at least one.
+    pub flows: Vec<u32>,
+}
+
+impl VbsTable {
+    /// The parameters for a queue of `limit` packets.
+    pub(super) fn with_limit(&self, limit: u32) -> VbsSetting {
+        let room = f64::from(limit);
+        VbsSetting {
+            occupancy: self.occupancy,
+            tol: self.tol.unwrap_or(1.0 / (room * room)),
+            share_of: self.share_of,
+            law: self.algorithm,
+            update: self.update,
+        }
+    }
+}
+
+impl VbsSetting {
+    /// The parameters in the normalised scenario.
+    pub(super) fn json(&self, limit_packets: u32) -> Json {
+        serde_json::json!({
+            "limit_packets": limit_packets,
+            "occupancy": self.occupancy,
+            "tol_packets2": self.tol,
+            "share_of": self.share_of.name(),
+            "algorithm": self.law.name(),
+            "update_s": self.update.map(Span::seconds),
+        })
+    }
+}
 
 /// A class that has had no packet for so long is absent.
 const ABSENCE: Span = Span(1_000_000_000);

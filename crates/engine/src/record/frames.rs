@@ -1,11 +1,11 @@
 //! Log of the frames on the air, for packet captures.
 
 use super::{Fate, FrameKind, FrameRecord};
+use crate::cell::Cell;
 use crate::kernel::time::{Span, Time};
 use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
 use crate::mac::dcf::{AP, CfEnd, Dcf, Outcome};
 use crate::scenario::{Rates, Scenario};
-use crate::world::{FlowState, Port};
 
 /// Frames on the air, up to a limit.
 #[derive(Clone, Debug)]
@@ -33,32 +33,24 @@ impl FrameLog {
     }
 
     /// Logs the exchange that `cell` has just ended; the frames are still heads of their queues.
-    pub(crate) fn exchange(
-        &mut self,
-        scenario: &Scenario,
-        cell: &Dcf,
-        outcome: Outcome,
-        ports: &[Port],
-        flows: &[FlowState],
-    ) {
+    pub(crate) fn exchange(&mut self, scenario: &Scenario, cell: &Cell, outcome: Outcome) {
+        let medium = cell.medium();
         if self.records.len() as u64 >= self.limit {
             return;
         }
-        self.tries.resize(ports.len(), 0);
-        if let Some(closing) = cell.cf_end() {
-            let from = cell.node(closing.from);
+        self.tries.resize(cell.queues(), 0);
+        if let Some(closing) = medium.cf_end() {
+            let from = medium.node(closing.from);
             self.records.push(cf_end(from, closing));
         }
-        for &contender in cell.transmitters() {
-            let Some(packet) = ports[contender as usize].queue.head().copied() else {
+        for &contender in medium.transmitters() {
+            let Some(packet) = cell.queue(contender as usize).head().copied() else {
                 continue;
             };
-            let from = cell.node(contender);
-            let Some(station) = flows[packet.flow as usize].station() else {
-                continue; // no packet of a wired flow comes here
-            };
-            let to = if from == AP { station as u32 + 1 } else { AP };
-            let discarded = cell.discarded().contains(&contender);
+            let from = medium.node(contender);
+            let station = cell.station_of(&packet);
+            let to = if from == AP { station } else { AP };
+            let discarded = medium.discarded().contains(&contender);
             let fate = match (outcome, discarded) {
                 (Outcome::Delivered { .. }, _) => Fate::Delivered,
                 (Outcome::Collided, false) => Fate::Collided,
@@ -66,7 +58,7 @@ impl FrameLog {
                 (Outcome::Corrupted, false) => Fate::Corrupted,
                 (Outcome::Corrupted, true) => Fate::CorruptedAndDiscarded,
             };
-            let rates = cell.rates(contender);
+            let rates = medium.rates(contender);
             let bytes = scenario.cell.frame_bytes(u32::from(packet.bytes));
             let retry = self.tries[contender as usize] > 0;
             let data = Draft {
@@ -79,7 +71,7 @@ impl FrameLog {
                 fate,
             };
             let log = Exchange {
-                cell,
+                cell: medium,
                 contender,
                 sifs: scenario.cell.phy.sifs,
                 rates,
@@ -92,7 +84,7 @@ impl FrameLog {
                 _ => self.tries[contender as usize] + 1,
             };
         }
-        for &contender in cell.discarded() {
+        for &contender in medium.discarded() {
             self.tries[contender as usize] = 0;
         }
     }

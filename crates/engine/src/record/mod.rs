@@ -1,14 +1,12 @@
-//! What a replication leaves behind: counters, time series, frames on the air.
+//! What a replication leaves behind beside what is measured: time series, frames on the air.
 
 mod frames;
-mod histogram;
 mod series;
 
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 pub use frames::FrameLog;
-pub(crate) use histogram::Histogram;
 pub use series::{Series, Track};
 
 /// Kind of a frame on the air.
@@ -62,35 +60,4 @@ pub struct FrameRecord {
     pub retry: bool,
     /// What became of it.
     pub fate: Fate,
-}
-
-/// Totals of one flow since the start of the run. Packets means segments or datagrams. Those that every
-/// packet changes come first, in a cache line.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub struct FlowCounters {
-    /// Packets sent, retransmissions included.
-    pub sent: u64,
-    /// Packets that reached the receiver, duplicates included.
-    pub arrived: u64,
-    /// Packets handed to the application, in order.
-    pub delivered: u64,
-    /// ACKs sent.
-    pub acks_sent: u64,
-    /// ACKs that reached the sender.
-    pub acks_arrived: u64,
-    /// Sum of round-trip samples (TCP) or one-way delays (UDP). [ns]
-    pub delay_ns: u64,
-    /// Number of those samples.
-    pub delay_samples: u64,
-    /// Time integral of cwnd. [packets ns]
-    pub cwnd_ns: f64,
-    /// Segments sent again.
-    pub retransmitted: u64,
-    /// What the last segments of delivered web messages lack to full ones. [bytes]
-    pub short_bytes: u64,
-    /// Packets lost: full queues, wire, attempt limit.
-    pub lost: u64,
-    /// ACKs lost.
-    pub acks_lost: u64,
 }

@@ -1,10 +1,16 @@
-//! Time series sampled at a fixed interval.
+//! Time series sampled at a fixed interval: a track is a name and the function that reads it.
 
 use serde::Serialize;
 
+use crate::bottleneck::Bottleneck;
+use crate::conflict::Conflict;
 use crate::kernel::time::Span;
-use crate::scenario::{Flow, Transport};
-use crate::world::{Endpoints, Port, World};
+use crate::quantities::{
+    AGGRESSIVENESS, AIRTIME_FRACTION, CAPACITY, CONNECTIONS, CWND, GOODPUT, OCCUPANCY, PING_RTT,
+    Quantity, RTT, UTILISATION,
+};
+use crate::scenario::Transport;
+use crate::world::{User, World};
 
 /// One sampled quantity of one item.
 #[derive(Clone, Debug, Serialize)]
@@ -17,6 +23,8 @@ pub struct Track {
     pub quantity: &'static str,
     /// One value a sample.
     pub values: Vec<f64>,
+    #[serde(skip)]
+    reading: Reading,
 }
 
 /// Time series of one replication, warm-up included.
@@ -26,158 +34,273 @@ pub struct Series {
     pub interval_s: f64,
     /// Sample instants. [s]
     pub time_s: Vec<f64>,
-    /// Queue lengths, cwnd, rate of the bottleneck and last ping at the instant (NaN: not yet); goodput, utilisation and round-trip time of a user (NaN: no ACK) over the interval before it.
+    /// Queue lengths, cwnd, rate of the bottleneck and last ping at the instant (NaN: not yet); goodput,
+    /// utilisation and round-trip time of a user (NaN: no ACK) over the interval before it.
     pub tracks: Vec<Track>,
-    #[serde(skip)]
-    delivered: Vec<u64>,
-    /// Of each link, up to the last sample.
-    #[serde(skip)]
-    busy_ns: Vec<u64>,
-    /// Of each link on air, up to the last sample.
-    #[serde(skip)]
-    air_ns: Vec<u64>,
-    /// Of each user over such links, segments delivered up to the last sample.
-    #[serde(skip)]
-    user_delivered: Vec<u64>,
-    /// Of each of them, sum and number of round-trip times up to the last sample. [ns]
-    #[serde(skip)]
-    user_delay: Vec<[u64; 2]>,
+}
+
+/// How a value is found.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    /// Number of the item among its kind.
+    item: usize,
+    how: How,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum How {
+    /// What it is at the instant.
+    Now(fn(&World<'_>, usize) -> f64),
+    /// From what totals have grown by in the interval before.
+    Over {
+        totals: fn(&World<'_>, usize) -> [u64; 2],
+        value: fn(&Interval<'_>) -> f64,
+        /// Totals at the sample before.
+        before: [u64; 2],
+    },
+}
+
+/// An interval between two samples, for one item.
+struct Interval<'a> {
+    world: &'a World<'a>,
+    item: usize,
+    /// What the totals have grown by.
+    grown: [u64; 2],
+    length_s: f64,
+}
+
+impl Track {
+    fn new(list: &'static str, name: &str, quantity: Quantity, item: usize, how: How) -> Track {
+        Track {
+            list,
+            name: name.to_owned(),
+            quantity: quantity.name,
+            values: Vec::new(),
+            reading: Reading { item, how },
+        }
+    }
+
+    fn sample(&mut self, world: &World<'_>, length_s: f64) {
+        let item = self.reading.item;
+        self.values.push(match &mut self.reading.how {
+            How::Now(value) => value(world, item),
+            How::Over {
+                totals,
+                value,
+                before,
+            } => {
+                let after = totals(world, item);
+                let grown = [after[0] - before[0], after[1] - before[1]];
+                *before = after;
+                value(&Interval {
+                    world,
+                    item,
+                    grown,
+                    length_s,
+                })
+            }
+        });
+    }
+}
+
+impl Interval<'_> {
+    /// The first total grew by nanoseconds of being busy.
+    fn busy_part(&self) -> f64 {
+        self.grown[0] as f64 / 1e9 / self.length_s
+    }
+
+    /// The first total grew by packets of so many bits.
+    fn bits_per_second(&self, bits: f64) -> f64 {
+        self.grown[0] as f64 * bits / self.length_s
+    }
+}
+
+fn over(totals: fn(&World<'_>, usize) -> [u64; 2], value: fn(&Interval<'_>) -> f64) -> How {
+    How::Over {
+        totals,
+        value,
+        before: [0; 2],
+    }
 }
 
 impl Series {
     pub(crate) fn new(world: &World<'_>, interval: Span) -> Series {
-        let track = |list, name: &str, quantity| Track {
-            list,
-            name: name.to_owned(),
-            quantity,
-            values: Vec::new(),
-        };
-        let names = (0..ports(world).len()).map(|contender| world.queue_name(contender));
-        let mut tracks: Vec<Track> = names
-            .map(|name| track("queues", &name, "occupancy_packets"))
-            .collect();
-        for wired in world.links.iter().filter(|wired| wired.label.shown) {
-            tracks.push(track("queues", &wired.label.name, "occupancy_packets"));
-            tracks.push(track("links", &wired.label.name, "utilisation"));
-        }
-        if let Some(vsb) = &world.vsb {
-            tracks.push(track("links", "vsb", "capacity_bps"));
-            tracks.push(track("links", "vsb", "ping_rtt_s"));
-            let leaves = vsb.leaves.iter();
-            tracks.extend(leaves.map(|(_, name)| track("queues", name, "occupancy_packets")));
-        }
-        let scenario = world.scenario;
-        let is_web = |flow: &&Flow| matches!(flow.transport, Transport::Web(_));
-        let flows = scenario.flows.iter().filter(|flow| !is_web(flow));
-        tracks.extend(
-            flows
-                .clone()
-                .map(|flow| track("flows", &flow.name, "goodput_bps")),
-        );
-        let tcp = flows.filter(|flow| matches!(flow.transport, Transport::Tcp(_)));
-        tracks.extend(tcp.map(|flow| track("flows", &flow.name, "cwnd_packets")));
-        if let Some(air) = &world.air {
-            for name in &air.names {
-                tracks.push(track("links", name, "airtime_fraction"));
-                tracks.push(track("links", name, "aggressiveness"));
-            }
-            for flow in scenario.csma.iter().flat_map(|csma| &csma.flows) {
-                tracks.push(track("flows", &flow.name, "goodput_bps"));
-                tracks.push(track("flows", &flow.name, "connections"));
-                if flow.is_tcp() {
-                    tracks.push(track("flows", &flow.name, "rtt_s"));
-                }
-            }
-        }
-        let users = world.air.as_ref().map_or(0, |air| air.users.len());
+        let mut tracks = Vec::new();
+        of_cell(world, &mut tracks);
+        of_links(world, &mut tracks);
+        of_bottleneck(world, &mut tracks);
+        of_flows(world, &mut tracks);
+        of_conflict(world, &mut tracks);
         Series {
-            air_ns: vec![0; world.ports.len()],
-            user_delivered: vec![0; users],
-            user_delay: vec![[0; 2]; users],
             interval_s: interval.seconds(),
             time_s: Vec::new(),
             tracks,
-            delivered: vec![0; scenario.flows.len()],
-            busy_ns: vec![0; world.links.len()],
         }
     }
 
     pub(crate) fn sample(&mut self, world: &World<'_>) {
-        self.time_s.push(world.now.seconds());
-        let mut tracks = self.tracks.iter_mut();
-        let mut push = |value| {
-            if let Some(track) = tracks.next() {
-                track.values.push(value);
+        self.time_s.push(world.now().seconds());
+        for track in &mut self.tracks {
+            track.sample(world, self.interval_s);
+        }
+    }
+}
+
+/// The queues of a cell; without stations there is no cell.
+fn of_cell(world: &World<'_>, tracks: &mut Vec<Track>) {
+    let cell = world.radio().cell();
+    let Some(cell) = cell.filter(|_| !world.scenario().stations.is_empty()) else {
+        return;
+    };
+    let length = How::Now(|world, number| world.radio().queue(number).length(world.now()) as f64);
+    for number in 0..cell.queues() {
+        let name = cell.queue_name(number);
+        tracks.push(Track::new("queues", name, OCCUPANCY, number, length));
+    }
+}
+
+fn of_links(world: &World<'_>, tracks: &mut Vec<Track>) {
+    let length =
+        How::Now(|world, number| world.wires().links()[number].link().length(world.now()) as f64);
+    let busy = over(
+        |world, number| [world.wires().links()[number].link().busy_ns(world.now()), 0],
+        |over| over.busy_part(),
+    );
+    for (number, wired) in world.wires().links().iter().enumerate() {
+        if wired.is_shown() {
+            tracks.push(Track::new(
+                "queues",
+                wired.name(),
+                OCCUPANCY,
+                number,
+                length,
+            ));
+            tracks.push(Track::new("links", wired.name(), UTILISATION, number, busy));
+        }
+    }
+}
+
+fn of_bottleneck(world: &World<'_>, tracks: &mut Vec<Track>) {
+    if world.bottleneck().is_none() {
+        return;
+    }
+    let rate = How::Now(|world, _| {
+        let rate_bps = world.bottleneck().and_then(Bottleneck::rate_bps);
+        rate_bps.map_or(f64::NAN, |bps| bps as f64)
+    });
+    let rtt = How::Now(|world, _| {
+        let rtt = world.bottleneck().and_then(Bottleneck::last_rtt);
+        rtt.map_or(f64::NAN, Span::seconds)
+    });
+    let length = How::Now(|world, leaf| {
+        let leaves = world.wires().bottleneck();
+        leaves.map_or(0.0, |wired| wired.link().leaves()[leaf].length() as f64)
+    });
+    tracks.push(Track::new("links", "vsb", CAPACITY, 0, rate));
+    tracks.push(Track::new("links", "vsb", PING_RTT, 0, rtt));
+    for (leaf, name) in world.scenario().bottleneck_leaves() {
+        tracks.push(Track::new("queues", &name, OCCUPANCY, leaf, length));
+    }
+}
+
+/// Flows of the scenario, web sources not among them.
+fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
+    let goodput = over(
+        |world, flow| {
+            let flow = &world.flows().states()[flow];
+            [flow.counters(world.now()).delivered, 0]
+        },
+        |over| over.bits_per_second(over.world.payload_bits(over.item)),
+    );
+    let cwnd = How::Now(|world, flow| {
+        let sender = world.flows().states()[flow].sender();
+        sender.map_or(f64::NAN, |sender| sender.cwnd())
+    });
+    let flows = world.scenario().flows.iter().enumerate();
+    for (number, flow) in flows.clone() {
+        match flow.transport {
+            Transport::Web(_) => {}
+            Transport::Tcp(_) | Transport::Udp(_) => {
+                tracks.push(Track::new("flows", &flow.name, GOODPUT, number, goodput));
             }
-        };
-        for port in ports(world) {
-            push(port.queue.length(world.now) as f64);
         }
-        for (index, wired) in world
-            .links
-            .iter()
-            .enumerate()
-            .filter(|(_, wired)| wired.label.shown)
-        {
-            push(wired.link.length(world.now) as f64);
-            let busy_ns = wired.link.busy_ns(world.now);
-            push((busy_ns - self.busy_ns[index]) as f64 / 1e9 / self.interval_s);
-            self.busy_ns[index] = busy_ns;
-        }
-        if let Some(vsb) = &world.vsb {
-            push(vsb.rate_bps().map_or(f64::NAN, |bps| bps as f64));
-            push(vsb.last_rtt.map_or(f64::NAN, Span::seconds));
-            let leaves = world.links[vsb.link].link.leaves();
-            for &(leaf, _) in &vsb.leaves {
-                push(leaves[leaf as usize].length() as f64);
-            }
-        }
-        let own = world.flows.iter().take(self.delivered.len());
-        for (index, flow) in own.clone().enumerate() {
-            if let Endpoints::Web(_) = flow.endpoints {
-                continue;
-            }
-            let packets = flow.counters.delivered - self.delivered[index];
-            self.delivered[index] = flow.counters.delivered;
-            push(packets as f64 * world.payload_bits(index) / self.interval_s);
-        }
-        for flow in own {
-            if let Endpoints::Tcp(tcp) = &flow.endpoints {
-                push(tcp.0.cwnd());
-            }
-        }
-        let (Some(air), Some(csma)) = (&world.air, &world.scenario.csma) else {
-            return;
-        };
-        for (link, drive) in air.drives.iter().enumerate() {
-            let (air_ns, _) = air.medium().air_ns(link as u32, world.now);
-            push((air_ns - self.air_ns[link]) as f64 / 1e9 / self.interval_s);
-            self.air_ns[link] = air_ns;
-            push(drive.r);
-        }
-        for (index, user) in air.users.iter().enumerate() {
-            let delivered = user.sum(&world.flows, |c| c.delivered);
-            let packets = delivered - self.user_delivered[index];
-            self.user_delivered[index] = delivered;
-            let bits = 8.0 * f64::from(csma.flows[index].payload_bytes());
-            push(packets as f64 * bits / self.interval_s);
-            push(user.connections() as f64);
-            if user.is_tcp() {
-                let before = self.user_delay[index];
-                let sums = [
-                    user.sum(&world.flows, |c| c.delay_ns),
-                    user.sum(&world.flows, |c| c.delay_samples),
-                ];
-                self.user_delay[index] = sums;
-                // NaN without a sample
-                push((sums[0] - before[0]) as f64 / 1e9 / (sums[1] - before[1]) as f64);
+    }
+    for (number, flow) in flows {
+        match flow.transport {
+            Transport::Web(_) | Transport::Udp(_) => {}
+            Transport::Tcp(_) => {
+                tracks.push(Track::new("flows", &flow.name, CWND, number, cwnd));
             }
         }
     }
 }
 
-/// The queues of the cell's nodes; without stations there is no cell.
-fn ports<'a>(world: &'a World<'_>) -> &'a [Port] {
-    let has_cell = !world.scenario.stations.is_empty();
-    if has_cell { &world.ports } else { &[] }
+/// Links on a conflict graph, and their users.
+fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
+    let (Some(conflict), Some(csma)) = (world.radio().conflict(), &world.scenario().csma) else {
+        return;
+    };
+    let airtime = over(
+        |world, link| {
+            let of_link =
+                |conflict: &Conflict| conflict.medium().air_ns(link as u32, world.now()).0;
+            [world.radio().conflict().map_or(0, of_link), 0]
+        },
+        |over| over.busy_part(),
+    );
+    let drive = How::Now(|world, link| {
+        let conflict = world.radio().conflict();
+        conflict.map_or(f64::NAN, |conflict| conflict.drives()[link].r())
+    });
+    for link in 0..conflict.queues() {
+        let name = conflict.name(link);
+        tracks.push(Track::new("links", name, AIRTIME_FRACTION, link, airtime));
+        tracks.push(Track::new("links", name, AGGRESSIVENESS, link, drive));
+    }
+    let goodput = over(
+        |world, user| {
+            let flows = world.flows().states();
+            [
+                user_of(world, user).map_or(0, |one| one.sum(flows, |c| c.delivered)),
+                0,
+            ]
+        },
+        |over| {
+            let payload = user_of(over.world, over.item).map_or(0, User::payload_bytes);
+            over.bits_per_second(8.0 * f64::from(payload))
+        },
+    );
+    let connections = How::Now(|world, user| {
+        user_of(world, user).map_or(f64::NAN, |one| one.connections() as f64)
+    });
+    let rtt = over(
+        |world, user| {
+            let flows = world.flows().states();
+            user_of(world, user).map_or([0; 2], |one| {
+                [
+                    one.sum(flows, |c| c.delay_ns),
+                    one.sum(flows, |c| c.delay_samples),
+                ]
+            })
+        },
+        // NaN without a sample
+        |over| over.grown[0] as f64 / 1e9 / over.grown[1] as f64,
+    );
+    for (user, flow) in csma.flows.iter().enumerate() {
+        tracks.push(Track::new("flows", &flow.name, GOODPUT, user, goodput));
+        tracks.push(Track::new(
+            "flows",
+            &flow.name,
+            CONNECTIONS,
+            user,
+            connections,
+        ));
+        if flow.is_tcp() {
+            tracks.push(Track::new("flows", &flow.name, RTT, user, rtt));
+        }
+    }
+}
+
+fn user_of<'a>(world: &'a World<'_>, number: usize) -> Option<&'a User> {
+    world.users().map(|users| &users[number])
 }

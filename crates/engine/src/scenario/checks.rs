@@ -1,20 +1,21 @@
-//! What several values must satisfy together. A value that was refused is not judged again.
+//! What several values of different parts must satisfy together. A value that was refused is not
+//! judged again.
 
-use super::access;
-use super::channel;
 use super::csma;
-use super::decode::{Entry, Section};
-use super::grammar::{FLOW, Kind};
-use super::layers::Layers;
-use super::model::{Access, Category};
-use super::presets::Preset;
-use super::problem::Problems;
-use super::queue;
-use super::stations::{self, SHAPES};
-use super::units::{self, TIME};
-use super::value;
+use super::flows::{CONNECTIONS, DATAGRAMS, REPORTS, StationFlow};
+use super::model::*;
+use super::root::{Root, RootKeys, StationTable};
+use super::stations::{self, shapes};
 use super::vbs;
-use super::vsb;
+use super::wired::{FlowTable, Hosts};
+use crate::app::{Datagrams, SensorSettings, SourceRate, WiredDatagrams};
+use crate::kernel::time::Span;
+use crate::mac::Preset;
+use crate::notation::decode::{Said, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::Problems;
+use crate::notation::setting::{FileTable, KeyOf};
+use crate::notation::units::{self, TIME};
 
 /// Largest MSDU, LLC/SNAP header included (IEEE 802.11-2016, 9.2.4.7). [bytes]
 const LARGEST_MSDU: u32 = 2_304;
@@ -30,63 +31,79 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_times(root, problems);
     stations::check(root, problems);
     check_wired_flows(root, problems);
-    vsb::check(root, problems);
+    check_bottleneck(root, problems);
     csma::check(root, problems);
-    queue::check(root, "queue", problems);
-    for (_, link) in root.named("link") {
-        queue::check(link, "queue", problems);
-        queue::check(link, "back_queue", problems);
+    QueueSetting::check(root, RootKeys::queue, problems);
+    for (_, link) in root.tables(RootKeys::link) {
+        QueueSetting::check(link, LinkSettings::queue, problems);
+        QueueSetting::check(link, LinkSettings::back_queue, problems);
     }
-    if let Some(wire) = root.table("wire") {
-        queue::check(wire, "queue", problems);
+    if let Some(wire) = root.inside(RootKeys::wire) {
+        QueueSetting::check(wire, Wire::queue, problems);
     }
-    let Some(cell) = root.table("cell") else {
+    let Some(cell) = root.inside(RootKeys::cell) else {
         check_cell_is_not_needed(root, problems);
         return;
     };
-    check_cell(cell, problems);
+    Cell::check(cell, problems);
     vbs::check(root, problems);
-    if !root.lacks("station") && root.named("station").is_empty() {
+    let stations = root.tables(RootKeys::station);
+    if !root.lacks(RootKeys::station.name()) && stations.is_empty() {
         let message = "no station is in it; needed are tables [station.NAME]";
         problems.add(cell.origin, &cell.path, message.to_owned());
     }
-    for (_, station) in root.named("station") {
-        queue::check(station, "queue", problems);
-        check_windows(&[station, cell], problems);
-        check_aifsns(&[station, cell], problems);
-        channel::check(root, station, problems);
-        for key in ["upload", "download"] {
-            if let Some(connections) = station.table(key) {
-                check_lifetime(connections, problems);
-                check_segment(root, cell, station, connections, problems);
-            }
+    let duration = root.said(Root::duration).map(|said| said.value);
+    for (_, station) in stations {
+        QueueSetting::check(station, StationTable::queue, problems);
+        Cell::check_station(station, cell, problems);
+        Channel::check(station, duration, problems);
+        for connections in CONNECTIONS
+            .iter()
+            .filter_map(|(key, _)| station.inside(*key))
+        {
+            check_lifetime(connections, problems);
+            check_segment(root, cell, station, connections, problems);
         }
-        for key in ["udp_up", "udp_down"] {
-            if let Some(source) = station.table(key) {
-                check_lifetime(source, problems);
-                check_source(root, cell, source, problems);
-            }
+        for source in DATAGRAMS.iter().filter_map(|(key, _)| station.inside(*key)) {
+            check_lifetime(source, problems);
+            check_source(root, cell, source, problems);
         }
-        for key in ["sensor_up", "sensor_down"] {
-            if let Some(reports) = station.table(key) {
-                check_lifetime(reports, problems);
-                check_report(root, cell, station, reports, problems);
+        for reports in REPORTS.iter().filter_map(|(key, _)| station.inside(*key)) {
+            check_lifetime(reports, problems);
+            check_report(root, cell, station, reports, problems);
+        }
+    }
+}
+
+/// A bottleneck stands in front of an access point.
+fn check_bottleneck(root: &Section, problems: &mut Problems) {
+    let Some(vsb) = root.inside(RootKeys::vsb) else {
+        return;
+    };
+    match root.inside(RootKeys::cell) {
+        None => {
+            let message = "it stands in front of an access point; needed is a cell with stations";
+            problems.add(vsb.origin, &vsb.path, message.to_owned());
+        }
+        Some(cell) => {
+            if let Some(phy) = cell.said(Phy::kind) {
+                VsbSettings::check(vsb, Preset::of(phy.value).rate_bps, problems);
             }
         }
     }
 }
 
 fn check_cell_is_not_needed(root: &Section, problems: &mut Problems) {
-    if let Some((_, station)) = root.named("station").first()
-        && !root.lacks("cell")
-    {
-        let message = "missing; needed with stations is a table with at least the key phy";
-        problems.add(station.origin, "cell", message.to_owned());
+    if root.lacks(RootKeys::cell.name()) {
         return;
     }
-    if let Some(wire) = root.table("wire")
+    if let Some((_, station)) = root.tables(RootKeys::station).first() {
+        let message = "missing; needed with stations is a table with at least the key phy";
+        problems.add(station.origin, RootKeys::cell.name(), message.to_owned());
+        return;
+    }
+    if let Some(wire) = root.inside(RootKeys::wire)
         && wire.given
-        && !root.lacks("cell")
     {
         let message = "is between an access point and its servers, and there is no cell; allowed \
                        beside a `cell`";
@@ -96,58 +113,67 @@ fn check_cell_is_not_needed(root: &Section, problems: &mut Problems) {
 }
 
 fn check_wired_flows(root: &Section, problems: &mut Problems) {
-    if let Some(tcp) = root.table("tcp")
-        && SHAPES.iter().any(|shape| root.table(shape).is_some())
+    let tcp = root.inside(RootKeys::tcp);
+    if let Some(tcp) = tcp
+        && shapes(root).next().is_some()
     {
-        check_recovery(Layers(&[tcp]), problems);
+        TcpSettings::check(Layers(&[tcp]), problems);
     }
-    for (_, flow) in root.named("flow") {
-        check_lifetime(flow, problems);
-        if let Some(tcp) = root.table("tcp") {
-            check_recovery(Layers(&[flow, tcp]), problems);
+    for (_, flow) in root.tables(RootKeys::flow) {
+        check_lifetime_of(flow, FlowTable::start, FlowTable::stop, problems);
+        if let Some(tcp) = tcp {
+            TcpSettings::check(Layers(&[flow, tcp]), problems);
         }
         check_web(flow, problems);
-        let Some(source) = flow.table("udp") else {
-            if let Some(tcp) = root.table("tcp") {
-                check_recovery(Layers(&[flow, tcp]), problems);
-            }
+        let Some(source) = flow.inside(FlowTable::udp) else {
             continue;
         };
-        if let Some(udp) = root.table("udp") {
-            check_datagram_rate(source, Layers(&[source, udp]), problems);
+        if let Some(udp) = root.inside(RootKeys::udp) {
+            let rate = source.said(WiredDatagrams::rate);
+            check_datagram_rate(rate, Layers(&[source, udp]), problems);
         }
-        if source.entry("rate").is_none() && !source.lacks("rate") {
-            let path = format!("{}.rate", source.path);
-            let message = "missing; needed is a rate such as \"2 Mbps\"".to_owned();
-            problems.add(source.origin, &path, message);
+        missing(
+            source,
+            WiredDatagrams::rate,
+            "a rate such as \"2 Mbps\"",
+            problems,
+        );
+        let tcp = TcpSettings::table().names();
+        for key in tcp.chain([FlowTable::segments.name()]) {
+            if let Some(entry) = flow.entry(key) {
+                let message = format!("{} is of TCP; allowed is a flow without udp", entry.shown);
+                problems.add(entry.origin, &entry.path, message);
+            }
         }
-        let tcp = FLOW.keys().filter(|(_, from)| *from == Some("tcp"));
-        let tcp = tcp.map(|(key, _)| key.name).chain(["segments"]);
-        for entry in tcp.filter_map(|key| flow.entry(key)) {
-            let message = format!("{} is of TCP; allowed is a flow without udp", entry.shown);
-            problems.add(entry.origin, &entry.path, message);
-        }
+    }
+}
+
+/// Complains if a key that only a table which is there needs is not.
+fn missing<T>(table: &Section, key: KeyOf<T>, needed: &str, problems: &mut Problems) {
+    if table.entry(key.name()).is_none() && !table.lacks(key.name()) {
+        let message = format!("missing; needed is {needed}");
+        problems.add(table.origin, &table.path(key.name()), message);
     }
 }
 
 /// A web source is one flow that never ends by itself.
 fn check_web(flow: &Section, problems: &mut Problems) {
-    let Some(web) = flow.table("web") else {
+    let Some(web) = flow.inside(FlowTable::web) else {
         return;
     };
-    if web.entry("connections").is_none() && !web.lacks("connections") {
-        let path = format!("{}.connections", web.path);
-        let message = "missing; needed is a number of connections a second".to_owned();
-        problems.add(web.origin, &path, message);
-    }
-    if let Some(source) = flow.table("udp") {
+    let needed = "a number of connections a second";
+    missing(web, WebSettings::connections_per_s, needed, problems);
+    if let Some(source) = flow.inside(FlowTable::udp) {
         let message = "beside `web`; allowed is one of the two".to_owned();
         problems.add(source.origin, &source.path, message);
     }
-    for entry in ["count", "segments", "access_spread", "rtt_spread"]
-        .iter()
-        .filter_map(|key| flow.entry(key))
-    {
+    let of_bulk = [
+        FlowTable::count.name(),
+        FlowTable::segments.name(),
+        Hosts::access_spread.name(),
+        Hosts::rtt_spread.name(),
+    ];
+    for entry in of_bulk.iter().filter_map(|key| flow.entry(key)) {
         let message = format!(
             "{} is of bulk TCP; allowed is a flow without web",
             entry.shown
@@ -157,12 +183,13 @@ fn check_web(flow: &Section, problems: &mut Problems) {
 }
 
 fn check_times(root: &Section, problems: &mut Problems) {
-    let Some(duration) = root.entry("duration").and_then(Entry::duration) else {
+    let Some(duration) = root.said(Root::duration) else {
         return;
     };
+    let duration = duration.value;
     let shown = units::show(duration.0, TIME);
-    if let Some(warmup) = root.entry("warmup")
-        && warmup.duration().is_some_and(|span| span >= duration)
+    if let Some(warmup) = root.said(RootKeys::warmup)
+        && warmup.value.is_some_and(|span| span >= duration)
     {
         let message = format!(
             "{} leaves nothing to measure; allowed is less than the duration of {shown}",
@@ -170,136 +197,48 @@ fn check_times(root: &Section, problems: &mut Problems) {
         );
         problems.add(warmup.origin, &warmup.path, message);
     }
-    let interval = root
-        .table("record")
-        .and_then(|r| r.entry("series_interval"));
-    if let Some(entry) = interval
-        && let Some(span) = entry.duration()
-        && span > duration
-    {
-        let message = format!(
+    let record = root.inside(RootKeys::record);
+    let Some(interval) = record.and_then(|record| record.said(Record::series_interval)) else {
+        return;
+    };
+    let Some(span) = interval.value else {
+        return;
+    };
+    let samples = duration.0 / span.0;
+    let message = if span > duration {
+        format!(
             "{} leaves no sample; allowed is at most the duration of {shown}",
-            entry.shown
-        );
-        problems.add(entry.origin, &entry.path, message);
-    }
-    if let Some(entry) = interval
-        && let Some(span) = entry.duration()
-        && duration.0 / span.0 > MOST_SAMPLES
-    {
-        let message = format!(
-            "{} makes {} samples of {shown}; allowed are at most {MOST_SAMPLES}",
-            entry.shown,
-            duration.0 / span.0
-        );
-        problems.add(entry.origin, &entry.path, message);
-    }
-}
-
-fn check_cell(cell: &Section, problems: &mut Problems) {
-    let Some(ap) = cell.table("ap") else {
+            interval.shown
+        )
+    } else if samples > MOST_SAMPLES {
+        format!(
+            "{} makes {samples} samples of {shown}; allowed are at most {MOST_SAMPLES}",
+            interval.shown
+        )
+    } else {
         return;
     };
-    check_windows(&[cell], problems);
-    check_windows(&[ap, cell], problems);
-    if let (Some(_), Some(long)) = (cell.table("ap_queue"), ap.table("queue")) {
-        let message = "repeats `cell.ap_queue`; allowed is one of the two".to_owned();
-        problems.add(long.origin, &long.path, message);
-    }
-    for (table, key) in [(cell, "ap_queue"), (cell, "queue"), (ap, "queue")] {
-        queue::check(table, key, problems);
-    }
-    let Some(preset) = preset(cell) else {
-        return;
-    };
-    let sifs = Layers(&[cell]).duration("sifs").unwrap_or(preset.sifs);
-    if let Some(timeout) = cell.entry("ack_timeout")
-        && timeout.duration().is_some_and(|span| span <= sifs)
-    {
-        let message = format!(
-            "{} ends before an ACK begins; allowed is more than the SIFS of {}",
-            timeout.shown,
-            units::show(sifs.0, TIME)
-        );
-        problems.add(timeout.origin, &timeout.path, message);
-    }
-}
-
-/// The preset of the cell, if its name is known.
-pub(super) fn preset(cell: &Section) -> Option<&'static Preset> {
-    Preset::named(cell.entry("phy")?.word()?)
-}
-
-/// CWmin must not be above CWmax, in any category; said of a node that has a say in it, where the
-/// nearest table gives one of them.
-fn check_windows(node: &[&Section], problems: &mut Problems) {
-    let Some(preset) = node.last().and_then(|cell| preset(cell)) else {
-        return;
-    };
-    let gives = |table: &&&Section| {
-        let given = |key: &str| table.entry(key).is_some();
-        given("cwmin") || given("cwmax")
-    };
-    for category in Category::ALL {
-        let tables = access::tables(node, category);
-        let refused = |table: &&Section| table.lacks("cwmin") || table.lacks("cwmax");
-        if node.iter().chain(&tables).any(refused) {
-            continue;
-        }
-        let Access { cwmin, cwmax, .. } = access::access(node, preset, category);
-        let Some(nearest) = tables.iter().find(gives) else {
-            continue;
-        };
-        let has_a_say = gives(&&node[0]) || tables.first().is_some_and(|own| gives(&own));
-        if cwmin <= cwmax || !has_a_say {
-            continue;
-        }
-        let place = match tables.first() {
-            Some(own) if own.path == nearest.path => String::new(),
-            _ => format!(" in `{}`", node[0].path),
-        };
-        let (key, message) = if nearest.entry("cwmin").is_some() {
-            let allowed = format!("allowed is a whole number from 0 to {cwmax}");
-            ("cwmin", format!("{cwmin} is above cwmax{place}; {allowed}"))
-        } else {
-            let allowed = format!("allowed is a whole number from {cwmin} to 32767");
-            ("cwmax", format!("{cwmax} is below cwmin{place}; {allowed}"))
-        };
-        if let Some(entry) = nearest.entry(key) {
-            problems.add(entry.origin, &entry.path, message);
-        }
-    }
-}
-
-/// PIFS is for the access point; said once of a value that several stations share.
-fn check_aifsns(station: &[&Section], problems: &mut Problems) {
-    for category in Category::ALL {
-        let tables = access::tables(station, category);
-        let Some(entry) = Layers(&tables).entry("aifsn") else {
-            continue;
-        };
-        if entry.count() != Some(1) || problems.concern(&entry.path) {
-            continue;
-        }
-        let message = format!(
-            "{} is too small for a station; allowed {}",
-            entry.shown,
-            value::allowed(&Kind::Aifsn, None)
-        );
-        let hint = "`cell.ap` has an `aifsn` of its own".to_owned();
-        problems.add_with_hint(entry.origin, &entry.path, message, Some(hint));
-    }
+    problems.add(interval.origin, &interval.path, message);
 }
 
 fn check_lifetime(flow: &Section, problems: &mut Problems) {
-    let start = flow.entry("start").and_then(Entry::duration);
-    if let (Some(start), Some(stop)) = (start, flow.entry("stop"))
-        && stop.duration().is_some_and(|stop| stop <= start)
+    check_lifetime_of(flow, StationFlow::start, StationFlow::stop, problems);
+}
+
+/// A flow begins before it ends.
+fn check_lifetime_of(
+    flow: &Section,
+    start: KeyOf<Span>,
+    stop: KeyOf<Option<Span>>,
+    problems: &mut Problems,
+) {
+    if let (Some(start), Some(stop)) = (flow.said(start), flow.said(stop))
+        && stop.value.is_some_and(|stop| stop <= start.value)
     {
         let message = format!(
             "{} is not after the start; allowed is more than {}",
             stop.shown,
-            units::show(start.0, TIME)
+            units::show(start.value.0, TIME)
         );
         problems.add(stop.origin, &stop.path, message);
     }
@@ -312,31 +251,16 @@ fn check_segment(
     connections: &Section,
     problems: &mut Problems,
 ) {
-    if let (Some(tcp), Some(station_tcp)) = (root.table("tcp"), station.table("tcp")) {
-        let layers = Layers(&[connections, station_tcp, tcp]);
-        check_msdu(cell, layers, ("mss", "header"), connections, problems);
-        check_recovery(layers, problems);
-    }
-}
-
-/// Tahoe has no recovery to which a scoreboard could say what is missing, and only with one can
-/// proportional rate reduction count. Said once of a value that several flows share.
-fn check_recovery(layers: Layers, problems: &mut Problems) {
-    let on = |key: &str| layers.entry(key).filter(|entry| entry.flag() == Some(true));
-    if let Some(sack) = on("sack")
-        && layers.entry("congestion").and_then(Entry::word) == Some("tahoe")
-        && !problems.concern(&sack.path)
-    {
-        let message = "true contradicts the congestion control \"tahoe\", which sends everything \
-                       again after a loss; allowed is false";
-        problems.add(sack.origin, &sack.path, message.to_owned());
-    }
-    if let Some(prr) = on("prr")
-        && on("sack").is_none()
-        && !problems.concern(&prr.path)
-    {
-        let message = "true needs selective acknowledgements; allowed is false, or sack = true";
-        problems.add(prr.origin, &prr.path, message.to_owned());
+    let tcp = (
+        root.inside(RootKeys::tcp),
+        station.inside(StationTable::tcp),
+    );
+    if let (Some(tcp), Some(station_tcp)) = tcp {
+        let tables = [connections, station_tcp, tcp];
+        let layers = Layers(&tables);
+        let sizes = (TcpSettings::mss_bytes, TcpSettings::header_bytes);
+        check_msdu(cell, layers, sizes, connections, problems);
+        TcpSettings::check(layers, problems);
     }
 }
 
@@ -344,21 +268,19 @@ fn check_recovery(layers: Layers, problems: &mut Problems) {
 fn check_msdu(
     cell: &Section,
     layers: Layers,
-    (payload, header): (&str, &str),
+    (payload, header): (KeyOf<u32>, KeyOf<u32>),
     flow: &Section,
     problems: &mut Problems,
 ) {
-    let (Some(payload), Some(header)) = (layers.entry(payload), layers.entry(header)) else {
+    let (Some(payload), Some(header)) = (layers.said(payload), layers.said(header)) else {
         return;
     };
-    let (Some(payload_bytes), Some(header_bytes)) = (payload.size(), header.size()) else {
+    let Some(llc) = cell.said(Cell::llc_bytes) else {
         return;
     };
-    let Some(llc_bytes) = Layers(&[cell]).size("llc") else {
-        return;
-    };
+    let (header_bytes, llc_bytes) = (header.value, llc.value);
     let room = LARGEST_MSDU.saturating_sub(header_bytes + llc_bytes);
-    if payload_bytes <= room {
+    if payload.value <= room {
         return;
     }
     let message = format!(
@@ -370,19 +292,24 @@ fn check_msdu(
 }
 
 fn check_source(root: &Section, cell: &Section, source: &Section, problems: &mut Problems) {
-    let Some(udp) = root.table("udp") else {
+    let Some(udp) = root.inside(RootKeys::udp) else {
         return;
     };
-    let layers = Layers(&[source, udp]);
-    check_msdu(cell, layers, ("packet", "header"), source, problems);
-    let greedy = |entry: &Entry| entry.word() == Some("greedy");
-    match (source.entry("rate"), source.entry("arrivals")) {
-        (None, arrivals) if !arrivals.is_some_and(greedy) && !source.lacks("rate") => {
-            let path = format!("{}.rate", source.path);
-            let message = "missing; needed is a rate such as \"2 Mbps\", or \"greedy\"".to_owned();
-            problems.add(source.origin, &path, message);
+    let tables = [source, udp];
+    let layers = Layers(&tables);
+    let sizes = (UdpSettings::payload_bytes, UdpSettings::header_bytes);
+    check_msdu(cell, layers, sizes, source, problems);
+    let rate = source.said(Datagrams::rate);
+    let arrivals = source.said(Datagrams::arrivals);
+    let is_greedy = |arrivals: Option<Arrivals>| arrivals == Some(Arrivals::Greedy);
+    match (&rate, &arrivals) {
+        (None, arrivals) if !arrivals.as_ref().is_some_and(|said| is_greedy(said.value)) => {
+            let needed = "a rate such as \"2 Mbps\", or \"greedy\"";
+            missing(source, Datagrams::rate, needed, problems);
         }
-        (Some(rate), Some(arrivals)) if greedy(rate) != greedy(arrivals) => {
+        (Some(rate), Some(arrivals))
+            if (rate.value == Some(SourceRate::Greedy)) != is_greedy(arrivals.value) =>
+        {
             let message = format!(
                 "{} contradicts the rate of {}; allowed is \"greedy\" for a greedy source, \
                  \"constant\" or \"poisson\" for one with a rate",
@@ -390,7 +317,7 @@ fn check_source(root: &Section, cell: &Section, source: &Section, problems: &mut
             );
             problems.add(arrivals.origin, &arrivals.path, message);
         }
-        _ => check_datagram_rate(source, layers, problems),
+        _ => check_datagram_rate(rate, layers, problems),
     }
 }
 
@@ -402,45 +329,52 @@ fn check_report(
     reports: &Section,
     problems: &mut Problems,
 ) {
-    if reports.entry("every").is_none() && !reports.lacks("every") {
-        let path = format!("{}.every", reports.path);
-        let message = "missing; needed is a duration such as \"10 s\"".to_owned();
-        problems.add(reports.origin, &path, message);
+    let needed = "a duration such as \"10 s\"";
+    missing(reports, SensorSettings::every, needed, problems);
+    let transport = reports
+        .said(SensorSettings::transport)
+        .map(|said| said.value);
+    let (outer, own, header) = match transport {
+        Some(Carrier::Tcp) => {
+            let own = station.inside(StationTable::tcp);
+            (root.inside(RootKeys::tcp), own, TcpSettings::header_bytes)
+        }
+        Some(Carrier::Udp) | None => (root.inside(RootKeys::udp), None, UdpSettings::header_bytes),
+    };
+    if let Some(outer) = outer {
+        let tables: Vec<&Section> = [reports].into_iter().chain(own).chain([outer]).collect();
+        let sizes = (SensorSettings::payload_bytes, header);
+        check_msdu(cell, Layers(&tables), sizes, reports, problems);
     }
-    let over_tcp = reports.entry("transport").and_then(Entry::word) == Some("tcp");
-    let outer = root.table(if over_tcp { "tcp" } else { "udp" });
-    if let (Some(outer), Some(own)) = (outer, station.table("tcp")) {
-        let tcp = [reports, own, outer];
-        let tables = if over_tcp {
-            &tcp[..]
-        } else {
-            &[reports, outer]
-        };
-        check_msdu(cell, Layers(tables), ("size", "header"), reports, problems);
-    }
-    let time = |section: &Section, key: &str| section.entry(key).and_then(Entry::duration);
-    if let Some(duration) = time(root, "duration")
-        && let Some(deadline) = reports.entry("deadline")
-        && deadline.duration().is_some_and(|span| span >= duration)
+    if let Some(duration) = root.said(Root::duration)
+        && let Some(deadline) = reports.said(SensorSettings::deadline)
+        && deadline.value.is_some_and(|span| span >= duration.value)
     {
         let message = format!(
             "{} leaves no report to measure; allowed is less than the duration of {}",
             deadline.shown,
-            units::show(duration.0, TIME)
+            units::show(duration.value.0, TIME)
         );
         problems.add(deadline.origin, &deadline.path, message);
     }
 }
 
-fn check_datagram_rate(source: &Section, layers: Layers, problems: &mut Problems) {
-    if let Some(rate) = source.entry("rate")
-        && let (Some(bps), Some(bytes)) = (rate.rate(), layers.size("packet"))
-        && bps > MOST_DATAGRAMS * 8 * u64::from(bytes)
+fn check_datagram_rate(
+    rate: Option<Said<Option<SourceRate>>>,
+    layers: Layers,
+    problems: &mut Problems,
+) {
+    if let Some(rate) = rate
+        && let Some(SourceRate::Bps(bps)) = rate.value
+        && let Some(payload) = layers.said(UdpSettings::payload_bytes)
+        && let bits = 8 * u64::from(payload.value)
+        && bps > MOST_DATAGRAMS * bits
     {
         let message = format!(
-            "{} in datagrams of {bytes} B is {} a second; allowed are at most {MOST_DATAGRAMS}",
+            "{} in datagrams of {} B is {} a second; allowed are at most {MOST_DATAGRAMS}",
             rate.shown,
-            bps / (8 * u64::from(bytes))
+            payload.value,
+            bps / bits
         );
         problems.add(rate.origin, &rate.path, message);
     }

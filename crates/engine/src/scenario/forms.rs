@@ -2,18 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-/// A form of text.
-pub(super) struct Form {
-    /// What may stand there, to follow the word `allowed`.
-    pub(super) allowed: &'static str,
-    /// What is wrong with a text, to follow it.
-    pub(super) fault: fn(&str) -> Option<String>,
-    /// What of the form a regular expression can say, for the schema.
-    pub(super) pattern: &'static str,
-}
+use crate::notation::forms::Form;
 
 /// Name of a network interface (Linux: IFNAMSIZ).
-pub(super) const INTERFACE: Form = Form {
+pub(super) static INTERFACE: Form = Form {
     allowed: "is the name of a network interface, 1 to 15 characters without blanks, `/` and `:`",
     fault: |text| {
         let plain = |c: char| c.is_ascii_graphic() && c != '/' && c != ':';
@@ -29,28 +21,28 @@ pub(super) const INTERFACE: Form = Form {
 };
 
 /// IP addresses, separated by blanks or commas.
-pub(super) const ADDRESSES: Form = Form {
+pub(super) static ADDRESSES: Form = Form {
     allowed: "are IPv4 and IPv6 addresses, separated by commas",
     fault: |text| fault_of_each(text, |word| address(word).err()),
     pattern: r"^\s*[0-9A-Fa-f:.]+([\s,]+[0-9A-Fa-f:.]+)*\s*$",
 };
 
 /// IP subnets, separated by blanks or commas.
-pub(super) const SUBNETS: Form = Form {
+pub(super) static SUBNETS: Form = Form {
     allowed: "are subnets such as 192.168.4.0/24, separated by commas",
     fault: |text| fault_of_each(text, |word| subnet(word).err()),
     pattern: r"^\s*[0-9A-Fa-f:.]+/\d+([\s,]+[0-9A-Fa-f:.]+/\d+)*\s*$",
 };
 
 /// A MAC address of one station.
-pub(super) const MAC: Form = Form {
+pub(super) static MAC: Form = Form {
     allowed: "is a MAC address such as 02:00:5e:10:00:01",
     fault: |text| mac(text).err(),
     pattern: "^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$",
 };
 
 /// An absolute path.
-pub(super) const FILE: Form = Form {
+pub(super) static FILE: Form = Form {
     allowed: "is an absolute path",
     fault: |text| match text {
         "" => Some("is empty".to_owned()),
@@ -62,7 +54,7 @@ pub(super) const FILE: Form = Form {
 };
 
 /// Where to listen, for this machine alone.
-pub(super) const LOOPBACK: Form = Form {
+pub(super) static LOOPBACK: Form = Form {
     allowed: "is \"off\" or a port of this machine alone, such as \"127.0.0.1:9464\"",
     fault: |text| match text.parse::<SocketAddr>() {
         _ if text == "off" => None,
@@ -75,14 +67,14 @@ pub(super) const LOOPBACK: Form = Form {
 };
 
 /// Where an SNMP agent answers.
-pub(super) const AGENT: Form = Form {
+pub(super) static AGENT: Form = Form {
     allowed: "is an IP address, with or without a port, such as \"192.168.4.2\" or \"192.168.4.2:161\"",
     fault: |text| agent(text).is_none().then(|| "is no IP address".to_owned()),
     pattern: r"^[0-9A-Fa-f:.\[\]]+$",
 };
 
 /// A word that is sent as it is.
-pub(super) const COMMUNITY: Form = Form {
+pub(super) static COMMUNITY: Form = Form {
     allowed: "is an SNMP community of 1 to 64 printable ASCII characters",
     fault: |text| {
         let printable = text.chars().all(|c| c.is_ascii_graphic() || c == ' ');
@@ -93,7 +85,7 @@ pub(super) const COMMUNITY: Form = Form {
 };
 
 /// An SNMP object identifier.
-pub(super) const OID: Form = Form {
+pub(super) static OID: Form = Form {
     allowed: "is an object identifier such as \"1.3.6.1.4.1.9.9.273.1.2.1.1.16\"",
     fault: |text| {
         let numbers = text.split('.').map(str::parse::<u32>);
@@ -179,7 +171,7 @@ fn fault_of_each(text: &str, fault: impl Fn(&str) -> Option<String>) -> Option<S
             } else {
                 format!(
                     "has `{}`, which {fault}",
-                    super::problem::one_line(word, 40)
+                    crate::notation::problem::one_line(word, 40)
                 )
             });
         }

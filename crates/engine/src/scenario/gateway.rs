@@ -6,15 +6,22 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde_json::{Value, json};
 
-use super::decode::{Entry, Section};
 use super::forms;
-use super::layers::Layers;
+use super::gateway_table::{
+    AccessPointTable, BottleneckKeys, DiscoverTable, GatewayStationTable, GatewayTable, SnmpTable,
+};
+pub use super::gateway_table::{Fairness, LeafQueue};
 use super::model::Station;
-use super::problem::{Problems, did_you_mean, one_line};
-use super::value::{NAMES, fault_of_name};
-use super::wce;
+use super::root::{Root, RootKeys};
+use crate::control::GatewayWce;
 use crate::control::WceSettings;
 use crate::kernel::time::Span;
+use crate::notation::decode::{Entry, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::Refused;
+use crate::notation::problem::{Problems, did_you_mean, one_line};
+use crate::notation::setting::FileTable;
+use crate::notation::value::{NAMES, fault_of_name};
 
 /// The access point of a gateway that lists none.
 const ONLY: &str = "wlan";
@@ -52,17 +59,6 @@ pub struct Gateway {
     pub stations: Vec<GatewayStation>,
 }
 
-/// Queue in each leaf.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeafQueue {
-    /// First in, first out.
-    Pfifo,
-    /// Fair queueing of flows with CoDel.
-    FqCodel,
-    /// Stochastic fair queueing of flows.
-    Sfq,
-}
-
 /// Where stations are looked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Discovery {
@@ -97,19 +93,6 @@ pub struct AccessPoint {
     pub max_by_default: bool,
     /// Its own table of stations.
     pub snmp: Option<Snmp>,
-}
-
-/// Who gets equal shares of a bottleneck.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fairness {
-    /// Stations, of the rate.
-    Station,
-    /// Stations, of their bytes over their data rate.
-    Rate,
-    /// Flows.
-    Flow,
-    /// Uplink and downlink as wholes.
-    Direction,
 }
 
 /// How an access point is asked for its stations.
@@ -150,10 +133,10 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_sources(gateway, problems);
     check_discovery(gateway, problems);
     if let Some(wce) = gateway.table("wce") {
-        wce::check(&[wce], WceSettings::MAX_BPS, problems);
+        WceSettings::check(&[wce], WceSettings::MAX_BPS, problems);
         for (_, ap) in gateway.named("ap") {
             if let Some(own) = ap.table("wce") {
-                wce::check(&[own, wce], WceSettings::MAX_BPS, problems);
+                WceSettings::check(&[own, wce], WceSettings::MAX_BPS, problems);
             }
         }
     }
@@ -325,7 +308,7 @@ fn check_discovery(gateway: &Section, problems: &mut Problems) {
     if aps.len() < 2 || lacking {
         return;
     }
-    let found = discovery(gateway).is_some_and(|d| d.neighbours || d.leases.is_some());
+    let found = discovery(gateway).is_ok_and(|d| d.neighbours || d.leases.is_some());
     let by_mac = |(_, station): &(String, Section)| station.entry("address").is_none();
     let unplaced = |(_, station): &(String, Section)| station.entry("ap").is_none();
     if !found
@@ -362,121 +345,115 @@ fn ap_names(gateway: &Section) -> Vec<&str> {
 }
 
 /// The gateway of a file without problems; `stations` are those of its scenario.
+///
+/// # Errors
+/// A value has been refused.
 pub(super) fn assemble(
     root: &Section,
     default_name: &str,
     stations: &[Station],
-) -> Option<Gateway> {
-    let gateway = root.table("gateway")?;
-    let text = |key| gateway.entry(key).and_then(Entry::text).map(str::to_owned);
-    let lan = text("lan")?;
-    let wce = gateway.table("wce")?;
-    let aps = match gateway.named("ap") {
-        [] => vec![AccessPoint {
-            name: ONLY.to_owned(),
-            interface: lan.clone(),
-            subnets: Vec::new(),
-            fairness: fairness(&Layers(&[gateway]))?,
-            rate_bps: Layers(&[gateway]).rate("rate"),
-            wce: wce::assemble(&Layers(&[wce]), WceSettings::MAX_BPS)?,
-            max_by_default: wce.entry("max").is_none(),
-            snmp: None,
-        }],
-        aps => {
-            let ap = |(name, ap): &(String, Section)| access_point(name, ap, gateway, wce);
-            aps.iter().map(ap).collect::<Option<Vec<_>>>()?
-        }
+) -> Result<Gateway, Refused> {
+    let top = Layers(&[root]);
+    let inside = top.inside(RootKeys::gateway);
+    let layers = inside.layers();
+    let Some(gateway) = layers.0.first() else {
+        return Err(top.lack(RootKeys::gateway));
     };
+    let keys = GatewayTable::read(&layers)?;
+    let mut aps = Vec::new();
+    for (name, ap) in gateway.tables(GatewayTable::ap) {
+        aps.push(access_point(name, ap, gateway)?);
+    }
+    if aps.is_empty() {
+        let wce = layers.inside(GatewayTable::wce);
+        let own = BottleneckKeys::read(&layers)?;
+        aps.push(AccessPoint {
+            name: ONLY.to_owned(),
+            interface: keys.lan.clone(),
+            subnets: Vec::new(),
+            fairness: own.fairness,
+            rate_bps: own.rate_bps,
+            wce: WceSettings::of(&wce.layers(), WceSettings::MAX_BPS)?,
+            max_by_default: wce.layers().said(GatewayWce::max).is_none(),
+            snmp: None,
+        });
+    }
     let only = (aps.len() == 1).then(|| aps[0].name.clone());
-    let listed = gateway.named("station").iter();
-    Some(Gateway {
-        name: match root.entry("name").and_then(Entry::text) {
-            Some(name) => name.to_owned(),
+    let mut listed = Vec::new();
+    for (name, section) in gateway.tables(GatewayTable::station) {
+        listed.push(station(name, section, only.as_deref(), stations)?);
+    }
+    Ok(Gateway {
+        name: match top.value(Root::name)?.flatten() {
+            Some(name) => name,
             None => default_name.to_owned(),
         },
-        wan: text("wan")?,
-        lan,
-        queue_packets: gateway.entry("queue")?.count()?,
-        discipline: match gateway.entry("discipline")?.word()? {
-            "fq_codel" => LeafQueue::FqCodel,
-            "sfq" => LeafQueue::Sfq,
-            _ => LeafQueue::Pfifo,
-        },
-        flow_leaves: gateway.entry("flow_leaves")?.count()?,
-        udp_uplink_bps: gateway.entry("udp_uplink")?.rate()?,
-        metrics: text("metrics")?.parse().ok(), // "off" is no address
+        wan: keys.wan,
+        lan: keys.lan,
+        queue_packets: keys.queue_packets,
+        discipline: keys.discipline,
+        flow_leaves: keys.flow_leaves,
+        udp_uplink_bps: keys.udp_uplink_bps,
+        metrics: keys.metrics.parse().ok(), // "off" is no address
         discovery: discovery(gateway)?,
         aps,
-        stations: listed
-            .map(|(name, section)| station(name, section, only.as_deref(), stations))
-            .collect(),
+        stations: listed,
     })
 }
 
-fn access_point(name: &str, ap: &Section, gateway: &Section, wce: &Section) -> Option<AccessPoint> {
+fn access_point(name: &str, ap: &Section, gateway: &Section) -> Result<AccessPoint, Refused> {
     let tables = [ap, gateway];
     let layers = Layers(&tables);
-    let own = |key| ap.entry(key).and_then(Entry::text);
-    let interface = own("interface").or(gateway.entry("lan").and_then(Entry::text));
-    let snmp = match ap.table("snmp") {
+    let keys = AccessPointTable::read(&Layers(&[ap]))?;
+    let shared = BottleneckKeys::read(&layers)?;
+    let wce = layers.inside(GatewayTable::wce); // under the same name in both
+    let snmp = match ap.inside(AccessPointTable::snmp) {
         Some(section) => Some(snmp(section)?),
         None => None,
     };
-    let tables = [ap.table("wce")?, wce];
-    let wce = Layers(&tables);
-    Some(AccessPoint {
+    Ok(AccessPoint {
         name: name.to_owned(),
-        interface: interface?.to_owned(),
-        subnets: forms::words(own("subnets").unwrap_or_default())
+        interface: match keys.interface {
+            Some(interface) => interface,
+            None => Layers(&[gateway]).need(GatewayTable::lan)?,
+        },
+        subnets: forms::words(keys.subnets.as_deref().unwrap_or_default())
             .filter_map(|word| forms::subnet(word).ok())
             .collect(),
-        fairness: fairness(&layers)?,
-        rate_bps: layers.rate("rate"),
-        wce: wce::assemble(&wce, WceSettings::MAX_BPS)?,
-        max_by_default: wce.entry("max").is_none(),
+        fairness: shared.fairness,
+        rate_bps: shared.rate_bps,
+        wce: WceSettings::of(&wce.layers(), WceSettings::MAX_BPS)?,
+        max_by_default: wce.layers().said(GatewayWce::max).is_none(),
         snmp,
     })
 }
 
-fn fairness(layers: &Layers) -> Option<Fairness> {
-    Some(match layers.entry("fairness")?.word()? {
-        "rate" => Fairness::Rate,
-        "flow" => Fairness::Flow,
-        "direction" => Fairness::Direction,
-        _ => Fairness::Station,
+fn snmp(section: &Section) -> Result<Snmp, Refused> {
+    let layers = Layers(&[section]);
+    let keys = SnmpTable::read(&layers)?;
+    Ok(Snmp {
+        agent: forms::agent(&keys.agent).ok_or_else(|| layers.lack(SnmpTable::agent))?,
+        community: keys.community,
+        table: keys.column,
     })
 }
 
-fn snmp(section: &Section) -> Option<Snmp> {
-    let text = |key| section.entry(key).and_then(Entry::text);
-    Some(Snmp {
-        agent: forms::agent(text("agent")?)?,
-        community: text("community")?.to_owned(),
-        table: text("table")?.to_owned(),
-    })
-}
-
-/// `None` if a value that is needed was refused.
-fn discovery(gateway: &Section) -> Option<Discovery> {
-    let section = gateway.table("discover")?;
-    let leases = section
-        .entry("leases")
-        .and_then(Entry::text)
-        .map(str::to_owned);
-    let asked = gateway
-        .named("ap")
-        .iter()
-        .any(|(_, ap)| ap.table("snmp").is_some());
-    let no_other = gateway.named("station").is_empty() && leases.is_none() && !asked;
-    Some(Discovery {
-        neighbours: section
-            .entry("neighbours")
-            .and_then(Entry::flag)
-            .unwrap_or(no_other),
-        leases,
-        ignore: addresses(section, "ignore"),
-        interval: Layers(&[section]).duration("interval")?,
-        absence: Layers(&[section]).duration("absence")?,
+/// How stations are found.
+///
+/// # Errors
+/// A value that is needed has been refused.
+fn discovery(gateway: &Section) -> Result<Discovery, Refused> {
+    let inside = Layers(&[gateway]).inside(GatewayTable::discover);
+    let keys = DiscoverTable::read(&inside.layers())?;
+    let mut aps = gateway.tables(GatewayTable::ap).iter();
+    let asked = aps.any(|(_, ap)| ap.inside(AccessPointTable::snmp).is_some());
+    let none_listed = gateway.tables(GatewayTable::station).is_empty();
+    Ok(Discovery {
+        neighbours: (keys.neighbours).unwrap_or(none_listed && keys.leases.is_none() && !asked),
+        leases: keys.leases,
+        ignore: addresses(keys.ignore.as_deref()),
+        interval: keys.interval,
+        absence: keys.absence,
     })
 }
 
@@ -485,22 +462,22 @@ fn station(
     section: &Section,
     only: Option<&str>,
     stations: &[Station],
-) -> GatewayStation {
-    let text = |key| section.entry(key).and_then(Entry::text);
+) -> Result<GatewayStation, Refused> {
+    let keys = GatewayStationTable::read(&Layers(&[section]))?;
     let of_scenario = stations.iter().find(|station| station.name == name);
-    let rate = Layers(&[section]).rate("rate");
-    GatewayStation {
+    Ok(GatewayStation {
         name: name.to_owned(),
-        ap: text("ap").or(only).map(str::to_owned),
-        addresses: addresses(section, "address"),
-        mac: text("mac").and_then(|mac| forms::mac(mac).ok()),
-        rate_bps: rate.or(of_scenario.map(|station| station.rate_bps)),
-    }
+        ap: keys.ap.or(only.map(str::to_owned)),
+        addresses: addresses(keys.address.as_deref()),
+        mac: keys.mac.and_then(|mac| forms::mac(&mac).ok()),
+        rate_bps: keys
+            .rate_bps
+            .or(of_scenario.map(|station| station.rate_bps)),
+    })
 }
 
 /// The addresses of a list without fault.
-fn addresses(section: &Section, key: &str) -> Vec<IpAddr> {
-    let list = section.entry(key).and_then(Entry::text);
+fn addresses(list: Option<&str>) -> Vec<IpAddr> {
     let words = forms::words(list.unwrap_or_default());
     words.filter_map(|word| forms::address(word).ok()).collect()
 }
@@ -515,11 +492,7 @@ impl Gateway {
             "wan": self.wan,
             "lan": self.lan,
             "queue_packets": self.queue_packets,
-            "discipline": match self.discipline {
-                LeafQueue::Pfifo => "pfifo",
-                LeafQueue::FqCodel => "fq_codel",
-                LeafQueue::Sfq => "sfq",
-            },
+            "discipline": self.discipline.name(),
             "flow_leaves": self.flow_leaves,
             "udp_uplink_bps": self.udp_uplink_bps,
             "metrics": self.metrics.map(|at| json!({"host": at.ip(), "port": at.port()})),
@@ -546,14 +519,9 @@ impl AccessPoint {
             "name": self.name,
             "interface": self.interface,
             "subnets": subnets.collect::<Vec<_>>(),
-            "fairness": match self.fairness {
-                Fairness::Station => "station",
-                Fairness::Rate => "rate",
-                Fairness::Flow => "flow",
-                Fairness::Direction => "direction",
-            },
+            "fairness": self.fairness.name(),
             "rate_bps": self.rate_bps,
-            "wce": wce::to_json(&self.wce),
+            "wce": self.wce.json(),
             "max_by_default": self.max_by_default,
             "snmp": self.snmp.as_ref().map(|snmp| json!({
                 "host": snmp.agent.ip(),

@@ -1,15 +1,17 @@
 //! Settings that would do nothing. Whoever wrote one meant something, so it is refused.
 
-use super::decode::{Entry, Section};
-use super::layers::Layers;
 use super::model::Scenario;
-use super::problem::Problems;
-use super::stations::SHAPES;
-use super::units::{self, TIME};
+use super::model::{LinkSettings, Record, Wire};
+use super::root::RootKeys;
+use super::stations::shapes;
+use super::wired::{FlowTable, Hosts, START_SPREAD};
 use crate::kernel::time::Span;
+use crate::notation::decode::Section;
+use crate::notation::layers::Layers;
+use crate::notation::problem::Problems;
+use crate::notation::units::{self, TIME};
 
 /// Defaults of the grammar, which say nothing: a scenario may be shorter than they are.
-const DEFAULT_START_SPREAD: Span = Span(1_000_000_000);
 const DEFAULT_BIN: Span = Span(100_000_000);
 
 /// Checks a file against the scenario made of it.
@@ -22,11 +24,11 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
 
 /// A bin in which the least utilisation is taken lies between the warm-up and the end.
 fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    let bin = root
-        .table("record")
-        .and_then(|r| r.entry("utilisation_bin"));
-    let Some(entry) = bin else { return };
-    let Some(Span(width)) = entry.duration().filter(|&span| span != DEFAULT_BIN) else {
+    let record = root.inside(RootKeys::record);
+    let Some(entry) = record.and_then(|record| record.said(Record::utilisation_bin)) else {
+        return;
+    };
+    let Some(Span(width)) = entry.value.filter(|&span| span != DEFAULT_BIN) else {
         return;
     };
     // as the links count them: from the start of the run on
@@ -47,38 +49,51 @@ fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
 
 /// A queue stands in front of a link that has a rate.
 fn check_queues(root: &Section, problems: &mut Problems) {
-    let has_shape = SHAPES.iter().any(|shape| root.table(shape).is_some());
-    if let Some(queue) = root.table("queue").filter(|_| !has_shape) {
+    let has_shape = shapes(root).next().is_some();
+    if let Some(queue) = root.inside(RootKeys::queue).filter(|_| !has_shape) {
         let message = "is that of bottlenecks, of which there are none; allowed with `dumbbell` or \
                        `parking_lot`";
         let hint = "`cell.ap_queue`, and `queue` of a link, are the queues elsewhere".to_owned();
         problems.add_with_hint(queue.origin, &queue.path, message.to_owned(), Some(hint));
     }
-    let links = root.named("link").iter().map(|(_, link)| link);
-    for link in links.chain(root.table("wire")) {
-        let queues = ["queue", "back_queue"].map(|key| link.table(key));
-        for queue in queues.into_iter().flatten() {
-            if link.entry("rate").and_then(Entry::rate).is_none() {
-                let message = "a link without a rate never lets a packet wait; allowed with a rate";
-                problems.add(queue.origin, &queue.path, message.to_owned());
-            }
+    for (_, link) in root.tables(RootKeys::link) {
+        if link
+            .said(LinkSettings::rate_bps)
+            .and_then(|rate| rate.value)
+            .is_none()
+        {
+            refuse_queue(link.inside(LinkSettings::queue), problems);
+            refuse_queue(link.inside(LinkSettings::back_queue), problems);
         }
+    }
+    if let Some(wire) = root.inside(RootKeys::wire)
+        && wire
+            .said(Wire::rate_bps)
+            .and_then(|rate| rate.value)
+            .is_none()
+    {
+        refuse_queue(wire.inside(Wire::queue), problems);
+    }
+}
+
+/// A queue of a link without a rate.
+fn refuse_queue(queue: Option<&Section>, problems: &mut Problems) {
+    if let Some(queue) = queue {
+        let message = "a link without a rate never lets a packet wait; allowed with a rate";
+        problems.add(queue.origin, &queue.path, message.to_owned());
     }
 }
 
 /// Every flow starts before the end.
 fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    let shapes = SHAPES.iter().filter_map(|shape| root.table(shape));
-    let flows = root.named("flow").iter().map(|(_, flow)| flow);
-    for table in shapes.chain(flows) {
-        let Some(entry) = table.entry("start_spread") else {
+    let flows = root.tables(RootKeys::flow).iter().map(|(_, flow)| flow);
+    for table in shapes(root).chain(flows) {
+        let Some(entry) = table.said(Hosts::start_spread) else {
             continue;
         };
-        let start = table.entry("start").and_then(Entry::duration);
+        let start = table.said(FlowTable::start).map(|said| said.value);
         let start = start.unwrap_or(Span::ZERO);
-        let spread = entry
-            .duration()
-            .filter(|&span| span != DEFAULT_START_SPREAD);
+        let spread = Some(entry.value).filter(|&span| span != START_SPREAD);
         let room = Span(scenario.duration.0.saturating_sub(start.0));
         if spread.is_some_and(|spread| spread > room) {
             let message = format!(
@@ -93,24 +108,25 @@ fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
 
 /// A spread of access rates needs an access rate.
 fn check_access_spread(root: &Section, problems: &mut Problems) {
-    let shape = SHAPES.iter().find_map(|shape| root.table(shape));
-    let flows = || root.named("flow").iter().map(|(_, flow)| flow);
+    let shape = shapes(root).next();
+    let flows = || root.tables(RootKeys::flow).iter().map(|(_, flow)| flow);
     let spreads = |table: &Section| {
-        let entry = table.entry("access_spread");
-        entry.and_then(Entry::probability).is_some_and(|p| p > 0.0)
+        let spread = table.said(Hosts::access_spread);
+        spread.is_some_and(|spread| spread.value > 0.0)
     };
     let has_rate = |table: &Section| {
         let layers: Vec<&Section> = std::iter::once(table).chain(shape).collect();
-        Layers(&layers).rate("access").is_some()
+        let rate = Layers(&layers).said(Hosts::access);
+        rate.is_some_and(|rate| rate.value.is_some())
     };
     let own = flows().filter(|flow| spreads(flow) && !has_rate(flow));
-    let inherits = |flow: &Section| flow.entry("access_spread").is_none() && has_rate(flow);
+    let inherits = |flow: &Section| flow.said(Hosts::access_spread).is_none() && has_rate(flow);
     let of_shape =
         shape.filter(|shape| spreads(shape) && !has_rate(shape) && !flows().any(inherits));
     for entry in of_shape
         .into_iter()
         .chain(own)
-        .filter_map(|table| table.entry("access_spread"))
+        .filter_map(|table| table.said(Hosts::access_spread))
     {
         let message = format!(
             "{} spreads no rate, since hosts have no `access`; needed is that, or allowed is 0",

@@ -7,69 +7,81 @@
 //! The tree keeps the line of every key, so that each problem names its place. `grammar` is the
 //! one table of keys behind the decoder, the messages and [`schema`].
 
-mod access;
 mod assemble;
-mod channel;
 mod checks;
 mod csma;
-mod decode;
+mod flows;
 mod forms;
 mod gateway;
-mod grammar;
+mod gateway_table;
 mod idle;
-mod layers;
 mod model;
 mod network;
 mod normalised;
 mod opportunities;
-mod presets;
-mod problem;
-mod queue;
-mod rates;
-mod read_json;
-mod read_toml;
+mod record;
+mod root;
 mod routes;
-mod schema;
-mod settings;
 mod stations;
-mod tree;
-mod unclosed;
-mod units;
-mod value;
 mod vbs;
-mod vsb;
-mod wce;
+mod wired;
 
 #[cfg(test)]
 mod tests;
 
-pub use channel::{Channel, ChannelChange, Quality};
-pub use csma::{
-    Connections, Csma, CsmaAccess, CsmaAcks, CsmaAir, CsmaFlow, CsmaLink, CsmaNode, CsmaPrice,
-    CsmaUsers, DcfSettings, Hop, Spread,
-};
+pub use crate::notation::problem::{Problem, WHOLE_FILE};
+pub use crate::notation::{Format, LARGEST_FILE};
 pub use gateway::{AccessPoint, Discovery, Fairness, Gateway, GatewayStation, LeafQueue, Snmp};
 pub use model::*;
-pub use problem::{Problem, WHOLE_FILE};
-pub use queue::*;
-pub use rates::{Rates, data_rates};
-pub use schema::schema;
-pub use vsb::{VsbFairness, VsbSettings};
 
-use problem::{Origin, Problems, one_line};
-use tree::{Data, Item};
+use crate::notation::problem::{Origin, Problems, one_line};
+use crate::notation::read;
+use crate::notation::setting::{FileTable, Words};
+use crate::notation::table::{Added, Grammar, NOTHING_ADDED};
+use crate::notation::tree::{Data, Item};
 
-/// How the text of a scenario is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// TOML 1.0.
-    Toml,
-    /// JSON with the same tree.
-    Json,
+/// What is said of a file with nothing in it.
+const NEEDED: &str = "allowed is a scenario with at least a duration and flows: stations with a cell, or wired links";
+
+/// A scenario.
+static GRAMMAR: Grammar<'static> = Grammar {
+    root: root::Root::table,
+    reserved_name: stations::AP_NAME,
+    preset,
+    added: &NOTHING_ADDED,
+};
+
+/// A gateway, with or without a scenario.
+static GATEWAY_GRAMMAR: Grammar<'static> = Grammar {
+    root: root::GatewayRoot::table,
+    reserved_name: stations::AP_NAME,
+    preset,
+    added: &NOTHING_ADDED,
+};
+
+/// The physical layer of a file, if it is one.
+fn preset(root: &Item) -> Option<&'static str> {
+    match &root.get("cell")?.get("phy")?.data {
+        Data::Text(name) => PhyKind::WORDS.iter().copied().find(|word| word == name),
+        _ => None,
+    }
 }
 
-/// Largest file that is read. [bytes]
-pub const LARGEST_FILE: usize = 1 << 20;
+/// JSON Schema (2020-12) of the scenario file, in TOML or JSON, shorthands included.
+pub fn schema() -> serde_json::Value {
+    // a file for a gateway need not say what to simulate
+    crate::notation::schema::schema(&GRAMMAR, "lasthop scenario", &["duration", "gateway"])
+}
+
+/// The tables in which settings of TCP stand, each with where it inherits them from.
+pub(crate) fn tables_of_tcp() -> [(&'static str, Option<&'static str>); 4] {
+    [
+        (TcpSettings::table().name, None),
+        (flows::StationTcp::table().name, Some("tcp")),
+        (flows::Connections::table().name, Some("the station's tcp")),
+        (wired::FlowTable::table().name, Some("tcp")),
+    ]
+}
 
 /// The scenario that `text` and the settings over it describe, or every problem found.
 ///
@@ -91,25 +103,38 @@ pub fn parse_bytes(
     source: &str,
     settings: &[(String, String)],
 ) -> Result<Scenario, Vec<Problem>> {
+    parse_with(&NOTHING_ADDED, bytes, format, source, settings)
+}
+
+/// The same with what parts from outside add to the tables.
+pub(crate) fn parse_with(
+    added: &Added,
+    bytes: &[u8],
+    format: Format,
+    source: &str,
+    settings: &[(String, String)],
+) -> Result<Scenario, Vec<Problem>> {
     let mut problems = Problems::new(source, settings);
-    let scenario = text(bytes, &mut problems)
-        .and_then(|text| read(text, format, &mut problems))
-        .and_then(|mut root| {
-            settings::apply(&mut root, &grammar::ROOT, settings, &mut problems);
-            csma::leave_alone(&mut root, &mut problems);
-            let decoded = decode::decode(&root, &grammar::ROOT, &mut problems);
-            checks::check(&decoded, &mut problems);
-            gateway::check(&decoded, &mut problems);
-            if problems.is_empty() {
-                assemble::assemble(&decoded, &default_name(source), &mut problems)
-            } else {
-                None
-            }
-        });
-    match scenario {
-        Some(scenario) if problems.is_empty() => Ok(scenario),
-        _ => Err(problems.into_vec()),
+    let alone = csma::leave_alone;
+    let grammar = &Grammar { added, ..GRAMMAR };
+    let Some(file) = read(
+        bytes,
+        format,
+        grammar,
+        NEEDED,
+        settings,
+        alone,
+        &mut problems,
+    ) else {
+        return Err(problems.into_vec());
+    };
+    checks::check(&file, &mut problems);
+    gateway::check(&file, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems.into_vec());
     }
+    let scenario = assemble::assemble(&file, &default_name(source), &mut problems);
+    problems.conclude(scenario)
 }
 
 /// The gateway that a file describes, or every problem found. A file that says what to simulate is
@@ -121,85 +146,38 @@ pub fn parse_gateway(
     settings: &[(String, String)],
 ) -> Result<Gateway, Vec<Problem>> {
     let mut problems = Problems::new(source, settings);
-    let gateway = text(bytes, &mut problems)
-        .and_then(|text| read(text, format, &mut problems))
-        .and_then(|mut root| {
-            let grammar = &grammar::GATEWAY_ROOT;
-            settings::apply(&mut root, grammar, settings, &mut problems);
-            csma::leave_alone(&mut root, &mut problems);
-            let decoded = decode::decode(&root, grammar, &mut problems);
-            let simulated = decoded.entry("duration").is_some();
-            if simulated {
-                checks::check(&decoded, &mut problems);
-            }
-            gateway::check(&decoded, &mut problems);
-            if decoded.table("gateway").is_none() && !problems.concern("gateway") {
-                let message = "missing; needed is a table [gateway] with at least wan and lan";
-                problems.add(Origin::File, "gateway", message.to_owned());
-            }
-            if !problems.is_empty() {
-                return None;
-            }
-            let name = default_name(source);
-            if simulated {
-                assemble::assemble(&decoded, &name, &mut problems)?.gateway
-            } else {
-                gateway::assemble(&decoded, &name, &[])
-            }
-        });
-    match gateway {
-        Some(gateway) if problems.is_empty() => Ok(gateway),
-        _ => Err(problems.into_vec()),
-    }
-}
-
-/// The bytes as text, if they can be a scenario at all.
-fn text<'t>(bytes: &'t [u8], problems: &mut Problems) -> Option<&'t str> {
-    if bytes.len() > LARGEST_FILE {
-        let message = format!(
-            "{} bytes are too many for a scenario; allowed are at most {LARGEST_FILE}",
-            bytes.len()
-        );
-        problems.add(Origin::File, WHOLE_FILE, message);
-        return None;
-    }
-    let line_of = |offset: usize| 1 + bytes[..offset].iter().filter(|b| **b == b'\n').count();
-    if let Some(offset) = bytes.iter().position(|b| *b == 0) {
-        let message = "not text (a NUL byte); allowed is a scenario in TOML or JSON".to_owned();
-        problems.add(Origin::Line(line_of(offset)), WHOLE_FILE, message);
-        return None;
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Some(text.strip_prefix('\u{feff}').unwrap_or(text)),
-        Err(error) => {
-            let message = "not text in UTF-8; allowed is a scenario in TOML or JSON".to_owned();
-            let line = line_of(error.valid_up_to());
-            problems.add(Origin::Line(line), WHOLE_FILE, message);
-            None
-        }
-    }
-}
-
-fn read(text: &str, format: Format, problems: &mut Problems) -> Option<Item> {
-    const NEEDED: &str = "allowed is a scenario with at least a duration and flows: stations with a cell, or wired links";
-    let comment_only = |line: &str| {
-        let line = line.trim();
-        line.is_empty() || (format == Format::Toml && line.starts_with('#'))
+    let alone = csma::leave_alone;
+    let grammar = &GATEWAY_GRAMMAR;
+    let Some(file) = read(
+        bytes,
+        format,
+        grammar,
+        NEEDED,
+        settings,
+        alone,
+        &mut problems,
+    ) else {
+        return Err(problems.into_vec());
     };
-    if text.lines().all(comment_only) {
-        problems.add(Origin::File, WHOLE_FILE, format!("nothing in it; {NEEDED}"));
-        return None;
+    let simulated = file.said(root::Root::duration).is_some();
+    if simulated {
+        checks::check(&file, &mut problems);
     }
-    let root = match format {
-        Format::Toml => read_toml::read(text, problems),
-        Format::Json => read_json::read(text, problems),
-    }?;
-    if !matches!(root.data, Data::Table(_)) {
-        let message = format!("{} is not a table; {NEEDED}", root.show());
-        problems.add(Origin::File, WHOLE_FILE, message);
-        return None;
+    gateway::check(&file, &mut problems);
+    if file.inside(root::RootKeys::gateway).is_none() && !problems.concern("gateway") {
+        let message = "missing; needed is a table [gateway] with at least wan and lan";
+        problems.add(Origin::File, "gateway", message.to_owned());
     }
-    Some(root)
+    if !problems.is_empty() {
+        return Err(problems.into_vec());
+    }
+    let name = default_name(source);
+    let stations = match simulated {
+        true => assemble::assemble(&file, &name, &mut problems).map(|scenario| scenario.stations),
+        false => Ok(Vec::new()),
+    };
+    let gateway = stations.and_then(|stations| gateway::assemble(&file, &name, &stations));
+    problems.conclude(gateway)
 }
 
 /// The name of a scenario that gives none: its file's, without folder and ending.

@@ -2,21 +2,21 @@
 
 use std::collections::HashSet;
 
-use super::assemble::{tcp, udp, web};
-use super::decode::{Entry, Section};
-use super::layers::Layers;
+use super::flows::{StationFlow, udp_of};
 use super::model::*;
-use super::problem::{Origin, Problems, did_you_mean, one_line};
-use super::queue::{self, QueueSetting};
+use super::root::RootKeys;
 use super::routes::{Route, nodes, route};
-use super::units::{self, TIME};
+use super::wired::{Dumbbell, FlowTable, Hosts, ParkingLot, ShapeLink};
+use crate::app::WiredDatagrams;
 use crate::kernel::time::Span;
+use crate::notation::decode::Section;
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Origin, Problems, Refused, did_you_mean, one_line};
+use crate::notation::setting::{FileTable, KeyOf};
+use crate::notation::units::{self, TIME};
 
 /// Longest route. [links]
 const LONGEST_ROUTE: usize = 250;
-
-/// Start of a flow at most this late, unless the file says otherwise: replications differ.
-pub(super) const START_SPREAD: Span = Span(1_000_000_000);
 
 /// A network of a known shape.
 struct Shape<'a> {
@@ -35,63 +35,76 @@ struct Class<'a> {
     count: Option<u64>,
     from: String,
     to: String,
-    /// Its table, if it has one of its own.
-    own: Option<&'a Section>,
-    shape: Option<&'a Section>,
+    tables: Tables<'a>,
 }
 
-/// Adds links and wired flows to `scenario`. `None` only together with a problem.
+/// The tables that describe a class.
+enum Tables<'a> {
+    /// That of the shape which makes it.
+    Shape(&'a Section),
+    /// One of its own, and that of the shape which it crosses.
+    Own(&'a Section, Option<&'a Section>),
+}
+
+/// Adds links and wired flows to `scenario`.
+///
+/// # Errors
+/// There is a problem.
 pub(super) fn assemble(
     root: &Section,
     scenario: &mut Scenario,
     problems: &mut Problems,
-) -> Option<()> {
+) -> Result<(), Refused> {
     let shape = shape(root, problems)?;
     if let Some(shape) = &shape {
         scenario.links.extend(shape_links(root, shape)?);
     }
-    for (name, section) in root.named("link") {
-        scenario.links.extend(link(name, section)?);
+    for (name, section) in root.tables(RootKeys::link) {
+        let there = LinkSettings {
+            name: name.clone(),
+            ..LinkSettings::read(&Layers(&[section]))?
+        };
+        let queue = QueueSetting::nearest(&Layers(&[section]), LinkSettings::back_queue)?;
+        let back = there.back(queue);
+        scenario.links.extend([there, back]);
     }
     unique_links(root, scenario, problems)?;
     let mut names = HashSet::new();
     for class in classes(root, shape.as_ref(), problems)? {
         flows(root, &class, scenario, problems)?;
-        let first = &class.own.or(class.shape)?;
         for member in class.names() {
             if !names.insert(member.clone()) {
                 let message = format!(
                     "flow name `{}` is made twice; allowed are unique names",
                     one_line(&member, 80)
                 );
-                problems.add(first.origin, &first.path, message);
-                return None;
+                let table = class.table();
+                return Err(problems.refuse(table.origin, &table.path, message));
             }
         }
     }
-    Some(())
+    Ok(())
 }
 
-fn shape<'a>(root: &'a Section, problems: &mut Problems) -> Option<Option<Shape<'a>>> {
-    match (root.table("dumbbell"), root.table("parking_lot")) {
-        (None, None) => Some(None),
-        (Some(section), None) => Some(Some(Shape {
-            section,
-            nodes: vec!["left".to_owned(), "right".to_owned()],
-            links: vec!["bottleneck".to_owned()],
-            flows: vec![("flow".to_owned(), section.entry("flows")?.count()?, 0, 1)],
-        })),
+fn shape<'a>(root: &'a Section, problems: &mut Problems) -> Result<Option<Shape<'a>>, Refused> {
+    let dumbbell = root.inside(RootKeys::dumbbell);
+    match (dumbbell, root.inside(RootKeys::parking_lot)) {
+        (None, None) => Ok(None),
+        (Some(section), None) => {
+            let Dumbbell { flows } = Dumbbell::read(&Layers(&[section]))?;
+            Ok(Some(Shape {
+                section,
+                nodes: vec!["left".to_owned(), "right".to_owned()],
+                links: vec!["bottleneck".to_owned()],
+                flows: vec![("flow".to_owned(), flows, 0, 1)],
+            }))
+        }
         (None, Some(section)) => {
-            let hops = section.entry("hops")?.count()? as usize;
-            let cross = section.entry("cross")?.count()?;
-            let through = (
-                "through".to_owned(),
-                section.entry("flows")?.count()?,
-                0,
-                hops,
-            );
+            let ParkingLot { hops, flows, cross } = ParkingLot::read(&Layers(&[section]))?;
+            let hops = hops as usize;
+            let through = ("through".to_owned(), flows, 0, hops);
             let across = (0..hops).map(|k| (format!("cross-{}", k + 1), cross, k, k + 1));
-            Some(Some(Shape {
+            Ok(Some(Shape {
                 section,
                 nodes: (0..=hops).map(|k| format!("r{k}")).collect(),
                 links: (1..=hops).map(|k| format!("bottleneck-{k}")).collect(),
@@ -100,86 +113,67 @@ fn shape<'a>(root: &'a Section, problems: &mut Problems) -> Option<Option<Shape<
         }
         (Some(_), Some(second)) => {
             let message = "a second shape beside `dumbbell`; allowed is one of the two";
-            problems.add(second.origin, &second.path, message.to_owned());
-            None
+            Err(problems.refuse(second.origin, &second.path, message.to_owned()))
         }
     }
 }
 
 /// Both directions of each bottleneck.
-fn shape_links(root: &Section, shape: &Shape) -> Option<Vec<LinkSettings>> {
+fn shape_links(root: &Section, shape: &Shape) -> Result<Vec<LinkSettings>, Refused> {
     let mut links = Vec::new();
-    let queue = queue::at(&[(root, "queue")])?;
+    let queue = QueueSetting::nearest(&Layers(&[root]), RootKeys::queue)?;
+    let ShapeLink { bottleneck, delay } = ShapeLink::read(&Layers(&[shape.section]))?;
     for (k, name) in shape.links.iter().enumerate() {
         let there = LinkSettings {
             name: name.clone(),
             from: shape.nodes[k].clone(),
             to: shape.nodes[k + 1].clone(),
-            rate_bps: Layers(&[shape.section]).rate("bottleneck"),
-            delay: Layers(&[shape.section]).duration("delay")?,
+            rate_bps: Some(bottleneck),
+            delay,
             jitter: Span::ZERO,
             queue,
             loss: 0.0,
             of_host: false,
         };
-        links.push(back(&there, QueueSetting::drop_tail(BACK_QUEUE)));
-        links.insert(links.len() - 1, there);
+        let back = there.back(QueueSetting::drop_tail(BACK_QUEUE));
+        links.extend([there, back]);
     }
-    Some(links)
+    Ok(links)
 }
 
 /// Queue of the way back of a shape's bottleneck. [packets]
 const BACK_QUEUE: u32 = 1_000;
 
-fn back(there: &LinkSettings, queue: QueueSetting) -> LinkSettings {
-    LinkSettings {
-        name: format!("{}/back", there.name),
-        from: there.to.clone(),
-        to: there.from.clone(),
-        queue,
-        ..there.clone()
-    }
-}
-
-fn link(name: &str, section: &Section) -> Option<[LinkSettings; 2]> {
-    let own = Layers(&[section]);
-    let there = LinkSettings {
-        name: name.to_owned(),
-        from: section.entry("from")?.text()?.to_owned(),
-        to: section.entry("to")?.text()?.to_owned(),
-        rate_bps: own.rate("rate"),
-        delay: own.duration("delay")?,
-        jitter: Span::ZERO,
-        queue: queue::at(&[(section, "queue")])?,
-        loss: section.entry("loss")?.probability()?,
-        of_host: false,
-    };
-    let back = back(&there, queue::at(&[(section, "back_queue")])?);
-    Some([there, back])
-}
-
 /// Links have names of their own, and two ends.
-fn unique_links(root: &Section, scenario: &Scenario, problems: &mut Problems) -> Option<()> {
-    let mut fine = Some(());
-    for (name, section) in root.named("link") {
+fn unique_links(
+    root: &Section,
+    scenario: &Scenario,
+    problems: &mut Problems,
+) -> Result<(), Refused> {
+    let mut fine = Ok(());
+    for (name, section) in root.tables(RootKeys::link) {
         let same = scenario.links.iter().filter(|link| link.name == *name);
         if same.count() > 1 {
             let message = "is the name of a bottleneck too; allowed are unique names";
-            problems.add(section.origin, &section.path, message.to_owned());
-            fine = None;
+            fine = Err(problems.refuse(section.origin, &section.path, message.to_owned()));
         }
-        let to = section.entry("to")?;
-        if section.entry("from")?.text() == to.text() {
+        let (from, to) = (
+            section.said(LinkSettings::from),
+            section.said(LinkSettings::to),
+        );
+        let (Some(from), Some(to)) = (from, to) else {
+            continue; // there has been a complaint
+        };
+        if from.value == to.value {
             let message = format!("{} is its other end too; allowed is another node", to.shown);
-            problems.add(to.origin, &to.path, message);
-            fine = None;
+            fine = Err(problems.refuse(to.origin, &to.path, message));
         }
-        for end in [section.entry("from")?, to] {
-            if end.text() == Some("ap") {
+        for end in [from, to] {
+            if end.value == "ap" {
                 let message = "\"ap\" is no wired node; allowed is the node of the cell's wire";
-                let hint = Some("`cell.node` says on which node a cell hangs".to_owned());
-                problems.add_with_hint(end.origin, &end.path, message.to_owned(), hint);
-                fine = None;
+                let hint = "`cell.node` says on which node a cell hangs".to_owned();
+                let message = message.to_owned();
+                fine = Err(problems.refuse_with_hint(end.origin, &end.path, message, Some(hint)));
             }
         }
     }
@@ -190,7 +184,7 @@ fn classes<'a>(
     root: &'a Section,
     shape: Option<&Shape<'a>>,
     problems: &mut Problems,
-) -> Option<Vec<Class<'a>>> {
+) -> Result<Vec<Class<'a>>, Refused> {
     let mut classes = Vec::new();
     if let Some(shape) = shape {
         let made = shape.flows.iter().filter(|(_, count, ..)| *count > 0);
@@ -199,35 +193,30 @@ fn classes<'a>(
             count: Some(*count),
             from: shape.nodes[*from].clone(),
             to: shape.nodes[*to].clone(),
-            own: None,
-            shape: Some(shape.section),
+            tables: Tables::Shape(shape.section),
         }));
     }
-    let wired = root.named("flow").iter();
-    for (name, section) in wired.filter(|(_, flow)| flow.entry("route").is_none()) {
-        let ends = [
-            ("from", shape.and_then(|shape| shape.nodes.first())),
-            ("to", shape.and_then(|shape| shape.nodes.last())),
-        ];
-        let [from, to] = ends.map(|(key, default)| {
-            let given = section.entry(key).and_then(Entry::text);
-            given.map(str::to_owned).or_else(|| default.cloned())
-        });
+    for (name, section) in root.tables(RootKeys::flow) {
+        let flow = FlowTable::read(&Layers(&[section]))?;
+        if flow.route.is_some() {
+            continue;
+        }
+        let first = shape.and_then(|shape| shape.nodes.first());
+        let last = shape.and_then(|shape| shape.nodes.last());
+        let (from, to) = (flow.from.as_ref().or(first), flow.to.as_ref().or(last));
         let (Some(from), Some(to)) = (from, to) else {
             let message = "`from` and `to` are needed without a dumbbell or parking_lot";
-            problems.add(section.origin, &section.path, message.to_owned());
-            return None;
+            return Err(problems.refuse(section.origin, &section.path, message.to_owned()));
         };
         classes.push(Class {
             name: name.clone(),
-            count: section.entry("count").and_then(Entry::count),
-            from,
-            to,
-            own: Some(section),
-            shape: shape.map(|shape| shape.section),
+            count: flow.count,
+            from: from.clone(),
+            to: to.clone(),
+            tables: Tables::Own(section, shape.map(|shape| shape.section)),
         });
     }
-    Some(classes)
+    Ok(classes)
 }
 
 impl Class<'_> {
@@ -238,18 +227,62 @@ impl Class<'_> {
         }
     }
 
-    /// The table that says how hosts are attached, nearest first.
+    /// The table that makes it.
+    fn table(&self) -> &Section {
+        match self.tables {
+            Tables::Shape(table) | Tables::Own(table, _) => table,
+        }
+    }
+
+    /// Its own table, if it has one.
+    fn own(&self) -> Option<&Section> {
+        match self.tables {
+            Tables::Shape(_) => None,
+            Tables::Own(own, _) => Some(own),
+        }
+    }
+
+    /// The tables that say how hosts are attached, nearest first.
     fn layers(&self) -> Vec<&Section> {
-        self.own.into_iter().chain(self.shape).collect()
+        match self.tables {
+            Tables::Shape(shape) => vec![shape],
+            Tables::Own(own, shape) => [own].into_iter().chain(shape).collect(),
+        }
     }
 
     /// Where to complain about an end of its route.
-    fn place(&self, key: &str) -> Option<(Origin, String)> {
-        let table = self.own.or(self.shape)?;
-        Some(match table.entry(key) {
-            Some(entry) => (entry.origin, entry.path.clone()),
+    fn place(&self, key: KeyOf<Option<String>>) -> (Origin, String) {
+        let table = self.table();
+        match table.said(key) {
+            Some(said) => (said.origin, said.path.clone()),
             None => (table.origin, table.path.clone()),
-        })
+        }
+    }
+}
+
+/// What a class of flows carries.
+fn transport(root: &Section, class: &Class) -> Result<Transport, Refused> {
+    let tcp = root.inside(RootKeys::tcp);
+    let Some(own) = class.own() else {
+        let tables: Vec<&Section> = tcp.into_iter().collect();
+        return TcpSettings::read(&Layers(&tables)).map(Transport::Tcp);
+    };
+    if let Some(source) = own.inside(FlowTable::udp) {
+        let WiredDatagrams { rate, arrivals } = WiredDatagrams::read(&Layers(&[source]))?;
+        let udp = udp_of(root, Some(source))?;
+        return Ok(Transport::Udp(udp.leaving(rate, Some(arrivals.into()))));
+    }
+    let tables: Vec<&Section> = [own].into_iter().chain(tcp).collect();
+    let tcp = TcpSettings {
+        segments: Layers(&[own]).value(FlowTable::segments)?.flatten(),
+        ..TcpSettings::read(&Layers(&tables))?
+    };
+    match own.inside(FlowTable::web) {
+        None => Ok(Transport::Tcp(tcp)),
+        Some(web) => Ok(Transport::Web(WebSettings {
+            tcp,
+            ..WebSettings::read(&Layers(&[web]))?
+        })),
     }
 }
 
@@ -259,61 +292,51 @@ fn flows(
     class: &Class,
     scenario: &mut Scenario,
     problems: &mut Problems,
-) -> Option<()> {
-    let forward = way(class, "to", &class.from, &class.to, scenario, problems)?;
-    let back = way(class, "from", &class.to, &class.from, scenario, problems)?;
+) -> Result<(), Refused> {
+    let (from, to) = (&class.from, &class.to);
+    let forward = way(class, FlowTable::to, from, to, scenario, problems)?;
+    let back = way(class, FlowTable::from, to, from, scenario, problems)?;
     let tables = class.layers();
-    let layers = Layers(&tables);
-    let quarter = quarter(class, layers, forward.delay + back.delay, problems)?;
-    let site = class.own.and_then(|own| own.table("web"));
-    let own: Vec<&Section> = class.own.into_iter().collect();
-    let own = Layers(&own);
+    let hosts = Hosts::read(&Layers(&tables))?;
+    let quarter = quarter(class, forward.delay + back.delay, problems)?;
+    let transport = transport(root, class)?;
     // a web source stands for many hosts: the rate of a shape's hosts is not that of all of them
-    let access = if site.is_some() { own } else { layers }.rate("access");
-    let rtt_spread = layers.duration("rtt_spread").unwrap_or(Span::ZERO);
-    if let Some(entry) = class.own.and_then(|own| own.entry("rtt_spread"))
+    let access = match (&transport, class.own()) {
+        (Transport::Web(_), Some(own)) => Layers(&[own]).value(Hosts::access)?.flatten(),
+        _ => hosts.access,
+    };
+    if let Some(spread) = class.own().and_then(|own| own.said(Hosts::rtt_spread))
         && class.count.unwrap_or(1) < 2
     {
         let message = format!(
             "{} is of several flows; needed is a count of at least 2",
-            entry.shown
+            spread.shown
         );
-        problems.add(entry.origin, &entry.path, message);
-        return None;
+        return Err(problems.refuse(spread.origin, &spread.path, message));
     }
-    let spread = layers.entry("access_spread").and_then(Entry::probability);
-    let source = class.own.and_then(|own| own.table("udp"));
-    let transport = match (source, class.own) {
-        (Some(source), _) => Transport::Udp(udp(Layers(&[source, root.table("udp")?]))?),
-        (None, Some(own)) => {
-            let tcp = tcp(Layers(&[own, root.table("tcp")?]))?;
-            match site {
-                Some(site) => Transport::Web(web(site, tcp)?),
-                None => Transport::Tcp(tcp),
-            }
-        }
-        (None, None) => Transport::Tcp(tcp(Layers(&[root.table("tcp")?]))?),
-    };
     let timeless =
         quarter == Span::ZERO && access.is_none() && forward.is_instant && back.is_instant;
     if timeless && !matches!(transport, Transport::Udp(_)) {
-        let (origin, path) = class.place("to")?;
+        let (origin, path) = class.place(FlowTable::to);
         let message = format!(
-            "packets from {} to {} and back take no time; needed is a rate or a delay on the way, \
-             or an rtt",
-            class.from, class.to
+            "packets from {from} to {to} and back take no time; needed is a rate or a delay on the \
+             way, or an rtt"
         );
-        problems.add(origin, &path, message);
-        return None;
+        return Err(problems.refuse(origin, &path, message));
     }
-    let jitter = jitter(
-        root, class, layers, &forward, &transport, scenario, problems,
-    )?;
+    let jitter = jitter(root, class, &forward, &transport, scenario, problems)?;
+    let (start, stop) = match class.own() {
+        Some(own) => {
+            let own = FlowTable::read(&Layers(&[own]))?;
+            (own.start, own.stop)
+        }
+        None => (Span::ZERO, None),
+    };
     let names = class.names();
     let members = names.len();
     for (k, name) in names.into_iter().enumerate() {
-        let rate_bps = access.map(|rate| spread_rate(rate, spread.unwrap_or(0.0), k, members));
-        let longer = spread_delay(rtt_spread, k, members);
+        let rate_bps = access.map(|rate| spread_rate(rate, hosts.access_spread, k, members));
+        let longer = spread_delay(hosts.rtt_spread, k, members);
         let quarter = Span(quarter.0 + longer.0 / 4);
         let first = scenario.links.len() as u32;
         let has_hosts = rate_bps.is_some() || quarter > Span::ZERO || jitter > Span::ZERO;
@@ -340,90 +363,94 @@ fn flows(
             forward: with_hosts(&forward, 0, 1),
             back: with_hosts(&back, 2, 3),
             category: Category::BestEffort,
-            start: own.duration("start").unwrap_or(Span::ZERO),
-            start_spread: layers.duration("start_spread").unwrap_or(START_SPREAD),
-            stop: own.duration("stop"),
+            start,
+            start_spread: hosts.start_spread,
+            stop,
             transport,
             name,
         });
     }
-    Some(())
+    Ok(())
 }
 
 /// The links from the node of a cell to the server of a station's flows, and back.
 pub(super) fn beyond_the_wire(
-    cell: &Section,
+    cell: Option<&Section>,
     flows: &Section,
     links: &[LinkSettings],
     problems: &mut Problems,
-) -> Option<(Vec<u32>, Vec<u32>)> {
-    let hangs_on = cell.entry("node");
-    let node = hangs_on.and_then(Entry::text);
+) -> Result<(Vec<u32>, Vec<u32>), Refused> {
+    let hangs_on = cell.and_then(|cell| cell.said(Cell::node));
     let known = nodes(links);
-    let server = flows.entry("server");
-    for entry in [hangs_on, server].into_iter().flatten() {
-        if !known.contains(&entry.text()?) {
-            if !problems.concern(&entry.path) {
-                let hint = did_you_mean(entry.text()?, known.iter().copied());
-                let message = match known.len() {
-                    0 => format!("no link has a node {}; needed are links", entry.shown),
-                    _ => format!(
-                        "no link has a node {}; allowed are {}",
-                        entry.shown,
-                        known.join(", ")
-                    ),
-                };
-                problems.add_with_hint(entry.origin, &entry.path, message, hint);
-            }
-            return None;
+    let server = flows
+        .said(StationFlow::server)
+        .and_then(|said| said.present());
+    for entry in [&hangs_on, &server].into_iter().flatten() {
+        if known.contains(&entry.value.as_str()) {
+            continue;
         }
+        let hint = did_you_mean(&entry.value, known.iter().copied());
+        let message = match known.len() {
+            0 => format!("no link has a node {}; needed are links", entry.shown),
+            _ => format!(
+                "no link has a node {}; allowed are {}",
+                entry.shown,
+                known.join(", ")
+            ),
+        };
+        return Err(match problems.concern(&entry.path) {
+            true => Refused::already(),
+            false => problems.refuse_with_hint(entry.origin, &entry.path, message, hint),
+        });
     }
     let Some(server) = server else {
-        return Some((Vec::new(), Vec::new()));
+        return Ok((Vec::new(), Vec::new()));
     };
-    let there = server.text()?;
-    let (out, home) = match node {
-        Some(node) => (route(links, node, there), route(links, there, node)),
+    let there = &server.value;
+    let (out, home) = match &hangs_on {
+        Some(node) => (
+            route(links, &node.value, there),
+            route(links, there, &node.value),
+        ),
         None => (None, None),
     };
     match (out, home) {
         (Some(out), Some(home)) if out.links.len() + home.links.len() <= LONGEST_ROUTE => {
-            Some((out.links, home.links))
+            Ok((out.links, home.links))
         }
         _ => {
             let message = format!(
                 "no links lead from the cell to {}; allowed is a node that they lead to",
                 server.shown
             );
-            let hint = match node {
+            let hint = match hangs_on {
                 None => Some("`cell.node` says on which node the cell hangs".to_owned()),
                 Some(_) => None,
             };
-            problems.add_with_hint(server.origin, &server.path, message, hint);
-            None
+            Err(problems.refuse_with_hint(server.origin, &server.path, message, hint))
         }
     }
 }
 
-/// The route of a class one way.
+/// The route of a class one way; `end` is the key to blame if there is none.
 fn way(
     class: &Class,
-    key: &str,
+    end: KeyOf<Option<String>>,
     from: &str,
     to: &str,
     scenario: &Scenario,
     problems: &mut Problems,
-) -> Option<Route> {
+) -> Result<Route, Refused> {
     if let Some(route) = route(&scenario.links, from, to)
         && !route.links.is_empty()
         && route.links.len() <= LONGEST_ROUTE
     {
-        return Some(route);
+        return Ok(route);
     }
     let known = nodes(&scenario.links);
-    for (key, node) in [("from", &class.from), ("to", &class.to)] {
+    for (key, node) in [(FlowTable::from, &class.from), (FlowTable::to, &class.to)] {
         if !known.contains(&node.as_str()) {
-            let (origin, path) = class.place(key)?;
+            let (origin, path) = class.place(key);
             let hint = did_you_mean(node, known.iter().copied());
             let message = match known.len() {
                 0 => format!("no link has a node {node}; needed are links or a dumbbell"),
@@ -432,11 +459,10 @@ fn way(
                     known.join(", ")
                 ),
             };
-            problems.add_with_hint(origin, &path, message, hint);
-            return None;
+            return Err(problems.refuse_with_hint(origin, &path, message, hint));
         }
     }
-    let (origin, path) = class.place(key)?;
+    let (origin, path) = class.place(end);
     let message = if from == to {
         format!("the flow would end at {to}, where it begins; allowed is another node")
     } else {
@@ -444,28 +470,29 @@ fn way(
             "no links lead from {from} to {to}, at least none over {LONGEST_ROUTE} links or fewer"
         )
     };
-    problems.add(origin, &path, message);
-    None
+    Err(problems.refuse(origin, &path, message))
 }
 
 /// A quarter of what the route lacks to the round-trip time asked for.
-fn quarter(class: &Class, layers: Layers, route: Span, problems: &mut Problems) -> Option<Span> {
-    let Some(entry) = layers.entry("rtt") else {
-        return Some(Span::ZERO);
+fn quarter(class: &Class, route: Span, problems: &mut Problems) -> Result<Span, Refused> {
+    let tables = class.layers();
+    let Some(rtt) = Layers(&tables)
+        .said(Hosts::rtt)
+        .and_then(|said| said.present())
+    else {
+        return Ok(Span::ZERO);
     };
-    let rtt = entry.duration()?;
-    if rtt < route {
+    if rtt.value < route {
         let message = format!(
             "{} is less than the links from {} to {} and back take; allowed is at least {}",
-            entry.shown,
+            rtt.shown,
             class.from,
             class.to,
             units::show(route.0, TIME)
         );
-        problems.add(entry.origin, &entry.path, message);
-        return None;
+        return Err(problems.refuse(rtt.origin, &rtt.path, message));
     }
-    Some(Span((rtt.0 - route.0) / 4))
+    Ok(Span((rtt.value.0 - route.0) / 4))
 }
 
 /// By how much the round-trip time of member `k` of `members` exceeds that of the first.
@@ -478,17 +505,17 @@ fn spread_delay(spread: Span, k: usize, members: usize) -> Span {
 fn jitter(
     root: &Section,
     class: &Class,
-    layers: Layers,
     route: &Route,
     transport: &Transport,
     scenario: &Scenario,
     problems: &mut Problems,
-) -> Option<Span> {
-    let Some(entry) = layers.entry("jitter") else {
-        return Some(Span::ZERO);
+) -> Result<Span, Refused> {
+    let tables = class.layers();
+    let Some(jitter) = Layers(&tables).said(Hosts::jitter) else {
+        return Ok(Span::ZERO);
     };
-    if let Some(most) = entry.duration() {
-        return Some(most);
+    if let Some(most) = jitter.value {
+        return Ok(most);
     }
     let rates = route.links.iter();
     let rates = rates.filter_map(|&link| scenario.links[link as usize].rate_bps);
@@ -497,16 +524,18 @@ fn jitter(
             "no link from {} to {} has a rate; needed is one, or a duration",
             class.from, class.to
         );
-        problems.add(entry.origin, &entry.path, message);
-        return None;
+        return Err(problems.refuse(jitter.origin, &jitter.path, message));
     };
-    let segment = |tcp: &TcpSettings| u64::from(tcp.mss_bytes + tcp.header_bytes);
-    let bytes = match transport {
-        Transport::Tcp(tcp) => segment(tcp),
-        Transport::Web(web) => segment(&web.tcp),
-        Transport::Udp(_) => segment(&tcp(Layers(&[root.table("tcp")?]))?),
+    let tcp = match transport {
+        Transport::Tcp(tcp) => *tcp,
+        Transport::Web(web) => web.tcp,
+        Transport::Udp(_) => {
+            let tcp: Vec<&Section> = root.inside(RootKeys::tcp).into_iter().collect();
+            TcpSettings::read(&Layers(&tcp))?
+        }
     };
-    Some(Span::to_send(bytes, rate_bps))
+    let bytes = u64::from(tcp.mss_bytes + tcp.header_bytes);
+    Ok(Span::to_send(bytes, rate_bps))
 }
 
 /// Rate of member `k` of `members`: evenly over `spread` of the rate, around it.

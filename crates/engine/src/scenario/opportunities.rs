@@ -2,35 +2,37 @@
 
 use std::collections::BTreeMap;
 
-use super::access;
-use super::decode::{Entry, Section};
 use super::model::*;
-use super::problem::Problems;
-use super::units::{self, TIME};
+use super::root::RootKeys;
 use crate::kernel::time::Span;
+use crate::mac::Contention;
+use crate::notation::decode::{Said, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::Problems;
+use crate::notation::units::{self, TIME};
 
 /// A `txop_limit` that is too short, and the longest exchange that must fit.
 struct TooShort<'a> {
-    entry: &'a Entry,
+    entry: Said<'a, Option<Span>>,
     needed: Span,
     flow: &'a str,
 }
 
 /// Reports each `txop_limit` that is shorter than an exchange it is meant for.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    let mut found: BTreeMap<&str, TooShort> = BTreeMap::new();
+    let mut found: BTreeMap<String, TooShort> = BTreeMap::new();
     for flow in &scenario.flows {
         for sender in [Direction::Up, Direction::Down] {
             let Some((entry, limit)) = limit(root, scenario, flow, sender) else {
                 continue;
             };
             let needed = exchange(scenario, flow, sender);
-            if needed <= limit || found.get(&*entry.path).is_some_and(|f| f.needed >= needed) {
+            if needed <= limit || found.get(&entry.path).is_some_and(|f| f.needed >= needed) {
                 continue;
             }
             let flow = &flow.name;
             found.insert(
-                &entry.path,
+                entry.path.clone(),
                 TooShort {
                     entry,
                     needed,
@@ -61,23 +63,23 @@ fn limit<'a>(
     scenario: &Scenario,
     flow: &Flow,
     direction: Direction,
-) -> Option<(&'a Entry, Span)> {
+) -> Option<(Said<'a, Option<Span>>, Span)> {
     let station = &scenario.stations[flow.station()?];
     let node = match direction {
         Direction::Up => &station.node,
         Direction::Down => &scenario.cell.ap,
     };
     let limit = node.access(flow.category).txop_limit?;
-    let cell = root.table("cell")?;
+    let cell = root.inside(RootKeys::cell)?;
     let own = match direction {
         Direction::Up => {
-            let mut named = root.named("station").iter();
-            &named.find(|(name, _)| *name == station.group)?.1
+            let mut groups = root.tables(RootKeys::station).iter();
+            &groups.find(|(name, _)| *name == station.group)?.1
         }
-        Direction::Down => cell.table("ap")?,
+        Direction::Down => cell.inside(Cell::ap)?,
     };
-    let tables = access::tables(&[own, cell], flow.category);
-    let entry = tables.iter().find_map(|table| table.entry("txop_limit"))?;
+    let tables = Access::tables(&[own, cell], flow.category);
+    let entry = Layers(&tables).said(Contention::txop_limit)?;
     Some((entry, limit))
 }
 

@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::decode::{Entry, Section};
-use super::problem::{Origin, Problems, one_line};
-use super::value::{NAMES, fault_of_name};
+use super::flows::{CONNECTIONS, Connections, DATAGRAMS, REPORTS};
+use super::root::{RootKeys, StationTable};
+use super::wired::{Dumbbell, FlowTable, ParkingLot};
+use crate::notation::decode::Section;
+use crate::notation::problem::{Origin, Problems, one_line};
+use crate::notation::value::{NAMES, fault_of_name};
 
 /// Most stations in a scenario.
 pub(super) const MOST_STATIONS: u64 = 10_000;
@@ -12,15 +15,28 @@ pub(super) const MOST_STATIONS: u64 = 10_000;
 /// Most flows in a scenario.
 pub(super) const MOST_FLOWS: u64 = 100_000;
 
-/// Tables that stand for several links, and flows across them.
-pub(super) const SHAPES: [&str; 2] = ["dumbbell", "parking_lot"];
+/// The tables that stand for several links, and flows across them.
+pub(super) fn shapes(root: &Section) -> impl Iterator<Item = &Section> {
+    let dumbbell = root.inside(RootKeys::dumbbell);
+    dumbbell
+        .into_iter()
+        .chain(root.inside(RootKeys::parking_lot))
+}
+
+/// Whether there has been a complaint about one of them.
+fn lacks_shape(root: &Section) -> bool {
+    root.lacks(RootKeys::dumbbell.name()) || root.lacks(RootKeys::parking_lot.name())
+}
 
 /// The access point's name in results and random streams.
 pub(super) const AP_NAME: &str = "ap";
 
 /// The names of the stations that the table `name` makes.
 pub(super) fn member_names(name: &str, station: &Section) -> Vec<String> {
-    match station.entry("count").and_then(|entry| entry.count()) {
+    match station
+        .said(StationTable::count)
+        .and_then(|said| said.value)
+    {
         Some(count) => (1..=count).map(|k| format!("{name}-{k}")).collect(),
         None => vec![name.to_owned()],
     }
@@ -29,63 +45,72 @@ pub(super) fn member_names(name: &str, station: &Section) -> Vec<String> {
 /// Number of flows of one station of the table; `None` if a number was refused.
 fn flows(station: &Section) -> Option<u64> {
     let mut flows = 0;
-    for key in ["upload", "download"] {
-        if let Some(table) = station.table(key) {
-            flows += table.entry("connections")?.count()?;
+    for (key, _) in CONNECTIONS {
+        if let Some(table) = station.inside(key) {
+            flows += u64::from(table.said(Connections::connections)?.value);
         }
     }
-    let sources =
-        ["udp_up", "udp_down", "sensor_up", "sensor_down"].map(|key| station.table(key).is_some());
-    Some(flows + sources.iter().map(|there| u64::from(*there)).sum::<u64>())
+    let datagrams = DATAGRAMS
+        .iter()
+        .filter(|(key, _)| station.inside(*key).is_some());
+    let reports = REPORTS
+        .iter()
+        .filter(|(key, _)| station.inside(*key).is_some());
+    Some(flows + datagrams.count() as u64 + reports.count() as u64)
 }
 
 /// Number of flows between wired nodes; `None` if a number of a shape was refused.
 fn wired_flows(root: &Section) -> Option<u64> {
-    let count = |section: &Section, key| section.entry(key).and_then(Entry::count);
-    let own = root.named("flow").iter();
-    let own: u64 = own.map(|(_, flow)| count(flow, "count").unwrap_or(1)).sum();
-    let shapes = SHAPES.iter().filter_map(|key| root.table(key));
-    let of_shape = |shape: &Section| {
-        let is_refused = ["flows", "cross", "hops"]
-            .iter()
-            .any(|key| shape.lacks(key));
-        let hops = count(shape, "hops").unwrap_or(0);
-        let all = count(shape, "flows").unwrap_or(0) + hops * count(shape, "cross").unwrap_or(0);
-        (!is_refused).then_some(all)
-    };
-    Some(own + shapes.map(of_shape).sum::<Option<u64>>()?)
+    let mut all = 0;
+    for (_, flow) in root.tables(RootKeys::flow) {
+        let count = flow.said(FlowTable::count).and_then(|said| said.value);
+        all += count.unwrap_or(1);
+    }
+    if let Some(dumbbell) = root.inside(RootKeys::dumbbell) {
+        all += dumbbell.said(Dumbbell::flows)?.value;
+    }
+    if let Some(lot) = root.inside(RootKeys::parking_lot) {
+        let hops = lot.said(ParkingLot::hops)?.value;
+        all += lot.said(ParkingLot::flows)?.value + hops * lot.said(ParkingLot::cross)?.value;
+    }
+    Some(all)
 }
 
 /// Checks the stations as a whole.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
-    for (name, station) in root.named("station") {
+    for (name, station) in root.tables(RootKeys::station) {
         check_name(name, station, problems);
     }
-    for (name, section) in root.named("link").iter().chain(root.named("flow")) {
+    let wired = root.tables(RootKeys::link).iter();
+    for (name, section) in wired.chain(root.tables(RootKeys::flow)) {
         check_name(name, section, problems);
     }
-    if root.lacks("station") {
+    if root.lacks(RootKeys::station.name()) {
         return;
     }
-    let count = |station: &Section| match station.entry("count") {
-        Some(entry) => entry.count().unwrap_or(1),
-        None => 1,
+    let count = |station: &Section| {
+        let said = station.said(StationTable::count);
+        said.and_then(|said| said.value).unwrap_or(1)
     };
-    let stations: u64 = root.named("station").iter().map(|(_, s)| count(s)).sum();
+    let stations: u64 = root
+        .tables(RootKeys::station)
+        .iter()
+        .map(|(_, s)| count(s))
+        .sum();
     if stations > MOST_STATIONS {
         let message = format!("{stations} stations in all; allowed are at most {MOST_STATIONS}");
-        problems.add(last_origin(root), "station", message);
+        problems.add(last_origin(root), RootKeys::station.name(), message);
         return;
     }
     check_unique(root, problems);
     let per_table: Option<Vec<u64>> = root
-        .named("station")
+        .tables(RootKeys::station)
         .iter()
         .map(|(_, s)| Some(flows(s)?.saturating_mul(count(s))))
         .collect();
     let all = per_table.zip(wired_flows(root));
     match all.map(|(flows, wired)| flows.iter().sum::<u64>().saturating_add(wired)) {
-        _ if root.lacks("flow") || SHAPES.iter().any(|key| root.lacks(key)) => {}
+        _ if root.lacks(RootKeys::flow.name()) || lacks_shape(root) => {}
         Some(0) => {
             let (origin, path, message) = nothing_flows(root);
             problems.add(origin, &path, message.to_owned());
@@ -101,37 +126,39 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
 
 /// The last table of those that make flows, the plural of stations standing for all of them.
 fn most_flows(root: &Section) -> (Origin, String) {
-    let shape = SHAPES.iter().find_map(|key| root.table(key));
-    let flow = root.named("flow").last().map(|(_, flow)| flow);
+    let shape = shapes(root).next();
+    let flow = root.tables(RootKeys::flow).last().map(|(_, flow)| flow);
     match flow.or(shape) {
-        Some(table) if root.named("station").is_empty() => (table.origin, table.path.clone()),
-        _ => (last_origin(root), "station".to_owned()),
+        Some(table) if root.tables(RootKeys::station).is_empty() => {
+            (table.origin, table.path.clone())
+        }
+        _ => (last_origin(root), RootKeys::station.name().to_owned()),
     }
 }
 
 /// What to say of a file without a flow, and where.
 fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
-    let shape = SHAPES.iter().find_map(|key| root.table(key));
+    let shape = shapes(root).next();
     match shape {
-        _ if !root.named("station").is_empty() => (
+        _ if !root.tables(RootKeys::station).is_empty() => (
             last_origin(root),
-            "station".to_owned(),
+            RootKeys::station.name().to_owned(),
             "no station has a flow; needed is at least one upload, download, udp_up, udp_down, \
              sensor_up or sensor_down",
         ),
         Some(shape) => (
             shape.origin,
-            format!("{}.flows", shape.path),
+            shape.path(Dumbbell::flows.name()),
             "missing; needed is a number of flows, or tables [flow.NAME]",
         ),
-        None if root.lacks("link") || !root.named("link").is_empty() => (
+        None if root.lacks(RootKeys::link.name()) || !root.tables(RootKeys::link).is_empty() => (
             root.origin,
-            "flow".to_owned(),
+            RootKeys::flow.name().to_owned(),
             "missing; needed are tables [flow.NAME], each with a node `from` and a node `to`",
         ),
         None => (
             root.origin,
-            "station".to_owned(),
+            RootKeys::station.name().to_owned(),
             "missing; needed are tables [station.NAME] with flows, or flows over wired links",
         ),
     }
@@ -139,7 +166,7 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
 
 /// Where the last station stands: it makes the sum what it is.
 fn last_origin(root: &Section) -> Origin {
-    root.named("station")
+    root.tables(RootKeys::station)
         .last()
         .map_or(root.origin, |(_, s)| s.origin)
 }
@@ -155,7 +182,7 @@ fn check_name(name: &str, station: &Section, problems: &mut Problems) {
 
 fn check_unique(root: &Section, problems: &mut Problems) {
     let mut makers: HashMap<String, &str> = HashMap::new();
-    for (group, station) in root.named("station") {
+    for (group, station) in root.tables(RootKeys::station) {
         for name in member_names(group, station) {
             let Some(other) = makers.insert(name.clone(), group) else {
                 continue;

@@ -1,19 +1,25 @@
 //! The classes that share the access point's queue: checked, and made of the scenario's flows.
 
-use super::decode::{Entry, Section};
 use super::model::*;
-use super::problem::{Problems, did_you_mean, one_line};
-use super::queue::Discipline;
-use super::value::{NAMES, fault_of_name};
+use super::root::RootKeys;
+use crate::mac::ApTable;
+use crate::notation::decode::Section;
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problems, did_you_mean, one_line};
+use crate::notation::setting::FileTable;
+use crate::notation::value::{NAMES, fault_of_name};
+use crate::queue::{Alike, VBS};
 
 /// Where shares may exceed 1 by rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// The table of virtual buffer sharing, if the access point's queue has one.
 fn table(root: &Section) -> Option<&Section> {
-    let cell = root.table("cell")?;
-    let own = cell.table("ap").and_then(|ap| ap.table("queue"));
-    own.or_else(|| cell.table("ap_queue"))?.table("vbs")
+    let cell = root.inside(RootKeys::cell)?;
+    let own = cell
+        .inside(Cell::ap)
+        .and_then(|ap| ap.inside(ApTable::queue));
+    own.or_else(|| cell.inside(Cell::ap_queue))?.inside(VBS)
 }
 
 /// Checks what a file says of it; the classes' members are not known yet.
@@ -21,8 +27,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     let Some(vbs) = table(root) else {
         return;
     };
-    if let Some(occupancy) = vbs.entry("occupancy")
-        && occupancy.number().is_some_and(|c| c <= 0.0 || c >= 1.0)
+    if let Some(occupancy) = vbs.said(VbsTable::occupancy)
+        && (occupancy.value <= 0.0 || occupancy.value >= 1.0)
     {
         let message = format!(
             "{} is no part of the queue's limit; allowed is a number above 0 and below 1",
@@ -30,9 +36,9 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         );
         problems.add(occupancy.origin, &occupancy.path, message);
     }
-    let classes = vbs.named("class");
-    match vbs.entry("by") {
-        None if classes.is_empty() && !vbs.lacks("by") && !vbs.lacks("class") => {
+    let classes = vbs.tables(VbsTable::class);
+    match vbs.said(VbsTable::by) {
+        None if classes.is_empty() && !lacks_classes(vbs) => {
             let message = "no classes; needed is `by`, or tables [class.NAME] each with a share";
             problems.add(vbs.origin, &vbs.path, message.to_owned());
         }
@@ -47,8 +53,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
             let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
             problems.add(class.origin, &class.path, message);
         }
-        if let Some(share) = class.entry("share")
-            && share.number() == Some(0.0)
+        if let Some(share) = class.said(VbsClassTable::share)
+            && share.value == 0.0
         {
             let message = format!(
                 "{} is no share; allowed is a number above 0 and at most 1",
@@ -60,14 +66,19 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_sum(classes, problems);
 }
 
+/// Whether there has been a complaint about what makes classes.
+fn lacks_classes(vbs: &Section) -> bool {
+    vbs.lacks(VbsTable::by.name()) || vbs.lacks(VbsTable::class.name())
+}
+
 /// Said of the last share, which makes the sum what it is.
 fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
-    let mut shares = (classes.iter()).filter_map(|(_, class)| class.entry("share"));
-    let sum: f64 = shares.clone().filter_map(Entry::number).sum();
+    let mut shares = (classes.iter()).filter_map(|(_, class)| class.said(VbsClassTable::share));
+    let sum: f64 = shares.clone().map(|share| share.value).sum();
     if sum > 1.0 + ROUNDING
         && let Some(last) = shares.next_back()
     {
-        let rest = sum - last.number().unwrap_or(0.0);
+        let rest = sum - last.value;
         let message = format!(
             "{} makes the shares of all classes sum to {}; allowed is a sum of at most 1, here at \
              most {}",
@@ -92,7 +103,7 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
     let Some(vbs) = table(root) else {
         return;
     };
-    scenario.cell.vbs_classes = match vbs.entry("by").and_then(Entry::word) {
+    scenario.cell.vbs_classes = match vbs.said(VbsTable::by).and_then(|by| by.value) {
         Some(by) => alike(by, scenario),
         None => named(vbs, scenario, problems),
     };
@@ -126,7 +137,7 @@ fn check_categories(vbs: &Section, scenario: &Scenario, problems: &mut Problems)
 }
 
 /// Classes with equal shares.
-fn alike(by: &str, scenario: &Scenario) -> Vec<VbsClass> {
+fn alike(by: Alike, scenario: &Scenario) -> Vec<VbsClass> {
     let mut classes: Vec<VbsClass> = Vec::new();
     for (index, flow) in (0..).zip(&scenario.flows) {
         let Ends::Station { station, direction } = flow.ends else {
@@ -134,10 +145,9 @@ fn alike(by: &str, scenario: &Scenario) -> Vec<VbsClass> {
         };
         let station = &scenario.stations[station];
         let name = match (by, direction) {
-            ("station", _) => &station.name,
-            ("group", _) => &station.group,
-            (_, Direction::Up) => "up",
-            (_, Direction::Down) => "down",
+            (Alike::Station, _) => &station.name,
+            (Alike::Group, _) => &station.group,
+            (Alike::Direction, way) => way.name(),
         };
         match classes.iter_mut().find(|class| class.name == name) {
             Some(class) => class.flows.push(index),
@@ -158,13 +168,16 @@ fn alike(by: &str, scenario: &Scenario) -> Vec<VbsClass> {
 fn named(vbs: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec<VbsClass> {
     let mut taken = vec![false; scenario.flows.len()];
     let mut classes = Vec::new();
-    for (name, class) in vbs.named("class") {
+    for (name, class) in vbs.tables(VbsTable::class) {
         if !knows_its_station(class, scenario, problems) {
             continue;
         }
+        let Ok(conditions) = VbsClassTable::read(&Layers(&[class])) else {
+            continue; // there has been a complaint
+        };
         let mut flows = Vec::new();
         for (index, flow) in (0..).zip(&scenario.flows) {
-            if !taken[index as usize] && takes(class, flow, scenario) {
+            if !taken[index as usize] && takes(&conditions, flow, scenario) {
                 taken[index as usize] = true;
                 flows.push(index);
             }
@@ -176,7 +189,7 @@ fn named(vbs: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec<Vbs
         }
         classes.push(VbsClass {
             name: name.clone(),
-            share: class.entry("share").and_then(Entry::number).unwrap_or(0.0),
+            share: conditions.share,
             target: 0.0,
             flows,
         });
@@ -185,10 +198,13 @@ fn named(vbs: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec<Vbs
 }
 
 fn knows_its_station(class: &Section, scenario: &Scenario, problems: &mut Problems) -> bool {
-    let Some(entry) = class.entry("station") else {
+    let Some(entry) = class
+        .said(VbsClassTable::station)
+        .and_then(|said| said.present())
+    else {
         return true;
     };
-    let name = entry.text().unwrap_or_default();
+    let name = entry.value.as_str();
     let known = |station: &Station| station.name == name || station.group == name;
     if scenario.stations.iter().any(known) {
         return true;
@@ -205,24 +221,16 @@ fn knows_its_station(class: &Section, scenario: &Scenario, problems: &mut Proble
     false
 }
 
-/// Whether `flow` meets all conditions of `class`.
-fn takes(class: &Section, flow: &Flow, scenario: &Scenario) -> bool {
+/// Whether `flow` meets all conditions of a class.
+fn takes(class: &VbsClassTable, flow: &Flow, scenario: &Scenario) -> bool {
     let Ends::Station { station, direction } = flow.ends else {
         return false;
     };
     let station = &scenario.stations[station];
     let error = station.channel.error_up.max(station.channel.error_down);
-    let named = |name: &str| station.name == name || station.group == name;
-    let direction = match direction {
-        Direction::Up => "up",
-        Direction::Down => "down",
-    };
-    let word = |key: &str| class.entry(key).and_then(Entry::word);
-    class
-        .entry("station")
-        .and_then(Entry::text)
-        .is_none_or(named)
-        && word("direction").is_none_or(|word| word == direction)
-        && (class.entry("error_from").and_then(Entry::probability)).is_none_or(|p| error >= p)
-        && (class.entry("error_below").and_then(Entry::number)).is_none_or(|p| error < p)
+    let named = |name: &String| station.name == *name || station.group == *name;
+    class.station.as_ref().is_none_or(named)
+        && class.direction.is_none_or(|way| way == direction)
+        && class.error_from.is_none_or(|least| error >= least)
+        && class.error_below.is_none_or(|bound| error < bound)
 }

@@ -2,32 +2,20 @@
 
 use super::{Ack, Receiver, Segment, Sender};
 use crate::kernel::time::{Span, Time};
+use crate::notation::setting::FileTable;
 use crate::packet::Ecn;
-use crate::scenario::{CompoundSettings, CongestionControl, TcpSettings};
+use crate::tcp::{CongestionControl, TcpSettings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 pub(super) const MS: u64 = 1_000_000;
 
-/// Immediate ACKs, window 42, minimum RTO 200 ms; tests change what they are about.
+/// Immediate ACKs, all else as usual (window 42, minimum RTO 200 ms); tests change what they are about.
 pub(super) fn settings(congestion: CongestionControl) -> TcpSettings {
     TcpSettings {
         congestion,
-        compound: CompoundSettings::PUBLISHED,
-        hystart: false,
-        ecn: false,
-        sack: false,
-        prr: false,
-        window_packets: 42,
-        initial_cwnd_packets: 2,
         delayed_ack: false,
-        ack_delay: Span(100 * MS),
-        ack_processing: Span::ZERO,
-        mss_bytes: 1460,
-        header_bytes: 40,
-        min_rto: Span(200 * MS),
-        initial_rto: Span(1_000 * MS),
-        segments: None,
+        ..TcpSettings::usual().unwrap()
     }
 }
 
@@ -54,7 +42,7 @@ pub(super) enum Packet {
 }
 
 /// What becomes of a packet: its one-way delay, or `None` if it is lost.
-type Fate<'a> = dyn FnMut(Packet) -> Option<Span> + 'a;
+type Passing<'a> = dyn FnMut(Packet) -> Option<Span> + 'a;
 
 /// Whether a segment is marked on its way, if it may be.
 type Marking<'a> = dyn FnMut(u32) -> bool + 'a;
@@ -72,7 +60,7 @@ pub(super) struct Pipe<'a> {
     pub(super) looks: bool,
     under_way: BinaryHeap<Reverse<(Time, u64, Packet)>>,
     sent: u64,
-    fate: Box<Fate<'a>>,
+    fate: Box<Passing<'a>>,
     /// Nothing is marked unless a test says so.
     pub(super) marking: Box<Marking<'a>>,
 }

@@ -13,7 +13,7 @@ use super::Ack;
 use super::ring::Ring;
 use super::sack::{Blocks, Reporter};
 use crate::kernel::time::{Span, Time};
-use crate::scenario::TcpSettings;
+use crate::tcp::TcpSettings;
 
 /// What a segment caused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,7 +174,7 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::CongestionControl::NewReno;
+    use crate::tcp::CongestionControl::NewReno;
     use crate::tcp::pipe::{MS, plain, settings};
 
     fn receiver(delayed_ack: bool, window_packets: u32) -> Receiver {

@@ -12,8 +12,8 @@
 use super::pipe::{MS, Packet, Pipe, settings};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::scenario::CongestionControl::{self, Africa, Compound, Cubic, Illinois, NewReno};
-use crate::scenario::TcpSettings;
+use crate::tcp::CongestionControl::{self, Africa, Compound, Cubic, Illinois, NewReno};
+use crate::tcp::TcpSettings;
 
 /// Growth per round trip at window `w`, `t` round trips after a loss at window `before`.
 type Growth = fn(w: f64, t: f64, before: f64) -> f64;

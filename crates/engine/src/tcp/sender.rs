@@ -27,7 +27,7 @@ use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Ecn;
-use crate::scenario::TcpSettings;
+use crate::tcp::TcpSettings;
 
 /// A data segment to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::pipe::{MS, Packet, Pipe, settings};
 use crate::kernel::time::{Span, Time};
-use crate::scenario::CongestionControl::{self, NewReno, Reno};
-use crate::scenario::TcpSettings;
+use crate::tcp::CongestionControl::{self, NewReno, Reno};
+use crate::tcp::TcpSettings;
 use proptest::prelude::*;
 
 /// 50 ms each way, nothing lost.

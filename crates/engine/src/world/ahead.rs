@@ -1,41 +1,55 @@
-//! Endpoints at work ahead of time.
+//! Packets and endpoints ahead of time.
 //!
-//! When the arrival of a packet at its endpoint is known ([`super::network`]), so is what the endpoint
+//! When the arrival of a packet at its endpoint is known ([`super::order`]), so is what the endpoint
 //! will do about it, and it does it at once: a segment is acknowledged and the ACK goes on its way, the
-//! ACK lets the sender send. A round trip through one bottleneck then is one event, the entry into it.
+//! ACK lets the sender send. A round trip through one bottleneck then is one event, the entry into it:
+//!
+//! ```text
+//!   now      +access        +bottleneck, +delay     +delays        +host's link
+//!    | event    \ travel          \ reach              \ take_ack      \ carried
+//!    v           v                 v                    v               v
+//!  entry ---> BOTTLENECK ------> receiver -- ACK ---> sender -- segments ---> next event: their entry
+//! ```
+//!
 //! Each arrival counts as the event that it would be in its own time, and nothing that is measured
-//! changes ([`World::by_events`] is what it must equal), because
+//! changes (`by_events` of the tests is what it must equal), because
 //!
 //! - the packets of an endpoint that does so come in order and leave through a link of its own, in the
 //!   same order; on the links behind it either an event waits for them, or their order is that of the
-//!   one link that all of them have come through ([`super::network`]);
+//!   one link that all of them have come through;
 //! - a receiver does so only if it acknowledges each segment at once, and does nothing else;
 //! - an ACK that arrives after the sender's timer expires waits for the timer;
-//! - what is planned (starts, stops, the end of the warm-up, samples) finds all endpoints as of its
-//!   instant: packets that arrive after the next such instant wait for it;
+//! - what is planned (starts, stops) and whoever looks (the end of the warm-up, samples) finds all
+//!   endpoints as of its instant: packets that arrive after the next such instant wait for it;
 //! - a window that changes ahead of readings ([`super::gauge`]) is noted for them before.
+//!
+//! These are free functions over the wires, the flows and the clock, since a packet touches all three.
 
 use std::collections::VecDeque;
 
-use super::World;
+use super::clock::Clock;
 use super::flow::Endpoints;
-use super::routes::{Place, Routes};
+use super::flows::Flows;
+use super::journey::Step;
+use super::legs::Place;
+use super::wires::{Wires, attend, settle};
 use crate::kernel::calendar::Calendar;
 use crate::kernel::time::{Span, Time};
+use crate::link::Transit;
 use crate::packet::Packet;
-use crate::scenario::{Scenario, Transport};
 
 /// What endpoints are to do, and may not yet.
-pub(crate) struct Ahead {
-    /// Nothing is planned before this instant.
+pub(super) struct Ahead {
+    /// Nothing is planned, and nobody looks, before this instant.
     pub(super) quiet_until: Time,
-    /// The next reading of the gauge.
-    pub(super) next_reading: Time,
+    /// The next reading of windows, and the time from one to the next.
+    next_reading: Time,
+    reading_interval: Span,
     /// Segments that arrive after the next instant planned, or behind one that does.
     segments: Calendar<Packet>,
-    /// How many they are.
+    /// Number of those segments.
     waiting: usize,
-    /// Of each flow of the scenario its ACKs that have to wait, in order, with their arrivals.
+    /// ACKs of each flow of the scenario that have to wait, in order, with their arrivals.
     acks: Vec<VecDeque<(Time, Packet)>>,
     /// Flows that have any.
     held_up: Vec<u32>,
@@ -44,10 +58,11 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    pub(super) fn new(flows: usize, reach: Span, quiet_until: Time) -> Ahead {
+    pub(super) fn new(flows: usize, reach: Span) -> Ahead {
         Ahead {
-            quiet_until,
+            quiet_until: Time::ZERO,
             next_reading: Time::NEVER,
+            reading_interval: Span::ZERO,
             segments: Calendar::new(reach),
             waiting: 0,
             acks: vec![VecDeque::new(); flows],
@@ -57,241 +72,261 @@ impl Ahead {
     }
 
     /// Packets under way that no link and no queue has.
-    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
+    pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
         let acks = self.acks.iter().flatten().map(|(_, ack)| ack);
         self.segments.items().chain(acks)
+    }
+
+    /// Windows are read at `next`, and then at equal intervals.
+    pub(super) fn expect_readings(&mut self, next: Time, interval: Span) {
+        (self.next_reading, self.reading_interval) = (next, interval);
     }
 
     /// The window of flow `index` at a reading, if it has changed since.
     pub(super) fn window(&mut self, index: usize) -> Option<f64> {
         self.windows.get_mut(index)?.pop_front()
     }
-}
 
-/// Which receivers answer at once, each alone on the first link of its ACKs.
-pub(super) fn answering(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
-    let alone = alone(scenario, routes);
-    let answers = |(flow, [acks, data]): (&Transport, [&[u32]; 2])| match flow {
-        Transport::Tcp(tcp) => {
-            let at_once = !tcp.delayed_ack && tcp.ack_processing == Span::ZERO;
-            at_once && !data.is_empty() && acks.first().is_some_and(&alone)
-        }
-        _ => false,
-    };
-    ways(scenario, routes).map(answers).collect()
-}
-
-/// Which senders go on at once, each alone on the first link of its segments, which takes time and
-/// behind which an event waits for them.
-pub(super) fn going_on(scenario: &Scenario, routes: &Routes, ahead: &[bool]) -> Vec<bool> {
-    let alone = alone(scenario, routes);
-    let goes_on = |(flow, [_, data]): (&Transport, [&[u32]; 2])| match (flow, data) {
-        (Transport::Tcp(_), [first, second, ..]) => {
-            alone(first) && takes_time(*first, scenario) && !ahead[*second as usize]
-        }
-        _ => false,
-    };
-    ways(scenario, routes).map(goes_on).collect()
-}
-
-/// Flows between hosts, with the ways of their ACKs and of their data; none beside a cell or links on
-/// air, whose events look at flows.
-fn ways<'a>(
-    scenario: &'a Scenario,
-    routes: &'a Routes,
-) -> impl Iterator<Item = (&'a Transport, [&'a [u32]; 2])> {
-    let wired = scenario.stations.is_empty() && scenario.csma.is_none() && scenario.vsb.is_none();
-    let flows = scenario.flows.iter().filter(move |_| wired);
-    flows.map(|flow| &flow.transport).zip(routes.pairs())
-}
-
-/// Whether every packet is a while on this link of a host.
-fn takes_time(link: u32, scenario: &Scenario) -> bool {
-    let link = &scenario.links[(link - super::network::NETWORK) as usize];
-    let service = |rate| Span::to_send(super::network::LEAST_BYTES, rate);
-    link.delay + link.rate_bps.map_or(Span::ZERO, service) > Span::ZERO
-}
-
-/// Whether one way alone begins on a link of a host.
-fn alone(scenario: &Scenario, routes: &Routes) -> impl Fn(&u32) -> bool {
-    let mut users = vec![0_u32; super::network::NETWORK as usize + scenario.links.len()];
-    for link in routes.pairs().flatten().flatten() {
-        if let Some(users) = users.get_mut(*link as usize) {
-            *users += 1;
-        }
-    }
-    let of_host = scenario.links.iter().map(|link| link.of_host);
-    let of_host: Vec<bool> = [false; 2].into_iter().chain(of_host).collect();
-    move |link| of_host[*link as usize] && users[*link as usize] == 1
-}
-
-impl World<'_> {
-    /// A packet whose endpoint need not wait for it arrives there at `at`, by link number `carrier`; the
-    /// ACK that leaves at once, if one does, takes its place.
+    /// Whether segments wait.
     #[inline(always)]
-    pub(super) fn reach_ahead(
-        &mut self,
-        at: Time,
-        carrier: usize,
-        packet: &mut Packet,
-    ) -> Option<Time> {
-        if !packet.is_data() {
-            self.ack_ahead(at, packet);
+    pub(super) fn has_segments(&self) -> bool {
+        self.waiting > 0
+    }
+
+    /// The next segment that has waited and need no longer, with the instant of its arrival.
+    pub(super) fn next_segment(&mut self) -> Option<(Time, Packet)> {
+        let (at, _) = self.segments.first();
+        if at > self.quiet_until {
             return None;
         }
-        if at <= self.ahead.quiet_until && self.ahead.waiting == 0 {
-            self.events += 1;
-            let flow = &mut self.flows[packet.flow as usize];
-            let ack = flow.take_segment(at, packet)?;
-            *packet = flow.ack(at, packet.flow, ack);
-            return Some(at);
-        }
-        self.ahead.waiting += 1;
-        self.ahead.segments.push(at, carrier, *packet);
-        None
+        let segment = self.segments.pop()?;
+        self.waiting -= 1;
+        Some((at, segment))
     }
+}
 
-    #[inline(always)]
-    fn ack_ahead(&mut self, at: Time, ack: &Packet) {
-        let flow = &self.flows[ack.flow as usize];
-        let before = flow.timer.min(self.ahead.next_reading);
-        let is_next = at <= before.min(self.ahead.quiet_until) && !flow.held_up;
-        if is_next || self.becomes_next(at, ack) {
-            self.take_ack(at, ack);
+/// A packet goes on over wires at `at`, now or ahead of time, as far as it may; what its endpoint
+/// answers ahead of time takes its place and goes on. Says what the packet comes to.
+#[inline]
+pub(super) fn travel(
+    wires: &mut Wires,
+    flows: &mut Flows,
+    clock: &mut Clock,
+    at: Time,
+    packet: &mut Packet,
+) -> Step {
+    let mut next = at;
+    loop {
+        match go_on(wires, flows, clock, next, packet) {
+            Next::Answer(at) => next = at,
+            Next::Step(step) => return step,
         }
     }
+}
 
-    /// Whether an ACK before which something else happens is the next to change its sender; if not, it
-    /// is kept.
-    #[inline(never)]
-    fn becomes_next(&mut self, at: Time, ack: &Packet) -> bool {
-        let index = ack.flow as usize;
-        let may = !self.flows[index].held_up && self.may_take(at, index);
-        if may {
-            self.pass_by(at, index);
-        } else {
-            self.hold_up(at, *ack);
+/// What a packet that has gone on comes to.
+enum Next {
+    /// The packet that answers it leaves at this instant.
+    Answer(Time),
+    Step(Step),
+}
+
+#[inline(always)]
+fn go_on(
+    wires: &mut Wires,
+    flows: &mut Flows,
+    clock: &mut Clock,
+    at: Time,
+    packet: &mut Packet,
+) -> Next {
+    let now = clock.now;
+    let mut at = at;
+    let mut carrier = 0; // no link yet; set before `at` moves
+    for leg in wires.routes.legs(packet) {
+        if at > now && !leg.ahead {
+            break;
         }
-        may
-    }
-
-    /// Nothing happens to the sender of flow `index` before `at`.
-    fn may_take(&self, at: Time, index: usize) -> bool {
-        at <= self.ahead.quiet_until
-            && match &self.flows[index].endpoints {
-                Endpoints::Tcp(tcp) => at <= tcp.0.deadline(),
-                _ => false,
+        packet.hop += 1;
+        at = at.plus(leg.lead);
+        match leg.place {
+            Place::Host(link) => at = wires.links[link as usize].pass_host(at, packet),
+            Place::Link(link) => {
+                let link = link as usize;
+                match wires.links[link].link.enter(now, at, packet) {
+                    Transit::Arrives(arrival) => at = arrival,
+                    other => return Next::Step(stop_at(wires, flows, clock, at, link, other)),
+                }
             }
-    }
-
-    /// What changes nothing about the sender of flow `index` is done with before `at`.
-    fn pass_by(&mut self, at: Time, index: usize) {
-        if self.flows[index].timer < at {
-            self.events += 1; // a lazy timer finds its deadline moved
-            self.rearm(index);
+            Place::Delay => {}
+            Place::EndAhead => return reach(wires, flows, clock, at, carrier, packet),
+            Place::Air(queue) => return Next::Step(Step::OnAir(queue)),
+            Place::End => return Next::Step(Step::Arrived),
         }
-        if self.ahead.next_reading < at {
-            self.note_window(at, index);
-        }
-    }
-
-    #[inline(always)]
-    fn take_ack(&mut self, at: Time, ack: &Packet) {
-        self.events += 1;
-        let index = ack.flow as usize;
-        let flow = &mut self.flows[index];
-        flow.take_ack(at, ack);
-        while let Some(mut packet) = flow.next_packet(at, ack.flow) {
-            // through the link of its host, behind which an event waits for it
-            let leg = self.routes.legs(&packet)[0];
-            let arrives = match leg.place {
-                Place::Host(link) => self.links[link as usize].pass_host(at, &packet),
-                _ => at,
-            };
-            packet.hop = 1;
-            self.carried
-                .push(arrives.plus(leg.delay), leg.carrier as usize, packet);
-        }
-        if flow.has_sent(at) {
-            self.rearm(index);
+        at = at.plus(leg.delay);
+        carrier = leg.carrier as usize;
+        if leg.ends {
+            return reach(wires, flows, clock, at, carrier, packet);
         }
     }
+    wires.carried.push(at, carrier, *packet);
+    Next::Step(Step::UnderWay)
+}
 
-    /// Lets the agenda know when the timer of the sender of flow `index` is due.
-    pub(super) fn rearm(&mut self, index: usize) {
-        if let Endpoints::Tcp(tcp) = &self.flows[index].endpoints {
-            self.set_timer(index, tcp.0.deadline());
+/// A packet that entered link number `link` at `at` does not get through, or not yet.
+#[inline(never)]
+fn stop_at(
+    wires: &mut Wires,
+    flows: &mut Flows,
+    clock: &mut Clock,
+    at: Time,
+    link: usize,
+    fate: Transit,
+) -> Step {
+    match fate {
+        Transit::Kept => attend(wires, flows, clock, link),
+        Transit::Refused | Transit::Lost if at == clock.now => return Step::Lost,
+        Transit::Refused | Transit::Lost | Transit::Arrives(_) => {
+            settle(wires, flows, clock.now, link)
         }
     }
+    Step::UnderWay
+}
 
-    /// Keeps the window of flow `index` for the readings before `at`.
-    fn note_window(&mut self, at: Time, index: usize) {
-        let (Some(gauge), Endpoints::Tcp(tcp)) = (&self.gauge, &self.flows[index].endpoints) else {
-            return;
+/// A packet whose endpoint need not wait for it arrives there at `at`, by link number `carrier`; the
+/// ACK that leaves at once, if one does, takes its place.
+#[inline(always)]
+fn reach(
+    wires: &mut Wires,
+    flows: &mut Flows,
+    clock: &mut Clock,
+    at: Time,
+    carrier: usize,
+    packet: &mut Packet,
+) -> Next {
+    if !packet.is_data() {
+        reach_sender(wires, flows, clock, at, packet);
+        return Next::Step(Step::UnderWay);
+    }
+    if at <= flows.ahead.quiet_until && flows.ahead.waiting == 0 {
+        clock.events += 1;
+        let flow = &mut flows.states[packet.flow as usize];
+        return match flow.take_segment(at, packet) {
+            Some(ack) => {
+                *packet = flow.ack(at, packet.flow, ack);
+                Next::Answer(at)
+            }
+            None => Next::Step(Step::UnderWay),
         };
-        let windows = &mut self.ahead.windows[index];
-        let mut next = self.ahead.next_reading + gauge.interval() * windows.len() as u64;
-        while next < at {
-            windows.push_back(tcp.0.cwnd());
-            next += gauge.interval();
-        }
     }
+    flows.ahead.waiting += 1;
+    flows.ahead.segments.push(at, carrier, *packet);
+    Next::Step(Step::UnderWay)
+}
 
-    #[cold]
-    fn hold_up(&mut self, at: Time, ack: Packet) {
-        let held_up = &mut self.flows[ack.flow as usize].held_up;
-        if !std::mem::replace(held_up, true) {
-            self.ahead.held_up.push(ack.flow);
-        }
-        self.ahead.acks[ack.flow as usize].push_back((at, ack));
+#[inline(always)]
+fn reach_sender(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) {
+    let flow = &flows.states[ack.flow as usize];
+    let before = flow.timer.min(flows.ahead.next_reading);
+    let is_next = at <= before.min(flows.ahead.quiet_until) && !flow.held_up;
+    if is_next || becomes_next(flows, clock, at, ack) {
+        take_ack(wires, flows, clock, at, ack);
     }
+}
 
-    /// Something has happened that ACKs of flow `index` may have waited for.
-    pub(super) fn take_held_up(&mut self, index: usize) {
-        while let Some(&(at, ack)) = self.ahead.acks[index].front() {
-            if !self.may_take(at, index) {
-                return;
-            }
-            self.ahead.acks[index].pop_front();
-            self.pass_by(at, index);
-            self.take_ack(at, &ack);
-        }
-        self.flows[index].held_up = false;
-        self.ahead.held_up.retain(|&flow| flow as usize != index);
+/// Whether an ACK before which something else happens is the next to change its sender; if not, it
+/// is kept.
+#[inline(never)]
+fn becomes_next(flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) -> bool {
+    let index = ack.flow as usize;
+    let may = !flows.states[index].held_up && may_take(flows, at, index);
+    if may {
+        pass_by(flows, clock, at, index);
+    } else {
+        hold_up(flows, at, *ack);
     }
+    may
+}
 
-    /// Nothing is planned before `until`.
-    pub(super) fn quiet_until(&mut self, until: Time) {
-        self.ahead.quiet_until = until.min(self.end);
-        for index in self.ahead.held_up.clone() {
-            self.take_held_up(index as usize);
-        }
+/// Nothing happens to the sender of flow `index` before `at`.
+fn may_take(flows: &Flows, at: Time, index: usize) -> bool {
+    let sender = flows.states[index].sender();
+    at <= flows.ahead.quiet_until && sender.is_some_and(|sender| at <= sender.deadline())
+}
+
+/// What changes nothing about the sender of flow `index` is done with before `at`.
+fn pass_by(flows: &mut Flows, clock: &mut Clock, at: Time, index: usize) {
+    if flows.states[index].timer < at {
+        clock.events += 1; // a lazy timer finds its deadline moved
+        flows.rearm(index, clock);
     }
-
-    /// Receivers take the segments that have waited and need no longer.
-    #[inline]
-    pub(super) fn catch_up(&mut self) {
-        if self.ahead.waiting > 0 {
-            self.take_segments();
-        }
+    if flows.ahead.next_reading < at {
+        note_window(flows, at, index);
     }
+}
 
-    #[cold]
-    fn take_segments(&mut self) {
-        while let (at, _) = self.ahead.segments.first()
-            && at <= self.ahead.quiet_until
-            && let Some(segment) = self.ahead.segments.pop()
-        {
-            self.ahead.waiting -= 1;
-            self.events += 1;
-            self.consume(at, &segment);
-        }
+#[inline(always)]
+fn take_ack(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) {
+    clock.events += 1;
+    let index = ack.flow as usize;
+    let flow = &mut flows.states[index];
+    flow.take_ack(at, ack);
+    while let Some(mut packet) = flow.next_packet(at, ack.flow) {
+        // through the link of its host, behind which an event waits for it
+        let leg = wires.routes.legs(&packet)[0];
+        let arrives = match leg.place {
+            Place::Host(link) => wires.links[link as usize].pass_host(at, &packet),
+            Place::Link(_) | Place::Delay | Place::Air(_) | Place::End | Place::EndAhead => at,
+        };
+        packet.hop = 1;
+        let carrier = leg.carrier as usize;
+        wires.carried.push(arrives.plus(leg.delay), carrier, packet);
     }
+    if flow.has_sent(at) {
+        flows.rearm(index, clock);
+    }
+}
 
-    /// Endpoints act in their own time: what the shortcut must equal.
-    #[cfg(test)]
-    pub(super) fn by_events(&mut self) {
-        self.routes.act_ahead(&[], &[]);
-        self.routes.lay_legs(&self.links);
+/// Keeps the window of flow `index` for the readings before `at`.
+fn note_window(flows: &mut Flows, at: Time, index: usize) {
+    let Endpoints::Tcp(tcp) = &flows.states[index].endpoints else {
+        return;
+    };
+    let interval = flows.ahead.reading_interval;
+    let windows = &mut flows.ahead.windows[index];
+    let mut next = flows.ahead.next_reading + interval * windows.len() as u64;
+    while next < at {
+        windows.push_back(tcp.0.cwnd());
+        next += interval;
+    }
+}
+
+#[cold]
+fn hold_up(flows: &mut Flows, at: Time, ack: Packet) {
+    let held_up = &mut flows.states[ack.flow as usize].held_up;
+    if !std::mem::replace(held_up, true) {
+        flows.ahead.held_up.push(ack.flow);
+    }
+    flows.ahead.acks[ack.flow as usize].push_back((at, ack));
+}
+
+/// Something has happened that ACKs of flow `index` may have waited for.
+pub(super) fn take_held_up(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, index: usize) {
+    while let Some(&(at, ack)) = flows.ahead.acks[index].front() {
+        if !may_take(flows, at, index) {
+            return;
+        }
+        flows.ahead.acks[index].pop_front();
+        pass_by(flows, clock, at, index);
+        take_ack(wires, flows, clock, at, &ack);
+    }
+    flows.states[index].held_up = false;
+    flows.ahead.held_up.retain(|&flow| flow as usize != index);
+}
+
+/// Nothing is planned, and nobody looks, before `until`.
+pub(super) fn quiet_until(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, until: Time) {
+    flows.ahead.quiet_until = until;
+    for index in flows.ahead.held_up.clone() {
+        take_held_up(wires, flows, clock, index as usize);
     }
 }

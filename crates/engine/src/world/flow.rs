@@ -6,11 +6,40 @@ use crate::app::udp::UdpSource;
 use crate::app::web::WebSource;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::mac::dcf::AP;
 use crate::packet::{Ecn, Packet, PacketKind};
-use crate::record::FlowCounters;
 use crate::scenario::{Flow, TcpSettings, Transport};
 use crate::tcp::{Ack, Receiver, Sender};
+
+/// Totals of one flow since the start of the run. Packets means segments or datagrams. Those that every
+/// packet changes come first, in a cache line.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct FlowCounters {
+    /// Packets sent, retransmissions included.
+    pub sent: u64,
+    /// Packets that reached the receiver, duplicates included.
+    pub arrived: u64,
+    /// Packets handed to the application, in order.
+    pub delivered: u64,
+    /// ACKs sent.
+    pub acks_sent: u64,
+    /// ACKs that reached the sender.
+    pub acks_arrived: u64,
+    /// Sum of round-trip samples (TCP) or one-way delays (UDP). [ns]
+    pub delay_ns: u64,
+    /// Number of those samples.
+    pub delay_samples: u64,
+    /// Time integral of cwnd. [packets ns]
+    pub cwnd_ns: f64,
+    /// Segments sent again.
+    pub retransmitted: u64,
+    /// What the last segments of delivered web messages lack to full ones. [bytes]
+    pub short_bytes: u64,
+    /// Packets lost: full queues, wire, attempt limit.
+    pub lost: u64,
+    /// ACKs lost.
+    pub acks_lost: u64,
+}
 
 /// A source and its sink.
 pub(crate) enum Endpoints {
@@ -28,12 +57,12 @@ pub(crate) enum Endpoints {
 /// counters.
 #[repr(C, align(64))]
 pub(crate) struct FlowState {
-    pub(crate) endpoints: Endpoints,
+    pub(super) endpoints: Endpoints,
     /// cwnd since `cwnd_since`.
     pub(super) cwnd: f64,
     pub(super) cwnd_since: Time,
     /// Largest since the end of the warm-up.
-    pub(crate) cwnd_max: f64,
+    pub(super) cwnd_max: f64,
     /// Deadline of the sender's timer in the agenda, not after the timer's own.
     pub(super) timer: Time,
     /// Number of the last segment of a connection's message; of other flows `u32::MAX`, which no segment
@@ -47,15 +76,13 @@ pub(crate) struct FlowState {
     pub(super) reporting: bool,
     /// Length of the last segment of a message.
     pub(super) last_bytes: u16,
-    /// The station's node, if it has one.
-    pub(super) station: u32,
-    pub(crate) counters: FlowCounters,
+    pub(super) counters: FlowCounters,
     /// Segments delivered before those of the present connection or message.
-    pub(crate) delivered_before: u64,
+    pub(super) delivered_before: u64,
     /// Time between a segment and the ACK it calls for.
     pub(super) ack_processing: Span,
     /// A sensor's reports, which are all that the endpoints carry.
-    pub(crate) reports: Option<Box<Reports>>,
+    pub(super) reports: Option<Box<Reports>>,
     pub(super) started_at: Time,
     pub(super) finished_at: Option<Time>,
 }
@@ -88,7 +115,6 @@ impl FlowState {
             }
         };
         FlowState {
-            station: flow.station().map_or(AP, |station| station as u32 + 1),
             ack_processing,
             data_bytes: data_bytes as u16, // at most 65535, by the checks
             ack_bytes: ack_bytes as u16,
@@ -134,7 +160,6 @@ impl FlowState {
     /// A flow beyond those of the scenario, to be filled in.
     pub(super) fn bare() -> FlowState {
         FlowState {
-            station: AP, // none
             data_bytes: 0,
             ack_bytes: 0,
             last: u32::MAX,
@@ -153,11 +178,6 @@ impl FlowState {
             timer: Time::NEVER,
             held_up: false,
         }
-    }
-
-    /// Index of the flow's station, if it has one.
-    pub(crate) fn station(&self) -> Option<usize> {
-        (self.station as usize).checked_sub(1)
     }
 
     /// Time from the start of a finite flow to its last ACK, if it has come. [s]
@@ -183,7 +203,50 @@ impl FlowState {
             && c.acks_sent == c.acks_arrived + c.acks_lost
     }
 
-    pub(super) fn integrate_cwnd(&mut self, now: Time) {
+    /// Totals at `now`.
+    pub(crate) fn counters(&self, now: Time) -> FlowCounters {
+        let open_ns = self.cwnd * now.since(self.cwnd_since).nanoseconds();
+        FlowCounters {
+            cwnd_ns: self.counters.cwnd_ns + open_ns,
+            ..self.counters
+        }
+    }
+
+    /// Largest window since the end of the warm-up.
+    pub(crate) fn cwnd_max(&self) -> f64 {
+        self.cwnd_max
+    }
+
+    /// Segments of the present connection or message that the receiver has handed over.
+    pub(crate) fn delivered_of_present(&self) -> u64 {
+        self.counters.delivered - self.delivered_before
+    }
+
+    /// What the flow is between.
+    pub(crate) fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
+    }
+
+    /// A sensor's reports.
+    pub(crate) fn reports(&self) -> Option<&Reports> {
+        self.reports.as_deref()
+    }
+
+    /// The sender of a TCP flow.
+    pub(crate) fn sender(&self) -> Option<&Sender> {
+        match &self.endpoints {
+            Endpoints::Tcp(tcp) => Some(&tcp.0),
+            Endpoints::Udp(_) | Endpoints::Ping | Endpoints::Web(_) => None,
+        }
+    }
+
+    /// What is measured is measured from `now` on.
+    pub(super) fn begin_to_measure(&mut self, now: Time) {
+        self.integrate_cwnd(now);
+        self.cwnd_max = self.cwnd;
+    }
+
+    fn integrate_cwnd(&mut self, now: Time) {
         self.counters.cwnd_ns += self.cwnd * now.since(self.cwnd_since).nanoseconds();
         self.cwnd_since = now;
     }

@@ -1,8 +1,9 @@
 //! Readings of windows and queues at equal intervals, for what no counter says: how much they vary,
 //! and whether the windows of a class vary together.
 
-use super::World;
-use super::flow::{Endpoints, FlowState};
+use super::flow::FlowState;
+use super::flows::Flows;
+use super::wires::Wires;
 use crate::kernel::time::{Span, Time};
 use crate::scenario::{Ends, Scenario};
 
@@ -30,11 +31,11 @@ impl Moments {
 pub(crate) struct Gauge {
     interval: Span,
     count: u64,
-    /// Of each link its queue.
+    /// Queue of each link.
     queues: Vec<Moments>,
-    /// Of each flow its window; not of those without.
+    /// Window of each flow that has one.
     windows: Vec<Moments>,
-    /// Of each class the sum of its windows.
+    /// Sum of the windows of each class.
     sums: Vec<Moments>,
     /// The class of each flow.
     class_of: Vec<usize>,
@@ -84,9 +85,23 @@ impl Gauge {
         }
     }
 
-    /// Time between two readings.
-    pub(super) fn interval(&self) -> Span {
-        self.interval
+    /// Reads all windows and queues at `now`; when that is to happen again.
+    pub(super) fn read(&mut self, now: Time, wires: &Wires, flows: &mut Flows) -> Time {
+        self.count += 1;
+        for (moments, wired) in self.queues.iter_mut().zip(wires.links()) {
+            if wired.is_shown() {
+                moments.add(wired.link().length(now) as f64);
+            }
+        }
+        let Flows { states, ahead, .. } = flows;
+        let window = |(index, flow): (usize, &FlowState)| {
+            let sender = flow.sender()?;
+            ahead.window(index).or_else(|| Some(sender.cwnd()))
+        };
+        self.read_windows(states.iter().enumerate().map(window));
+        let next = now + self.interval;
+        ahead.expect_readings(next, self.interval);
+        next
     }
 
     /// The class of flow `index`, by its place in `classes`.
@@ -115,30 +130,6 @@ impl Gauge {
         let pairs = deviations * deviations - variances;
         let together = self.sums[class].variance(count) - variances;
         (self.count > 1 && pairs > 1e-9 * variances).then(|| together / pairs)
-    }
-}
-
-impl World<'_> {
-    /// Reads all windows and queues, now and again after the interval.
-    pub(super) fn read_gauge(&mut self, now: Time) {
-        let Some(gauge) = &mut self.gauge else {
-            return;
-        };
-        gauge.count += 1;
-        for (moments, wired) in gauge.queues.iter_mut().zip(&self.links) {
-            if wired.label.shown {
-                moments.add(wired.link.length(now) as f64);
-            }
-        }
-        let ahead = &mut self.ahead;
-        let window = |(index, flow): (usize, &FlowState)| match &flow.endpoints {
-            Endpoints::Tcp(tcp) => ahead.window(index).or_else(|| Some(tcp.0.cwnd())),
-            Endpoints::Udp(_) | Endpoints::Web(_) | Endpoints::Ping => None,
-        };
-        gauge.read_windows(self.flows.iter().enumerate().map(window));
-        let next = now + gauge.interval;
-        ahead.next_reading = next;
-        self.agenda.set(self.slots.gauge(), next);
     }
 }
 

@@ -1,5 +1,4 @@
-//! What is known beforehand to happen: starts, stops, changes of channels, the end of the warm-up,
-//! samples.
+//! What is known beforehand to happen: starts, stops, changes of channels.
 
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
@@ -7,23 +6,43 @@ use crate::scenario::{Flow, Scenario};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Planned {
-    WarmupEnds,
-    Sample,
     Start(u32),
     Stop(u32),
-    /// Of the channel of a station: the station's number, the change's among its own.
+    /// Change of the channel of a station: the station's number, the change's among its own.
     Channel(u32, u32),
 }
 
-/// Everything that is known to happen, in order.
-pub(super) fn plan_of(
-    scenario: &Scenario,
-    users: &[Flow],
-    streams: &Streams,
-    sample_interval: Option<Span>,
-) -> Vec<(Time, Planned)> {
+/// Everything that is known to happen, in order, and how much of it has.
+pub(super) struct Plan {
+    planned: Vec<(Time, Planned)>,
+    done: usize,
+}
+
+impl Plan {
+    pub(super) fn new(scenario: &Scenario, users: &[Flow], streams: &Streams) -> Plan {
+        Plan {
+            planned: plan_of(scenario, users, streams),
+            done: 0,
+        }
+    }
+
+    /// When the next thing happens.
+    pub(super) fn next(&self) -> Time {
+        let next = self.planned.get(self.done);
+        next.map_or(Time::NEVER, |&(at, _)| at)
+    }
+
+    /// The next thing, which happens now.
+    pub(super) fn take(&mut self) -> Option<Planned> {
+        let &(_, planned) = self.planned.get(self.done)?;
+        self.done += 1;
+        Some(planned)
+    }
+}
+
+fn plan_of(scenario: &Scenario, users: &[Flow], streams: &Streams) -> Vec<(Time, Planned)> {
     let at = |span: Span| Time::ZERO + span;
-    let mut plan = vec![(at(scenario.warmup), Planned::WarmupEnds)];
+    let mut plan = Vec::new();
     for (index, flow) in scenario.flows.iter().chain(users).enumerate() {
         let mut start = at(flow.start);
         if flow.start_spread > Span::ZERO {
@@ -42,10 +61,6 @@ pub(super) fn plan_of(
     for (station, number) in scenario.stations.iter().zip(0..) {
         let changes = station.channel_changes.iter().zip(0..);
         plan.extend(changes.map(|(change, k)| (at(change.at), Planned::Channel(number, k))));
-    }
-    if let Some(interval) = sample_interval {
-        let samples = scenario.duration.0 / interval.0;
-        plan.extend((1..=samples).map(|k| (at(interval * k), Planned::Sample)));
     }
     plan.sort_unstable();
     plan

@@ -14,11 +14,14 @@
 
 use std::collections::VecDeque;
 
-use super::World;
+use super::clock::Clock;
 use super::flow::FlowState;
+use super::flows::{Flows, Wants};
+use super::wires::{Wires, settle_all};
 use crate::app::web::{Transaction, WebSource};
+use crate::histogram::Histogram;
 use crate::kernel::time::{Span, Time};
-use crate::record::Histogram;
+
 use crate::scenario::{TcpSettings, WebSettings};
 
 /// Most connections of one source at a time, those that are closing included.
@@ -59,9 +62,9 @@ pub(crate) struct Web {
     begun: u64,
     finished: u64,
     /// Since the end of the warm-up: connections that found no place.
-    pub(crate) refused: u64,
+    refused: u64,
     /// Since then: from the first packet of the request to the last of the response.
-    pub(crate) completions: Histogram,
+    completions: Histogram,
 }
 
 impl Web {
@@ -84,9 +87,24 @@ impl Web {
         self.completions = Histogram::EMPTY;
     }
 
+    /// Connections may begin.
+    pub(super) fn open(&mut self, now: Time) {
+        self.source.open(now);
+    }
+
     /// No new connections.
     pub(super) fn close(&mut self) {
         self.source.close();
+    }
+
+    /// Connections that found no place, since measuring began.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Times from the first packet of the request to the last of the response, since measuring began.
+    pub(crate) fn completions(&self) -> &Histogram {
+        &self.completions
     }
 
     /// Connections whose response has not arrived.
@@ -110,35 +128,78 @@ impl Web {
 
 /// The place of a flow among the connections of the sources.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Member {
+struct Member {
     web: u32,
     connection: u32,
 }
 
-impl World<'_> {
-    /// Starts source number `web`, that of flow `index`.
-    pub(super) fn start_web(&mut self, now: Time, index: usize, web: u32) {
-        self.webs[web as usize].source.open(now);
-        self.arrive_at_web(now, index, web);
-    }
+/// All web sources with their connections.
+pub(crate) struct Webs {
+    pub(super) sources: Vec<Web>,
+    /// Place of each flow of a connection, and the number of the first such flow.
+    members: Vec<Member>,
+    first: usize,
+}
 
-    /// The source of flow `index` has a connection to begin, if it is not over.
-    pub(super) fn arrive_at_web(&mut self, now: Time, index: usize, web: u32) {
-        let source = &mut self.webs[web as usize].source;
-        if source.deadline() <= now {
-            let transaction = source.connect();
-            self.begin_connection(now, index, web, transaction);
+impl Webs {
+    pub(super) fn new(first: usize) -> Webs {
+        Webs {
+            sources: Vec::new(),
+            members: Vec::new(),
+            first,
         }
-        let next = self.webs[web as usize].source.deadline();
-        self.set_timer(index, next);
     }
 
-    fn begin_connection(&mut self, now: Time, index: usize, web: u32, transaction: Transaction) {
-        let Some(place) = self.vacancy(now, index, web) else {
-            self.webs[web as usize].refused += 1;
-            return;
+    /// The sources by number.
+    pub(crate) fn sources(&self) -> &[Web] {
+        &self.sources
+    }
+
+    pub(super) fn begin_to_measure(&mut self) {
+        self.sources.iter_mut().for_each(Web::begin_to_measure);
+    }
+
+    /// The place of flow `index` among the connections, if it is of one.
+    fn member(&self, index: usize) -> Option<Member> {
+        let place = index.checked_sub(self.first)?;
+        self.members.get(place).copied()
+    }
+}
+
+impl Flows {
+    /// The source of flow `index` has a connection to begin, if it is not over.
+    pub(super) fn arrive_at_web(
+        &mut self,
+        now: Time,
+        index: usize,
+        web: u32,
+        wires: &mut Wires,
+        clock: &mut Clock,
+    ) -> Wants {
+        let source = &mut self.webs.sources[web as usize].source;
+        let transaction = (source.deadline() <= now).then(|| source.connect());
+        let next = source.deadline();
+        self.set_timer(index, next, clock);
+        match transaction {
+            Some(transaction) => self.begin_connection(now, index, web, transaction, wires, clock),
+            None => Wants::Nothing,
+        }
+    }
+
+    fn begin_connection(
+        &mut self,
+        now: Time,
+        index: usize,
+        web: u32,
+        transaction: Transaction,
+        wires: &mut Wires,
+        clock: &mut Clock,
+    ) -> Wants {
+        let Some(place) = self.vacancy(now, index, web, wires, clock) else {
+            self.webs.sources[web as usize].refused += 1;
+            return Wants::Nothing;
         };
-        let web = &mut self.webs[web as usize];
+        let web = &mut self.webs.sources[web as usize];
         web.begun += 1;
         let connection = &mut web.connections[place as usize];
         connection.stage = Stage::Asking;
@@ -146,48 +207,57 @@ impl World<'_> {
         connection.transaction = transaction;
         let tcp = web.settings.tcp;
         let request = connection.request as usize;
-        self.send_message(now, request, &tcp, transaction.request_bytes);
+        self.send_message(now, request, &tcp, transaction.request_bytes, wires, clock)
     }
 
     /// A connection that may be used, one that is over or another.
-    fn vacancy(&mut self, now: Time, index: usize, web: u32) -> Option<u32> {
-        let closing = self.webs[web as usize].closing.len();
+    fn vacancy(
+        &mut self,
+        now: Time,
+        index: usize,
+        web: u32,
+        wires: &mut Wires,
+        clock: &mut Clock,
+    ) -> Option<u32> {
+        let closing = self.webs.sources[web as usize].closing.len();
         for _ in 0..closing.min(LOOKED_AT) {
-            let place = self.webs[web as usize].closing.pop_front()?;
-            let request = self.webs[web as usize].connections[place as usize].request;
+            let place = self.webs.sources[web as usize].closing.pop_front()?;
+            let request = self.webs.sources[web as usize].connections[place as usize].request;
             if self.is_over(request) {
                 return Some(place);
             }
-            self.settle_links(now);
+            settle_all(wires, self, now);
             if self.is_over(request) {
                 return Some(place);
             }
-            self.webs[web as usize].closing.push_back(place);
+            self.webs.sources[web as usize].closing.push_back(place);
         }
-        let first = self.flows.len();
-        let place = self.webs[web as usize].connections.len();
-        if place >= MOST_OPEN || !self.agenda.grow(self.slots.flow(first + 2), self.end) {
+        let first = self.states.len();
+        let place = self.webs.sources[web as usize].connections.len();
+        if place >= MOST_OPEN || !clock.grow(first + 2) {
             return None;
         }
-        let settings = self.webs[web as usize].settings;
+        let settings = self.webs.sources[web as usize].settings;
         for is_request in [true, false] {
-            self.flows.push(FlowState::message(&settings.tcp));
-            self.routes.add(index, is_request);
-            self.members.push(Member {
+            self.states.push(FlowState::message(&settings.tcp));
+            wires.routes.add(index, is_request);
+            self.webs.members.push(Member {
                 web,
                 connection: place as u32,
             });
         }
-        self.webs[web as usize].connections.push(Connection {
-            request: first as u32,
-            stage: Stage::Closing,
-            began: now,
-            transaction: Transaction {
-                request_bytes: 1,
-                server_delay: Span::ZERO,
-                response_bytes: 1,
-            },
-        });
+        self.webs.sources[web as usize]
+            .connections
+            .push(Connection {
+                request: first as u32,
+                stage: Stage::Closing,
+                began: now,
+                transaction: Transaction {
+                    request_bytes: 1,
+                    server_delay: Span::ZERO,
+                    response_bytes: 1,
+                },
+            });
         Some(place as u32)
     }
 
@@ -198,43 +268,40 @@ impl World<'_> {
             .all(|index| self.is_free(index))
     }
 
-    /// Nothing of flow `index` is outstanding or under way, so that it can carry another connection.
-    pub(super) fn is_free(&self, index: u32) -> bool {
-        self.flows[index as usize].is_done() && !self.acks.values().any(|&(flow, _)| flow == index)
-    }
-
     /// Flow `index` sends a message of its connection.
-    fn send_message(&mut self, now: Time, index: usize, tcp: &TcpSettings, bytes: u32) {
+    fn send_message(
+        &mut self,
+        now: Time,
+        index: usize,
+        tcp: &TcpSettings,
+        bytes: u32,
+        wires: &mut Wires,
+        clock: &mut Clock,
+    ) -> Wants {
         let segments = bytes.div_ceil(tcp.mss_bytes);
         let tcp = TcpSettings {
             segments: Some(u64::from(segments)),
             ..*tcp
         };
-        let flow = &mut self.flows[index];
+        let flow = &mut self.states[index];
         let payload = bytes - (segments - 1) * tcp.mss_bytes;
         flow.last = segments - 1;
         flow.last_bytes = (payload + tcp.header_bytes) as u16; // at most a full segment's
         flow.renew(&tcp);
-        self.start_flow(now, index as u32);
-    }
-
-    /// The place of flow `index` among the connections, if it is of one.
-    fn member(&self, index: usize) -> Option<Member> {
-        let place = index.checked_sub(self.first_member)?;
-        self.members.get(place).copied()
+        self.start(now, index, wires, clock)
     }
 
     /// Every segment of the message of flow `index` has been delivered, perhaps not for the first
     /// time.
     #[cold]
-    pub(super) fn message_arrived(&mut self, now: Time, index: usize) {
+    pub(super) fn message_arrived(&mut self, now: Time, index: usize, clock: &mut Clock) {
         let Some(Member {
             web, connection, ..
-        }) = self.member(index)
+        }) = self.webs.member(index)
         else {
             return;
         };
-        let web = &mut self.webs[web as usize];
+        let web = &mut self.webs.sources[web as usize];
         let mss = u64::from(web.settings.tcp.mss_bytes);
         let Connection {
             request,
@@ -247,7 +314,7 @@ impl World<'_> {
             (Stage::Asking, true) => {
                 let until = now + transaction.server_delay;
                 web.connections[connection as usize].stage = Stage::Serving { until };
-                self.set_timer(index + 1, until);
+                self.set_timer(index + 1, until, clock);
                 transaction.request_bytes
             }
             (Stage::Answering, false) => {
@@ -259,36 +326,41 @@ impl World<'_> {
             }
             _ => return, // a segment that came twice
         });
-        self.flows[index].counters.short_bytes += bytes.next_multiple_of(mss) - bytes;
+        self.states[index].counters.short_bytes += bytes.next_multiple_of(mss) - bytes;
     }
 
-    /// Whether flow `index` waits for its server; it begins to send when the time has come.
+    /// What flow `index` wants if it waits for its server: to send when the time has come.
     #[cold]
-    pub(super) fn serve_web(&mut self, now: Time, index: usize) -> bool {
+    pub(super) fn serve_web(
+        &mut self,
+        now: Time,
+        index: usize,
+        wires: &mut Wires,
+        clock: &mut Clock,
+    ) -> Option<Wants> {
         let Some(Member {
             web, connection, ..
-        }) = self.member(index)
+        }) = self.webs.member(index)
         else {
-            return false;
+            return None;
         };
-        let web = &mut self.webs[web as usize];
+        let web = &mut self.webs.sources[web as usize];
         let connection = &mut web.connections[connection as usize];
         let Stage::Serving { until } = connection.stage else {
-            return false;
+            return None;
         };
         if index != connection.request as usize + 1 {
-            return false;
+            return None;
         }
         if until > now {
-            self.set_timer(index, until);
-            return true;
+            self.set_timer(index, until, clock);
+            return Some(Wants::Nothing);
         }
         connection.stage = Stage::Answering;
         let bytes = connection.transaction.response_bytes;
         let tcp = web.settings.tcp;
-        self.set_timer(index, Time::NEVER);
-        self.send_message(now, index, &tcp, bytes);
-        true
+        self.set_timer(index, Time::NEVER, clock);
+        Some(self.send_message(now, index, &tcp, bytes, wires, clock))
     }
 }
 

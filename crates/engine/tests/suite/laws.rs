@@ -89,7 +89,7 @@ fn discipline() -> impl Strategy<Value = Discipline> {
             ecn,
         })),
         1 => (flag(), 100..2_000_u32, 1..64_u32).prop_map(move |(ecn, quantum_bytes, queues)| {
-            Discipline::FqCoDel(FqCoDelSetting { codel: codel(ecn), quantum_bytes, queues })
+            Discipline::FqCoDel(FqCoDelSetting::of(codel(ecn), quantum_bytes, queues))
         }),
     ]
 }

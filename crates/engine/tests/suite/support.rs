@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "the examples use a part of it")]
 
 use lasthop_engine::kernel::time::Span;
+use lasthop_engine::notation::setting::FileTable;
 use lasthop_engine::scenario::*;
 
 pub const MS: u64 = 1_000_000;
@@ -72,7 +73,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
 pub fn tcp(window_packets: u32) -> TcpSettings {
     TcpSettings {
         congestion: CongestionControl::NewReno,
-        compound: CompoundSettings::PUBLISHED,
+        compound: CompoundSettings::usual().expect("published values"),
         hystart: false,
         ecn: false,
         sack: false,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["cycle"]
 
 ROWS = 14
-"""Cycles of the printed table; --json has all."""
+"""Most cycles in the printed table; --json has all."""
 
 
 def cycle(

@@ -1,7 +1,7 @@
 //! Channels that change while frames wait and while one is on the air.
 
 use super::{AP, Dcf};
-use crate::scenario::Channel;
+use crate::channel::Channel;
 
 impl Dcf {
     /// The channel of station number `station`, counted from 0, is `channel` from now on: for frames

@@ -4,19 +4,17 @@ use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
 use crate::packet::PacketKind;
-use crate::scenario::CoDelSetting;
+use crate::queue::CoDelSetting;
 
 const MS: u64 = 1_000_000;
 
-const SETTING: FqCoDelSetting = FqCoDelSetting {
-    codel: CoDelSetting {
-        target: Span(5 * MS),
-        interval: Span(100 * MS),
-        ecn: true,
-    },
-    quantum_bytes: 1_500,
-    queues: 1_024,
+const CODEL: CoDelSetting = CoDelSetting {
+    target: Span(5 * MS),
+    interval: Span(100 * MS),
+    ecn: true,
 };
+
+const SETTING: FqCoDelSetting = FqCoDelSetting::of(CODEL, 1_500, 1_024);
 
 fn fq(seed: u64) -> FqCoDel {
     FqCoDel::new(SETTING, Streams::new(seed, 0).stream("ap/fq"))

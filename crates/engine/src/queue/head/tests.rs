@@ -7,7 +7,7 @@ use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
 use crate::packet::{Ecn, PacketKind};
-use crate::scenario::{
+use crate::queue::{
     CoDelSetting, Discipline, FqCoDelSetting, PieSetting, ProportionalSetting, RedForm, RedSetting,
     RedWeight,
 };
@@ -57,11 +57,8 @@ fn discipline(ecn: bool) -> impl Strategy<Value = Discipline> {
             max_burst: Span(2 * MS),
             ecn,
         })),
-        (1..40_u32).prop_map(move |queues| Discipline::FqCoDel(FqCoDelSetting {
-            codel,
-            quantum_bytes: 700,
-            queues,
-        })),
+        (1..40_u32)
+            .prop_map(move |queues| Discipline::FqCoDel(FqCoDelSetting::of(codel, 700, queues))),
     ]
 }
 

@@ -2,32 +2,39 @@
 
 use std::collections::HashSet;
 
-use super::super::assemble::{tcp, udp};
-use super::super::decode::{Entry, Section};
-use super::super::layers::Layers;
-use super::super::model::Scenario;
-use super::super::network::START_SPREAD;
-use super::super::problem::{Problems, one_line};
-use super::super::units::{self, TIME};
+use super::super::flows::udp_of;
+use super::super::model::{Scenario, Transport};
+use super::super::root::RootKeys;
+use super::super::wired::{FlowTable, Hosts};
 use super::routes::{check_time, route};
 use super::*;
+use crate::app::WiredDatagrams;
+use crate::conflict::{
+    AccessWord, ConnectionsWord, CsmaLinkTable, CsmaNodeTable, CsmaTable, QueueUnit, Rounding,
+};
+use crate::notation::decode::{Said, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problems, Refused, one_line};
+use crate::notation::setting::{FileTable, KeyOf, Millimetres};
+use crate::notation::units::{self, TIME};
 
-/// Links, conflicts and flows of `[csma]`. `Some(None)` without such a table, `None` only together
-/// with a problem.
+/// Links, conflicts and flows of `[csma]`, if there is such a table.
+///
+/// # Errors
+/// There is a problem.
 pub(in super::super) fn assemble(
     root: &Section,
     scenario: &Scenario,
     problems: &mut Problems,
-) -> Option<Option<Csma>> {
-    let Some(csma) = root.table("csma") else {
-        return Some(None);
+) -> Result<Option<Csma>, Refused> {
+    let Some(csma) = root.inside(RootKeys::csma) else {
+        return Ok(None);
     };
     let network = settings(csma)?;
-    for (name, section) in csma.named("link") {
+    for (name, section) in csma.tables(CsmaTable::link) {
         if scenario.links.iter().any(|wired| wired.name == *name) {
             let message = "is the name of a wired link too; allowed are unique names";
-            problems.add(section.origin, &section.path, message.to_owned());
-            return None;
+            return Err(problems.refuse(section.origin, &section.path, message.to_owned()));
         }
     }
     if network.connected {
@@ -36,134 +43,118 @@ pub(in super::super) fn assemble(
     let flows = flows(root, &network.links, scenario, problems)?;
     let network = Csma { flows, ..network };
     check_overhead(csma, &network, problems)?;
-    Some(Some(network))
+    Ok(Some(network))
 }
 
 /// Everything but the flows.
-fn settings(csma: &Section) -> Option<Csma> {
-    let own = Layers(&[csma]);
-    let number = |key: &str| csma.entry(key)?.number();
-    let word = |key: &str| csma.entry(key)?.word();
-    let metres = |key: &str| Some(csma.entry(key)?.length()? as f64 / 1e3);
-    let k = number("k")?;
-    let access = match word("access")? {
-        "legacy" => CsmaAccess::Legacy {
-            access_intensity: number("access_intensity")?,
+fn settings(csma: &Section) -> Result<Csma, Refused> {
+    let keys = CsmaTable::read(&Layers(&[csma]))?;
+    let k = keys.k;
+    let access = match keys.access {
+        AccessWord::Adaptive => CsmaAccess::Adaptive,
+        AccessWord::Legacy => CsmaAccess::Legacy {
+            access_intensity: keys.access_intensity,
         },
-        "dcf" => CsmaAccess::Dcf(DcfSettings {
-            slot: own.duration("slot")?,
-            difs: own.duration("difs")?,
-            eifs: match csma.entry("eifs") {
-                Some(eifs) => eifs.duration()?,
-                None => own.duration("difs")?,
-            },
-            cwmin: own.count("cwmin")?,
-            cwmax: own.count("cwmax")?,
+        AccessWord::Dcf => CsmaAccess::Dcf(DcfSettings {
+            slot: keys.slot,
+            difs: keys.difs,
+            eifs: keys.eifs,
+            cwmin: keys.cwmin,
+            cwmax: keys.cwmax,
         }),
-        _ => CsmaAccess::Adaptive,
     };
     let is_adaptive = access == CsmaAccess::Adaptive;
-    Some(Csma {
+    Ok(Csma {
         links: links(csma)?,
         nodes: nodes(csma)?,
-        transmission_range_m: metres("transmission_range")?,
-        sensing_range_m: metres("sensing_range")?,
-        interference_range_m: metres("interference_range")?,
-        connected: csma.entry("connected")?.flag()?,
+        transmission_range_m: keys.transmission_range.metres(),
+        sensing_range_m: keys.sensing_range.metres(),
+        interference_range_m: keys.interference_range.metres(),
+        connected: keys.connected,
         flows: Vec::new(),
         access,
         air: CsmaAir {
-            service_rate_pps: number("service_rate")?,
-            overhead: own.duration("overhead")?,
-            backoff: spread(word("backoff")?),
-            transmission: spread(word("transmission")?),
-            attempts: own.count("attempts")?,
+            service_rate_pps: keys.service_rate,
+            overhead: keys.overhead,
+            backoff: keys.backoff,
+            transmission: keys.transmission,
+            attempts: keys.attempts,
         },
-        beta: number("beta")?,
+        beta: keys.beta,
         price: CsmaPrice {
-            r_per_packet: number("r_per_packet")?,
-            r_max: number("r_max"),
-            in_bytes: word("queue_unit")? == "bytes",
-            aqm: csma.entry("aqm")?.flag()? && is_adaptive,
-            interval: own.duration("r_interval")?,
+            r_per_packet: keys.r_per_packet,
+            r_max: keys.r_max,
+            in_bytes: keys.queue_unit == QueueUnit::Bytes,
+            aqm: keys.aqm && is_adaptive,
+            interval: keys.r_interval,
         },
-        queue_packets: own.count("queue")?,
-        dummy: csma.entry("dummy")?.flag()?,
-        acks: match word("acks")? {
-            "contend" => CsmaAcks::Contend,
-            _ => CsmaAcks::Priority,
-        },
+        queue_packets: keys.queue,
+        dummy: keys.dummy,
+        acks: keys.acks,
         // without prices nothing tells several connections what they cost
-        connections: match word("connections")? {
-            _ if !is_adaptive => Connections::One,
-            "utility" => Connections::Utility {
+        connections: match keys.connections {
+            ConnectionsWord::Rtt if is_adaptive => Connections::Rtt { k },
+            ConnectionsWord::Utility if is_adaptive => Connections::Utility {
                 k,
-                fairness: number("fairness").unwrap_or(2.0),
+                fairness: keys.fairness,
             },
-            "one" => Connections::One,
-            _ => Connections::Rtt { k },
+            ConnectionsWord::Rtt | ConnectionsWord::Utility | ConnectionsWord::One => {
+                Connections::One
+            }
         },
         users: CsmaUsers {
-            interval: own.duration("connections_interval")?,
-            nearest: word("rounding")? == "nearest",
-            smoothing: csma.entry("smoothing")?.probability()?,
+            interval: keys.connections_interval,
+            nearest: keys.rounding == Rounding::Nearest,
+            smoothing: keys.smoothing,
         },
     })
 }
 
-fn spread(name: &str) -> Spread {
-    let found = Spread::ALL.into_iter().find(|one| one.name() == name);
-    found.unwrap_or(Spread::Exponential) // a test proves that the grammar names no other
-}
-
 /// The fixed part of a transmission leaves something for the packet.
-fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Option<()> {
-    let entry = csma.entry("overhead")?;
+fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Result<(), Refused> {
     let whole = Span::from_seconds(1.0 / network.air.service_rate_pps);
-    if network.air.overhead < whole {
-        return Some(());
-    }
+    let overhead = csma.said(CsmaTable::overhead);
+    let Some(overhead) = overhead.filter(|overhead| overhead.value >= whole) else {
+        return Ok(());
+    };
     let message = format!(
         "{} is not less than a packet takes at this service_rate; allowed is less than {}",
-        entry.shown,
+        overhead.shown,
         units::show(whole.0, TIME)
     );
-    problems.add(entry.origin, &entry.path, message);
-    None
+    Err(problems.refuse(overhead.origin, &overhead.path, message))
 }
 
-fn nodes(csma: &Section) -> Option<Vec<CsmaNode>> {
+fn nodes(csma: &Section) -> Result<Vec<CsmaNode>, Refused> {
     let node = |(name, node): &(String, Section)| {
-        Some(CsmaNode {
+        let CsmaNodeTable { x, y } = CsmaNodeTable::read(&Layers(&[node]))?;
+        Ok(CsmaNode {
             name: name.clone(),
-            x_m: node.entry("x")?.length()? as f64 / 1e3,
-            y_m: node.entry("y")?.length()? as f64 / 1e3,
+            x_m: x.metres(),
+            y_m: y.metres(),
         })
     };
-    csma.named("node").iter().map(node).collect()
+    csma.tables(CsmaTable::node).iter().map(node).collect()
 }
 
 /// The links with their conflicts, listed or from positions.
-fn links(csma: &Section) -> Option<Vec<CsmaLink>> {
-    let tables = csma.named("link");
+fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
+    let tables = csma.tables(CsmaTable::link);
     let place = |name: &String| tables.iter().position(|(link, _)| link == name);
     let mut links = Vec::with_capacity(tables.len());
     for (name, link) in tables {
-        let end = |key: &str| link.entry(key).and_then(Entry::text).map(str::to_owned);
+        let keys = CsmaLinkTable::read(&Layers(&[link]))?;
+        // the checks have seen to it that all of them are there
+        let places =
+            |names: Option<Vec<String>>| names.iter().flatten().filter_map(place).collect();
         links.push(CsmaLink {
             name: name.clone(),
-            conflicts: names(link, "conflicts")
-                .iter()
-                .map(place)
-                .collect::<Option<_>>()?,
-            disturbs: names(link, "disturbs")
-                .iter()
-                .map(place)
-                .collect::<Option<_>>()?,
+            conflicts: places(keys.conflicts),
+            disturbs: places(keys.disturbs),
             reads: BTreeSet::new(),
-            ends: end("from").zip(end("to")).map(|(from, to)| [from, to]),
-            r: link.entry("r").and_then(Entry::number),
-            error: link.entry("error")?.probability()?,
+            ends: keys.from.zip(keys.to).map(|(from, to)| [from, to]),
+            r: keys.r,
+            error: keys.error,
         });
     }
     for a in 0..links.len() {
@@ -172,19 +163,23 @@ fn links(csma: &Section) -> Option<Vec<CsmaLink>> {
         }
     }
     from_positions(csma, &mut links)?;
-    Some(links)
+    Ok(links)
 }
 
 /// Adds the conflicts of links whose ends have places, and who reads and disturbs whom: an exchange is
 /// read by who is near one of its ends.
-fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Option<()> {
-    let sensing = csma.entry("sensing_range")?.length()? as f64;
-    let transmission = csma.entry("transmission_range")?.length()? as f64;
-    let interference = csma.entry("interference_range")?.length()? as f64;
-    let tables = csma.named("link");
+fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Result<(), Refused> {
+    let range = |key: KeyOf<Millimetres>| Ok(Layers(&[csma]).need(key)?.0 as f64);
+    let sensing = range(CsmaTable::sensing_range)?;
+    let transmission = range(CsmaTable::transmission_range)?;
+    let interference = range(CsmaTable::interference_range)?;
+    let tables = csma.tables(CsmaTable::link);
     let places: Vec<Option<[(f64, f64); 2]>> = tables
         .iter()
-        .map(|(_, link)| Some([position(csma, link, "from")?, position(csma, link, "to")?]))
+        .map(|(_, link)| {
+            let from = position(csma, link, CsmaLinkTable::from)?;
+            Some([from, position(csma, link, CsmaLinkTable::to)?])
+        })
         .collect();
     for a in 0..links.len() {
         let (Some([transmitter, _]), Some(nodes)) = (places[a], links[a].ends.clone()) else {
@@ -206,21 +201,29 @@ fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Option<()> {
             }
         }
     }
-    Some(())
+    Ok(())
 }
 
 /// The names listed under a key of a link.
-pub(super) fn names<'a>(link: &'a Section, key: &str) -> &'a [String] {
-    let names = link.entry(key).and_then(Entry::names);
-    names.unwrap_or(&[])
+pub(super) fn names(link: &Section, key: KeyOf<Option<Vec<String>>>) -> Vec<String> {
+    link.said(key)
+        .and_then(|said| said.value)
+        .unwrap_or_default()
 }
 
 /// The node at one end of a link. [mm]
-pub(super) fn position(csma: &Section, link: &Section, end: &str) -> Option<(f64, f64)> {
-    let name = link.entry(end)?.text()?;
-    let (_, node) = csma.named("node").iter().find(|(node, _)| node == name)?;
-    let along = |axis| Some(node.entry(axis)?.length()? as f64);
-    Some((along("x")?, along("y")?))
+pub(super) fn position(
+    csma: &Section,
+    link: &Section,
+    end: KeyOf<Option<String>>,
+) -> Option<(f64, f64)> {
+    let name = link.said(end)?.value?;
+    let (_, node) = csma
+        .tables(CsmaTable::node)
+        .iter()
+        .find(|(node, _)| *node == name)?;
+    let along = |axis: KeyOf<Millimetres>| Some(node.said(axis)?.value.0 as f64);
+    Some((along(CsmaNodeTable::x)?, along(CsmaNodeTable::y)?))
 }
 
 pub(super) fn distance(one: (f64, f64), other: (f64, f64)) -> f64 {
@@ -228,7 +231,7 @@ pub(super) fn distance(one: (f64, f64), other: (f64, f64)) -> f64 {
 }
 
 /// Refuses a conflict graph in several parts.
-fn connected(csma: &Section, links: &[CsmaLink], problems: &mut Problems) -> Option<()> {
+fn connected(csma: &Section, links: &[CsmaLink], problems: &mut Problems) -> Result<(), Refused> {
     let mut reached = BTreeSet::from([0]);
     let mut frontier = vec![0];
     while let Some(link) = frontier.pop() {
@@ -238,17 +241,16 @@ fn connected(csma: &Section, links: &[CsmaLink], problems: &mut Problems) -> Opt
             .filter(|&&one| reached.insert(one));
         frontier.extend(new);
     }
-    let Some(apart) = (0..links.len()).find(|link| !reached.contains(link)) else {
-        return Some(());
+    let apart = (0..links.len()).find(|link| !reached.contains(link));
+    let (Some(apart), Some(connected)) = (apart, csma.said(CsmaTable::connected)) else {
+        return Ok(());
     };
-    let entry = csma.entry("connected")?;
     let message = format!(
         "the conflict graph is not connected: no conflicts lead from link {} to link {}; \
          allowed is false",
         links[0].name, links[apart].name
     );
-    problems.add(entry.origin, &entry.path, message);
-    None
+    Err(problems.refuse(connected.origin, &connected.path, message))
 }
 
 fn flows(
@@ -256,79 +258,98 @@ fn flows(
     links: &[CsmaLink],
     scenario: &Scenario,
     problems: &mut Problems,
-) -> Option<Vec<CsmaFlow>> {
-    let stagger = root.entry("stagger")?;
-    let of_all = root.table("csma")?.entry("marginal_utility");
+) -> Result<Vec<CsmaFlow>, Refused> {
+    let stagger = root.said(RootKeys::stagger);
+    let csma = root.inside(RootKeys::csma);
+    let of_all = csma.and_then(|csma| marginals(csma, CsmaTable::marginal_utility));
     let mut flows: Vec<CsmaFlow> = Vec::new();
     let mut known = HashSet::new();
-    for (class, section) in root.named("flow") {
-        let route = route(section.entry("route")?, links, &scenario.links, problems)?;
-        check_time(section, &route, scenario, problems)?;
-        let own = Layers(&[section]);
-        let transport = match section.table("udp") {
-            Some(source) => Transport::Udp(udp(Layers(&[source, root.table("udp")?]))?),
-            None => Transport::Tcp(tcp(Layers(&[section, root.table("tcp")?]))?),
+    for (class, section) in root.tables(RootKeys::flow) {
+        let Some(names) = section
+            .said(FlowTable::route)
+            .and_then(|said| said.present())
+        else {
+            continue; // there has been a complaint
         };
-        let names = match section.entry("count").and_then(Entry::count) {
+        let route = route(&names, links, &scenario.links, problems)?;
+        check_time(&names, &route, scenario, problems)?;
+        let own = FlowTable::read(&Layers(&[section]))?;
+        let transport = match section.inside(FlowTable::udp) {
+            Some(source) => {
+                let WiredDatagrams { rate, arrivals } = WiredDatagrams::read(&Layers(&[source]))?;
+                let udp = udp_of(root, Some(source))?;
+                Transport::Udp(udp.leaving(rate, Some(arrivals.into())))
+            }
+            None => {
+                let tcp = root.inside(RootKeys::tcp);
+                let tables: Vec<&Section> = [section].into_iter().chain(tcp).collect();
+                Transport::Tcp(TcpSettings::read(&Layers(&tables))?)
+            }
+        };
+        let members = match own.count {
             None => vec![class.clone()],
             Some(count) => (1..=count).map(|k| format!("{class}-{k}")).collect(),
         };
-        let marginal_utility = section.entry("marginal_utility").or(of_all);
-        let marginal_utility = marginal_utility.and_then(Entry::points);
-        for name in names {
+        let marginal_utility = marginals(section, FlowTable::marginal_utility);
+        let marginal_utility = marginal_utility.or(of_all.clone());
+        for name in members {
             if !known.insert(name.clone()) {
                 let message = format!(
                     "flow name `{}` is made twice; allowed are unique names",
                     one_line(&name, 80)
                 );
-                problems.add(section.origin, &section.path, message);
-                return None;
+                return Err(problems.refuse(section.origin, &section.path, message));
             }
-            let delay = stagger.duration()?.0.saturating_mul(flows.len() as u64);
+            let step = stagger.as_ref().map_or(Span::ZERO, |stagger| stagger.value);
+            let delay = step.0.saturating_mul(flows.len() as u64);
             let flow = CsmaFlow {
                 name,
                 class: class.clone(),
                 route: route.clone(),
-                weight: section
-                    .entry("weight")
-                    .and_then(Entry::number)
-                    .unwrap_or(1.0),
-                marginal_utility: marginal_utility.cloned(),
+                weight: own.weight,
+                marginal_utility: marginal_utility.clone(),
                 transport,
-                start: Span(own.duration("start")?.0.saturating_add(delay)),
-                start_spread: own.duration("start_spread").unwrap_or(START_SPREAD),
-                stop: own.duration("stop"),
+                start: Span(own.start.0.saturating_add(delay)),
+                start_spread: Hosts::read(&Layers(&[section]))?.start_spread,
+                stop: own.stop,
             };
-            check_start(section, stagger, &flow, scenario.duration, problems)?;
+            check_start(section, &stagger, &flow, scenario.duration, problems)?;
             flows.push(flow);
         }
     }
-    Some(flows)
+    Ok(flows)
+}
+
+/// The marginal utility of a table, whose points have been checked.
+fn marginals(table: &Section, key: KeyOf<Vec<(f64, f64)>>) -> Option<Marginals> {
+    let points = table.said(key)?.value;
+    Marginals::new(points).ok()
 }
 
 /// A flow begins before its end.
 fn check_start(
     section: &Section,
-    stagger: &Entry,
+    stagger: &Option<Said<Span>>,
     flow: &CsmaFlow,
     duration: Span,
     problems: &mut Problems,
-) -> Option<()> {
+) -> Result<(), Refused> {
     let end = flow.stop.unwrap_or(duration).min(duration);
     if flow.start < end {
-        return Some(());
+        return Ok(());
     }
-    let start = section.entry("start")?;
-    let blamed = match start.duration()? < end {
-        true => stagger,
-        false => start,
-    };
     let message = format!(
         "flow `{}` would start at {}; allowed is before its end at {}",
         flow.name,
         units::show(flow.start.0, TIME),
         units::show(end.0, TIME)
     );
-    problems.add(blamed.origin, &blamed.path, message);
-    None
+    let own = section.said(FlowTable::start);
+    let late = own.filter(|start| start.value >= end);
+    let (origin, path) = match (&late, stagger) {
+        (Some(start), _) => (start.origin, &start.path),
+        (None, Some(stagger)) => (stagger.origin, &stagger.path),
+        (None, None) => (section.origin, &section.path),
+    };
+    Err(problems.refuse(origin, path, message))
 }

@@ -1,18 +1,18 @@
 //! Routes over links on air and wires.
 
-use super::super::decode::{Entry, Section};
 use super::super::model::{LinkSettings, Scenario};
-use super::super::problem::{Problems, did_you_mean, one_line};
 use super::{CsmaLink, Hop};
 use crate::kernel::time::Span;
+use crate::notation::decode::Said;
+use crate::notation::problem::{Problems, Refused, did_you_mean, one_line};
 
 /// A round trip takes time: over a wireless link, or over a wire with a rate or a delay.
 pub(super) fn check_time(
-    section: &Section,
+    names: &Said<Vec<String>>,
     route: &[Hop],
     scenario: &Scenario,
     problems: &mut Problems,
-) -> Option<()> {
+) -> Result<(), Refused> {
     let takes_time = |hop: &Hop| match hop {
         Hop::Wireless(_) => true,
         Hop::Wired(wire) => {
@@ -21,24 +21,22 @@ pub(super) fn check_time(
         }
     };
     if route.iter().any(takes_time) {
-        return Some(());
+        return Ok(());
     }
-    let entry = section.entry("route")?;
     let message =
         "packets take no time on it; needed is a wireless link, or a rate or a delay".to_owned();
-    problems.add(entry.origin, &entry.path, message);
-    None
+    Err(problems.refuse(names.origin, &names.path, message))
 }
 
 /// The links of a route: each is there, and begins where the one before ends.
 pub(super) fn route(
-    entry: &Entry,
+    names: &Said<Vec<String>>,
     links: &[CsmaLink],
     wired: &[LinkSettings],
     problems: &mut Problems,
-) -> Option<Vec<Hop>> {
+) -> Result<Vec<Hop>, Refused> {
     let mut hops = Vec::new();
-    for name in entry.names()? {
+    for name in &names.value {
         let wireless = links.iter().position(|link| link.name == *name);
         let wire = || wired.iter().position(|link| link.name == *name);
         match wireless
@@ -47,19 +45,18 @@ pub(super) fn route(
         {
             Some(hop) => hops.push(hop),
             None => {
-                let names: Vec<&str> = every(links, wired).map(|(name, _)| name).collect();
+                let known: Vec<&str> = every(links, wired).map(|(name, _)| name).collect();
                 let message = format!(
                     "there is no link \"{name}\"; allowed are {}",
-                    one_line(&names.join(", "), 200)
+                    one_line(&known.join(", "), 200)
                 );
-                let hint = did_you_mean(name, names);
-                problems.add_with_hint(entry.origin, &entry.path, message, hint);
-                return None;
+                let hint = did_you_mean(name, known);
+                return Err(problems.refuse_with_hint(names.origin, &names.path, message, hint));
             }
         }
     }
-    touching(entry, links, wired, problems)?;
-    Some(hops)
+    touching(names, links, wired, problems)?;
+    Ok(hops)
 }
 
 /// Transmitter and receiver of a link, if they are known.
@@ -86,13 +83,13 @@ fn every<'a>(
 /// Refuses a route that jumps: a link begins elsewhere than where the one before ends. Links whose
 /// conflicts are listed have no ends, and may stand anywhere.
 fn touching(
-    entry: &Entry,
+    names: &Said<Vec<String>>,
     links: &[CsmaLink],
     wired: &[LinkSettings],
     problems: &mut Problems,
-) -> Option<()> {
+) -> Result<(), Refused> {
     let ends = |name: &String| every(links, wired).find(|(link, _)| link == name)?.1;
-    for pair in entry.names()?.windows(2) {
+    for pair in names.value.windows(2) {
         let [one, next] = pair else { continue };
         let (Some([_, to]), Some([from, end])) = (ends(one), ends(next)) else {
             continue;
@@ -115,8 +112,7 @@ fn touching(
         let hint = (end == to).then(|| {
             format!("a route passes links from `from` to `to`, and \"{next}\" leads to {to}")
         });
-        problems.add_with_hint(entry.origin, &entry.path, message, hint);
-        return None;
+        return Err(problems.refuse_with_hint(names.origin, &names.path, message, hint));
     }
-    Some(())
+    Ok(())
 }

@@ -2,14 +2,16 @@
 
 use serde_json::Value;
 
-use super::super::grammar::{AIFSN, DISCIPLINES, Default, Key, Kind, ROOT, Table};
 use super::super::model::CongestionControl;
-use super::super::presets::Preset;
-use super::super::problem::Origin;
+use super::super::root::Root;
 use super::super::schema;
-use super::super::tree::{Data, Item};
-use super::super::value::check;
 use super::toml;
+use crate::notation::problem::Origin;
+use crate::notation::setting::FileTable;
+use crate::notation::table::{Default, Key, Kind, Table};
+use crate::notation::tree::{Data, Item};
+use crate::notation::value::check;
+use crate::queue::DISCIPLINES;
 
 /// All four kinds of flow, and long enough for the sample values.
 const FULL: &str = r#"
@@ -155,9 +157,9 @@ fn each_key(table: &'static Table, path: &str, visit: &mut dyn FnMut(&str, &'sta
         let path = format!("{path}{}", key.name);
         visit(&path, key);
         match key.kind {
-            Kind::Table(inner) => each_key(inner, &format!("{path}."), visit),
-            Kind::Shorthand { table: inner, .. } => each_key(inner, &format!("{path}."), visit),
-            Kind::Named(inner) => each_key(inner, &format!("{path}.a."), visit),
+            Kind::Table(inner) => each_key(inner(), &format!("{path}."), visit),
+            Kind::Shorthand { table: inner, .. } => each_key(inner(), &format!("{path}."), visit),
+            Kind::Named(inner) => each_key(inner(), &format!("{path}.a."), visit),
             _ => {}
         }
     }
@@ -182,7 +184,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             Default::Depends(_) => "false", // as ns-2 they are true
             _ => "true",
         },
-        Kind::Aifsn => "3",
+        Kind::Count { told: Some(_), .. } => "3",
         Kind::Count { .. } => match key.name {
             "cwmin" => "3",
             _ => "40",
@@ -199,12 +201,12 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         },
         Kind::Rate { .. } if key.name == "increase" => "4 kbps",
         Kind::Rate { .. } => "4 Mbps",
-        Kind::DataRate | Kind::ControlRate => "1 Mbps",
+        Kind::Listed(_) => "1 Mbps",
         Kind::Size { .. } => "50 B",
         Kind::Length { .. } if key.name == "sensing_range" => "900 m",
         Kind::Length { .. } => "5 m",
         Kind::Names => "[\"b\"]",
-        Kind::Points => "[[1, 2], [3, 1.5]]",
+        Kind::Points(_) => "[[1, 2], [3, 1.5]]",
         Kind::Choice(_) => match key.name {
             "phy" => "802.11g-long",
             "congestion" => "tahoe",
@@ -268,7 +270,7 @@ fn every_key_changes_the_scenario() {
         assert!(toml(base, &[]).is_ok(), "{:?}", toml(base, &[]).err());
     }
     let mut keys = 0;
-    each_key(&ROOT, "", &mut |path, key| {
+    each_key(Root::table(), "", &mut |path, key| {
         let Some(value) = sample(path, key) else {
             return;
         };
@@ -299,12 +301,10 @@ fn every_congestion_control_of_the_grammar_has_its_name_in_the_model() {
     let Some(Key {
         kind: Kind::Choice(words),
         ..
-    }) = super::super::grammar::ROOT
-        .key("tcp")
-        .and_then(|key| match key.kind {
-            Kind::Table(table) => table.key("congestion"),
-            _ => None,
-        })
+    }) = Root::table().key("tcp").and_then(|key| match key.kind {
+        Kind::Table(table) => table().key("congestion"),
+        _ => None,
+    })
     else {
         panic!("tcp.congestion is a choice");
     };
@@ -331,20 +331,16 @@ fn parameters_of_compound_come_from_the_nearest_table_that_gives_them() {
 
 #[test]
 fn every_default_is_a_value_of_its_kind() {
-    each_key(&ROOT, "", &mut |path, key| {
+    each_key(Root::table(), "", &mut |path, key| {
         let data = match &key.default {
             Default::Text(text) => Data::Text((*text).to_owned()),
             Default::Count(count) => match key.kind {
-                Kind::Count { least, most } => {
+                Kind::Count { least, most, .. } => {
                     assert!((least..=most).contains(count), "{path}");
                     return;
                 }
-                Kind::Aifsn => {
-                    assert!((AIFSN.0..=AIFSN.1).contains(count), "{path}");
-                    return;
-                }
-                Kind::Shorthand { table, main } => match table.key(main).map(|key| &key.kind) {
-                    Some(Kind::Count { least, most }) => {
+                Kind::Shorthand { table, main } => match table().key(main).map(|key| &key.kind) {
+                    Some(Kind::Count { least, most, .. }) => {
                         assert!((least..=most).contains(&count), "{path}");
                         return;
                     }
@@ -357,9 +353,8 @@ fn every_default_is_a_value_of_its_kind() {
                 assert!((0.0..1.0).contains(p), "{path}");
                 return;
             }
-            Default::Preset(of) => {
-                let texts: Vec<String> = Preset::all().iter().map(of).collect();
-                assert!(texts.iter().all(|text| !text.is_empty()), "{path}");
+            Default::Told(values) => {
+                assert!(values().contains("802.11g "), "{path}");
                 return;
             }
             Default::Number(number) => match key.kind {
@@ -402,7 +397,7 @@ fn schema_at<'s>(root: &'s Value, path: &str) -> Option<&'s Value> {
 #[test]
 fn the_schema_describes_every_key() {
     let schema = schema();
-    each_key(&ROOT, "", &mut |path, key| {
+    each_key(Root::table(), "", &mut |path, key| {
         let described = schema_at(&schema, path).unwrap_or_else(|| panic!("{path} is missing"));
         let description = described["description"].as_str().unwrap_or_default();
         assert!(description.starts_with(key.doc), "{path}: {description}");

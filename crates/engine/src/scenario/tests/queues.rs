@@ -87,11 +87,7 @@ fn the_others_have_the_defaults_of_their_documents() {
         (queue.limit_packets, queue.discipline)
     };
     assert_eq!(of("codel"), (1_000, Discipline::CoDel(codel)));
-    let fq = FqCoDelSetting {
-        codel: CoDelSetting { ecn: true, ..codel },
-        quantum_bytes: 1_514,
-        queues: 1_024,
-    };
+    let fq = FqCoDelSetting::of(CoDelSetting { ecn: true, ..codel }, 1_514, 1_024);
     assert_eq!(of("fq_codel"), (10_240, Discipline::FqCoDel(fq)));
     let pie = PieSetting {
         target: ms(15),

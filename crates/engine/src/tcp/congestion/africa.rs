@@ -21,7 +21,7 @@
 //! is as slow as Reno, and nothing on a path where losses come without a queue.
 
 use super::rounds::{Round, Rounds, Turn};
-use super::{CongestionControl, LEAST_SSTHRESH, NewAck, Window};
+use super::{LEAST_SSTHRESH, Law, NewAck, Window};
 
 /// Packets in the queue from which the slow mode is on; see above for where it comes from.
 const MODE_THRESHOLD: f64 = 1.641;
@@ -75,7 +75,7 @@ fn increase(w: f64) -> f64 {
     (0.156 * libm::pow(w, 0.8) * b / (2.0 - b)).max(1.0)
 }
 
-impl CongestionControl for Africa {
+impl Law for Africa {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         if let Turn::Over(round) = self.rounds.on_ack(&ack) {
             self.on_round(window.cwnd, round);

@@ -31,8 +31,25 @@
 //! Differs from Windows (draft-sridharan-tcpm-ctcp-02) in: gamma stays as it is set (no TUBE).
 
 use super::rounds::{Round, Rounds, Turn};
-use super::{CongestionControl, LEAST_SSTHRESH, NewAck, Window};
-use crate::scenario::CompoundSettings;
+use super::{LEAST_SSTHRESH, Law, NewAck, Window};
+use crate::notation::setting::{number, probability};
+use crate::table;
+
+table! {
+    /// Parameters of Compound TCP (congestion = "compound").
+    pub struct CompoundSettings: Copy in "compound" {
+        /// Growth of the window in a round trip without queue is alpha win^k packets.
+        alpha: f64 = number(0.0..=100.0).fallback(0.125);
+        /// Part of the window that a loss takes.
+        beta: f64 = probability().fallback(0.5);
+        /// Exponent of that growth.
+        k: f64 = number(0.0..=1.0).fallback(0.75);
+        /// Packets of the flow in the queue from which the delay window shrinks.
+        gamma: f64, json "gamma_packets" = number(0.0..=1_000_000.0).fallback(30.0);
+        /// Packets that the delay window gives up in a round trip for each one in the queue.
+        zeta: f64 = number(0.0..=1_000.0).fallback(0.5);
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct Compound {
@@ -84,7 +101,7 @@ fn increase_per_rtt(settings: &CompoundSettings, win: f64) -> f64 {
     settings.alpha * power
 }
 
-impl CongestionControl for Compound {
+impl Law for Compound {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         let turn = self.rounds.on_ack(&ack);
         if window.slow_start() {
@@ -120,17 +137,24 @@ mod tests {
     use super::*;
     use crate::tcp::congestion::tests::{Driver, MS};
 
-    const DEFAULT: CompoundSettings = CompoundSettings::PUBLISHED;
+    use crate::notation::setting::FileTable;
+
+    fn published() -> CompoundSettings {
+        CompoundSettings::usual().unwrap()
+    }
 
     /// At 256 packets alpha win^k is 1/8 of 64: 8 packets a round trip, 1 of them Reno's.
     #[test]
     fn window_grows_by_alpha_win_to_the_k_a_round_trip() {
-        assert_eq!(increase_per_rtt(&DEFAULT, 256.0), 8.0);
-        assert_eq!(increase_per_rtt(&DEFAULT, 16.0), 1.0);
-        let other = CompoundSettings { k: 0.5, ..DEFAULT };
+        assert_eq!(increase_per_rtt(&published(), 256.0), 8.0);
+        assert_eq!(increase_per_rtt(&published(), 16.0), 1.0);
+        let other = CompoundSettings {
+            k: 0.5,
+            ..published()
+        };
         assert_eq!(increase_per_rtt(&other, 256.0), 2.0);
 
-        let mut driver = Driver::new(Compound::new(DEFAULT), 256.0);
+        let mut driver = Driver::new(Compound::new(published()), 256.0);
         driver.round(100 * MS);
         let before = driver.window.cwnd;
         driver.round(100 * MS); // begins with the update of dwnd
@@ -142,7 +166,7 @@ mod tests {
 
     #[test]
     fn below_sixteen_packets_it_is_reno() {
-        let mut driver = Driver::new(Compound::new(DEFAULT), 10.0);
+        let mut driver = Driver::new(Compound::new(published()), 10.0);
         for _ in 0..4 {
             driver.round(100 * MS);
         }
@@ -154,9 +178,9 @@ mod tests {
     /// 200 packets, RTT 125 ms against a base of 100 ms: diff = 200 * 25/125 = 40 packets.
     #[test]
     fn a_queue_of_gamma_packets_takes_zeta_times_diff_from_dwnd() {
-        let mut compound = Compound::new(DEFAULT);
+        let mut compound = Compound::new(published());
         compound.dwnd = 50.0;
-        let mut window = Driver::new(Compound::new(DEFAULT), 200.0).window;
+        let mut window = Driver::new(Compound::new(published()), 200.0).window;
         let round = |delay| Round {
             mean_rtt: 0.125,
             delay,
@@ -175,14 +199,14 @@ mod tests {
     /// win 100 of which dwnd 40: cwnd 60 -> 30, dwnd -> 100/2 - 30 = 20.
     #[test]
     fn a_loss_halves_win_and_splits_what_is_left() {
-        let mut driver = Driver::new(Compound::new(DEFAULT), 100.0);
+        let mut driver = Driver::new(Compound::new(published()), 100.0);
         driver.law.dwnd = 40.0;
         assert_eq!(driver.law.decrease(&driver.window, 100), 50.0);
         assert_eq!(driver.law.dwnd, 20.0);
         // beta = 0.125: what is left of win exceeds half of cwnd by more
         let gentle = CompoundSettings {
             beta: 0.125,
-            ..DEFAULT
+            ..published()
         };
         let mut compound = Compound::new(gentle);
         compound.dwnd = 40.0;
@@ -192,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_timeout_takes_the_delay_window_away() {
-        let mut driver = Driver::new(Compound::new(DEFAULT), 100.0);
+        let mut driver = Driver::new(Compound::new(published()), 100.0);
         driver.law.dwnd = 40.0;
         driver.law.on_rto(&mut driver.window, 100, true);
         assert_eq!(driver.law.dwnd, 0.0);
@@ -201,7 +225,7 @@ mod tests {
 
     #[test]
     fn the_delay_window_stays_within_the_receive_window() {
-        let mut driver = Driver::new(Compound::new(DEFAULT), 250.0);
+        let mut driver = Driver::new(Compound::new(published()), 250.0);
         driver.window.receive = 260.0;
         for _ in 0..10 {
             driver.round(100 * MS);

@@ -15,7 +15,7 @@
 //! moved (target - cwnd)/cwnd per ACK as the RFC says, not per acknowledged segment, so that with
 //! delayed ACKs cwnd follows its target at half the speed.
 
-use super::{CongestionControl, LEAST_SSTHRESH, NewAck, Window};
+use super::{LEAST_SSTHRESH, Law, NewAck, Window};
 use crate::kernel::time::Time;
 
 /// Aggressiveness of growth, section 5. [packets/s^3]
@@ -77,7 +77,7 @@ impl Cubic {
     }
 }
 
-impl CongestionControl for Cubic {
+impl Law for Cubic {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         if window.slow_start() {
             return;

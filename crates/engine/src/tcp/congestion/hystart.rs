@@ -116,7 +116,7 @@ impl HyStart {
 
 #[cfg(test)]
 mod tests {
-    use super::super::CongestionControl;
+    use super::super::Law;
     use super::*;
     use crate::tcp::congestion::tests::{Driver, MS};
 
@@ -124,7 +124,7 @@ mod tests {
     #[derive(Clone, Debug)]
     struct Watched(Option<HyStart>);
 
-    impl CongestionControl for Watched {
+    impl Law for Watched {
         fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
             let over = self.0.as_mut().map(|h| h.on_ack(window, &ack));
             if over.is_some_and(|over| over.is_break()) {

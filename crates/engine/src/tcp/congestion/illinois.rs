@@ -18,7 +18,7 @@
 //! timeout.
 
 use super::rounds::{Round, Rounds, Turn};
-use super::{CongestionControl, LEAST_SSTHRESH, NewAck, Window};
+use super::{LEAST_SSTHRESH, Law, NewAck, Window};
 
 const ALPHA_MIN: f64 = 0.3;
 const ALPHA_MAX: f64 = 10.0;
@@ -95,7 +95,7 @@ fn beta(d: f64, d_m: f64) -> f64 {
     kappa_3 + kappa_4 * d
 }
 
-impl CongestionControl for Illinois {
+impl Law for Illinois {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         if let Turn::Over(round) = self.rounds.on_ack(&ack) {
             self.on_round(round);

@@ -14,13 +14,13 @@
 //! Differs from the RFC in: deflation by a partial ACK stops at an empty window, where the RFC
 //! would make cwnd negative after many lost ACKs.
 
-use super::{CongestionControl, NewAck, Window};
+use super::{Law, NewAck, Window};
 
-/// The defaults of [`CongestionControl`] are its fast recovery.
+/// The defaults of [`super::Law`] are its fast recovery.
 #[derive(Clone, Debug)]
 pub(super) struct NewReno;
 
-impl CongestionControl for NewReno {
+impl Law for NewReno {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, _ack: NewAck) {
         window.grow();

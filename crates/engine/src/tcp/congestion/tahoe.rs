@@ -5,13 +5,15 @@
 //! Differs from 4.3BSD-Tahoe in: ssthresh is half the flight size (RFC 5681), not half of
 //! min(cwnd, receive window); a timeout repeated for the same segment leaves it.
 
-use super::{CongestionControl, NewAck, Repair, Window};
+use super::{Law, NewAck, Repair, Window};
 
 #[derive(Clone, Debug)]
 pub(super) struct Tahoe;
 
-impl CongestionControl for Tahoe {
-    const REPAIR: Repair = Repair::GoBackN;
+impl Law for Tahoe {
+    fn repair(&self) -> Repair {
+        Repair::GoBackN
+    }
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, _ack: NewAck) {

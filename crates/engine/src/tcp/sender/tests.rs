@@ -1,7 +1,7 @@
 //! Traces worked by hand: one row per event, with what is sent and the window after it.
 
 use super::*;
-use crate::scenario::CongestionControl::{self, NewReno, Reno, Tahoe};
+use crate::tcp::CongestionControl::{self, NewReno, Reno, Tahoe};
 use crate::tcp::pipe::{MS, plain, settings};
 
 /// Plays the events of a table and compares each row with what the sender does.

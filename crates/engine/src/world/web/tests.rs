@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use super::super::World;
 use super::*;
 use crate::measure::Measures;
 use crate::scenario::{Format, Scenario, parse};
@@ -14,7 +15,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 fn run(scenario: &Scenario) -> Measures {
-    let run = crate::world::run_replication(scenario, 0, &mut |_| ControlFlow::Continue(()));
+    let run = crate::replication::run_replication(scenario, 0, &mut |_| ControlFlow::Continue(()));
     match run {
         Ok(replication) => replication.measures,
         Err(error) => panic!("{error}"),
@@ -124,10 +125,8 @@ fn memory_follows_the_connections_open_at_a_time() {
     let scenario = scenario(&format!("{WEB}web = 50"));
     let flows_after = |seconds: u64| {
         let mut world = World::new(&scenario, 0).unwrap();
-        world.end = Time(seconds * 1_000_000_000);
-        let run = world.run(&mut |_| ControlFlow::Continue(()));
-        assert!(run.is_ok());
-        (world.flows.len(), world.webs[0].begun)
+        world.run_unwatched(Time(seconds * 1_000_000_000));
+        (world.flows.states.len(), world.flows.webs.sources[0].begun)
     };
     let (early, _) = flows_after(50);
     let (late, begun) = flows_after(200);

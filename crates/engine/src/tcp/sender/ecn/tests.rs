@@ -1,7 +1,7 @@
 //! Traces worked by hand; see `sender/tests.rs` for how to read them.
 
-use crate::scenario::CongestionControl::{NewReno, Tahoe};
-use crate::scenario::TcpSettings;
+use crate::tcp::CongestionControl::{NewReno, Tahoe};
+use crate::tcp::TcpSettings;
 use crate::tcp::pipe::settings;
 use crate::tcp::sender::tests::check;
 

@@ -3,8 +3,8 @@
 use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
-use crate::scenario::CongestionControl::{Cubic, NewReno};
-use crate::scenario::TcpSettings;
+use crate::tcp::CongestionControl::{Cubic, NewReno};
+use crate::tcp::TcpSettings;
 use crate::tcp::pipe::{MS, Pipe, plain, settings};
 
 impl Sender {

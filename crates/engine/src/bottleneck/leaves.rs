@@ -1,0 +1,125 @@
+//! The bottleneck as a link: a leaf for each party, one server for all. Packets of both directions enter
+//! the same link.
+
+use std::ops::Range;
+
+use super::{VsbFairness, VsbSettings};
+use crate::app::{Ends, Flow, Transport};
+use crate::cell::Hotspot;
+use crate::kernel::streams::Streams;
+use crate::kernel::time::{Span, Time};
+use crate::link::Link;
+use crate::link::LinkSettings;
+use crate::packet::Direction;
+use crate::queue::QueueSetting;
+use crate::queue::{Fair, Scheduler};
+
+/// A full packet and an ACK. [bytes]
+const FULL_BYTES: u32 = 1500;
+const ACK_BYTES: u32 = 40;
+
+/// A rate at which packets pass in no time. [bit/s]
+const FREE: u64 = u64::MAX;
+
+/// Whether the packets of `flow` pass the bottleneck.
+pub fn is_redirected(flow: &Flow) -> bool {
+    match (flow.ends, flow.transport) {
+        (Ends::Wired, _) => false,
+        (Ends::Station { direction, .. }, Transport::Udp(_)) => direction == Direction::Down,
+        (Ends::Station { .. }, _) => true,
+    }
+}
+
+/// Time on the air of what a download brings about with delayed ACKs: a full packet to station number
+/// `node` and half an ACK back.
+fn airtime(node: u32, hotspot: Hotspot) -> Span {
+    let rates = |from, to| hotspot.cell.rates(hotspot.stations, from, to);
+    let data = hotspot.cell.exchange(FULL_BYTES, rates(0, node));
+    let ack = hotspot.cell.exchange(ACK_BYTES, rates(node, 0));
+    data + Span(ack.0 / 2)
+}
+
+/// Leaves of a bottleneck.
+pub(super) struct Leaves {
+    names: Vec<String>,
+    weights: Vec<f64>,
+    /// Leaves of each flow: `[ACKs, data]`.
+    of_flow: Vec<[u32; 2]>,
+}
+
+impl Leaves {
+    /// The leaves of a kind of fairness.
+    pub(super) fn new(fairness: VsbFairness, hotspot: Hotspot) -> Leaves {
+        let stations = hotspot.stations.iter();
+        let alike = |names: Vec<String>| (vec![1.0; names.len()], names);
+        let (weights, names) = match fairness {
+            VsbFairness::Station => alike(stations.map(|one| one.name.clone()).collect()),
+            VsbFairness::Airtime | VsbFairness::Rate => {
+                let names = stations.clone().map(|one| one.name.clone()).collect();
+                let weights = (1..).zip(stations).map(|(node, one)| match fairness {
+                    VsbFairness::Rate => one.rate_bps as f64,
+                    _ => 1.0 / airtime(node, hotspot).seconds(),
+                });
+                (weights.collect(), names)
+            }
+            VsbFairness::Flow => alike(hotspot.flows.iter().map(|f| f.name.clone()).collect()),
+            VsbFairness::Direction => alike(vec!["up".to_owned(), "down".to_owned()]),
+        };
+        let of_flow = (0..).zip(hotspot.flows).map(|(index, flow)| {
+            let Ends::Station { station, direction } = flow.ends else {
+                return [0, 0]; // it does not come here
+            };
+            match fairness {
+                VsbFairness::Station | VsbFairness::Airtime | VsbFairness::Rate => {
+                    [station as u32; 2]
+                }
+                VsbFairness::Flow => [index; 2],
+                VsbFairness::Direction => [u32::from(direction == Direction::Down); 2],
+            }
+        });
+        Leaves {
+            of_flow: of_flow.collect(),
+            names,
+            weights,
+        }
+    }
+
+    /// Leaves that packets can come to: number, and name in results.
+    pub(super) fn shown(&self, flows: &[Flow]) -> Vec<(u32, String)> {
+        let pairs = flows.iter().zip(&self.of_flow);
+        let redirected = pairs.filter(|(flow, _)| is_redirected(flow));
+        let used: Vec<u32> = redirected.flat_map(|(_, leaves)| *leaves).collect();
+        let shown = (0..)
+            .zip(&self.names)
+            .filter(|(leaf, _)| used.contains(leaf));
+        let named = shown.map(|(leaf, name)| (leaf, format!("vsb/{name}")));
+        named.collect()
+    }
+}
+
+/// The bottleneck of `settings` as a link, at rest, its rate to be set. `bin` is the width of the bins
+/// over which the least utilisation is taken, `measured` the time from the end of the warm-up to that
+/// of the run.
+pub fn link_of(
+    settings: &VsbSettings,
+    hotspot: Hotspot,
+    streams: &Streams,
+    measured: Range<Time>,
+    bin: Span,
+) -> Link {
+    let leaves = Leaves::new(settings.fairness, hotspot);
+    let fair = Fair::new(leaves.of_flow, &leaves.weights, settings.queue_packets);
+    let link = LinkSettings {
+        name: "vsb".to_owned(),
+        from: "wire".to_owned(),
+        to: "ap".to_owned(),
+        rate_bps: Some(FREE),
+        delay: Span::ZERO,
+        jitter: Span::ZERO,
+        queue: QueueSetting::drop_tail(settings.queue_packets),
+        loss: 0.0,
+        of_host: false,
+    };
+    let scheduler = Scheduler::fair(fair);
+    Link::served(&link, FREE, scheduler, streams, measured, Some(bin))
+}

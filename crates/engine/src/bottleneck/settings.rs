@@ -1,0 +1,85 @@
+//! What a file says of the virtual shared bottleneck.
+
+use crate::control::{VsbWce, WceSettings};
+use crate::kernel::time::Span;
+use crate::notation::decode::Section;
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problems, Refused};
+use crate::notation::setting::{
+    FileTable, Json, S, count, duration, flag, inner, rate, size, word,
+};
+use crate::{table, words};
+
+words! {
+    /// Whose shares of the bottleneck are equal.
+    pub enum VsbFairness {
+        /// Each station's, both directions together.
+        Station = "station",
+        /// Each station's time on the air.
+        Airtime = "airtime",
+        /// Each station's in proportion to its data rate.
+        Rate = "rate",
+        /// Each flow's, its ACKs included.
+        Flow = "flow",
+        /// That of all uploads and that of all downloads, their ACKs included.
+        Direction = "direction",
+    }
+}
+
+table! {
+    /// A virtual shared bottleneck between the wire and the access point: TCP of both directions and downlink UDP share its rate fairly; uplink UDP and pings pass beside it.
+    pub struct VsbSettings: Copy in "vsb" {
+        /// What is shared equally: the bytes of stations; their time on the air; their bytes over their data rate; the bytes of flows; those of all uploads and of all downloads. ACKs count with their flow.
+        fairness: VsbFairness = word().default(VsbFairness::Station);
+        /// Most packets of each leaf, the one in service included.
+        queue_packets as "queue": u32 = count(1..=100_000).default(200);
+        /// Its rate C; "estimated": just under the capacity of the WLAN, from the round-trip times of pings.
+        rate_bps as "rate": Option<u64> = rate().or("estimated").default("estimated");
+        /// Packets pass freely until then.
+        start: Span = duration(0..=1_000_000 * S).default("0 s");
+        /// How C is estimated, if it is.
+        apart wce: WceSettings =
+            WceSettings::new(WceSettings::MAX_BPS, WceSettings::INTERVAL);
+        /// The wireless capacity estimator, which sets the rate.
+        key wce: VsbWce = inner().depends("the defaults of its keys");
+        /// IP length of a ping and of its answer.
+        ping_bytes as "ping": u32 = size(28..=1500).default("84 B");
+        /// Stations that send UDP are not pinged, and the thresholds follow the base round-trip time.
+        spares_udp as "udp_aware": bool, json "udp_aware" = flag().default(true);
+    }
+}
+
+impl VsbSettings {
+    /// The bottleneck of a table; `data_rate_bps` is that of the cell's preset.
+    pub(crate) fn of(vsb: &Section, data_rate_bps: u64) -> Result<VsbSettings, Refused> {
+        let settings = VsbSettings::read(&Layers(&[vsb]))?;
+        let wce = Layers(&[vsb]).inside(VsbSettings::wce);
+        let wce = WceSettings::of(&wce.layers(), usual_cap(data_rate_bps))?;
+        Ok(VsbSettings {
+            wce: WceSettings {
+                follows_base: settings.spares_udp,
+                ..wce
+            },
+            ..settings
+        })
+    }
+
+    /// Whether the settings of a bottleneck make sense together, in a cell of this data rate.
+    pub(crate) fn check(vsb: &Section, data_rate_bps: u64, problems: &mut Problems) {
+        if let Some(wce) = vsb.inside(VsbSettings::wce) {
+            WceSettings::check(&[wce], usual_cap(data_rate_bps), problems);
+        }
+    }
+
+    /// The settings in the normalised scenario.
+    pub(crate) fn to_json(self) -> Json {
+        let mut json = self.json();
+        json["wce"] = self.wce.json();
+        json
+    }
+}
+
+/// The paper's cap for a cell of 11 Mb/s, in proportion. [bit/s]
+fn usual_cap(data_rate_bps: u64) -> u64 {
+    data_rate_bps * (WceSettings::MAX_BPS / 1_000_000) / 11
+}

@@ -1,0 +1,77 @@
+//! The bottleneck by itself: whom it pings, what it makes of answers.
+
+use super::*;
+use crate::scenario::{Format, parse};
+
+const MS: u64 = 1_000_000;
+
+fn bottleneck(vsb: &str) -> Bottleneck {
+    let text = format!(
+        "duration = \"10 s\"\ncell = {{ phy = \"802.11b\" }}\n\
+         [station.a]\nudp_up = \"1 Mbps\"\n[station.b]\ndownload = 1\n[vsb]\n{vsb}\n"
+    );
+    let Ok(scenario) = parse(&text, Format::Toml, "test.toml", &[]) else {
+        panic!("a bottleneck");
+    };
+    let Some(vsb) = &scenario.vsb else {
+        panic!("a bottleneck");
+    };
+    Bottleneck::new(vsb, scenario.stations.len(), &Streams::new(1, 0))
+}
+
+#[test]
+fn a_given_rate_asks_for_no_pings() {
+    let mut one = bottleneck("rate = \"3 Mbps\"");
+    assert_eq!(one.rate_bps(), None);
+    assert_eq!(one.advance(one.deadline(), |_| 0), None);
+    assert_eq!(
+        (one.rate_bps(), one.deadline()),
+        (Some(3_000_000), Time::NEVER)
+    );
+}
+
+#[test]
+fn a_ping_is_answered_once() {
+    let mut one = bottleneck("");
+    let begin = one.deadline();
+    let Some(ping) = one.advance(begin, |_| 0) else {
+        panic!("a ping");
+    };
+    let back = begin + Span(3 * MS);
+    assert!(one.answered(back, ping.number as u16));
+    assert!(!one.answered(back, ping.number as u16));
+    assert!(!one.answered(back, 77));
+    assert_eq!(
+        (one.rtts().count(), one.last_rtt()),
+        (1, Some(Span(3 * MS)))
+    );
+    assert_eq!(one.ping_loss(), Some(0.0));
+}
+
+#[test]
+fn a_station_that_sends_datagrams_is_spared_for_five_seconds() {
+    for (vsb, spared) in [("", true), ("udp_aware = false", false)] {
+        let mut one = bottleneck(vsb);
+        let mut asked = [0, 0];
+        while one.deadline() < Time(4_000 * MS) {
+            // a datagram of station a before the first ping, none after it
+            let ping = one.advance(one.deadline(), |station| u64::from(station == 0));
+            asked[ping.map_or(0, |ping| ping.station)] += 1;
+        }
+        assert_eq!(asked[0] == 0, spared, "{asked:?}");
+        while one.deadline() < Time(9_000 * MS) {
+            let ping = one.advance(one.deadline(), |station| u64::from(station == 0));
+            asked[ping.map_or(0, |ping| ping.station)] += 1;
+        }
+        assert!(asked[0] > 5 && asked[1] > 40, "{asked:?}");
+    }
+}
+
+#[test]
+fn a_mean_rate_is_that_since_measuring_began() {
+    let mut one = bottleneck("rate = \"3 Mbps\"");
+    one.advance(one.deadline(), |_| 0);
+    one.begin_to_measure(Time(2_000 * MS));
+    assert_eq!(one.mean_rate_bps(Time(2_000 * MS)), None);
+    assert_eq!(one.mean_rate_bps(Time(5_000 * MS)), Some(3e6));
+}

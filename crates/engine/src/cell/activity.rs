@@ -1,0 +1,61 @@
+//! How many stations have a frame to send, over time.
+
+use crate::kernel::time::Time;
+use crate::mac::dcf::AP;
+
+/// Stations with a frame to send: sum of the ends of their backlogged periods less the beginnings.
+#[derive(Clone, Debug)]
+pub(super) struct Activity {
+    sum: u64,
+    stations: u64,
+    backlogs: Vec<Backlog>,
+}
+
+/// Backlog of one station.
+#[derive(Clone, Debug, Default)]
+struct Backlog {
+    /// Queues that hold a frame.
+    queues: u32,
+    /// End of the last backlogged period: that of a MAC ACK, which may lie ahead.
+    until: Time,
+}
+
+impl Activity {
+    pub(super) fn new(stations: usize) -> Activity {
+        Activity {
+            sum: 0,
+            stations: 0,
+            backlogs: vec![Backlog::default(); stations],
+        }
+    }
+
+    /// A queue of `node` holds a frame from `at` on.
+    pub(super) fn begin(&mut self, node: u32, at: Time) {
+        if node != AP {
+            let backlog = &mut self.backlogs[node as usize - 1];
+            backlog.queues += 1;
+            if backlog.queues == 1 {
+                self.stations += 1;
+                self.sum = self.sum.wrapping_sub(at.max(backlog.until).0);
+            }
+        }
+    }
+
+    /// A queue of `node` is empty from `at` on.
+    pub(super) fn end(&mut self, node: u32, at: Time) {
+        if node != AP {
+            let backlog = &mut self.backlogs[node as usize - 1];
+            backlog.queues -= 1;
+            if backlog.queues == 0 {
+                backlog.until = at;
+                self.stations -= 1;
+                self.sum = self.sum.wrapping_add(at.0);
+            }
+        }
+    }
+
+    /// Time integral of the number of stations with a frame to send. [ns]
+    pub(super) fn integral_ns(&self, now: Time) -> u64 {
+        self.sum.wrapping_add(self.stations * now.0)
+    }
+}

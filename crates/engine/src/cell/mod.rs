@@ -1,0 +1,360 @@
+//! A cell: the medium that an access point and its stations share, with the queues in front of it.
+//!
+//! ```text
+//!  offer --> queue --head--> medium (mac::dcf) --end of an exchange--> what has left:
+//!                                                 a packet at its receiver, packets lost
+//! ```
+//!
+//! A cell is told of packets and of time and says its next deadline. Nothing in it knows of TCP, of
+//! wires or of an agenda, so that the simulator's world and the emulator's clock drive the same object.
+//!
+//! | question | place |
+//! |---|---|
+//! | who sends when, collisions, rates | [`crate::mac::dcf`] |
+//! | who is dropped, which packet is next | [`crate::queue`] |
+//! | how many stations have something to send | `cell/activity.rs` |
+//! | how a queue is named, what draws its random numbers | [`Cell::new`] |
+
+mod activity;
+
+use self::activity::Activity;
+use crate::app::Flow;
+use crate::channel::Channel;
+use crate::kernel::streams::{Stream, Streams};
+use crate::kernel::time::{Span, Time};
+use crate::mac::dcf::{AP, Content, Dcf, Frame, NodeCounters, Outcome};
+use crate::mac::{self, Category, Node, QueueOrder, Station};
+use crate::packet::Packet;
+use crate::queue::Discipline;
+use crate::queue::{HeadQueue, Outlet, Vbs};
+
+/// An access point and its stations, with the flows over them, as settings describe them.
+#[derive(Clone, Copy, Debug)]
+pub struct Hotspot<'a> {
+    /// The cell, its access point included.
+    pub cell: &'a mac::Cell,
+    /// The stations.
+    pub stations: &'a [Station],
+    /// All flows, also those that do not cross the air.
+    pub flows: &'a [Flow],
+}
+
+/// Sources that never run out of packets: they fill their queue again whenever one has left it.
+pub trait Greedy {
+    /// `queue`, the one with this `number`, has a place since `now`.
+    fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue);
+}
+
+/// Nobody is greedy.
+impl Greedy for () {
+    fn refill(&mut self, _: Time, _: u32, _: &mut HeadQueue) {}
+}
+
+/// A medium with its queues, one for each contender.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    medium: Dcf,
+    ports: Vec<Port>,
+    /// Node of the station of each flow, [`AP`] for flows without one. The flows of pings, one for each
+    /// station, stand behind those of the scenario.
+    stations: Vec<u32>,
+    activity: Activity,
+    /// Picks the next packet of an access point that serves in mixed order.
+    mixing: Option<Stream>,
+    /// Classes share the access point's queue.
+    shares: bool,
+    /// Packets lost since somebody asked.
+    lost: Vec<Packet>,
+}
+
+/// Where packets wait for a contender.
+#[derive(Clone, Debug)]
+struct Port {
+    /// The contender's node: 0 is the AP, i + 1 is station i.
+    node: u32,
+    queue: HeadQueue,
+    /// The queue may mark packets.
+    marks: bool,
+    /// Name of the queue in results, and of its random stream.
+    name: Box<str>,
+}
+
+/// A packet that has crossed the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The packet.
+    pub packet: Packet,
+    /// Its receiver is a station, and not the access point.
+    pub by_station: bool,
+}
+
+impl Cell {
+    /// The cell of a hot-spot, idle, with empty queues. If stations are `pinged`, each has a flow of
+    /// pings behind the others.
+    pub fn new(hotspot: Hotspot, pinged: bool, streams: &Streams) -> Cell {
+        let Hotspot {
+            cell,
+            stations,
+            flows,
+        } = hotspot;
+        let medium = hotspot.medium(streams);
+        let port = |contender| {
+            let node = medium.node(contender);
+            let name = hotspot.queue_name(&medium, contender);
+            let draws = streams.stream(&format!("{name}/queue"));
+            Port {
+                node,
+                queue: hotspot.queue(node, draws),
+                marks: hotspot.node(node).queue.marks(),
+                name: name.into(),
+            }
+        };
+        let of_flows = flows.iter();
+        let of_flows = of_flows.map(|flow| flow.station().map_or(AP, |one| one as u32 + 1));
+        let pinged = if pinged { stations.len() as u32 } else { 0 };
+        let mixed = cell.ap_queue_order == QueueOrder::Mixed;
+        Cell {
+            ports: (0..medium.contenders() as u32).map(port).collect(),
+            stations: of_flows.chain(1..=pinged).collect(),
+            activity: Activity::new(stations.len()),
+            mixing: mixed.then(|| streams.stream("ap/order")),
+            shares: !cell.vbs_classes.is_empty(),
+            lost: Vec::new(),
+            medium,
+        }
+    }
+
+    /// When [`Cell::end_exchange`] must be called next.
+    #[inline]
+    pub fn deadline(&mut self) -> Time {
+        self.medium.deadline()
+    }
+
+    /// `packet` enters queue `number`; false if it is refused. What else is lost is to be fetched with
+    /// [`Cell::take_lost`].
+    #[inline]
+    pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+        let port = &mut self.ports[number as usize];
+        let was_empty = port.queue.head().is_none();
+        let enters = port.queue.offer(now, *packet);
+        if enters && was_empty && port.queue.head().is_some() {
+            self.contend(now, number, packet);
+        }
+        self.note_dropped(number);
+        enters
+    }
+
+    /// Greedy sources begin to fill queue `number`.
+    pub fn fill(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
+        let queue = &mut self.ports[number as usize].queue;
+        let was_empty = queue.head().is_none();
+        sources.refill(now, number, queue);
+        if was_empty && let Some(packet) = queue.head().copied() {
+            self.contend(now, number, &packet);
+        }
+    }
+
+    /// The first packet of a queue that was empty.
+    #[inline(always)]
+    fn contend(&mut self, now: Time, number: u32, packet: &Packet) {
+        let node = self.ports[number as usize].node;
+        self.activity.begin(node, now);
+        let frame = frame(&self.stations, node, packet);
+        self.medium.backlog(now, number, frame);
+    }
+
+    /// Ends the exchange on the air; call it exactly at the deadline. Its frames are still heads of
+    /// their queues, until [`Cell::clear`] takes them away.
+    #[inline]
+    pub fn end_exchange(&mut self) -> Outcome {
+        self.medium.advance()
+    }
+
+    /// Takes from their queues what the exchange that ended at `now` has brought to an end: the packet
+    /// that was received, if one was, and those given up ([`Cell::take_lost`]).
+    #[inline]
+    pub fn clear(
+        &mut self,
+        now: Time,
+        outcome: Outcome,
+        sources: &mut impl Greedy,
+    ) -> Option<Received> {
+        for index in 0..self.medium.discarded().len() {
+            let contender = self.medium.discarded()[index];
+            let given_up = self.take_head(contender, now, sources);
+            self.lost.extend(given_up);
+        }
+        let Outcome::Delivered { from, done } = outcome else {
+            return None;
+        };
+        let packet = self.take_head(from, done, sources)?;
+        if self.shares && packet.is_data() {
+            let ap = self.ports.iter_mut().filter(|port| port.node == AP);
+            ap.for_each(|port| port.queue.carried(packet.flow));
+        }
+        Some(Received {
+            packet,
+            by_station: self.ports[from as usize].node == AP,
+        })
+    }
+
+    /// Removes the packet that `contender` got rid of, its place free from `done` on.
+    #[inline]
+    fn take_head(
+        &mut self,
+        contender: u32,
+        done: Time,
+        sources: &mut impl Greedy,
+    ) -> Option<Packet> {
+        let port = &mut self.ports[contender as usize];
+        let packet = port.queue.pop(done);
+        sources.refill(done, contender, &mut port.queue);
+        if let Some(stream) = &mut self.mixing
+            && port.node == AP
+        {
+            port.queue.mix(stream);
+        }
+        let next = port.queue.head();
+        let next = next.map(|next| frame(&self.stations, port.node, next));
+        if next.is_none() {
+            self.activity.end(port.node, done);
+        }
+        self.medium.proceed(contender, next);
+        self.note_dropped(contender);
+        packet
+    }
+
+    #[inline]
+    fn note_dropped(&mut self, number: u32) {
+        while let Some(packet) = self.ports[number as usize].queue.take_dropped() {
+            self.lost.push(packet);
+        }
+    }
+
+    /// A packet that was given up on the air, or dropped by a queue after it had been taken.
+    #[inline]
+    pub fn take_lost(&mut self) -> Option<Packet> {
+        self.lost.pop()
+    }
+
+    /// The medium, for what it counts and whose queue is whose.
+    pub fn medium(&self) -> &Dcf {
+        &self.medium
+    }
+
+    /// The channel of a station, counted from 0, is another from now on.
+    pub fn change_channel(&mut self, station: usize, channel: &Channel) {
+        self.medium.change_channel(station, channel);
+    }
+
+    /// Number of queues.
+    pub fn queues(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// Queue `number`.
+    pub fn queue(&self, number: usize) -> &HeadQueue {
+        &self.ports[number].queue
+    }
+
+    /// Whether queue `number` may mark packets.
+    pub fn marks(&self, number: usize) -> bool {
+        self.ports[number].marks
+    }
+
+    /// Name of queue `number`: its node's, with the category if that is not best effort.
+    pub fn queue_name(&self, number: usize) -> &str {
+        &self.ports[number].name
+    }
+
+    /// What the medium has done for queue `number`.
+    pub fn frames(&self, number: usize) -> NodeCounters {
+        self.medium.counters(number as u32)
+    }
+
+    /// The station of the flow of `packet`: its node, [`AP`] if it has none.
+    #[inline]
+    pub fn station_of(&self, packet: &Packet) -> u32 {
+        self.stations[packet.flow as usize]
+    }
+
+    /// Time integral of the number of stations with a frame to send. [ns]
+    pub fn activity_ns(&self, now: Time) -> u64 {
+        self.activity.integral_ns(now)
+    }
+}
+
+impl Hotspot<'_> {
+    /// The medium, idle.
+    pub fn medium(&self, streams: &Streams) -> Dcf {
+        let categories = self.flows.iter();
+        let categories = categories.filter_map(|flow| Some((flow.station()?, flow.category)));
+        Dcf::new(self.cell, self.stations, categories, streams)
+    }
+
+    /// The settings of a node.
+    fn node(&self, node: u32) -> &Node {
+        match node {
+            AP => &self.cell.ap,
+            station => &self.stations[station as usize - 1].node,
+        }
+    }
+
+    fn queue_name(&self, medium: &Dcf, contender: u32) -> String {
+        let node = match medium.node(contender) {
+            AP => "ap",
+            node => &self.stations[node as usize - 1].name,
+        };
+        match medium.category(contender) {
+            Category::BestEffort => node.to_owned(),
+            other => format!("{node}/{}", other.name()),
+        }
+    }
+
+    /// The empty queue of a contender of `node`.
+    fn queue(&self, node: u32, draws: Stream) -> HeadQueue {
+        let setting = &self.node(node).queue;
+        if node == AP
+            && let Discipline::Vbs(vbs) = setting.discipline
+        {
+            let classes = &self.cell.vbs_classes;
+            let limit = setting.limit_packets;
+            return HeadQueue::shared(Vbs::new(vbs, limit, classes, self.flows.len(), draws));
+        }
+        HeadQueue::new(setting, self.outlet(node), draws)
+    }
+
+    /// What a discipline knows of the cell that serves the queues of `node`: its fastest data rate.
+    fn outlet(&self, node: u32) -> Outlet {
+        let rate_bps = match node {
+            AP => self.stations.iter().map(|s| s.downlink_rate_bps).max(),
+            station => Some(self.stations[station as usize - 1].rate_bps),
+        };
+        Outlet {
+            rate_bps: rate_bps.unwrap_or(0),
+            is_fixed: false,
+            delay: Span::ZERO,
+        }
+    }
+}
+
+/// The frame in which `node` sends `packet`.
+#[inline]
+fn frame(stations: &[u32], node: u32, packet: &Packet) -> Frame {
+    let to = match node {
+        AP => stations[packet.flow as usize],
+        _ => AP,
+    };
+    Frame {
+        to,
+        ip_bytes: u32::from(packet.bytes),
+        content: if packet.is_data() {
+            Content::Data
+        } else {
+            Content::Ack
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

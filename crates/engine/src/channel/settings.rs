@@ -1,0 +1,282 @@
+//! How good a station's link is, and how that changes during a run: types, tables, checks.
+
+use super::frame_error;
+use crate::kernel::time::Span;
+use crate::notation::decode::{Said, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problems, Refused, one_line};
+use crate::notation::setting::{KeyOf, S, duration, level, probability};
+use crate::notation::units::{self, TIME};
+use crate::notation::value::{NAMES, fault_of_name};
+use crate::table;
+
+/// Keys that say how many frames are lost: of a station, and of a change of its channel.
+macro_rules! errors {
+    (
+        $(#[doc = $doc:literal])+
+        $name:ident in $table:literal { $($before:tt)* } error = $error:expr; others = $both:expr, $acks:expr,
+        $each_ack:expr; $snr_doc:literal snr = $snr:expr; $($after:tt)*
+    ) => {
+        table! {
+            $(#[doc = $doc])+
+            pub struct $name in $table {
+                $($before)*
+                /// Probability that a data frame is lost to channel errors, per attempt, both ways.
+                error: Option<f64> = $error;
+                /// The same for frames from the station.
+                error_up: Option<f64> = $both;
+                /// The same for frames to the station.
+                error_down: Option<f64> = $both;
+                /// The same for frames that carry a TCP ACK alone, both ways.
+                ack_error: Option<f64> = $acks;
+                /// The same for TCP ACKs from the station.
+                ack_error_up: Option<f64> = $each_ack;
+                /// The same for TCP ACKs to the station.
+                ack_error_down: Option<f64> = $each_ack;
+                #[doc = $snr_doc]
+                snr_db as "snr": Option<f64> = $snr;
+                $($after)*
+            }
+        }
+    };
+}
+
+errors! {
+    /// Channel errors of a station.
+    ErrorKeys in "errors" {}
+    error = probability().default(0.0);
+    others = probability().depends("error"),
+        probability().depends("that of frames with data, each way"),
+        probability().depends("ack_error");
+    " Signal-to-noise ratio, both ways, in place of these probabilities: every frame is lost as often as its rate and length make it."
+    snr = level(-20.0..=60.0).absent("none");
+    /// Changes of the channel during the run, by name: from `at` on it is as that table says.
+    key channel: ChangeTable = crate::notation::setting::tables().absent("none");
+}
+
+errors! {
+    /// What a station's channel is from some time on, until its next change. What is not said is as in the station's table.
+    ChangeTable in "channel" {
+        /// When the change comes, after the start of the run.
+        at: Span = duration(1..=1_000_000 * S).required();
+    }
+    error = probability().absent("the station's");
+    others = probability().absent("the station's"), probability().absent("the station's"),
+        probability().absent("the station's");
+    " Signal-to-noise ratio, both ways, in place of these probabilities."
+    snr = level(-20.0..=60.0).absent("none: probabilities count");
+}
+
+/// What channel errors do to the frames between the access point and one station.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Channel {
+    /// Probability that a frame with data from the station is lost to channel errors, per attempt.
+    pub error_up: f64,
+    /// The same to the station.
+    pub error_down: f64,
+    /// Probability that a frame with a TCP ACK alone, from the station, is lost to channel errors.
+    pub ack_error_up: f64,
+    /// The same to the station.
+    pub ack_error_down: f64,
+    /// Signal-to-noise ratio, which then says the errors of every frame by its rate and length; the
+    /// probabilities are those of full segments and of ACKs at the nominal rates. [dB]
+    pub snr_db: Option<f64>,
+}
+
+/// A station's channel from some instant on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChannelChange {
+    /// When it begins, after the start of the run.
+    pub at: Span,
+    /// What it is from then on, until the next change.
+    pub channel: Channel,
+}
+
+/// How good a link is, one direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Quality {
+    /// Frames are lost with these probabilities, whatever their rate and length.
+    Given {
+        /// Frames with data.
+        data: f64,
+        /// Frames with a TCP ACK alone.
+        ack: f64,
+    },
+    /// A signal-to-noise ratio says it.
+    Snr {
+        /// The ratio. [dB]
+        db: f64,
+    },
+}
+
+impl Channel {
+    /// Quality of the link from the station.
+    pub fn quality_up(&self) -> Quality {
+        self.quality(self.error_up, self.ack_error_up)
+    }
+
+    /// Quality of the link to the station.
+    pub fn quality_down(&self) -> Quality {
+        self.quality(self.error_down, self.ack_error_down)
+    }
+
+    /// Whether it loses frames.
+    pub(crate) fn has_errors(&self) -> bool {
+        let errors = [
+            self.error_up,
+            self.error_down,
+            self.ack_error_up,
+            self.ack_error_down,
+        ];
+        self.snr_db.is_some() || errors.iter().any(|&error| error > 0.0)
+    }
+
+    fn quality(&self, data: f64, ack: f64) -> Quality {
+        match self.snr_db {
+            Some(db) => Quality::Snr { db },
+            None => Quality::Given { data, ack },
+        }
+    }
+}
+
+/// Keys that say probabilities; a change has the same.
+const ERRORS: [KeyOf<Option<f64>>; 6] = [
+    ErrorKeys::error,
+    ErrorKeys::error_up,
+    ErrorKeys::error_down,
+    ErrorKeys::ack_error,
+    ErrorKeys::ack_error_up,
+    ErrorKeys::ack_error_down,
+];
+
+impl Channel {
+    /// Checks what a table of stations says of its channel in a run of this `duration`.
+    pub(crate) fn check(station: &Section, duration: Option<Span>, problems: &mut Problems) {
+        check_ratio(station, problems);
+        let mut starts: Vec<(Span, &str)> = Vec::new();
+        for (name, change) in station.tables(ErrorKeys::channel) {
+            if let Some(fault) = fault_of_name(name) {
+                let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
+                problems.add(change.origin, &change.path, message);
+            }
+            check_ratio(change, problems);
+            let says = |key: &&KeyOf<Option<f64>>| {
+                change.said(**key).is_some() || change.lacks(key.name())
+            };
+            if !ERRORS
+                .iter()
+                .chain(&[ErrorKeys::snr_db])
+                .any(|key| says(&key))
+            {
+                let message = "changes nothing; needed is `snr`, `error` or one of its kin";
+                problems.add(change.origin, &change.path, message.to_owned());
+            }
+            let Some(at) = change.said(ChangeTable::at) else {
+                continue;
+            };
+            if let Some(duration) = duration.filter(|&duration| at.value >= duration) {
+                let message = format!(
+                    "{} is not before the end; allowed is less than the duration of {}",
+                    at.shown,
+                    units::show(duration.0, TIME)
+                );
+                problems.add(at.origin, &at.path, message);
+            }
+            if let Some((_, other)) = starts.iter().find(|(other, _)| *other == at.value) {
+                let message = format!(
+                    "{} is the time of `{other}` too; allowed are different times",
+                    at.shown
+                );
+                problems.add(at.origin, &at.path, message);
+            }
+            starts.push((at.value, &change.path));
+        }
+    }
+
+    /// What the tables say, the nearest first; a ratio counts only in the first.
+    ///
+    /// # Errors
+    /// A value has been refused.
+    pub(crate) fn read(tables: &[&Section]) -> Result<Channel, Refused> {
+        let layers = Layers(tables);
+        // among keys of one rank the nearest table counts, whichever of them it has
+        let nearest = |ranks: &[&[KeyOf<Option<f64>>]]| {
+            for keys in ranks {
+                for table in tables {
+                    for key in *keys {
+                        if let Some(error) = Layers(&[table]).value(*key)?.flatten() {
+                            return Ok(error);
+                        }
+                    }
+                }
+            }
+            Err(layers.lack(ErrorKeys::error))
+        };
+        let up: &[_] = &[ErrorKeys::error_up, ErrorKeys::error];
+        let down: &[_] = &[ErrorKeys::error_down, ErrorKeys::error];
+        let snr = match tables.first() {
+            Some(first) => Layers(&[first]).value(ErrorKeys::snr_db)?,
+            None => None,
+        };
+        Ok(Channel {
+            error_up: nearest(&[up])?,
+            error_down: nearest(&[down])?,
+            ack_error_up: nearest(&[&[ErrorKeys::ack_error_up, ErrorKeys::ack_error], up])?,
+            ack_error_down: nearest(&[&[ErrorKeys::ack_error_down, ErrorKeys::ack_error], down])?,
+            snr_db: snr.flatten(),
+        })
+    }
+
+    /// The changes of a station's channel, in order of time.
+    ///
+    /// # Errors
+    /// A value has been refused.
+    pub(crate) fn changes(station: &Section) -> Result<Vec<ChannelChange>, Refused> {
+        let mut changes = Vec::new();
+        for (_, own) in station.tables(ErrorKeys::channel) {
+            changes.push(ChannelChange {
+                at: Layers(&[own]).need(ChangeTable::at)?,
+                channel: Channel::read(&[own, station])?,
+            });
+        }
+        changes.sort_by_key(|change| change.at);
+        Ok(changes)
+    }
+
+    /// Where a signal-to-noise ratio is given, fills in the errors of frames of `data_bytes` with data
+    /// and of `ack_bytes` with an ACK, headers included, at the rates up and down [bit/s].
+    pub(crate) fn hear_noise(
+        &mut self,
+        (up_bps, down_bps): (u64, u64),
+        data_bytes: u32,
+        ack_bytes: u32,
+    ) {
+        let Some(snr_db) = self.snr_db else {
+            return;
+        };
+        self.error_up = frame_error(up_bps, data_bytes, snr_db);
+        self.error_down = frame_error(down_bps, data_bytes, snr_db);
+        self.ack_error_up = frame_error(up_bps, ack_bytes, snr_db);
+        self.ack_error_down = frame_error(down_bps, ack_bytes, snr_db);
+    }
+}
+
+/// A signal-to-noise ratio says all errors.
+fn check_ratio(table: &Section, problems: &mut Problems) {
+    let Some(snr) = table.said(ErrorKeys::snr_db) else {
+        return;
+    };
+    // `error` has a default, which says nothing
+    let given = |said: &Said<Option<f64>>| said.value != Some(0.0);
+    for said in ERRORS
+        .iter()
+        .filter_map(|key| table.said(*key))
+        .filter(given)
+    {
+        let message = format!(
+            "{} beside `snr` = {}; allowed is one of the two",
+            said.shown, snr.shown
+        );
+        problems.add(said.origin, &said.path, message);
+    }
+}

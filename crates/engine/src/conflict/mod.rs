@@ -1,0 +1,253 @@
+//! Links that hear only some of each other: the medium of a conflict graph, with the queues in front of
+//! it, whose lengths make links aggressive (paper 001).
+//!
+//! It is used as a [`Cell`](crate::cell::Cell) is: told of packets and of time, it says its next deadline
+//! and what has left. Links of the scenario come first; if ACKs contend, each has one back behind them,
+//! with the same conflicts, and the two conflict.
+//!
+//! | question | place |
+//! |---|---|
+//! | who sends when | [`crate::mac::graph`] |
+//! | how aggressive a link is | [`Conflict::set_prices`] |
+//! | scenario to vertices of the graph | `conflict/vertices.rs` |
+
+mod settings;
+mod vertices;
+
+pub(crate) use self::settings::{
+    AccessWord, ConnectionsWord, CsmaLinkTable, CsmaNodeTable, CsmaTable, MARGINAL_UTILITY,
+    QueueUnit, Rounding,
+};
+pub use self::settings::{
+    Connections, Csma, CsmaAccess, CsmaAcks, CsmaAir, CsmaFlow, CsmaLink, CsmaNode, CsmaPrice,
+    CsmaUsers, DcfSettings, Hop,
+};
+
+use self::vertices::{dummies_of, longest_bytes, passing, patience, rules_of, vertices_of};
+use crate::cell::Greedy;
+use crate::kernel::streams::Streams;
+use crate::kernel::time::{Span, Time};
+use crate::mac::dcf::NodeCounters;
+use crate::mac::graph::{Ended, Graph, Vertex};
+use crate::packet::Packet;
+use crate::queue::QueueSetting;
+use crate::queue::{HeadQueue, Outlet};
+
+/// What serves the queues, which no plain queue asks for.
+const NO_OUTLET: Outlet = Outlet {
+    rate_bps: 0,
+    is_fixed: false,
+    delay: Span::ZERO,
+};
+
+/// The links of a CSMA network, with their queues.
+#[derive(Clone, Debug)]
+pub struct Conflict {
+    medium: Graph,
+    /// Queue in front of each link.
+    queues: Vec<HeadQueue>,
+    /// Name of each link in results.
+    names: Vec<String>,
+    /// Aggressiveness of each link.
+    drives: Vec<Drive>,
+    price: CsmaPrice,
+    /// Aggressiveness follows the queues.
+    adapts: bool,
+    beta: f64,
+    /// Length of the longest packets. [bytes]
+    packet_bytes: f64,
+    /// When prices are to be set.
+    next_prices: Time,
+    /// Packets given up since somebody asked.
+    lost: Vec<Packet>,
+}
+
+/// A link's aggressiveness over time.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    r: f64,
+    /// It does not follow the queue.
+    fixed: bool,
+    since: Time,
+    /// Time integral up to then. [ns]
+    integral_ns: f64,
+    /// Users whose packets pass the link.
+    passes: Vec<u32>,
+}
+
+impl Drive {
+    /// The aggressiveness now.
+    pub fn r(&self) -> f64 {
+        self.r
+    }
+
+    /// Time integral of r up to `now`. [ns]
+    pub fn integral_ns(&self, now: Time) -> f64 {
+        self.integral_ns + self.r * now.since(self.since).0 as f64
+    }
+
+    /// Users whose packets pass the link.
+    pub fn passes(&self) -> &[u32] {
+        &self.passes
+    }
+
+    fn set(&mut self, now: Time, r: f64) {
+        self.integral_ns = self.integral_ns(now);
+        self.since = now;
+        self.r = r;
+    }
+}
+
+impl Conflict {
+    /// A silent network with empty queues.
+    pub fn new(csma: &Csma, streams: &Streams) -> Conflict {
+        let longest = longest_bytes(csma);
+        let vertices = vertices_of(csma);
+        let drive = |(index, _): (usize, &Vertex)| Drive {
+            r: csma.links.get(index).and_then(|link| link.r).unwrap_or(0.0),
+            fixed: csma.links.get(index).is_some_and(|link| link.r.is_some()),
+            since: Time::ZERO,
+            integral_ns: 0.0,
+            passes: passing(csma, index),
+        };
+        let rules = rules_of(csma, longest);
+        let dummies = dummies_of(csma, vertices.len(), longest);
+        let queue = |vertex: &Vertex| queue_of(csma, &vertex.name, streams);
+        Conflict {
+            medium: Graph::new(rules, &vertices, &dummies, streams),
+            queues: vertices.iter().map(queue).collect(),
+            names: vertices.iter().map(|vertex| vertex.name.clone()).collect(),
+            drives: vertices.iter().enumerate().map(drive).collect(),
+            price: csma.price,
+            adapts: csma.access == CsmaAccess::Adaptive,
+            beta: csma.beta,
+            packet_bytes: f64::from(longest),
+            next_prices: Time::ZERO + csma.price.interval,
+            lost: Vec::new(),
+        }
+    }
+
+    /// When [`Conflict::advance`] must be called next.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.medium.deadline()
+    }
+
+    /// `packet` enters the queue of link `number`; false if it is refused.
+    #[inline]
+    pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+        let queue = &mut self.queues[number as usize];
+        let was_empty = queue.head().is_none();
+        let enters = queue.offer(now, *packet);
+        if enters && was_empty && queue.head().is_some() {
+            self.medium.backlog(now, number, packet.bytes);
+        }
+        enters
+    }
+
+    /// Greedy sources begin to fill the queue of link `number`.
+    pub fn fill(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
+        let queue = &mut self.queues[number as usize];
+        let was_empty = queue.head().is_none();
+        sources.refill(now, number, queue);
+        if was_empty && let Some(packet) = queue.head() {
+            self.medium.backlog(now, number, packet.bytes);
+        }
+    }
+
+    /// Does what is due at the deadline, `now`: a backoff or a transmission ends. The packet that has
+    /// been received, if one was; those given up are to be fetched with [`Conflict::take_lost`].
+    #[inline]
+    pub fn advance(&mut self, now: Time, sources: &mut impl Greedy) -> Option<Packet> {
+        let (number, fate) = self.medium.advance()?;
+        let queue = &mut self.queues[number as usize];
+        let packet = queue.pop(now);
+        sources.refill(now, number, queue);
+        let next = queue.head().map(|next| next.bytes);
+        self.medium.proceed(now, number, next);
+        match fate {
+            Ended::Delivered => packet,
+            Ended::Discarded => {
+                self.lost.extend(packet);
+                None
+            }
+        }
+    }
+
+    /// A packet that was given up.
+    #[inline]
+    pub fn take_lost(&mut self) -> Option<Packet> {
+        self.lost.pop()
+    }
+
+    /// When [`Conflict::set_prices`] is due.
+    pub fn prices_due(&self) -> Time {
+        self.next_prices
+    }
+
+    /// Each link's aggressiveness follows its queue (paper 001, algorithm 1, line 3).
+    pub fn set_prices(&mut self, now: Time) {
+        self.next_prices = now + self.price.interval;
+        if !self.adapts {
+            return;
+        }
+        for (link, (drive, queue)) in self.drives.iter_mut().zip(&mut self.queues).enumerate() {
+            if !drive.fixed {
+                let length = match self.price.in_bytes {
+                    true => queue.bytes() as f64 / self.packet_bytes,
+                    false => queue.length(now) as f64,
+                };
+                let r = self.price.r_per_packet * length;
+                drive.set(now, r.min(self.price.r_max.unwrap_or(f64::INFINITY)));
+                let patience = patience(self.beta, drive.r);
+                self.medium.set_patience(link as u32, patience);
+            }
+            queue.set_price(drive.r);
+        }
+    }
+
+    /// The medium, for what it counts.
+    pub fn medium(&self) -> &Graph {
+        &self.medium
+    }
+
+    /// Number of queues, one in front of each link.
+    pub fn queues(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// The queue in front of link `number`.
+    pub fn queue(&self, number: usize) -> &HeadQueue {
+        &self.queues[number]
+    }
+
+    /// Whether the queues may mark packets.
+    pub fn marks(&self) -> bool {
+        self.price.aqm
+    }
+
+    /// Name of link `number`, and of its queue.
+    pub fn name(&self, number: usize) -> &str {
+        &self.names[number]
+    }
+
+    /// Aggressiveness of each link.
+    pub fn drives(&self) -> &[Drive] {
+        &self.drives
+    }
+
+    /// What the medium has done for link `number`.
+    pub fn frames(&self, number: usize) -> NodeCounters {
+        self.medium.counters(number as u32)
+    }
+}
+
+/// The empty queue in front of the link with this `name`.
+fn queue_of(csma: &Csma, name: &str, streams: &Streams) -> HeadQueue {
+    let draws = streams.stream(&format!("{name}/queue"));
+    if csma.price.aqm {
+        return HeadQueue::priced(csma.queue_packets, draws);
+    }
+    let plain = QueueSetting::drop_tail(csma.queue_packets);
+    HeadQueue::new(&plain, NO_OUTLET, draws)
+}

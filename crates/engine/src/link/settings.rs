@@ -1,0 +1,99 @@
+//! What a file says of wired links.
+
+use crate::kernel::time::Span;
+use crate::notation::layers::Layers;
+use crate::notation::problem::Refused;
+use crate::notation::setting::{FileTable, Json, JsonObject, S, duration, name, probability, rate};
+use crate::queue::{QueueSetting, queue};
+use crate::table;
+
+table! {
+    /// A wired link between two nodes, both ways. Nodes are what links name; `servers` is the far end of a cell's wire.
+    pub struct LinkSettings in "link" {
+        /// Unique name.
+        beside name: String = String::new();
+        /// Node at one end.
+        from: String = name().required();
+        /// Node at the other end.
+        to: String = name().required();
+        /// Rate; "unlimited": no serialisation time.
+        rate_bps as "rate": Option<u64> = rate().or("unlimited").default("unlimited");
+        /// Propagation time, one way.
+        delay: Span = duration(0..=100 * S).default("0 ms");
+        /// The longest of the two random times by which packets are late, in their order; only of hosts' links.
+        apart jitter: Span = Span::ZERO;
+        /// The queue in front of it (only with a rate).
+        made queue: QueueSetting = there;
+        /// The queue in front of the link, from `from` to `to`; used only with a rate.
+        key queue: QueueSetting = queue().default(1_000);
+        /// The queue of the other direction.
+        key back_queue: QueueSetting = queue().default(1_000);
+        /// Probability that a TCP segment or datagram is lost on the link; ACKs are spared.
+        loss: f64 = probability().default(0.0);
+        /// It belongs to the host of one flow; results leave it out.
+        beside of_host: bool = false;
+    }
+}
+
+fn there(layers: &Layers) -> Result<QueueSetting, Refused> {
+    QueueSetting::nearest(layers, LinkSettings::queue)
+}
+
+impl LinkSettings {
+    /// The other direction, with a queue of its own.
+    pub fn back(&self, queue: QueueSetting) -> LinkSettings {
+        LinkSettings {
+            name: format!("{}/back", self.name),
+            from: self.to.clone(),
+            to: self.from.clone(),
+            queue,
+            ..self.clone()
+        }
+    }
+
+    /// The link in the normalised scenario.
+    pub(crate) fn to_json(&self) -> Json {
+        let mut json = with_queue(self.json(), &self.queue);
+        if self.jitter > Span::ZERO {
+            json.insert("jitter_s".to_owned(), Json::from(self.jitter.seconds()));
+        }
+        Json::Object(json)
+    }
+}
+
+table! {
+    /// The wired link between the access point and the servers.
+    pub struct Wire: Copy in "wire" {
+        /// Rate; "unlimited": no serialisation time.
+        rate_bps as "rate": Option<u64> = rate().or("unlimited").default("unlimited");
+        /// Propagation time, one way.
+        delay: Span = duration(0..=100 * S).default("0 ms");
+        /// The queue at each end (only with a rate).
+        made queue: QueueSetting = at_each_end;
+        /// The queue at each end, used only with a rate.
+        key queue: QueueSetting = queue().default(1_000);
+        /// Probability that a TCP segment or datagram is lost on the wire; ACKs are spared.
+        loss: f64 = probability().default(0.0);
+    }
+}
+
+fn at_each_end(layers: &Layers) -> Result<QueueSetting, Refused> {
+    QueueSetting::nearest(layers, Wire::queue)
+}
+
+impl Wire {
+    /// The wire in the normalised scenario.
+    pub(crate) fn to_json(&self) -> Json {
+        Json::Object(with_queue(self.json(), &self.queue))
+    }
+}
+
+fn with_queue(settings: Json, queue: &QueueSetting) -> JsonObject {
+    let mut json = match settings {
+        Json::Object(json) => json,
+        _ => JsonObject::new(), // a table is an object
+    };
+    json.insert("queue_packets".to_owned(), queue.most_packets().into());
+    json.insert("queue".to_owned(), queue.json());
+    json
+}

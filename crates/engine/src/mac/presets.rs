@@ -1,0 +1,156 @@
+//! Physical layers by name: timing, rates and default contention windows.
+
+use super::settings::PhyKind;
+use crate::kernel::time::Span;
+use crate::notation::table::Listed;
+use crate::notation::units;
+
+/// What `cell.phy` fills in.
+pub(crate) struct Preset {
+    pub(crate) kind: PhyKind,
+    pub(crate) slot: Span,
+    pub(crate) sifs: Span,
+    pub(crate) preamble: Span,
+    pub(crate) eifs_rate_bps: u64,
+    pub(crate) cwmin: u32,
+    pub(crate) cwmax: u32,
+    /// Rates of data frames, and the default one. [bit/s]
+    pub(crate) rates: &'static [u64],
+    pub(crate) rate_bps: u64,
+    /// Rates of control frames, and the default one. [bit/s]
+    pub(crate) control_rates: &'static [u64],
+    pub(crate) control_rate_bps: u64,
+}
+
+const MBPS: u64 = 1_000_000;
+
+const OFDM_RATES: &[u64] = &[
+    6 * MBPS,
+    9 * MBPS,
+    12 * MBPS,
+    18 * MBPS,
+    24 * MBPS,
+    36 * MBPS,
+    48 * MBPS,
+    54 * MBPS,
+];
+
+const DSSS_RATES: &[u64] = &[MBPS, 2 * MBPS, 5_500_000, 11 * MBPS];
+
+/// IEEE 802.11-2016, clauses 16 (HR/DSSS, long preamble) and 18 (ERP); `802.11g-long` is
+/// Table II of paper 000.
+const PRESETS: &[Preset] = &[
+    Preset {
+        kind: PhyKind::Dot11b,
+        slot: Span(20_000),
+        sifs: Span(10_000),
+        preamble: Span(192_000),
+        eifs_rate_bps: MBPS,
+        cwmin: 31,
+        cwmax: 1023,
+        rates: DSSS_RATES,
+        rate_bps: 11 * MBPS,
+        control_rates: DSSS_RATES,
+        control_rate_bps: 2 * MBPS,
+    },
+    Preset {
+        kind: PhyKind::Dot11g,
+        slot: Span(9_000),
+        sifs: Span(10_000),
+        preamble: Span(20_000),
+        eifs_rate_bps: 6 * MBPS,
+        cwmin: 15,
+        cwmax: 1023,
+        rates: OFDM_RATES,
+        rate_bps: 54 * MBPS,
+        control_rates: &[6 * MBPS, 12 * MBPS, 24 * MBPS],
+        control_rate_bps: 24 * MBPS,
+    },
+    Preset {
+        kind: PhyKind::Dot11gLong,
+        slot: Span(20_000),
+        sifs: Span(10_000),
+        preamble: Span(192_000),
+        eifs_rate_bps: 2 * MBPS,
+        cwmin: 31,
+        cwmax: 1023,
+        rates: OFDM_RATES,
+        rate_bps: 36 * MBPS,
+        control_rates: &[
+            MBPS,
+            2 * MBPS,
+            5_500_000,
+            6 * MBPS,
+            11 * MBPS,
+            12 * MBPS,
+            24 * MBPS,
+        ],
+        control_rate_bps: 2 * MBPS,
+    },
+];
+
+/// A rate as a preset's documentation shows it.
+pub(crate) fn rate_of(bps: u64) -> String {
+    units::show_rates(&[bps])
+}
+
+/// A time as a preset's documentation shows it.
+pub(crate) fn time_of(span: Span) -> String {
+    units::show(span.0, units::TIME)
+}
+
+/// Rates of data frames.
+pub(crate) static DATA_RATE: Listed = Listed {
+    what: "rate",
+    rates: || {
+        PRESETS
+            .iter()
+            .map(|preset| (preset.kind.name(), preset.rates))
+            .collect()
+    },
+};
+
+/// Rates of control frames.
+pub(crate) static CONTROL_RATE: Listed = Listed {
+    what: "control rate",
+    rates: || {
+        PRESETS
+            .iter()
+            .map(|preset| (preset.kind.name(), preset.control_rates))
+            .collect()
+    },
+};
+
+/// The values that presets give a key, for its documentation.
+pub(crate) fn per_preset(of: fn(&Preset) -> String) -> String {
+    let values = PRESETS
+        .iter()
+        .map(|preset| format!("{} {}", preset.kind.name(), of(preset)));
+    values.collect::<Vec<_>>().join(", ")
+}
+
+impl Preset {
+    pub(crate) fn of(kind: PhyKind) -> &'static Preset {
+        match kind {
+            PhyKind::Dot11b => &PRESETS[0],
+            PhyKind::Dot11g => &PRESETS[1],
+            PhyKind::Dot11gLong => &PRESETS[2],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_preset_whose_rates_it_lists() {
+        assert_eq!(PRESETS.len(), PhyKind::ALL.len());
+        for kind in PhyKind::ALL {
+            let preset = Preset::of(kind);
+            assert_eq!(preset.kind, kind);
+            assert!(preset.rates.contains(&preset.rate_bps));
+            assert!(preset.control_rates.contains(&preset.control_rate_bps));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! At which rate each frame of an exchange goes out.
+//!
+//! IEEE 802.11-2016, 10.6.6: a control frame goes at a basic rate, not above that of the data frame it
+//! announces or answers. Here a node's `control_rate` is the highest it uses.
+
+use super::presets::Preset;
+use super::settings::{Cell, Phy, PhyKind, Station};
+
+/// Rates between the access point and a station, one direction. [bit/s]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rates {
+    /// Data frames.
+    pub data_bps: u64,
+    /// RTS in front of them.
+    pub rts_bps: u64,
+    /// CTS and MAC ACKs that come back.
+    pub response_bps: u64,
+}
+
+impl Rates {
+    /// No frame has gone yet.
+    pub const NONE: Rates = Rates {
+        data_bps: 0,
+        rts_bps: 0,
+        response_bps: 0,
+    };
+}
+
+/// Rates of data frames of the physical layer `phy`, by its name in files, slowest first; `None` if
+/// there is none of that name. [bit/s]
+pub fn data_rates(phy: &str) -> Option<&'static [u64]> {
+    let kind = PhyKind::ALL.into_iter().find(|kind| kind.name() == phy)?;
+    Some(Preset::of(kind).rates)
+}
+
+impl Cell {
+    /// Rates of the frames from node `from` to node `to`, one of which is the access point (0; i + 1
+    /// is the i-th of the `stations`).
+    pub fn rates(&self, stations: &[Station], from: u32, to: u32) -> Rates {
+        self.rates_at(stations, from, to, nominal_bps(stations, from, to))
+    }
+
+    /// The same for each data rate of the PHY up to the nominal one, slowest first.
+    pub fn rates_up_to_nominal(&self, stations: &[Station], from: u32, to: u32) -> Vec<Rates> {
+        let nominal_bps = nominal_bps(stations, from, to);
+        let rates = Preset::of(self.phy.kind).rates.iter();
+        rates
+            .filter(|&&data_bps| data_bps <= nominal_bps)
+            .map(|&data_bps| self.rates_at(stations, from, to, data_bps))
+            .collect()
+    }
+
+    fn rates_at(&self, stations: &[Station], from: u32, to: u32, data_bps: u64) -> Rates {
+        let (sender, receiver) = if from == 0 {
+            (&self.ap, &stations[to as usize - 1].node)
+        } else {
+            (&stations[from as usize - 1].node, &self.ap)
+        };
+        let control = |limit_bps| self.phy.control_rate(limit_bps, data_bps);
+        Rates {
+            data_bps,
+            rts_bps: control(sender.control_rate_bps),
+            response_bps: control(receiver.control_rate_bps),
+        }
+    }
+}
+
+/// Rate of data frames without fallback. [bit/s]
+fn nominal_bps(stations: &[Station], from: u32, to: u32) -> u64 {
+    match from {
+        0 => stations[to as usize - 1].downlink_rate_bps,
+        station => stations[station as usize - 1].rate_bps,
+    }
+}
+
+impl Phy {
+    /// The highest control rate above neither `limit_bps` nor `data_bps`, else the lowest.
+    fn control_rate(&self, limit_bps: u64, data_bps: u64) -> u64 {
+        let rates = Preset::of(self.kind).control_rates;
+        let fitting = rates
+            .iter()
+            .rev()
+            .find(|&&rate| rate <= limit_bps.min(data_bps));
+        fitting.copied().unwrap_or(rates[0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::time::Span;
+
+    const MBPS: u64 = 1_000_000;
+
+    #[test]
+    fn answers_are_not_faster_than_the_data() {
+        let control = |kind, limit_mbps, data_mbps| {
+            let (slot, sifs, preamble) = (Span(9_000), Span(10_000), Span(20_000));
+            let phy = Phy {
+                kind,
+                slot,
+                sifs,
+                preamble,
+                eifs_rate_bps: MBPS,
+            };
+            phy.control_rate(limit_mbps * MBPS, data_mbps * MBPS) / MBPS
+        };
+        assert_eq!(control(PhyKind::Dot11b, 2, 11), 2);
+        assert_eq!(control(PhyKind::Dot11b, 2, 1), 1);
+        assert_eq!(control(PhyKind::Dot11g, 24, 54), 24);
+        assert_eq!(control(PhyKind::Dot11g, 24, 18), 12);
+        assert_eq!(control(PhyKind::Dot11g, 24, 9), 6);
+        assert_eq!(control(PhyKind::Dot11gLong, 2, 36), 2);
+    }
+}

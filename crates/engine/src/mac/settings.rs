@@ -1,0 +1,520 @@
+//! What a file says of the cell: its physical layer, and the medium access of its nodes.
+
+use super::presets::{CONTROL_RATE, DATA_RATE, Preset, per_preset, rate_of, time_of};
+use crate::channel::{Channel, ChannelChange};
+use crate::kernel::time::Span;
+use crate::notation::decode::Section;
+use crate::notation::layers::Layers;
+use crate::notation::problem::Refused;
+use crate::notation::setting::{
+    FileTable, Json, JsonObject, MS, S, Setting, US, Words, count, duration, flag, inner, listed,
+    name, rate, size, word,
+};
+use crate::notation::value::Value;
+use crate::queue::{ApQueue, QueueSetting, VbsClass, ap_queue, queue};
+use crate::{table, words};
+
+words! {
+    /// Physical layer of the cell.
+    pub enum PhyKind {
+        /// DSSS/HR-DSSS, long preamble.
+        Dot11b = "802.11b",
+        /// ERP-OFDM with 6 us signal extension, short slot.
+        Dot11g = "802.11g",
+        /// 802.11g rates behind a long DSSS preamble (paper 000, Table II).
+        Dot11gLong = "802.11g-long",
+    }
+}
+
+table! {
+    /// Timing of the physical layer, from the preset unless overridden.
+    pub struct Phy: Copy in "phy" {
+        /// Preset of timing, rates and contention windows.
+        kind as "phy": PhyKind, json "phy" = word().required();
+        /// Slot time.
+        slot: Span = duration(1..=MS).by_preset(|| per_preset(|preset| time_of(preset.slot)))
+            => Preset::of(kind).slot;
+        /// Short interframe space.
+        sifs: Span = duration(0..=MS).by_preset(|| per_preset(|preset| time_of(preset.sifs)))
+            => Preset::of(kind).sifs;
+        /// Preamble and PLCP header in front of every frame.
+        preamble: Span =
+            duration(0..=10 * MS).by_preset(|| per_preset(|preset| time_of(preset.preamble)))
+            => Preset::of(kind).preamble;
+        /// Rate of the MAC ACK whose duration EIFS contains.
+        eifs_rate_bps as "eifs_rate": u64 =
+            rate().by_preset(|| per_preset(|preset| rate_of(preset.eifs_rate_bps)))
+            => Preset::of(kind).eifs_rate_bps;
+    }
+}
+
+words! {
+    /// When a backoff counter falls.
+    pub enum CountdownRule {
+        /// At the end of each idle slot.
+        Dcf = "dcf",
+        /// At the beginning of each slot, also of one in which another node begins to send.
+        Edca = "edca",
+    }
+}
+
+words! {
+    /// In which order the access point serves its queue.
+    pub enum QueueOrder {
+        /// First in, first out.
+        Fifo = "fifo",
+        /// The first packet of the flow of a packet drawn at random, as models with a randomly mixed
+        /// queue assume; packets of a flow stay in order.
+        Mixed = "mixed",
+    }
+}
+
+words! {
+    /// How a sender chooses the rate of its data frames.
+    pub enum RateControl {
+        /// Always the nominal rate.
+        Fixed = "fixed",
+        /// Automatic rate fallback among the rates up to the nominal one.
+        Arf = "arf",
+    }
+}
+
+table! {
+    /// The WLAN cell. Access keys set here hold for all nodes.
+    pub struct Cell in "cell" {
+        /// Timing.
+        flat phy: Phy;
+        /// Access point.
+        made ap: Node = access_point;
+        /// Order of service in the access point's queues.
+        made ap_queue_order: QueueOrder = ap_queue_order;
+        /// Classes among which the access point's queue is shared, if its discipline shares it.
+        apart vbs_classes: Vec<VbsClass> = Vec::new();
+        /// Rate of data frames, both ways.
+        key rate: u64 = listed(&DATA_RATE).by_preset(|| per_preset(|preset| rate_of(preset.rate_bps)));
+        /// MAC header and frame check sequence of a data frame.
+        mac_header_bytes as "mac_header": u32 = size(0..=256).default("28 B");
+        /// LLC/SNAP header of a data frame.
+        llc_bytes as "llc": u32 = size(0..=256).default("8 B");
+        /// MAC frames longer than this are preceded by RTS/CTS.
+        rts_threshold_bytes as "rts_threshold": Option<u32> =
+            size(0..=65_535).or("never").default("never");
+        /// How long a sender waits for the MAC ACK or CTS; "eifs": until the others' EIFS leaves only AIFS, so that all nodes resume together.
+        ack_timeout: Option<Span> = duration(US..=10 * MS).or("eifs").default("eifs");
+        /// When a backoff counter falls. "dcf": at the end of each idle slot; "edca": at the beginning of each slot, so that the slot in which another node begins to send counts too.
+        countdown: CountdownRule = word().default(CountdownRule::Dcf);
+        /// Who has nothing more for a transmission opportunity with txop_limit ends it with a CF-End frame, SIFS after its last MAC ACK, if time is left for it.
+        cf_end: bool = flag().default(false);
+        /// "arf": automatic rate fallback, link by link, among the rates up to the given one: two frames lost in a row lower the rate, ten received raise it.
+        rate_control: RateControl = word().default(RateControl::Fixed);
+        /// Queue of the access point, a short form of ap.queue.
+        key ap_queue: ApQueue = ap_queue().default(100);
+        /// Queue of each station.
+        key queue: QueueSetting = queue().default(1_000);
+        /// Node of the wired network at which the cell's wire ends.
+        key node: String = name().depends("a node of its own");
+        /// The access point where it differs from the cell.
+        key ap: ApTable = inner().depends("the cell's values");
+        all_of NodeAccess;
+    }
+}
+
+table! {
+    /// The access point.
+    pub struct ApTable in "ap" {
+        /// Rate of data frames to every station.
+        key rate: u64 = listed(&DATA_RATE).depends("each station's own rate");
+        /// Queue of each category: its limit, or a table with limit and discipline.
+        key queue: ApQueue = ap_queue().depends("cell.ap_queue");
+        /// "fifo": first in, first out; "mixed": next goes the first packet of the flow of a packet drawn at random, as models with a randomly mixed queue assume.
+        queue_order: QueueOrder = word().default(QueueOrder::Fifo);
+        all_of NodeAccess, inherits "cell";
+    }
+}
+
+/// Access category (802.11 EDCA), in order of priority: the later wins internal collisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    /// AC_BK.
+    Background,
+    /// AC_BE, and DCF.
+    BestEffort,
+    /// AC_VI.
+    Video,
+    /// AC_VO.
+    Voice,
+}
+
+impl Category {
+    /// All, lowest priority first.
+    pub const ALL: [Category; 4] = [
+        Category::Background,
+        Category::BestEffort,
+        Category::Video,
+        Category::Voice,
+    ];
+
+    /// Its name in files and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Category::Background => "background",
+            Category::BestEffort => "best-effort",
+            Category::Video => "video",
+            Category::Voice => "voice",
+        }
+    }
+}
+
+/// The usual one stands first.
+impl Words for Category {
+    const WORDS: &'static [&'static str] = &[
+        Category::BestEffort.name(),
+        Category::Background.name(),
+        Category::Video.name(),
+        Category::Voice.name(),
+    ];
+}
+
+impl Setting for Category {
+    fn of(value: &Value) -> Option<Category> {
+        match value {
+            Value::Word(word) => Category::ALL.into_iter().find(|one| one.name() == *word),
+            _ => None,
+        }
+    }
+
+    fn json(&self) -> Json {
+        Json::from(self.name())
+    }
+}
+
+impl From<Category> for crate::notation::setting::Plain {
+    fn from(category: Category) -> Self {
+        Self::Text(category.name())
+    }
+}
+
+/// 2 is DIFS, the least at a station, and 15 the greatest that 802.11e can announce; one below is
+/// PIFS, for the access point.
+pub(crate) const AIFSN_ALLOWED: &str =
+    "is a whole number from 2 to 15, and 1, which is PIFS, for the access point alone";
+
+/// The contention keys, with what holds if one is absent: the kinds, ranges and documentation of all
+/// four categories are the same.
+macro_rules! contention {
+    (
+        $(#[doc = $doc:literal])+
+        $name:ident in $table:literal: $aifsn:ident($($aifsn_is:tt)*), $cwmin:ident($($cwmin_is:tt)*),
+        $cwmax:ident($($cwmax_is:tt)*), $packets:ident($($packets_are:tt)*), $limit:ident($($limit_is:tt)*)
+    ) => {
+        table! {
+            $(#[doc = $doc])+
+            pub struct $name: Copy in $table {
+                /// Arbitration interframe space number; 2 is DIFS, 1 is PIFS, which only the access point may use.
+                aifsn: Option<u32> = count(1..=15).but(AIFSN_ALLOWED).$aifsn($($aifsn_is)*);
+                /// Smallest contention window in slots; backoff is uniform on [0, CW].
+                cwmin: Option<u32> = count(0..=32_767).$cwmin($($cwmin_is)*);
+                /// Largest contention window in slots.
+                cwmax: Option<u32> = count(0..=32_767).$cwmax($($cwmax_is)*);
+                /// Most frames in a transmission opportunity: who wins the medium sends up to this many, SIFS apart.
+                txop_packets: Option<u32> = count(1..=65_535).$packets($($packets_are)*);
+                /// Longest transmission opportunity, from the start of its first frame to the end of its last MAC ACK.
+                txop_limit: Option<Span> = duration(US..=10 * S).or("none").$limit($($limit_is)*);
+            }
+        }
+    };
+}
+
+contention! {
+    /// Contention of a node, which is that of category best effort.
+    Contention in "contention":
+    default(2),
+    by_preset(|| per_preset(|preset| preset.cwmin.to_string())),
+    by_preset(|| per_preset(|preset| preset.cwmax.to_string())),
+    depends("1, or no limit in packets if txop_limit is given"),
+    default("none")
+}
+
+contention! {
+    /// Access category voice: wins internal collisions with all others.
+    Voice in "voice":
+    depends("that of the cell's table, else 2"),
+    depends("that of the cell's table, else (c + 1) / 4 - 1 where c is best effort's cwmin"),
+    depends("that of the cell's table, else (c + 1) / 2 - 1 where c is best effort's cwmin"),
+    depends("that of the cell's table, else 1, or no limit in packets if txop_limit is given"),
+    depends("that of the cell's table, else \"none\"")
+}
+
+contention! {
+    /// Access category video: yields to voice in internal collisions.
+    Video in "video":
+    depends("that of the cell's table, else 2"),
+    depends("that of the cell's table, else (c + 1) / 2 - 1 where c is best effort's cwmin"),
+    depends("that of the cell's table, else best effort's cwmin"),
+    depends("that of the cell's table, else 1, or no limit in packets if txop_limit is given"),
+    depends("that of the cell's table, else \"none\"")
+}
+
+contention! {
+    /// Access category background: yields to all others in internal collisions.
+    Background in "background":
+    depends("that of the cell's table, else 7"),
+    depends("that of the cell's table, else best effort's"),
+    depends("that of the cell's table, else best effort's"),
+    depends("that of the cell's table, else 1, or no limit in packets if txop_limit is given"),
+    depends("that of the cell's table, else \"none\"")
+}
+
+table! {
+    /// Medium access of any node; the contention keys are those of category best effort.
+    pub struct NodeAccess: Copy in "access" {
+        /// Highest rate of MAC ACK, RTS and CTS frames, which are never faster than the data frame they go with.
+        control_rate_bps as "control_rate": Option<u64> =
+            listed(&CONTROL_RATE).by_preset(|| per_preset(|preset| rate_of(preset.control_rate_bps)));
+        /// Contention of category best effort.
+        flat contention: Contention;
+        /// Attempts, the first included, for RTS and for frames up to the RTS threshold.
+        attempts_short: u32 = count(1..=255).default(7);
+        /// Attempts, the first included, for frames longer than the RTS threshold.
+        attempts_long: u32 = count(1..=255).default(4);
+        /// Access category voice, the highest.
+        key voice: Voice = inner().depends("the cell's, else derived from best effort");
+        /// Access category video.
+        key video: Video = inner().depends("the cell's, else derived from best effort");
+        /// Access category background, the lowest.
+        key background: Background = inner().depends("the cell's, else derived from best effort");
+    }
+}
+
+/// Access parameters of one category.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Arbitration interframe space number; 2 is DIFS, 1 is PIFS.
+    pub aifsn: u32,
+    /// Smallest contention window; backoff is uniform on [0, CW].
+    pub cwmin: u32,
+    /// Largest contention window.
+    pub cwmax: u32,
+    /// Most frames in one transmission opportunity, at least 1; `None`: no limit in frames.
+    pub txop_packets: Option<u32>,
+    /// Longest transmission opportunity, from the start of its first frame to the end of its last
+    /// MAC ACK; the first frame is always allowed. `None`: no limit in time.
+    pub txop_limit: Option<Span>,
+}
+
+/// Medium access of one node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Highest rate of MAC ACK, RTS and CTS frames ([`super::rates`]). [bit/s]
+    pub control_rate_bps: u64,
+    /// Access parameters of the category that traffic uses unless it says otherwise (DCF).
+    pub best_effort: Access,
+    /// Access parameters of category background.
+    pub background: Access,
+    /// Access parameters of category video.
+    pub video: Access,
+    /// Access parameters of category voice.
+    pub voice: Access,
+    /// Attempts (first one included) for RTS and for frames up to the RTS threshold.
+    pub attempts_short: u32,
+    /// Attempts (first one included) for frames longer than the RTS threshold.
+    pub attempts_long: u32,
+    /// Each category's queue.
+    pub queue: QueueSetting,
+}
+
+/// One station.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Station {
+    /// Unique name.
+    pub name: String,
+    /// Name of the table in the file it came from (equals `name` without `count`).
+    pub group: String,
+    /// Rate of data frames from the station. [bit/s]
+    pub rate_bps: u64,
+    /// Rate of data frames to the station. [bit/s]
+    pub downlink_rate_bps: u64,
+    /// Medium access.
+    pub node: Node,
+    /// What channel errors do to its frames from the start of the run on.
+    pub channel: Channel,
+    /// What they do later, in order of time.
+    pub channel_changes: Vec<ChannelChange>,
+}
+
+impl Station {
+    /// Whether channel errors lose some of its frames, at some time.
+    pub fn has_errors(&self) -> bool {
+        let changes = self.channel_changes.iter().map(|change| &change.channel);
+        std::iter::once(&self.channel)
+            .chain(changes)
+            .any(Channel::has_errors)
+    }
+}
+
+impl Node {
+    /// Access parameters of `category`.
+    pub fn access(&self, category: Category) -> &Access {
+        match category {
+            Category::Background => &self.background,
+            Category::BestEffort => &self.best_effort,
+            Category::Video => &self.video,
+            Category::Voice => &self.voice,
+        }
+    }
+
+    /// Medium access of the node that the tables describe, nearest first.
+    pub(crate) fn read(
+        layers: &Layers,
+        phy: PhyKind,
+        queue: QueueSetting,
+    ) -> Result<Node, Refused> {
+        let access = |category| Access::read(layers.0, phy, category);
+        let control = layers.value(NodeAccess::control_rate_bps)?.flatten();
+        Ok(Node {
+            control_rate_bps: control.unwrap_or(Preset::of(phy).control_rate_bps),
+            best_effort: access(Category::BestEffort)?,
+            background: access(Category::Background)?,
+            video: access(Category::Video)?,
+            voice: access(Category::Voice)?,
+            attempts_short: layers.need(NodeAccess::attempts_short)?,
+            attempts_long: layers.need(NodeAccess::attempts_long)?,
+            queue,
+        })
+    }
+
+    /// The settings in the normalised scenario.
+    pub(crate) fn json(&self) -> JsonObject {
+        let mut json = JsonObject::new();
+        json.insert("control_rate_bps".to_owned(), self.control_rate_bps.into());
+        json.extend(self.best_effort.json());
+        json.insert("attempts_short".to_owned(), self.attempts_short.into());
+        json.insert("attempts_long".to_owned(), self.attempts_long.into());
+        json.insert("queue_packets".to_owned(), self.queue.most_packets().into());
+        json.insert("queue".to_owned(), self.queue.json());
+        for category in [Category::Voice, Category::Video, Category::Background] {
+            let access = self.access(category).json();
+            json.insert(category.name().to_owned(), access.into());
+        }
+        json
+    }
+}
+
+/// The access point, whose queue may have a discipline that stations' have not.
+fn access_point(layers: &Layers) -> Result<Node, Refused> {
+    let ap = layers.inside(Cell::ap);
+    let tables: Vec<&Section> = ap.layers().0.iter().chain(layers.0).copied().collect();
+    let own = match ap.layers().0.first() {
+        Some(ap) => QueueSetting::at(ap, ApTable::queue)?,
+        None => None,
+    };
+    let queue = match own {
+        Some(queue) => queue,
+        None => QueueSetting::nearest(layers, Cell::ap_queue)?,
+    };
+    Node::read(&Layers(&tables), layers.need(Phy::kind)?, queue)
+}
+
+fn ap_queue_order(layers: &Layers) -> Result<QueueOrder, Refused> {
+    let ap = layers.inside(Cell::ap);
+    ap.layers().need(ApTable::queue_order)
+}
+
+impl Access {
+    /// Contention parameters alone, one frame a transmission opportunity.
+    pub const fn contention(aifsn: u32, cwmin: u32, cwmax: u32) -> Access {
+        Access {
+            aifsn,
+            cwmin,
+            cwmax,
+            txop_packets: Some(1),
+            txop_limit: None,
+        }
+    }
+
+    /// Tables to look a category's keys up in, nearest first: those of the node and of the cell
+    /// themselves for best effort, else their tables of that name.
+    pub(crate) fn tables<'a>(node: &[&'a Section], category: Category) -> Vec<&'a Section> {
+        match category {
+            Category::BestEffort => node.to_vec(),
+            Category::Background | Category::Video | Category::Voice => {
+                let inside = node.iter().filter_map(|table| table.table(category.name()));
+                inside.collect()
+            }
+        }
+    }
+
+    /// Access parameters of `category` at the node with the tables `node`, nearest first.
+    pub(crate) fn read(
+        node: &[&Section],
+        phy: PhyKind,
+        category: Category,
+    ) -> Result<Access, Refused> {
+        let Preset { cwmin, cwmax, .. } = Preset::of(phy);
+        let best_effort = over(node, Access::contention(2, *cwmin, *cwmax))?;
+        match category {
+            Category::BestEffort => Ok(best_effort),
+            Category::Background | Category::Video | Category::Voice => {
+                let usual = derived(category, best_effort);
+                over(&Access::tables(node, category), usual)
+            }
+        }
+    }
+
+    fn json(&self) -> JsonObject {
+        let contention = Contention {
+            aifsn: Some(self.aifsn),
+            cwmin: Some(self.cwmin),
+            cwmax: Some(self.cwmax),
+            txop_packets: self.txop_packets,
+            txop_limit: self.txop_limit,
+        };
+        match FileTable::json(&contention) {
+            Json::Object(json) => json,
+            _ => JsonObject::new(), // a table is an object
+        }
+    }
+}
+
+/// What the tables give, the rest as in `defaults`; the keys of all categories have the same names.
+fn over(tables: &[&Section], defaults: Access) -> Result<Access, Refused> {
+    let layers = Layers(tables);
+    let txop_limit = layers.value(Contention::txop_limit)?.flatten();
+    Ok(Access {
+        aifsn: layers
+            .value(Contention::aifsn)?
+            .flatten()
+            .unwrap_or(defaults.aifsn),
+        cwmin: layers
+            .value(Contention::cwmin)?
+            .flatten()
+            .unwrap_or(defaults.cwmin),
+        cwmax: layers
+            .value(Contention::cwmax)?
+            .flatten()
+            .unwrap_or(defaults.cwmax),
+        txop_packets: match layers.value(Contention::txop_packets)?.flatten() {
+            None if txop_limit.is_none() => Some(1),
+            given => given,
+        },
+        txop_limit,
+    })
+}
+
+/// A category's defaults, given best effort's parameters (IEEE 802.11-2016, Table 9-137, with
+/// aCWmin and aCWmax the windows of best effort).
+fn derived(category: Category, best_effort: Access) -> Access {
+    let Access {
+        aifsn,
+        cwmin,
+        cwmax,
+        ..
+    } = best_effort;
+    let part = |n: u32| (cwmin.saturating_add(1) / n).saturating_sub(1);
+    match category {
+        Category::Background => Access::contention(7, cwmin, cwmax),
+        Category::BestEffort => Access::contention(aifsn, cwmin, cwmax),
+        Category::Video => Access::contention(2, part(2), cwmin),
+        Category::Voice => Access::contention(2, part(4), part(2)),
+    }
+}

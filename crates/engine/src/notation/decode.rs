@@ -1,0 +1,406 @@
+//! The value tree against the grammar: every key known, every value of its kind and in range.
+
+use super::problem::{Origin, Problems, did_you_mean, nearest};
+use super::setting::{KeyOf, Setting};
+use super::table::{Added, Brought, Default, Grammar, Key, Kind, NOTHING_ADDED, Table};
+use super::tree::{Data, Item, join};
+use super::units;
+use super::value::{AddedWord, Refusal, Value, allowed, check};
+
+/// A table of the file, decoded. What was refused is absent.
+pub struct Section {
+    /// Where it stands in the file's tree.
+    pub path: String,
+    /// Where it was written.
+    pub origin: Origin,
+    /// The file or a setting has it.
+    pub given: bool,
+    entries: Vec<(&'static str, Entry)>,
+    tables: Vec<(&'static str, Section)>,
+    /// Keys whose value has been refused, that are misspelt, or that are needed but missing.
+    lacking: Vec<&'static str>,
+    /// What it could say.
+    table: &'static Table,
+    /// Keys from outside that the file gives, with who brought them.
+    brought: Vec<(&'static str, Brought)>,
+    /// Tables with free names, in order of the file.
+    named: Vec<(&'static str, Vec<(String, Section)>)>,
+}
+
+/// A value of a section.
+pub struct Entry {
+    /// Where it was written.
+    pub origin: Origin,
+    /// Its key path.
+    pub path: String,
+    /// What it means.
+    pub value: Value,
+    /// The value as written.
+    pub shown: String,
+    /// The file or a setting has it; otherwise it is a default.
+    pub given: bool,
+}
+
+/// Decodes the file `root`, reporting every problem.
+pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) -> Section {
+    let preset = (grammar.preset)(root);
+    let added = grammar.added;
+    let mut decoder = Decoder {
+        preset,
+        added,
+        problems,
+    };
+    decoder.section(root, (grammar.root)(), String::new())
+}
+
+/// Decodes one table by itself.
+pub(crate) fn decode_table(item: &Item, table: &'static Table, problems: &mut Problems) -> Section {
+    let mut decoder = Decoder {
+        preset: None,
+        added: &NOTHING_ADDED,
+        problems,
+    };
+    decoder.section(item, table, String::new())
+}
+
+/// A table that says nothing: its defaults.
+pub(crate) fn nothing(table: &'static Table) -> Section {
+    let item = Item {
+        origin: Origin::File,
+        data: Data::Table(Vec::new()),
+    };
+    decode_table(&item, table, &mut Problems::new("", &[]))
+}
+
+struct Decoder<'p, 's> {
+    preset: Option<&'static str>,
+    added: &'p Added,
+    problems: &'p mut Problems<'s>,
+}
+
+impl Decoder<'_, '_> {
+    fn section(&mut self, node: &Item, table: &'static Table, path: String) -> Section {
+        let mut section = Section {
+            path,
+            origin: node.origin,
+            given: true,
+            entries: Vec::new(),
+            tables: Vec::new(),
+            lacking: Vec::new(),
+            table,
+            named: Vec::new(),
+            brought: Vec::new(),
+        };
+        if let Data::Table(entries) = &node.data {
+            for (name, node) in entries {
+                match self.added.find(table, name) {
+                    Some(key) => {
+                        if let Some(brought) = self.added.brought(table, key.name) {
+                            section.brought.push((key.name, brought));
+                        }
+                        let path = join(&section.path, key.name);
+                        self.key(&mut section, key, node, path);
+                    }
+                    None => {
+                        self.unknown(&section, table, name, node);
+                        // what is misspelt is not missing
+                        if !self.problems.is_full()
+                            && let names = self.added.names(table)
+                            && let Some(meant) = nearest(name, names.iter().copied())
+                            && let Some(key) = self.added.find(table, meant)
+                        {
+                            section.lacking.push(key.name);
+                        }
+                    }
+                }
+            }
+        }
+        for (key, inherits) in self.added.keys(table) {
+            if node.get(key.name).is_none() {
+                self.absent(&mut section, key, inherits.is_some());
+            }
+        }
+        section
+    }
+
+    fn key(&mut self, section: &mut Section, key: &Key, node: &Item, path: String) {
+        match (&key.kind, &node.data) {
+            (Kind::Table(table) | Kind::Shorthand { table, .. }, Data::Table(_)) => {
+                let inner = self.section(node, table(), path);
+                section.tables.push((key.name, inner));
+            }
+            (Kind::Shorthand { table, main }, _) => {
+                let table = table();
+                let empty = Item {
+                    origin: node.origin,
+                    data: Data::Table(Vec::new()),
+                };
+                let mut inner = self.section(&empty, table, path.clone());
+                if let Some(main) = table.key(main) {
+                    inner.entries.retain(|(name, _)| *name != main.name);
+                    self.key(&mut inner, main, node, path);
+                }
+                section.tables.push((key.name, inner));
+            }
+            (Kind::Named(table), Data::Table(entries)) => {
+                let table = table();
+                if entries.is_empty() {
+                    let needed = allowed(&key.kind, self.preset);
+                    let message = format!("empty; needed {needed}");
+                    self.problems.add(node.origin, &path, message);
+                    section.lacking.push(key.name);
+                }
+                let mut named = Vec::new();
+                for (name, node) in entries {
+                    let path = join(&path, name);
+                    if let Data::Table(_) = node.data {
+                        let inner = self.section(node, table, path);
+                        named.push((name.clone(), inner));
+                    } else {
+                        let message = format!(
+                            "{} is not a table; allowed is a table with the keys of a {}",
+                            node.show(),
+                            table.name
+                        );
+                        self.problems.add(node.origin, &path, message);
+                        section.lacking.push(key.name);
+                    }
+                }
+                section.named.push((key.name, named));
+            }
+            (kind, _) => match self.check(key, node) {
+                Ok(value) => section.entries.push((
+                    key.name,
+                    Entry {
+                        origin: node.origin,
+                        path,
+                        value,
+                        shown: node.show(),
+                        given: true,
+                    },
+                )),
+                Err(refusal) => {
+                    section.lacking.push(key.name);
+                    let mut allowed = allowed(kind, self.preset);
+                    for (word, _) in self.added.words(key.name) {
+                        allowed += &format!(", \"{word}\"");
+                    }
+                    let message = format!("{} {}; allowed {allowed}", node.show(), refusal.fault);
+                    let hint = refusal.hint.or_else(|| no_unit(key, node));
+                    self.problems
+                        .add_with_hint(node.origin, &path, message, hint);
+                }
+            },
+        }
+    }
+
+    /// The meaning of a value, which may be a word from outside.
+    fn check(&self, key: &Key, node: &Item) -> Result<Value, Refusal> {
+        if let (Kind::Choice(_), Data::Text(text)) = (&key.kind, &node.data)
+            && let Some((word, brought)) = self.added.words(key.name).find(|(word, _)| word == text)
+        {
+            return Ok(Value::Added(AddedWord { word, brought }));
+        }
+        check(node, &key.kind, self.preset)
+    }
+
+    fn unknown(&mut self, section: &Section, table: &Table, name: &str, node: &Item) {
+        let (message, hint) = if self.problems.is_full() {
+            (String::new(), None)
+        } else {
+            unknown_key(&self.added.names(table), name)
+        };
+        let path = join(&section.path, name);
+        self.problems
+            .add_with_hint(node.origin, &path, message, hint);
+    }
+
+    /// Fills in the default of a key that is not in the file.
+    fn absent(&mut self, section: &mut Section, key: &Key, inherited: bool) {
+        let path = join(&section.path, key.name);
+        let (value, shown) = match &key.default {
+            Default::Required if section.lacks(key.name) => return,
+            Default::Required => {
+                let allowed = allowed(&key.kind, self.preset);
+                let message = format!("missing; needed {allowed}");
+                self.problems.add(section.origin, &path, message);
+                section.lacking.push(key.name);
+                return;
+            }
+            Default::Depends(_) | Default::Told(_) => {
+                if let Kind::Table(table) = key.kind {
+                    let empty = Item {
+                        origin: section.origin,
+                        data: Data::Table(Vec::new()),
+                    };
+                    let inner = Section {
+                        given: false,
+                        ..self.section(&empty, table(), path)
+                    };
+                    section.tables.push((key.name, inner));
+                }
+                return;
+            }
+            Default::Absent(_) => return,
+            _ if inherited => return,
+            Default::Text(text) => {
+                let node = Item {
+                    origin: section.origin,
+                    data: Data::Text((*text).to_owned()),
+                };
+                // A test proves that every default is a value of its kind.
+                let Ok(value) = check(&node, &key.kind, None) else {
+                    return;
+                };
+                (value, node.show())
+            }
+            Default::Count(count) => (Value::Count(*count), count.to_string()),
+            Default::Probability(p) => (Value::Probability(*p), p.to_string()),
+            Default::Number(number) => (Value::Number(*number), number.to_string()),
+            Default::Flag(flag) => (Value::Flag(*flag), flag.to_string()),
+        };
+        let entry = Entry {
+            origin: section.origin,
+            path,
+            value,
+            shown,
+            given: false,
+        };
+        section.entries.push((key.name, entry));
+    }
+}
+
+/// What a bare number counts, for who gave it a unit.
+fn no_unit(key: &Key, node: &Item) -> Option<String> {
+    let (Kind::Number { .. } | Kind::Count { .. }, Data::Text(text)) = (&key.kind, &node.data)
+    else {
+        return None;
+    };
+    let has_unit = [units::TIME, units::RATE, units::SIZE, units::LENGTH]
+        .iter()
+        .any(|units| units::parse(text, units).is_ok());
+    let what = key.doc.split(['.', ',', ';', ':']).next()?;
+    let (first, rest) = what.split_at_checked(1)?;
+    let what = match rest.starts_with(char::is_uppercase) {
+        true => what.to_owned(), // an abbreviation
+        false => first.to_lowercase() + rest,
+    };
+    has_unit.then(|| format!("`{}` is a bare number: {what}", key.name))
+}
+
+/// Message and hint for a key that a table with these does not have.
+pub(crate) fn unknown_key(names: &[&str], name: &str) -> (String, Option<String>) {
+    let message = format!("unknown key; allowed are {}", names.join(", "));
+    (message, did_you_mean(name, names.iter().copied()))
+}
+
+/// A value of a section, with its type.
+pub struct Said<'a, T> {
+    /// What it means.
+    pub value: T,
+    entry: &'a Entry,
+}
+
+impl<'a, T> Said<'a, Option<T>> {
+    /// The value, if it is one and no word in its place.
+    pub fn present(self) -> Option<Said<'a, T>> {
+        let entry = self.entry;
+        self.value.map(|value| Said { value, entry })
+    }
+}
+
+impl<T> std::ops::Deref for Said<'_, T> {
+    type Target = Entry;
+
+    fn deref(&self) -> &Entry {
+        self.entry
+    }
+}
+
+impl Section {
+    /// The path of a key of this table.
+    pub fn path(&self, key: &str) -> String {
+        join(&self.path, key)
+    }
+
+    /// Whether the table has a key of this name.
+    pub fn knows(&self, key: &str) -> bool {
+        self.table.key(key).is_some()
+    }
+
+    /// The keys from outside that the file gives, each with who brought it and the table under it.
+    pub fn from_outside(&self) -> impl Iterator<Item = (&'static str, Brought, &Section)> {
+        let brought = self.brought.iter();
+        brought.filter_map(|(name, brought)| Some((*name, *brought, self.table(name)?)))
+    }
+
+    /// The tables with free names under this key, in order of the file.
+    pub fn tables<T>(&self, key: KeyOf<T>) -> &[(String, Section)] {
+        self.named(key.name())
+    }
+
+    /// The table under this key.
+    pub fn inside<T>(&self, key: KeyOf<T>) -> Option<&Section> {
+        self.table(key.name())
+    }
+
+    /// What the file, a setting or a default says.
+    pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'_, T>> {
+        let entry = self.entry(key.name())?;
+        let value = T::of(&entry.value)?;
+        Some(Said { value, entry })
+    }
+
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries
+            .iter()
+            .find(|(name, _)| *name == key)
+            .map(|(_, entry)| entry)
+    }
+
+    /// The entry of a key that stands in the file or a setting, not a default.
+    pub(crate) fn given(&self, key: &str) -> Option<&Entry> {
+        self.entry(key).filter(|entry| entry.given)
+    }
+
+    /// Whether there has been a complaint about the value of this key or the lack of one.
+    pub(crate) fn lacks(&self, key: &str) -> bool {
+        self.lacking.contains(&key)
+    }
+
+    /// The tables with free names under this key, in order of the file.
+    pub(crate) fn named(&self, key: &str) -> &[(String, Section)] {
+        let found = self.named.iter().find(|(name, _)| *name == key);
+        found.map_or(&[], |(_, sections)| sections)
+    }
+
+    pub(crate) fn table(&self, key: &str) -> Option<&Section> {
+        self.tables
+            .iter()
+            .find(|(name, _)| *name == key)
+            .map(|(_, section)| section)
+    }
+}
+
+impl Entry {
+    pub(crate) fn rate(&self) -> Option<u64> {
+        match self.value {
+            Value::Rate(bps) => Some(bps),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn flag(&self) -> Option<bool> {
+        match self.value {
+            Value::Flag(flag) => Some(flag),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}

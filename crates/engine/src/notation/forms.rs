@@ -1,0 +1,11 @@
+//! Forms of text that others define: addresses, interface names, paths.
+
+/// A form of text.
+pub struct Form {
+    /// What may stand there, to follow the word `allowed`.
+    pub allowed: &'static str,
+    /// What is wrong with a text, to follow it.
+    pub fault: fn(&str) -> Option<String>,
+    /// What of the form a regular expression can say, for the schema.
+    pub pattern: &'static str,
+}

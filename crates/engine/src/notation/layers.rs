@@ -1,0 +1,71 @@
+//! Settings that several tables may give: the nearest one that does wins.
+
+use super::decode::{Said, Section};
+use super::problem::Refused;
+use super::setting::{KeyOf, Setting};
+
+/// Sections to look a key up in, nearest first. An access key of a station, for example, is looked
+/// up in the station and then in the cell.
+#[derive(Clone, Copy)]
+pub struct Layers<'s, 'a>(pub &'s [&'a Section]);
+
+/// Sections that stand under one key of others.
+pub struct Inside<'a>(Vec<&'a Section>);
+
+impl<'a> Inside<'a> {
+    /// The sections, nearest first.
+    pub fn layers(&self) -> Layers<'_, 'a> {
+        Layers(&self.0)
+    }
+}
+
+impl<'a> Layers<'_, 'a> {
+    /// The value that counts.
+    ///
+    /// # Errors
+    /// It said something that was refused.
+    pub fn value<T: Setting>(&self, key: KeyOf<T>) -> Result<Option<T>, Refused> {
+        for section in self.0 {
+            if section.lacks(key.name()) {
+                return Err(Refused::already());
+            }
+            if let Some(entry) = section.entry(key.name()) {
+                return match T::of(&entry.value) {
+                    Some(value) => Ok(Some(value)),
+                    None => Err(self.lack(key)),
+                };
+            }
+        }
+        Ok(None)
+    }
+
+    /// The value that counts, with its place.
+    pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'a, T>> {
+        self.0.iter().find_map(|section| section.said(key))
+    }
+
+    /// The value that counts, of a setting that is always there.
+    ///
+    /// # Errors
+    /// It has been refused.
+    pub fn need<T: Setting>(&self, key: KeyOf<T>) -> Result<T, Refused> {
+        self.value(key)?.ok_or_else(|| self.lack(key))
+    }
+
+    /// The tables under `key`, nearest first.
+    pub fn inside<T>(&self, key: KeyOf<T>) -> Inside<'a> {
+        let tables = self
+            .0
+            .iter()
+            .filter_map(|section| section.table(key.name()));
+        Inside(tables.collect())
+    }
+
+    /// Something that is needed is not there: it has been refused, or a table lacks its default.
+    pub fn lack<T>(&self, key: KeyOf<T>) -> Refused {
+        match self.0.first() {
+            Some(section) => Refused::unsaid(section.path(key.name())),
+            None => Refused::unsaid(key.name().to_owned()),
+        }
+    }
+}

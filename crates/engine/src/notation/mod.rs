@@ -1,0 +1,111 @@
+//! How a file is written: TOML or JSON, values with units, tables of keys, settings over them.
+//!
+//! ```text
+//! text --read--> Item --overrides--> Item --decode--> Section --(whoever has settings)--> values
+//! ```
+//!
+//! The tree keeps the line of every key, so that each problem names its place. What keys there are
+//! is said by whoever has settings, with [`table!`](crate::table), and handed in as a
+//! [`table::Grammar`].
+
+pub mod decode;
+pub mod forms;
+pub mod layers;
+mod macros;
+mod overrides;
+pub mod problem;
+mod read_json;
+mod read_toml;
+pub(crate) mod schema;
+pub mod setting;
+mod spec;
+pub mod table;
+pub(crate) mod tree;
+mod unclosed;
+pub(crate) mod units;
+pub mod value;
+mod values;
+
+use self::decode::Section;
+use self::problem::{Origin, Problems, WHOLE_FILE};
+use self::table::Grammar;
+use self::tree::{Data, Item};
+
+/// How the text of a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// TOML 1.0.
+    Toml,
+    /// JSON with the same tree.
+    Json,
+}
+
+/// Largest file that is read. [bytes]
+pub const LARGEST_FILE: usize = 1 << 20;
+
+/// What a file says, every key known and every value of its kind and in range; `None` if it cannot be
+/// read at all. `settings` are pairs of key path and value, applied in order before anything is
+/// checked; `prepare` sees the tree then. `needed` is said of a file with nothing in it.
+pub(crate) fn read(
+    bytes: &[u8],
+    format: Format,
+    grammar: &Grammar,
+    needed: &str,
+    settings: &[(String, String)],
+    prepare: impl FnOnce(&mut Item, &mut Problems),
+    problems: &mut Problems,
+) -> Option<Section> {
+    let text = text(bytes, problems)?;
+    let mut root = tree(text, format, needed, problems)?;
+    overrides::apply(&mut root, grammar, settings, problems);
+    prepare(&mut root, problems);
+    Some(decode::decode(&root, grammar, problems))
+}
+
+/// The bytes as text, if they can be a file of ours at all.
+fn text<'t>(bytes: &'t [u8], problems: &mut Problems) -> Option<&'t str> {
+    if bytes.len() > LARGEST_FILE {
+        let message = format!(
+            "{} bytes are too many for a scenario; allowed are at most {LARGEST_FILE}",
+            bytes.len()
+        );
+        problems.add(Origin::File, WHOLE_FILE, message);
+        return None;
+    }
+    let line_of = |offset: usize| 1 + bytes[..offset].iter().filter(|b| **b == b'\n').count();
+    if let Some(offset) = bytes.iter().position(|b| *b == 0) {
+        let message = "not text (a NUL byte); allowed is a scenario in TOML or JSON".to_owned();
+        problems.add(Origin::Line(line_of(offset)), WHOLE_FILE, message);
+        return None;
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(text.strip_prefix('\u{feff}').unwrap_or(text)),
+        Err(error) => {
+            let message = "not text in UTF-8; allowed is a scenario in TOML or JSON".to_owned();
+            let line = line_of(error.valid_up_to());
+            problems.add(Origin::Line(line), WHOLE_FILE, message);
+            None
+        }
+    }
+}
+
+fn tree(text: &str, format: Format, needed: &str, problems: &mut Problems) -> Option<Item> {
+    let comment_only = |line: &str| {
+        let line = line.trim();
+        line.is_empty() || (format == Format::Toml && line.starts_with('#'))
+    };
+    if text.lines().all(comment_only) {
+        problems.add(Origin::File, WHOLE_FILE, format!("nothing in it; {needed}"));
+        return None;
+    }
+    let root = match format {
+        Format::Toml => read_toml::read(text, problems),
+        Format::Json => read_json::read(text, problems),
+    }?;
+    if !matches!(root.data, Data::Table(_)) {
+        let message = format!("{} is not a table; {needed}", root.show());
+        problems.add(Origin::File, WHOLE_FILE, message);
+        return None;
+    }
+    Some(root)
+}

@@ -1,0 +1,156 @@
+//! TOML text into the value tree.
+
+use std::collections::HashSet;
+
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue, Error};
+
+use super::problem::{Origin, Problems, WHOLE_FILE, one_line};
+use super::tree::{DEEPEST, Data, Item, Lines, Number};
+use super::unclosed;
+
+/// What the parser says of a key that is defined twice.
+const DUPLICATE: &str = "duplicate key";
+
+/// The tree, or `None` if the text is not TOML. A key defined twice is reported, but leaves a tree.
+pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
+    let lines = Lines::of(text);
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let readable = report(text, &lines, &errors, problems);
+    readable.then(|| Item {
+        origin: Origin::File,
+        data: table_data(
+            table.get_ref(),
+            &|offset| Origin::Line(lines.line(offset)),
+            0,
+        ),
+    })
+}
+
+/// The value written as `text`, if it is one TOML value.
+pub(crate) fn read_value(text: &str, origin: Origin) -> Option<Item> {
+    let value = DeValue::parse(text.trim()).ok()?;
+    Some(Item {
+        origin,
+        data: data(value.get_ref(), &|_| origin, 0),
+    })
+}
+
+fn table_data(table: &DeTable, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data {
+    if depth > DEEPEST {
+        return Data::Table(Vec::new());
+    }
+    let entry = |(key, value): (&Spanned<DeString>, &Spanned<DeValue>)| {
+        let node = Item {
+            origin: origin(key.span().start),
+            data: data(value.get_ref(), origin, depth + 1),
+        };
+        (key.get_ref().to_string(), node)
+    };
+    Data::Table(table.iter().map(entry).collect())
+}
+
+fn data(value: &DeValue, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data {
+    match value {
+        DeValue::String(text) => Data::Text(text.to_string()),
+        DeValue::Integer(integer) => {
+            match i128::from_str_radix(integer.as_str(), integer.radix()) {
+                Ok(whole) => Data::Number(Number::integer(integer.to_string(), whole)),
+                // Only the size can be wrong: the parser has checked the digits.
+                Err(_) => Data::Number(Number {
+                    text: integer.to_string(),
+                    value: integer.as_str().parse().unwrap_or(f64::MAX),
+                    whole: None,
+                }),
+            }
+        }
+        DeValue::Float(float) => match Number::read(float.as_str()) {
+            Some(number) => Data::Number(number),
+            None => Data::Text(float.to_string()),
+        },
+        DeValue::Boolean(flag) => Data::Flag(*flag),
+        DeValue::Datetime(date) => Data::Date(date.to_string()),
+        DeValue::Array(items) => {
+            let item = |value: &Spanned<DeValue>| Item {
+                origin: origin(value.span().start),
+                data: match value.get_ref() {
+                    DeValue::Array(_) if depth > DEEPEST => Data::List(Vec::new()),
+                    DeValue::Table(_) => Data::Table(Vec::new()),
+                    other => data(other, origin, depth + 1),
+                },
+            };
+            Data::List(items.iter().map(item).collect())
+        }
+        DeValue::Table(table) => table_data(table, origin, depth),
+    }
+}
+
+/// Reports the first error of each line; false if the tree cannot be trusted.
+fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) -> bool {
+    let mut reported = HashSet::new();
+    let mut readable = true;
+    let unclosed = errors
+        .iter()
+        .any(|error| error.message() != DUPLICATE)
+        .then(|| unclosed::opener(text))
+        .flatten();
+    for error in errors {
+        if problems.is_full() {
+            break;
+        }
+        let offset = error.span().map_or(0, |span| span.start);
+        let line = lines.line(offset);
+        if unclosed.is_some_and(|(opened, _)| line >= lines.line(opened)) {
+            continue; // A consequence.
+        }
+        if !reported.insert(line) {
+            continue;
+        }
+        let duplicate = error.message() == DUPLICATE;
+        readable &= duplicate;
+        if duplicate {
+            let key = error.span().and_then(|span| text.get(span));
+            let path = path_at_line(text, line, key.unwrap_or_default());
+            let message = "defined twice; allowed is one definition of each name".to_owned();
+            problems.add(Origin::Line(line), &path, message);
+        } else {
+            let message = format!("not valid TOML: {}", one_line(error.message(), 200));
+            problems.add(Origin::Line(line), WHOLE_FILE, message);
+        }
+    }
+    if let Some((opened, mark)) = unclosed {
+        let message = format!("not valid TOML: `{mark}` opens here and is not closed");
+        problems.add(Origin::Line(lines.line(opened)), WHOLE_FILE, message);
+        readable = false;
+    }
+    readable
+}
+
+/// The path of `key`, defined in `line`, as far as that line and the header above it tell.
+fn path_at_line(text: &str, line: usize, key: &str) -> String {
+    let header = |l: &str| {
+        let inner = l.trim().strip_prefix('[')?.split(']').next()?;
+        Some(inner.trim_start_matches('[').trim().to_owned())
+    };
+    let mut upwards = text
+        .lines()
+        .take(line)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev();
+    let this = upwards.next().unwrap_or_default();
+    let mut path = header(this).unwrap_or_else(|| {
+        let table = upwards.find_map(header).unwrap_or_default();
+        let left = this.split('=').next().unwrap_or_default().trim();
+        let dot = if table.is_empty() { "" } else { "." };
+        format!("{table}{dot}{left}")
+    });
+    if !path.ends_with(key) {
+        path = format!("{path}.{key}");
+    }
+    if path.is_empty() {
+        WHOLE_FILE.to_owned()
+    } else {
+        path
+    }
+}

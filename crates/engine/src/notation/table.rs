@@ -1,0 +1,312 @@
+//! Tables as data: keys, kinds of value, defaults and ranges.
+//!
+//! Decoder, schema and the texts of messages are read off these. Who has settings says them with
+//! [`table!`](crate::table) beside the code that uses them; nothing here knows a key.
+
+use std::any::Any;
+use std::borrow::Cow;
+
+use super::forms::Form;
+
+/// A table of a file.
+pub struct Table {
+    /// Name of its definition in the schema.
+    pub name: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// Its keys.
+    pub parts: Cow<'static, [Part]>,
+}
+
+/// A run of keys of a table. Parts are shared: the TCP keys stand in four tables.
+#[derive(Clone)]
+pub struct Part {
+    /// The keys.
+    pub keys: Cow<'static, [Key]>,
+    /// Where absent keys of this part are looked up next, instead of the keys' own defaults.
+    pub inherits: Option<&'static str>,
+}
+
+/// A key of a table.
+#[derive(Clone)]
+pub struct Key {
+    /// As the file has it.
+    pub name: &'static str,
+    /// What its value must be.
+    pub kind: Kind,
+    /// What holds if it is absent.
+    pub default: Default,
+    /// What it is for.
+    pub doc: &'static str,
+}
+
+/// What holds if a key is absent.
+#[derive(Clone, Copy)]
+pub enum Default {
+    /// The key must be given.
+    Required,
+    /// This value.
+    Text(&'static str),
+    /// This value.
+    Count(u64),
+    /// This value.
+    Probability(f64),
+    /// This value.
+    Number(f64),
+    /// This value.
+    Flag(bool),
+    /// A value for each preset, told by this function.
+    Told(fn() -> String),
+    /// Something that depends on other keys, described here.
+    Depends(&'static str),
+    /// Nothing, not even a table of defaults.
+    Absent(&'static str),
+}
+
+/// What a value must be.
+#[derive(Clone)]
+pub enum Kind {
+    /// A title.
+    Title,
+    /// A plain name.
+    Name,
+    /// Text of a form that is not lasthop's own, such as an IP address.
+    Formed(&'static Form),
+    /// true or false.
+    Flag,
+    /// A whole number; `told` in the place of its range where not everybody may use all of it.
+    Count {
+        /// Smallest.
+        least: u64,
+        /// Largest.
+        most: u64,
+        /// What is allowed, to follow that word.
+        told: Option<&'static str>,
+    },
+    /// A number from 0 to below 1.
+    Probability,
+    /// A number, or a word.
+    Number {
+        /// Smallest.
+        least: f64,
+        /// Largest.
+        most: f64,
+        /// A word in its place.
+        word: Option<&'static str>,
+    },
+    /// A level in decibels.
+    Level {
+        /// Smallest. [dB]
+        least: f64,
+        /// Largest. [dB]
+        most: f64,
+    },
+    /// A duration, or a word.
+    Duration {
+        /// Shortest. [ns]
+        least: u64,
+        /// Longest. [ns]
+        most: u64,
+        /// A word in its place.
+        word: Option<&'static str>,
+    },
+    /// A positive rate, or a word.
+    Rate {
+        /// A word in its place.
+        word: Option<&'static str>,
+    },
+    /// One of the rates that the file's preset lists.
+    Listed(&'static Listed),
+    /// A number of bytes, or a word.
+    Size {
+        /// Smallest. [bytes]
+        least: u64,
+        /// Largest. [bytes]
+        most: u64,
+        /// A word in its place.
+        word: Option<&'static str>,
+    },
+    /// A length.
+    Length {
+        /// Shortest. [mm]
+        least: u64,
+        /// Longest. [mm]
+        most: u64,
+    },
+    /// A list of names.
+    Names,
+    /// A list of points of a curve.
+    Points(&'static Curve),
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A table.
+    Table(fn() -> &'static Table),
+    /// A table, or a bare value that stands for its key `main`.
+    Shorthand {
+        /// The table.
+        table: fn() -> &'static Table,
+        /// The key.
+        main: &'static str,
+    },
+    /// A table of tables with free names.
+    Named(fn() -> &'static Table),
+}
+
+/// Rates that hang on the preset which a file chose.
+pub struct Listed {
+    /// What they are: "rate", "control rate".
+    pub what: &'static str,
+    /// The presets, each with its rates. [bit/s]
+    pub rates: fn() -> Vec<(&'static str, &'static [u64])>,
+}
+
+/// Points of a curve.
+pub struct Curve {
+    /// Most points.
+    pub most: usize,
+    /// What is allowed, to follow that word.
+    pub allowed: &'static str,
+    /// What is wrong with the points, to follow the value.
+    pub fault: fn(&[(f64, f64)]) -> Option<String>,
+}
+
+/// What parts from outside bring; who reads their tables knows of which type it is.
+pub type Brought = &'static (dyn Any + Send + Sync);
+
+/// Keys and words that parts from outside add to the tables of a file.
+#[derive(Clone, Default)]
+pub struct Added {
+    keys: Vec<AddedKey>,
+    words: Vec<AddedWord>,
+}
+
+#[derive(Clone)]
+struct AddedKey {
+    table: &'static str,
+    key: Key,
+    inherits: Option<&'static str>,
+    brought: Brought,
+}
+
+#[derive(Clone)]
+struct AddedWord {
+    key: &'static str,
+    word: &'static str,
+    brought: Brought,
+}
+
+/// Nothing from outside.
+pub(crate) static NOTHING_ADDED: Added = Added {
+    keys: Vec::new(),
+    words: Vec::new(),
+};
+
+impl Added {
+    /// Adds a key to the table of this name.
+    pub(crate) fn key(
+        &mut self,
+        table: &'static str,
+        key: Key,
+        inherits: Option<&'static str>,
+        brought: Brought,
+    ) {
+        self.keys.push(AddedKey {
+            table,
+            key,
+            inherits,
+            brought,
+        });
+    }
+
+    /// Adds a word to those of the key of this name, wherever it stands.
+    pub(crate) fn word(&mut self, key: &'static str, word: &'static str, brought: Brought) {
+        self.words.push(AddedWord { key, word, brought });
+    }
+
+    /// All keys of a table, those from outside last, each with where it inherits from.
+    pub(super) fn keys<'k>(
+        &'k self,
+        table: &'k Table,
+    ) -> impl Iterator<Item = (&'k Key, Option<&'static str>)> {
+        let added = self.keys.iter().filter(|added| added.table == table.name);
+        table
+            .keys()
+            .chain(added.map(|added| (&added.key, added.inherits)))
+    }
+
+    /// The key of a table that has this name.
+    pub(super) fn find<'k>(&'k self, table: &'k Table, name: &str) -> Option<&'k Key> {
+        self.keys(table)
+            .map(|(key, _)| key)
+            .find(|key| key.name == name)
+    }
+
+    /// Names of all keys of a table.
+    pub(super) fn names(&self, table: &Table) -> Vec<&'static str> {
+        self.keys(table).map(|(key, _)| key.name).collect()
+    }
+
+    /// Who brought a key of a table.
+    pub(super) fn brought(&self, table: &Table, key: &str) -> Option<Brought> {
+        let mut keys = self.keys.iter();
+        let found = keys.find(|added| added.table == table.name && added.key.name == key);
+        found.map(|added| added.brought)
+    }
+
+    /// The words from outside for a key.
+    pub(super) fn words(&self, key: &str) -> impl Iterator<Item = (&'static str, Brought)> {
+        let words = self.words.iter().filter(move |added| added.key == key);
+        words.map(|added| (added.word, added.brought))
+    }
+}
+
+/// Everything a file may hold.
+#[derive(Clone, Copy)]
+pub struct Grammar<'a> {
+    /// The table that the file is.
+    pub root: fn() -> &'static Table,
+    /// A name that no table with a free name may have.
+    pub reserved_name: &'static str,
+    /// The preset that a file chooses, if it is one, by the names that [`Listed`] has.
+    pub preset: fn(&super::tree::Item) -> Option<&'static str>,
+    /// What parts from outside add.
+    pub added: &'a Added,
+}
+
+/// Largest rate of anything. [bit/s]
+pub const LARGEST_RATE: u64 = 100_000_000_000;
+
+impl Table {
+    /// All keys in order, each with where it inherits from.
+    pub fn keys(&self) -> impl Iterator<Item = (&Key, Option<&'static str>)> {
+        self.parts
+            .iter()
+            .flat_map(|part| part.keys.iter().map(|key| (key, part.inherits)))
+    }
+
+    /// The key of this name.
+    pub fn key(&self, name: &str) -> Option<&Key> {
+        self.keys().map(|(key, _)| key).find(|key| key.name == name)
+    }
+
+    /// Names of the keys that must be given.
+    pub fn required(&self) -> impl Iterator<Item = &'static str> {
+        self.keys()
+            .filter(|(key, _)| matches!(key.default, Default::Required))
+            .map(|(key, _)| key.name)
+    }
+
+    /// Names of all keys.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.keys().map(|(key, _)| key.name)
+    }
+}
+
+impl Listed {
+    /// The rates of one preset. [bit/s]
+    pub(crate) fn of(&self, preset: &str) -> Option<&'static [u64]> {
+        let mut all = (self.rates)().into_iter();
+        all.find(|(name, _)| *name == preset)
+            .map(|(_, rates)| rates)
+    }
+}

@@ -1,0 +1,122 @@
+//! The value tree that both file formats and the settings end up in.
+
+use super::problem::{Origin, one_line};
+
+/// Tables nested deeper than this are cut off; the grammar needs four levels.
+pub(crate) const DEEPEST: usize = 16;
+
+/// A value and where its key stands.
+#[derive(Clone, Debug)]
+pub struct Item {
+    pub(crate) origin: Origin,
+    pub(crate) data: Data,
+}
+
+/// What a value is.
+#[derive(Clone, Debug)]
+pub enum Data {
+    /// Keys in order of the file, without duplicates.
+    Table(Vec<(String, Item)>),
+    /// Items in order; what stands in them is kept where it is no table.
+    List(Vec<Item>),
+    Text(String),
+    Number(Number),
+    Flag(bool),
+    /// TOML dates and times (their text).
+    Date(String),
+    Null,
+}
+
+/// A number as written, and what it means.
+#[derive(Clone, Debug)]
+pub struct Number {
+    pub(crate) text: String,
+    pub(crate) value: f64,
+    /// The value if it is a whole number that is exactly known.
+    pub(crate) whole: Option<i128>,
+}
+
+impl Number {
+    /// A number in Rust's own notation (TOML's and JSON's decimal notations are part of it).
+    pub(crate) fn read(text: &str) -> Option<Number> {
+        let value: f64 = text.parse().ok()?;
+        let exactly_whole = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
+        Some(Number {
+            text: text.to_owned(),
+            value,
+            whole: text.parse().ok().or(exactly_whole.then_some(value as i128)),
+        })
+    }
+
+    pub(crate) fn integer(text: String, whole: i128) -> Number {
+        Number {
+            text,
+            value: whole as f64,
+            whole: Some(whole),
+        }
+    }
+}
+
+impl Item {
+    /// The value as an error message shows it.
+    pub(crate) fn show(&self) -> String {
+        match &self.data {
+            Data::Table(_) => "a table".to_owned(),
+            Data::List(_) => "a list".to_owned(),
+            Data::Text(text) => format!("\"{}\"", one_line(text, 40)),
+            Data::Number(number) => one_line(&number.text, 40),
+            Data::Flag(flag) => flag.to_string(),
+            Data::Date(text) => one_line(text, 40),
+            Data::Null => "null".to_owned(),
+        }
+    }
+
+    pub(crate) fn is_empty_table(&self) -> bool {
+        matches!(&self.data, Data::Table(entries) if entries.is_empty())
+    }
+
+    /// The value under `key`, if this is a table that has it.
+    pub(crate) fn get(&self, key: &str) -> Option<&Item> {
+        match &self.data {
+            Data::Table(entries) => entries.iter().find(|(k, _)| k == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+}
+
+/// `key` inside the table at `path`; in quotes if TOML would need them.
+pub(crate) fn join(path: &str, key: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let dot = if path.is_empty() { "" } else { "." };
+    if !key.is_empty() && key.chars().all(bare) {
+        format!("{path}{dot}{key}")
+    } else {
+        format!("{path}{dot}\"{key}\"")
+    }
+}
+
+/// Turns byte offsets into line numbers.
+pub(crate) struct Lines {
+    /// Offset of each line's first byte.
+    starts: Vec<usize>,
+}
+
+impl Lines {
+    pub(crate) fn of(text: &str) -> Lines {
+        let after_breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+        let starts = std::iter::once(0).chain(after_breaks.map(|(at, _)| at + 1));
+        Lines {
+            starts: starts.collect(),
+        }
+    }
+
+    /// The offset of the first byte of a line, counted from 1.
+    pub(crate) fn start(&self, line: usize) -> Option<usize> {
+        self.starts.get(line.checked_sub(1)?).copied()
+    }
+
+    /// The line of the byte at `offset`, counted from 1.
+    pub(crate) fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset)
+    }
+}

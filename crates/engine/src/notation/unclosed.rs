@@ -1,0 +1,50 @@
+//! Finds the bracket or quotation mark that was never closed in a TOML text that does not parse.
+//!
+//! The parser stops far behind it, and complains of every line on its way.
+
+/// Offset and character of the bracket or quotation mark that has no partner.
+pub(crate) fn opener(text: &str) -> Option<(usize, char)> {
+    let mut open: Vec<(usize, char)> = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        match c {
+            '#' => at = text[at..].find('\n').map_or(text.len(), |end| at + end),
+            '"' | '\'' => {
+                let Some(end) = after_string(text, at, c) else {
+                    return Some((at, c));
+                };
+                at = end;
+                continue;
+            }
+            '{' | '[' => open.push((at, c)),
+            '}' | ']' => {
+                let (opened, partner) = open.pop()?;
+                if (partner, c) != ('{', '}') && (partner, c) != ('[', ']') {
+                    return Some((opened, partner));
+                }
+            }
+            _ => {}
+        }
+        at += text[at..].chars().next().map_or(0, char::len_utf8);
+    }
+    open.first().copied()
+}
+
+/// The offset behind the string that opens at `start` with `quote`, if it ends.
+fn after_string(text: &str, start: usize, quote: char) -> Option<usize> {
+    let long: String = [quote; 3].iter().collect();
+    let is_long = text[start..].starts_with(&long);
+    let end = if is_long { long } else { quote.to_string() };
+    let mut at = start + end.len();
+    while !text[at..].starts_with(&end) {
+        let c = text[at..].chars().next()?;
+        if c == '\n' && !is_long {
+            return None;
+        }
+        at += c.len_utf8();
+        if c == '\\' && quote == '"' {
+            at += text[at..].chars().next()?.len_utf8();
+        }
+    }
+    Some(at + end.len())
+}

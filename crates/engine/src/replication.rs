@@ -1,0 +1,143 @@
+//! One replication: a world is run, watched and measured from outside.
+//!
+//! ```text
+//!  World::new --run_until--> end of the warm-up --run_until--> ... --run_to_end--> end
+//!                 |                 |                |                   |
+//!               sample       snapshot; begin       sample      conservation laws,
+//!                             to measure                       what lies between snapshot and end
+//! ```
+//!
+//! The world steps and knows of none of this; what records and measures reads it by its methods.
+
+use std::ops::ControlFlow;
+
+use crate::cell::Cell;
+use crate::error::EngineError;
+use crate::kernel::time::{Span, Time};
+use crate::measure::{self, Measures, Snapshot};
+use crate::record::{FrameLog, FrameRecord, Series};
+use crate::scenario::Scenario;
+use crate::world::{Watch, World};
+
+/// What one replication yields.
+#[derive(Clone, Debug)]
+pub struct Replication {
+    /// Every measured quantity.
+    pub measures: Measures,
+    /// Time series, if asked for.
+    pub series: Option<Series>,
+    /// Frames on the air, if asked for.
+    pub frames: Vec<FrameRecord>,
+}
+
+/// Runs replication number `replication`; the first one is recorded as the scenario asks. `look` is told
+/// the simulated time now and then and may stop the run.
+///
+/// # Errors
+/// `Interrupted` if `look` breaks, `Conservation` if a conservation law is violated, `TooLong` if
+/// the agenda cannot hold the scenario's duration.
+pub fn run_replication(
+    scenario: &Scenario,
+    replication: u32,
+    look: &mut dyn FnMut(Time) -> ControlFlow<()>,
+) -> Result<Replication, EngineError> {
+    observe(World::new(scenario, replication)?, replication == 0, look)
+}
+
+/// Runs `world` from its start to its end, recorded if `records`.
+pub(crate) fn observe(
+    mut world: World<'_>,
+    records: bool,
+    look: &mut dyn FnMut(Time) -> ControlFlow<()>,
+) -> Result<Replication, EngineError> {
+    let scenario = world.scenario();
+    let interval = scenario.record.series_interval.filter(|_| records);
+    let mut series = interval.map(|interval| Series::new(&world, interval));
+    let mut log = scenario
+        .record
+        .frames
+        .filter(|_| records)
+        .map(FrameLog::new);
+    let mut exchange = |cell: &Cell, outcome| {
+        if let Some(log) = &mut log {
+            log.exchange(scenario, cell, outcome);
+        }
+    };
+    let logs = scenario.record.frames.is_some() && records;
+    let mut watch = Watch {
+        look,
+        exchange: logs.then_some(&mut exchange),
+    };
+    let mut start = None;
+    for (at, halt) in halts(scenario, interval) {
+        world.run_until(at, &mut watch)?;
+        match halt {
+            Halt::WarmupEnds => {
+                world.begin_to_measure();
+                start = Some(Snapshot::take(&world));
+            }
+            Halt::Sample => {
+                if let Some(series) = &mut series {
+                    series.sample(&world);
+                }
+            }
+        }
+    }
+    world.run_to_end(&mut watch)?;
+    measure::check_conservation(&world)?;
+    let start = start.unwrap_or_else(|| Snapshot::take(&world));
+    Ok(Replication {
+        measures: measure::between(&start, &world),
+        series,
+        frames: log.map_or_else(Vec::new, FrameLog::into_records),
+    })
+}
+
+/// What is done when the world halts.
+enum Halt {
+    WarmupEnds,
+    Sample,
+}
+
+/// Where the world halts, in order; the end of the warm-up comes before a sample of the same instant.
+fn halts(scenario: &Scenario, interval: Option<Span>) -> impl Iterator<Item = (Time, Halt)> {
+    let warmup = Time::ZERO + scenario.warmup;
+    let count = interval.map_or(0, |interval| scenario.duration.0 / interval.0);
+    let interval = interval.unwrap_or(Span::ZERO);
+    let samples = (1..=count).map(move |k| Time::ZERO + interval * k);
+    let before = samples.clone().take_while(move |&at| at < warmup);
+    let after = samples.skip_while(move |&at| at < warmup);
+    let ends = (scenario.warmup <= scenario.duration).then_some((warmup, Halt::WarmupEnds));
+    let before = before.map(|at| (at, Halt::Sample));
+    before.chain(ends).chain(after.map(|at| (at, Halt::Sample)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Format, parse};
+
+    #[test]
+    fn the_warm_up_ends_before_a_sample_of_the_same_instant() {
+        let text = "duration = \"1 s\"\nwarmup = \"0.5 s\"\n\
+                    cell = { phy = \"802.11b\" }\nstation.a.download = 1";
+        let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {
+            panic!("a cell");
+        };
+        let told = |interval| -> Vec<(u64, bool)> {
+            halts(&scenario, interval)
+                .map(|(at, halt)| (at.0 / 1_000_000, matches!(halt, Halt::Sample)))
+                .collect()
+        };
+        assert_eq!(told(None), [(500, false)]);
+        let quarter = Some(Span(250_000_000));
+        let expected = [
+            (250, true),
+            (500, false),
+            (500, true),
+            (750, true),
+            (1000, true),
+        ];
+        assert_eq!(told(quarter), expected);
+    }
+}

@@ -1,0 +1,268 @@
+//! The flows of a station: what a file says of them, and the flows made of it.
+
+use super::model::*;
+use super::network;
+use super::root::{RootKeys, StationTable};
+use super::wired::FlowTable;
+use crate::app::{Datagrams, SensorSettings};
+use crate::kernel::time::Span;
+use crate::mac::ApTable;
+use crate::notation::decode::{Said, Section};
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problems, Refused};
+use crate::notation::setting::{FileTable, KeyOf, S, count, duration, name, word};
+use crate::table;
+
+/// Longest deadline of reports that is chosen without being asked for.
+const LONGEST_DEFAULT_DEADLINE: Span = Span(10_000_000_000);
+
+table! {
+    /// What every flow of a station has.
+    pub struct StationFlow in "flow of a station" {
+        /// Time of the first packet, stagger not counted.
+        start: Span = duration(0..=1_000_000 * S).default("0 s");
+        /// No new data from then on.
+        stop: Option<Span> = duration(0..=1_000_000 * S).depends("the end of the run");
+        /// Node of the wired network that the server is attached to.
+        server: Option<String> = name().depends("cell.node");
+        /// Access category of its packets, TCP ACKs included.
+        category: Category = word().default(Category::BestEffort);
+    }
+}
+
+table! {
+    /// TCP connections of a station, one way. A bare number is the number of connections.
+    pub struct Connections in "connections" {
+        /// Number of connections.
+        connections: u32 = count(0..=100_000).default(1);
+        all_of StationFlow;
+        /// Segments each connection sends.
+        segments: Option<u64> = count(1..=4_000_000_000).depends("without end");
+        all_of TcpSettings, inherits "the station's tcp";
+    }
+}
+
+table! {
+    /// A UDP source. A bare value is its rate.
+    pub struct DatagramFlow in "datagrams" {
+        all_of Datagrams;
+        all_of StationFlow;
+        all_of UdpSettings, inherits "udp";
+    }
+}
+
+table! {
+    /// Small reports, each one segment or datagram. A bare value is the time between them.
+    pub struct SensorFlow in "reports" {
+        all_of SensorSettings;
+        all_of StationFlow;
+    }
+}
+
+table! {
+    /// Settings of one station's TCP connections.
+    pub struct StationTcp in "station_tcp" {
+        all_of TcpSettings, inherits "tcp";
+    }
+}
+
+/// Tables of a station that make flows of TCP connections.
+pub(super) const CONNECTIONS: [(KeyOf<Connections>, Direction); 2] = [
+    (StationTable::upload, Direction::Up),
+    (StationTable::download, Direction::Down),
+];
+
+/// Tables of a station that make a flow of datagrams.
+pub(super) const DATAGRAMS: [(KeyOf<DatagramFlow>, Direction); 2] = [
+    (StationTable::udp_up, Direction::Up),
+    (StationTable::udp_down, Direction::Down),
+];
+
+/// Tables of a station that make a flow of reports.
+pub(super) const REPORTS: [(KeyOf<SensorFlow>, Direction); 2] = [
+    (StationTable::sensor_up, Direction::Up),
+    (StationTable::sensor_down, Direction::Down),
+];
+
+/// Settings of TCP connections of a station, some of which their own table may say.
+pub(super) fn tcp_of(
+    root: &Section,
+    station: &Section,
+    own: Option<&Section>,
+) -> Result<TcpSettings, Refused> {
+    let layers: Vec<&Section> = own
+        .into_iter()
+        .chain(station.inside(StationTable::tcp))
+        .chain(root.inside(RootKeys::tcp))
+        .collect();
+    TcpSettings::read(&Layers(&layers))
+}
+
+/// Settings of datagram sources, some of which their own table may say.
+pub(super) fn udp_of(root: &Section, own: Option<&Section>) -> Result<UdpSettings, Refused> {
+    let layers: Vec<&Section> = own.into_iter().chain(root.inside(RootKeys::udp)).collect();
+    UdpSettings::read(&Layers(&layers))
+}
+
+/// The flows of one station of a table in a run of this `duration`, named without the station,
+/// stagger not applied.
+pub(super) fn of_station(
+    root: &Section,
+    station: &Section,
+    links: &[LinkSettings],
+    duration: Span,
+    problems: &mut Problems,
+) -> Result<Vec<Flow>, Refused> {
+    let mut flows = Vec::new();
+    let cell = root.inside(RootKeys::cell);
+    let mut flow = |name: String, table: &Section, direction, transport| {
+        let own = StationFlow::read(&Layers(&[table]))?;
+        let (out, home) = network::beyond_the_wire(cell, table, links, problems)?;
+        let (forward, back) = match direction {
+            Direction::Up => (out, home),
+            Direction::Down => (home, out),
+        };
+        Ok(Flow {
+            forward,
+            back,
+            category: own.category,
+            start: own.start,
+            stop: own.stop,
+            ..Flow::of_station(name, 0, direction, transport)
+        })
+    };
+    for (key, direction) in CONNECTIONS {
+        let Some(table) = station.inside(key) else {
+            continue;
+        };
+        let Connections {
+            connections,
+            segments,
+        } = Connections::read(&Layers(&[table]))?;
+        let transport = Transport::Tcp(TcpSettings {
+            segments,
+            ..tcp_of(root, station, Some(table))?
+        });
+        for k in 1..=connections {
+            let name = format!("{}/{k}", direction.name());
+            flows.push(flow(name, table, direction, transport)?);
+        }
+    }
+    for (key, direction) in DATAGRAMS {
+        let Some(table) = station.inside(key) else {
+            continue;
+        };
+        let Datagrams { rate, arrivals } = Datagrams::read(&Layers(&[table]))?;
+        let transport = Transport::Udp(udp_of(root, Some(table))?.leaving(rate, arrivals));
+        let name = format!("udp-{}/1", direction.name());
+        flows.push(flow(name, table, direction, transport)?);
+    }
+    for (key, direction) in REPORTS {
+        let Some(table) = station.inside(key) else {
+            continue;
+        };
+        let sensor = SensorSettings::read(&Layers(&[table]))?;
+        let transport = match sensor.transport {
+            Carrier::Tcp => Transport::Tcp(TcpSettings {
+                mss_bytes: sensor.payload_bytes,
+                ..tcp_of(root, station, None)?
+            }),
+            Carrier::Udp => Transport::Udp(UdpSettings {
+                payload_bytes: sensor.payload_bytes,
+                ..udp_of(root, None)?
+            }),
+        };
+        let default_deadline = Span(duration.0 / 10).min(LONGEST_DEFAULT_DEADLINE);
+        let reports = ReportSettings {
+            arrivals: sensor.arrivals,
+            every: Layers(&[table])
+                .need(SensorSettings::every)?
+                .unwrap_or(duration),
+            deadline: sensor.deadline.unwrap_or(default_deadline),
+        };
+        let name = format!("sensor-{}/1", direction.name());
+        flows.push(Flow {
+            reports: Some(reports),
+            ..flow(name, table, direction, transport)?
+        });
+    }
+    Ok(flows)
+}
+
+/// The start of a flow in the file.
+pub(super) fn start_of<'a>(
+    root: &'a Section,
+    stations: &[Station],
+    flow: &Flow,
+) -> Option<Said<'a, Span>> {
+    let Ends::Station { station, direction } = flow.ends else {
+        let mut classes = root.tables(RootKeys::flow).iter();
+        let (_, own) = classes.find(|(name, _)| *name == flow.class)?;
+        return own.said(FlowTable::start);
+    };
+    let group = &stations[station].group;
+    let mut groups = root.tables(RootKeys::station).iter();
+    let (_, station) = groups.find(|(name, _)| name == group)?;
+    let table = match flow.transport {
+        _ if flow.reports.is_some() => under(station, REPORTS, direction),
+        Transport::Tcp(_) => under(station, CONNECTIONS, direction),
+        Transport::Udp(_) => under(station, DATAGRAMS, direction),
+        Transport::Web(_) => None, // between wired nodes only
+    };
+    table?.said(StationFlow::start)
+}
+
+/// The table of a station that makes flows of this direction.
+fn under<T>(
+    station: &Section,
+    keys: [(KeyOf<T>, Direction); 2],
+    direction: Direction,
+) -> Option<&Section> {
+    let key = keys.into_iter().find(|(_, way)| *way == direction);
+    station.inside(key?.0)
+}
+
+/// What cannot go with a discipline: a greedy source, which fills a queue up to its limit, and an
+/// order of service where the discipline has its own.
+pub(super) fn check_sources(root: &Section, scenario: &Scenario, problems: &mut Problems) {
+    let ap = &scenario.cell.ap.queue;
+    let table = root.inside(RootKeys::cell);
+    if scenario.cell.ap_queue_order == QueueOrder::Mixed
+        && ap.discipline.orders()
+        && let Some(table) = table.and_then(|cell| cell.inside(Cell::ap))
+        && let Some(order) = table.said(ApTable::queue_order)
+    {
+        let message = format!(
+            "{} contradicts the queue's discipline, which chooses the next packet; allowed is \
+             \"fifo\"",
+            order.shown
+        );
+        problems.add(order.origin, &order.path, message);
+    }
+    for flow in &scenario.flows {
+        let (Transport::Udp(udp), Ends::Station { station, direction }) =
+            (&flow.transport, flow.ends)
+        else {
+            continue;
+        };
+        let station = &scenario.stations[station];
+        let queue = match direction {
+            Direction::Up => &station.node.queue,
+            Direction::Down => ap,
+        };
+        if udp.arrivals != Arrivals::Greedy || queue.is_plain() {
+            continue;
+        }
+        let mut groups = root.tables(RootKeys::station).iter();
+        let group = groups.find(|(name, _)| *name == station.group);
+        let Some(source) = group.and_then(|(_, group)| under(group, DATAGRAMS, direction)) else {
+            continue;
+        };
+        if !problems.concern(&source.path) {
+            let message = "greedy, so that it fills its queue to the limit, which the queue's \
+                           discipline would not let it; allowed is a source with a rate, or a \
+                           queue with a limit or a threshold alone";
+            problems.add(source.origin, &source.path, message.to_owned());
+        }
+    }
+}

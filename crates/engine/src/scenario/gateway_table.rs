@@ -1,0 +1,133 @@
+//! Tables of the gateway: what `lasthop gateway` does on Linux.
+
+use super::forms::{ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, OID, SUBNETS};
+use crate::control::{AccessPointWce, GatewayWce};
+use crate::kernel::time::Span;
+use crate::notation::setting::{
+    MS, S, count, duration, flag, formed, inner, name, rate, tables, word,
+};
+use crate::{table, words};
+
+words! {
+    /// Queue in each leaf.
+    pub enum LeafQueue {
+        /// First in, first out.
+        Pfifo = "pfifo",
+        /// Fair queueing of flows with CoDel.
+        FqCodel = "fq_codel",
+        /// Stochastic fair queueing of flows.
+        Sfq = "sfq",
+    }
+}
+
+words! {
+    /// Who gets equal shares of a bottleneck.
+    pub enum Fairness {
+        /// Stations, of the rate.
+        Station = "station",
+        /// Stations, of their bytes over their data rate.
+        Rate = "rate",
+        /// Flows.
+        Flow = "flow",
+        /// Uplink and downlink as wholes.
+        Direction = "direction",
+    }
+}
+
+table! {
+    /// What an access point may have of its own.
+    pub struct BottleneckKeys: Copy in "gateway bottleneck" {
+        /// What is shared equally: the bytes of stations; their bytes over their data rate, about the same as their time on the air; the bytes of flows; those of both directions.
+        fairness: Fairness = word().default(Fairness::Station);
+        /// Rate of the bottleneck: "estimated" from pings, or a fixed one.
+        rate_bps as "rate": Option<u64> = rate().or("estimated").default("estimated");
+    }
+}
+
+table! {
+    /// A virtual shared bottleneck between the Internet and access points, on a Linux machine that routes or bridges their traffic.
+    pub struct GatewayTable in "gateway" {
+        /// Network interface towards the Internet.
+        wan: String = formed(&INTERFACE).required();
+        /// Network interface towards the access points.
+        lan: String = formed(&INTERFACE).required();
+        /// Packets that each leaf holds.
+        queue_packets as "queue": u64 = count(2..=10_000).default(200);
+        /// Queue in each leaf: first in, first out, or one of the kernel's fair queues, where it has them.
+        discipline: LeafQueue = word().default(LeafQueue::Pfifo);
+        /// With fairness "flow": leaves of an access point into which its flows are hashed.
+        flow_leaves: u64 = count(2..=4_096).default(256);
+        /// A station that sends more UDP than this is not pinged: its answers wait behind its own datagrams.
+        udp_uplink_bps as "udp_uplink": u64 = rate().default("200 kbps");
+        /// Where Prometheus finds the metrics.
+        metrics: String = formed(&LOOPBACK).default("127.0.0.1:9464");
+        /// The wireless capacity estimator.
+        key wce: GatewayWce = inner().depends("the defaults of its keys");
+        /// How stations are found that are not listed.
+        key discover: DiscoverTable = inner().depends("the neighbour table if no station is listed");
+        /// Access points by name; each has a bottleneck of its own.
+        key ap: AccessPointTable = tables().depends("one access point, wlan");
+        /// Stations that are known beforehand, by name.
+        key station: GatewayStationTable = tables().absent("none is listed");
+        all_of BottleneckKeys;
+    }
+}
+
+table! {
+    /// Where stations are looked for.
+    pub struct DiscoverTable in "discover" {
+        /// The kernel's table of neighbours at the interface towards the access points (ARP, NDP).
+        neighbours: Option<bool> =
+            flag().depends("true if no station is listed and there is no other source");
+        /// Leases file of dnsmasq or ISC dhcpd.
+        leases: Option<String> = formed(&FILE).absent("none");
+        /// Addresses of what is no station: access points, machines on a cable.
+        ignore: Option<String> = formed(&ADDRESSES).absent("none");
+        /// Time between two looks.
+        interval: Span = duration(100 * MS..=3_600 * S).default("5 s");
+        /// A station leaves when no source has named it for so long.
+        absence: Span = duration(S..=86_400 * S).default("300 s");
+    }
+}
+
+table! {
+    /// An access point and its bottleneck.
+    pub struct AccessPointTable in "gateway.ap" {
+        /// Interface towards this access point, if it has one of its own.
+        interface: Option<String> = formed(&INTERFACE).depends("gateway.lan");
+        /// Stations found with an address in these are this access point's.
+        subnets: Option<String> = formed(&SUBNETS).absent("none");
+        /// The wireless capacity estimator of this access point.
+        key wce: AccessPointWce = inner().depends("gateway.wce");
+        /// The access point's own table of associated stations.
+        key snmp: SnmpTable = inner().absent("not asked");
+        all_of BottleneckKeys, inherits "gateway";
+    }
+}
+
+table! {
+    /// How an access point is asked for its stations (SNMP version 2c).
+    pub struct SnmpTable in "snmp" {
+        /// Address of the access point.
+        agent: String = formed(&AGENT).required();
+        /// Community that may read.
+        community: String = formed(&COMMUNITY).default("public");
+        /// Column of addresses whose index ends in the station's MAC address; the default is cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB.
+        column as "table": String = formed(&OID).default("1.3.6.1.4.1.9.9.273.1.2.1.1.16");
+    }
+}
+
+table! {
+    /// A station that is known beforehand.
+    pub struct GatewayStationTable in "gateway.station" {
+        /// Its addresses.
+        address: Option<String> = formed(&ADDRESSES).depends("found by mac");
+        /// Its MAC address; addresses found with it are added.
+        mac: Option<String> = formed(&MAC).absent("unknown");
+        /// Its access point.
+        ap: Option<String> = name().depends("the only access point, or the one that it is found at");
+        /// Rate of its frames, for fairness = "rate".
+        rate_bps as "rate": Option<u64> =
+            rate().depends("the rate of the scenario's station of this name, else the highest of all");
+    }
+}

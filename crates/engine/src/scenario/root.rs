@@ -1,0 +1,112 @@
+//! The table that a scenario file is, and what it says of a run.
+
+use super::flows::{Connections, DatagramFlow, SensorFlow, StationTcp};
+use super::gateway_table::GatewayTable;
+use super::wired::{Dumbbell, FlowTable, ParkingLot};
+use crate::app::{Datagrams, SensorSettings, UdpSettings};
+use crate::bottleneck::VsbSettings;
+use crate::channel::ErrorKeys;
+use crate::conflict::CsmaTable;
+use crate::kernel::time::Span;
+use crate::link::{LinkSettings, Wire};
+use crate::mac::{Cell, DATA_RATE, NodeAccess};
+use crate::notation::setting::{MS, S, count, duration, inner, listed, shorthand, tables, title};
+use crate::queue::{QueueSetting, queue};
+use super::record::Record;
+use crate::table;
+use crate::tcp::TcpSettings;
+
+table! {
+    /// A WiFi hot-spot (one access point, its stations, their flows to servers behind a wire), a network of wired links with its flows, or both.
+    pub struct Root in "scenario" {
+        /// Title shown in results.
+        name: Option<String> = title().depends("the file's name without its ending");
+        /// Simulated time of each replication, warm-up included.
+        duration: Span = duration(MS..=1_000_000 * S).required();
+        all_of RootKeys;
+    }
+}
+
+table! {
+    /// A gateway, with or without a scenario.
+    pub struct GatewayRoot in "scenario" {
+        /// Title shown in results.
+        name: Option<String> = title().depends("the file's name without its ending");
+        /// Simulated time of each replication, warm-up included.
+        duration: Option<Span> = duration(MS..=1_000_000 * S).absent("nothing is simulated");
+        all_of RootKeys;
+    }
+}
+
+table! {
+    /// The rest of the file.
+    pub struct RootKeys in "scenario" {
+        /// Time cut from the start of each replication before anything is measured.
+        warmup: Option<Span> =
+            duration(0..=1_000_000 * S).depends("a tenth of the duration, at most 20 s");
+        /// Number of independent replications; intervals are taken over them.
+        replications: u32 = count(1..=10_000).default(5);
+        /// Seed of all random streams.
+        seed: u64 = count(0..=(1 << 53) - 1).default(1);
+        /// The k-th flow of the file (k = 0, 1, ...) starts k times this later.
+        stagger: Span = duration(0..=1_000 * S).default("0 s");
+        /// The WLAN cell: physical layer, and medium access of all nodes.
+        key cell: Cell = inner().absent("no cell; needed with stations");
+        /// The wired link between the access point and the servers, same both ways.
+        key wire: Wire = inner().depends("an ideal wire");
+        /// A virtual shared bottleneck in front of the access point.
+        key vsb: VsbSettings = inner().absent("none");
+        /// Settings of all TCP connections.
+        key tcp: TcpSettings = inner().depends("the defaults of its keys");
+        /// Settings of all UDP sources.
+        key udp: UdpSettings = inner().depends("the defaults of its keys");
+        /// Stations by name: ASCII letters, digits, `-` and `_`, at most 64, first a letter or digit; not `ap`.
+        key station: StationTable = tables().absent("no stations");
+        /// Wired links by name; names as for stations.
+        key link: LinkSettings = tables().absent("no links");
+        /// Two routers with one bottleneck.
+        key dumbbell: Dumbbell = inner().absent("none");
+        /// Routers in a row with a bottleneck between each two.
+        key parking_lot: ParkingLot = inner().absent("none");
+        /// Wireless links of which each hears only some others: a network by its conflict graph.
+        key csma: CsmaTable = inner().absent("none");
+        /// The queue in front of the bottlenecks of a dumbbell or parking_lot, on the way of the data.
+        key queue: QueueSetting = queue().default(1_000);
+        /// Flows between wired nodes by name; names as for stations.
+        key flow: FlowTable = tables().absent("no such flows");
+        /// What to record beside the means.
+        key record: Record = inner().depends("means only");
+        /// How `lasthop gateway` enforces fairness on Linux; simulations do not read it.
+        key gateway: GatewayTable = inner().absent("no gateway");
+    }
+}
+
+table! {
+    /// A station, or with count a group of equal stations.
+    pub struct StationTable in "station" {
+        /// Makes stations NAME-1 to NAME-count.
+        count: Option<u64> = count(1..=10_000).depends("one station with the table's own name");
+        /// Rate of data frames from the station, and to it unless downlink_rate or cell.ap.rate says otherwise.
+        rate: Option<u64> = listed(&DATA_RATE).depends("cell.rate");
+        /// Rate of data frames to the station.
+        downlink_rate: Option<u64> = listed(&DATA_RATE).depends("cell.ap.rate, else the station's rate");
+        /// Queue of each category: its limit, or a table with limit and discipline.
+        key queue: QueueSetting = queue().depends("cell.queue");
+        all_of ErrorKeys;
+        /// Settings of the station's TCP connections.
+        key tcp: StationTcp = inner().depends("the scenario's tcp");
+        /// TCP connections from the station to its server.
+        key upload: Connections = shorthand(Connections::connections).depends("none");
+        /// TCP connections from the server to the station.
+        key download: Connections = shorthand(Connections::connections).depends("none");
+        /// A UDP source at the station.
+        key udp_up: DatagramFlow = shorthand(Datagrams::rate).depends("none");
+        /// A UDP source at the server.
+        key udp_down: DatagramFlow = shorthand(Datagrams::rate).depends("none");
+        /// A sensor at the station: small reports to the server, now and then.
+        key sensor_up: SensorFlow = shorthand(SensorSettings::every).depends("none");
+        /// Small reports, such as commands, from the server to the station.
+        key sensor_down: SensorFlow = shorthand(SensorSettings::every).depends("none");
+        all_of NodeAccess, inherits "cell";
+    }
+}

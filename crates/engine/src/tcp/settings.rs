@@ -1,0 +1,80 @@
+//! What a file says of TCP connections.
+
+use super::congestion::{CompoundSettings, CongestionControl};
+use crate::kernel::time::Span;
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problems, Refused};
+use crate::notation::setting::{S, US, count, duration, flag, inner, size, word};
+use crate::table;
+
+table! {
+    /// Settings of TCP connections.
+    pub struct TcpSettings: Copy in "tcp" {
+        /// Congestion control of the sender.
+        congestion: CongestionControl = word().default(CongestionControl::NewReno), by congestion;
+        /// Parameters of Compound TCP.
+        within compound: CompoundSettings = inner().depends("the published values");
+        /// HyStart++: the first slow start ends when the round-trip time rises, not with a loss.
+        hystart: bool = flag().default(false);
+        /// Explicit congestion notification (RFC 3168): queues that can mark do so in place of drops.
+        ecn: bool = flag().default(false);
+        /// Selective acknowledgements and recovery by them (RFC 6675); not with congestion "tahoe".
+        sack: bool = flag().default(false);
+        /// Proportional rate reduction in recovery (RFC 9937); needs sack.
+        prr: bool = flag().default(false);
+        /// Receive window in packets.
+        window_packets as "window": u32 = count(1..=65_535).default(42);
+        /// Initial congestion window in packets.
+        initial_cwnd_packets as "initial_window": u32 = count(1..=65_535).default(2);
+        /// Acknowledge every second segment or after ack_delay; otherwise every segment.
+        delayed_ack: bool = flag().default(true);
+        /// Delayed-ACK timer.
+        ack_delay: Span = duration(0..=10 * S).default("100 ms");
+        /// Time the receiver takes to make an ACK.
+        ack_processing: Span = duration(0..=10 * S).default("0 s");
+        /// Payload of a full segment.
+        mss_bytes as "mss": u32 = size(1..=2_304).default("1460 B");
+        /// TCP/IP header of a segment, and size of an ACK.
+        header_bytes as "header": u32 = size(1..=256).default("40 B");
+        /// Least retransmission timeout.
+        min_rto: Span = duration(US..=60 * S).default("200 ms");
+        /// Retransmission timeout before the first round-trip sample.
+        initial_rto: Span = duration(US..=60 * S).default("1 s");
+        /// Segments to send; none: without end.
+        beside segments: Option<u64> = None;
+    }
+}
+
+/// The congestion control, with the settings of one from outside.
+fn congestion(layers: &Layers) -> Result<CongestionControl, Refused> {
+    match layers.need(TcpSettings::congestion)? {
+        CongestionControl::Outside(control) => {
+            control.configured(layers).map(CongestionControl::Outside)
+        }
+        ours => Ok(ours),
+    }
+}
+
+impl TcpSettings {
+    /// Tahoe has no recovery to which a scoreboard could say what is missing, and only with one can
+    /// proportional rate reduction count. Said once of a value that several flows share.
+    pub(crate) fn check(layers: Layers, problems: &mut Problems) {
+        let on = |key| layers.said(key).filter(|said| said.value);
+        let congestion = layers.said(TcpSettings::congestion);
+        if let Some(sack) = on(TcpSettings::sack)
+            && congestion.is_some_and(|said| said.value == CongestionControl::Tahoe)
+            && !problems.concern(&sack.path)
+        {
+            let message = "true contradicts the congestion control \"tahoe\", which sends everything \
+                           again after a loss; allowed is false";
+            problems.add(sack.origin, &sack.path, message.to_owned());
+        }
+        if let Some(prr) = on(TcpSettings::prr)
+            && on(TcpSettings::sack).is_none()
+            && !problems.concern(&prr.path)
+        {
+            let message = "true needs selective acknowledgements; allowed is false, or sack = true";
+            problems.add(prr.origin, &prr.path, message.to_owned());
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! The flows of a world: endpoints, sources that fill queues, connections that come and go, sensors,
+//! ACKs in the making.
+//!
+//! Whatever happens to an endpoint is told here, and the endpoint says what it wants to send
+//! ([`Wants`]); who carries it is not known here.
+//!
+//! | question | place |
+//! |---|---|
+//! | what a flow keeps and counts | [`super::flow`] |
+//! | what an endpoint does with a packet, a timer, a start or a stop | here |
+//! | connections of web sources | [`super::web`] |
+//! | endpoints that act ahead of time | [`super::ahead`] |
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ahead::Ahead;
+use super::clock::Clock;
+use super::flow::{Endpoints, FlowState};
+use super::journey::Step;
+use super::numbers::{self, Owner};
+use super::radio::Radio;
+use super::web::Webs;
+use super::wires::Wires;
+use crate::cell::Greedy;
+use crate::kernel::streams::Streams;
+use crate::kernel::time::{Span, Time};
+use crate::packet::{Ecn, Packet, PacketKind};
+use crate::queue::HeadQueue;
+use crate::scenario::{CsmaFlow, Flow, Scenario};
+use crate::tcp::Ack;
+
+/// All flows.
+pub(crate) struct Flows {
+    /// By number: those of the scenario, then users', then pings, then connections.
+    pub(super) states: Vec<FlowState>,
+    pub(super) ahead: Ahead,
+    pub(super) webs: Webs,
+    making: Making,
+    /// Next report of each sensor, and its flow.
+    reports: BTreeSet<(Time, u32)>,
+    /// Greedy flows that feed each queue of the radio.
+    greedy: Vec<Vec<u32>>,
+    /// Legs of its way that a packet in their queue has begun: on air the first link of its route.
+    greedy_hop: u8,
+}
+
+/// ACKs that take time to make.
+#[derive(Default)]
+struct Making {
+    /// By the instant they are sent and their order.
+    acks: BTreeMap<(Time, u64), (u32, Ack)>,
+    made: u64,
+}
+
+/// What an endpoint to which something has happened wants to send.
+pub(super) enum Wants {
+    Nothing,
+    /// A packet.
+    Packet(Packet),
+    /// All that the TCP sender of this flow may send.
+    All(usize),
+    /// As much as this queue of the radio takes.
+    Fill(u32),
+}
+
+impl Flows {
+    /// The flows of `scenario`, of which none has begun; `users` are those of a CSMA network, `queues` the
+    /// number of the radio's.
+    pub(super) fn new(
+        scenario: &Scenario,
+        users: &[Flow],
+        queues: usize,
+        reach: Span,
+        streams: &Streams,
+    ) -> Flows {
+        let mut webs = Webs::new(numbers::first_connection(scenario));
+        let flows = scenario.flows.iter().chain(users);
+        let mut states: Vec<FlowState> = flows
+            .map(|flow| FlowState::new(flow, streams, &mut webs.sources))
+            .collect();
+        if let Some(vsb) = &scenario.vsb {
+            let stations = scenario.stations.iter();
+            states.extend(stations.map(|_| FlowState::pings(vsb.ping_bytes)));
+        }
+        Flows {
+            states,
+            ahead: Ahead::new(scenario.flows.len(), reach),
+            webs,
+            making: Making::default(),
+            reports: BTreeSet::new(),
+            greedy: vec![Vec::new(); queues],
+            greedy_hop: u8::from(scenario.csma.is_some()),
+        }
+    }
+
+    /// A packet has come to the endpoint it is for. What is to be done next: an answer takes the packet's
+    /// place.
+    #[inline(never)]
+    pub(super) fn take(&mut self, now: Time, packet: &mut Packet, clock: &mut Clock) -> Step {
+        let number = packet.flow;
+        let index = number as usize;
+        let flow = &mut self.states[index];
+        match (&flow.endpoints, packet.kind) {
+            (Endpoints::Tcp(_), PacketKind::Segment) => {
+                let ack = flow.take_segment(now, packet);
+                let receiver = &flow.tcp().1;
+                let timer = receiver.deadline();
+                let complete = receiver.expected() > flow.last;
+                if timer < Time::NEVER {
+                    clock.arm(Owner::Receiver(index), timer);
+                }
+                let ack = ack.and_then(|ack| self.make_ack(now, number, ack, clock));
+                if complete {
+                    self.message_arrived(now, index, clock);
+                }
+                match ack {
+                    Some(ack) => {
+                        *packet = ack;
+                        Step::Leaves
+                    }
+                    None => Step::UnderWay,
+                }
+            }
+            (Endpoints::Tcp(_), PacketKind::Ack) => {
+                flow.take_ack(now, packet);
+                Step::LetsGo
+            }
+            (Endpoints::Udp(_), _) => {
+                flow.counters.arrived += 1;
+                flow.counters.delivered += 1;
+                flow.counters.delay_ns += now.since(packet.stamp).0;
+                flow.counters.delay_samples += 1;
+                if let Some(reports) = &mut flow.reports {
+                    reports.arrive(now, packet.number);
+                }
+                Step::UnderWay
+            }
+            (Endpoints::Ping, PacketKind::Ack) => {
+                flow.counters.acks_arrived += 1;
+                Step::Pong
+            }
+            (Endpoints::Ping, _) => {
+                flow.counters.arrived += 1;
+                flow.counters.acks_sent += 1;
+                *packet = Packet {
+                    queued: now,
+                    bytes: flow.ack_bytes,
+                    hop: 0,
+                    kind: PacketKind::Ack,
+                    ecn: Ecn::NotCapable,
+                    ..*packet
+                };
+                Step::Leaves
+            }
+            (Endpoints::Tcp(_), PacketKind::Datagram) => {
+                unreachable!("a TCP flow sends no datagrams")
+            }
+            (Endpoints::Web(_), _) => unreachable!("packets are of a web source's connections"),
+        }
+    }
+
+    /// Counts a packet that is lost.
+    #[inline]
+    pub(super) fn lose(&mut self, packet: &Packet) {
+        let counters = &mut self.states[packet.flow as usize].counters;
+        if packet.is_data() {
+            counters.lost += 1;
+        } else {
+            counters.acks_lost += 1;
+        }
+    }
+
+    /// Counts what the radio has lost.
+    #[inline(always)]
+    pub(super) fn lose_all(&mut self, radio: &mut Radio) {
+        while let Some(packet) = radio.take_lost() {
+            self.lose(&packet);
+        }
+    }
+
+    /// A segment calls for an ACK, which takes the flow's processing time to make; it, if that is none.
+    #[inline(always)]
+    fn make_ack(&mut self, now: Time, number: u32, ack: Ack, clock: &mut Clock) -> Option<Packet> {
+        let flow = &mut self.states[number as usize];
+        let processing = flow.ack_processing;
+        if processing == Span::ZERO {
+            return Some(flow.ack(now, number, ack));
+        }
+        let at = now + processing;
+        let making = &mut self.making;
+        making.acks.insert((at, making.made), (number, ack));
+        making.made += 1;
+        clock.arm(Owner::Acks, at);
+        None
+    }
+
+    /// The earliest ACK in the making is made.
+    pub(super) fn ack_made(&mut self, now: Time, clock: &mut Clock) -> Wants {
+        let made = self.making.acks.pop_first();
+        let next = self.making.acks.first_key_value();
+        clock.set(Owner::Acks, next.map_or(Time::NEVER, |(&(at, _), _)| at));
+        match made {
+            Some((_, (number, ack))) => {
+                Wants::Packet(self.states[number as usize].ack(now, number, ack))
+            }
+            None => Wants::Nothing,
+        }
+    }
+
+    /// Nothing of flow `number` is outstanding or under way, so that it can carry another connection.
+    pub(super) fn is_free(&self, number: u32) -> bool {
+        let mut in_the_making = self.making.acks.values();
+        self.states[number as usize].is_done() && !in_the_making.any(|&(flow, _)| flow == number)
+    }
+
+    /// Lets the clock know when the timer of the sender of flow `index` is due.
+    #[inline]
+    pub(super) fn rearm(&mut self, index: usize, clock: &mut Clock) {
+        if let Endpoints::Tcp(tcp) = &self.states[index].endpoints {
+            let deadline = tcp.0.deadline();
+            self.set_timer(index, deadline, clock);
+        }
+    }
+
+    /// Sets the timer of the sender of flow `index`.
+    #[inline(never)]
+    pub(super) fn set_timer(&mut self, index: usize, deadline: Time, clock: &mut Clock) {
+        self.states[index].timer = clock.reset(Owner::Sender(index), deadline);
+    }
+
+    /// The timer of the receiver of flow `index` is due, or was.
+    pub(super) fn receiver_timer(&mut self, now: Time, index: usize, clock: &mut Clock) -> Wants {
+        let receiver = &mut self.states[index].tcp().1;
+        let ack = match receiver.deadline() <= now {
+            true => receiver.on_timer(now),
+            false => None,
+        };
+        let next = receiver.deadline();
+        clock.set(Owner::Receiver(index), next);
+        let ack = ack.and_then(|ack| self.make_ack(now, index as u32, ack, clock));
+        ack.map_or(Wants::Nothing, Wants::Packet)
+    }
+
+    /// The timer of the source of flow `index` is due, or was; a source of pings has none.
+    pub(super) fn sender_timer(
+        &mut self,
+        now: Time,
+        index: usize,
+        wires: &mut Wires,
+        clock: &mut Clock,
+    ) -> Wants {
+        if self.states[index].last != u32::MAX
+            && let Some(wants) = self.serve_web(now, index, wires, clock)
+        {
+            return wants;
+        }
+        let flow = &mut self.states[index];
+        match &mut flow.endpoints {
+            Endpoints::Tcp(tcp) => {
+                if tcp.0.deadline() > now {
+                    let next = tcp.0.deadline();
+                    self.set_timer(index, next, clock);
+                    return Wants::Nothing;
+                }
+                tcp.0.on_timer(now);
+                self.set_timer(index, Time::NEVER, clock);
+                Wants::All(index)
+            }
+            Endpoints::Udp(source) => {
+                let number = source.send();
+                let next = source.deadline();
+                self.set_timer(index, next, clock);
+                Wants::Packet(self.states[index].datagram(now, index as u32, number))
+            }
+            Endpoints::Web(web) => {
+                let web = *web;
+                self.arrive_at_web(now, index, web, wires, clock)
+            }
+            Endpoints::Ping => Wants::Nothing,
+        }
+    }
+
+    /// Flow `index` begins.
+    pub(super) fn start(
+        &mut self,
+        now: Time,
+        index: usize,
+        wires: &mut Wires,
+        clock: &mut Clock,
+    ) -> Wants {
+        let flow = &mut self.states[index];
+        flow.started_at = now;
+        if flow.reports.is_some() {
+            self.start_reports(now, index, clock);
+            return Wants::Nothing;
+        }
+        match &mut flow.endpoints {
+            Endpoints::Ping => Wants::Nothing, // the bottleneck has a time of its own
+            Endpoints::Web(web) => {
+                let web = *web;
+                self.webs.sources[web as usize].open(now);
+                self.arrive_at_web(now, index, web, wires, clock)
+            }
+            Endpoints::Tcp(tcp) => {
+                tcp.0.open(now);
+                flow.cwnd_since = now;
+                flow.cwnd = tcp.0.cwnd();
+                Wants::All(index)
+            }
+            Endpoints::Udp(source) => {
+                source.open(now);
+                let due = source.deadline();
+                if source.is_greedy() {
+                    let queue = wires.queue_of(index as u32);
+                    self.greedy[queue as usize].push(index as u32);
+                    return Wants::Fill(queue);
+                }
+                let timer = flow.timer;
+                self.set_timer(index, due.min(timer), clock);
+                Wants::Nothing
+            }
+        }
+    }
+
+    /// Flow `index` has no new data.
+    pub(super) fn stop(&mut self, index: usize, clock: &mut Clock) {
+        let flow = &mut self.states[index];
+        if flow.reports.is_some() {
+            return self.stop_reports(index, clock);
+        }
+        match &mut flow.endpoints {
+            Endpoints::Ping => {} // no flow of the schedule
+            Endpoints::Tcp(tcp) => tcp.0.close(),
+            Endpoints::Web(web) => self.webs.sources[*web as usize].close(),
+            Endpoints::Udp(source) => {
+                source.close();
+                let queues = self.greedy.iter_mut();
+                queues.for_each(|flows| flows.retain(|&flow| flow as usize != index));
+            }
+        }
+    }
+
+    /// The sensor of flow `index` starts.
+    fn start_reports(&mut self, now: Time, index: usize, clock: &mut Clock) {
+        let flow = &mut self.states[index];
+        if let Endpoints::Tcp(tcp) = &flow.endpoints {
+            flow.cwnd_since = now;
+            flow.cwnd = tcp.0.cwnd();
+        }
+        if let Some(reports) = &mut flow.reports {
+            reports.open(now);
+            self.reports.insert((reports.deadline(), index as u32));
+        }
+        self.arm_reports(clock);
+    }
+
+    /// The sensor of flow `index` stops; what it has reported is still delivered.
+    fn stop_reports(&mut self, index: usize, clock: &mut Clock) {
+        if let Some(reports) = &mut self.states[index].reports {
+            self.reports.remove(&(reports.deadline(), index as u32));
+            reports.close();
+        }
+        self.arm_reports(clock);
+    }
+
+    /// The earliest report is made.
+    pub(super) fn report(&mut self, now: Time, clock: &mut Clock) -> Wants {
+        let Some((_, number)) = self.reports.pop_first() else {
+            return Wants::Nothing;
+        };
+        let flow = &mut self.states[number as usize];
+        if let Some(reports) = &mut flow.reports {
+            reports.make(now);
+            self.reports.insert((reports.deadline(), number));
+        }
+        let wants = match &mut flow.endpoints {
+            Endpoints::Tcp(tcp) => {
+                tcp.0.supply(1);
+                Wants::All(number as usize)
+            }
+            Endpoints::Udp(source) => {
+                let datagram = source.send();
+                Wants::Packet(flow.datagram(now, number, datagram))
+            }
+            Endpoints::Web(_) | Endpoints::Ping => unreachable!("sensors are stations'"),
+        };
+        self.arm_reports(clock);
+        wants
+    }
+
+    fn arm_reports(&mut self, clock: &mut Clock) {
+        let next = self.reports.first().map_or(Time::NEVER, |&(at, _)| at);
+        clock.set(Owner::Reports, next);
+    }
+
+    /// What is measured is measured from `now` on.
+    pub(super) fn begin_to_measure(&mut self, now: Time) {
+        for flow in &mut self.states {
+            flow.begin_to_measure(now);
+        }
+        self.webs.begin_to_measure();
+    }
+
+    /// The flows by number: those of the scenario, then users', then pings, then connections.
+    pub(crate) fn states(&self) -> &[FlowState] {
+        &self.states
+    }
+
+    /// Web sources with their connections.
+    pub(crate) fn webs(&self) -> &Webs {
+        &self.webs
+    }
+
+    /// Packets that have come to their endpoint, which has to wait for them.
+    pub(crate) fn held_up(&self) -> impl Iterator<Item = &Packet> {
+        self.ahead.packets()
+    }
+}
+
+impl Greedy for Flows {
+    /// In turn, up to the queue's limit.
+    #[inline(always)]
+    fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue) {
+        if !self.greedy[number as usize].is_empty() {
+            self.feed(now, number, queue);
+        }
+    }
+}
+
+impl Flows {
+    #[inline(never)]
+    fn feed(&mut self, now: Time, number: u32, queue: &mut HeadQueue) {
+        while !queue.is_full(now) {
+            let members = &mut self.greedy[number as usize];
+            let index = members[0];
+            members.rotate_left(1);
+            let flow = &mut self.states[index as usize];
+            let Endpoints::Udp(source) = &mut flow.endpoints else {
+                unreachable!("only datagram sources are greedy")
+            };
+            let datagram = source.send();
+            let mut packet = flow.datagram(now, index, datagram);
+            packet.hop = self.greedy_hop;
+            queue.offer(now, packet);
+        }
+    }
+}
+
+/// The users of a CSMA network as flows.
+pub(super) fn users_of(scenario: &Scenario) -> Vec<Flow> {
+    let networks = scenario.csma.iter();
+    networks
+        .flat_map(|csma| csma.flows.iter().map(CsmaFlow::to_flow))
+        .collect()
+}

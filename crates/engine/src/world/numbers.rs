@@ -1,0 +1,156 @@
+//! Numbers of everything that is looked up by number: links, flows, slots of the agenda.
+//!
+//! ```text
+//! links   0 wire down | 1 wire up | 2 ... links of the scenario | the bottleneck || on air | on air, back
+//! flows   0 ... flows of the scenario | users | pings, one for each station | connections
+//! slots   links but those on air | schedule | readings | ACKs in the making | reports
+//!         | control, with users | sender and receiver of flow 0, of flow 1, ...
+//! ```
+//!
+//! Events of the same instant leave the agenda in the order of their slots.
+
+use crate::scenario::Scenario;
+
+/// The two directions of the cell's wire.
+pub(super) const WIRE_DOWN: u32 = 0;
+pub(super) const WIRE_UP: u32 = 1;
+/// The first link of the network.
+const NETWORK: u32 = 2;
+
+/// Number of link `index` of the scenario.
+pub(super) fn of_network(index: usize) -> u32 {
+    NETWORK + index as u32
+}
+
+/// The index in the scenario of link `number`, if it is one of those.
+pub(super) fn in_network(number: u32, scenario: &Scenario) -> Option<usize> {
+    let index = number.checked_sub(NETWORK)? as usize;
+    (index < scenario.links.len()).then_some(index)
+}
+
+/// Number of the bottleneck, if there is one.
+pub(super) fn of_bottleneck(scenario: &Scenario) -> Option<u32> {
+    let behind = of_network(scenario.links.len());
+    scenario.vsb.map(|_| behind)
+}
+
+/// How many links are no links on air.
+pub(super) fn wired(scenario: &Scenario) -> usize {
+    of_network(scenario.links.len()) as usize + usize::from(scenario.vsb.is_some())
+}
+
+/// Number of the link on air whose queue is queue `queue` of the radio; those back come last.
+pub(super) fn on_air(queue: usize, scenario: &Scenario) -> u32 {
+    (wired(scenario) + queue) as u32
+}
+
+/// Flow that stands for the pings of the first station.
+pub(super) fn first_ping(scenario: &Scenario) -> usize {
+    let users = scenario.csma.as_ref().map_or(0, |csma| csma.flows.len());
+    scenario.flows.len() + users
+}
+
+/// First flow that is a connection's.
+pub(super) fn first_connection(scenario: &Scenario) -> usize {
+    let pinged = scenario.vsb.map_or(0, |_| scenario.stations.len());
+    first_ping(scenario) + pinged
+}
+
+/// Who has a slot of the agenda.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// A link: the departure from its queue.
+    Link(usize),
+    /// What is planned: starts, stops, changes of channels.
+    Schedule,
+    /// Readings of windows and queues.
+    Gauge,
+    /// ACKs in the making.
+    Acks,
+    /// Reports of sensors.
+    Reports,
+    /// Prices and numbers of connections of a CSMA network.
+    Control,
+    /// The timer of a flow's sender.
+    Sender(usize),
+    /// The timer of a flow's receiver.
+    Receiver(usize),
+}
+
+/// Which slot of the agenda is whose.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slots {
+    links: usize,
+    has_control: bool,
+}
+
+impl Slots {
+    pub(super) fn new(scenario: &Scenario) -> Slots {
+        Slots {
+            links: wired(scenario),
+            has_control: scenario.csma.is_some(),
+        }
+    }
+
+    /// Slots with `flows` flows.
+    pub(super) fn count(self, flows: usize) -> usize {
+        self.of(Owner::Sender(flows))
+    }
+
+    /// The slot of `owner`.
+    #[inline(always)]
+    pub(super) fn of(self, owner: Owner) -> usize {
+        let first_flow = self.links + 4 + usize::from(self.has_control);
+        match owner {
+            Owner::Link(number) => number,
+            Owner::Schedule => self.links,
+            Owner::Gauge => self.links + 1,
+            Owner::Acks => self.links + 2,
+            Owner::Reports => self.links + 3,
+            Owner::Control => self.links + 4,
+            Owner::Sender(flow) => first_flow + 2 * flow,
+            Owner::Receiver(flow) => first_flow + 2 * flow + 1,
+        }
+    }
+
+    /// Whose `slot` is.
+    #[inline]
+    pub(super) fn owner(self, slot: usize) -> Owner {
+        let Some(behind) = slot.checked_sub(self.links) else {
+            return Owner::Link(slot);
+        };
+        let first_flow = 4 + usize::from(self.has_control);
+        match (behind.checked_sub(first_flow), behind) {
+            (Some(timer), _) if timer % 2 == 0 => Owner::Sender(timer / 2),
+            (Some(timer), _) => Owner::Receiver(timer / 2),
+            (None, 0) => Owner::Schedule,
+            (None, 1) => Owner::Gauge,
+            (None, 2) => Owner::Acks,
+            (None, 3) => Owner::Reports,
+            (None, _) => Owner::Control,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_slot_has_one_owner() {
+        for has_control in [false, true] {
+            let slots = Slots {
+                links: 3,
+                has_control,
+            };
+            for slot in 0..slots.count(5) {
+                assert_eq!(slots.of(slots.owner(slot)), slot);
+            }
+            let receiver = slots.of(Owner::Receiver(4));
+            assert_eq!(
+                (slots.count(5), slots.owner(receiver)),
+                (receiver + 1, Owner::Receiver(4))
+            );
+        }
+    }
+}

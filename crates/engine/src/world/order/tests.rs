@@ -1,0 +1,78 @@
+//! One test for each condition under which a link is entered ahead of time.
+
+use super::super::World;
+use crate::scenario::{Format, parse};
+
+/// Whether packets enter the link with this name ahead of time.
+fn is_entered(settings: &str, name: &str) -> bool {
+    let text = format!("duration = \"2 s\"\nwarmup = \"1 s\"\n{settings}");
+    let scenario = match parse(&text, Format::Toml, "test.toml", &[]) {
+        Ok(scenario) => scenario,
+        Err(problems) => panic!("{problems:?} in {text}"),
+    };
+    let world = World::new(&scenario, 0).expect("a network");
+    let link = world.wires.links().iter().find(|link| link.name() == name);
+    link.is_some_and(|link| link.enters_ahead())
+}
+
+fn dumbbell(flows: &str) -> String {
+    format!("dumbbell = {{ flows = 0, bottleneck = \"20 Mbps\" }}\n{flows}")
+}
+
+#[test]
+fn hosts_equally_far_without_a_rate_feed_a_link_in_order() {
+    let equal = dumbbell("flow.a = { count = 3, rtt = \"40 ms\" }\n");
+    assert!(is_entered(&equal, "bottleneck"));
+}
+
+#[test]
+fn hosts_at_different_distances_do_not() {
+    let apart = dumbbell("flow.a = { rtt = \"40 ms\" }\nflow.b = { rtt = \"50 ms\" }\n");
+    assert!(!is_entered(&apart, "bottleneck"));
+}
+
+#[test]
+fn hosts_with_a_rate_or_jitter_do_not() {
+    for setting in ["access = \"2 Mbps\"", "jitter = \"1 ms\""] {
+        let hosts = dumbbell(&format!(
+            "flow.a = {{ count = 2, rtt = \"40 ms\", {setting} }}\n"
+        ));
+        assert!(!is_entered(&hosts, "bottleneck"), "{setting}");
+    }
+}
+
+#[test]
+fn one_other_link_feeds_a_link_in_order() {
+    let lone = dumbbell("flow.a = { rtt = \"40 ms\", access = \"2 Mbps\" }\n");
+    assert!(is_entered(&lone, "bottleneck"));
+}
+
+#[test]
+fn a_link_that_decides_on_departure_is_never_entered_ahead_of_time() {
+    let queue = "queue = { limit = 50, codel = {} }\n";
+    let equal = dumbbell("flow.a = { count = 3, rtt = \"40 ms\" }\n");
+    assert!(!is_entered(&format!("{queue}{equal}"), "bottleneck"));
+}
+
+#[test]
+fn answers_equally_far_from_one_link_feed_the_way_back_in_order() {
+    let settings = |delayed| {
+        format!(
+            "tcp = {{ delayed_ack = {delayed} }}\n{}",
+            dumbbell("flow.a = { count = 3, rtt = \"40 ms\", access = \"2 Mbps\" }\n")
+        )
+    };
+    // whether ACKs leave at once or not, their hosts have a rate and an event waits for them
+    assert!(!is_entered(&settings("true"), "bottleneck/back"));
+    let at_once = format!(
+        "tcp = {{ delayed_ack = false }}\n{}",
+        dumbbell("flow.a = { count = 3, rtt = \"40 ms\" }\n")
+    );
+    assert!(is_entered(&at_once, "bottleneck/back"));
+}
+
+#[test]
+fn what_comes_off_the_air_is_known_when_it_arrives() {
+    let cell = "cell = { phy = \"802.11b\" }\nwire.delay = \"5 ms\"\nstation.a.upload = 1\n";
+    assert!(!is_entered(cell, "wire/up"));
+}

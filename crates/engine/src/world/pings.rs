@@ -1,0 +1,62 @@
+//! The virtual shared bottleneck in a world: pings are packets of flows of their own, one for each
+//! station, with the request as data and the answer as ACK.
+
+use super::World;
+use super::flow::{Endpoints, FlowState};
+use super::journey::Step;
+use super::numbers;
+use crate::bottleneck::{Bottleneck, Ping};
+use crate::kernel::time::Time;
+use crate::packet::Packet;
+
+impl FlowState {
+    /// The pings of a station.
+    pub(super) fn pings(bytes: u32) -> FlowState {
+        FlowState {
+            data_bytes: bytes as u16, // at most 1500, by the grammar
+            ack_bytes: bytes as u16,
+            endpoints: Endpoints::Ping,
+            ..FlowState::bare()
+        }
+    }
+}
+
+impl World<'_> {
+    /// The bottleneck begins, or the next ping is due.
+    pub(super) fn ping_event(&mut self, now: Time) {
+        let Some(bottleneck) = &mut self.bottleneck else {
+            return;
+        };
+        let (states, beside) = (&self.flows.states, &self.beside);
+        let datagrams = |station: usize| -> u64 {
+            let own = beside.iter().filter(|&&(_, of)| of == station);
+            own.map(|&(flow, _)| states[flow].counters.arrived).sum()
+        };
+        let ping = bottleneck.advance(now, datagrams);
+        let next = bottleneck.deadline();
+        self.set_bottleneck();
+        let first = numbers::first_ping(self.scenario);
+        if let Some(Ping { station, number }) = ping {
+            let index = first + station;
+            let packet = self.flows.states[index].datagram(now, index as u32, number);
+            self.travel(now, packet, Step::Leaves);
+        }
+        self.flows.set_timer(first, next, &mut self.clock);
+    }
+
+    /// The answer to a ping has come back.
+    pub(super) fn hear(&mut self, now: Time, answer: &Packet) {
+        if let Some(bottleneck) = &mut self.bottleneck {
+            bottleneck.answered(now, answer.number as u16);
+            self.set_bottleneck();
+        }
+    }
+
+    /// The bottleneck's link has the rate that is known now.
+    fn set_bottleneck(&mut self) {
+        let rate_bps = self.bottleneck.as_ref().and_then(Bottleneck::rate_bps);
+        if let Some(rate_bps) = rate_bps {
+            self.wires.set_bottleneck(rate_bps);
+        }
+    }
+}

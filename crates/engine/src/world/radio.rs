@@ -1,0 +1,200 @@
+//! The air of a world: which medium serves the queues in front of it.
+//!
+//! | access | arm | medium and queues |
+//! |---|---|---|
+//! | every node hears every other: DCF, EDCA | [`Radio::Cell`] | [`crate::cell`] |
+//! | links hear some of each other: CSMA on a conflict graph | [`Radio::Conflict`] | [`crate::conflict`] |
+//!
+//! Another access method is another arm: an object with the methods that are called here.
+
+use crate::cell::{Cell, Greedy};
+use crate::conflict::Conflict;
+use crate::kernel::streams::Streams;
+use crate::kernel::time::Time;
+use crate::mac::dcf::{NodeCounters, Outcome};
+use crate::packet::Packet;
+use crate::queue::HeadQueue;
+use crate::scenario::Scenario;
+
+/// The medium of a scenario, with its queues.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a world has one, and asks it at every turn"
+)]
+pub(crate) enum Radio {
+    /// One contention domain; without stations an access point that nobody talks to.
+    Cell(Cell),
+    /// Links on a conflict graph.
+    Conflict(Box<Conflict>),
+}
+
+/// What came off the air.
+pub(super) enum OffAir {
+    /// Nothing.
+    Nothing,
+    /// A packet that goes on over wires, or has come to its end.
+    GoesOn(Packet),
+    /// A packet for the endpoint at a station.
+    Arrived(Packet),
+}
+
+impl Radio {
+    pub(super) fn new(scenario: &Scenario, streams: &Streams) -> Radio {
+        match &scenario.csma {
+            None => Radio::Cell(Cell::new(
+                scenario.hotspot(),
+                scenario.vsb.is_some(),
+                streams,
+            )),
+            Some(csma) => Radio::Conflict(Box::new(Conflict::new(csma, streams))),
+        }
+    }
+
+    /// The latest instant that the medium can hold.
+    pub(super) fn horizon(&self) -> Time {
+        match self {
+            Radio::Cell(_) => Time::NEVER,
+            Radio::Conflict(conflict) => conflict.medium().horizon(),
+        }
+    }
+
+    /// When [`Radio::advance`] is due.
+    #[inline(always)]
+    pub(super) fn deadline(&mut self) -> Time {
+        match self {
+            Radio::Cell(cell) => cell.deadline(),
+            Radio::Conflict(conflict) => conflict.deadline(),
+        }
+    }
+
+    /// `packet` enters queue `number`; false if it is refused. What else is lost is to be fetched with
+    /// [`Radio::take_lost`].
+    #[inline(always)]
+    pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+        match self {
+            Radio::Cell(cell) => cell.offer(now, number, packet),
+            Radio::Conflict(conflict) => conflict.offer(now, number, packet),
+        }
+    }
+
+    /// Greedy sources begin to fill queue `number`.
+    pub(super) fn fill(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
+        match self {
+            Radio::Cell(cell) => cell.fill(now, number, sources),
+            Radio::Conflict(conflict) => conflict.fill(now, number, sources),
+        }
+    }
+
+    /// Does what is due at the deadline, `now`. `watch` sees each exchange of a cell when it has ended,
+    /// its frames still in their queues.
+    #[inline(always)]
+    pub(super) fn advance(
+        &mut self,
+        now: Time,
+        sources: &mut impl Greedy,
+        watch: Option<&mut OnExchange<'_>>,
+    ) -> OffAir {
+        match self {
+            Radio::Cell(cell) => {
+                let outcome = cell.end_exchange();
+                if let Some(watch) = watch {
+                    watch(cell, outcome);
+                }
+                match cell.clear(now, outcome, sources) {
+                    None => OffAir::Nothing,
+                    Some(received) if received.by_station => OffAir::Arrived(received.packet),
+                    Some(received) => OffAir::GoesOn(received.packet),
+                }
+            }
+            Radio::Conflict(conflict) => match conflict.advance(now, sources) {
+                None => OffAir::Nothing,
+                Some(packet) => OffAir::GoesOn(packet),
+            },
+        }
+    }
+
+    /// A packet that was given up on the air, or dropped by a queue after it had been taken.
+    #[inline(always)]
+    pub(super) fn take_lost(&mut self) -> Option<Packet> {
+        match self {
+            Radio::Cell(cell) => cell.take_lost(),
+            Radio::Conflict(conflict) => conflict.take_lost(),
+        }
+    }
+
+    /// The cell, if it is one.
+    pub(crate) fn cell(&self) -> Option<&Cell> {
+        match self {
+            Radio::Cell(cell) => Some(cell),
+            Radio::Conflict(_) => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub(super) fn cell_mut(&mut self) -> Option<&mut Cell> {
+        match self {
+            Radio::Cell(cell) => Some(cell),
+            Radio::Conflict(_) => None,
+        }
+    }
+
+    /// The links of a conflict graph, if it is one.
+    pub(crate) fn conflict(&self) -> Option<&Conflict> {
+        match self {
+            Radio::Cell(_) => None,
+            Radio::Conflict(conflict) => Some(conflict),
+        }
+    }
+
+    /// The same, to change them.
+    pub(super) fn conflict_mut(&mut self) -> Option<&mut Conflict> {
+        match self {
+            Radio::Cell(_) => None,
+            Radio::Conflict(conflict) => Some(conflict),
+        }
+    }
+
+    /// All queues, by number.
+    pub(crate) fn queues(&self) -> impl Iterator<Item = &HeadQueue> + Clone {
+        let count = match self {
+            Radio::Cell(cell) => cell.queues(),
+            Radio::Conflict(conflict) => conflict.queues(),
+        };
+        (0..count).map(|number| self.queue(number))
+    }
+
+    /// Queue `number`.
+    pub(crate) fn queue(&self, number: usize) -> &HeadQueue {
+        match self {
+            Radio::Cell(cell) => cell.queue(number),
+            Radio::Conflict(conflict) => conflict.queue(number),
+        }
+    }
+
+    /// Whether queue `number` may mark packets.
+    pub(crate) fn marks(&self, number: usize) -> bool {
+        match self {
+            Radio::Cell(cell) => cell.marks(number),
+            Radio::Conflict(conflict) => conflict.marks(),
+        }
+    }
+
+    /// Name of queue `number`.
+    pub(crate) fn queue_name(&self, number: usize) -> &str {
+        match self {
+            Radio::Cell(cell) => cell.queue_name(number),
+            Radio::Conflict(conflict) => conflict.name(number),
+        }
+    }
+
+    /// What the medium has done for queue `number`.
+    pub(crate) fn frames(&self, number: usize) -> NodeCounters {
+        match self {
+            Radio::Cell(cell) => cell.frames(number),
+            Radio::Conflict(conflict) => conflict.frames(number),
+        }
+    }
+}
+
+/// Who looks at exchanges when they have ended.
+pub(crate) type OnExchange<'a> = dyn FnMut(&Cell, Outcome) + 'a;

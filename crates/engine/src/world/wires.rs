@@ -1,0 +1,250 @@
+//! The wires of a world: links, the ways over them, packets on their way.
+//!
+//! A packet costs one event at each place where the order of arrivals is open: where several links
+//! meet, and at its end unless the endpoint acts ahead of time too ([`super::ahead`]). Between them it
+//! enters the links ahead of time, all at once ([`super::order`] says where that is exact).
+
+use super::clock::Clock;
+use super::flows::Flows;
+use super::numbers::{self, Owner};
+use super::order::Order;
+use super::routes::{Routes, WIRED};
+use crate::bottleneck;
+use crate::cell::Cell;
+use crate::kernel::calendar::Calendar;
+use crate::kernel::streams::Streams;
+use crate::kernel::time::{Span, Time};
+use crate::link::{self, Link};
+use crate::packet::Packet;
+use crate::scenario::{LinkSettings, Scenario};
+
+/// A full packet. [bytes]
+const FULL_BYTES: u64 = 1500;
+
+/// Width of the bins of the least utilisation, unless the scenario says otherwise.
+const UTILISATION_BIN: Span = Span(100_000_000);
+
+/// Links, ways, and packets on links.
+pub(crate) struct Wires {
+    /// By number, the bottleneck last.
+    pub(super) links: Vec<WiredLink>,
+    pub(super) routes: Routes,
+    /// Packets on links, by their arrival at the far ends and the links' numbers.
+    pub(super) carried: Calendar<Packet>,
+    /// Number of the bottleneck.
+    bottleneck: Option<usize>,
+}
+
+/// A link of the network: a cache line, where it is one of the many of hosts.
+#[repr(align(64))]
+pub(crate) struct WiredLink {
+    pub(super) link: Link,
+    label: Box<Label>,
+}
+
+impl WiredLink {
+    /// Whether packets enter it ahead of time.
+    pub(super) fn enters_ahead(&self) -> bool {
+        self.label.ahead
+    }
+
+    /// The link, for what it counts.
+    pub(crate) fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// Name in results.
+    pub(crate) fn name(&self) -> &str {
+        &self.label.name
+    }
+
+    /// Whether results show it.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.label.shown
+    }
+
+    /// Whether its queue may mark packets.
+    pub(crate) fn marks(&self) -> bool {
+        self.label.marks
+    }
+
+    /// When a packet that enters the link of a host at `at` leaves it.
+    #[inline(always)]
+    pub(super) fn pass_host(&mut self, at: Time, packet: &Packet) -> Time {
+        match &mut self.link {
+            Link::Host(host) => host.enter(at, packet),
+            Link::Pipe(_) | Link::Served(_) => unreachable!("legs know what links are"),
+        }
+    }
+}
+
+/// What no packet asks for.
+struct Label {
+    /// Packets enter the link ahead of time.
+    ahead: bool,
+    /// Results show it.
+    shown: bool,
+    /// Its queue may mark packets.
+    marks: bool,
+    /// Its name in results.
+    name: Box<str>,
+}
+
+impl Wires {
+    /// The wires of `scenario`, with nothing on its way, behind a `cell` if there is one.
+    pub(super) fn new(scenario: &Scenario, cell: Option<&Cell>, streams: &Streams) -> Wires {
+        let mut routes = Routes::new(scenario, cell);
+        let links = links_of(scenario, &mut routes, streams);
+        routes.lay_legs(&links);
+        Wires {
+            links,
+            routes,
+            carried: Calendar::new(reach_of(scenario)),
+            bottleneck: numbers::of_bottleneck(scenario).map(|number| number as usize),
+        }
+    }
+
+    /// The queue of the radio in which `packet` begins its way; `None` if it begins on wires.
+    #[inline(always)]
+    pub(super) fn first_queue(&self, packet: &Packet) -> Option<u32> {
+        let first = self.routes.first(packet);
+        (first != WIRED).then_some(first)
+    }
+
+    /// The queue of the radio that a greedy source fills.
+    pub(super) fn queue_of(&self, flow: u32) -> u32 {
+        self.routes.queue_of(flow, self.links.len())
+    }
+
+    /// The packet in service of link number `link` departs.
+    pub(super) fn depart(&mut self, now: Time, link: usize) {
+        if let Some((at, packet)) = self.links[link].link.depart(now) {
+            self.carried.push(at, link, packet);
+        }
+    }
+
+    /// Sets the rate of the bottleneck. [bit/s]
+    pub(super) fn set_bottleneck(&mut self, rate_bps: u64) {
+        if let Some(number) = self.bottleneck {
+            self.links[number].link.set_rate(rate_bps);
+        }
+    }
+
+    /// The links by number, the bottleneck last.
+    pub(crate) fn links(&self) -> &[WiredLink] {
+        &self.links
+    }
+
+    /// The bottleneck.
+    pub(crate) fn bottleneck(&self) -> Option<&WiredLink> {
+        self.bottleneck.map(|number| &self.links[number])
+    }
+
+    /// Whether link number `number` is the bottleneck.
+    pub(crate) fn is_bottleneck(&self, number: usize) -> bool {
+        self.bottleneck == Some(number)
+    }
+
+    /// Calls `visit` for each packet that is on a link or in the queue of one.
+    pub(crate) fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
+        self.carried.items().for_each(&mut *visit);
+        for wired in &self.links {
+            wired.link.each_packet(visit);
+        }
+    }
+
+    /// Every packet goes hop by hop, an event at each: what the shortcut must equal.
+    #[cfg(test)]
+    pub(super) fn hop_by_hop(&mut self) {
+        for wired in &mut self.links {
+            wired.label.ahead = false;
+        }
+        self.end_in_own_time();
+    }
+
+    /// Endpoints act in their own time.
+    #[cfg(test)]
+    pub(super) fn end_in_own_time(&mut self) {
+        self.routes.act_ahead(&[], &[]);
+        self.routes.lay_legs(&self.links);
+    }
+}
+
+/// After a packet came to a served link or left it.
+pub(super) fn attend(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, link: usize) {
+    settle(wires, flows, clock.now, link);
+    clock.set(Owner::Link(link), wires.links[link].link.deadline());
+}
+
+/// Accounts for packets that were to be lost on a link by now.
+pub(super) fn settle(wires: &mut Wires, flows: &mut Flows, now: Time, link: usize) {
+    while let Some(packet) = wires.links[link].link.settle(now) {
+        flows.lose(&packet);
+    }
+}
+
+/// The same for all links: what is counted holds at this instant.
+pub(super) fn settle_all(wires: &mut Wires, flows: &mut Flows, now: Time) {
+    (0..wires.links.len()).for_each(|link| settle(wires, flows, now, link));
+}
+
+/// Width of the scenario's bins.
+pub(super) fn bin_of(scenario: &Scenario) -> Span {
+    scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN)
+}
+
+/// Time that most packets are under way: the longest propagation, and a full packet on the slowest link.
+pub(super) fn reach_of(scenario: &Scenario) -> Span {
+    let wire = (scenario.wire.delay, scenario.wire.rate_bps);
+    let links = scenario
+        .links
+        .iter()
+        .map(|link| (link.delay + link.jitter + link.jitter, link.rate_bps));
+    let ways = links.chain([wire]).map(|(delay, rate_bps)| {
+        let service = rate_bps.map_or(Span::ZERO, |rate| Span::to_send(FULL_BYTES, rate));
+        delay + service
+    });
+    ways.max().unwrap_or(Span::ZERO)
+}
+
+/// The links of a scenario, at rest, the wire of its cell first and the bottleneck last. Routes learn
+/// which endpoints act ahead of time.
+fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<WiredLink> {
+    let measured = Time::ZERO + scenario.warmup..Time::ZERO + scenario.duration;
+    let bin = bin_of(scenario);
+    let wires = [
+        link::of_wire(&scenario.wire, "wire/down", ["servers", "ap"]),
+        link::of_wire(&scenario.wire, "wire/up", ["ap", "servers"]),
+    ];
+    let settings: Vec<&LinkSettings> = wires.iter().chain(&scenario.links).collect();
+    let order = Order::new(&settings, routes, scenario);
+    routes.act_ahead(&order.receivers, &order.senders);
+    let links = settings.iter().enumerate().map(|(number, settings)| {
+        let shown = !settings.of_host && settings.rate_bps.is_some();
+        let bin = shown.then_some(bin);
+        let link = Link::new(settings, streams, measured.clone(), bin);
+        let label = Label {
+            ahead: order.enter(number, &link),
+            shown,
+            marks: settings.queue.marks(),
+            name: settings.name.as_str().into(),
+        };
+        WiredLink {
+            link,
+            label: label.into(),
+        }
+    });
+    let shared = scenario.vsb.as_ref().map(|settings| WiredLink {
+        link: bottleneck::link_of(settings, scenario.hotspot(), streams, measured.clone(), bin),
+        label: Box::new(Label {
+            ahead: false,
+            shown: true,
+            marks: false,
+            name: "vsb".into(),
+        }),
+    });
+    links.chain(shared).collect()
+}
+
+#[cfg(test)]
+mod tests;
