@@ -17,7 +17,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH):$(HOME)/.cargo/bin
 # Build scripts look for this interpreter: the same one everywhere, so that nothing is built twice.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+RUST := Cargo.toml Cargo.lock $(shell find crates examples -name '*.rs' -o -name Cargo.toml)
 LINUX := $(wildcard tests/linux)
 QUICK := $(wildcard tests/python tests/equations)
 # Where CI runs as root, a kernel test that is skipped is one that was lost.
