@@ -159,10 +159,10 @@ long-rust: $(VENV)/.created
 	@$(STAGE) $@ $(CARGO) test --workspace --release -- --ignored
 
 long-python: build $(VENV)/.documenting
-	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m slow $(QUICK)
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" $(QUICK)
 
 long-validation: build $(VENV)/.documenting
-	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m slow tests/validation
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" tests/validation
 
 long-kernel: build $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) -m "slow or measured" $(KERNEL) $(LINUX)
