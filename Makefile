@@ -17,7 +17,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH):$(HOME)/.cargo/bin
 # Build scripts look for this interpreter: the same one everywhere, so that nothing is built twice.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+RUST := Cargo.toml Cargo.lock $(shell find crates examples -name '*.rs' -o -name Cargo.toml)
 LINUX := $(wildcard tests/linux)
 QUICK := $(wildcard tests/python tests/equations)
 # Where CI runs as root, a kernel test that is skipped is one that was lost.
@@ -60,7 +60,7 @@ $(VENV)/.created: .ci/bootstrap
 
 $(VENV)/.installed: $(VENV)/.created requirements.lock
 	@echo "installing packages (the first time this takes a minute or two)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@$(STAGE) "install packages" $(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	@touch $@
 
 # Editable: Python sources are used in place, so only Rust sources and metadata need this step. What
@@ -82,7 +82,7 @@ $(VENV)/.rust-tests: $(VENV)/.created $(RUST)
 
 # Here rather than in .ci/docs: no package may change while others use them.
 $(VENV)/.documenting: $(VENV)/.installed docs/requirements.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt
+	@$(STAGE) "install what docs need" $(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt
 	@touch $@
 
 build: $(VENV)/.built
@@ -159,10 +159,10 @@ long-rust: $(VENV)/.created
 	@$(STAGE) $@ $(CARGO) test --workspace --release -- --ignored
 
 long-python: build $(VENV)/.documenting
-	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m slow $(QUICK)
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" $(QUICK)
 
 long-validation: build $(VENV)/.documenting
-	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m slow tests/validation
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" tests/validation
 
 long-kernel: build $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) -m "slow or measured" $(KERNEL) $(LINUX)

@@ -188,6 +188,7 @@ ORDER = (
 )
 """Rooms of the engine from the ground up: none knows of one above it. [level]"""
 
+
 def rooms_of_engine() -> dict[str, set[str]]:
     """Rooms of the engine, and the rooms that each names; tests and comments do not count."""
     graph: dict[str, set[str]] = {}

@@ -20,6 +20,7 @@ from lasthop.stability import (
 from lasthop.stability.chart import changes
 
 
+@pytest.mark.slow
 def test_curve_of_delay_and_capacity_is_a_hyperbola() -> None:
     [curve] = hopf_curves(Case.of("red"), Axis("capacity", 50.0, 500.0), Axis("rtt", 0.01, 0.3))
     assert np.allclose(curve.x * curve.y, 8.4834104654, rtol=1e-9)

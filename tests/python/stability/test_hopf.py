@@ -198,6 +198,7 @@ def test_every_sign_of_a_chart_of_two_delays_is_that_of_its_roots() -> None:
     assert 0.0 < found.stable.mean() < 1.0
 
 
+@pytest.mark.slow
 def test_edges_nearer_than_the_steps_of_a_scan_are_seen() -> None:
     router = {"capacity": 138.9, "queue_weight": 1.2e-4, "max_p": 0.069, "delay": "queueing"}
     case = Case.of("red", TWO, **router, feedback="ecn", least_rest=2.0, most_window=1000.0)

@@ -1,5 +1,7 @@
 """The Hopf normal form: by hand, by the errata's signs, and by the cycles themselves."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -94,11 +96,18 @@ CASES = [
 ]
 
 
+@pytest.mark.smoke(2)
 @pytest.mark.parametrize(("model", "name", "low", "high", "values"), CASES)
 def test_amplitude_is_that_of_shrinking_cycles(
-    model: str, name: str, low: float, high: float, values: dict[str, object]
+    model: str,
+    name: str,
+    low: float,
+    high: float,
+    values: dict[str, object],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Parameter over the square of the amplitude is mu2 / 4, the closer the smaller the cycle."""
+    monkeypatch.setattr(sys.modules["lasthop.stability.branch"], "FINEST", 0)  # All on one mesh.
     [point] = hopf_points(Case.of(model, values), name, low, high)
     # Differences between two cycles, so that the mesh's small error of the Hopf point cancels.
     pairs = [

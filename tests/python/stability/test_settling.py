@@ -54,6 +54,7 @@ def test_where_no_end_is_met_it_is_the_cycle_of_collocation() -> None:
     assert ended.period == pytest.approx(cycle.period, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_period_is_that_of_the_motion_followed_for_long() -> None:
     """The queue stands empty for part of each period."""
     from lasthop.stability import integrate
