@@ -16,7 +16,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from lasthop.gateway import config
-from lasthop.gateway.config import Station
+from lasthop.gateway.config import KnownStation
 from lasthop.gateway.shaper import Shaper
 from lasthop.linux import rights
 from lasthop.linux.undo import UndoLog
@@ -132,10 +132,10 @@ def measure(stations: int) -> Times:
     )
 
 
-def station(k: int) -> Station:
+def station(k: int) -> KnownStation:
     """A station with two addresses."""
     v4 = ip_address(f"10.{k >> 16}.{k >> 8 & 0xFF}.{k & 0xFF}")
-    return Station(f"s{k}", "wlan", (v4, ip_address(f"2001:db8::{k:x}")))
+    return KnownStation(f"s{k}", "wlan", (v4, ip_address(f"2001:db8::{k:x}")))
 
 
 def timed(act: Callable[[], object]) -> float:

@@ -5,10 +5,10 @@ from typing import Final, TypedDict, final, type_check_only
 
 __all__ = [
     "VERSION",
+    "Scenario",
     "SimulationOutput",
     "Vbs",
     "Wce",
-    "check",
     "check_gateway",
     "data_rates",
     "emulate",
@@ -26,6 +26,22 @@ class Progress(TypedDict):
     replications: int
     simulated_s: float
     total_s: float
+
+@final
+class Scenario:
+    def __new__(
+        cls, content: bytes, format: str, source: str, settings: list[tuple[str, str]]
+    ) -> Scenario: ...
+    @property
+    def content(self) -> bytes: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def settings(self) -> list[tuple[str, str]]: ...
+    def to_json(self) -> str: ...
+    def __getnewargs__(self) -> tuple[bytes, str, str, list[tuple[str, str]]]: ...
 
 @final
 class SimulationOutput:
@@ -89,27 +105,16 @@ class Wce:
     def thresholds_s(self) -> tuple[float, float, float]: ...
     def cycle(self, capacity_bps: int) -> tuple[float, float, float]: ...
 
-def check(content: bytes, format: str, source: str, settings: list[tuple[str, str]]) -> str: ...
 def check_gateway(
     content: bytes, format: str, source: str, settings: list[tuple[str, str]]
 ) -> str: ...
-def emulate(
-    content: bytes,
-    format: str,
-    source: str,
-    settings: list[tuple[str, str]],
-    nodes: list[int],
-    stop: int,
-) -> str: ...
+def emulate(scenario: Scenario, nodes: list[int], stop: int) -> str: ...
 def data_rates(phy: str) -> list[int]: ...
 def frame_error(rate_bps: int, bytes: int, snr_db: float) -> float: ...
 def schema() -> str: ...
 def quantities() -> str: ...
 def simulate(
-    content: bytes,
-    format: str,
-    source: str,
-    settings: list[tuple[str, str]],
+    scenario: Scenario,
     jobs: int,
     progress: Callable[[Progress], bool | None] | None = None,
 ) -> SimulationOutput: ...

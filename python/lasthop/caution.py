@@ -5,15 +5,23 @@ Each line stands for itself; it names the key, what follows from it, and what to
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 from lasthop import _core
 from lasthop.channel import frame_error, highest_rate
 from lasthop.errors import listed
+from lasthop.models.reading import (
+    CellScenario,
+    CsmaScenario,
+    Flow,
+    Scenario,
+    SensorFlow,
+    Station,
+    Tcp,
+    Vbs,
+    VbsClass,
+)
 
 __all__ = ["cautions"]
-
-Tree = Mapping[str, Any]
 
 LOSSY = 0.5
 """Frames lost per attempt from which on a rate does not work. [-]"""
@@ -26,98 +34,90 @@ MISSED = 0.025
 """Part of a target that may be missed without a word. [-]"""
 
 
-def cautions(scenario: Tree) -> list[str]:
-    """Say what a user should know before an answer about a scenario is trusted.
-
-    Parameters
-    ----------
-    scenario : Mapping
-        Normalised scenario.
-    """
-    return [*_sharing(scenario), *_noise(scenario), *_conflicts(scenario)]
+def cautions(scenario: Scenario) -> list[str]:
+    """Say what a user should know before an answer about a scenario is trusted."""
+    if isinstance(scenario, CellScenario):
+        return [*_sharing(scenario), *_noise(scenario)]
+    return list(_conflicts(scenario)) if isinstance(scenario, CsmaScenario) else []
 
 
-def _sharing(scenario: Tree) -> Iterator[str]:
+def _sharing(scenario: CellScenario) -> Iterator[str]:
     """Virtual buffer sharing."""
-    cell = scenario.get("cell") or {}
-    classes: Sequence[Tree] = cell.get("vbs_classes", ())
-    if not classes:
+    classes, queue = scenario.cell.vbs_classes, scenario.cell.ap.queue
+    if not classes or not isinstance(queue, Vbs):
         return
-    queue = cell["ap"]["queue"]
-    bulk = [flow for flow in scenario["flows"] if flow["station"] and "sensor" not in flow]
-    classed = {name for each in classes for name in each["flows"]}
-    categories = {flow.get("category") for flow in bulk if flow["name"] in classed}
+    bulk = [one for one in scenario.flows if one.station and not isinstance(one, SensorFlow)]
+    classed = {name for each in classes for name in each.flows}
+    categories = {flow.category for flow in bulk if flow.name in classed}
     outside = [
-        flow["name"]
-        for flow in bulk
-        if flow["name"] not in classed and flow.get("category") in categories
+        flow.name for flow in bulk if flow.name not in classed and flow.category in categories
     ]
     if outside:
-        room = queue["occupancy"] * queue["limit_packets"]
+        room = queue.occupancy * queue.limit_packets
         yield (
             f"`cell.ap_queue.vbs`: {len(outside)} of {len(bulk)} flows are in no class "
             f"({listed(outside)}): they are never blocked but count in the {room:g} packets from "
             "which on classes are, and can starve them; give every flow but sensors' a class"
         )
-    shares = sum(each["share"] for each in classes)
-    targets = ", ".join(f"{each['name']} {each['target_share']:.3g}" for each in classes)
-    if any(each["target_share"] != each["share"] for each in classes):
+    shares = sum(each.share for each in classes)
+    targets = ", ".join(f"{each.name} {each.target_share:.3g}" for each in classes)
+    if any(each.target_share != each.share for each in classes):
         yield (
             f"`cell.ap_queue.vbs.class`: shares sum to {shares:.3g}; they are of what all classes "
             f"have together, so that the targets are {targets}"
         )
-    flows = {flow["name"]: flow["direction"] for flow in bulk}
-    rare = [each["name"] for each in classes if not flows.keys() & set(each["flows"])]
+    flows = {flow.name: flow.direction for flow in bulk}
+    rare = [each.name for each in classes if not flows.keys() & set(each.flows)]
     if rare:
         yield (
             f"`cell.ap_queue.vbs.class`: {listed(rare)}: sensors alone, which seldom have a "
             "packet; the others get what that leaves, and targets are of classes that are busy"
         )
-    ways = [{flows[name] for name in each["flows"] if name in flows} for each in classes]
+    ways = [{flows[name] for name in each.flows if name in flows} for each in classes]
     if {"up"} in ways and {"down"} in ways:
         yield from _both_ways(queue)
-    elif queue["algorithm"] == "corrected":
+    elif queue.algorithm == "corrected":
         yield from _drift(scenario, classes)
 
 
-def _both_ways(queue: Tree) -> Iterator[str]:
+def _both_ways(queue: Vbs) -> Iterator[str]:
     """Classes of uploads beside classes of downloads."""
-    if queue["share_of"] == "queue":
+    if queue.share_of == "queue":
         yield (
             "`cell.ap_queue.vbs.share_of`: classes of uploads have ACKs in the queue and do well "
             "with few of them, so that their shares of it are not of goodput (two to five times as "
             'much as downloads with equal shares); share_of = "service" with algorithm = '
             '"regulated" makes them so'
         )
-    elif queue["algorithm"] == "corrected":
+    elif queue.algorithm == "corrected":
         yield (
             "`cell.ap_queue.vbs`: Algorithm 1 as corrected leaves uploads 1.2 to 1.6 times what "
             'downloads with the same target get; algorithm = "regulated" holds targets'
         )
 
 
-def _drift(scenario: Tree, classes: Sequence[Tree]) -> Iterator[str]:
+def _drift(scenario: CellScenario, classes: Sequence[VbsClass]) -> Iterator[str]:
     """Targets that Algorithm 1 as corrected misses, below whose occupancy all may enter."""
-    flows = {flow["name"]: flow for flow in scenario["flows"]}
+    flows = {flow.name: flow for flow in scenario.tcp_flows}
 
-    def connections(each: Tree) -> float:
-        tcp = (flows[name] for name in each["flows"])
-        return sum(_presence(flow, scenario) for flow in tcp if "tcp" in flow)
+    def connections(each: VbsClass) -> float:
+        tcp = (flows[name] for name in each.flows if name in flows)
+        return sum(_presence(flow, scenario) for flow in tcp)
 
     counts = [connections(each) for each in classes]
     total = sum(counts)
     if not all(counts):
         return
     misses = [
-        (abs(count / total - each["target_share"]) / each["target_share"], each, count)
+        (abs(count / total - each.target_share) / each.target_share, each, count)
         for each, count in zip(classes, counts, strict=True)
     ]
     miss, each, count = max(misses, key=lambda one: one[0])
     if DRIFT * miss <= MISSED:
         return
-    target, natural = each["target_share"], count / total
+    target, natural = each.target_share, count / total
     yield (
-        f"`cell.ap_queue.vbs`: class {each['name']} has the target {target:.3g}, with {count:.3g} "
+        f"`cell.ap_queue.vbs`: class {each.name} has the target {target:.3g}, with {count:.3g} "
         f"of {total:.3g} connections: Algorithm 1 as corrected does nothing below its occupancy "
         f"and leaves the share up to {DRIFT * abs(natural - target):.2g} nearer to {natural:.3g}, "
         'with channel errors farther off; algorithm = "regulated" holds targets (model vbs '
@@ -125,100 +125,90 @@ def _drift(scenario: Tree, classes: Sequence[Tree]) -> Iterator[str]:
     )
 
 
-def _presence(flow: Tree, scenario: Tree) -> float:
+def _presence(flow: Flow, scenario: Scenario) -> float:
     """Part of the measured time in which a flow may send. [-]"""
-    warmup, duration = scenario["warmup_s"], scenario["duration_s"]
-    stop = duration if flow["stop_s"] is None else min(flow["stop_s"], duration)
-    present = max(stop - max(flow["start_s"], warmup), 0.0)
-    return float(present / (duration - warmup))
+    warmup, duration = scenario.warmup_s, scenario.duration_s
+    stop = duration if flow.stop_s is None else min(flow.stop_s, duration)
+    return max(stop - max(flow.start_s, warmup), 0.0) / (duration - warmup)
 
 
-def _noise(scenario: Tree) -> Iterator[str]:
+def _noise(scenario: CellScenario) -> Iterator[str]:
     """Stations whose rate does not work at their signal-to-noise ratio, each table once."""
-    cell = scenario.get("cell") or {}
-    falls_back = cell.get("rate_control") == "arf"
-    groups = {each["group"]: each for each in reversed(scenario.get("stations", ()))}
-    noisy = {each["name"]: each for each in groups.values() if any(_ratios(each))}
+    groups = {each.group: each for each in reversed(scenario.stations)}
+    noisy = {each.name: each for each in groups.values() if any(_ratios(each))}
     if not noisy:
         return
     frames = _longest_frames(scenario, noisy)
     for name, station in reversed(noisy.items()):
         for snr_db, since in _ratios(station):
-            yield from _too_fast(cell, station, frames[name], snr_db, since, falls_back)
+            yield from _too_fast(scenario, station, frames[name], snr_db, since)
 
 
-def _ratios(station: Tree) -> Iterator[tuple[float, str]]:
+def _ratios(station: Station) -> Iterator[tuple[float, str]]:
     """Signal-to-noise ratios of a station, each with the words for when."""
-    if station.get("snr_db") is not None:
-        yield station["snr_db"], ""
-    for change in station.get("channel_changes", ()):
-        if change["snr_db"] is not None:
-            yield change["snr_db"], f" from {change['at_s']:g} s on"
+    if station.snr_db is not None:
+        yield station.snr_db, ""
+    for change in station.channel_changes:
+        if change.snr_db is not None:
+            yield change.snr_db, f" from {change.at_s:g} s on"
 
 
 def _too_fast(
-    cell: Tree,
-    station: Tree,
+    scenario: CellScenario,
+    station: Station,
     frames: Mapping[str, int],
     snr_db: float,
     since: str,
-    falls_back: bool,
 ) -> Iterator[str]:
     """The direction in which most is lost, if that is too much."""
-    worst: tuple[float, int, int] | None = None
+    phy, falls_back = scenario.cell.phy, scenario.cell.rate_control == "arf"
+    worst: tuple[float, float, int] | None = None
     for way, length in frames.items():
-        nominal = station["rate_bps" if way == "up" else "downlink_rate_bps"]
-        bps = min(_core.data_rates(cell["phy"])) if falls_back else nominal
+        nominal = station.rate_bps if way == "up" else station.downlink_rate_bps
+        bps = min(_core.data_rates(phy)) if falls_back else nominal
         lost = frame_error(bps, length, snr_db)
         if lost > LOSSY and (worst is None or lost > worst[0]):
             worst = lost, bps, length
     if worst is None:
         return
     lost, bps, length = worst
-    best = highest_rate(cell["phy"], max(frames.values()), snr_db, bps)
+    best = highest_rate(phy, max(frames.values()), snr_db, bps)
     if best is not None:
         works = f'rate = "{best / 1e6:g} Mbps" is the highest that works'
     else:
-        works = f"no rate of {cell['phy']} works"
+        works = f"no rate of {phy} works"
     yield (
-        f"`station.{station['group']}`: at snr = {snr_db:g} dB{since} {bps / 1e6:g} Mb/s loses "
+        f"`{station.table}`: at snr = {snr_db:g} dB{since} {bps / 1e6:g} Mb/s loses "
         f"{100 * lost:.3g} % of its frames of {length} B; {works}"
     )
 
 
-def _longest_frames(scenario: Tree, stations: Collection[str]) -> dict[str, dict[str, int]]:
+def _longest_frames(scenario: CellScenario, stations: Collection[str]) -> dict[str, dict[str, int]]:
     """Longest frames that flows make these stations and the access point send, by direction. [B]"""
-    cell = scenario["cell"]
-    around = cell["mac_header_bytes"] + cell["llc_bytes"]
+    cell = scenario.cell
+    around = cell.mac_header_bytes + cell.llc_bytes
     frames: dict[str, dict[str, int]] = {name: {} for name in stations}
-    for flow in scenario["flows"]:
-        if flow["station"] not in frames:
+    for flow in scenario.flows:
+        if flow.station not in frames:
             continue
-        longest = frames[flow["station"]]
-        data, back = flow["direction"], "down" if flow["direction"] == "up" else "up"
-        carrier = flow.get("sensor", flow)
-        if "udp" in carrier:
-            packets = {data: carrier["udp"]["payload_bytes"] + carrier["udp"]["header_bytes"]}
-        else:
-            tcp = carrier["tcp"]
-            packets = {data: tcp["mss_bytes"] + tcp["header_bytes"], back: tcp["header_bytes"]}
+        longest, transport = frames[flow.station], flow.transport
+        packets = {flow.direction: transport.packet_bytes}
+        if isinstance(transport, Tcp):
+            packets["down" if flow.is_up else "up"] = transport.header_bytes
         for way, length in packets.items():
             longest[way] = max(longest.get(way, 0), length + around)
     return frames
 
 
-def _conflicts(scenario: Tree) -> Iterator[str]:
+def _conflicts(scenario: CsmaScenario) -> Iterator[str]:
     """Networks by their conflict graph."""
-    csma = scenario.get("csma")
-    if csma is None:
-        return
-    conflicts = {link["name"]: link["conflicts"] for link in csma["links"]}
-    routes = {flow["class"]: flow["route"] for flow in csma["flows"]}
+    csma = scenario.csma
+    conflicts = csma.conflicts
+    routes = {flow.class_name: flow.route for flow in csma.flows}
     for name, route in routes.items():
-        pairs = pairwise(route)
         apart = [
             (one, other)
-            for one, other in pairs
+            for one, other in pairwise(route)
             if one in conflicts and other in conflicts and other not in conflicts[one]
         ]
         if apart:
@@ -229,12 +219,12 @@ def _conflicts(scenario: Tree) -> Iterator[str]:
                 f"{more}: the node between them would send and receive at once; list it, "
                 f'csma.link.{one}.conflicts = ["{other}"]'
             )
-    adaptive = csma["access"] == "adaptive" and any(link["r"] is None for link in csma["links"])
-    unbound = adaptive and not csma["aqm"] and csma["r_max"] is None
-    if unbound and any(flow["transport"] == "tcp" for flow in csma["flows"]):
-        most = csma["r_per_packet"] * csma["queue_packets"]
+    adaptive = csma.access == "adaptive" and any(link.r is None for link in csma.links)
+    unbound = adaptive and not csma.aqm and csma.r_max is None
+    if unbound and any(flow.transport == "tcp" for flow in csma.flows):
+        most = csma.r_per_packet * csma.queue_packets
         yield (
             "`csma.aqm` = false without r_max: nothing but full queues tells TCP what a link "
             f"costs, so that every r grows with its queue, up to {most:.3g} at csma.queue = "
-            f"{csma['queue_packets']}, and links become alike; set csma.aqm = true, or csma.r_max"
+            f"{csma.queue_packets}, and links become alike; set csma.aqm = true, or csma.r_max"
         )

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop.errors import ConvergenceError, ModelError, UserError, shortcoming
+from lasthop.models.reading import CellScenario, CsmaScenario
 from lasthop.predict import predict
-from lasthop.result import LISTS, Prediction, Result
+from lasthop.quantities import LISTS
+from lasthop.result import Prediction, Result
 from lasthop.run import ProgressCallback, replaced, simulate, threads_asked
 from lasthop.scenario import Scenario, ScenarioLike
 
@@ -115,10 +117,10 @@ class Comparison:
         summary = self.simulation.summary
         if "stations" not in summary:
             return set()
-        cell = self.scenario["cell"]
-        sharing = {each["name"] for each in cell.get("vbs_classes", ())}
-        flows = self.scenario["flows"]
-        of_stations = {each["class"] for each in flows if each["station"] is not None}
+        known = self.scenario.typed
+        classes = known.cell.vbs_classes if isinstance(known, CellScenario) else ()
+        sharing = {each.name for each in classes}
+        of_stations = {flow.class_name for flow in known.flows if flow.station}
         nodes = (each for each in summary["queues"] if "occupancy_max_packets" not in each)
         return {("queues", each["name"]) for each in nodes} | {
             ("classes", name) for name in of_stations - sharing
@@ -143,7 +145,7 @@ class Comparison:
         """Both answers and the rows as a tree of dictionaries and lists."""
         return {
             "kind": "comparison",
-            "scenario": self.scenario["name"],
+            "scenario": self.scenario.typed.name,
             "prediction": None if self.prediction is None else self.prediction.to_dict(),
             "refusal": self.refusal,
             "simulation": self.simulation.to_dict(),
@@ -158,7 +160,7 @@ class Comparison:
     def _rows(self) -> Iterator[Row]:
         predicted = {} if self.prediction is None else self.prediction.summary
         both = "stations" in self.simulation.summary and any(
-            flow["station"] is None for flow in self.scenario["flows"]
+            not flow.station for flow in self.scenario.typed.flows
         )
         always: dict[str, tuple[str, ...]] = {
             **ALWAYS_SHOWN,
@@ -169,7 +171,7 @@ class Comparison:
             ),
             "queues": OF_LINKS,
         }
-        if self.scenario.get("csma"):
+        if isinstance(self.scenario.typed, CsmaScenario):
             always["flows"] = OF_USERS
         hidden = self.shown_with_nodes
         for list_name in LISTS:

@@ -9,13 +9,15 @@ Replications start at other times but have the same phases, so that their interv
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lasthop.models.reading import Scenario
+
 __all__ = ["phase_effects"]
 
 DETERMINISTIC = ("drop_tail", "threshold")
 """Disciplines whose drops follow from the order of arrivals alone."""
 
 
-def phase_effects(scenario: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
+def phase_effects(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
     """Say which queues of a result dropped packets that may have come in fixed phases."""
     queues = {queue["name"]: queue for queue in summary.get("queues", ())}
     return [
@@ -27,21 +29,21 @@ def phase_effects(scenario: Mapping[str, Any], summary: Mapping[str, Any]) -> li
     ]
 
 
-def exposed(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+def exposed(scenario: Scenario) -> Iterator[tuple[str, str, int]]:
     """Queues that flows of several round-trip times share without jitter: name, kind, how many."""
-    links = {link["name"]: link for link in scenario["links"]}
+    links = {link.name: link for link in scenario.links}
     rtts: dict[str, set[float]] = {}
-    for flow in scenario["flows"]:
-        way = [links[name] for name in (*flow["forward"], *flow["back"])]
-        is_bulk = "tcp" in flow and "web" not in flow and flow["station"] is None
-        if is_bulk and not any("jitter_s" in link for link in way):
-            rtt = round(sum(link["delay_s"] for link in way), 9)
-            for name in flow["forward"]:
+    for flow in scenario.tcp_flows:
+        way = [links[name] for name in (*flow.forward, *flow.back)]
+        is_bulk = flow.web is None and not flow.station
+        if is_bulk and not any(link.jitter_s for link in way):
+            rtt = round(sum(link.delay_s for link in way), 9)
+            for name in flow.forward:
                 rtts.setdefault(name, set()).add(rtt)
     for name, found in rtts.items():
         link = links[name]
-        kind = link["queue"]["discipline"]
-        is_queue = not link["of_host"] and link["rate_bps"] is not None
+        kind = link.queue.discipline
+        is_queue = not link.of_host and link.rate_bps is not None
         if is_queue and kind in DETERMINISTIC and len(found) > 1:
             yield name, kind.replace("_", "-"), len(found)
 

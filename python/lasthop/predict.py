@@ -38,7 +38,7 @@ def fluid(
     """
     from lasthop.models.red import fluid as derived
 
-    return derived(replaced(scenario, settings).to_dict())
+    return derived(replaced(scenario, settings).typed)
 
 
 def predict(
@@ -71,10 +71,10 @@ def predict(
     from lasthop import models
 
     if model is not None and model not in models.MODELS:
-        raise UserError(f'there is no model "{model}"', f"models: {', '.join(models.MODELS)}")
+        known = ", ".join(sorted(models.MODELS))
+        raise UserError(f'there is no model "{model}"', f"models: {known}")
     checked = replaced(scenario, settings)
-    tree = checked.to_dict()
-    chosen = models.choose(tree) if model is None else model
-    summary = models.predict(tree, chosen)
-    summary["warnings"] = [*cautions(checked), *summary.get("warnings", ())]
+    chosen = models.choose(checked.typed) if model is None else model
+    summary = models.predict(checked.typed, chosen)
+    summary["warnings"] = [*cautions(checked.typed), *summary.get("warnings", ())]
     return Prediction(summary, checked)

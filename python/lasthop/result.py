@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
     from lasthop.plot import ResultPlots
 
-__all__ = ["LISTS", "Answer", "Prediction", "Result"]
-
-LISTS = ("flows", "stations", "aps", "queues", "links", "cells", "classes", "stability", "totals")
-"""Lists of a result, in its order."""
+__all__ = ["Answer", "Prediction", "Result"]
 
 
 class Answer:
@@ -149,7 +146,7 @@ class Result(Answer):
 
         What of the scenario surprises, and phase effects at drop-tail queues.
         """
-        return [*cautions(self.scenario), *phase_effects(self.scenario, self.summary)]
+        return [*cautions(self.scenario.typed), *phase_effects(self.scenario.typed, self.summary)]
 
     @property
     def interrupted(self) -> bool:
@@ -234,7 +231,7 @@ class Result(Answer):
         """
         from lasthop.saving import write_atomically
 
-        if self.scenario["record"]["frames"] is None:
+        if self.scenario.typed.record.frames is None:
             raise UserError("no frames were recorded", "ask for them: simulate(..., frames=100000)")
 
         def write(file: Path) -> None:

@@ -76,17 +76,10 @@ def simulate(
     checked = replaced(
         scenario, settings, replications=replications, seed=seed, series=series, frames=frames
     )
-    output = _core.simulate(
-        checked.content,
-        checked.format,
-        checked.source,
-        list(checked.settings),
-        threads,
-        progress,
-    )
+    output = _core.simulate(checked.checked, threads, progress)
     result = Result(output, checked)
     if output.interrupted:
-        asked = checked["replications"]
+        asked = checked.typed.replications
         message = f"interrupted: {result.replications} of {asked} replications kept"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
     return result

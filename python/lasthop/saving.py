@@ -4,17 +4,17 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lasthop import _core
 from lasthop.errors import UserError
 from lasthop.ownership import refuse_foreign
-from lasthop.result import LISTS, Result
+from lasthop.quantities import LISTS, registry
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from lasthop.result import Result
 
 __all__ = ["RESULT_FILES", "TABLE_FILES", "save_result", "save_table", "write_atomically"]
 
@@ -33,7 +33,7 @@ RESULT_FILES = ("result.json", *TABLE_FILES, *table_files(("samples", "series"))
 """What a result may write."""
 
 
-def save_result(result: Result, directory: Path) -> list[Path]:
+def save_result(result: "Result", directory: Path) -> list[Path]:
     """Write ``result.json``, ``NAME.parquet`` and ``NAME.csv`` of each table into `directory`.
 
     Tables that an earlier result left there and this one does not have are removed.
@@ -134,9 +134,3 @@ def field_metadata(column: str) -> dict[str, str]:
     if column != quantity:
         definition = f"half width of the 95 % confidence interval of: {definition}"
     return {"unit": known["unit"], "definition": definition}
-
-
-@cache
-def registry() -> dict[str, dict[str, Any]]:
-    """Every quantity by name: unit, lists, definition."""
-    return {quantity["name"]: quantity for quantity in json.loads(_core.quantities())}

@@ -15,10 +15,13 @@ from math import isfinite
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lasthop import _core
 from lasthop.errors import Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from lasthop.models.reading import Scenario as Typed
 
 __all__ = ["Scenario", "ScenarioLike", "blaming", "check", "schema"]
 
@@ -51,7 +54,7 @@ class Scenario(Mapping[str, Any]):
         With everything that is wrong in ``problems``.
     """
 
-    __slots__ = ("_content", "_format", "_json", "_settings", "_source", "_view")
+    __slots__ = ("_checked", "_json", "_typed", "_view")
 
     def __init__(
         self,
@@ -60,17 +63,28 @@ class Scenario(Mapping[str, Any]):
     ) -> None:
         pairs = settings.items() if isinstance(settings, Mapping) else settings
         added = tuple((path, as_setting(value)) for path, value in pairs)
+        if isinstance(source, Scenario) and not added:
+            self._take(source.checked)
+            return
         if isinstance(source, Scenario):
             content, name, before = source.content, source.source, source.settings
         else:
             (content, name), before = contents(source), ()
-        self._content: bytes = content
-        self._source: str = name
-        self._format: str = "json" if looks_like_json(content) else "toml"
-        self._settings: tuple[Setting, ...] = (*before, *added)
+        kind = "json" if looks_like_json(content) else "toml"
         with blaming({}):
-            self._json = _core.check(content, self._format, name, list(self._settings))
+            self._take(_core.Scenario(content, kind, name, [*before, *added]))
+
+    def _take(self, checked: _core.Scenario) -> None:
+        self._checked = checked
+        self._json: str = checked.to_json()
         self._view: Mapping[str, Any] = _frozen(json.loads(self._json))
+        self._typed: Typed | None = None
+
+    def __getstate__(self) -> _core.Scenario:
+        return self._checked
+
+    def __setstate__(self, checked: _core.Scenario) -> None:
+        self._take(checked)
 
     def __getitem__(self, key: str) -> Any:
         return self._view[key]
@@ -88,27 +102,41 @@ class Scenario(Mapping[str, Any]):
         return self._json == other._json if isinstance(other, Scenario) else NotImplemented
 
     def __repr__(self) -> str:
-        return f"Scenario({self._source!r}: {self['name']!r})"
+        return f"Scenario({self.source!r}: {self['name']!r})"
+
+    @property
+    def checked(self) -> _core.Scenario:
+        """What the engine made of it, which simulation and emulation take as it is."""
+        return self._checked
+
+    @property
+    def typed(self) -> "Typed":
+        """The same as typed values, which models, cautions and the emulator read."""
+        if self._typed is None:
+            from lasthop.models.reading import read
+
+            self._typed = read(self._view)
+        return self._typed
 
     @property
     def source(self) -> str:
         """The file it came from, or what stands for it in messages."""
-        return self._source
+        return self._checked.source
 
     @property
     def content(self) -> bytes:
         """The text as given, before `settings`, in UTF-8."""
-        return self._content
+        return self._checked.content
 
     @property
     def format(self) -> str:
         """``toml`` or ``json``."""
-        return self._format
+        return self._checked.format
 
     @property
     def settings(self) -> tuple[Setting, ...]:
         """Values set after parsing, in order."""
-        return self._settings
+        return tuple(self._checked.settings)
 
     @property
     def key(self) -> str:

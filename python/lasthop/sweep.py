@@ -15,7 +15,8 @@ from lasthop.caution import cautions
 from lasthop.errors import UserError
 from lasthop.ownership import refuse_foreign
 from lasthop.phase import phase_effects
-from lasthop.result import LISTS, flat_row
+from lasthop.quantities import LISTS
+from lasthop.result import flat_row
 from lasthop.run import Progress, ProgressCallback, replaced, threads_asked
 from lasthop.saving import TABLE_FILES, save_table
 from lasthop.scenario import Scenario, ScenarioLike, as_setting
@@ -83,8 +84,8 @@ class Sweep:
             f"{', '.join(f'{path}={value}' for path, value in point.settings.items())}: {warning}"
             for point in self.points
             for warning in (
-                *cautions(point.scenario),
-                *phase_effects(point.scenario, point.summary),
+                *cautions(point.scenario.typed),
+                *phase_effects(point.scenario.typed, point.summary),
             )
         ]
 
@@ -102,7 +103,7 @@ class Sweep:
         """All points as a tree of dictionaries and lists."""
         return {
             "kind": "sweep",
-            "scenario": self.scenario["name"],
+            "scenario": self.scenario.typed.name,
             "points": [
                 {"settings": dict(point.settings), "result": point.summary} for point in self.points
             ],
@@ -242,8 +243,9 @@ class Tally:
         self.stop = threading.Event()
         self._progress = progress
         self._lock = threading.Lock()
-        self._replications = sum(each["replications"] for each in scenarios)
-        self._total = sum(each["replications"] * each["duration_s"] for each in scenarios)
+        known = [scenario.typed for scenario in scenarios]
+        self._replications = sum(each.replications for each in known)
+        self._total = sum(each.replications * each.duration_s for each in known)
         self._done: dict[Scenario, tuple[int, float]] = {}
 
     def simulate(self, scenario: Scenario, jobs: int) -> str | None:
@@ -255,18 +257,11 @@ class Tally:
             self._report(scenario, seen["replications_done"], seen["simulated_s"])
             return not self.stop.is_set()
 
-        output = _core.simulate(
-            scenario.content,
-            scenario.format,
-            scenario.source,
-            list(scenario.settings),
-            jobs,
-            on_progress,
-        )
+        output = _core.simulate(scenario.checked, jobs, on_progress)
         if output.interrupted:
             return None
-        replications = scenario["replications"]
-        self._report(scenario, replications, replications * scenario["duration_s"])
+        known = scenario.typed
+        self._report(scenario, known.replications, known.replications * known.duration_s)
         return output.summary_json
 
     def _report(self, scenario: Scenario, replications: int, simulated: float) -> None:

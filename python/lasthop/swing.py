@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.errors import ConvergenceError
+from lasthop.models.reading import CellScenario
+from lasthop.models.reading import Scenario as Typed
 from lasthop.result import Prediction, Result
 from lasthop.scenario import Scenario
 
@@ -83,12 +85,13 @@ def sampled(scenario: Scenario, prediction: Prediction | None) -> Scenario:
 
     A scenario that has samples already, a cell, or no TCP is returned as it is.
     """
-    flows = sum("tcp" in flow for flow in scenario["flows"])
-    if scenario["cell"] is not None or not flows:
+    known = scenario.typed
+    flows = len(known.tcp_flows)
+    if isinstance(known, CellScenario) or not flows:
         return scenario
-    if scenario["record"]["series_interval_s"] is not None:
+    if known.record.series_interval_s is not None:
         return scenario
-    duration = float(scenario["duration_s"])
+    duration = known.duration_s
     interval = duration / COARSEST
     items = prediction.summary.get("stability", ()) if prediction else ()
     if items and "period_s" in items[0]:
@@ -104,11 +107,12 @@ def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Res
 
     Without a prediction the busiest comes first. There is none where queues were not sampled.
     """
-    if scenario["cell"] is not None:
+    known = scenario.typed
+    if isinstance(known, CellScenario):
         return []
     summary = {} if prediction is None else prediction.summary
     items = {item["name"]: item for item in summary.get("stability", ())}
-    routers = {link["name"] for link in scenario["links"] if not link["of_host"]}
+    routers = {link.name for link in known.links if not link.of_host}
     used = {
         link["name"]: float(link["utilisation"]["mean"])
         for link in simulation.summary["links"]
@@ -122,17 +126,17 @@ def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Res
         if track is None:
             continue
         times, packets = (np.asarray(each, dtype=np.float64) for each in track)
-        late = times > scenario["warmup_s"]
-        rtts = rtts_of(scenario, simulation, name)
+        late = times > known.warmup_s
+        rtts = rtts_of(known, simulation, name)
         period = period_of(times[late], packets[late], rtts)
         swing = Swing(name, times[late], packets[late], period)
         item = items.get(name)
-        found.append(swing if item is None else with_fluid(swing, scenario, summary, item))
+        found.append(swing if item is None else with_fluid(swing, known, summary, item))
     return found
 
 
 def with_fluid(
-    swing: Swing, scenario: Scenario, summary: Mapping[str, Any], item: Mapping[str, Any]
+    swing: Swing, scenario: Typed, summary: Mapping[str, Any], item: Mapping[str, Any]
 ) -> Swing:
     """Return a trace with what a fluid says of it."""
     rest = next(
@@ -140,7 +144,7 @@ def with_fluid(
         for queue in summary["queues"]
         if queue["name"] == swing.queue
     )
-    cycle_s, cycle = (None, None) if item["stable"] else cycle_of(scenario.to_dict())
+    cycle_s, cycle = (None, None) if item["stable"] else cycle_of(scenario)
     return replace(
         swing,
         rest_packets=rest,
@@ -151,9 +155,9 @@ def with_fluid(
     )
 
 
-def rtts_of(scenario: Scenario, simulation: Result, queue: str) -> list[float]:
+def rtts_of(scenario: Typed, simulation: Result, queue: str) -> list[float]:
     """Return the different round-trip times, queues included, of TCP flows through a queue. [s]"""
-    through = {flow["name"] for flow in scenario["flows"] if queue in flow["forward"]}
+    through = {flow.name for flow in scenario.flows if queue in flow.forward}
     measured = sorted(
         float(flow["rtt_s"]["mean"])
         for flow in simulation.summary["flows"]
@@ -222,7 +226,7 @@ def likeness(values: Array) -> Array | None:
 
 
 def cycle_of(
-    scenario: Mapping[str, Any],
+    scenario: Typed,
 ) -> tuple[float | None, tuple[Array, Array] | None]:
     """Return the period of the fluid under constraints, and one of the queue of all flows.
 

@@ -192,18 +192,18 @@ class Tuning:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as a tree of dictionaries and lists."""
-        base = self.base
+        base = self.base.typed
         return {
             "kind": "tuning",
-            "scenario": base["name"],
+            "scenario": base.name,
             "objective": self.objective,
             "category": self.category,
             "give_up": self.give_up,
-            "seed": base["seed"],
-            "replications": base["replications"],
+            "seed": base.seed,
+            "replications": base.replications,
             "version": _core.VERSION,
-            "duration_s": base["duration_s"],
-            "warmup_s": base["warmup_s"],
+            "duration_s": base.duration_s,
+            "warmup_s": base.warmup_s,
             "refusal": self.refusal,
             "candidates": [self._trial(trial) for trial in self.trials],
             "chosen": {

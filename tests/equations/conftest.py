@@ -6,24 +6,34 @@ from typing import Any
 import pytest
 
 from lasthop.models import ModelError, predict
-from lasthop.models.edca.cell import Access, Cell, Connection, Packet, Station
+from lasthop.models.access import Access
+from lasthop.models.edca.cell import Cell, Connection, Packet, StationTraffic
 
 Scenario = dict[str, Any]
+ACCESS = {"aifsn": 2, "cwmin": 31, "cwmax": 1023, "txop_packets": 1, "txop_limit_s": None}
 NODE = {
     "control_rate_bps": 2_000_000,
-    "aifsn": 2,
-    "cwmin": 31,
-    "cwmax": 1023,
+    **ACCESS,
     "attempts_short": 7,
     "attempts_long": 4,
     "queue_packets": 1000,
+    "queue": {"discipline": "drop_tail"},
+    "voice": ACCESS,
+    "video": ACCESS,
+    "background": ACCESS,
 }
 TCP = {
     "congestion": "reno",
+    "compound": {"alpha": 0.125, "beta": 0.5, "k": 0.75, "gamma_packets": 30.0, "zeta": 1.0},
+    "hystart": False,
+    "ecn": False,
+    "sack": False,
+    "prr": False,
     "window_packets": 42,
     "initial_cwnd_packets": 2,
     "delayed_ack": True,
     "ack_delay_s": 0.1,
+    "ack_processing_s": 0.0,
     "mss_bytes": 1460,
     "header_bytes": 40,
     "min_rto_s": 0.2,
@@ -35,12 +45,15 @@ TCP = {
 def _flow(station: str, direction: str, number: int) -> Scenario:
     return {
         "name": f"{station}/{direction}/{number}",
+        "class": station,
         "station": station,
         "direction": direction,
-        "start_s": 0.0,
-        "stop_s": None,
         "forward": [],
         "back": [],
+        "category": "best-effort",
+        "start_s": 0.0,
+        "start_spread_s": 0.0,
+        "stop_s": None,
         "tcp": dict(TCP),
     }
 
@@ -67,9 +80,14 @@ def hotspot() -> Callable[..., Scenario]:
                 "llc_bytes": 8,
                 "rts_threshold_bytes": None,
                 "ack_timeout_s": None,
-                "ap": {**copy.deepcopy(NODE), "queue_packets": 75},
+                "countdown": "dcf",
+                "cf_end": False,
+                "rate_control": "fixed",
+                "ap": {**copy.deepcopy(NODE), "queue_packets": 75, "queue_order": "fifo"},
             },
             "wire": {"rate_bps": None, "delay_s": 0.0, "queue_packets": 1000, "loss": 0.0},
+            "vsb": None,
+            "links": [],
             "stations": [
                 {
                     "name": name,
@@ -82,6 +100,9 @@ def hotspot() -> Callable[..., Scenario]:
                     "downlink_response_rate_bps": 2e6,
                     "error_up": 0.0,
                     "error_down": 0.0,
+                    "ack_error_up": 0.0,
+                    "ack_error_down": 0.0,
+                    "snr_db": None,
                     **copy.deepcopy(NODE),
                 }
                 for name in names
@@ -129,8 +150,8 @@ def cell() -> Callable[..., Cell]:
         ap_txop: int = 1,
         station_txop: int = 1,
     ) -> Cell:
-        download = Station((Connection(window, up=ACK, down=DATA),))
-        upload = Station((Connection(window, up=DATA, down=ACK),))
+        download = StationTraffic((Connection(window, up=ACK, down=DATA),))
+        upload = StationTraffic((Connection(window, up=DATA, down=ACK),))
         access = [
             node if isinstance(node, Access) else Access(cwmin=node, txop_packets=txop)
             for node, txop in ((station, station_txop), (ap, ap_txop))

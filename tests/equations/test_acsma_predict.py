@@ -62,7 +62,7 @@ def test_user_two_has_twenty_connections_by_littles_law():
 
 def test_the_example_with_wires_is_the_optimum_of_topology_e():
     answer = predict(WIRES)
-    network = network_of(Scenario(WIRES))
+    network = network_of(Scenario(WIRES).typed)
     assert network.graph.edges == topology("e").graph.edges
     # 1000 bytes and headers of 40: 240.4 packets/s over the wire f-g.
     assert network.wired_pps["f-g"] == pytest.approx(2e6 / 8320.0)
@@ -89,7 +89,7 @@ def test_positions_mean_the_same_to_the_engine_and_to_the_model():
         },
         "flow": {"f": {"route": ["l0"]}},
     }
-    assert network_of(Scenario(tree)).graph == ours
+    assert network_of(Scenario(tree).typed).graph == ours
     assert 5 < len(ours.edges) < 60
 
 
@@ -120,7 +120,7 @@ def test_any_utility_by_fairness_and_weight():
     tree = scenario(EACH, connections="utility", fairness=1)
     tree["flow"]["f1"]["weight"] = 3
     answer = predict(tree)
-    shape = network_of(Scenario(tree))
+    shape = network_of(Scenario(tree).typed)
     assert [flow.utility for flow in shape.flows] == [
         AlphaFair(1.0, weight) for weight in (1.0, 3.0, 1.0, 1.0)
     ]
@@ -179,7 +179,7 @@ def test_networks_that_make_no_sense_are_refused_at_the_door(tree, words):
 
 
 def test_each_model_refuses_what_it_is_not_of():
-    assert choose(Scenario(FOUR).to_dict()) == "acsma"
+    assert choose(Scenario(FOUR).typed) == "acsma"
     with pytest.raises(ModelError, match="hear only some of each other"):
         predict(FOUR, model="hotspot")
     with pytest.raises(ModelError, match="there is no `csma`"):

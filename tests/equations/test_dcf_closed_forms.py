@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lasthop.models.dcf import airtime, anomaly, drop_tail, freezing
 from lasthop.models.dcf.saturation import Contender, contenders
+from lasthop.models.reading import read
+from lasthop.scenario import Scenario
 
-CELL_B = {
-    "phy": "802.11b",
-    "slot_s": 20e-6,
-    "sifs_s": 10e-6,
-    "preamble_s": 192e-6,
-    "eifs_rate_bps": 1e6,
-    "mac_header_bytes": 30,
-    "llc_bytes": 8,
-    "rts_threshold_bytes": None,
-}
-CELL_G = CELL_B | {"phy": "802.11g", "slot_s": 9e-6, "preamble_s": 20e-6, "eifs_rate_bps": 6e6}
-CELL_G_LONG = CELL_B | {"phy": "802.11g-long", "eifs_rate_bps": 2e6}
+SCENARIO = Scenario(
+    {"duration": "1 s", "cell": {"phy": "802.11b"}, "station": {"a": {"udp_up": "greedy"}}}
+).to_dict()
+CELL_B = replace(
+    read(SCENARIO).cell,
+    phy="802.11b",
+    slot_s=20e-6,
+    sifs_s=10e-6,
+    preamble_s=192e-6,
+    eifs_rate_bps=1e6,
+    mac_header_bytes=30,
+    llc_bytes=8,
+    rts_threshold_bytes=None,
+)
+CELL_G = replace(CELL_B, phy="802.11g", slot_s=9e-6, preamble_s=20e-6, eifs_rate_bps=6e6)
+CELL_G_LONG = replace(CELL_B, phy="802.11g-long", eifs_rate_bps=2e6)
 
 
 def test_airtimes_are_paper_003s():
@@ -49,7 +56,7 @@ def test_ofdm_frame_is_a_whole_number_of_symbols():
 
 
 def test_rts_exchange_adds_its_frames_and_spoils_only_the_rts():
-    cell = CELL_B | {"rts_threshold_bytes": 500}
+    cell = replace(CELL_B, rts_threshold_bytes=500)
     rts, cts, ack = 192e-6 + 80e-6, 248e-6, 248e-6
     data = 1310.545454e-6
     assert airtime.first_frame_s(cell, 1500, 11e6, 2e6) == pytest.approx(rts)
@@ -131,12 +138,13 @@ def test_md1k_against_a_small_simulation():
 
 def greedy(name, station, direction="up"):
     udp = {"arrivals": "greedy", "rate_bps": 0, "payload_bytes": 1472, "header_bytes": 28}
-    return {"name": name, "station": station, "direction": direction, "udp": udp}
+    [flow] = SCENARIO["flows"]
+    return flow | {"name": name, "station": station, "direction": direction, "udp": udp}
 
 
-def scenario(flows):
-    node = {"control_rate_bps": 2e6, "aifsn": 2, "cwmin": 31, "cwmax": 1023, "attempts_short": 7}
-    station = node | {
+def scenario(flows, **station):
+    node = {"aifsn": 2, "cwmin": 31, "cwmax": 1023, "attempts_short": 7}
+    changes = {
         "rate_bps": 11e6,
         "downlink_rate_bps": 5.5e6,
         "uplink_rts_rate_bps": 2e6,
@@ -146,8 +154,11 @@ def scenario(flows):
         "error_up": 0.0,
         "error_down": 0.1,
     }
-    stations = [station | {"name": name} for name in ("a", "b")]
-    return {"cell": CELL_B | {"ap": node | {"cwmin": 15}}, "stations": stations, "flows": flows}
+    [known] = SCENARIO["stations"]
+    stations = [known | node | changes | station | {"name": name} for name in ("a", "b")]
+    found = read(SCENARIO | {"stations": stations, "flows": flows})
+    ap = replace(found.cell.ap, **node | {"cwmin": 15})
+    return replace(found, cell=replace(CELL_B, ap=ap))
 
 
 def test_contenders_are_the_sending_stations_and_then_the_ap():
@@ -170,7 +181,5 @@ def test_contenders_refuse_categories_and_opportunities():
     flow = greedy("a/up", "a") | {"category": "video"}
     with pytest.raises(ValueError, match="see zones"):
         contenders(scenario([flow]))
-    cell = scenario([greedy("a/up", "a")])
-    cell["stations"][0]["txop_packets"] = 3
     with pytest.raises(ValueError, match="see zones"):
-        contenders(cell)
+        contenders(scenario([greedy("a/up", "a")], txop_packets=3))

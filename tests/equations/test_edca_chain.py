@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lasthop.models.access import Access
 from lasthop.models.edca.arrangements import log_arrangements
-from lasthop.models.edca.cell import Access
 from lasthop.models.edca.contention import contend
 from lasthop.models.edca.full import build, solve_full, state_count, states
 from lasthop.models.edca.levels import eliminate

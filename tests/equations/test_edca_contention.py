@@ -4,9 +4,9 @@ from math import comb, prod
 import numpy as np
 import pytest
 
+from lasthop.models.access import Access
 from lasthop.models.dcf import bianchi
 from lasthop.models.dcf.saturation import Contender
-from lasthop.models.edca.cell import Access
 from lasthop.models.edca.contention import (
     _bisected,
     ap_collision_prob,

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from lasthop.models.edca.cell import Access
+from lasthop.models.access import Access
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import solve as solve_afresh
 

@@ -5,7 +5,7 @@ from collections import deque
 import numpy as np
 import pytest
 
-from lasthop.models.edca.cell import Access
+from lasthop.models.access import Access
 from lasthop.models.edca.contention import contend
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import solve

@@ -5,6 +5,9 @@ import pytest
 from lasthop.models import ModelError, choose
 from lasthop.models.edca import Options, predict
 from lasthop.models.edca.predict import cell_of
+from lasthop.models.reading import read
+
+DATAGRAMS = {"arrivals": "greedy", "rate_bps": 0, "payload_bytes": 1472, "header_bytes": 28}
 
 
 def mean(result, kind, name, quantity):
@@ -120,7 +123,7 @@ def test_txop_limits_in_time_are_turned_into_packets(seven):
         for node, limit in ((scenario["cell"]["ap"], ap_s), (scenario["stations"][0], station_s)):
             node.update(txop_packets=None, txop_limit_s=limit)
         set_stations(scenario, txop_packets=None, txop_limit_s=station_s)
-        return cell_of(scenario, Options())
+        return cell_of(read(scenario), Options())
 
     exact = limited(2 * 1568.5455e-6 + 10e-6, 4 * 506.7273e-6 + 30e-6)
     assert exact.ap_access.txop_packets == 2
@@ -144,7 +147,7 @@ def test_flows_of_another_category_use_its_parameters(seven):
         node["video"] = video
     for flow in scenario["flows"]:
         flow["category"] = "video"
-    assert cell_of(scenario, Options()).station_access.cwmin == 15
+    assert cell_of(read(scenario), Options()).station_access.cwmin == 15
     scenario["flows"][0]["category"] = "best-effort"
     with pytest.raises(ModelError, match="several categories: best-effort, video"):
         predict(scenario)
@@ -273,7 +276,8 @@ def test_an_empty_cell_and_datagrams_are_refused(seven):
     with pytest.raises(ModelError, match="no connection"):
         predict(seven((0, 0)))
     scenario = seven()
-    scenario["flows"][0]["udp"] = scenario["flows"][0].pop("tcp")
+    del scenario["flows"][0]["tcp"]
+    scenario["flows"][0]["udp"] = DATAGRAMS
     with pytest.raises(ModelError, match=r"`station.sta-1.udp_down` is UDP"):
         predict(scenario)
 

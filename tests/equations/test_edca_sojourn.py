@@ -3,7 +3,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from lasthop.models.edca.cell import Access, Cell, Connection, Packet, Station, mean_over_packets
+from lasthop.models.access import Access
+from lasthop.models.edca.cell import Cell, Connection, Packet, StationTraffic, mean_over_packets
 from lasthop.models.edca.contention import contend
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.sojourn import burst_s, exchange_s, overhead
@@ -75,7 +76,9 @@ def packet(exposed):
 def test_collisions_of_unlike_stations_against_listing_all_sets(to_active, early):
     """Four unlike stations, each equally likely among the active ones, at two rates at once."""
     stations = tuple(
-        Station((Connection(3, packet(up), packet(down)), Connection(1, packet(2.2), packet(0.9))))
+        StationTraffic(
+            (Connection(3, packet(up), packet(down)), Connection(1, packet(2.2), packet(0.9)))
+        )
         for up, down in ((1.0, 0.3), (0.4, 2.0), (1.0, 0.3), (0.7, 1.5))
     )
     cell = Cell(
@@ -143,6 +146,6 @@ def test_mean_over_packets_counts_stations_alike(cell):
 
 def test_unequal_windows_are_refused(cell):
     station = cell().stations[0]
-    other = Station((Connection(5, packet(1), packet(1)),))
+    other = StationTraffic((Connection(5, packet(1), packet(1)),))
     with pytest.raises(ValueError, match="windows differ"):
         Cell((station, other), Access(), Access(), 20e-6, 10e-6, 314e-6)

@@ -3,9 +3,10 @@ from time import process_time
 
 import pytest
 
+from lasthop.models.access import Access
 from lasthop.models.dcf import bianchi
 from lasthop.models.dcf.saturation import Contender
-from lasthop.models.edca.cell import Access, Cell, Connection, Packet, Station
+from lasthop.models.edca.cell import Cell, Connection, Packet, StationTraffic
 from lasthop.models.edca.options import PAPER, Options
 from lasthop.models.edca.solve import solve
 
@@ -184,9 +185,14 @@ def test_fifo_bursts_are_super_packets(cell):
 def test_equal_packets_make_direction_and_rates_irrelevant():
     same = Packet(1e-3, 1.3e-3, 700)
     one = Cell(
-        (Station((Connection(4, same, same),)),) * 5, Access(15), Access(15), 20e-6, 10e-6, 3e-4
+        (StationTraffic((Connection(4, same, same),)),) * 5,
+        Access(15),
+        Access(15),
+        20e-6,
+        10e-6,
+        3e-4,
     )
-    split = Station((Connection(3, same, same), Connection(1, same, same)))
+    split = StationTraffic((Connection(3, same, same), Connection(1, same, same)))
     other = replace(one, stations=(split,) * 5)
     assert solve(other).goodput_bps == pytest.approx(solve(one).goodput_bps, rel=1e-12)
 
@@ -195,7 +201,9 @@ def test_a_slow_station_slows_all_alike(cell):
     fast = cell(4)
     slow = Packet(192e-6 + 8 * 1538 / 1e6, 450e-6 + 8 * 1538 / 1e6, 1460)
     ack = Packet(192e-6 + 8 * 78 / 1e6, 450e-6 + 8 * 78 / 1e6, 0)
-    mixed = replace(fast, stations=(*fast.stations[:3], Station((Connection(4, ack, slow),))))
+    mixed = replace(
+        fast, stations=(*fast.stations[:3], StationTraffic((Connection(4, ack, slow),)))
+    )
     found = solve(mixed)
     assert len(set(found.station_goodput_bps)) == 1
     assert found.goodput_bps < 0.5 * solve(fast).goodput_bps

@@ -2,7 +2,8 @@ from random import Random
 
 import pytest
 
-from lasthop.models.hotspot.access import Access, beta_from_access
+from lasthop.models.access import Access
+from lasthop.models.hotspot.access import beta_from_access
 
 
 def contend(station, ap, rounds, seed):
@@ -95,4 +96,6 @@ def test_a_node_that_is_always_first_is_refused():
 
 def test_impossible_windows_are_refused():
     with pytest.raises(ValueError, match="cwmin"):
-        Access(0)
+        beta_from_access(Access(0), Access())
+    with pytest.raises(ValueError, match="cwmin"):
+        Access(31, 15)

@@ -11,7 +11,7 @@ from lasthop.models.hotspot.fairness import (
 )
 from lasthop.models.hotspot.lossy import solve
 from lasthop.models.hotspot.padhye import received_per_rtt
-from lasthop.models.hotspot.station import Connections, Equilibrium, Station, station
+from lasthop.models.hotspot.station import Connections, Equilibrium, StationLoad, station
 
 PAIR = [station(3, 1, 42, 1.2), station(0, 2, 20, 0.9)]
 AT = Equilibrium(75.0, 0.02, (40.0, 5.0), lossless=False)
@@ -67,6 +67,6 @@ def test_jain_index_of_one_active_in_four():
 
 
 def test_longer_segments_carry_more():
-    small = Station(downloads=(Connections(1, 42, mss=730),))
+    small = StationLoad(downloads=(Connections(1, 42, mss=730),))
     at = solve([small, station(0, 1, 42)], 75)
     assert fairness_level(goodput([small, station(0, 1, 42)], at), 0, 1) == pytest.approx(0.5)

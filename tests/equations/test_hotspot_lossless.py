@@ -11,7 +11,7 @@ from lasthop.models.hotspot.lossless import (
     solve_void_rounds,
     station_queues,
 )
-from lasthop.models.hotspot.station import Connections, Station, station
+from lasthop.models.hotspot.station import Connections, StationLoad, station
 
 counts = st.integers(0, 8)
 windows = st.integers(1, 64)
@@ -24,7 +24,7 @@ def some_stations(beta, least=1):
 
 
 mixed = st.builds(
-    Station,
+    StationLoad,
     st.lists(st.builds(Connections, st.integers(1, 4), windows, st.sampled_from([1, 2]))).map(
         tuple
     ),

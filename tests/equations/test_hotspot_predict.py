@@ -191,7 +191,7 @@ def test_a_small_station_buffer_is_refused(hotspot, refused):
     refused(scenario, "a2", "would queue 177 packets in room for 100")
 
 
-@pytest.mark.parametrize("discipline", ["red", "codel"])
+@pytest.mark.parametrize("discipline", ["pie", "codel"])
 def test_a_managed_queue_is_refused(hotspot, refused, discipline):
     scenario = hotspot((1, 0), (0, 1))
     scenario["cell"]["ap"]["queue"] = {"discipline": discipline}
@@ -201,7 +201,7 @@ def test_a_managed_queue_is_refused(hotspot, refused, discipline):
 def test_a_threshold_is_a_drop_tail_queue(hotspot):
     scenario = hotspot((1, 0), (0, 1))
     expected = predict(scenario)
-    scenario["cell"]["ap"]["queue"] = {"discipline": "threshold"}
+    scenario["cell"]["ap"]["queue"] = {"discipline": "threshold", "threshold_packets": 75}
     assert predict(scenario) == expected
 
 
@@ -215,7 +215,7 @@ def test_datagrams_are_refused(hotspot, refused):
     scenario = hotspot((1, 0), (0, 1))
     flow = scenario["flows"][0]
     del flow["tcp"]
-    flow["udp"] = {"arrivals": "greedy", "payload_bytes": 1472, "header_bytes": 28}
+    flow["udp"] = {"arrivals": "greedy", "rate_bps": 0, "payload_bytes": 1472, "header_bytes": 28}
     refused(scenario, "section 3", "is UDP")
 
 

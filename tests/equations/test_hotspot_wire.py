@@ -2,34 +2,35 @@ import pytest
 
 from lasthop.models.dcf.airtime import exchange_s
 from lasthop.models.hotspot.lossy import solve
-from lasthop.models.hotspot.predict import predict, stations_of
-from lasthop.models.hotspot.wire import solve_with_wire, traffic, wired_round_trip_s
+from lasthop.models.hotspot.picture import hot_spot
+from lasthop.models.hotspot.predict import predict
+from lasthop.models.hotspot.wire import solve_with_wire, traffic
+from lasthop.models.reading import read
 
 
 def test_no_delay_leaves_the_cell_alone(hotspot):
     scenario = hotspot((2, 0), (0, 1))
-    stations = stations_of(scenario)
-    assert wired_round_trip_s(scenario) == 0.0
-    assert solve_with_wire(scenario, stations) == solve(stations, 75)
+    spot = hot_spot(read(scenario))
+    assert spot.wired_round_trip_s == 0.0
+    assert solve_with_wire(spot) == solve(spot.stations, 75)
 
 
 @pytest.mark.equation("hotspot", "footnote 19")
 def test_pipe_is_the_wired_round_trip_in_ap_service_times(hotspot):
     scenario = hotspot((2, 0), (0, 1))
     scenario["wire"]["delay_s"] = 0.02
-    stations = stations_of(scenario)
-    at = solve_with_wire(scenario, stations)
-    service = traffic(scenario, stations, at).ap_service_s
+    spot = hot_spot(read(scenario))
+    at = solve_with_wire(spot)
+    service = traffic(spot, at).ap_service_s
     assert at.pipe * service == pytest.approx(0.04, rel=1e-6)
-    assert at == solve(stations, 75, at.pipe)
+    assert at == solve(spot.stations, 75, at.pipe)
 
 
 def test_service_time_of_downloads_worked_by_hand(hotspot):
     # Each segment of the AP comes with half an ACK of a station.
-    scenario = hotspot((0, 1), (0, 1))
-    stations = stations_of(scenario)
-    passing = traffic(scenario, stations, solve(stations, 75))
-    cell = scenario["cell"]
+    scenario = read(hotspot((0, 1), (0, 1)))
+    spot, cell = hot_spot(scenario), scenario.cell
+    passing = traffic(spot, solve(spot.stations, 75))
     segment = exchange_s(cell, 1500, 11e6, 2e6, 2e6)
     ack = exchange_s(cell, 40, 11e6, 2e6, 2e6)
     collision = 0.5 / (15.5 + 0.5 + 1)
@@ -45,9 +46,9 @@ def test_service_time_counts_one_packet_of_the_ap(hotspot):
         scenario = hotspot(*connections)
         for flow in scenario["flows"]:
             flow["tcp"]["mss_bytes"], flow["tcp"]["header_bytes"] = 0, 40
-        stations = stations_of(scenario)
-        at = solve(stations, 75)
-        passing = traffic(scenario, stations, at)
+        spot = hot_spot(read(scenario))
+        at = solve(spot.stations, 75)
+        passing = traffic(spot, at)
         assert passing.wire_down_bytes * (1 - at.loss) == pytest.approx(40.0, rel=1e-9)
 
 
@@ -56,7 +57,7 @@ def test_a_longer_wire_loses_less(hotspot):
     losses = []
     for delay in (0.0, 0.01, 0.02, 0.04):
         scenario["wire"]["delay_s"] = delay
-        losses.append(solve_with_wire(scenario, stations_of(scenario)).loss)
+        losses.append(solve_with_wire(hot_spot(read(scenario))).loss)
     assert losses == sorted(losses, reverse=True)
     assert losses[-1] < 0.8 * losses[0]
 

@@ -8,6 +8,7 @@ import pytest
 from lasthop import Scenario
 from lasthop.models import ModelError, choose
 from lasthop.models.hotspot.padhye import send_rate
+from lasthop.models.reading import read
 from lasthop.models.red import fluid, predict
 from lasthop.models.red.router import dropped
 from lasthop.models.red.senders import delayed_compound, delayed_reno
@@ -268,7 +269,7 @@ def test_reno_that_fills_the_link_is_padhyes() -> None:
         tcp__congestion="newreno",
     )
     found = fluid(tree)
-    tcp = tree["flows"][0]["tcp"]
+    tcp = read(tree).tcp_flows[0].tcp
     loss = reno_loss(found, tcp)
     assert loss is not None
     queue = 10.0 + loss / (dropped(0.1, wait=True) / 390.0)

@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lasthop.models.access import Access
 from lasthop.models.dcf import bianchi
 from lasthop.models.dcf.saturation import Contender
 from lasthop.models.errors import ConvergenceError
 from lasthop.models.vbs import PAPER, Options, contention
-from lasthop.models.vbs.cell import Access, Cell, FlowClass, Frame, Station
+from lasthop.models.vbs.cell import EIGHT_ATTEMPTS, Cell, FlowClass, Frame, StationKind
 from lasthop.models.vbs.contention import (
     ap_failure_prob,
     attempt_prob,
@@ -26,14 +27,15 @@ from lasthop.models.vbs.window import Law
 # Table II, 192 us of preamble and header, 1500 B and 40 B of IP with 28 B of MAC: DIFS included
 DATA = Frame(839.556e-6, 839.556e-6)
 ACK = Frame(515.111e-6, 515.111e-6)
+LAW = Law(45, alpha=0.125, kappa=0.75, beta=0.5, gamma=30.0, segments_per_ack=1)
 
 
 def cell(errors=(0.0, 0.3), attempts=4, **changes):
     """Two classes of five downloads, their AP with channel errors towards them."""
-    access = Access(31, 1023, attempts)
-    stations = tuple(Station(5, access) for _ in errors)
+    access = Access(31, 1023, attempts=attempts)
+    stations = tuple(StationKind(5, access) for _ in errors)
     classes = tuple(
-        FlowClass(5, k, False, replace(DATA, error=error), ACK, Law())
+        FlowClass(5, k, False, replace(DATA, error=error), ACK, LAW)
         for k, error in enumerate(errors)
     )
     return Cell(classes, stations, access, **changes)
@@ -42,15 +44,17 @@ def cell(errors=(0.0, 0.3), attempts=4, **changes):
 @pytest.mark.equation("vbs", 10)
 def test_attempt_probability_by_hand():
     """Backoffs of 3.5 and 7.5 slots, each with a slot for the attempt; half of all fail."""
-    assert attempt_prob(0.5, Access(7, 15, 2)) == pytest.approx(1.5 / (4.5 + 0.5 * 8.5))
-    assert attempt_prob(0.0, Access()) == pytest.approx(1 / 16.5)
+    assert attempt_prob(0.5, Access(7, 15, attempts=2)) == pytest.approx(1.5 / (4.5 + 0.5 * 8.5))
+    assert attempt_prob(0.0, EIGHT_ATTEMPTS) == pytest.approx(1 / 16.5)
 
 
 @pytest.mark.equation("vbs", 10)
 @pytest.mark.parametrize("failures", [0.0, 0.2, 0.7])
 def test_attempt_probability_is_bianchis(failures):
     node = Contender(31, 1023, 8, 1e-3, 1e-3, 1460)
-    assert attempt_prob(failures, Access()) == pytest.approx(bianchi.attempt_prob(node, failures))
+    assert attempt_prob(failures, EIGHT_ATTEMPTS) == pytest.approx(
+        bianchi.attempt_prob(node, failures)
+    )
 
 
 @pytest.mark.equation("vbs", 13)
@@ -93,9 +97,9 @@ def test_discards_by_hand():
 def test_eq_15_as_printed_says_0_38_for_two_equal_classes_without_errors():
     """Half of the AP's attempts are no attempt probability that some failures would explain."""
     found = solve(cell((0.0, 0.0), attempts=8), np.full(2, 0.5), np.ones(2), PAPER)
-    whole = attempt_prob(float(found.ap_failure), Access())
-    assert failure_prob_of(whole, Access()) == pytest.approx(found.ap_failure)
-    assert failure_prob_of(0.5 * whole, Access()) == pytest.approx(0.38, abs=0.01)
+    whole = attempt_prob(float(found.ap_failure), EIGHT_ATTEMPTS)
+    assert failure_prob_of(whole, EIGHT_ATTEMPTS) == pytest.approx(found.ap_failure)
+    assert failure_prob_of(0.5 * whole, EIGHT_ATTEMPTS) == pytest.approx(0.38, abs=0.01)
     assert found.ap_failure == pytest.approx(0.058, abs=0.001)
 
 
@@ -132,7 +136,7 @@ def test_throughput_counts_acks_or_data_alike():
     hit = found.station_collisions[0]
     attempts = 1 - silent**0.1
     probs = slot_probs(
-        attempt_prob(found.ap_failure, Access()), np.full(1, attempts), np.full(1, 10)
+        attempt_prob(found.ap_failure, EIGHT_ATTEMPTS), np.full(1, attempts), np.full(1, 10)
     )
     slot_s = mean_slot_s(probs, 20e-6, ACK.success_s, DATA.success_s)
     # ACKs are given up once in 10^8 packets

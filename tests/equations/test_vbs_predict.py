@@ -10,8 +10,9 @@ import pytest
 
 from lasthop.models import ModelError, choose
 from lasthop.models.errors import ConvergenceError
+from lasthop.models.reading import read
 from lasthop.models.vbs import PAPER, Options, fixed_point, predict
-from lasthop.models.vbs.scenario import picture_of
+from lasthop.models.vbs.picture import picture_of
 from lasthop.run import replaced
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "snr-classes.toml"
@@ -40,16 +41,18 @@ def shared(changes=None, classes=None, **queue):
     scenario = tree(changes)
     scenario["cell"]["ap"]["queue"] = {
         "discipline": "vbs",
+        "limit_packets": 100,
         "occupancy": 0.6,
         "share_of": "queue",
         "algorithm": "corrected",
         **queue,
     }
     names = [flow["name"] for flow in scenario["flows"]]
-    scenario["cell"]["vbs_classes"] = classes or [
+    classes = classes or [
         {"name": "high", "share": 0.5, "flows": names[:5]},
         {"name": "low", "share": 0.5, "flows": names[5:]},
     ]
+    scenario["cell"]["vbs_classes"] = [one | {"target_share": one["share"]} for one in classes]
     return scenario
 
 
@@ -94,7 +97,7 @@ def test_parts_and_whole_agree():
 @pytest.mark.parametrize("options", [Options(), Options(losses="independent"), PAPER])
 def test_windows_fill_buffer_and_wire(options):
     changes = {"wire.delay": "35 ms"}
-    cell = picture_of(tree(changes)).cell
+    cell = picture_of(read(tree(changes))).cell
     [one] = fixed_point.solutions(cell, options)
     sent = np.array([flow.sent for flow in one.responses])
     kept = 1.0 if options.losses == "chain" else 1.0 - one.overflow
@@ -108,7 +111,7 @@ def test_windows_fill_buffer_and_wire(options):
 
 @pytest.mark.equation("vbs", 17)
 def test_shares_are_those_of_the_arrivals():
-    [one] = fixed_point.solutions(picture_of(tree()).cell, Options())
+    [one] = fixed_point.solutions(picture_of(read(tree())).cell, Options())
     delivered = one.goodput / (1 - one.contention.ap_discards)
     assert one.shares == pytest.approx(delivered / delivered.sum(), rel=1e-5)
 
@@ -122,7 +125,7 @@ def test_every_starting_point_leads_to_the_same_solution(attempts, error):
 
 
 def test_several_solutions_are_said_to_be_several(monkeypatch):
-    cell = picture_of(tree()).cell
+    cell = picture_of(read(tree())).cell
     one, other = (
         fixed_point.solve_from(cell, options, next(fixed_point.starts(cell)))
         for options in (Options(), PAPER)
@@ -340,7 +343,7 @@ def test_sharing_without_a_steady_state_is_refused(change, words):
 def test_reports_of_sensors_are_left_out_with_a_warning():
     scenario = shared()
     flow = {**scenario["flows"][0], "name": "meter/sensor-down/1", "station": "meter"}
-    flow["sensor"] = {"every_s": 2.0, "udp": flow.pop("tcp")}
+    flow["sensor"] = {"every_s": 2.0, "tcp": flow.pop("tcp")}
     scenario["flows"].append(flow)
     scenario["stations"].append({**scenario["stations"][0], "name": "meter", "group": "meter"})
     result = predict(scenario)

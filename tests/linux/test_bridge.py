@@ -79,16 +79,16 @@ def serve(service: Service, flows: list[Flow], seconds: float) -> None:
     end = time.monotonic() + seconds
     counted = 0.0
     while time.monotonic() < end:
-        service.ping()
+        service.rates.ping()
         run(flows, 0.05)
-        service.take_answers()
+        service.rates.take_answers()
         if time.monotonic() - counted > 0.5:
             counted = time.monotonic()
             service.count(None)
-            seen, faults = look(service.gateway)
+            seen, faults = look(service.shaping.gateway)
             assert faults == []
-            service.roster.see(seen, time.monotonic())
-            service.settle(service.roster.stations())
+            service.stations.roster.see(seen, time.monotonic())
+            service.stations.settle(service.stations.roster.stations())
 
 
 def rows(service: Service) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def test_a_bridge_that_is_routed_to_shapes_both_ways(tmp_path: Path) -> None:
         flows = [Flow(GUESTS[0], download=True), Flow(GUESTS[1], download=False)]
         try:
             with entered(GATEWAY):
-                gateway = service.gateway
+                gateway = service.shaping.gateway
                 passed = in_time(lambda: rates(service, flows), TOKENS_S)  # noqa: B023
                 assert cautions(gateway) == []
             assert passed[0] / passed[1] == pytest.approx(1, abs=0.02), lan

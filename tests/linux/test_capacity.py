@@ -70,14 +70,14 @@ def watch(service: Service, flows: list[Flow], settled_s: float) -> Watched:
     answers = 0
     before = sent(service)
     while (now := time.monotonic()) - start < settled_s + WATCHED_S:
-        service.ping()
+        service.rates.ping()
         while time.monotonic() < now + 0.1:
             run(flows, 0.01)
-            service.take_answers()
+            service.rates.take_answers()
         if now - counted > 1:
             counted = now
             service.count(None)
-        estimator = service.estimators["wlan"]
+        estimator = service.rates.estimators["wlan"]
         if now - start > settled_s:
             rates.append(estimator.controller.capacity_bps)
             if estimator.answers > answers and estimator.rtt_s is not None:
@@ -92,5 +92,5 @@ def watch(service: Service, flows: list[Flow], settled_s: float) -> Watched:
 
 def sent(service: Service) -> list[int]:
     """Bytes that have passed through the leaves of the first two stations."""
-    counters, members = service.shaper.counters(), service.shaper.running().members
+    counters, members = service.shaping.shaper.counters(), service.shaping.shaper.running().members
     return [counters[members[name].leaf].sent_bytes for name in ("s0", "s1")]

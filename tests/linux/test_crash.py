@@ -27,14 +27,14 @@ from lab import (
 )
 from lasthop.errors import UserError
 from lasthop.gateway import config
-from lasthop.gateway.config import Station
+from lasthop.gateway.config import KnownStation
 from lasthop.gateway.shaper import Shaper
 from lasthop.linux.netlink import KernelError
 from lasthop.linux.undo import UndoLog
 from traffic import transfers
 
 LISTED = 2
-GUEST = Station("guest", "wlan", (ip_address(station_v4(LISTED)),))
+GUEST = KnownStation("guest", "wlan", (ip_address(station_v4(LISTED)),))
 Hook = Callable[[], None]
 Make = Callable[..., Shaper]
 

@@ -64,7 +64,7 @@ class Running:
 
     def sent(self) -> tuple[int, int]:
         """Number of the IFB, and what its classes have sent since it was made. [bytes]"""
-        shaper = self.service.shaper
+        shaper = self.service.shaping.shaper
         total = sum(each.sent_bytes for each in shaper.counters().values())
         return shaper.running().ifb.number, total
 
@@ -108,16 +108,16 @@ ap = "b"
         from lasthop.gateway.roster import Sighting
 
         seen = [Sighting("02:00:00:00:00:01", config.ip_address(station_v4(0)), ap="a")]
-        running.service.roster.see(seen, 0.0)
-        running.service.settle(running.service.roster.stations())
+        running.service.stations.roster.see(seen, 0.0)
+        running.service.stations.settle(running.service.stations.roster.stations())
         assert running.reload(text + aps.format(a="other")) == []
         # a look that had been under way still tells of the old name
-        running.service.roster.see(seen, 0.0)
-        running.service.settle(running.service.roster.stations())
+        running.service.stations.roster.see(seen, 0.0)
+        running.service.stations.settle(running.service.stations.roster.stations())
         third = aps.format(a="a").replace("ap.b", "ap.c").replace('"b"', '"c"')
         assert running.reload(text + third) == []
-        running.service.ping()
-        assert set(running.service.estimators) == {"c"}
+        running.service.rates.ping()
+        assert set(running.service.rates.estimators) == {"c"}
         assert running.service.status()["shaping"]
 
 
@@ -126,12 +126,12 @@ def test_whatever_goes_wrong_in_the_loop_is_a_fault(running: Running) -> None:
         raise StopIteration("nobody")
 
     service = running.service
-    service.guarded(wrong)
+    service.loop.guarded(wrong)
     assert service.status()["faults"] == ["StopIteration: nobody"]
     assert service.reload(lambda: next(iter(()))) == ["StopIteration: "]
     assert service.status()["shaping"]
     with entered(GATEWAY):
-        assert service.shaper.faults() == []
+        assert service.shaping.shaper.faults() == []
 
 
 def test_a_refused_file_touches_nothing(running: Running) -> None:
@@ -149,11 +149,11 @@ def test_a_refused_file_touches_nothing(running: Running) -> None:
             assert said.startswith(why)
             assert running.sent()[0] == number
             assert running.sent()[1] >= total
-        assert running.service.shaper.faults() == []
+        assert running.service.shaping.shaper.faults() == []
 
 
 def test_filters_that_others_remove_are_missed(running: Running) -> None:
-    shaper = running.service.shaper
+    shaper = running.service.shaping.shaper
     layout = shaper.running()
     wan, lan = layout.wan_block.number, layout.lan_block.number
     for removal, what in (
@@ -174,16 +174,16 @@ def test_filters_that_others_remove_are_missed(running: Running) -> None:
             sh(removal)
             assert shaper.faults() == [what]
             running.service.heal()
-            assert running.service.faults == []
+            assert running.service.shaping.faults == []
     assert transfers(station_v4(0))
 
 
 def test_the_program_for_flows_is_missed(running: Running) -> None:
     with entered(GATEWAY):
         assert running.reload(gateway_text(2, 'fairness = "flow"\nflow_leaves = 3')) == []
-        assert running.service.shaper.faults() == []
+        assert running.service.shaping.shaper.faults() == []
         sh("tc filter del dev lh-lan parent 6c68:1")
-        assert running.service.shaper.faults() == ["the filter of wlan's flows is gone"]
+        assert running.service.shaping.shaper.faults() == ["the filter of wlan's flows is gone"]
 
 
 def test_interfaces_with_other_names_are_given_back(lab: Lab, directory: Path) -> None:

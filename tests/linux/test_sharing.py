@@ -29,7 +29,7 @@ from lab import (
     wait_until,
 )
 from lasthop.gateway import config
-from lasthop.gateway.config import Station
+from lasthop.gateway.config import KnownStation
 from lasthop.gateway.shaper import Shaper
 from lasthop.linux.ping import Pinger
 from traffic import Flow, goodputs, run, transfers
@@ -355,7 +355,7 @@ def forty_guests(shaper: Shaper, flow: Flow) -> tuple[int, float]:
         name = f"guest{k % 3}"
         addresses = (ip_address(station_v4(2 + k % 3)),)
         with entered(GATEWAY):
-            shaper.join(Station(name, "wlan", addresses))
+            shaper.join(KnownStation(name, "wlan", addresses))
             shaper.set_rate("wlan", 5_000_000 - k % 2)
         run([flow], 0.05)
         with entered(GATEWAY):

@@ -19,14 +19,14 @@ def said(stations: object, classes: object = None, **vbs: object) -> list[str]:
     if classes is not None:
         cell["ap_queue"] = {"limit": 100, "vbs": {"class": classes, **vbs}}
     scenario = {"duration": "20 s", "replications": 1, "cell": cell, "station": stations}
-    return cautions(lh.Scenario(scenario))
+    return cautions(lh.Scenario(scenario).typed)
 
 
 HALVES = {"a": {"station": "a", "share": 0.5}, "b": {"station": "b", "share": 0.5}}
 
 
 def test_nothing_is_said_of_equal_classes_with_a_sensor_beside_them() -> None:
-    assert cautions(lh.Scenario(EXAMPLE)) == []
+    assert cautions(lh.Scenario(EXAMPLE).typed) == []
 
 
 def test_bulk_flows_of_no_class_are_named_with_what_to_do() -> None:
@@ -160,15 +160,15 @@ def test_with_rate_fallback_the_slowest_rate_counts() -> None:
     station = {"download": 1, "snr": "0 dB"}
     cell = {"phy": "802.11g", "rate_control": "arf"}
     scenario = {"duration": "20 s", "cell": cell, "station": {"a": station}}
-    [line] = cautions(lh.Scenario(scenario))
+    [line] = cautions(lh.Scenario(scenario).typed)
     assert line.endswith("no rate of 802.11g works")
-    assert cautions(lh.Scenario(scenario, {"station.a.snr": "20 dB"})) == []
+    assert cautions(lh.Scenario(scenario, {"station.a.snr": "20 dB"}).typed) == []
 
 
 def test_results_predictions_and_sweeps_say_it_too() -> None:
     settings = {"cell.ap_queue.vbs.class.near.share": 0.2, "duration": "2 s", "replications": 1}
     scenario = lh.Scenario(EXAMPLE, settings)
-    lines = cautions(scenario)
+    lines = cautions(lh.Scenario(scenario).typed)
     assert len(lines) == 2  # the sum of the shares, and what Algorithm 1 misses
     assert lh.simulate(scenario).warnings == lines
     assert lh.predict(scenario).warnings[:2] == lines
@@ -181,9 +181,8 @@ def conflicts(**csma: object) -> list[str]:
     """Cautions about two links, the second behind the first."""
     links = {"1": {}, "2": {}, **csma.pop("links", {})}  # type: ignore[dict-item]
     network = {"link": links, **csma}
-    return cautions(
-        lh.Scenario({"duration": "9 s", "csma": network, "flow": {"f": {"route": ["1", "2"]}}})
-    )
+    tree = {"duration": "9 s", "csma": network, "flow": {"f": {"route": ["1", "2"]}}}
+    return cautions(lh.Scenario(tree).typed)
 
 
 def test_a_route_over_links_that_send_at_once_is_named() -> None:

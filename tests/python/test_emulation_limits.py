@@ -92,5 +92,5 @@ def test_a_queue_that_classes_share_is_refused():
 def test_settings_that_the_kernel_does_not_follow_are_told(tmp_path, tcp, named):
     path = tmp_path / "x.toml"
     path.write_text(f"{CELL}tcp = {{ {tcp} }}\n[station.a]\ndownload = 2\nudp_up = 'greedy'\n")
-    told = [line.partition(" ")[0] for line in unfollowed(lh.Scenario(path))]
+    told = [line.partition(" ")[0] for line in unfollowed(lh.Scenario(path).typed)]
     assert told == [f"`tcp.{name}`" for name in named]

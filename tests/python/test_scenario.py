@@ -35,6 +35,21 @@ def test_scenario_without_name_goes_by_its_file(tmp_path: Path) -> None:
     assert lh.Scenario(unnamed)["name"] == "scenario"
 
 
+def test_a_pickled_scenario_is_the_same_scenario(small: Path) -> None:
+    scenario = lh.Scenario(small, {"seed": 7})
+    there = pickle.loads(pickle.dumps(scenario))
+    small.unlink()  # it has the text, and needs the file no more
+    again = pickle.loads(pickle.dumps(there))
+    for one in (there, again):
+        assert one == scenario
+        assert (one.content, one.source, one.settings) == (
+            scenario.content,
+            scenario.source,
+            scenario.settings,
+        )
+    assert lh.simulate(again).to_json() == lh.simulate(scenario).to_json()
+
+
 def test_view_has_every_default_and_cannot_be_changed() -> None:
     scenario = lh.Scenario(SMALL)
     assert scenario["cell"]["slot_s"] == 20e-6

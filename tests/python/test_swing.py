@@ -55,7 +55,7 @@ def test_unstable_fluid_comes_with_its_cycle(comparison: lh.Comparison) -> None:
     assert times[0] == 0.0
     assert queue.min() == queue[0] == 0.0
     assert queue.max() > swing.rest_packets
-    short = lh.Scenario(ROUTER, {"dumbbell.rtt": "20 ms"}).to_dict()
+    short = lh.Scenario(ROUTER, {"dumbbell.rtt": "20 ms"}).typed
     assert cycle_of(short) == (None, None)
 
 

@@ -107,8 +107,7 @@ def test_predicted_delays_are_those_simulated() -> None:
     from lasthop import models
 
     scenario = lh.Scenario(DOWNLOADS)
-    tree = scenario.to_dict()
-    guess = predicted(models.predict(tree, "edca"), tree)
+    guess = predicted(models.predict(scenario.typed, "edca"), scenario)
     seen = estimated(sampled(lh.simulate(scenario, settings={"duration": "62 s"})))
     # At CWmin 31 the model is within one per cent of simulations in goodput.
     for quantity in ("goodput_bps", "rtt_s"):

@@ -26,8 +26,8 @@ def simulate(*rates_mbps):
 
 
 def closed_form_bps(scenario) -> float:
-    slot_s = scenario["cell"]["slot_s"]
-    return anomaly.goodput_bps(contenders(scenario), slot_s, failed_after_s(scenario))[0]
+    known = scenario.typed
+    return anomaly.goodput_bps(contenders(known), known.cell.slot_s, failed_after_s(known))[0]
 
 
 @pytest.mark.parametrize("rates_mbps", [(11, 2), (11, 1), (11, 5.5, 2)])

@@ -51,24 +51,23 @@ def simulate(stations, countdown):
 
 
 def with_zones(result):
-    scenario = result.scenario
-    cell = scenario["cell"]
-    categories = zones.categories(scenario)
-    lead_s = zones.eifs_lead_s(scenario)
-    return zones.solve(categories, cell["slot_s"], cell["sifs_s"], lead_s)
+    scenario = result.scenario.typed
+    cell = scenario.cell
+    lead_s = airtime.eifs_lead_s(cell)
+    return zones.solve(zones.categories(scenario), cell.slot_s, cell.sifs_s, lead_s)
 
 
 def with_freezing(result):
     """For equal AIFSN; opportunities as one long exchange."""
-    scenario = result.scenario
+    scenario = result.scenario.typed
     categories = zones.categories(scenario)
-    aifs_s = airtime.aifs_s(scenario["cell"], categories[0].aifsn)
+    aifs_s = airtime.aifs_s(scenario.cell, categories[0].aifsn)
     assert len({one.aifsn for one in categories}) == 1
     nodes = [
         replace(one.contender, success_s=one.contender.success_s + aifs_s) for one in categories
     ]
-    after_s = zones.eifs_lead_s(scenario) + aifs_s
-    return freezing.solve(nodes, scenario["cell"]["slot_s"], after_s)
+    after_s = airtime.eifs_lead_s(scenario.cell) + aifs_s
+    return freezing.solve(nodes, scenario.cell.slot_s, after_s)
 
 
 def assert_classes_agree(result, theory, tolerance):

@@ -7,8 +7,9 @@ they hold the model's own error, as `docs/papers/hotspot.md` lists it.
 import pytest
 
 import lasthop as lh
-from lasthop.models.hotspot.access import Access, beta_from_access
-from lasthop.models.hotspot.predict import stations_of
+from lasthop.models.access import Access
+from lasthop.models.hotspot.access import beta_from_access
+from lasthop.models.hotspot.picture import hot_spot
 from lasthop.models.hotspot.wire import solve_with_wire, traffic
 
 
@@ -125,9 +126,8 @@ def test_stations_that_starve_the_ap_have_the_queues_of_void_rounds():
 )
 def test_service_time_of_the_ap(first, others):
     # The one place where the model needs a clock: packets of the AP in a wired round trip.
-    scenario = lh.Scenario(cell(first, others)).to_dict()
-    stations = stations_of(scenario)
-    service = traffic(scenario, stations, solve_with_wire(scenario, stations)).ap_service_s
+    spot = hot_spot(lh.Scenario(cell(first, others)).typed)
+    service = traffic(spot, solve_with_wire(spot)).ap_service_s
     queue = next(
         q for q in lh.simulate(cell(first, others)).to_dict()["queues"] if q["name"] == "ap"
     )

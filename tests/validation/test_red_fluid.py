@@ -84,8 +84,8 @@ def test_saw_teeth_lose_three_quarters() -> None:
 def test_loss_with_timeouts_is_what_the_warning_says(rtt_ms: float) -> None:
     """Windows of 4 and 7 packets: 2.5 and 1.7 times too much of the fluid, within 15 % of Reno."""
     found = router(rtt_ms, 100)
-    tree = found.scenario.to_dict()
-    about = reno_loss(fluid(tree), tree["flows"][0]["tcp"])
+    known = found.scenario.typed
+    about = reno_loss(fluid(known), known.tcp_flows[0].tcp)
     simulated = found.simulation.queues.loc["bottleneck", "drop_probability"]
     assert found.prediction is not None
     predicted = found.prediction.queues.loc["bottleneck", "drop_probability"]
@@ -97,8 +97,8 @@ def test_loss_with_timeouts_is_what_the_warning_says(rtt_ms: float) -> None:
 def test_small_buffer_loses_between_poisson_and_smooth(rtt_ms: float) -> None:
     """Windows of 5 and 9 packets at rest, a drop-tail queue of 15."""
     found = lh.compare(small_buffer(rtt_ms))
-    tree = found.scenario.to_dict()
-    smooth = reno_loss(fluid(tree), tree["flows"][0]["tcp"])
+    known = found.scenario.typed
+    smooth = reno_loss(fluid(known), known.tcp_flows[0].tcp)
     simulated = found.simulation.queues.loc["bottleneck", "drop_probability"]
     assert found.prediction is not None
     predicted = found.prediction.queues.loc["bottleneck", "drop_probability"]

@@ -26,8 +26,8 @@ def simulate(phy, stations, **cell):
 
 
 def solve(model, result) -> Saturation:
-    scenario = result.scenario
-    return model.solve(contenders(scenario), scenario["cell"]["slot_s"], failed_after_s(scenario))
+    scenario = result.scenario.typed
+    return model.solve(contenders(scenario), scenario.cell.slot_s, failed_after_s(scenario))
 
 
 def goodput(result) -> float:
@@ -67,7 +67,7 @@ def test_the_effect_of_the_freezing_rule_shows():
 def test_one_station_alone_sends_at_the_closed_rate():
     # Mean backoff 15.5 slots of 20 us between exchanges, no collision.
     result = simulate("802.11b", {"s": {"udp_up": "greedy"}})
-    node = contenders(result.scenario)[0]
+    node = contenders(result.scenario.typed)[0]
     rate = 1 / (15.5 * 20e-6 + node.success_s)
     assert goodput(result) == pytest.approx(rate * 8 * 1472, rel=0.002)
 

@@ -65,7 +65,7 @@ def test_what_lies_behind_it(attempts, error):
 def test_the_papers_chain_is_within_eight_per_cent(attempts, error, within):
     """Eqs. (3) to (19) as corrected: every loss a halving, all classes losing alike."""
     changed = replaced(EXAMPLE, settings(attempts, error))
-    model = lh.Prediction(predict(changed.to_dict(), PAPER), changed)
+    model = lh.Prediction(predict(changed.typed, PAPER), changed)
     seen = by_class(simulated(attempts, error), "goodput_bps")
     told = by_class(model, "goodput_bps")
     assert told == pytest.approx(seen, rel=within)

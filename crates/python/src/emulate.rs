@@ -4,7 +4,7 @@ use lasthop_emulator::{Descriptors, EmulatorError, run};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 
-use crate::scenario::parse;
+use crate::scenario::Scenario;
 
 /// Emulates a scenario in real time between descriptors of this process: that of the servers and those
 /// of the stations, one IP packet a read or write; stops when `stop` becomes readable, and raises
@@ -12,14 +12,11 @@ use crate::scenario::parse;
 #[pyfunction]
 pub fn emulate(
     py: Python<'_>,
-    content: &[u8],
-    format: &str,
-    source: &str,
-    settings: Vec<(String, String)>,
+    scenario: &Bound<'_, Scenario>,
     nodes: Vec<i32>,
     stop: i32,
 ) -> PyResult<String> {
-    let scenario = parse(py, content, format, source, &settings)?;
+    let scenario = scenario.get().parsed();
     let measured = py.detach(|| run(&scenario, &Descriptors::of_this_process(&nodes, stop)?));
     match measured {
         Ok(lists) => Ok(lists.to_string()),

@@ -1,23 +1,94 @@
 //! Text in, checked scenario out.
 
-use lasthop_engine::scenario::{self, Format, Problem, Scenario, WHOLE_FILE};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use lasthop_engine::scenario::{self, Format, Problem, WHOLE_FILE};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 pyo3::import_exception!(lasthop.errors, ScenarioError);
 
-/// Checks a scenario and returns it normalised, as JSON.
-#[pyfunction]
-pub fn check(
-    py: Python<'_>,
-    content: &[u8],
-    format: &str,
-    source: &str,
+/// A checked scenario: the text and settings it came from, and what they mean.
+///
+/// It is parsed once. A pickle has the text, which is checked again where it is read.
+#[pyclass(frozen, module = "lasthop._core")]
+pub struct Scenario {
+    content: Vec<u8>,
+    format: String,
+    source: String,
     settings: Vec<(String, String)>,
-) -> PyResult<String> {
-    Ok(parse(py, content, format, source, &settings)?
-        .to_json()
-        .to_string())
+    parsed: Arc<scenario::Scenario>,
+}
+
+impl Scenario {
+    /// What the text means, for a thread without the GIL.
+    pub fn parsed(&self) -> Arc<scenario::Scenario> {
+        Arc::clone(&self.parsed)
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        content: Vec<u8>,
+        format: String,
+        source: String,
+        settings: Vec<(String, String)>,
+    ) -> PyResult<Scenario> {
+        let kind = format_named(&format)?;
+        let parsed = py
+            .detach(|| scenario::parse_bytes(&content, kind, &source, &settings))
+            .map_err(refused)?;
+        Ok(Scenario {
+            content,
+            format,
+            source,
+            settings,
+            parsed: Arc::new(parsed),
+        })
+    }
+
+    /// The text as given, before `settings`.
+    #[getter]
+    fn content(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.content)
+    }
+
+    /// `toml` or `json`.
+    #[getter]
+    fn format(&self) -> &str {
+        &self.format
+    }
+
+    /// The file it came from, or what stands for it in messages.
+    #[getter]
+    fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Values set after parsing, in order.
+    #[getter]
+    fn settings(&self) -> Vec<(String, String)> {
+        self.settings.clone()
+    }
+
+    /// The scenario normalised, every default filled in.
+    fn to_json(&self) -> String {
+        self.parsed.to_json().to_string()
+    }
+
+    /// What a pickle makes it of.
+    fn __getnewargs__(&self) -> (Cow<'_, [u8]>, &str, &str, Vec<(String, String)>) {
+        (
+            Cow::Borrowed(&self.content),
+            &self.format,
+            &self.source,
+            self.settings.clone(),
+        )
+    }
 }
 
 /// Checks the gateway of a scenario file and returns it, as JSON.
@@ -42,19 +113,6 @@ pub fn schema() -> String {
     scenario::schema().to_string()
 }
 
-/// Parses with the GIL released; every problem found becomes one `ScenarioError`.
-pub fn parse(
-    py: Python<'_>,
-    content: &[u8],
-    format: &str,
-    source: &str,
-    settings: &[(String, String)],
-) -> PyResult<Scenario> {
-    let format = format_named(format)?;
-    py.detach(|| scenario::parse_bytes(content, format, source, settings))
-        .map_err(refused)
-}
-
 fn format_named(name: &str) -> PyResult<Format> {
     match name {
         "toml" => Ok(Format::Toml),
@@ -65,6 +123,7 @@ fn format_named(name: &str) -> PyResult<Format> {
     }
 }
 
+/// Every problem found becomes one `ScenarioError`.
 fn refused(problems: Vec<Problem>) -> PyErr {
     let rows: Vec<_> = problems
         .into_iter()

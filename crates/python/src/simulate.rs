@@ -5,19 +5,18 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use lasthop_engine::quantities::QUANTITIES;
-use lasthop_engine::scenario::Scenario;
-use lasthop_engine::{EngineError, Progress, RunResult, pcapng, run};
+use lasthop_engine::{EngineError, Progress, RunResult, pcapng, run, scenario};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 
-use crate::scenario::parse;
+use crate::scenario::Scenario;
 
 mod python {
     pyo3::import_exception!(lasthop.errors, EngineError);
@@ -35,7 +34,7 @@ type Finished = thread::Result<Result<RunResult, EngineError>>;
 /// What one simulation gave, each part as JSON.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct SimulationOutput {
-    scenario: Scenario,
+    scenario: Arc<scenario::Scenario>,
     result: RunResult,
 }
 
@@ -102,22 +101,19 @@ impl SimulationOutput {
 /// `replications`, `simulated_s` and `total_s`; if it returns False, or at Ctrl-C, the run stops
 /// and what finished is returned. If nothing finished, KeyboardInterrupt is raised.
 #[pyfunction]
-#[pyo3(signature = (content, format, source, settings, jobs, progress = None))]
+#[pyo3(signature = (scenario, jobs, progress = None))]
 pub fn simulate(
     py: Python<'_>,
-    content: &[u8],
-    format: &str,
-    source: &str,
-    settings: Vec<(String, String)>,
+    scenario: &Bound<'_, Scenario>,
     jobs: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<SimulationOutput> {
-    let scenario = parse(py, content, format, source, &settings)?;
+    let scenario = scenario.get().parsed();
     let watch = Watch::default();
     let (finished, stopped) = py.detach(|| {
         thread::scope(|scope| {
             let (done, finished) = channel();
-            let (scenario, watch) = (&scenario, &watch);
+            let (scenario, watch) = (&*scenario, &watch);
             scope.spawn(move || {
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
                     run(scenario, jobs, &|p| watch.report(p))

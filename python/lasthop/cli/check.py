@@ -2,14 +2,13 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import typer
 
 from lasthop.caution import cautions
 from lasthop.cli.options import File, Json, Settings, read_scenario
-from lasthop.scenario import Scenario
+from lasthop.models.reading import Cell, CellScenario, CsmaLink, CsmaScenario, Vbs
 
 __all__ = ["check"]
 
@@ -30,31 +29,36 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     connections written out in SI units. This is what models and engine read, not a scenario file.
     """
     scenario = read_scenario(file, settings)
-    for caution in cautions(scenario):
+    for caution in cautions(scenario.typed):
         print(f"warning: {caution}", file=sys.stderr)
     if as_json:
         typer.echo(json.dumps(scenario.to_dict(), indent=2, ensure_ascii=False))
         return
-    runs = f"{scenario['replications']} x {scenario['duration_s']:g} s"
-    csma = scenario.get("csma")
-    parts = (csma, ("links", "flows")) if csma else (scenario, ("stations", "flows"))
-    counts = ", ".join(
-        f"{len(parts[0][what])} {what if len(parts[0][what]) != 1 else what[:-1]}"
-        for what in parts[1]
-    )
-    typer.echo(f"{scenario.source}: ok: {scenario['name']}: {counts}, {runs}")
-    for line in shared(scenario):
-        typer.echo(line)
-    if csma:
-        typer.echo("\n".join(neighbours(csma["links"])))
+    known = scenario.typed
+    runs = f"{known.replications} x {known.duration_s:g} s"
+    if isinstance(known, CsmaScenario):
+        counts = f"{counted(known.csma.links, 'link')}, {counted(known.csma.flows, 'flow')}"
+    else:
+        counts = f"{counted(known.stations, 'station')}, {counted(known.flows, 'flow')}"
+    typer.echo(f"{scenario.source}: ok: {known.name}: {counts}, {runs}")
+    if isinstance(known, CellScenario):
+        for line in shared(known.cell):
+            typer.echo(line)
+    if isinstance(known, CsmaScenario):
+        typer.echo("\n".join(neighbours(known.csma.links)))
 
 
-def neighbours(links: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def counted(items: Sequence[object], what: str) -> str:
+    """How many there are, in a word or two."""
+    return f"{len(items)} {what}{'s' * (len(items) != 1)}"
+
+
+def neighbours(links: Sequence[CsmaLink]) -> Iterator[str]:
     """A line for each link: whom it conflicts with, and whose frames it destroys unheard."""
     for link in links[:MOST_LINKS]:
-        line = f"  link {link['name']} conflicts with {names(link['conflicts'])}"
-        if link["disturbs"]:
-            line += f"; hidden from {names(link['disturbs'])}, whose frames it destroys"
+        line = f"  link {link.name} conflicts with {names(link.conflicts)}"
+        if link.disturbs:
+            line += f"; hidden from {names(link.disturbs)}, whose frames it destroys"
         yield line
     if len(links) > MOST_LINKS:
         yield f"  ... and {len(links) - MOST_LINKS} more links, which --json lists"
@@ -67,14 +71,13 @@ def names(links: Sequence[str]) -> str:
     return f"{first} and {more} more" if more > 0 else first
 
 
-def shared(scenario: Scenario) -> Iterator[str]:
+def shared(cell: Cell) -> Iterator[str]:
     """What holds of an access point's queue that classes share."""
-    cell = scenario.get("cell") or {}
-    if classes := cell.get("vbs_classes"):
-        queue = cell["ap"]["queue"]
-        room = queue["occupancy"] * queue["limit_packets"]
-        targets = ", ".join(f"{each['name']} {each['target_share']:.3g}" for each in classes)
+    queue = cell.ap.queue
+    if isinstance(queue, Vbs) and cell.vbs_classes:
+        room = queue.occupancy * queue.limit_packets
+        targets = ", ".join(f"{each.name} {each.target_share:.3g}" for each in cell.vbs_classes)
         yield (
-            f"`cell.ap_queue.vbs`: {room:g} of {queue['limit_packets']} packets, "
-            f"{queue['algorithm']}; targets {targets}"
+            f"`cell.ap_queue.vbs`: {room:g} of {queue.limit_packets} packets, "
+            f"{queue.algorithm}; targets {targets}"
         )

@@ -27,6 +27,7 @@ from lasthop.cli.simulate import finish, print_runs
 from lasthop.compare import Comparison, Row
 from lasthop.compare import compare as lay_side_by_side
 from lasthop.digits import estimate, plain, signed
+from lasthop.models.reading import CsmaScenario
 from lasthop.ownership import refuse_foreign
 
 __all__ = ["compare"]
@@ -119,7 +120,7 @@ def print_comparison(comparison: Comparison) -> None:
         typer.echo()
     hidden = comparison.shown_with_nodes
     # Users of a network by conflict graph are flows, and no class sums them up.
-    summed = not comparison.scenario.get("csma")
+    summed = not isinstance(comparison.scenario.typed, CsmaScenario)
     rows = []
     for quantity, (title, scale) in SHOWN.items():
         chosen = [

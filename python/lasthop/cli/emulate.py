@@ -30,7 +30,7 @@ def emulate(file: File, settings: Settings = None, as_json: Json = False) -> Non
         typer.echo(
             f"{scenario['name']}\n{length} in real time, first {scenario['warmup_s']:g} s cut\n"
         )
-        print_answer(emulation.summary, emulation.scenario)
+        print_answer(emulation.summary, emulation.scenario.typed)
     print_warnings(emulation)
     print_lateness(emulation.lateness_p99_s)
 

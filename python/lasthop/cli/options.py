@@ -81,7 +81,7 @@ Model = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help=f"Analytical model: {' or '.join(MODELS)}; by default the one that suits the "
+        help=f"Analytical model: {' or '.join(sorted(MODELS))}; by default the one that suits the "
         "scenario.",
         show_default=False,
     ),

@@ -12,6 +12,7 @@ from lasthop.cli.boundary import print_error
 from lasthop.cli.options import File, Json, Model, Settings, read_scenario
 from lasthop.digits import plain
 from lasthop.errors import ConvergenceError, ModelError, UserError
+from lasthop.models.reading import CsmaScenario
 from lasthop.predict import predict as ask
 from lasthop.result import Prediction, Result
 from lasthop.scenario import Scenario
@@ -29,11 +30,11 @@ def predict(
     scenario = read_scenario(file, settings)
     from lasthop.models import choose
 
-    model = choose(scenario.to_dict()) if model is None else model
+    model = choose(scenario.typed) if model is None else model
     try:
         prediction = ask(scenario, model=model)
     except ModelError as error:
-        warn(cautions(scenario))
+        warn(cautions(scenario.typed))
         raise refused(scenario, model, error) from None
     except ConvergenceError as error:
         raise UserError(f"{scenario.source}: model {model}: no solution: {error}") from None
@@ -46,7 +47,7 @@ def predict(
         for line in solution(prediction):
             typer.echo(line)
         typer.echo()
-        print_answer(prediction.summary, prediction.scenario)
+        print_answer(prediction.summary, prediction.scenario.typed)
         print_stability(prediction.summary)
     print_warnings(prediction)
 
@@ -73,7 +74,7 @@ def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
     for reason in others:
         print_error(f"{scenario.source}: model {model}: {reason}")
     hint = f"docs/papers/{model}.md lists what it assumes"
-    if not scenario.get("csma"):
+    if not isinstance(scenario.typed, CsmaScenario):
         hint += "; simulate and compare need none of it"
     return UserError(f"{scenario.source}: model {model}: {last}", hint)
 

@@ -24,8 +24,10 @@ from lasthop.cli.options import (
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import progress_bar
 from lasthop.errors import UserError
+from lasthop.models.reading import CellScenario
 from lasthop.ownership import refuse_foreign
-from lasthop.result import LISTS, Result
+from lasthop.quantities import LISTS
+from lasthop.result import Result
 from lasthop.run import simulate as run
 from lasthop.saving import RESULT_FILES
 
@@ -82,10 +84,10 @@ def simulate(
         raise UserError(f"--series {series}: --out DIR is needed, where the series go")
     frames = None
     if pcapng is not None:
-        if scenario["cell"] is None:
+        if not isinstance(scenario.typed, CellScenario):
             raise UserError(f"--pcapng {pcapng}: {scenario.source} has no cell, and no frames")
         writable_file(pcapng, "--pcapng")
-        frames = scenario["record"]["frames"] or MOST_FRAMES
+        frames = scenario.typed.record.frames or MOST_FRAMES
     wall, cpu = time.perf_counter(), time.process_time()
     with keeping_nothing(), progress_bar("simulating") as progress, warnings.catch_warnings():
         # An interruption is reported below, in the command line's own words.
@@ -126,7 +128,7 @@ KINDS = ("parquet", "csv")
 def finish(result: Result) -> None:
     """Say what Ctrl-C left, and exit accordingly."""
     if result.interrupted:
-        asked = result.scenario["replications"]
+        asked = result.scenario.typed.replications
         raise Interrupted(f"{result.replications} of {asked} replications kept")
 
 
@@ -135,7 +137,7 @@ def print_result(result: Result) -> None:
     from lasthop.cli.tables import print_answer
 
     print_runs(result)
-    print_answer(result.summary, result.scenario)
+    print_answer(result.summary, result.scenario.typed)
 
 
 def print_runs(result: Result) -> None:

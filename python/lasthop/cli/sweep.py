@@ -188,9 +188,9 @@ def print_sweep(result: Sweep, paths: list[str]) -> None:
 def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:
     """Results of a point's stations by the table that makes them."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
-    stations = point.scenario["stations"]
+    stations = point.scenario.typed.stations
     for station, result in zip(stations, point.summary.get("stations", ()), strict=True):
-        groups.setdefault(station["group"], []).append(result)
+        groups.setdefault(station.group, []).append(result)
     return groups
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from lasthop.digits import estimate
+from lasthop.models.reading import CellScenario, Scenario, Vbs
 
 __all__ = ["COLUMNS", "TITLES", "Column", "print_answer", "print_table", "printed"]
 
@@ -138,7 +139,7 @@ TITLES = {
 }
 
 
-def print_answer(summary: Mapping[str, Any], scenario: Mapping[str, Any]) -> None:
+def print_answer(summary: Mapping[str, Any], scenario: Scenario) -> None:
     """Every list of a result that has something to show; columns of zeros are left out."""
     flows = summary.get("flows", ())
     lists = {**summary, "reports": [flow for flow in flows if "reports" in flow]}
@@ -153,15 +154,15 @@ def print_answer(summary: Mapping[str, Any], scenario: Mapping[str, Any]) -> Non
             print_table(headers, rows)
 
 
-def of_shares(column: Column, scenario: Mapping[str, Any]) -> Column:
+def of_shares(column: Column, scenario: Scenario) -> Column:
     """A column of classes; where these share a queue, its title says what shares are of."""
-    queue = ((scenario["cell"] or {}).get("ap") or {}).get("queue") or {}
-    if "share_of" not in queue:
+    queue = scenario.cell.ap.queue if isinstance(scenario, CellScenario) else None
+    if not isinstance(queue, Vbs):
         return column
     titles = {
         "goodput_share": "share of goodput",
         "queue_share": "share of queue",
-        "target_share": f"target of {queue['share_of']}",
+        "target_share": f"target of {queue.share_of}",
     }
     return replace(column, title=titles.get(column.quantity, column.title))
 

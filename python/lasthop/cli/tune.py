@@ -174,7 +174,7 @@ def print_tuning(tuning: Tuning) -> None:
 
     base = tuning.base
     what = "" if categories_in_use(base) == ["best-effort"] else f", category {tuning.category}"
-    typer.echo(f"{base['name']}: tuned for {tuning.objective}{what}")
+    typer.echo(f"{base.typed.name}: tuned for {tuning.objective}{what}")
     for line in how_searched(tuning):
         typer.echo(line)
     typer.echo()
@@ -212,15 +212,15 @@ def how_searched(tuning: Tuning) -> list[str]:
     trials = tuning.trials[1:]
     modelled = sum(trial.predicted is not None for trial in trials)
     screened = sum(trial.screened is not None for trial in trials)
-    base = tuning.base
+    base = tuning.base.typed
     lines = [f"{len(trials)} settings"]
     if modelled:
         lines[0] += f", {modelled} ranked by model edca"
     lines[0] += f", {screened} tried by a short simulation,"
     confirmed = sum(trial is not tuning.present for trial in tuning.confirmed)
-    runs = f"{base['replications']} x {base['duration_s']:g} s, seed {base['seed']}"
+    runs = f"{base.replications} x {base.duration_s:g} s, seed {base.seed}"
     interval = "± is a 95 % interval"
-    if base["replications"] < 2:
+    if base.replications < 2:
         interval = "no interval from one replication: luck may decide"
     lines.append(f"{confirmed} confirmed by {runs}; {interval}")
     lines += beyond_the_model(tuning, modelled)

@@ -2,10 +2,8 @@
 
 import selectors
 import socket
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
 
 from lasthop.emulation.limits import CONGESTION
 from lasthop.emulation.traffic import FIRST_PORT, SERVER, Traffic
@@ -17,6 +15,7 @@ from lasthop.linux.tcp import (
     set_congestion,
     tcp_info,
 )
+from lasthop.models.reading import TcpFlow
 
 __all__ = ["Connection", "connection"]
 
@@ -27,7 +26,7 @@ CHUNK = bytes(65_536)
 class Connection:
     """One flow: its two sockets and what has been counted since the end of the warm-up."""
 
-    flow: Mapping[str, Any]
+    flow: TcpFlow
     port: int
     """Of the server."""
     client: socket.socket
@@ -47,13 +46,12 @@ class Connection:
     @property
     def sender(self) -> socket.socket | None:
         """The socket that sends data."""
-        return self.client if self.flow["direction"] == "up" else self.server
+        return self.client if self.flow.is_up else self.server
 
     @property
     def window_bytes(self) -> int:
         """Receive window."""
-        tcp = self.flow["tcp"]
-        return int(tcp["window_packets"] * tcp["mss_bytes"])
+        return self.flow.tcp.window_packets * self.flow.tcp.mss_bytes
 
     def begin(self, traffic: Traffic) -> None:
         """The station connects."""
@@ -95,7 +93,7 @@ class Connection:
         if not self.has_data:
             self.has_data = True
             clamp_window(one, self.window_bytes)
-        if not self.quick_acks and self.flow["tcp"]["delayed_ack"]:
+        if not self.quick_acks and self.flow.tcp.delayed_ack:
             forbid_quick_acks(one)
         if length == 0:
             traffic.leave(one)
@@ -120,7 +118,7 @@ class Connection:
         info = tcp_info(self.sender)
         if info.rtt_s > 0:
             self.rtts_s.append(info.rtt_s)
-            self.cwnds.append(min(info.cwnd_packets, self.flow["tcp"]["window_packets"]))
+            self.cwnds.append(min(info.cwnd_packets, self.flow.tcp.window_packets))
 
     def quantities(self) -> dict[str, float]:
         """What has been measured beside the goodput."""
@@ -142,22 +140,22 @@ class Connection:
 
 def connection(
     index: int,
-    flow: Mapping[str, Any],
+    flow: TcpFlow,
     server: Namespace,
     station: Namespace,
     *,
     quick_acks: bool = True,
 ) -> Connection:
     """Make the sockets of flow number `index`, each in its namespace."""
-    tcp = flow["tcp"]
-    window = tcp["window_packets"] * tcp["mss_bytes"]
-    algorithm = CONGESTION[tcp["congestion"]]
+    tcp = flow.tcp
+    window = tcp.window_packets * tcp.mss_bytes
+    algorithm = CONGESTION[tcp.congestion]
 
     def made() -> socket.socket:
         one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         one.setblocking(False)
         set_congestion(one, algorithm)
-        limit_segment(one, tcp["mss_bytes"])
+        limit_segment(one, tcp.mss_bytes)
         clamp_window(one, window)
         return one
 

@@ -9,13 +9,12 @@ import selectors
 import socket
 import struct
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
 
 from lasthop.emulation.traffic import FIRST_PORT, SERVER, Traffic
 from lasthop.linux.netns import Namespace
+from lasthop.models.reading import UdpFlow
 
 __all__ = ["Datagrams", "datagrams"]
 
@@ -32,7 +31,7 @@ LARGEST = 65_536
 class Datagrams:
     """One flow: its two sockets and what has been counted since the end of the warm-up."""
 
-    flow: Mapping[str, Any]
+    flow: UdpFlow
     sender: socket.socket
     receiver: socket.socket
     to: tuple[str, int]
@@ -57,13 +56,13 @@ class Datagrams:
         traffic.watch(self.receiver, selectors.EVENT_READ, lambda: self.take(traffic))
         self.open = True
         first_s = self.gaps.uniform(0, self.gap_s) if self.is_regular else self.next_gap_s()
-        self.due_s = self.flow["start_s"] + first_s
+        self.due_s = self.flow.start_s + first_s
         traffic.at(self.due_s, lambda: self.send(traffic))
 
     @property
     def is_regular(self) -> bool:
         """Whether gaps are equal."""
-        return bool(self.flow["udp"]["arrivals"] != "poisson")
+        return self.flow.udp.arrivals != "poisson"
 
     def next_gap_s(self) -> float:
         """Time to the next datagram. [s]"""
@@ -73,7 +72,7 @@ class Datagrams:
         """Send a datagram; one that the kernel has no room for is lost."""
         if not self.open:
             return
-        length = self.flow["udp"]["payload_bytes"]
+        length = self.flow.udp.payload_bytes
         stamp = STAMP.pack(self.sent & 0xFFFF_FFFF, time.monotonic())
         with contextlib.suppress(OSError):
             self.sender.sendto(stamp.ljust(length, b"\0")[:length], self.to)
@@ -131,7 +130,7 @@ class Datagrams:
 
 def datagrams(
     index: int,
-    flow: Mapping[str, Any],
+    flow: UdpFlow,
     server: Namespace,
     station: tuple[Namespace, str],
     per_second: float,
@@ -166,7 +165,7 @@ def datagrams(
     except BaseException:
         at_server.close()
         raise
-    is_up = flow["direction"] == "up"
+    is_up = flow.is_up
     sender, receiver = (at_the_station, at_server) if is_up else (at_server, at_the_station)
     return Datagrams(
         flow,
@@ -174,5 +173,5 @@ def datagrams(
         receiver,
         here if is_up else there,
         1 / per_second,
-        random.Random(f"{seed} {flow['name']}"),
+        random.Random(f"{seed} {flow.name}"),
     )

@@ -14,12 +14,14 @@ from lasthop.caution import cautions
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import datagrams
 from lasthop.emulation.limits import check, datagrams_per_second, unfollowed
-from lasthop.emulation.traffic import SERVER, Flow, Traffic
+from lasthop.emulation.traffic import SERVER, Driven, Traffic
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
 from lasthop.linux.routes import acknowledge_at_once
 from lasthop.linux.tcp import without_timestamps
 from lasthop.linux.tun import open_tun
+from lasthop.models.reading import Scenario as Typed
+from lasthop.models.reading import TcpFlow, UdpFlow
 from lasthop.result import Answer
 from lasthop.run import replaced
 from lasthop.scenario import Scenario, ScenarioLike
@@ -46,7 +48,7 @@ class Emulation(Answer):
     @property
     def warnings(self) -> list[str]:
         """What of the scenario surprises, and settings that had no effect."""
-        return [*cautions(self.scenario), *unfollowed(self.scenario)]
+        return [*cautions(self.scenario.typed), *unfollowed(self.scenario.typed)]
 
     @property
     def lateness_p99_s(self) -> float | None:
@@ -90,22 +92,21 @@ def emulate(
     checked = replaced(scenario, settings)
     check(checked)
     with contextlib.ExitStack() as stack:
-        nodes, descriptors = make_nodes(checked, stack)
-        make_routes(checked, nodes)
-        flows = make_flows(checked, nodes, stack, quick_acks)
-        traffic = Traffic(flows, checked["warmup_s"], checked["duration_s"])
+        known = checked.typed
+        nodes, descriptors = make_nodes(known, stack)
+        make_routes(known, nodes)
+        flows = make_flows(known, nodes, stack, quick_acks)
+        traffic = Traffic(flows, known.warmup_s, known.duration_s)
         stack.callback(traffic.close)
         lists = run(checked, descriptors, traffic, progress)
-        return Emulation(summary(checked, flows, lists), checked)
+        return Emulation(summary(known, flows, lists), checked)
 
 
-def make_nodes(
-    scenario: Scenario, stack: contextlib.ExitStack
-) -> tuple[list[Namespace], list[int]]:
+def make_nodes(scenario: Typed, stack: contextlib.ExitStack) -> tuple[list[Namespace], list[int]]:
     """A namespace with an interface for the servers and for each station."""
-    mtu = max(LEAST_MTU, *(packet_bytes(flow) for flow in scenario["flows"]))
+    mtu = max(LEAST_MTU, *(flow.transport.packet_bytes for flow in scenario.flows))
     nodes, descriptors = [], []
-    for number in range(len(scenario["stations"]) + 1):
+    for number in range(len(scenario.stations) + 1):
         node = Namespace()
         stack.callback(node.close)
 
@@ -120,14 +121,14 @@ def make_nodes(
     return nodes, descriptors
 
 
-def make_routes(scenario: Scenario, nodes: Sequence[Namespace]) -> None:
+def make_routes(scenario: Typed, nodes: Sequence[Namespace]) -> None:
     """Where receivers do not delay their ACKs, the route to the sender says so."""
-    numbers = {station["name"]: k for k, station in enumerate(scenario["stations"], start=1)}
+    numbers = numbers_of(scenario)
     ways = set()
-    for flow in scenario["flows"]:
-        if "tcp" in flow and not flow["tcp"]["delayed_ack"]:
-            number = numbers[flow["station"]]
-            ways.add((0, number) if flow["direction"] == "up" else (number, 0))
+    for flow in scenario.tcp_flows:
+        if not flow.tcp.delayed_ack:
+            number = numbers[flow.station]
+            ways.add((0, number) if flow.is_up else (number, 0))
     for receiver, sender in sorted(ways):
         nodes[receiver].run(partial(add_route, address_of(sender)))
 
@@ -143,31 +144,31 @@ def address_of(node: int) -> str:
     return SERVER if node == 0 else f"10.0.{node >> 8}.{node & 255}"
 
 
-def packet_bytes(flow: Mapping[str, Any]) -> int:
-    """Largest IP packet of a flow. [bytes]"""
-    if "udp" in flow:
-        return int(flow["udp"]["payload_bytes"] + flow["udp"]["header_bytes"])
-    return int(flow["tcp"]["mss_bytes"] + flow["tcp"]["header_bytes"])
+def numbers_of(scenario: Typed) -> dict[str, int]:
+    """Number of each station's node, by name; node 0 is the servers'."""
+    return {station.name: k for k, station in enumerate(scenario.stations, start=1)}
 
 
 def make_flows(
-    scenario: Scenario,
+    scenario: Typed,
     nodes: Sequence[Namespace],
     stack: contextlib.ExitStack,
     quick_acks: bool,
-) -> list[Flow]:
+) -> list[Driven]:
     """The sockets of every flow."""
-    numbers = {station["name"]: k for k, station in enumerate(scenario["stations"], start=1)}
-    flows: list[Flow] = []
-    for index, flow in enumerate(scenario["flows"]):
-        number = numbers[flow["station"]]
-        made: Flow
-        if "udp" in flow:
+    numbers = numbers_of(scenario)
+    flows: list[Driven] = []
+    for index, flow in enumerate(scenario.flows):
+        number = numbers[flow.station]
+        made: Driven
+        if isinstance(flow, UdpFlow):
             station = (nodes[number], address_of(number))
-            rate = datagrams_per_second(flow, scenario["stations"][number - 1])
-            made = datagrams(index, flow, nodes[0], station, rate, scenario["seed"])
-        else:
+            rate = datagrams_per_second(flow, scenario.stations[number - 1])
+            made = datagrams(index, flow, nodes[0], station, rate, scenario.seed)
+        elif isinstance(flow, TcpFlow):
             made = connection(index, flow, nodes[0], nodes[number], quick_acks=quick_acks)
+        else:
+            raise TypeError(f"flow {flow.name} is no flow of an emulation")
         stack.callback(made.close)
         flows.append(made)
     return flows
@@ -186,14 +187,7 @@ def run(
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
         try:
-            text = _core.emulate(
-                scenario.content,
-                scenario.format,
-                scenario.source,
-                list(scenario.settings),
-                descriptors,
-                reading,
-            )
+            text = _core.emulate(scenario.checked, descriptors, reading)
             lists.append(json.loads(text))
         except BaseException as error:
             failed.append(error)
@@ -204,7 +198,7 @@ def run(
 
         def keep_going(now: float) -> bool:
             if progress is not None:
-                progress(now, float(scenario["duration_s"]))
+                progress(now, scenario.typed.duration_s)
             return not failed
 
         traffic.run(keep_going)
@@ -218,12 +212,10 @@ def run(
     return lists[0]
 
 
-def summary(
-    scenario: Scenario, traffic: Sequence[Flow], lists: Mapping[str, Any]
-) -> dict[str, Any]:
+def summary(scenario: Typed, traffic: Sequence[Driven], lists: Mapping[str, Any]) -> dict[str, Any]:
     """The result: the medium's lists with what the kernel's sockets have sent and received."""
-    length_s = scenario["duration_s"] - scenario["warmup_s"]
-    goodputs = {each.flow["name"]: 8 * each.received_bytes / length_s for each in traffic}
+    length_s = scenario.duration_s - scenario.warmup_s
+    goodputs = {each.flow.name: 8 * each.received_bytes / length_s for each in traffic}
     total = sum(goodputs.values())
 
     def share(goodput: float) -> dict[str, Any]:
@@ -232,12 +224,13 @@ def summary(
 
     flows = []
     for each in traffic:
-        values = share(goodputs[each.flow["name"]]) | each.quantities()
-        labels = {key: each.flow[key] for key in ("name", "station", "direction")}
+        flow = each.flow
+        values = share(goodputs[flow.name]) | each.quantities()
+        labels = {"name": flow.name, "station": flow.station, "direction": flow.direction}
         flows.append(labels | estimates(values))
-    by_station = dict.fromkeys((station["name"] for station in scenario["stations"]), 0.0)
+    by_station = dict.fromkeys(scenario.station, 0.0)
     for each in traffic:
-        by_station[each.flow["station"]] += goodputs[each.flow["name"]]
+        by_station[each.flow.station] += goodputs[each.flow.name]
     first = next(iter(by_station.values()))
     stations = []
     for item in lists["stations"]:
@@ -247,24 +240,24 @@ def summary(
             values["fairness_level"] = first / own
         stations.append({"name": item["name"]} | estimates(values) | item)
     cell = share(total)
-    used = {each.flow["station"] for each in traffic}
+    used = {each.flow.station for each in traffic}
     rates = [by_station[name] for name in used]
     if any(rates):
         cell["jain"] = sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
     sides = {"up": 0.0, "down": 0.0}
     for each in traffic:
-        sides[each.flow["direction"]] += goodputs[each.flow["name"]]
+        sides[each.flow.direction] += goodputs[each.flow.name]
     if all(sides.values()):
         cell["updown_ratio"] = sides["up"] / sides["down"]
     cell.pop("goodput_share", None)
     return {
         "kind": "emulation",
-        "scenario": scenario["name"],
-        "seed": scenario["seed"],
+        "scenario": scenario.name,
+        "seed": scenario.seed,
         "replications": 1,
         "version": VERSION,
-        "duration_s": scenario["duration_s"],
-        "warmup_s": scenario["warmup_s"],
+        "duration_s": scenario.duration_s,
+        "warmup_s": scenario.warmup_s,
         "flows": flows,
         "stations": stations,
         "aps": lists["aps"],

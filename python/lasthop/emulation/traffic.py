@@ -4,12 +4,14 @@ import heapq
 import selectors
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
-from typing import Any, Protocol
+from typing import Protocol
 
-__all__ = ["FIRST_PORT", "SERVER", "Flow", "Traffic"]
+from lasthop.models.reading import Flow
+
+__all__ = ["FIRST_PORT", "SERVER", "Driven", "Traffic"]
 
 SERVER = "10.255.0.1"
 FIRST_PORT = 20_000
@@ -19,10 +21,13 @@ LOOK_S = 0.1
 """Time between two looks at what the kernel tells of a connection. [s]"""
 
 
-class Flow(Protocol):
-    """What traffic consists of."""
+class Driven(Protocol):
+    """A flow with its sockets, which traffic drives."""
 
-    flow: Mapping[str, Any]
+    @property
+    def flow(self) -> Flow:
+        """The flow of the scenario."""
+
     received_bytes: int
     """Payload that has reached the application since the end of the warm-up."""
 
@@ -50,12 +55,12 @@ class Traffic:
 
     Parameters
     ----------
-    flows : sequence of Flow
+    flows : sequence of Driven
     warmup_s, duration_s : float
         When counting begins, and when all ends.
     """
 
-    def __init__(self, flows: Sequence[Flow], warmup_s: float, duration_s: float) -> None:
+    def __init__(self, flows: Sequence[Driven], warmup_s: float, duration_s: float) -> None:
         self.flows = flows
         self.warmup_s = warmup_s
         self.duration_s = duration_s
@@ -75,9 +80,9 @@ class Traffic:
         """
         self.begun_s = time.monotonic()
         for each in self.flows:
-            self.at(each.flow["start_s"], partial(each.begin, self))
-            if each.flow["stop_s"] is not None:
-                self.at(each.flow["stop_s"], partial(each.stop, self))
+            self.at(each.flow.start_s, partial(each.begin, self))
+            if each.flow.stop_s is not None:
+                self.at(each.flow.stop_s, partial(each.stop, self))
         self.at(self.warmup_s, self.begin_to_count)
         look_s = 0.0
         while (now := self.now_s()) < self.duration_s:

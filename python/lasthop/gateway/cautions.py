@@ -26,7 +26,7 @@ def caps_by_default(gateway: Gateway) -> list[str]:
     found = []
     for ap in gateway.aps:
         if ap.rate_bps is None and ap.max_by_default:
-            most = f"{ap.wce['max_bps'] / 1e6:g} Mbit/s"
+            most = f"{ap.max_bps / 1e6:g} Mbit/s"
             found.append(
                 f"access point {ap.name}: C is at most {most} (`gateway.wce.max`, its default): "
                 "set it to somewhat more than the WLAN can carry"

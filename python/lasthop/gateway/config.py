@@ -5,26 +5,52 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from lasthop import _core
 from lasthop.linux.tc import Address
 from lasthop.scenario import contents, looks_like_json
+from lasthop.typed import read_as
 
-__all__ = ["AccessPoint", "Discovery", "Fairness", "Gateway", "Snmp", "Station", "read"]
+__all__ = ["AccessPoint", "Discovery", "Fairness", "Gateway", "KnownStation", "Snmp", "read"]
 
 Fairness: TypeAlias = Literal["station", "rate", "flow", "direction"]
 Subnet: TypeAlias = IPv4Network | IPv6Network
 
 
+def addresses_of(texts: Sequence[str]) -> tuple[Address, ...]:
+    """Addresses in JSON."""
+    return tuple(map(ip_address, texts))
+
+
+def address_set(texts: Sequence[str]) -> frozenset[Address]:
+    """Addresses in JSON, in no order."""
+    return frozenset(addresses_of(texts))
+
+
+def subnets_of(texts: Sequence[str]) -> tuple[Subnet, ...]:
+    """Subnets in JSON."""
+    return tuple(map(ip_network, texts))
+
+
+def path_of(text: str | None) -> Path | None:
+    """A file in JSON."""
+    return Path(text) if text else None
+
+
+def endpoint_of(tree: Mapping[str, Any] | None) -> tuple[str, int] | None:
+    """An address to listen at, in JSON."""
+    return (tree["host"], tree["port"]) if tree else None
+
+
 @dataclass(frozen=True)
-class Station:
+class KnownStation:
     """A station that is known beforehand, or that was found."""
 
     name: str
     ap: str | None
     """Its access point; None where discovery is to tell."""
-    addresses: tuple[Address, ...]
+    addresses: Annotated[tuple[Address, ...], addresses_of]
     mac: str | None = None
     rate_bps: int | None = None
     """Rate of its frames, for fairness "rate"."""
@@ -46,7 +72,7 @@ class AccessPoint:
 
     name: str
     interface: str
-    subnets: tuple[Subnet, ...]
+    subnets: Annotated[tuple[Subnet, ...], subnets_of]
     fairness: Fairness
     rate_bps: int | None
     """A fixed rate; None: estimated."""
@@ -59,7 +85,12 @@ class AccessPoint:
     @property
     def first_rate_bps(self) -> int:
         """Rate before anything is known of the WLAN."""
-        return self.rate_bps or int(self.wce["max_bps"])
+        return self.rate_bps or self.max_bps
+
+    @property
+    def max_bps(self) -> int:
+        """The largest rate that the estimator may set."""
+        return int(self.wce["max_bps"])
 
 
 @dataclass(frozen=True)
@@ -67,8 +98,8 @@ class Discovery:
     """Where stations are looked for."""
 
     neighbours: bool
-    leases: Path | None
-    ignore: frozenset[Address]
+    leases: Annotated[Path | None, path_of]
+    ignore: Annotated[frozenset[Address], address_set]
     interval_s: float
     absence_s: float
 
@@ -84,10 +115,10 @@ class Gateway:
     discipline: str
     flow_leaves: int
     udp_uplink_bps: int
-    metrics: tuple[str, int] | None
+    metrics: Annotated[tuple[str, int] | None, endpoint_of]
     discovery: Discovery
     aps: tuple[AccessPoint, ...]
-    stations: tuple[Station, ...]
+    stations: tuple[KnownStation, ...]
 
     @property
     def lans(self) -> tuple[str, ...]:
@@ -122,52 +153,5 @@ def read(source: str | Path, settings: Sequence[tuple[str, str]] = ()) -> Gatewa
     """
     content, name = contents(source)
     kind = "json" if looks_like_json(content) else "toml"
-    return from_tree(json.loads(_core.check_gateway(content, kind, name, list(settings))))
-
-
-def from_tree(tree: Mapping[str, Any]) -> Gateway:
-    """The gateway from the engine's answer."""
-    found = tree["discovery"]
-    metrics = tree["metrics"]
-    return Gateway(
-        name=tree["name"],
-        wan=tree["wan"],
-        lan=tree["lan"],
-        queue_packets=tree["queue_packets"],
-        discipline=tree["discipline"],
-        flow_leaves=tree["flow_leaves"],
-        udp_uplink_bps=tree["udp_uplink_bps"],
-        metrics=(metrics["host"], metrics["port"]) if metrics else None,
-        discovery=Discovery(
-            neighbours=found["neighbours"],
-            leases=Path(found["leases"]) if found["leases"] else None,
-            ignore=frozenset(map(ip_address, found["ignore"])),
-            interval_s=found["interval_s"],
-            absence_s=found["absence_s"],
-        ),
-        aps=tuple(map(access_point, tree["aps"])),
-        stations=tuple(
-            Station(
-                name=each["name"],
-                ap=each["ap"],
-                addresses=tuple(map(ip_address, each["addresses"])),
-                mac=each["mac"],
-                rate_bps=each["rate_bps"],
-            )
-            for each in tree["stations"]
-        ),
-    )
-
-
-def access_point(tree: Mapping[str, Any]) -> AccessPoint:
-    """An access point from the engine's answer."""
-    return AccessPoint(
-        name=tree["name"],
-        interface=tree["interface"],
-        subnets=tuple(map(ip_network, tree["subnets"])),
-        fairness=tree["fairness"],
-        rate_bps=tree["rate_bps"],
-        wce=tree["wce"],
-        max_by_default=tree["max_by_default"],
-        snmp=Snmp(**tree["snmp"]) if tree["snmp"] else None,
-    )
+    tree = json.loads(_core.check_gateway(content, kind, name, list(settings)))
+    return read_as(Gateway, tree)

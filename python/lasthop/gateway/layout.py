@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from lasthop.errors import UserError
-from lasthop.gateway.config import AccessPoint, Gateway, Station
+from lasthop.gateway.config import AccessPoint, Gateway, KnownStation
 from lasthop.gateway.flow_hash import program
 from lasthop.linux import tc
 from lasthop.linux.netlink import Request
@@ -118,7 +118,7 @@ def blocks_of(lan: str) -> tuple[Block, Block]:
 class Member:
     """A station that has its place."""
 
-    station: Station
+    station: KnownStation
     ap: AccessPoint
     leaf: int
     """Class of its packets to it; with fairness "direction" shared by all."""
@@ -268,7 +268,7 @@ class Layout:
 
     def add_leaf(self, ap: AccessPoint, leaf: int, quantum_bytes: int) -> Iterator[Request]:
         """A leaf and its queue."""
-        largest = ap.rate_bps or int(ap.wce["max_bps"])
+        largest = ap.rate_bps or ap.max_bps
         yield tc.htb_class(
             self.ifb,
             leaf,
@@ -282,7 +282,7 @@ class Layout:
         queue = self.gateway.queue_packets
         yield tc.leaf_qdisc(self.ifb, leaf, self.gateway.discipline, queue)
 
-    def join(self, station: Station) -> list[Request]:
+    def join(self, station: KnownStation) -> list[Request]:
         """Give a station its place; packets are redirected to it last of all."""
         assert station.ap is not None
         assert station.name not in self.members
@@ -301,7 +301,7 @@ class Layout:
         self.members[station.name] = member
         return requests + self.add_addresses(station.name, station.addresses)
 
-    def quantum(self, ap: AccessPoint, station: Station) -> int:
+    def quantum(self, ap: AccessPoint, station: KnownStation) -> int:
         """Bytes of a station's turn: equal, or in proportion to its rate. [bytes]"""
         if ap.fairness != "rate":
             return PACKET_BYTES
@@ -379,7 +379,7 @@ class Layout:
         return node
 
 
-def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[Station]) -> None:
+def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[KnownStation]) -> None:
     """`UserError` if there are not numbers enough for these stations, known where each belongs."""
     layout = Layout(gateway, Device(ifb_name(gateway), 0))
     for station in stations:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from lasthop.gateway.config import Gateway, Station
+from lasthop.gateway.config import Gateway, KnownStation
 from lasthop.linux.tc import Address
 
 __all__ = ["Roster", "Sighting"]
@@ -78,7 +78,7 @@ class Roster:
             if known.last_s < since:
                 del self.found[mac]
 
-    def stations(self) -> list[Station]:
+    def stations(self) -> list[KnownStation]:
         """Everybody who is to have a leaf, with an access point and at least one address."""
         there = []
         for station in self.gateway.stations:
@@ -95,7 +95,7 @@ class Roster:
                     continue
                 name = known.name if known.name and known.name not in names else mac
                 names.add(name)
-                there.append(Station(name, self.ap_of(known, addresses), addresses, mac))
+                there.append(KnownStation(name, self.ap_of(known, addresses), addresses, mac))
         return without_twins([each for each in there if each.ap is not None and each.addresses])
 
     def ap_of(self, known: Found, addresses: Iterable[Address]) -> str | None:
@@ -117,7 +117,7 @@ def sorted_(addresses: Iterable[Address]) -> list[Address]:
     return sorted(addresses, key=lambda address: (address.version, int(address)))
 
 
-def without_twins(stations: list[Station]) -> list[Station]:
+def without_twins(stations: list[KnownStation]) -> list[KnownStation]:
     """Leave an address to the first station that has it, as after a change of a MAC address."""
     taken: set[Address] = set()
     kept = []

@@ -5,7 +5,7 @@ from typing import Self
 
 from lasthop.errors import UserError
 from lasthop.gateway.cautions import refuse_bridges
-from lasthop.gateway.config import Gateway, Station
+from lasthop.gateway.config import Gateway, KnownStation
 from lasthop.gateway.layout import (
     DIRECT_PACKETS,
     MAJOR,
@@ -76,7 +76,7 @@ class Shaper:
                 f"if nothing needs it: ip link del {name}",
             )
 
-    def up(self, stations: Iterable[Station]) -> None:
+    def up(self, stations: Iterable[KnownStation]) -> None:
         """Set everything up; if anything fails, take back what was done and say what it was."""
         self.check()
         try:
@@ -85,7 +85,7 @@ class Shaper:
             self.down()
             raise
 
-    def set_up(self, stations: list[Station]) -> None:
+    def set_up(self, stations: list[KnownStation]) -> None:
         """Set everything up: packets are redirected by the last messages, when all is there."""
         gateway = self.gateway
         wan = tc.Device(gateway.wan, links.index_of(gateway.wan))
@@ -108,7 +108,7 @@ class Shaper:
         self.layout = None
         return self.changes.undo_all()
 
-    def join(self, station: Station) -> None:
+    def join(self, station: KnownStation) -> None:
         """Give a station its place; if the kernel refuses, it stays without."""
         layout = self.running()
         requests = layout.join(station)

@@ -1,37 +1,44 @@
 """Analytical models: what theory predicts for a scenario, without simulating it.
 
-Each subject is a package; a model reads the normalised scenario and answers in the same shape
-as a simulation. No model calls the engine.
+Each subject is a package with two functions, ``suits`` and ``predict``: a model says itself
+whether a scenario is what it is for, reads the checked scenario as typed values (`reading`) and
+answers in the shape of a simulation's result (`answer`). No model calls the engine.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TypeAlias
 
+from lasthop.models.answer import Quantities
 from lasthop.models.errors import ConvergenceError, ModelError
+from lasthop.models.reading import Readable, Scenario, read
 
-__all__ = ["MODELS", "ConvergenceError", "ModelError", "choose", "predict"]
-
-Model: TypeAlias = Callable[[Mapping[str, Any]], dict[str, Any]]
+__all__ = ["MODELS", "ConvergenceError", "Model", "ModelError", "choose", "predict"]
 
 
-def _of(subject: str) -> Model:
+@dataclass(frozen=True)
+class Model:
     """The model of a subject's package, which is imported when it is first asked."""
 
-    def ask(scenario: Mapping[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = import_module(f"lasthop.models.{subject}").predict(scenario)
-        return found
+    name: str
 
-    return ask
+    def suits(self, scenario: Scenario) -> bool:
+        """Whether a scenario is what the model is for."""
+        return bool(import_module(f"lasthop.models.{self.name}").suits(scenario))
+
+    def predict(self, scenario: Scenario) -> Quantities:
+        """The model's prediction; `ModelError` if the scenario breaks an assumption."""
+        found: Quantities = import_module(f"lasthop.models.{self.name}").predict(scenario)
+        return found
 
 
 MODELS: Mapping[str, Model] = {
-    subject: _of(subject) for subject in ("acsma", "edca", "hotspot", "red", "vbs")
+    name: Model(name) for name in ("edca", "vbs", "hotspot", "red", "acsma")
 }
-"""Models by name. Each takes a normalised scenario and returns a prediction."""
+"""Models by name, in the order in which they are asked whether a scenario suits them."""
 
 
-def choose(scenario: Mapping[str, Any]) -> str:
+def choose(scenario: Readable) -> str:
     """Name of the model that suits a scenario.
 
     ``red`` for networks of wires: flows over a router's queue as a fluid. Of a cell,
@@ -43,42 +50,17 @@ def choose(scenario: Mapping[str, Any]) -> str:
     network by its conflict graph. Everything else is ``hotspot``'s, which says what in a scenario
     it cannot answer.
     """
-    from lasthop.models.edca import applies as edca_applies
-    from lasthop.models.vbs import applies as vbs_applies
-
-    if scenario.get("csma"):
-        return "acsma"
-
-    if scenario["cell"] is None:
-        return "red"
-    if _beyond_a_cell(scenario):
-        return "hotspot"
-    if edca_applies(scenario):
-        return "edca"
-    return "vbs" if vbs_applies(scenario) else "hotspot"
+    known = read(scenario)
+    return next(name for name, model in MODELS.items() if model.suits(known))
 
 
-def _beyond_a_cell(scenario: Mapping[str, Any]) -> str | None:
-    """What of a scenario no model of a cell and its wire knows, if anything."""
-    if scenario.get("vsb"):
-        return "a virtual shared bottleneck shares out the cell"
-    if scenario.get("csma"):
-        return "links of `csma` hear only some of each other"
-    for flow in scenario["flows"]:
-        if flow["station"] is None:
-            return f"flow {flow['name']} runs between wired nodes"
-        if flow["forward"] or flow["back"]:
-            return f"flow {flow['name']} runs over links beyond the cell's wire"
-    return None
-
-
-def predict(scenario: Mapping[str, Any], model: str = "hotspot") -> dict[str, Any]:
+def predict(scenario: Readable, model: str = "hotspot") -> Quantities:
     """Predict a scenario with a model.
 
     Parameters
     ----------
-    scenario : Mapping
-        Normalised scenario.
+    scenario : Scenario or Mapping
+        Normalised scenario, read or to be read.
     model : str
         Name of the model, a key of :data:`MODELS`.
 
@@ -94,6 +76,4 @@ def predict(scenario: Mapping[str, Any], model: str = "hotspot") -> dict[str, An
     KeyError
         There is no such model.
     """
-    if model not in ("acsma", "red") and (beyond := _beyond_a_cell(scenario)):
-        raise ModelError("cell", f"{beyond}; the model is of a WLAN cell and its wire alone")
-    return MODELS[model](scenario)
+    return MODELS[model].predict(read(scenario))

@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from lasthop.result import Result
-
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
+    from lasthop.result import Result
 
 __all__ = ["ResultPlots"]
 
@@ -13,7 +12,7 @@ __all__ = ["ResultPlots"]
 class ResultPlots:
     """Pictures of one result, as ``r.plot.goodput()``; each returns a matplotlib figure."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: "Result") -> None:
         self._result = result
 
     def goodput(self) -> "Figure":
@@ -31,9 +30,10 @@ class ResultPlots:
     def conflicts(self) -> "Figure":
         """The conflict graph of a network with `csma`: air time and throughput of each link."""
         from lasthop.errors import UserError
+        from lasthop.models.reading import CsmaScenario
         from lasthop.plot.conflicts import conflict_figure
 
-        if not self._result.scenario.get("csma"):
+        if not isinstance(self._result.scenario.typed, CsmaScenario):
             raise UserError("no conflict graph: the scenario has no `csma`")
         return conflict_figure([(str(self._result.summary["scenario"]), self._result)])
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
 from textwrap import fill, shorten
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from lasthop.compare import Comparison
 from lasthop.digits import plain
+from lasthop.models.reading import CellScenario, CsmaScenario, SensorFlow
 from lasthop.plot.conflicts import conflict_figure
 from lasthop.plot.figure import (
     COLUMN_INCHES,
@@ -37,6 +37,9 @@ from lasthop.plot.rows import (
 from lasthop.result import Answer
 from lasthop.swing import Swing
 
+if TYPE_CHECKING:
+    from lasthop.compare import Comparison
+
 __all__ = ["comparison_figure"]
 
 TRACE_MM = 58.0
@@ -57,7 +60,7 @@ LEGEND = (SIMULATED, TRACE, "model", EMULATED, EQUAL, TARGET, *REST.values(), CY
 """What has a place in the legend, in its order."""
 
 
-def comparison_figure(comparison: Comparison) -> Figure:
+def comparison_figure(comparison: "Comparison") -> Figure:
     """Three panels, one row a station: share of goodput, goodput, mean queue.
 
     Classes of wired flows and queues of links stand below the stations. Classes that share the
@@ -66,7 +69,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
     Without a cell: goodput by class of flows, use of links, mean queue.
     """
     simulated = comparison.simulation.summary
-    if comparison.scenario.get("csma"):
+    if isinstance(comparison.scenario.typed, CsmaScenario):
         return graph_figure(comparison)
     if "stations" not in simulated:
         return network_figure(comparison)
@@ -137,7 +140,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
         )
         queues.set_xlabel(f"mean queue [packets]{hidden_text}")
 
-        headline(figure, comparison.scenario["name"])
+        headline(figure, comparison.scenario.typed.name)
         several = bool(classes) or comparison.emulation is not None
         explain(figure, [*above, shares], excuse, ncols=2 if several else 3)
     return figure
@@ -191,21 +194,23 @@ def explain(figure: Figure, panels: Sequence[Axes], excuse: str | None, ncols: i
     )
 
 
-def sharing_stations(comparison: Comparison) -> set[str]:
+def sharing_stations(comparison: "Comparison") -> set[str]:
     """Stations with more than sensors, which ask for no share; all if there are none."""
-    flows = comparison.scenario["flows"]
-    greedy = {each["station"] for each in flows if each["station"] and "sensor" not in each}
-    return greedy or {each["name"] for each in comparison.scenario["stations"]}
+    known = comparison.scenario.typed
+    bulk = (flow for flow in known.flows if not isinstance(flow, SensorFlow))
+    return {flow.station for flow in bulk if flow.station} or set(known.station)
 
 
-def sharing_classes(comparison: Comparison) -> list[dict[str, Any]]:
+def sharing_classes(comparison: "Comparison") -> list[dict[str, Any]]:
     """What is simulated of the classes that share the access point's queue."""
-    names = {each["name"] for each in comparison.scenario["cell"].get("vbs_classes", ())}
+    known = comparison.scenario.typed
+    classes = known.cell.vbs_classes if isinstance(known, CellScenario) else ()
+    names = {each.name for each in classes}
     simulated = comparison.simulation.summary.get("classes", ())
     return [item for item in simulated if item["name"] in names and "target_share" in item]
 
 
-def draw_classes(axes: Axes, comparison: Comparison, classes: list[dict[str, Any]]) -> None:
+def draw_classes(axes: Axes, comparison: "Comparison", classes: list[dict[str, Any]]) -> None:
     """Goodput of each class, and what its target is of what all classes got."""
     title(axes, "What classes get of a shared queue")
     predicted = {} if comparison.prediction is None else comparison.prediction.summary
@@ -228,18 +233,18 @@ def draw_classes(axes: Axes, comparison: Comparison, classes: list[dict[str, Any
     axes.set_xlabel("goodput of the class [Mb/s]")
 
 
-def graph_figure(comparison: Comparison) -> Figure:
+def graph_figure(comparison: "Comparison") -> Figure:
     """The conflict graph with air times and throughputs, predicted and simulated."""
     panels: list[tuple[str, Answer]] = []
     if comparison.prediction is not None:
         panels.append((f"model {comparison.prediction.model}: {OF_LINKS}", comparison.prediction))
     panels.append((f"simulation: {'the same' if panels else OF_LINKS}", comparison.simulation))
     figure = conflict_figure(panels)
-    headline(figure, comparison.scenario["name"])
+    headline(figure, comparison.scenario.typed.name)
     return figure
 
 
-def network_figure(comparison: Comparison) -> Figure:
+def network_figure(comparison: "Comparison") -> Figure:
     """Three panels: goodput of each class of flows, use of each link, its mean queue.
 
     A fourth on top, the trace of the busiest queue: with rest and cycle of the fluid, if any.
@@ -269,7 +274,7 @@ def network_figure(comparison: Comparison) -> Figure:
             guesses = aligned(comparison.prediction, comparison, list_name)
             side_by_side(axes, items, guesses, quantity, scale)
             axes.set_xlabel(label)
-        headline(figure, comparison.scenario["name"])
+        headline(figure, comparison.scenario.typed.name)
         explain(figure, every, excuse, ncols=2)
     return figure
 
@@ -330,7 +335,7 @@ def side_by_side(
     label_rows(axes, [item["name"] for item in simulated])
 
 
-def why_no_model(comparison: Comparison, columns: int) -> str | None:
+def why_no_model(comparison: "Comparison", columns: int) -> str | None:
     """What the picture says where it has no diamonds."""
     if comparison.refusal is None:
         return None
@@ -338,7 +343,9 @@ def why_no_model(comparison: Comparison, columns: int) -> str | None:
     return fill(said, 66 * columns)
 
 
-def aligned(answer: Answer | None, comparison: Comparison, list_name: str) -> list[dict[str, Any]]:
+def aligned(
+    answer: Answer | None, comparison: "Comparison", list_name: str
+) -> list[dict[str, Any]]:
     """What an answer says of each simulated item, in order; empty where it says nothing."""
     said = {} if answer is None else answer.summary
     known = {item["name"]: item for item in said.get(list_name, ())}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,8 +10,11 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from lasthop.digits import plain
+from lasthop.models.reading import Csma, CsmaLink, CsmaNode, CsmaScenario
 from lasthop.plot.figure import COLUMN_INCHES, MODEL, QUIET, SIMULATION, Figure, house_style, title
-from lasthop.result import Answer, Prediction
+
+if TYPE_CHECKING:
+    from lasthop.result import Answer
 
 __all__ = ["conflict_figure"]
 
@@ -43,7 +46,7 @@ POINTS_PER_MM = 72.0 / 25.4
 HIDDEN = "#D55E00"
 
 
-def conflict_figure(answers: Sequence[tuple[str, Answer]]) -> Figure:
+def conflict_figure(answers: Sequence[tuple[str, "Answer"]]) -> Figure:
     """One panel an answer, side by side: a link's disc has the area of its air time.
 
     Lines are conflicts, and the pale part of a disc is the air time of dummy packets.
@@ -56,10 +59,10 @@ def conflict_figure(answers: Sequence[tuple[str, Answer]]) -> Figure:
     answers : sequence of (str, Answer)
         Titles, and predictions or simulations of scenarios with `csma`.
     """
-    networks = [answer.scenario["csma"] for _, answer in answers]
-    placed = [places(csma["links"], csma["nodes"]) for csma in networks]
+    networks = [network(answer) for _, answer in answers]
+    placed = [places(csma.links, csma.nodes) for csma in networks]
     heights = [height for _, height in placed]
-    has_hidden = any(link["disturbs"] for csma in networks for link in csma["links"])
+    has_hidden = any(link.disturbs for csma in networks for link in csma.links)
     has_dummies = any(map(dummies, (item for _, a in answers for item in a.summary["links"])))
     legend_mm = 14.0 if has_hidden else 10.0
     total_mm = max(heights) / POINTS_PER_MM + 7.0 + legend_mm
@@ -91,14 +94,14 @@ def dummies(item: Mapping[str, Any]) -> float:
     return float(part) if part >= SEEN else 0.0
 
 
-def throughputs(answer: Answer) -> dict[str, float]:
+def throughputs(answer: "Answer") -> dict[str, float]:
     """Goodput of the flows over each link, where it is known of all of them. [bit/s]"""
     goodput = {flow["name"]: flow.get("goodput_bps") for flow in answer.summary["flows"]}
     over: dict[str, float] = {}
     unknown = set()
-    for flow in answer.scenario["csma"]["flows"]:
-        own = goodput[flow["name"]]
-        for link in flow["route"]:
+    for flow in network(answer).flows:
+        own = goodput[flow.name]
+        for link in flow.route:
             if own is None:
                 unknown.add(link)
             else:
@@ -106,24 +109,24 @@ def throughputs(answer: Answer) -> dict[str, float]:
     return {link: bps for link, bps in over.items() if link not in unknown}
 
 
-def draw_conflicts(axes: Axes, answer: Answer, at: Mapping[str, Point]) -> None:
+def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> None:
     """The conflict graph of one answer, links in their air time, with their throughputs."""
     carried = throughputs(answer)
-    color = MODEL if isinstance(answer, Prediction) else SIMULATION
-    csma = answer.scenario["csma"]
+    color = MODEL if answer.summary["kind"] == "prediction" else SIMULATION
+    csma = network(answer)
     area = LARGEST_AREA * (1.0 if len(at) <= MOST_NAMED else 10.0 / len(at))
-    for link in csma["links"]:
-        for other in link["conflicts"]:
-            if other < link["name"]:  # both name the conflict
+    for link in csma.links:
+        for other in link.conflicts:
+            if other < link.name:  # both name the conflict
                 continue
-            (x, y), (x_other, y_other) = at[link["name"]], at[other]
+            (x, y), (x_other, y_other) = at[link.name], at[other]
             ends = [x, x_other], [y, y_other]
             axes.plot(*ends, color=QUIET, linewidth=0.8, linestyle="-", zorder=1)
-        for other in link["disturbs"]:
+        for other in link.disturbs:
             style = {"arrowstyle": "-|>", "color": HIDDEN, "linestyle": "--", "linewidth": 0.8}
             radius = 1.1 * (area / pi) ** 0.5
             bent = {"connectionstyle": "arc3,rad=0.15", "shrinkA": radius, "shrinkB": radius}
-            axes.annotate("", at[other], at[link["name"]], arrowprops=style | bent, zorder=1)
+            axes.annotate("", at[other], at[link.name], arrowprops=style | bent, zorder=1)
     for item in answer.summary["links"]:
         if item["name"] not in at:
             continue
@@ -140,7 +143,7 @@ def draw_conflicts(axes: Axes, answer: Answer, at: Mapping[str, Point]) -> None:
                 text += f" + {100 * idle:.0f} %"
             if item["name"] in carried:
                 text += f"\n{plain(carried[item['name']] * 1e-6)} Mb/s"
-            beside(axes, text, (x, y), is_placed=bool(csma["nodes"]))
+            beside(axes, text, (x, y), is_placed=bool(csma.nodes))
 
 
 def beside(axes: Axes, text: str, at: Point, *, is_placed: bool) -> None:
@@ -160,14 +163,22 @@ def beside(axes: Axes, text: str, at: Point, *, is_placed: bool) -> None:
     )
 
 
-def places(links: Sequence[Any], nodes: Sequence[Any]) -> tuple[dict[str, Point], float]:
+def network(answer: "Answer") -> Csma:
+    """The network of an answer about a scenario with `csma`."""
+    known = answer.scenario.typed
+    assert isinstance(known, CsmaScenario), "a figure of conflicts needs a conflict graph"
+    return known.csma
+
+
+def places(links: Sequence[CsmaLink], nodes: Sequence[CsmaNode]) -> tuple[dict[str, Point], float]:
     """Where links stand in a panel, and its height. [points]"""
-    names = [link["name"] for link in links]
+    names = [link.name for link in links]
     if not nodes:
         circle = [(CENTRE[0] + RADIUS * x, CENTRE[1] + RADIUS * y) for x, y in around(len(links))]
         return dict(zip(names, circle, strict=True)), 2.0 * CENTRE[1] + 2.0
-    where = {node["name"]: (node["x_m"], node["y_m"]) for node in nodes}
-    middles = np.array([np.add(where[link["from"]], where[link["to"]]) / 2.0 for link in links])
+    where = {node.name: (node.x_m, node.y_m) for node in nodes}
+    ends = [(where[link.from_node], where[link.to_node]) for link in links]
+    middles = np.array([np.add(one, other) / 2.0 for one, other in ends])
     is_named = len(links) <= MOST_NAMED
     box = np.array(BOX if is_named else DOT)
     scale = to_paper(middles, WIDTH - box[0])

@@ -1,9 +1,13 @@
 """Time series of one result."""
 
+from typing import TYPE_CHECKING
+
 from lasthop.errors import UserError
 from lasthop.plot.figure import QUIET, Figure, headline, house_style
-from lasthop.result import Result
-from lasthop.saving import registry
+from lasthop.quantities import registry
+
+if TYPE_CHECKING:
+    from lasthop.result import Result
 
 __all__ = ["series_figure"]
 
@@ -11,7 +15,7 @@ MOST_PANELS = 12
 """Items that are drawn; the title counts the rest."""
 
 
-def series_figure(result: Result, quantity: str) -> Figure:
+def series_figure(result: "Result", quantity: str) -> Figure:
     """One quantity over time in the first replication, a panel an item, all of one scale."""
     every = result.series
     chosen = every[every["quantity"] == quantity]

@@ -1,13 +1,17 @@
 """Stations of one result, or classes of wired flows: goodput and queue."""
 
+from typing import TYPE_CHECKING
+
 from lasthop.plot.figure import SIMULATION, Figure, headline, house_style
 from lasthop.plot.rows import bars, estimates, label_rows, rows_height
-from lasthop.result import Result
+
+if TYPE_CHECKING:
+    from lasthop.result import Result
 
 __all__ = ["goodput_figure", "queue_figure"]
 
 
-def goodput_figure(result: Result) -> Figure:
+def goodput_figure(result: "Result") -> Figure:
     """Goodput of each station, without a cell of each class of flows, with 95 % intervals."""
     stations = result.summary.get("stations") or result.summary["classes"]
     with house_style(rows_height(len(stations))) as figure:
@@ -19,7 +23,7 @@ def goodput_figure(result: Result) -> Figure:
     return figure
 
 
-def queue_figure(result: Result) -> Figure:
+def queue_figure(result: "Result") -> Figure:
     """Mean queue of the access point and each station, without a cell of each link, with 95 %
     intervals.
     """

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from math import nan
+from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, headline, house_style, title
 from lasthop.plot.rows import Estimates, half_widths
-from lasthop.tune import Tuning
 from lasthop.tuning.categories import CATEGORIES, delay_quantity
 from lasthop.tuning.measures import Estimate, estimated
 from lasthop.tuning.search import Trial
+
+if TYPE_CHECKING:
+    from lasthop.tune import Tuning
 
 __all__ = ["tuning_figure"]
 
@@ -31,7 +34,7 @@ SIMULATED = "simulation, 95 %"
 CHOSEN_BAND = "#E5F2E9"
 
 
-def tuning_figure(tuning: Tuning) -> Figure:
+def tuning_figure(tuning: "Tuning") -> Figure:
     """Panels with one row a confirmed setting: points with intervals, the model's diamonds.
 
     Goodput, delay and fairness, and the delay of every other category that has flows.
@@ -55,7 +58,7 @@ def tuning_figure(tuning: Tuning) -> Figure:
     return figure
 
 
-def _other_categories(tuning: Tuning) -> Iterator[tuple[str, float, str, str]]:
+def _other_categories(tuning: "Tuning") -> Iterator[tuple[str, float, str, str]]:
     """A panel for the delay of each category that has flows and is not tuned."""
     for category in CATEGORIES:
         name = delay_quantity(category)
@@ -96,7 +99,7 @@ def _row_by_row(
     return [(one.mean * scale, nan if one.ci95 is None else one.ci95 * scale) for one in found]
 
 
-def _name_rows(axes: Axes, tuning: Tuning) -> None:
+def _name_rows(axes: Axes, tuning: "Tuning") -> None:
     """Names down the left side, the chosen one on a band, the present one in grey."""
     trials = tuning.confirmed
     labels = axes.set_yticks(range(len(trials)), [trial.name for trial in trials])

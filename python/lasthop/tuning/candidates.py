@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from lasthop.models.reading import TcpFlow
 from lasthop.scenario import Scenario
 from lasthop.tuning.categories import (
     BEST_EFFORT,
-    access,
     categories_in_use,
     cell_flows,
+    cell_scenario,
     table_of,
 )
 
@@ -111,11 +112,11 @@ def opportunities(
     scenario: Scenario, bases: Iterable[Candidate], category: str = BEST_EFFORT
 ) -> Iterator[Candidate]:
     """Each of `bases` with every pair of TXOP limits that makes a burst."""
-    flows = [flow for flow in cell_flows(scenario) if flow["category"] == category]
-    windows = dict.fromkeys((flow["station"] for flow in flows), 0)
+    flows = [flow for flow in cell_flows(scenario) if flow.category == category]
+    windows = dict.fromkeys((flow.station for flow in flows), 0)
     for flow in flows:
-        tcp = flow.get("tcp")
-        windows[flow["station"]] += TXOP_LIMITS[-1] if tcp is None else tcp["window_packets"]
+        asked = flow.tcp.window_packets if isinstance(flow, TcpFlow) else TXOP_LIMITS[-1]
+        windows[flow.station] += asked
     longest = max(windows.values())
     limits = sorted({min(limit, longest) for limit in TXOP_LIMITS})
     for base in bases:
@@ -127,5 +128,6 @@ def opportunities(
 
 def largest_windows(scenario: Scenario, category: str = BEST_EFFORT) -> tuple[int, int]:
     """CWmax of the AP and the least of the stations; PIFS access has the stations'. [slots]"""
-    stations = min(access(station, category)["cwmax"] for station in scenario["stations"])
-    return int(access(scenario["cell"]["ap"], category)["cwmax"] or stations), int(stations)
+    known = cell_scenario(scenario)
+    stations = min(station.access(category).cwmax for station in known.stations)
+    return known.cell.ap.access(category).cwmax or stations, stations

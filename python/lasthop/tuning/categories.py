@@ -1,40 +1,44 @@
 """Access categories: which one a search tunes, and where the parameters of each stand."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from lasthop.errors import UserError
+from lasthop.models.reading import BEST_EFFORT, CellScenario, Flow
+from lasthop.scenario import Scenario
 
 __all__ = [
     "BEST_EFFORT",
     "CATEGORIES",
-    "access",
     "categories_in_use",
     "category_asked",
     "cell_flows",
+    "cell_scenario",
     "delay_quantity",
     "queue_name",
     "table_of",
 ]
 
-BEST_EFFORT = "best-effort"
-
 CATEGORIES = ("voice", "video", BEST_EFFORT, "background")
 """Access categories of IEEE 802.11e, the highest first."""
 
 
-def cell_flows(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def cell_scenario(scenario: Scenario) -> CellScenario:
+    """The typed values of a scenario with a cell, which `tune` has made sure of."""
+    known = scenario.typed
+    assert isinstance(known, CellScenario), "only a cell has access parameters"
+    return known
+
+
+def cell_flows(scenario: Scenario) -> list[Flow]:
     """Flows of stations; others run between wired nodes."""
-    return [flow for flow in scenario["flows"] if flow["station"] is not None]
+    return [flow for flow in scenario.typed.flows if flow.station]
 
 
-def categories_in_use(scenario: Mapping[str, Any]) -> list[str]:
+def categories_in_use(scenario: Scenario) -> list[str]:
     """Categories of the stations' flows, the highest first."""
-    used = {flow["category"] for flow in cell_flows(scenario)}
+    used = {flow.category for flow in cell_flows(scenario)}
     return [category for category in CATEGORIES if category in used]
 
 
-def category_asked(scenario: Mapping[str, Any], category: str | None) -> str:
+def category_asked(scenario: Scenario, category: str | None) -> str:
     """The category to tune: by default the one of most TCP connections.
 
     Of two with as many, and where there are none, best effort comes first, then the higher.
@@ -51,15 +55,9 @@ def category_asked(scenario: Mapping[str, Any], category: str | None) -> str:
                 f'category="{category}": no flow is in it', f"categories in use: {', '.join(used)}"
             )
         return category
-    counted = [flow["category"] for flow in cell_flows(scenario) if "tcp" in flow]
+    counted = [flow.category for flow in scenario.typed.tcp_flows if flow.station]
     ordered = sorted(used, key=lambda each: each != BEST_EFFORT)
     return max(ordered, key=counted.count)
-
-
-def access(node: Mapping[str, Any], category: str) -> Mapping[str, Any]:
-    """Access parameters of a category at the AP or a station."""
-    found: Mapping[str, Any] = node if category == BEST_EFFORT else node[category]
-    return found
 
 
 def table_of(node: str, category: str) -> str:

@@ -6,7 +6,9 @@ from math import isnan, nan, sqrt
 from statistics import fmean, stdev
 from typing import Any, TypeAlias
 
+from lasthop.models.reading import Flow, TcpFlow, UdpFlow
 from lasthop.result import Result
+from lasthop.scenario import Scenario
 from lasthop.tuning.categories import (
     BEST_EFFORT,
     categories_in_use,
@@ -75,14 +77,14 @@ class Estimate:
         return {"mean": self.mean, "ci95": self.ci95}
 
 
-def predicted(prediction: Mapping[str, Any], scenario: Mapping[str, Any]) -> Values:
+def predicted(prediction: Mapping[str, Any], scenario: Scenario) -> Values:
     """Quantities of a prediction of the 802.11e model.
 
     By Little's law a packet waits at the AP for the AP's mean queue over its packet rate.
     """
-    tcp = {flow["name"]: flow["tcp"] for flow in scenario["flows"]}
+    tcp = {flow.name: flow.tcp for flow in scenario.typed.tcp_flows}
     rates = {
-        flow["name"]: flow["goodput_bps"]["mean"] / (8.0 * tcp[flow["name"]]["mss_bytes"])
+        flow["name"]: flow["goodput_bps"]["mean"] / (8.0 * tcp[flow["name"]].mss_bytes)
         for flow in prediction["flows"]
     }
     cell, ap = prediction["cells"][0], prediction["aps"][0]
@@ -116,7 +118,7 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
         items.setdefault(name, []).append(nan if value is None else value)
     count = result.replications
     scenario = result.scenario
-    nodes = [station["name"] for station in scenario["stations"]]
+    nodes = list(scenario.typed.station)
     found = {
         "goodput_bps": _each(by_name, ("cells", "goodput_bps"), count, fmean),
         "rtt_s": _each(by_name, ("flows", "rtt_s"), count, fmean),
@@ -129,17 +131,20 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
             found[delay_quantity(other)] = _longest(by_name, ["ap", *nodes], other, count)
     flows = cell_flows(scenario)
     goodputs = by_name[("flows", "goodput_bps")]
-    ways = _sums(goodputs, {flow["name"]: (flow["direction"],) for flow in flows}, count)
+    ways = _sums(goodputs, {flow.name: (flow.direction,) for flow in flows}, count)
     if len(ways[0]) > 1:
         for way in ("up", "down"):
             found[f"{way}_goodput_bps"] = [each[(way,)] for each in ways]
-    least = {flow["name"]: STARVING * flow.get("udp", {}).get("rate_bps", 0.0) for flow in flows}
+    least = {
+        flow.name: STARVING * flow.udp.rate_bps if isinstance(flow, UdpFlow) else 0.0
+        for flow in flows
+    }
     found["starved_flows"] = [
         float(sum(goodputs[name][k] <= rate for name, rate in least.items())) for k in range(count)
     ]
     sharers = sharing(scenario)
-    stations = _sums(goodputs, {flow["name"]: (flow["station"],) for flow in sharers}, count)
-    shares = {flow["name"]: (flow["station"], flow["direction"]) for flow in sharers}
+    stations = _sums(goodputs, {flow.name: (flow.station,) for flow in sharers}, count)
+    shares = {flow.name: (flow.station, flow.direction) for flow in sharers}
     directions = _sums(goodputs, shares, count)
     found["jain"] = [jain(each.values()) for each in stations]
     found["worst_fairness_level"] = [
@@ -151,7 +156,7 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     return {name: values for name, values in found.items() if not all(map(isnan, values))}
 
 
-def sharing(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def sharing(scenario: Scenario) -> list[Flow]:
     """The flows among which fairness is judged.
 
     Those that take what they can get, connections and greedy sources, if there are any. Calls and
@@ -161,8 +166,8 @@ def sharing(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [
         flow
         for flow in flows
-        if "tcp" in flow or ("sensor" not in flow and flow["udp"]["rate_bps"] == 0)
-    ] or list(flows)
+        if isinstance(flow, TcpFlow) or (isinstance(flow, UdpFlow) and flow.udp.rate_bps == 0)
+    ] or flows
 
 
 def _each(

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from lasthop.scenario import Scenario
 from lasthop.tuning.categories import (
     BEST_EFFORT,
     CATEGORIES,
@@ -147,7 +148,7 @@ wait for timeouts. It is reported.
 """
 
 
-def objective_for(name: str, scenario: Mapping[str, Any], category: str = BEST_EFFORT) -> Objective:
+def objective_for(name: str, scenario: Scenario, category: str = BEST_EFFORT) -> Objective:
     """An objective by name, as it applies to a scenario whose `category` is tuned.
 
     Where a station sends and receives, fairness counts its two directions as two shares. Where
@@ -157,7 +158,7 @@ def objective_for(name: str, scenario: Mapping[str, Any], category: str = BEST_E
     higher = tuple(each for each in categories_in_use(scenario) if each in above)
     aim, *others = OBJECTIVES[name].criteria
     criteria = (aim, *(_delay_of(each) for each in higher), *others)
-    shares = {(flow["station"], flow["direction"]) for flow in sharing(scenario)}
+    shares = {(flow.station, flow.direction) for flow in sharing(scenario)}
     if len(shares) > len({station for station, _ in shares}):
         criteria = tuple(DIRECTION_JAIN if one is JAIN else one for one in criteria)
     return Objective(name, criteria, higher)

@@ -8,6 +8,7 @@ from math import isclose
 from typing import TypeAlias, TypedDict
 
 from lasthop.errors import ScenarioError, UserError, shortcoming
+from lasthop.models.reading import TcpFlow
 from lasthop.result import Result
 from lasthop.run import simulate
 from lasthop.scenario import Scenario
@@ -197,8 +198,8 @@ class Search:
         screened = [trial.screened for trial in self.trials if trial.screened is not None]
         if any(values.get("goodput_bps", 0.0) > 0.0 for values in screened):
             return
-        scenario = self.present.scenario
-        span_s = scenario["duration_s"] - scenario["warmup_s"]
+        scenario, known = self.present.scenario, self.present.scenario.typed
+        span_s = known.duration_s - known.warmup_s
         raise UserError(
             f"{scenario.source}: nothing is delivered in the {span_s:g} s after the warm-up with "
             f"any of {len(screened)} settings, so that there is nothing to compare",
@@ -217,9 +218,9 @@ class Search:
     def _predict(self, trial: Trial) -> None:
         from lasthop import models
 
-        tree = trial.scenario.to_dict()
         try:
-            trial.predicted = predicted(models.predict(tree, MODEL), tree)
+            prediction = models.predict(trial.scenario.typed, MODEL)
+            trial.predicted = predicted(prediction, trial.scenario)
         except (models.ModelError, models.ConvergenceError) as error:
             trial.refusal = shortcoming(error)
 
@@ -351,18 +352,19 @@ def shortened(scenario: Scenario) -> list[tuple[str, object]]:
     A scenario with flows that start after the warm-up or end keeps its time. The seed is another,
     so that the simulations that confirm are independent of those that chose.
     """
-    seed = scenario["seed"]
+    known = scenario.typed
+    seed = known.seed
     settings: list[tuple[str, object]] = [
-        ("replications", min(SHORT_REPLICATIONS, scenario["replications"])),
+        ("replications", min(SHORT_REPLICATIONS, known.replications)),
         ("seed", seed - 1 if seed > 0 else 1),
     ]
-    duration = scenario["warmup_s"] + SHORT_S
+    duration = known.warmup_s + SHORT_S
     steady = all(
-        flow["start_s"] <= scenario["warmup_s"]
-        and flow["stop_s"] is None
-        and flow.get("tcp", {}).get("segments") is None
-        for flow in scenario["flows"]
+        flow.start_s <= known.warmup_s
+        and flow.stop_s is None
+        and (not isinstance(flow, TcpFlow) or flow.tcp.segments is None)
+        for flow in known.flows
     )
-    if steady and duration < scenario["duration_s"]:
-        settings += [("warmup", f"{scenario['warmup_s']} s"), ("duration", f"{duration} s")]
+    if steady and duration < known.duration_s:
+        settings += [("warmup", f"{known.warmup_s} s"), ("duration", f"{duration} s")]
     return settings

@@ -5,14 +5,15 @@ from contextlib import suppress
 from typing import TypeAlias
 
 from lasthop.errors import ScenarioError
+from lasthop.models.reading import Node, SensorFlow
 from lasthop.scenario import Scenario
 from lasthop.tuning.candidates import Candidate, largest_windows
 from lasthop.tuning.categories import (
     BEST_EFFORT,
     CATEGORIES,
-    access,
     categories_in_use,
     cell_flows,
+    cell_scenario,
     table_of,
 )
 
@@ -65,16 +66,27 @@ def counts_are_no_times(scenario: Scenario, settings: Sequence[Setting]) -> bool
     """
     if not any(path.endswith("txop_packets") and value > 1 for path, value in settings):
         return False
-    stations = {station["name"]: station for station in scenario["stations"]}
+    station = scenario.typed.station
     packets = {
         (
-            stations[flow["station"]]["rate_bps"],
-            stations[flow["station"]]["downlink_rate_bps"],
-            flow["tcp"]["mss_bytes"] if "tcp" in flow else flow.get("udp", {}).get("payload_bytes"),
+            station[flow.station].rate_bps,
+            station[flow.station].downlink_rate_bps,
+            None if isinstance(flow, SensorFlow) else flow.transport.payload_bytes,
         )
         for flow in cell_flows(scenario)
     }
     return len(packets) > 1
+
+
+def windows(node: Node, category: str) -> dict[str, int]:
+    """Windows of a category at the AP or a station, by key."""
+    own = node.access(category)
+    return {"cwmin": own.cwmin, "cwmax": own.cwmax}
+
+
+def access_values(node: Node, category: str) -> dict[str, int | None]:
+    """The same with the TXOP limit, all that `tune` sets for stations."""
+    return {**windows(node, category), "txop_packets": node.access(category).txop_packets}
 
 
 def toml(settings: Sequence[Setting]) -> str:
@@ -118,16 +130,17 @@ def _kept(scenario: Scenario, category: str, others: Sequence[str]) -> list[Sett
     if category != BEST_EFFORT:
         return []
     kept: list[Setting] = []
+    known = cell_scenario(scenario)
     for other in others:
         for key in ("cwmin", "cwmax"):
-            of_group = {node["group"]: access(node, other)[key] for node in scenario["stations"]}
+            of_group = {node.group: windows(node, other)[key] for node in known.stations}
             if len(set(of_group.values())) == 1:
                 kept.append((f"cell.{other}.{key}", next(iter(of_group.values()))))
             else:
                 kept += [(f"station.{name}.{other}.{key}", cw) for name, cw in of_group.items()]
                 # what the file gives all stations would be refused beside other windows
                 kept.append((f"cell.{other}.{key}", max(of_group.values())))
-            kept.append((f"cell.ap.{other}.{key}", access(scenario["cell"]["ap"], other)[key]))
+            kept.append((f"cell.ap.{other}.{key}", windows(known.cell.ap, other)[key]))
     return kept
 
 
@@ -140,7 +153,7 @@ def _ap_keys(scenario: Scenario, candidate: Candidate, category: str) -> dict[st
     keys = dict(PIFS_ACCESS)
     if candidate.ap_cwmin is not None:
         keys = {
-            "aifsn": max(DIFS, access(scenario["cell"]["ap"], category)["aifsn"]),
+            "aifsn": max(DIFS, cell_scenario(scenario).cell.ap.access(category).aifsn),
             "cwmin": candidate.ap_cwmin,
             "cwmax": largest_windows(scenario, category)[0],
         }
@@ -151,9 +164,9 @@ def _overriding(scenario: Scenario, category: str, key: str, value: int) -> list
     """Groups of stations that do not take `key` from the cell."""
     return list(
         dict.fromkeys(
-            station["group"]
-            for station in scenario["stations"]
-            if access(station, category)[key] != value
+            station.group
+            for station in scenario.typed.stations
+            if access_values(station, category)[key] != value
         )
     )
 

@@ -7,7 +7,7 @@ import pytest
 
 from lasthop.errors import UserError
 from lasthop.gateway import config
-from lasthop.gateway.config import Gateway, Station
+from lasthop.gateway.config import Gateway, KnownStation
 from lasthop.gateway.layout import (
     LAST_LEAF,
     PACKET_BYTES,
@@ -24,9 +24,9 @@ def gateway(more: str = "") -> Gateway:
     return config.read(f'[gateway]\nwan = "eth0"\nlan = "eth1"\n{more}\n')
 
 
-def station(k: int, rate_bps: int | None = None) -> Station:
+def station(k: int, rate_bps: int | None = None) -> KnownStation:
     address = ip_address(f"10.0.{k // 250}.{k % 250}")
-    return Station(f"s{k}", "wlan", (address,), rate_bps=rate_bps)
+    return KnownStation(f"s{k}", "wlan", (address,), rate_bps=rate_bps)
 
 
 def test_a_station_has_one_leaf_for_both_directions() -> None:

@@ -3,7 +3,7 @@
 from ipaddress import ip_address
 
 from lasthop.gateway import config
-from lasthop.gateway.config import Station
+from lasthop.gateway.config import KnownStation
 from lasthop.gateway.roster import MOST_ADDRESSES, Roster, Sighting
 
 PHONE, LAPTOP = "02:00:5e:10:00:01", "02:00:5e:10:00:02"
@@ -17,7 +17,7 @@ def seen(mac: str, address: str, **more: str) -> Sighting:
     return Sighting(mac, ip_address(address), **more)
 
 
-def names(there: list[Station]) -> dict[str, list[str]]:
+def names(there: list[KnownStation]) -> dict[str, list[str]]:
     return {each.name: [str(address) for address in each.addresses] for each in there}
 
 

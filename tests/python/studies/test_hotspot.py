@@ -4,7 +4,8 @@ import dataclasses
 
 import pytest
 
-from lasthop.models.hotspot.access import Access, beta_from_access
+from lasthop.models.access import Access
+from lasthop.models.hotspot.access import beta_from_access
 from lasthop.studies import ledger
 from lasthop.studies.hotspot import STUDIES, beta, cell, fig04, fig12, udp
 from lasthop.studies.runner import Plan

@@ -72,7 +72,7 @@ def doubts_of(asked: Asked) -> Iterator[str]:
     from lasthop.models.red.predict import doubts_at_rest
 
     if asked.scenario is not None and asked.fluid is not None:
-        yield from doubts_at_rest(asked.scenario.to_dict(), asked.fluid)
+        yield from doubts_at_rest(asked.scenario.typed.tcp_flows[0].tcp, asked.fluid)
 
 
 def described(case: "Case") -> dict[str, Any]:

@@ -131,7 +131,7 @@ class Asked:
     @property
     def title(self) -> str:
         """What pictures are called: the file's name for the scenario, or the case."""
-        return self.name if self.scenario is None else str(self.scenario["name"])
+        return self.name if self.scenario is None else self.scenario.typed.name
 
     def introduce(self) -> None:
         """Print in a line what a scenario became, and what is doubtful about it."""
@@ -172,7 +172,7 @@ class Asked:
             print_json(answer)
             return
         derived = {each.name: worded(each.value) for each in self.fluid.derived}
-        print_json({"scenario": self.scenario["name"], "parameters": derived, **answer})
+        print_json({"scenario": self.scenario.typed.name, "parameters": derived, **answer})
         self.warn()
 
 
@@ -224,7 +224,7 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
             )
     scenario = read_scenario(name, settings)
     try:
-        found = fluid(scenario.to_dict())
+        found = fluid(scenario.typed)
     except ModelError as error:
         raise refused(scenario, "red", error) from None
     return Asked(found.case, name, scenario, found)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from lasthop.errors import listed
 from lasthop.models.acsma.optimum import Optimum
 from lasthop.models.acsma.sets import Floats
 from lasthop.models.errors import ModelError
+from lasthop.models.reading import Csma, CsmaScenario, Readable, read
 
 ASSUMPTIONS = (
     "section 3.1: no hidden nodes: links that are not in conflict do not disturb each other, and "
@@ -41,13 +41,25 @@ FEWEST_CONNECTIONS = 1.0
 """A flow cannot have fewer connections."""
 
 
-def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
-    """Warnings on what the scenario asks for, before it is solved.
+def csma_scenario(scenario: Readable) -> CsmaScenario:
+    """A scenario by a conflict graph.
 
-    Parameters
-    ----------
-    scenario : Mapping
-        Normalised scenario.
+    Raises
+    ------
+    ModelError
+        It is none.
+    """
+    found = read(scenario)
+    if isinstance(found, CsmaScenario):
+        return found
+    raise ModelError(
+        "section 3.1",
+        "there is no `csma`; the model is of links that hear only some of each other",
+    )
+
+
+def check_scenario(csma: Csma) -> Iterator[str]:
+    """Warnings on what the scenario asks for, before it is solved.
 
     Yields
     ------
@@ -59,47 +71,41 @@ def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
     ModelError
         The scenario breaks an assumption.
     """
-    csma = scenario.get("csma")
-    if csma is None:
-        raise ModelError(
-            "section 3.1",
-            "there is no `csma`; the model is of links that hear only some of each other",
-        )
-    if csma["access"] == "dcf":
+    if csma.access == "dcf":
         raise ModelError(
             "section 4.1",
             "`csma.access` = dcf is simulated, not predicted; legacy is the model of it",
         )
     yield from check_channel(csma)
-    adaptive = csma["access"] == "adaptive" and not saturated(csma)
-    given = [link["name"] for link in csma["links"] if link["r"] is not None]
+    adaptive = csma.access == "adaptive" and not csma.saturated
+    given = [link.name for link in csma.links if link.r is not None]
     if adaptive and given:
         raise ModelError(
             "section 5.1", f"`csma.link.{given[0]}.r` is given, but not that of every link"
         )
-    for flow in csma["flows"]:
-        if flow["transport"] == "udp" and (adaptive or not flow.get("greedy")):
+    for flow in csma.flows:
+        if flow.transport == "udp" and (adaptive or not flow.greedy):
             raise ModelError(
                 "section 3.4",
-                f"`flow.{flow['class']}.udp`: solved are TCP, and greedy sources over links whose "
-                "r is given",
+                f"`flow.{flow.class_name}.udp`: solved are TCP, and greedy sources over links "
+                "whose r is given",
             )
-    if adaptive and csma["connections"] == "one":
-        if not one_flow_per_link(csma):
+    if adaptive and csma.connections == "one":
+        if not csma.one_flow_per_link:
             raise ModelError(
                 "appendices A and B",
                 "`csma.connections` = one is solved for one flow on each link, over that alone",
             )
-    elif adaptive and not csma["aqm"]:
+    elif adaptive and not csma.aqm:
         raise ModelError(
             "section 5.2", "`csma.aqm` = false: nothing tells the connections of a link's price"
         )
-    if not adaptive and not one_flow_per_link(csma):
+    if not adaptive and not csma.one_flow_per_link:
         yield (
             "legacy access is solved for saturated links; what flows get that pass several links, "
             f"or share one, is not known {of('4.1')}"
         )
-    sizes = {flow["mss_bytes"] for flow in csma["flows"]}
+    sizes = {flow.mss_bytes for flow in csma.flows}
     if len(sizes) > 1:
         listed = ", ".join(map(str, sorted(sizes)))
         yield f"segments of {listed} bytes; a link serves equally many of each {of('5.3.3')}"
@@ -110,20 +116,13 @@ def of(section: str) -> str:
     return f"(paper 001, section {section})"
 
 
-def saturated(csma: Mapping[str, Any]) -> bool:
-    """Whether every link that carries a flow has an aggressiveness of its own."""
-    carrying = {link for flow in csma["flows"] for link in flow["route"]}
-    own = [link["r"] for link in csma["links"] if link["name"] in carrying]
-    return bool(own) and None not in own
-
-
-def check_channel(csma: Mapping[str, Any]) -> Iterator[str]:
+def check_channel(csma: Csma) -> Iterator[str]:
     """Warnings on what the channel does beyond the conflict graph."""
-    lossy = [link["name"] for link in csma["links"] if link["error"] > 0.0]
+    lossy = [link.name for link in csma.links if link.error > 0.0]
     hidden = [
-        f"link {link['name']} destroys frames of {some(link['disturbs'])}"
-        for link in csma["links"]
-        if link["disturbs"]
+        f"link {link.name} destroys frames of {some(link.disturbs)}"
+        for link in csma.links
+        if link.disturbs
     ]
     if lossy:
         yield (
@@ -135,7 +134,7 @@ def check_channel(csma: Mapping[str, Any]) -> Iterator[str]:
             f"hidden nodes: {some(hidden)}, whose transmitters do not hear it and so do not wait; "
             f"the model does not know of it and promises those links too much {of('3.1')}"
         )
-    if csma["acks"] == "contend":
+    if csma.acks == "contend":
         yield (
             "ACKs contend for the channel; the model gives them no time there and promises too "
             f"much {of('4.2.1')}"
@@ -150,7 +149,7 @@ def some(names: Sequence[str]) -> str:
 
 
 def check_optimum(
-    csma: Mapping[str, Any],
+    csma: Csma,
     found: Optimum,
     losses: Mapping[str, float],
     connections: Mapping[str, float],
@@ -161,8 +160,8 @@ def check_optimum(
 
     Parameters
     ----------
-    csma : Mapping
-        That of the normalised scenario.
+    csma : Csma
+        The network of the scenario.
     found : Optimum
         Its solution.
     losses, connections : mapping of str to float
@@ -177,7 +176,7 @@ def check_optimum(
     str
         A near miss, ending with the section.
     """
-    largest = csma["r_max"]
+    largest = csma.r_max
     if largest is not None and found.aggressiveness.max() > largest:
         yield (
             f"r = {found.aggressiveness.max():.3g} is above `csma.r_max` = {largest:g}; the "
@@ -191,7 +190,7 @@ def check_optimum(
         )
     if idle := {name: part for name, part in dummies.items() if part > IDLE}:
         worst = max(idle, key=idle.__getitem__)
-        simulated = "" if csma["dummy"] else ", which are simulated with `csma.dummy` = true only"
+        simulated = "" if csma.dummy else ", which are simulated with `csma.dummy` = true only"
         yield (
             f"the predicted air time of link {some(list(idle))} has dummy packets in it, of link "
             f"{worst} {100.0 * idle[worst]:.3g} %: a link whose queue is empty sends those"
@@ -206,32 +205,22 @@ def check_optimum(
         )
 
 
-def check_interval(csma: Mapping[str, Any], modes_per_s: Floats) -> Iterator[str]:
+def check_interval(csma: Csma, modes_per_s: Floats) -> Iterator[str]:
     """A warning where r is set so seldom that the queues of a route overshoot in turn.
 
     Without two links in conflict on one route the senders' round trips follow what queues do, and
     the same factors change round-trip times by some per cent.
     """
-    conflicts = {link["name"]: link["conflicts"] for link in csma["links"]}
-    pairs = (pair for flow in csma["flows"] for pair in combinations(flow["route"], 2))
+    pairs = (pair for flow in csma.flows for pair in combinations(flow.route, 2))
+    conflicts = csma.conflicts
     pair = next(((one, other) for one, other in pairs if other in conflicts.get(one, ())), None)
-    factors = 1.0 + csma["r_interval_s"] * modes_per_s
+    factors = 1.0 + csma.r_interval_s * modes_per_s
     if pair is None or not ((factors.real < 0.0) & (np.abs(factors) >= SWING)).any():
         return
     enough_s = 0.5 / float(np.abs(modes_per_s).max())
     yield (
-        f"r is set so seldom (`csma.r_interval` = {csma['r_interval_s']:g} s) that the queues of "
+        f"r is set so seldom (`csma.r_interval` = {csma.r_interval_s:g} s) that the queues of "
         f"links in conflict on one route, such as {' and '.join(pair)}, swing: simulated "
         "round-trip times and connections can be twice what is predicted; "
         f"{enough_s:.1g} s is short enough {of('5.1')}"
-    )
-
-
-def one_flow_per_link(csma: Mapping[str, Any]) -> bool:
-    """Whether each flow passes one wireless link, and each of these one flow."""
-    wireless = {link["name"] for link in csma["links"]}
-    routes = [flow["route"] for flow in csma["flows"]]
-    links = [route[0] for route in routes]
-    return all(len(route) == 1 for route in routes) and (
-        set(links) <= wireless and len(set(links)) == len(links)
     )

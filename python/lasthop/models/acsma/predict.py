@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 
@@ -11,8 +9,7 @@ from lasthop.models.acsma.assumptions import (
     ASSUMPTIONS,
     check_optimum,
     check_scenario,
-    one_flow_per_link,
-    saturated,
+    csma_scenario,
 )
 from lasthop.models.acsma.distribution import stationary_airtime
 from lasthop.models.acsma.errors import NetworkError, TooLargeError
@@ -24,9 +21,11 @@ from lasthop.models.acsma.reno import connections_for_rtt, connections_for_utili
 from lasthop.models.acsma.sampled import queue_modes
 from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import AlphaFair, ByPoints, Utility
+from lasthop.models.answer import Quantities, estimate, prediction
 from lasthop.models.errors import ModelError
+from lasthop.models.reading import Csma, CsmaFlow, CsmaScenario, Readable, Scenario
 
-Quantities = dict[str, Any]
+__all__ = ["network_of", "predict", "suits"]
 
 NO_LOSS = 1e-9
 """Loss of a wired link that is none but for the solver's residual. [-]"""
@@ -44,13 +43,18 @@ class _Answer:
     solver: Quantities
 
 
-def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
+def suits(scenario: Scenario) -> bool:
+    """Whether a scenario is a network by its conflict graph."""
+    return isinstance(scenario, CsmaScenario)
+
+
+def predict(scenario: Readable) -> Quantities:
     """Predict what links and flows of a CSMA network get.
 
     Parameters
     ----------
-    scenario : Mapping
-        Normalised scenario with `csma`.
+    scenario : Scenario or Mapping
+        Normalised scenario, read or to be read.
 
     Returns
     -------
@@ -70,15 +74,16 @@ def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
     ConvergenceError
         A solver did not settle.
     """
-    warnings = list(check_scenario(scenario))
-    csma = scenario["csma"]
+    scenario = csma_scenario(scenario)
+    csma = scenario.csma
+    warnings = list(check_scenario(csma))
     try:
         network = network_of(scenario)
-        if csma["access"] == "legacy":
+        if csma.access == "legacy":
             answer = _legacy(csma, network)
-        elif saturated(csma):
+        elif csma.saturated:
             answer = _given(csma, network)
-        elif csma["connections"] == "one":
+        elif csma.connections == "one":
             answer = _one_connection(csma, network)
         else:
             answer, more = _optimum(scenario, network)
@@ -87,84 +92,69 @@ def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
         raise ModelError("section 3.1", str(error)) from error
     except TooLargeError as error:
         raise ModelError("section 3.2", f"{error}, and the optimum needs it exactly") from error
-    return {
-        "kind": "prediction",
-        "model": "acsma",
-        "scenario": scenario["name"],
-        "seed": None,
-        "replications": None,
-        "version": version("lasthop"),
-        "duration_s": None,
-        "warmup_s": None,
+    lists = {
         "flows": _flows(csma, answer),
         "links": [{"name": name, **quantities} for name, quantities in answer.links.items()],
-        **answer.solver,
-        "assumptions": list(ASSUMPTIONS),
-        "warnings": warnings,
     }
+    return prediction(
+        "acsma", scenario, lists, **answer.solver, assumptions=ASSUMPTIONS, warnings=warnings
+    )
 
 
-def network_of(scenario: Mapping[str, Any]) -> Network:
+def network_of(scenario: CsmaScenario) -> Network:
     """A scenario in the model's terms.
 
     Wired links without a rate limit nothing and are left out; a packet on a wired link is as large
     as the largest segment of any flow, headers included.
-
-    Parameters
-    ----------
-    scenario : Mapping
-        Normalised scenario with `csma`.
 
     Raises
     ------
     NetworkError
         A flow passes no link that limits it.
     """
-    csma = scenario["csma"]
-    names = [link["name"] for link in csma["links"]]
-    pairs = [(link["name"], other) for link in csma["links"] for other in link["conflicts"]]
-    bits = 8.0 * max(flow["mss_bytes"] + flow["header_bytes"] for flow in csma["flows"])
-    used = {link for flow in csma["flows"] for link in flow["route"]}
+    csma = scenario.csma
+    names = [link.name for link in csma.links]
+    pairs = [(link.name, other) for link in csma.links for other in link.conflicts]
+    bits = 8.0 * max(flow.mss_bytes + flow.header_bytes for flow in csma.flows)
     wired = {
-        link["name"]: link["rate_bps"] / bits
-        for link in scenario["links"]
-        if link["name"] in used and link["rate_bps"] is not None
+        link.name: link.rate_bps / bits
+        for link in scenario.links
+        if link.name in csma.carrying and link.rate_bps is not None
     }
     flows = tuple(
         Flow(
-            flow["name"],
-            tuple(link for link in flow["route"] if link in wired or link in names),
+            flow.name,
+            tuple(link for link in flow.route if link in wired or link in names),
             _utility(csma, flow),
         )
-        for flow in csma["flows"]
+        for flow in csma.flows
     )
-    return Network(from_edges(names, pairs), flows, csma["service_rate_pps"], wired)
+    return Network(from_edges(names, pairs), flows, csma.service_rate_pps, wired)
 
 
-def _utility(csma: Mapping[str, Any], flow: Mapping[str, Any]) -> Utility:
+def _utility(csma: Csma, flow: CsmaFlow) -> Utility:
     """Whose optimum the flow's connections reach."""
-    if flow["marginal_utility"] is not None:
-        return ByPoints(flow["marginal_utility"], flow["weight"])
-    if csma["connections"] == "utility":
-        return AlphaFair(csma["fairness"], flow["weight"])
+    if flow.marginal_utility is not None:
+        return ByPoints(flow.marginal_utility, flow.weight)
+    if csma.fairness is not None:
+        return AlphaFair(csma.fairness, flow.weight)
     return RENO
 
 
-def _optimum(scenario: Mapping[str, Any], network: Network) -> tuple[_Answer, list[str]]:
+def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[str]]:
     """As many connections as the round-trip time or the utility asks for: MP or EP."""
-    csma = scenario["csma"]
-    k = csma["k_per_s"]
-    found = optimum(network, k, csma["beta"])
+    csma, k = scenario.csma, scenario.csma.k
+    found = optimum(network, k, csma.beta)
     rates, incidence = found.rates_pps, network.incidence
     wireless = len(network.graph)
     load = (incidence @ rates)[:wireless]
-    queues = found.aggressiveness / csma["r_per_packet"]
+    queues = found.aggressiveness / csma.r_per_packet
     # Little's law: what waits at a link over what passes it.
     waiting = np.divide(queues, load, out=np.zeros(wireless), where=load > 0.0)
     wired_loss = dict(zip(network.wired_pps, found.wired_loss.tolist(), strict=True))
     rtt = waiting @ incidence[:wireless] + _wires_s(scenario, network, wired_loss)
     loss = np.concatenate([found.aggressiveness, found.wired_loss]) @ incidence
-    if csma["connections"] == "rtt":
+    if csma.connections == "rtt":
         number = connections_for_rtt(k, rtt)
     else:
         flows = zip(network.flows, rates, strict=True)
@@ -177,19 +167,19 @@ def _optimum(scenario: Mapping[str, Any], network: Network) -> tuple[_Answer, li
     answer = _Answer(
         links={
             name: {
-                "airtime_fraction": _estimate(found.airtime[place]),
-                **({"dummy_fraction": _estimate(dummy[place])} if has_dummies else {}),
-                "aggressiveness": _estimate(found.aggressiveness[place]),
-                "connections": _estimate(through[place]),
+                "airtime_fraction": estimate(found.airtime[place]),
+                **({"dummy_fraction": estimate(dummy[place])} if has_dummies else {}),
+                "aggressiveness": estimate(found.aggressiveness[place]),
+                "connections": estimate(through[place]),
             }
             for place, name in enumerate(network.graph.links)
         },
         flows={
             name: {
                 "rate_pps": rates[place],
-                "rtt_s": _estimate(rtt[place]),
-                "loss_probability": _estimate(loss[place]),
-                "connections": _estimate(number[place]),
+                "rtt_s": estimate(rtt[place]),
+                "loss_probability": estimate(loss[place]),
+                "connections": estimate(number[place]),
             }
             for place, name in enumerate(names)
         },
@@ -202,63 +192,62 @@ def _optimum(scenario: Mapping[str, Any], network: Network) -> tuple[_Answer, li
     losses = dict(zip(names, loss.tolist(), strict=True))
     connections = dict(zip(names, number.tolist(), strict=True))
     dummies = dict(zip(network.graph.links, dummy.tolist(), strict=True))
-    modes = queue_modes(network, rates, found.aggressiveness, csma["beta"])
-    modes_per_s = csma["r_per_packet"] * network.service_rate_pps * modes
+    modes = queue_modes(network, rates, found.aggressiveness, csma.beta)
+    modes_per_s = csma.r_per_packet * network.service_rate_pps * modes
     return answer, list(check_optimum(csma, found, losses, connections, dummies, modes_per_s))
 
 
-def _wires_s(scenario: Mapping[str, Any], network: Network, loss: Mapping[str, float]) -> Floats:
+def _wires_s(scenario: CsmaScenario, network: Network, loss: Mapping[str, float]) -> Floats:
     """What wired links add to each flow's round trip: delay there and back, and a full queue where
     packets are lost (5.34). [s]"""
     added = {}
-    for link in scenario["links"]:
-        name = link["name"]
-        full = loss.get(name, 0.0) > NO_LOSS
-        queue_s = link["queue_packets"] / network.wired_pps[name] if full else 0.0
-        added[name] = 2.0 * link["delay_s"] + queue_s
-    routes = (flow["route"] for flow in scenario["csma"]["flows"])
+    for link in scenario.links:
+        full = loss.get(link.name, 0.0) > NO_LOSS
+        queue_s = link.queue_packets / network.wired_pps[link.name] if full else 0.0
+        added[link.name] = 2.0 * link.delay_s + queue_s
+    routes = (flow.route for flow in scenario.csma.flows)
     return np.array([sum(added.get(link, 0.0) for link in route) for route in routes])
 
 
-def _one_connection(csma: Mapping[str, Any], network: Network) -> _Answer:
+def _one_connection(csma: Csma, network: Network) -> _Answer:
     """One connection each: every r at its largest (A), or with AQM at the same value (B.8)."""
-    largest = np.inf if csma["r_max"] is None else csma["r_max"]
-    equal = equal_aggressiveness(csma["r_per_packet"]) if csma["aqm"] else largest
+    largest = np.inf if csma.r_max is None else csma.r_max
+    equal = equal_aggressiveness(csma.r_per_packet) if csma.aqm else largest
     r = min(equal, largest)
-    answer = _saturated(csma, network, np.full(len(network.carrying), csma["beta"] * r))
+    answer = _saturated(csma, network, np.full(len(network.carrying), csma.beta * r))
     for place in network.carrying:
-        answer.links[network.graph.links[place]]["aggressiveness"] = _estimate(r)
+        answer.links[network.graph.links[place]]["aggressiveness"] = estimate(r)
     return answer
 
 
-def _legacy(csma: Mapping[str, Any], network: Network) -> _Answer:
+def _legacy(csma: Csma, network: Network) -> _Answer:
     """All links count down alike (4.1)."""
-    z = np.full(len(network.carrying), np.log(csma["access_intensity"]))
+    z = np.full(len(network.carrying), np.log(csma.intensity))
     return _saturated(csma, network, z)
 
 
-def _given(csma: Mapping[str, Any], network: Network) -> _Answer:
+def _given(csma: Csma, network: Network) -> _Answer:
     """Every link by an r of its own (3.3)."""
-    r = np.array([csma["links"][place]["r"] for place in network.carrying])
-    answer = _saturated(csma, network, csma["beta"] * r)
+    r = np.array([csma.links[place].r for place in network.carrying])
+    answer = _saturated(csma, network, csma.beta * r)
     for place, own in zip(network.carrying, r, strict=True):
-        answer.links[network.graph.links[place]]["aggressiveness"] = _estimate(own)
+        answer.links[network.graph.links[place]]["aggressiveness"] = estimate(own)
     return answer
 
 
-def _saturated(csma: Mapping[str, Any], network: Network, log_fugacity: Floats) -> _Answer:
+def _saturated(csma: Csma, network: Network, log_fugacity: Floats) -> _Answer:
     """Airtimes of saturated links that carry flows, and goodputs where each has one of its own."""
     found = stationary_airtime(network.graph.within(network.carrying), log_fugacity)
     airtime = np.zeros(len(network.graph))
     airtime[list(network.carrying)] = found.airtime
     flows: dict[str, Quantities] = {flow.name: {} for flow in network.flows}
-    if one_flow_per_link(csma):
+    if csma.one_flow_per_link:
         rates = network.service_rate_pps * airtime @ network.incidence[: len(network.graph)]
         for flow, rate in zip(network.flows, rates, strict=True):
             flows[flow.name]["rate_pps"] = rate
     return _Answer(
         links={
-            name: {"airtime_fraction": _estimate(airtime[place])}
+            name: {"airtime_fraction": estimate(airtime[place])}
             for place, name in enumerate(network.graph.links)
         },
         flows=flows,
@@ -270,24 +259,20 @@ def _saturated(csma: Mapping[str, Any], network: Network, log_fugacity: Floats) 
     )
 
 
-def _estimate(mean: float) -> Quantities:
-    return {"mean": float(mean), "ci95": None}
-
-
-def _flows(csma: Mapping[str, Any], answer: _Answer) -> list[Quantities]:
+def _flows(csma: Csma, answer: _Answer) -> list[Quantities]:
     """Flows in the order of the scenario, rates as goodputs."""
     goodput = {
-        flow["name"]: answer.flows[flow["name"]].pop("rate_pps") * 8.0 * flow["mss_bytes"]
-        for flow in csma["flows"]
-        if "rate_pps" in answer.flows[flow["name"]]
+        flow.name: answer.flows[flow.name].pop("rate_pps") * 8.0 * flow.mss_bytes
+        for flow in csma.flows
+        if "rate_pps" in answer.flows[flow.name]
     }
     total = sum(goodput.values())
     items: list[Quantities] = []
-    for flow in csma["flows"]:
-        name = flow["name"]
-        item: Quantities = {"name": name, "class": flow["class"]}
+    for flow in csma.flows:
+        name = flow.name
+        item: Quantities = {"name": name, "class": flow.class_name}
         if name in goodput:
-            item["goodput_bps"] = _estimate(goodput[name])
-            item["goodput_share"] = _estimate(goodput[name] / total)
+            item["goodput_bps"] = estimate(goodput[name])
+            item["goodput_share"] = estimate(goodput[name] / total)
         items.append(item | answer.flows[name])
     return items

@@ -7,8 +7,8 @@ them shows as a disagreement.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+
+from lasthop.models.reading import AccessCategory, Cell
 
 ACK_BYTES = CTS_BYTES = 14
 """MAC ACK and CTS frame, FCS included. IEEE 802.11-2020, 9.3.1. [bytes]"""
@@ -19,11 +19,10 @@ OFDM_SYMBOL_S = 4e-6
 """OFDM symbol. IEEE 802.11-2020, table 17-5. [s]"""
 OFDM_SERVICE_AND_TAIL_BITS = 16 + 6
 """SERVICE and tail bits of an OFDM frame. IEEE 802.11-2020, 17.3.2. [bits]"""
+ROUNDING = 1e-9
+"""Part of a packet that a TXOP limit in time may miss by rounding. [-]"""
 ERP_SIGNAL_EXTENSION_S = 6e-6
 """Silence that ERP-OFDM adds to each frame. IEEE 802.11-2020, 18.3.2.4. [s]"""
-
-Cell = Mapping[str, Any]
-"""The table `cell` of a normalised scenario."""
 
 
 def frame_s(cell: Cell, mac_bytes: int, rate_bps: float) -> float:
@@ -35,39 +34,44 @@ def frame_s(cell: Cell, mac_bytes: int, rate_bps: float) -> float:
 
     Parameters
     ----------
-    cell : Mapping
-        Table `cell` of the normalised scenario.
+    cell : Cell
+        The cell of the scenario.
     mac_bytes : int
         MAC frame with FCS, :math:`L`. [bytes]
     rate_bps : float
         Rate, :math:`R`. [bit/s]
     """
-    if cell["phy"] == "802.11g":
+    if cell.phy == "802.11g":
         bits_per_symbol = round(rate_bps * OFDM_SYMBOL_S)
         symbols = math.ceil((OFDM_SERVICE_AND_TAIL_BITS + 8 * mac_bytes) / bits_per_symbol)
-        return float(cell["preamble_s"]) + symbols * OFDM_SYMBOL_S + ERP_SIGNAL_EXTENSION_S
-    return float(cell["preamble_s"]) + 8 * mac_bytes / rate_bps
+        return cell.preamble_s + symbols * OFDM_SYMBOL_S + ERP_SIGNAL_EXTENSION_S
+    return cell.preamble_s + 8 * mac_bytes / rate_bps
 
 
 def data_bytes(cell: Cell, packet_bytes: int) -> int:
     """MAC frame that carries an IP packet of `packet_bytes`. [bytes]"""
-    return int(packet_bytes + cell["mac_header_bytes"] + cell["llc_bytes"])
+    return packet_bytes + cell.mac_header_bytes + cell.llc_bytes
 
 
 def aifs_s(cell: Cell, aifsn: int) -> float:
     """Arbitration interframe space, SIFS + AIFSN slots; DIFS for AIFSN 2. [s]"""
-    return float(cell["sifs_s"] + aifsn * cell["slot_s"])
+    return cell.sifs_s + aifsn * cell.slot_s
 
 
 def eifs_s(cell: Cell, aifsn: int) -> float:
     """Extended interframe space: SIFS + a MAC ACK at the EIFS rate + AIFS. [s]"""
-    ack_s = frame_s(cell, ACK_BYTES, cell["eifs_rate_bps"])
-    return float(cell["sifs_s"] + ack_s + aifs_s(cell, aifsn))
+    ack_s = frame_s(cell, ACK_BYTES, cell.eifs_rate_bps)
+    return cell.sifs_s + ack_s + aifs_s(cell, aifsn)
+
+
+def eifs_lead_s(cell: Cell, rate_bps: float | None = None) -> float:
+    """What EIFS adds to AIFS: SIFS and a MAC ACK, by default at the cell's EIFS rate. [s]"""
+    return cell.sifs_s + frame_s(cell, ACK_BYTES, rate_bps or cell.eifs_rate_bps)
 
 
 def uses_rts(cell: Cell, packet_bytes: int) -> bool:
     """Whether an RTS goes before the data frame of an IP packet of `packet_bytes`."""
-    threshold = cell["rts_threshold_bytes"]
+    threshold = cell.rts_threshold_bytes
     return threshold is not None and data_bytes(cell, packet_bytes) > threshold
 
 
@@ -79,7 +83,7 @@ def exchange_s(
     receiver_control_bps: float,
 ) -> float:
     """Successful exchange from its first frame to the end of the MAC ACK, without AIFS. [s]"""
-    sifs = float(cell["sifs_s"])
+    sifs = cell.sifs_s
     data = frame_s(cell, data_bytes(cell, packet_bytes), rate_bps)
     total = data + sifs + frame_s(cell, ACK_BYTES, receiver_control_bps)
     if uses_rts(cell, packet_bytes):
@@ -95,3 +99,21 @@ def first_frame_s(
     if uses_rts(cell, packet_bytes):
         return frame_s(cell, RTS_BYTES, sender_control_bps)
     return frame_s(cell, data_bytes(cell, packet_bytes), rate_bps)
+
+
+def packets_in_txop(cell: Cell, access: AccessCategory, exchange_s: float) -> int:
+    """TXOP limit in packets; a limit in time admits those whose MAC ACK ends within it.
+
+    Parameters
+    ----------
+    cell : Cell
+    access : AccessCategory
+        Of the category that sends.
+    exchange_s : float
+        Exchange of one packet, by `exchange_s`. [s]
+    """
+    most = access.txop_packets
+    if access.txop_limit_s is None:
+        return 1 if most is None else most
+    fitting = int((access.txop_limit_s + cell.sifs_s) / (exchange_s + cell.sifs_s) + ROUNDING)
+    return max(1, fitting if most is None else min(fitting, most))

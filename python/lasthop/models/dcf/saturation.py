@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lasthop.models.dcf import airtime
 from lasthop.models.errors import ConvergenceError
+from lasthop.models.reading import BEST_EFFORT, Cell, CellScenario, Station, Udp, UdpFlow
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Saturation:
     goodput_bps: tuple[float, ...]
 
 
-def contenders(scenario: Mapping[str, Any]) -> list[Contender]:
+def contenders(scenario: CellScenario) -> list[Contender]:
     """Contenders of a cell whose flows are all greedy UDP, stations first, then the AP.
 
     Raises
@@ -82,67 +82,80 @@ def contenders(scenario: Mapping[str, Any]) -> list[Contender]:
         sizes, a frame both follows an RTS and may meet channel errors, or the scenario has
         categories or opportunities of several packets, which `zones` knows.
     """
-    cell = scenario["cell"]
-    stations = {station["name"]: station for station in scenario["stations"]}
     up: dict[str, Contender] = {}
     down: set[Contender] = set()
     aifsns = set()
-    for flow in scenario["flows"]:
-        udp = flow.get("udp")
-        if udp is None or udp["arrivals"] != "greedy":
-            raise ValueError(f"flow {flow['name']} is not greedy UDP, so the cell is not saturated")
-        station = stations[flow["station"]]
-        sends_up = flow["direction"] == "up"
-        sender = station if sends_up else cell["ap"]
-        bursts = sender.get("txop_packets", 1) != 1 or sender.get("txop_limit_s") is not None
-        if bursts or flow.get("category", "best-effort") != "best-effort":
-            raise ValueError(f"flow {flow['name']} has a category or opportunities: see zones")
-        aifsns.add(sender["aifsn"])
-        contender = _contender(cell, sender, station, sends_up, udp)
-        if sends_up:
-            if up.setdefault(station["name"], contender) != contender:
-                raise ValueError(f"station {station['name']} sends packets of several sizes")
+    for flow in greedy(scenario):
+        station = scenario.station[flow.station]
+        sender = station if flow.is_up else scenario.cell.ap
+        if sender.has_bursts or flow.category != BEST_EFFORT:
+            raise ValueError(f"flow {flow.name} has a category or opportunities: see zones")
+        aifsns.add(sender.aifsn)
+        way = Way.of(scenario.cell, station, flow.udp, up=flow.is_up)
+        if way.error_prob > 0 and airtime.uses_rts(scenario.cell, flow.udp.packet_bytes):
+            raise ValueError("channel errors after RTS/CTS are outside the model")
+        contender = Contender(
+            cwmin=sender.cwmin,
+            cwmax=sender.cwmax,
+            attempts=sender.attempts_short,
+            first_frame_s=way.first_frame_s,
+            success_s=way.exchange_s + airtime.aifs_s(scenario.cell, sender.aifsn),
+            payload_bytes=flow.udp.payload_bytes,
+            error_prob=way.error_prob,
+        )
+        if flow.is_up:
+            if up.setdefault(station.name, contender) != contender:
+                raise ValueError(f"station {station.name} sends packets of several sizes")
         else:
             down.add(contender)
     if len(aifsns) > 1:
         raise ValueError("the contenders' AIFSN differ")
     if len(down) > 1:
         raise ValueError("the AP sends at several rates, sizes or error probabilities")
-    return [up[name] for name in stations if name in up] + list(down)
+    return [up[name] for name in scenario.station if name in up] + list(down)
 
 
-def _contender(
-    cell: Mapping[str, Any],
-    sender: Mapping[str, Any],
-    station: Mapping[str, Any],
-    sends_up: bool,
-    udp: Mapping[str, Any],
-) -> Contender:
-    rate = station["rate_bps" if sends_up else "downlink_rate_bps"]
-    error_prob = station["error_up" if sends_up else "error_down"]
-    size = udp["payload_bytes"] + udp["header_bytes"]
-    if error_prob > 0 and airtime.uses_rts(cell, size):
-        raise ValueError("channel errors after RTS/CTS are outside the model")
-    way = "uplink" if sends_up else "downlink"
-    control, reply = station[f"{way}_rts_rate_bps"], station[f"{way}_response_rate_bps"]
-    return Contender(
-        cwmin=sender["cwmin"],
-        cwmax=sender["cwmax"],
-        attempts=sender["attempts_short"],
-        first_frame_s=airtime.first_frame_s(cell, size, rate, control),
-        success_s=airtime.exchange_s(cell, size, rate, control, reply)
-        + airtime.aifs_s(cell, sender["aifsn"]),
-        payload_bytes=udp["payload_bytes"],
-        error_prob=error_prob,
-    )
+def greedy(scenario: CellScenario) -> list[UdpFlow]:
+    """The flows of a saturated cell.
+
+    Raises
+    ------
+    ValueError
+        If one is not greedy UDP.
+    """
+    found = []
+    for flow in scenario.flows:
+        if not isinstance(flow, UdpFlow) or flow.udp.arrivals != "greedy":
+            raise ValueError(f"flow {flow.name} is not greedy UDP, so the cell is not saturated")
+        found.append(flow)
+    return found
 
 
-def failed_after_s(scenario: Mapping[str, Any]) -> float:
+@dataclass(frozen=True)
+class Way:
+    """A datagram on its way over the air, without AIFS."""
+
+    first_frame_s: float
+    exchange_s: float
+    error_prob: float
+
+    @classmethod
+    def of(cls, cell: Cell, station: Station, udp: Udp, *, up: bool) -> Way:
+        """The way from or to a station."""
+        rate = station.rate_bps if up else station.downlink_rate_bps
+        control, reply = station.uplink_control_bps if up else station.downlink_control_bps
+        return cls(
+            airtime.first_frame_s(cell, udp.packet_bytes, rate, control),
+            airtime.exchange_s(cell, udp.packet_bytes, rate, control, reply),
+            station.error_up if up else station.error_down,
+        )
+
+
+def failed_after_s(scenario: CellScenario) -> float:
     """Time from the end of a spoilt frame until the backoff resumes: EIFS. [s]"""
-    cell = scenario["cell"]
-    uplink = any(flow["direction"] == "up" for flow in scenario["flows"])
-    sender = scenario["stations"][0] if uplink else cell["ap"]
-    return airtime.eifs_s(cell, sender["aifsn"])
+    uplink = any(flow.is_up for flow in scenario.flows)
+    sender = scenario.stations[0] if uplink else scenario.cell.ap
+    return airtime.eifs_s(scenario.cell, sender.aifsn)
 
 
 def longest_frame_s(nodes: Sequence[Contender], attempt_prob: Sequence[float]) -> float:

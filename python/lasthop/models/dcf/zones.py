@@ -23,19 +23,23 @@ classes, the exact number of slots that an idle period reaches.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lasthop.models.dcf import airtime
 from lasthop.models.dcf.bianchi import attempt_prob
-from lasthop.models.dcf.saturation import Contender, Saturation, fixed_point, longest_frame_s
+from lasthop.models.dcf.saturation import (
+    Contender,
+    Saturation,
+    Way,
+    fixed_point,
+    greedy,
+    longest_frame_s,
+)
+from lasthop.models.reading import CellScenario, UdpFlow
 
 PRIORITIES = {"voice": 3, "video": 2, "best-effort": 1, "background": 0}
 """Of two categories of a node that are ready together, the higher sends."""
-
-ROUNDING = 1e-9
-"""Part of a packet that a TXOP limit in time may miss by rounding. [-]"""
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,7 @@ def _silenced(taus: Sequence[float], slot: _Slot) -> list[float]:
     return [tau if own else 0.0 for tau, own in zip(taus, slot.contending, strict=True)]
 
 
-def categories(scenario: Mapping[str, Any]) -> list[Category]:
+def categories(scenario: CellScenario) -> list[Category]:
     """Access categories of a cell whose flows are all greedy UDP, in the order of the flows.
 
     Raises
@@ -183,68 +187,32 @@ def categories(scenario: Mapping[str, Any]) -> list[Category]:
         A flow is not greedy UDP, two flows share a queue, or an opportunity of several packets
         has RTS or channel errors.
     """
-    cell = scenario["cell"]
-    stations = {station["name"]: station for station in scenario["stations"]}
-    found = []
-    for flow in scenario["flows"]:
-        udp = flow.get("udp")
-        if udp is None or udp["arrivals"] != "greedy":
-            raise ValueError(f"flow {flow['name']} is not greedy UDP, so the cell is not saturated")
-        station, up = stations[flow["station"]], flow["direction"] == "up"
-        found.append(_category(cell, station, flow["category"], udp, up=up))
+    found = [_category(scenario, flow) for flow in greedy(scenario)]
     if len({(one.node, one.priority) for one in found}) < len(found):
         raise ValueError("two flows share a queue")
     return found
 
 
-def _category(
-    cell: Mapping[str, Any],
-    station: Mapping[str, Any],
-    name: str,
-    udp: Mapping[str, Any],
-    *,
-    up: bool,
-) -> Category:
-    sender = station if up else cell["ap"]
-    access = sender if name == "best-effort" else sender[name]
-    rate = station["rate_bps" if up else "downlink_rate_bps"]
-    error_prob = station["error_up" if up else "error_down"]
-    size = udp["payload_bytes"] + udp["header_bytes"]
-    way = "uplink" if up else "downlink"
-    control, reply = station[f"{way}_rts_rate_bps"], station[f"{way}_response_rate_bps"]
-    exchange_s = airtime.exchange_s(cell, size, rate, control, reply)
-    packets = _packets(cell, access, exchange_s)
-    if packets > 1 and (error_prob > 0 or airtime.uses_rts(cell, size)):
+def _category(scenario: CellScenario, flow: UdpFlow) -> Category:
+    cell, station, udp = scenario.cell, scenario.station[flow.station], flow.udp
+    sender = station if flow.is_up else cell.ap
+    access = sender.access(flow.category)
+    way = Way.of(cell, station, udp, up=flow.is_up)
+    packets = airtime.packets_in_txop(cell, access, way.exchange_s)
+    if packets > 1 and (way.error_prob > 0 or airtime.uses_rts(cell, udp.packet_bytes)):
         raise ValueError("an opportunity of several packets with RTS or channel errors")
     return Category(
         contender=Contender(
-            cwmin=access["cwmin"],
-            cwmax=access["cwmax"],
-            attempts=sender["attempts_short"],
-            first_frame_s=airtime.first_frame_s(cell, size, rate, control),
-            success_s=packets * exchange_s + (packets - 1) * float(cell["sifs_s"]),
-            payload_bytes=packets * udp["payload_bytes"],
-            error_prob=error_prob,
+            cwmin=access.cwmin,
+            cwmax=access.cwmax,
+            attempts=sender.attempts_short,
+            first_frame_s=way.first_frame_s,
+            success_s=packets * way.exchange_s + (packets - 1) * cell.sifs_s,
+            payload_bytes=packets * udp.payload_bytes,
+            error_prob=way.error_prob,
         ),
-        aifsn=access["aifsn"],
+        aifsn=access.aifsn,
         packets=packets,
-        node=station["name"] if up else "ap",
-        priority=PRIORITIES[name],
+        node=station.name if flow.is_up else "ap",
+        priority=PRIORITIES[flow.category],
     )
-
-
-def _packets(cell: Mapping[str, Any], access: Mapping[str, Any], exchange_s: float) -> int:
-    """TXOP limit in packets; a limit in time admits those whose MAC ACK ends within it."""
-    limit_s, most = access["txop_limit_s"], access["txop_packets"]
-    if limit_s is None:
-        return int(most)
-    sifs_s = float(cell["sifs_s"])
-    fitting = max(1, int((limit_s + sifs_s) / (exchange_s + sifs_s) + ROUNDING))
-    return fitting if most is None else min(fitting, int(most))
-
-
-def eifs_lead_s(scenario: Mapping[str, Any]) -> float:
-    """What EIFS adds to AIFS: SIFS and a MAC ACK at the EIFS rate. [s]"""
-    cell = scenario["cell"]
-    ack_s = airtime.frame_s(cell, airtime.ACK_BYTES, cell["eifs_rate_bps"])
-    return float(cell["sifs_s"] + ack_s)

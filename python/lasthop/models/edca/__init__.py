@@ -5,6 +5,6 @@ Networks and Applications 14 (2009). Equations, readings and limits: ``docs/pape
 """
 
 from lasthop.models.edca.options import PAPER, Options
-from lasthop.models.edca.predict import applies, predict
+from lasthop.models.edca.predict import predict, suits
 
-__all__ = ["PAPER", "Options", "applies", "predict"]
+__all__ = ["PAPER", "Options", "predict", "suits"]

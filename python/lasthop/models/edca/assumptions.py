@@ -4,18 +4,18 @@ Broken assumptions raise :class:`~lasthop.models.errors.ModelError`, which names
 miss is a warning that the user must weigh.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lasthop.models.channels import changing
+from lasthop.models.cells import changing, managed
 from lasthop.models.edca.cell import Cell
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import Performance, packets_held_together
 from lasthop.models.errors import ModelError
-from lasthop.models.queues import managed, nodes_of
+from lasthop.models.reading import CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
 
 ASSUMPTIONS = (
     "a1: queues overflow neither at the AP nor at a station",
@@ -41,17 +41,11 @@ HELD_ELSEWHERE = 0.5
 """Packets delayed over packets in the AP's queue, and load of the wire, from which on a5 is
 broken. [-]"""
 
-BEST_EFFORT = "best-effort"
-"""Access category of flows that name none."""
 
-ACCESS_KEYS = ("cwmin", "cwmax", "aifsn", "txop_packets", "txop_limit_s", "attempts_short")
-"""What a station's access to the medium depends on."""
-
-
-def active_stations(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def active_stations(scenario: CellScenario) -> tuple[Station, ...]:
     """Stations that have flows; the others never contend."""
-    with_flows = {flow["station"] for flow in scenario["flows"]}
-    return [station for station in scenario["stations"] if station["name"] in with_flows]
+    with_flows = {flow.station for flow in scenario.flows}
+    return tuple(station for station in scenario.stations if station.name in with_flows)
 
 
 @dataclass(frozen=True)
@@ -79,20 +73,15 @@ def settled(findings: Iterable[Finding]) -> list[str]:
     return list(dict.fromkeys(f"{one.assumption}: {one.message}" for one in found))
 
 
-def check_scenario(scenario: Mapping[str, Any]) -> list[str]:
+def check_scenario(scenario: CellScenario) -> list[str]:
     """Warnings on what the scenario asks for, before it is solved.
-
-    Parameters
-    ----------
-    scenario : Mapping
-        Normalised scenario.
 
     Raises
     ------
     ModelError
         The scenario breaks assumptions.
     """
-    if not scenario["flows"]:
+    if not scenario.flows:
         raise ModelError("a4", "the scenario has no connection")
     return settled(
         finding
@@ -101,70 +90,53 @@ def check_scenario(scenario: Mapping[str, Any]) -> list[str]:
     )
 
 
-def _flows(scenario: Mapping[str, Any]) -> Iterator[Finding]:
-    groups = {station["name"]: station["group"] for station in scenario["stations"]}
-    for flow in scenario["flows"]:
-        tcp, key = flow.get("tcp"), _key(flow, groups)
-        if "sensor" in flow:
+def _flows(scenario: CellScenario) -> Iterator[Finding]:
+    for flow in scenario.flows:
+        key = scenario.flow_key(flow)
+        if isinstance(flow, SensorFlow):
             yield Finding("a4", f"long-lived connections only, but `{key}` reports now and then")
-            continue
-        if tcp is None:
+        if isinstance(flow, UdpFlow):
             yield Finding("a4", f"TCP only, but `{key}` is UDP")
+        if not isinstance(flow, TcpFlow):
             continue
-        if tcp["segments"] is not None:
-            yield Finding(
-                "a4", f"long-lived connections only, but `{key}.segments` = {tcp['segments']}"
-            )
-        if tcp["delayed_ack"]:
+        if flow.tcp.segments is not None:
+            ends = f"`{key}.segments` = {flow.tcp.segments}"
+            yield Finding("a4", f"long-lived connections only, but {ends}")
+        if flow.tcp.delayed_ack:
             yield Finding("a2", f"`{key}` delays its ACKs, `tcp.delayed_ack` = true")
 
 
-def _key(flow: Mapping[str, Any], groups: Mapping[str, str]) -> str:
-    """Key path of a flow's table."""
-    up = flow["direction"] == "up"
-    tcp, udp, sensor = (
-        ("upload", "udp_up", "sensor_up") if up else ("download", "udp_down", "sensor_down")
-    )
-    name = sensor if "sensor" in flow else tcp if "tcp" in flow else udp
-    return f"station.{groups[flow['station']]}.{name}"
-
-
-def _channel(scenario: Mapping[str, Any]) -> Iterator[Finding]:
-    loss = scenario["wire"]["loss"]
-    if loss > 0.0:
-        yield Finding("a3", f"the wire loses packets, `wire.loss` = {loss:g}")
+def _channel(scenario: CellScenario) -> Iterator[Finding]:
+    if scenario.wire.loss > 0.0:
+        yield Finding("a3", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}")
     for station in active_stations(scenario):
-        for key in ("error_up", "error_down"):
-            if station[key] > 0.0:
-                where = f"`station.{station['group']}.{key}` = {station[key]:g}"
+        for key, error in (("error_up", station.error_up), ("error_down", station.error_down)):
+            if error > 0.0:
+                where = f"`{station.table}.{key}` = {error:g}"
                 yield Finding("a3", f"the channel loses frames, {where}")
     for what in changing(active_stations(scenario)):
         yield Finding("a3", what)
 
 
-def _queues(scenario: Mapping[str, Any]) -> Iterator[Finding]:
-    for what in managed(nodes_of(scenario)):
+def _queues(scenario: CellScenario) -> Iterator[Finding]:
+    for what in managed(scenario):
         yield Finding("a1", f"{what}, and may lose packets that there is room for")
 
 
-def _windows(scenario: Mapping[str, Any]) -> Iterator[Finding]:
+def _windows(scenario: CellScenario) -> Iterator[Finding]:
     """Stations with equal windows that fit their queues."""
     windows: dict[str, int] = {}
     keys: dict[str, dict[str, None]] = {}
-    groups = {station["name"]: station["group"] for station in scenario["stations"]}
-    for flow in scenario["flows"]:
-        if "tcp" in flow:
-            name = flow["station"]
-            windows[name] = windows.get(name, 0) + flow["tcp"]["window_packets"]
-            keys.setdefault(name, {})[_key(flow, groups)] = None
-    station_of = {station["name"]: station for station in scenario["stations"]}
+    for flow in scenario.tcp_flows:
+        windows[flow.station] = windows.get(flow.station, 0) + flow.tcp.window_packets
+        keys.setdefault(flow.station, {})[scenario.flow_key(flow)] = None
     for name, window in windows.items():
-        room = station_of[name]["queue_packets"]
+        station = scenario.station[name]
+        room = station.queue_packets
         if window > room:
-            table = f"station.{station_of[name]['group']}"
             of = " and ".join(f"`{key}`" for key in keys[name])
             yield Finding(
-                "a1", f"`{table}.queue` has room for {room} of the {window} packets of {of}"
+                "a1", f"`{station.table}.queue` has room for {room} of the {window} packets of {of}"
             )
     if len(set(windows.values())) > 1:
         least, most = min(windows, key=windows.__getitem__), max(windows, key=windows.__getitem__)
@@ -175,65 +147,63 @@ def _windows(scenario: Mapping[str, Any]) -> Iterator[Finding]:
         )
 
 
-def _access(scenario: Mapping[str, Any]) -> Iterator[Finding]:
+def _access(scenario: CellScenario) -> Iterator[Finding]:
     """Flows of one category, stations with equal access parameters."""
-    categories = sorted({flow.get("category", BEST_EFFORT) for flow in scenario["flows"]})
+    categories = sorted({flow.category for flow in scenario.flows})
     if len(categories) > 1:
         yield Finding("section 2.1", f"flows of several categories: {', '.join(categories)}")
         return
     first, *others = active_stations(scenario)
-    for key in ACCESS_KEYS:
-        here = _access_value(first, categories[0], key)
-        for other in others:
-            there = _access_value(other, categories[0], key)
-            if there != here:
+    expected = access_values(first, categories[0])
+    found = [(other, access_values(other, categories[0])) for other in others]
+    for key, here in expected.items():
+        for other, values in found:
+            if values[key] != here:
                 yield Finding(
                     "section 2.2",
-                    f"stations `{first['name']}` and `{other['name']}` differ in {key}, "
-                    f"{here} and {there}; the chain counts stations that are alike",
+                    f"stations `{first.name}` and `{other.name}` differ in {key}, "
+                    f"{here} and {values[key]}; the chain counts stations that are alike",
                 )
                 break
 
 
-def _access_value(node: Mapping[str, Any], category: str, key: str) -> Any:
-    if key == "attempts_short" or category == BEST_EFFORT:
-        return node.get(key)
-    return node[category].get(key)
+def access_values(node: Station, category: str) -> dict[str, Any]:
+    """What a station's access to the medium depends on, by setting."""
+    access = node.access(category)
+    return {
+        "cwmin": access.cwmin,
+        "cwmax": access.cwmax,
+        "aifsn": access.aifsn,
+        "txop_packets": access.txop_packets,
+        "txop_limit_s": access.txop_limit_s,
+        "attempts_short": node.attempts_short,
+    }
 
 
-def _bursts(scenario: Mapping[str, Any]) -> Iterator[Finding]:
-    cell = scenario["cell"]
-    nodes = [cell["ap"], *active_stations(scenario)]
-    bursts = any(
-        node.get("txop_packets", 1) != 1 or node.get("txop_limit_s") is not None for node in nodes
-    )
-    if bursts and cell["rts_threshold_bytes"] is not None:
+def _bursts(scenario: CellScenario) -> Iterator[Finding]:
+    nodes = (scenario.cell.ap, *active_stations(scenario))
+    if scenario.cell.rts_threshold_bytes is not None and any(node.has_bursts for node in nodes):
         yield Finding("section 4", "RTS in a transmission opportunity of several packets")
 
 
-def _times(scenario: Mapping[str, Any]) -> Iterator[Finding]:
-    flows = scenario["flows"]
-    late = sum(flow["start_s"] > scenario["warmup_s"] for flow in flows)
-    if late:
-        what = f"flows that start after the warm-up, {late} of {len(flows)}"
+def _times(scenario: CellScenario) -> Iterator[Finding]:
+    cell, flows = scenario.cell, len(scenario.flows)
+    if late := scenario.starting_late(scenario.flows):
+        what = f"flows that start after the warm-up, {late} of {flows}"
         yield Finding("a4", what, broken=False)
-    early = sum(
-        flow["stop_s"] is not None and flow["stop_s"] < scenario["duration_s"] for flow in flows
-    )
-    if early:
-        what = f"flows that stop before the end, {early} of {len(flows)}"
+    if early := scenario.stopping_early(scenario.flows):
+        what = f"flows that stop before the end, {early} of {flows}"
         yield Finding("a4", what, broken=False)
-    if scenario["cell"]["ack_timeout_s"] is not None:
+    if cell.ack_timeout_s is not None:
         what = "colliding nodes are taken to wait for EIFS, not for `cell.ack_timeout`"
         yield Finding("section 2.2", what, broken=False)
-    nodes = [scenario["cell"]["ap"], *scenario["stations"]]
-    limited = any(node.get("txop_limit_s") is not None for node in nodes)
-    if limited and scenario["cell"].get("cf_end"):
+    limited = any(node.txop_limit_s is not None for node in (cell.ap, *scenario.stations))
+    if limited and cell.cf_end:
         yield Finding("section 4", "the time that CF-End frames take is left out", broken=False)
 
 
 def check_performance(
-    scenario: Mapping[str, Any], cell: Cell, found: Performance, options: Options
+    scenario: CellScenario, cell: Cell, found: Performance, options: Options
 ) -> list[str]:
     """Warnings on the solution.
 
@@ -244,7 +214,7 @@ def check_performance(
     """
     return settled(
         (
-            *_ap_queue(scenario, found),
+            *_ap_queue(scenario.cell.ap.queue_packets, found),
             *_delays(scenario, found),
             *_given_up(cell, found),
             *_small_windows(cell, found),
@@ -253,8 +223,7 @@ def check_performance(
     )
 
 
-def _ap_queue(scenario: Mapping[str, Any], found: Performance) -> Iterator[Finding]:
-    limit = scenario["cell"]["ap"]["queue_packets"]
+def _ap_queue(limit: int, found: Performance) -> Iterator[Finding]:
     queue, time = found.queue_time
     if queue.max() <= limit:
         return
@@ -267,16 +236,13 @@ def _ap_queue(scenario: Mapping[str, Any], found: Performance) -> Iterator[Findi
     )
 
 
-def _delays(scenario: Mapping[str, Any], found: Performance) -> Iterator[Finding]:
+def _delays(scenario: CellScenario, found: Performance) -> Iterator[Finding]:
     """Packets that wire and ACK processing hold, together, beside those in the AP's queue."""
-    wire = scenario["wire"]
-    groups = {station["name"]: station["group"] for station in scenario["stations"]}
-    slowest = max(scenario["flows"], key=lambda flow: flow["tcp"].get("ack_processing_s", 0.0))
+    wire = scenario.wire
+    slowest = max(scenario.tcp_flows, key=lambda flow: flow.tcp.ack_processing_s)
     delays_s = {
-        "the wire (`wire.delay`)": 2.0 * wire["delay_s"],
-        f"the ACK processing of `{_key(slowest, groups)}`": slowest["tcp"].get(
-            "ack_processing_s", 0.0
-        ),
+        "the wire (`wire.delay`)": 2.0 * wire.delay_s,
+        f"the ACK processing of `{scenario.flow_key(slowest)}`": slowest.tcp.ack_processing_s,
     }
     held = {where: delay_s * found.packet_rate for where, delay_s in delays_s.items() if delay_s}
     if held:
@@ -286,8 +252,8 @@ def _delays(scenario: Mapping[str, Any], found: Performance) -> Iterator[Finding
             yield Finding("a5", f"{what}: the cell is not the bottleneck")
         else:
             yield Finding("a5", what, broken=False)
-    if wire["rate_bps"] is not None and found.goodput_bps >= HELD_ELSEWHERE * wire["rate_bps"]:
-        load = found.goodput_bps / wire["rate_bps"]
+    if wire.rate_bps is not None and found.goodput_bps >= HELD_ELSEWHERE * wire.rate_bps:
+        load = found.goodput_bps / wire.rate_bps
         yield Finding("a5", f"the cell would load the wire to {load:.2f} of `wire.rate`")
 
 

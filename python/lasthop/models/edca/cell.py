@@ -7,46 +7,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lasthop.models.access import Access
 from lasthop.models.edca.options import ApQueue
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Access:
-    """Access parameters of a node.
-
-    Attributes
-    ----------
-    cwmin, cwmax : int
-        Smallest and largest contention window; backoff is uniform on [0, CW]. [slots]
-    aifsn : int
-        Slots of AIFS after SIFS. [slots]
-    attempts : int
-        Attempts for a frame, the first included.
-    txop_packets : int
-        TXOP limit: packets sent per access, 1 without TXOP. [packets]
-    """
-
-    cwmin: int = 31
-    cwmax: int = 1023
-    aifsn: int = 2
-    attempts: int = 7
-    txop_packets: int = 1
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.cwmin <= self.cwmax:
-            raise ValueError(f"{self!r}: needs 0 <= cwmin <= cwmax")
-        if min(self.aifsn, self.attempts, self.txop_packets) < 1:
-            raise ValueError(f"{self!r}: aifsn, attempts and txop_packets are at least 1")
-
-    def windows(self, *, limited: bool = True) -> list[int]:
-        """Contention window of each attempt; without limit, up to the first at CWmax. [slots]"""
-        windows = [self.cwmin]
-        while len(windows) < self.attempts if limited else windows[-1] < self.cwmax:
-            windows.append(min(2 * (windows[-1] + 1) - 1, self.cwmax))
-        return windows
 
 
 @dataclass(frozen=True)
@@ -86,8 +51,8 @@ class Connection:
 
 
 @dataclass(frozen=True)
-class Station:
-    """A station with its connections.
+class StationTraffic:
+    """What a station sends and receives: its connections.
 
     Packets of several kinds at one station are taken as randomly mixed in proportion to their
     windows, at the station and at the AP.
@@ -111,7 +76,7 @@ class Cell:
 
     Attributes
     ----------
-    stations : tuple of Station
+    stations : tuple of StationTraffic
         With equal windows.
     station_access, ap_access : Access
         Access parameters of every station, and of the AP.
@@ -123,7 +88,7 @@ class Cell:
         Order of the AP's queue.
     """
 
-    stations: tuple[Station, ...]
+    stations: tuple[StationTraffic, ...]
     station_access: Access
     ap_access: Access
     slot_s: float
@@ -152,7 +117,7 @@ class Cell:
         return self.sifs_s + access.aifsn * self.slot_s
 
 
-def mean_over_packets(stations: Sequence[Station], what: str, way: str) -> float:
+def mean_over_packets(stations: Sequence[StationTraffic], what: str, way: str) -> float:
     """Mean of an attribute of `Packet` over the packets that the stations exchange.
 
     Every station exchanges packets at the same rate, whatever its physical rate.

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lasthop.models.edca.cell import Access, Floats
+from lasthop.models.access import Access
+from lasthop.models.edca.cell import Floats
 from lasthop.models.edca.options import Options
 from lasthop.models.errors import ConvergenceError
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from lasthop.models.edca.cell import Cell, Floats, Packet, Station, mean_over_packets
+from lasthop.models.edca.cell import Cell, Floats, Packet, StationTraffic, mean_over_packets
 from lasthop.models.edca.contention import Contention
 from lasthop.models.edca.options import Options
 
@@ -137,7 +137,7 @@ def _none_as_long(
     return silent, with_ap
 
 
-def _at_least(station: Station, length: float, way: str) -> float:
+def _at_least(station: StationTraffic, length: float, way: str) -> float:
     """Part of a station's packets whose exposed frame is as long. [-]"""
 
     def packet(one: object) -> Packet:

@@ -5,6 +5,6 @@ Hot-Spot with TCP traffic" (extended version). Equations, readings and limits:
 ``docs/papers/hotspot.md``.
 """
 
-from lasthop.models.hotspot.predict import predict
+from lasthop.models.hotspot.predict import predict, suits
 
-__all__ = ["predict"]
+__all__ = ["predict", "suits"]

@@ -14,9 +14,9 @@ from doubled windows. A node with a larger AIFSN is due that many slots later ea
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
+from lasthop.models.access import Access
 from lasthop.models.errors import ConvergenceError
 
 TOLERANCE = 1e-6
@@ -27,34 +27,6 @@ NEGLIGIBLE = 1e-6
 
 SWEEPS = 1000
 """Limit of the sweeps; a few tens are usual."""
-
-
-@dataclass(frozen=True)
-class Access:
-    """Access parameters of a node that always has a frame to send.
-
-    Attributes
-    ----------
-    cwmin, cwmax : int
-        Smallest and largest contention window; backoff is uniform on [0, CW]. [slots]
-    aifsn : int
-        Idle slots after SIFS before the backoff counts; 2 is DIFS. [slots]
-    attempts : int
-        Attempts for a frame before it is dropped, the first included.
-    """
-
-    cwmin: int = 31
-    cwmax: int = 1023
-    aifsn: int = 2
-    attempts: int = 7
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.cwmin <= self.cwmax or self.attempts < 1:
-            raise ValueError(f"{self!r}: needs 1 <= cwmin <= cwmax and at least one attempt")
-
-    def window(self, stage: int) -> int:
-        """Contention window after ``stage`` failed attempts. [slots]"""
-        return int(min((self.cwmin + 1) * 2**stage - 1, self.cwmax))
 
 
 def beta_from_access(station: Access, ap: Access) -> float:
@@ -74,7 +46,7 @@ def beta_from_access(station: Access, ap: Access) -> float:
     Raises
     ------
     ValueError
-        One node is always due before the other and starves it.
+        A window is always 0, or one node is always due before the other and starves it.
     ConvergenceError
         The sweeps did not settle.
 
@@ -83,6 +55,9 @@ def beta_from_access(station: Access, ap: Access) -> float:
     Definition d14 as section 5 measures it. Station CWmin 29 against AP CWmin 34 gives 1.199, the
     paper's 1.2 (CWmax 1023, DIFS, 7 attempts). Accurate to about 2e-5.
     """
+    for node in (station, ap):
+        if node.cwmin < 1:
+            raise ValueError(f"{node!r}: needs 1 <= cwmin <= cwmax and at least one attempt")
     return 1.0 if station == ap else _success_ratio(station, ap)
 
 

@@ -4,13 +4,12 @@ A broken assumption raises :class:`~lasthop.models.errors.ModelError`; a near mi
 warning that the user must weigh.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from lasthop.models.channels import changing
+from lasthop.models.cells import changing, managed
 from lasthop.models.errors import ModelError
-from lasthop.models.hotspot.station import Equilibrium, Station
-from lasthop.models.queues import managed, nodes_of
+from lasthop.models.hotspot.station import Equilibrium, StationLoad
+from lasthop.models.reading import CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
 
 ASSUMPTIONS = (
     "a1: the wired part loses nothing and is not the bottleneck",
@@ -38,13 +37,8 @@ DISCARD_DOUBTED, DISCARD_BROKEN = 1e-3, 2e-2
 """MAC discard probability from which on a7 is doubted, and broken. [-]"""
 
 
-def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
+def check_scenario(scenario: CellScenario) -> Iterator[str]:
     """Warnings on what the scenario asks for, before it is solved.
-
-    Parameters
-    ----------
-    scenario : Mapping
-        Normalised scenario.
 
     Yields
     ------
@@ -56,7 +50,7 @@ def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
     ModelError
         The scenario breaks assumptions; all of them are named.
     """
-    flows = scenario["flows"]
+    flows = scenario.flows
     if not flows:
         raise ModelError("section 3", "the scenario has no connection")
     # Once a table of stations: its members break the same assumptions.
@@ -71,82 +65,72 @@ def check_scenario(scenario: Mapping[str, Any]) -> Iterator[str]:
         (assumption, message), *more = broken
         raise ModelError(assumption, message, more)
     yield from _check_retries(scenario)
-    if any(flow["tcp"]["congestion"] == "newreno" for flow in flows):
+    connections = [flow.tcp for flow in scenario.tcp_flows]
+    if any(tcp.congestion == "newreno" for tcp in connections):
         yield (
             "a3: NewReno leaves fewer losses to a timeout than the Reno of the model, which "
             "matters where downloads lose packets"
         )
-    if not all(flow["tcp"]["delayed_ack"] for flow in flows):
+    if not all(tcp.delayed_ack for tcp in connections):
         yield "a3: immediate ACKs are beyond the paper; solved with one segment per ACK (b = 1)"
-    if any(flow["tcp"]["delayed_ack"] and flow["tcp"]["window_packets"] == 1 for flow in flows):
+    if any(tcp.delayed_ack and tcp.window_packets == 1 for tcp in connections):
         yield "a3: with a window of one segment every delayed ACK waits for its timer (footnote 15)"
-    late = sum(flow["start_s"] > scenario["warmup_s"] for flow in flows)
-    if late:
+    if late := scenario.starting_late(scenario.flows):
         yield f"section 3: flows that start after the warm-up, {late} of {len(flows)}"
-    early = sum(
-        flow["stop_s"] is not None and flow["stop_s"] < scenario["duration_s"] for flow in flows
-    )
-    if early:
+    if early := scenario.stopping_early(scenario.flows):
         yield f"section 3: flows that stop before the end, {early} of {len(flows)}"
 
 
-def _broken_by_channel(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _broken_by_channel(scenario: CellScenario) -> Iterator[tuple[str, str]]:
     """Assumptions that losses beyond the AP's queue break, and what breaks them."""
-    loss = scenario["wire"]["loss"]
-    if loss > 0.0:
-        yield "a1", f"the wire loses packets, `wire.loss` = {loss:g}"
-    for station in scenario["stations"]:
-        for key in ("error_up", "error_down"):
-            if station[key] > 0.0:
-                where = f"`station.{station['group']}.{key}` = {station[key]:g}"
-                yield "a7", f"the channel loses frames, {where}"
-    for what in changing(scenario["stations"]):
+    if scenario.wire.loss > 0.0:
+        yield "a1", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
+    for station in scenario.stations:
+        for key, error in (("error_up", station.error_up), ("error_down", station.error_down)):
+            if error > 0.0:
+                yield "a7", f"the channel loses frames, `{station.table}.{key}` = {error:g}"
+    for what in changing(scenario.stations):
         yield "a7", what
 
 
-def _broken_by_queues(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _broken_by_queues(scenario: CellScenario) -> Iterator[tuple[str, str]]:
     """Queues that lose packets before they are full, which breaks a5."""
-    for what in managed(nodes_of(scenario)):
+    for what in managed(scenario):
         yield "a5", f"{what}; the model knows drop-tail only"
 
 
-def _broken_by_flows(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _broken_by_flows(scenario: CellScenario) -> Iterator[tuple[str, str]]:
     """Assumptions that flows break which are not long-lived Reno, and what breaks them."""
-    groups = {station["name"]: station["group"] for station in scenario["stations"]}
-    for flow in scenario["flows"]:
-        tcp, up = flow.get("tcp"), flow["direction"] == "up"
-        table = f"station.{groups[flow['station']]}"
-        if "sensor" in flow:
-            key = f"{table}.sensor_{'up' if up else 'down'}"
+    for flow in scenario.flows:
+        key = scenario.flow_key(flow)
+        if isinstance(flow, SensorFlow):
             yield "section 3", f"long-lived TCP connections only, but `{key}` reports now and then"
-            continue
-        if tcp is None:
-            key = f"{table}.udp_{'up' if up else 'down'}"
+        if isinstance(flow, UdpFlow):
             yield "section 3", f"long-lived TCP connections only, but `{key}` is UDP"
+        if not isinstance(flow, TcpFlow):
             continue
-        key = f"{table}.{'upload' if up else 'download'}"
-        if tcp["segments"] is not None:
-            ends = f"`{key}.segments` = {tcp['segments']}"
+        if flow.tcp.segments is not None:
+            ends = f"`{key}.segments` = {flow.tcp.segments}"
             yield "section 3", f"long-lived TCP connections only, but {ends}"
-        if tcp["congestion"] not in ("reno", "newreno"):
-            yield "a3", f"TCP Reno only, but `{key}` runs {tcp['congestion']}"
+        if flow.tcp.congestion not in ("reno", "newreno"):
+            yield "a3", f"TCP Reno only, but `{key}` runs {flow.tcp.congestion}"
 
 
-def _check_retries(scenario: Mapping[str, Any]) -> Iterator[str]:
+def _check_retries(scenario: CellScenario) -> Iterator[str]:
     # Collisions hit a frame without RTS or the RTS itself; both count as short.
-    ap = scenario["cell"]["ap"]
-    for station in scenario["stations"]:
-        attempts = min(station["attempts_short"], ap["attempts_short"])
+    ap = scenario.cell.ap
+    for station in scenario.stations:
+        attempts = min(station.attempts_short, ap.attempts_short)
         # Two contenders, the other of which begins to send in a slot with 2 / (CW + 1); the
         # doubling after a collision makes the true probability smaller.
-        collision = min(1.0, 2.0 / (min(station["cwmin"], ap["cwmin"]) + 1.0))
+        collision = min(1.0, 2.0 / (min(station.cwmin, ap.cwmin) + 1.0))
         discard = collision**attempts
         if discard < DISCARD_DOUBTED:
             continue
         broken = discard >= DISCARD_BROKEN
         most = DISCARD_BROKEN if broken else DISCARD_DOUBTED
         what = (
-            f"the MAC of AP or station `{station['name']}` gives up a frame with probability "
+            f"the MAC of AP or station `{station.name}` gives up a frame with probability "
             f"up to {discard:.1g}, above {100 * most:g} %, at `attempts_short` = {attempts}; a "
             "larger one, or a larger CWmin, lowers it"
         )
@@ -156,28 +140,28 @@ def _check_retries(scenario: Mapping[str, Any]) -> Iterator[str]:
         return
 
 
-def check_access(scenario: Mapping[str, Any], stations: Sequence[Station]) -> Iterator[str]:
+def check_access(nodes: Sequence[Station], stations: Sequence[StationLoad]) -> Iterator[str]:
     """Warnings on the access priorities; arguments as for :func:`check_equilibrium`."""
-    for node, station in zip(scenario["stations"], stations, strict=True):
+    for node, station in zip(nodes, stations, strict=True):
         if station.beta < LEAST_BETA:
             yield (
-                f"a5: the AP is much more aggressive than station `{node['name']}` "
+                f"a5: the AP is much more aggressive than station `{node.name}` "
                 f"(beta = {station.beta:.3g} < {LEAST_BETA}); its buffer is not always full "
                 "(footnote 13)"
             )
 
 
 def check_equilibrium(
-    scenario: Mapping[str, Any], stations: Sequence[Station], at: Equilibrium
+    nodes: Sequence[Station], stations: Sequence[StationLoad], at: Equilibrium
 ) -> Iterator[str]:
     """Warnings on the solution.
 
     Parameters
     ----------
-    scenario : Mapping
-        Normalised scenario.
-    stations : sequence of Station
-        Its stations in the model's terms, in the scenario's order.
+    nodes : sequence of Station
+        Stations of the scenario.
+    stations : sequence of StationLoad
+        The same in the model's terms.
     at : Equilibrium
         Their equilibrium.
 
@@ -207,8 +191,8 @@ def check_equilibrium(
             "section 3: stations and AP balance at every smaller AP queue too; "
             "the greatest one is given"
         )
-    for node, station, queue in zip(scenario["stations"], stations, at.station_queues, strict=True):
-        where, limit = f"station `{node['name']}`", node["queue_packets"]
+    for node, station, queue in zip(nodes, stations, at.station_queues, strict=True):
+        where, limit = f"station `{node.name}`", node.queue_packets
         if queue >= limit:
             raise ModelError("a2", f"{where} would queue {queue:.0f} packets in room for {limit}")
         if station.packets_at_station > limit:
@@ -219,7 +203,7 @@ def check_equilibrium(
     yield from _check_starvation(stations, at)
 
 
-def _check_starvation(stations: Sequence[Station], at: Equilibrium) -> Iterator[str]:
+def _check_starvation(stations: Sequence[StationLoad], at: Equilibrium) -> Iterator[str]:
     if at.loss > CRITICAL_LOSS:
         yield (
             f"a4: critical starvation: the AP loses {at.loss:.0%} of its packets, above "

@@ -3,17 +3,17 @@ r"""Goodput and fairness at the equilibrium (hot-spot paper, Eqs. 1-3, 26, 27)."
 from collections.abc import Sequence
 
 from lasthop.models.hotspot.padhye import received_per_rtt
-from lasthop.models.hotspot.station import Connections, Equilibrium, Station
+from lasthop.models.hotspot.station import Connections, Equilibrium, StationLoad
 
 
-def round_trip(of: Station, queue: float, at: Equilibrium) -> float:
+def round_trip(of: StationLoad, queue: float, at: Equilibrium) -> float:
     r"""Round-trip time of a station's connections over the AP's service time. [-]
 
     .. math:: Q_{ap} + P + Q_i / \beta_i
 
     Parameters
     ----------
-    of : Station
+    of : StationLoad
         The station.
     queue : float
         Mean occupancy of its buffer, :math:`Q_i`. [packets]
@@ -67,7 +67,7 @@ def download_goodput(of: Connections, time: float, loss: float) -> float:
 
 
 def goodput_by_direction(
-    stations: Sequence[Station], at: Equilibrium
+    stations: Sequence[StationLoad], at: Equilibrium
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     r"""Upload and download goodput of each station. [bytes per AP service time]
 
@@ -77,7 +77,7 @@ def goodput_by_direction(
 
     Parameters
     ----------
-    stations : sequence of Station
+    stations : sequence of StationLoad
         All stations.
     at : Equilibrium
         Their queues and the AP's.
@@ -95,7 +95,7 @@ def goodput_by_direction(
     return tuple(up), tuple(down)
 
 
-def goodput(stations: Sequence[Station], at: Equilibrium) -> tuple[float, ...]:
+def goodput(stations: Sequence[StationLoad], at: Equilibrium) -> tuple[float, ...]:
     r"""Goodput of each station, :math:`GP_i`. [bytes per AP service time]
 
     Notes
@@ -119,7 +119,7 @@ def fairness_level(goodputs: Sequence[float], i: int, j: int) -> float:
     Raises
     ------
     ZeroDivisionError
-        Station j has no goodput.
+        StationLoad j has no goodput.
 
     Notes
     -----

@@ -8,13 +8,13 @@ here in that generality; with the paper's notation they are Eqs. (11)-(13).
 
 from collections.abc import Sequence
 
-from lasthop.models.hotspot.station import Equilibrium, Station
+from lasthop.models.hotspot.station import Equilibrium, StationLoad
 
 NEUTRAL = 1e-12
 """Relative distance from 1 at which the AP's gain counts as neutral (rounding of sums). [-]"""
 
 
-def station_queues(of: Station, ap_queue: float, pipe: float = 0.0) -> tuple[float, float]:
+def station_queues(of: StationLoad, ap_queue: float, pipe: float = 0.0) -> tuple[float, float]:
     r"""Upload and download packets in a station's buffer, :math:`Q^{up}_i, Q^{dw}_i`. [packets]
 
     .. math::
@@ -25,7 +25,7 @@ def station_queues(of: Station, ap_queue: float, pipe: float = 0.0) -> tuple[flo
 
     Parameters
     ----------
-    of : Station
+    of : StationLoad
         The station.
     ap_queue : float
         Mean occupancy of the AP's buffer, :math:`Q_{ap}`. [packets]
@@ -48,14 +48,14 @@ def station_queues(of: Station, ap_queue: float, pipe: float = 0.0) -> tuple[flo
     return of.upload_window * waiting, (whole - of.upload_window) * waiting
 
 
-def ap_queue(stations: Sequence[Station], queue: float, pipe: float = 0.0) -> float:
+def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -> float:
     r"""AP occupancy that the station buffers leave over, right side of Eq. (13). [packets]
 
     .. math:: \sum_i \frac{N^{up}_i W_i - Q^{up}_i}2 + (N^{dw}_i W_i - 2 Q^{dw}_i)
 
     Parameters
     ----------
-    stations : sequence of Station
+    stations : sequence of StationLoad
         All stations.
     queue : float
         AP occupancy at which the station buffers are taken, :math:`Q_{ap}`. [packets]
@@ -75,7 +75,7 @@ def ap_queue(stations: Sequence[Station], queue: float, pipe: float = 0.0) -> fl
     return total * (queue / (queue + pipe) if pipe > 0.0 else 1.0)
 
 
-def solve_lossless(stations: Sequence[Station], pipe: float = 0.0) -> Equilibrium | None:
+def solve_lossless(stations: Sequence[StationLoad], pipe: float = 0.0) -> Equilibrium | None:
     r"""Greatest root of system Omega, Eq. (4).
 
     A station empties its buffer when :math:`Q_{ap} + P` reaches
@@ -85,7 +85,7 @@ def solve_lossless(stations: Sequence[Station], pipe: float = 0.0) -> Equilibriu
 
     Parameters
     ----------
-    stations : sequence of Station
+    stations : sequence of StationLoad
         All stations, at least one of them active.
     pipe : float
         Packets that the AP sends during the wired round trip, :math:`P`. [packets]
@@ -127,7 +127,7 @@ def solve_lossless(stations: Sequence[Station], pipe: float = 0.0) -> Equilibriu
     return Equilibrium(root - pipe, 0.0, queues, pipe, lossless=True, neutral=neutral)
 
 
-def solve_void_rounds(stations: Sequence[Station]) -> Equilibrium:
+def solve_void_rounds(stations: Sequence[StationLoad]) -> Equilibrium:
     r"""Queues when the AP is hardly ever backlogged, by footnote 18.
 
     In a *void round*, which finds the AP's buffer empty, every backlogged station still sends a
@@ -136,7 +136,7 @@ def solve_void_rounds(stations: Sequence[Station]) -> Equilibrium:
 
     Parameters
     ----------
-    stations : sequence of Station
+    stations : sequence of StationLoad
         All stations, at least one of them active.
 
     Returns
@@ -169,7 +169,7 @@ def solve_void_rounds(stations: Sequence[Station]) -> Equilibrium:
     return Equilibrium(root, 0.0, queues)
 
 
-def other_packets(stations: Sequence[Station], index: int) -> float:
+def other_packets(stations: Sequence[StationLoad], index: int) -> float:
     r"""Weight of all other stations in the backlogging condition, :math:`\gamma`. [packets]
 
     .. math:: \gamma = \sum_{j \ne i} \big(N^{up}_j W_j + 2 N^{dw}_j W_j\big)
@@ -181,7 +181,7 @@ def other_packets(stations: Sequence[Station], index: int) -> float:
     return 2.0 * sum(each.packets_at_ap for j, each in enumerate(stations) if j != index)
 
 
-def is_backlogged(stations: Sequence[Station], index: int) -> bool:
+def is_backlogged(stations: Sequence[StationLoad], index: int) -> bool:
     r"""Whether station ``index`` is backlogged, for :math:`\beta = 1` everywhere.
 
     .. math:: N^{up}_i W_i \ge \gamma + N^{dw}_i W_i
@@ -195,7 +195,7 @@ def is_backlogged(stations: Sequence[Station], index: int) -> bool:
     return this.upload_window >= other_packets(stations, index) + downloads
 
 
-def backlog(stations: Sequence[Station], index: int) -> float:
+def backlog(stations: Sequence[StationLoad], index: int) -> float:
     r"""Mean buffer of a backlogged station, :math:`Q_i`, for :math:`\beta = 1`. [packets]
 
     .. math::
@@ -204,7 +204,7 @@ def backlog(stations: Sequence[Station], index: int) -> float:
 
     Parameters
     ----------
-    stations : sequence of Station
+    stations : sequence of StationLoad
         All stations, with delayed ACKs and one window each.
     index : int
         A station with more uploads than downloads.

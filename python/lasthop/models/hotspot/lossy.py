@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from lasthop.models.hotspot.lossless import solve_lossless
 from lasthop.models.hotspot.padhye import sent_per_rtt
-from lasthop.models.hotspot.station import Equilibrium, Station
+from lasthop.models.hotspot.station import Equilibrium, StationLoad
 
 BISECTIONS = 60
 """Halvings of [0, 1] that leave an interval of 1e-18 around the loss."""
 
 
-def station_queue(of: Station, loss: float, ap_buffer: float, pipe: float = 0.0) -> float:
+def station_queue(of: StationLoad, loss: float, ap_buffer: float, pipe: float = 0.0) -> float:
     r"""Mean occupancy of a station's buffer, :math:`Q_i`. [packets]
 
     .. math::
@@ -23,7 +23,7 @@ def station_queue(of: Station, loss: float, ap_buffer: float, pipe: float = 0.0)
 
     Parameters
     ----------
-    of : Station
+    of : StationLoad
         The station.
     loss : float
         Packet loss probability of the AP's buffer, :math:`p`. [-]
@@ -43,7 +43,7 @@ def station_queue(of: Station, loss: float, ap_buffer: float, pipe: float = 0.0)
     return max(0.0, of.upload_window + acks * (1.0 - loss) - of.beta * (ap_buffer + pipe))
 
 
-def station_queue_of_uploads(of: Station, ap_buffer: float) -> float:
+def station_queue_of_uploads(of: StationLoad, ap_buffer: float) -> float:
     r"""Approximate occupancy of a station's buffer without its downloads, :math:`Q_i`. [packets]
 
     .. math:: Q_i = \max(0, N^{up}_i W_i - \beta_i B)
@@ -55,7 +55,9 @@ def station_queue_of_uploads(of: Station, ap_buffer: float) -> float:
     return max(0.0, of.upload_window - of.beta * ap_buffer)
 
 
-def ap_loss(stations: Sequence[Station], loss: float, ap_buffer: float, pipe: float = 0.0) -> float:
+def ap_loss(
+    stations: Sequence[StationLoad], loss: float, ap_buffer: float, pipe: float = 0.0
+) -> float:
     r"""Loss at the AP when connections behave as at loss p, right side of Eq. (24). [-]
 
     .. math::
@@ -64,7 +66,7 @@ def ap_loss(stations: Sequence[Station], loss: float, ap_buffer: float, pipe: fl
 
     Parameters
     ----------
-    stations : sequence of Station
+    stations : sequence of StationLoad
         All stations.
     loss : float
         Loss probability to which connections and queues answer, :math:`p`. [-]
@@ -93,7 +95,9 @@ def ap_loss(stations: Sequence[Station], loss: float, ap_buffer: float, pipe: fl
     return 1.0 - capacity / offered
 
 
-def solve_lossy(stations: Sequence[Station], ap_buffer: float, pipe: float = 0.0) -> Equilibrium:
+def solve_lossy(
+    stations: Sequence[StationLoad], ap_buffer: float, pipe: float = 0.0
+) -> Equilibrium:
     r"""Solution of system Psi, Eq. (5), with :math:`Q_{ap} = B`.
 
     What the AP offers to send, times 1 - p, falls as p grows, so there is one root, found
@@ -101,7 +105,7 @@ def solve_lossy(stations: Sequence[Station], ap_buffer: float, pipe: float = 0.0
 
     Parameters
     ----------
-    stations : sequence of Station
+    stations : sequence of StationLoad
         All stations.
     ap_buffer : float
         Size of the AP's buffer, :math:`B`. [packets]
@@ -132,12 +136,14 @@ def solve_lossy(stations: Sequence[Station], ap_buffer: float, pipe: float = 0.0
     return Equilibrium(ap_buffer, low, queues, pipe, lossless=False)
 
 
-def solve(stations: Sequence[Station], ap_buffer: float, pipe: float = 0.0) -> Equilibrium | None:
+def solve(
+    stations: Sequence[StationLoad], ap_buffer: float, pipe: float = 0.0
+) -> Equilibrium | None:
     r"""Equilibrium of a hot-spot: system Omega while it fits the AP's buffer, else Psi.
 
     Parameters
     ----------
-    stations : sequence of Station
+    stations : sequence of StationLoad
         All stations, at least one of them active.
     ap_buffer : float
         Size of the AP's buffer, :math:`B`. [packets]

@@ -12,8 +12,7 @@ earlier one of its round is lost; ``window`` the receive window :math:`W_m` in s
 from functools import lru_cache
 from math import expm1, log1p, sqrt
 
-DELAYED_ACK = 2
-"""Segments per ACK of a receiver with delayed ACKs, :math:`b` (RFC 1122). [segments]"""
+from lasthop.models.reading import DELAYED_ACK
 
 
 def _check_loss(loss: float) -> None:

@@ -1,13 +1,8 @@
 """From a scenario to a prediction of the hot-spot model."""
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import replace
-from importlib.metadata import version
-from typing import Any
-
+from lasthop.models.answer import Lists, Quantities, estimate, prediction
+from lasthop.models.cells import cell_scenario
 from lasthop.models.errors import ModelError
-from lasthop.models.hotspot.access import Access, beta_from_access
 from lasthop.models.hotspot.assumptions import (
     ASSUMPTIONS,
     check_access,
@@ -24,17 +19,23 @@ from lasthop.models.hotspot.fairness import (
     upload_goodput,
 )
 from lasthop.models.hotspot.lossless import solve_void_rounds
-from lasthop.models.hotspot.padhye import DELAYED_ACK
-from lasthop.models.hotspot.station import Connections, Equilibrium, Station
-from lasthop.models.hotspot.wire import solve_with_wire, traffic, wired_round_trip_s
+from lasthop.models.hotspot.picture import HotSpot, hot_spot
+from lasthop.models.hotspot.station import Equilibrium, StationLoad
+from lasthop.models.hotspot.wire import solve_with_wire, traffic
+from lasthop.models.reading import CellScenario, Readable, Scenario
+
+__all__ = ["predict", "suits"]
 
 BUSY_WIRE = 0.8
 """Load of the wire from which on it is no longer taken for free of queueing. [-]"""
 
-Quantities = dict[str, Any]
+
+def suits(scenario: Scenario) -> bool:
+    """Whether a scenario has a cell; what of it the model cannot answer it says when asked."""
+    return isinstance(scenario, CellScenario)
 
 
-def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
+def predict(scenario: Readable) -> Quantities:
     """Predict who gets what in a hot-spot.
 
     The model knows packets and ratios, no time: it gives shares and fairness levels, queues in
@@ -42,8 +43,8 @@ def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
 
     Parameters
     ----------
-    scenario : Mapping
-        Normalised scenario.
+    scenario : Scenario or Mapping
+        Normalised scenario, read or to be read.
 
     Returns
     -------
@@ -63,85 +64,29 @@ def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
     ConvergenceError
         A solver did not settle.
     """
+    scenario = cell_scenario(scenario)
     warnings = list(check_scenario(scenario))
-    stations = stations_of(scenario)
-    warnings += check_access(scenario, stations)
-    at = solve_with_wire(scenario, stations)
+    spot = hot_spot(scenario)
+    warnings += check_access(scenario.stations, spot.stations)
+    at = solve_with_wire(spot)
     queues = at
     if at is None:
-        queues = _void_rounds(scenario, stations)
-        warnings.append(_no_other_root(stations, queues))
+        queues = _void_rounds(spot)
+        warnings.append(_no_other_root(spot.stations, queues))
     else:
-        warnings += check_equilibrium(scenario, stations, at)
-        warnings += _check_wire_load(scenario, stations, at)
-    lists = _lists(scenario, stations, at, queues)
-    return {
-        "kind": "prediction",
-        "model": "hotspot",
-        "scenario": scenario["name"],
-        "seed": None,
-        "replications": None,
-        "version": version("lasthop"),
-        "duration_s": None,
-        "warmup_s": None,
-        **lists,
-        "assumptions": list(ASSUMPTIONS),
-        "warnings": warnings,
-    }
+        warnings += check_equilibrium(scenario.stations, spot.stations, at)
+        warnings += _check_wire_load(scenario.wire.rate_bps, spot, at)
+    lists = _lists(scenario, spot, at, queues)
+    return prediction("hotspot", scenario, lists, assumptions=ASSUMPTIONS, warnings=warnings)
 
 
-def stations_of(scenario: Mapping[str, Any]) -> tuple[Station, ...]:
-    """Stations of a scenario in the model's terms, in the scenario's order.
-
-    Parameters
-    ----------
-    scenario : Mapping
-        Normalised scenario of TCP flows.
-
-    Raises
-    ------
-    ModelError
-        A node never gives way to another (assumption a7).
-    """
-    groups: dict[tuple[str, str], Counter[Connections]] = {}
-    for flow in scenario["flows"]:
-        groups.setdefault((flow["station"], flow["direction"]), Counter())[_connection(flow)] += 1
-
-    def connections(name: str, direction: str) -> tuple[Connections, ...]:
-        kinds = groups.get((name, direction), Counter())
-        return tuple(replace(kind, count=count) for kind, count in kinds.items())
-
-    def access(node: Mapping[str, Any]) -> Access:
-        return Access(node["cwmin"], node["cwmax"], node["aifsn"], node["attempts_short"])
-
-    cell = scenario["cell"]
-    try:
-        return tuple(
-            Station(
-                connections(node["name"], "up"),
-                connections(node["name"], "down"),
-                beta_from_access(access(node), access(cell["ap"])),
-            )
-            for node in scenario["stations"]
-        )
-    except ValueError as error:
-        raise ModelError("a7", str(error)) from error
-
-
-def _connection(flow: Mapping[str, Any]) -> Connections:
-    tcp = flow["tcp"]
-    per_ack = DELAYED_ACK if tcp["delayed_ack"] else 1
-    return Connections(1, float(tcp["window_packets"]), per_ack, int(tcp["mss_bytes"]))
-
-
-def _void_rounds(scenario: Mapping[str, Any], stations: tuple[Station, ...]) -> Equilibrium | None:
+def _void_rounds(spot: HotSpot) -> Equilibrium | None:
     """Queues by footnote 18, where it holds: without a wire, within the AP's buffer."""
-    at = solve_void_rounds(stations)
-    fits = at.ap_queue < scenario["cell"]["ap"]["queue_packets"]
-    return at if fits and wired_round_trip_s(scenario) == 0.0 else None
+    at = solve_void_rounds(spot.stations)
+    return at if at.ap_queue < spot.ap_buffer and spot.wired_round_trip_s == 0.0 else None
 
 
-def _no_other_root(stations: tuple[Station, ...], queues: Equilibrium | None) -> str:
+def _no_other_root(stations: tuple[StationLoad, ...], queues: Equilibrium | None) -> str:
     alone = sum(station.active for station in stations) == 1
     shares = "its share is trivial" if alone else "no share or fairness level is given"
     known = "queues are footnote 18's approximation" if queues else "no queue is given"
@@ -151,15 +96,12 @@ def _no_other_root(stations: tuple[Station, ...], queues: Equilibrium | None) ->
     )
 
 
-def _check_wire_load(
-    scenario: Mapping[str, Any], stations: tuple[Station, ...], at: Equilibrium
-) -> list[str]:
-    rate = scenario["wire"]["rate_bps"]
-    if rate is None:
+def _check_wire_load(rate_bps: float | None, spot: HotSpot, at: Equilibrium) -> list[str]:
+    if rate_bps is None:
         return []
-    passing = traffic(scenario, stations, at)
+    passing = traffic(spot, at)
     busiest = max(passing.wire_up_bytes, passing.wire_down_bytes)
-    load = 8.0 * busiest / passing.ap_service_s / rate
+    load = 8.0 * busiest / passing.ap_service_s / rate_bps
     if load >= 1.0:
         raise ModelError("a1", f"the cell would load the wire to {load:.2f} of its rate")
     if load >= BUSY_WIRE:
@@ -167,41 +109,33 @@ def _check_wire_load(
     return []
 
 
-def _estimate(mean: float) -> Quantities:
-    return {"mean": mean, "ci95": None}
-
-
 def _lists(
-    scenario: Mapping[str, Any],
-    stations: tuple[Station, ...],
-    at: Equilibrium | None,
-    queues_from: Equilibrium | None,
-) -> dict[str, list[Quantities]]:
-    names = [node["name"] for node in scenario["stations"]]
-    station_items: list[Quantities] = [{"name": name} for name in names]
+    scenario: CellScenario, spot: HotSpot, at: Equilibrium | None, queues_from: Equilibrium | None
+) -> Lists:
+    station_items: list[Quantities] = [{"name": station.name} for station in scenario.stations]
     flow_items: list[Quantities] = [
-        {"name": flow["name"], "station": flow["station"], "direction": flow["direction"]}
-        for flow in scenario["flows"]
+        {"name": flow.name, "station": flow.station, "direction": flow.direction}
+        for flow in scenario.flows
     ]
     ap: Quantities = {"name": "ap"}
     cell: Quantities = {"name": "cell"}
     queues: list[Quantities] = []
     # A lone station has everything whatever its round trip is; any equilibrium says so.
-    active = [station.active for station in stations]
+    active = [station.active for station in spot.stations]
     shares_from = at
     if at is None and sum(active) == 1:
-        shares_from = Equilibrium(1.0, 0.0, tuple(0.0 for _ in stations))
+        shares_from = Equilibrium(1.0, 0.0, tuple(0.0 for _ in spot.stations))
     if shares_from is not None:
-        _add_shares(station_items, flow_items, cell, scenario, stations, shares_from)
+        _add_shares(station_items, flow_items, cell, spot, shares_from)
     if queues_from is not None:
         loss = queues_from.loss
-        ap["queue_packets"] = _estimate(queues_from.ap_queue)
+        ap["queue_packets"] = estimate(queues_from.ap_queue)
         queues.append(_queue("ap", queues_from.ap_queue, loss))
         for item, queue in zip(station_items, queues_from.station_queues, strict=True):
-            item["queue_packets"] = _estimate(queue)
+            item["queue_packets"] = estimate(queue)
             queues.append(_queue(item["name"], queue, 0.0))
         for flow in flow_items:
-            flow["loss_probability"] = _estimate(loss if flow["direction"] == "down" else 0.0)
+            flow["loss_probability"] = estimate(loss if flow["direction"] == "down" else 0.0)
     return {
         "flows": flow_items,
         "stations": station_items,
@@ -214,8 +148,8 @@ def _lists(
 def _queue(name: str, occupancy: float, drop: float) -> Quantities:
     return {
         "name": name,
-        "occupancy_packets": _estimate(occupancy),
-        "drop_probability": _estimate(drop),
+        "occupancy_packets": estimate(occupancy),
+        "drop_probability": estimate(drop),
     }
 
 
@@ -223,27 +157,28 @@ def _add_shares(
     items: list[Quantities],
     flows: list[Quantities],
     cell: Quantities,
-    scenario: Mapping[str, Any],
-    stations: tuple[Station, ...],
+    spot: HotSpot,
     at: Equilibrium,
 ) -> None:
-    up, down = goodput_by_direction(stations, at)
+    up, down = goodput_by_direction(spot.stations, at)
     goodputs = [u + d for u, d in zip(up, down, strict=True)]
     total = sum(goodputs)
     for index, item in enumerate(items):
-        item["goodput_share"] = _estimate(goodputs[index] / total)
+        item["goodput_share"] = estimate(goodputs[index] / total)
         if goodputs[index] > 0.0:
-            item["fairness_level"] = _estimate(fairness_level(goodputs, 0, index))
-    times = {
-        item["name"]: round_trip(station, queue, at)
-        for item, station, queue in zip(items, stations, at.station_queues, strict=True)
-    }
-    for flow, item in zip(scenario["flows"], flows, strict=True):
-        one, time = _connection(flow), times[flow["station"]]
-        upload = flow["direction"] == "up"
-        own = upload_goodput(one, time) if upload else download_goodput(one, time, at.loss)
-        item["goodput_share"] = _estimate(own / total)
+            item["fairness_level"] = estimate(fairness_level(goodputs, 0, index))
+    times = [
+        round_trip(station, queue, at)
+        for station, queue in zip(spot.stations, at.station_queues, strict=True)
+    ]
+    for one, item in zip(spot.connections, flows, strict=True):
+        time = times[one.station]
+        if one.upload:
+            own = upload_goodput(one.kind, time)
+        else:
+            own = download_goodput(one.kind, time, at.loss)
+        item["goodput_share"] = estimate(own / total)
     # Only stations with connections are compared.
-    cell["jain"] = _estimate(jain_index([g for g in goodputs if g > 0.0]))
+    cell["jain"] = estimate(jain_index([g for g in goodputs if g > 0.0]))
     if sum(up) > 0.0 and sum(down) > 0.0:
-        cell["updown_ratio"] = _estimate(updown_index(up, down))
+        cell["updown_ratio"] = estimate(updown_index(up, down))

@@ -2,7 +2,7 @@ r"""What the hot-spot model knows of a station: its connections and its access p
 
 from dataclasses import dataclass
 
-from lasthop.models.hotspot.padhye import DELAYED_ACK
+from lasthop.models.reading import DELAYED_ACK
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Connections:
 
 
 @dataclass(frozen=True)
-class Station:
-    r"""A station of the model.
+class StationLoad:
+    r"""A station in the model's terms: what its connections load it with.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Station:
 
 def station(
     uploads: int = 0, downloads: int = 0, window: float = 42.0, beta: float = 1.0
-) -> Station:
+) -> StationLoad:
     r"""A station as the paper writes it: :math:`N^{up}_i, N^{dw}_i, W_i, \beta_i`.
 
     Parameters
@@ -105,7 +105,7 @@ def station(
     def alike(count: int) -> tuple[Connections, ...]:
         return (Connections(count, window),) if count else ()
 
-    return Station(alike(uploads), alike(downloads), beta)
+    return StationLoad(alike(uploads), alike(downloads), beta)
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,14 @@ packets of AP buffer that never overflow. The model itself has no clock, so :mat
 taken from the air time of the packet mix that the equilibrium predicts.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.models.errors import ConvergenceError
 from lasthop.models.hotspot.fairness import round_trip
 from lasthop.models.hotspot.lossy import solve
-from lasthop.models.hotspot.padhye import DELAYED_ACK, sent_per_rtt
-from lasthop.models.hotspot.station import Equilibrium, Station
+from lasthop.models.hotspot.padhye import sent_per_rtt
+from lasthop.models.hotspot.picture import HotSpot
+from lasthop.models.hotspot.station import Equilibrium
 
 TOLERANCE = 1e-9
 """Change of the pipe at which it is taken. [packets per packet of AP buffer]"""
@@ -48,7 +46,7 @@ class Traffic:
     wire_down_bytes: float
 
 
-def traffic(scenario: Mapping[str, Any], stations: Sequence[Station], at: Equilibrium) -> Traffic:
+def traffic(spot: HotSpot, at: Equilibrium) -> Traffic:
     r"""Service time of the AP and load of the wire at an equilibrium.
 
     .. math:: \tau = \sum_{packets} (T_{AIFS} + T_{exchange})
@@ -60,67 +58,40 @@ def traffic(scenario: Mapping[str, Any], stations: Sequence[Station], at: Equili
 
     Parameters
     ----------
-    scenario : Mapping
-        Normalised scenario.
-    stations : sequence of Station
-        Its stations in the model's terms, in the scenario's order.
+    spot : HotSpot
+        The hot-spot.
     at : Equilibrium
-        Their equilibrium.
+        Its equilibrium.
     """
-    cell, ap = scenario["cell"], scenario["cell"]["ap"]
-    by_name = {node["name"]: k for k, node in enumerate(scenario["stations"])}
     air = wire_up = wire_down = from_stations = longest = 0.0
-    for flow in scenario["flows"]:
-        index = by_name[flow["station"]]
-        node, tcp = scenario["stations"][index], flow["tcp"]
-        upload = flow["direction"] == "up"
-        per_ack = DELAYED_ACK if tcp["delayed_ack"] else 1
-        window = float(tcp["window_packets"])
-        sent = window if upload else sent_per_rtt(at.loss, window, per_ack)
-        sent /= round_trip(stations[index], at.station_queues[index], at)
-        kept = 1.0 - at.loss
-        segments = sent if upload else sent * kept
+    kept = 1.0 - at.loss
+    for one in spot.connections:
+        window, per_ack = one.kind.window, one.kind.segments_per_ack
+        sent = window if one.upload else sent_per_rtt(at.loss, window, per_ack)
+        sent /= round_trip(spot.stations[one.station], at.station_queues[one.station], at)
+        segments = sent if one.upload else sent * kept
         acks = sent / per_ack * kept
-        segment_bytes = tcp["mss_bytes"] + tcp["header_bytes"]
-        ack_bytes = tcp["header_bytes"]
-        up_count, down_count = (segments, acks) if upload else (acks, segments)
-        up_bytes, down_bytes = (segment_bytes, ack_bytes) if upload else (ack_bytes, segment_bytes)
-        up_control = node["uplink_rts_rate_bps"], node["uplink_response_rate_bps"]
-        down_control = node["downlink_rts_rate_bps"], node["downlink_response_rate_bps"]
-        up_s = exchange_s(cell, up_bytes, node["rate_bps"], *up_control)
-        down_s = exchange_s(cell, down_bytes, node["downlink_rate_bps"], *down_control)
-        air += up_count * (aifs_s(cell, node["aifsn"]) + up_s)
-        air += down_count * (aifs_s(cell, ap["aifsn"]) + down_s)
+        up_count, down_count = (segments, acks) if one.upload else (acks, segments)
+        air += up_count * (one.up.access_s + one.up.exchange_s)
+        air += down_count * (one.down.access_s + one.down.exchange_s)
         from_stations += up_count
-        longest = max(longest, up_s, down_s)
-        wire_up += up_count * up_bytes
-        wire_down += down_count / kept * down_bytes
-    backoff = ap["cwmin"] / 2.0
+        longest = max(longest, one.up.exchange_s, one.down.exchange_s)
+        wire_up += up_count * one.up.size_bytes
+        wire_down += down_count / kept * one.down.size_bytes
+    backoff = spot.ap_cwmin / 2.0
     collision = from_stations / (backoff + from_stations + 1.0)
-    air += cell["slot_s"] * backoff
-    air += collision / (1.0 - collision) * (longest + cell["slot_s"] * ap["cwmin"])
+    air += spot.slot_s * backoff
+    air += collision / (1.0 - collision) * (longest + spot.slot_s * spot.ap_cwmin)
     return Traffic(air, wire_up, wire_down)
 
 
-def wired_round_trip_s(scenario: Mapping[str, Any]) -> float:
-    """Round-trip time of the wire for a full segment and an ACK, without queueing. [s]"""
-    wire = scenario["wire"]
-    time = 2.0 * float(wire["delay_s"])
-    if wire["rate_bps"] is not None and scenario["flows"]:
-        tcp = scenario["flows"][0]["tcp"]
-        time += 8.0 * (tcp["mss_bytes"] + 2 * tcp["header_bytes"]) / wire["rate_bps"]
-    return time
-
-
-def solve_with_wire(scenario: Mapping[str, Any], stations: Sequence[Station]) -> Equilibrium | None:
+def solve_with_wire(spot: HotSpot) -> Equilibrium | None:
     r"""Equilibrium with the packets that the wired round trip holds, :math:`P`.
 
     Parameters
     ----------
-    scenario : Mapping
-        Normalised scenario of TCP flows.
-    stations : sequence of Station
-        Its stations in the model's terms, in the scenario's order.
+    spot : HotSpot
+        The hot-spot.
 
     Returns
     -------
@@ -137,17 +108,16 @@ def solve_with_wire(scenario: Mapping[str, Any], stations: Sequence[Station]) ->
     -----
     Footnote 19. Without delay and with an unlimited wire P = 0 and nothing is iterated.
     """
-    buffer = float(scenario["cell"]["ap"]["queue_packets"])
-    wired = wired_round_trip_s(scenario)
-    at = solve(stations, buffer)
-    if wired == 0.0:
+    buffer = float(spot.ap_buffer)
+    at = solve(spot.stations, buffer)
+    if spot.wired_round_trip_s == 0.0:
         return at
     pipe = 0.0
     for _ in range(ITERATIONS):
         if at is None or at.ap_queue <= 0.0:
             return at
-        last, pipe = pipe, wired / traffic(scenario, stations, at).ap_service_s
+        last, pipe = pipe, spot.wired_round_trip_s / traffic(spot, at).ap_service_s
         if abs(pipe - last) <= TOLERANCE * (buffer + pipe):
             return at
-        at = solve(stations, buffer, pipe)
+        at = solve(spot.stations, buffer, pipe)
     raise ConvergenceError(f"packets in the wired pipe: still moving at {pipe!r}")

@@ -5,6 +5,6 @@ performance analyses". See docs/papers/red.md.
 """
 
 from lasthop.models.red.fluid import Fluid, fluid
-from lasthop.models.red.predict import predict
+from lasthop.models.red.predict import predict, suits
 
-__all__ = ["Fluid", "fluid", "predict"]
+__all__ = ["Fluid", "fluid", "predict", "suits"]

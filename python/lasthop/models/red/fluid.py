@@ -6,6 +6,7 @@ from math import inf
 from typing import Any
 
 from lasthop.models.errors import ModelError
+from lasthop.models.reading import CellScenario, Link, Readable, Scenario, Tcp, read
 from lasthop.models.red.network import Group, bottleneck, groups_of, paths_of
 from lasthop.models.red.router import Law, law_of
 from lasthop.models.red.senders import rule_of
@@ -31,10 +32,6 @@ LEAST_REST = {"red": 2.0, "red-instant": 2.0, "threshold": 4.0}
 """Window at rest up to which a law's fluid says nothing: `ssthresh` is at least 2 packets
 (RFC 5681, eq. 4); a small buffer's law has also nothing else that holds the queue up, and below 4
 packets no loss is followed by three duplicate ACKs. [packets]"""
-LIKE = ("congestion", "compound", "ecn", "delayed_ack", "mss_bytes", "header_bytes")
-"""What all flows must have in common."""
-
-Tree = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ class Fluid:
         return sum(len(group.flows) for group in self.groups)
 
 
-def fluid(scenario: Tree) -> Fluid:
+def fluid(scenario: Readable) -> Fluid:
     """Return a scenario's fluid counterpart.
 
     Long-lived flows of one TCP through one full queue, which is RED's, drops in proportion to its
@@ -92,40 +89,38 @@ def fluid(scenario: Tree) -> Fluid:
 
     Parameters
     ----------
-    scenario : Mapping
-        Normalised scenario.
+    scenario : Scenario or Mapping
+        Normalised scenario, read or to be read.
 
     Raises
     ------
     ModelError
         If there is no such counterpart, with all reasons found.
     """
+    scenario = read(scenario)
     refuse(reasons(scenario))
     tcp, udp = paths_of(scenario)
-    first = tcp[0].flow["tcp"]
+    first = tcp[0].flow.tcp
     link = bottleneck(tcp, udp)
     packet = tcp[0].packet_bytes
     rule, of_tcp = rule_of(first)
-    law = law_of(link, packet, bool(first["ecn"]))
-    groups = groups_of(tcp, link["name"], not law.sees_service)
+    law = law_of(link, packet, first.ecn)
+    groups = groups_of(tcp, link.name, not law.sees_service)
     model = model_of(law, groups)
-    others_bps = sum(
-        path.flow["udp"]["rate_bps"]
-        for path in udp
-        if any(each["name"] == link["name"] for each in path.forward)
-    )
-    if others_bps >= link["rate_bps"]:
+    rate_bps = rate_of(link)
+    others_bps = sum(path.flow.udp.rate_bps for path in udp if path.passes(link.name))
+    if others_bps >= rate_bps:
         raise ModelError(
             "section II",
-            f"UDP offers {others_bps / 1e6:g} Mb/s to link {link['name']} of "
-            f"{link['rate_bps'] / 1e6:g} Mb/s, which leaves nothing to TCP",
+            f"UDP offers {others_bps / 1e6:g} Mb/s to link {link.name} of "
+            f"{rate_bps / 1e6:g} Mb/s, which leaves nothing to TCP",
         )
-    capacity = (link["rate_bps"] - others_bps) / (8.0 * packet * len(tcp))
+    capacity = (rate_bps - others_bps) / (8.0 * packet * len(tcp))
     parameters: dict[str, Any] = {
         "tcp": rule,
         **of_tcp,
         "least_window": 1.0,
-        "most_window": float(min(path.flow["tcp"]["window_packets"] for path in tcp)),
+        "most_window": float(min(path.flow.tcp.window_packets for path in tcp)),
         "least_rest": LEAST_REST[law.model],
         "capacity": capacity,
         "link_capacity": capacity * len(tcp),
@@ -139,16 +134,16 @@ def fluid(scenario: Tree) -> Fluid:
     if law.model == "threshold" and full_delay(case, len(tcp)) > DELAY_BROKEN:
         raise ModelError(
             "section VI",
-            f"a small buffer, but {case.values['q_th']:g} packets in front of link {link['name']} "
+            f"a small buffer, but {case.values['q_th']:g} packets in front of link {link.name} "
             f"are {full_delay(case, len(tcp)):.3g} round-trip times",
         )
     return Fluid(
         case,
-        str(link["name"]),
+        link.name,
         tuple(groups),
         packet,
         law.sees_service,
-        tuple(listed(case, parameters, str(link["name"]), len(tcp))),
+        tuple(listed(case, parameters, link.name, len(tcp))),
         tuple(doubts(scenario, case, len(tcp), others_bps)),
     )
 
@@ -161,25 +156,26 @@ def refuse(found: Iterator[tuple[str, str]]) -> None:
         raise ModelError(assumption, message, more)
 
 
-def reasons(scenario: Tree) -> Iterator[tuple[str, str]]:
+def reasons(scenario: Scenario) -> Iterator[tuple[str, str]]:
     """Yield why a scenario's flows are no fluid: assumption and what breaks it."""
-    if scenario["cell"] is not None:
+    if isinstance(scenario, CellScenario):
         yield "section II", "`cell` is a WLAN; the fluid is of flows over a router's link"
         return
     tcp, udp = paths_of(scenario)
     if not tcp:
         yield "section II", "no flow is TCP"
     for path in tcp:
-        flow, key = path.flow, f"`flow.{path.flow['class']}`"
-        if flow.get("web"):
+        flow, key = path.flow, f"`flow.{path.flow.class_name}`"
+        if flow.web is not None:
             yield "remark (i)", f"long-lived flows only, but {key} is web traffic"
-        elif flow["tcp"]["segments"] is not None:
+        elif flow.tcp.segments is not None:
             yield "remark (i)", f"long-lived flows only, but {key} ends after its last segment"
-        if flow["stop_s"] is not None:
+        if flow.stop_s is not None:
             yield "remark (i)", f"long-lived flows only, but {key} stops"
-    for name in LIKE:
-        first = tcp[0].flow["tcp"][name]
-        others = dict.fromkeys(p.flow["class"] for p in tcp if p.flow["tcp"][name] != first)
+    for name, first in (likeness(tcp[0].flow.tcp) if tcp else {}).items():
+        others = dict.fromkeys(
+            path.flow.class_name for path in tcp if likeness(path.flow.tcp)[name] != first
+        )
         if others:
             keys = " and ".join(f"`flow.{each}`" for each in list(others)[:MOST_NAMED])
             more = f" and {len(others) - MOST_NAMED} more" * (len(others) > MOST_NAMED)
@@ -187,12 +183,25 @@ def reasons(scenario: Tree) -> Iterator[tuple[str, str]]:
                 "eq. 1",
                 (
                     f"one TCP for all flows, but `{name}` of {keys}{more} differs from "
-                    f"`flow.{tcp[0].flow['class']}`'s"
+                    f"`flow.{tcp[0].flow.class_name}`'s"
                 ),
             )
-    lossy = {link["name"] for path in (*tcp, *udp) for link in path.forward if link["loss"] > 0.0}
-    for name in sorted(lossy):
+    used = [link for path in tcp for link in path.forward]
+    used += [link for path in udp for link in path.forward]
+    for name in sorted({link.name for link in used if link.loss > 0.0}):
         yield "eq. 4", f"losses of the queue alone, but link {name} loses packets at random"
+
+
+def likeness(tcp: Tcp) -> Mapping[str, object]:
+    """Return what all flows must have in common, by setting."""
+    return {
+        "congestion": tcp.congestion,
+        "compound": tcp.compound,
+        "ecn": tcp.ecn,
+        "delayed_ack": tcp.delayed_ack,
+        "mss_bytes": tcp.mss_bytes,
+        "header_bytes": tcp.header_bytes,
+    }
 
 
 def model_of(law: Law, groups: list[Group]) -> Model:
@@ -211,9 +220,9 @@ def model_of(law: Law, groups: list[Group]) -> Model:
     return Red(averaged=law.model == "red", groups=len(groups))
 
 
-def rate_of(link: Tree) -> float:
+def rate_of(link: Link) -> float:
     """Return the rate of a link, infinite without one. [bit/s]"""
-    return inf if link["rate_bps"] is None else float(link["rate_bps"])
+    return inf if link.rate_bps is None else link.rate_bps
 
 
 def full_delay(case: Case, flows: int) -> float:
@@ -261,7 +270,7 @@ SOURCES = {
 """What a parameter is made of."""
 
 
-def listed(case: Case, parameters: Tree, queue: str, flows: int) -> Iterator[Derived]:
+def listed(case: Case, parameters: Mapping[str, Any], queue: str, flows: int) -> Iterator[Derived]:
     """Yield the parameters that a scenario sets, with where they come from."""
     yield Derived("model", case.model.name, "-", case.model.title)
     yield Derived("link", queue, "-", "the one that is full")
@@ -277,22 +286,22 @@ def listed(case: Case, parameters: Tree, queue: str, flows: int) -> Iterator[Der
         yield Derived("gamma", gain, "-", SOURCES["gamma"])
 
 
-def doubts(scenario: Tree, case: Case, flows: int, others_bps: float) -> Iterator[str]:
+def doubts(scenario: Scenario, case: Case, flows: int, others_bps: float) -> Iterator[str]:
     """Yield what is to be weighed before the answer is trusted."""
     if flows < FEW:
         yield f"section II: {flows} flows are few for a fluid"
     tcp, _ = paths_of(scenario)
     share_bps = 8.0 * tcp[0].packet_bytes * case.values["capacity"]
-    hosts = [link for path in tcp for link in path.forward if link["of_host"]]
+    hosts = [link for path in tcp for link in path.forward if link.of_host]
     slow = min(hosts, key=rate_of, default=None)
     if slow is not None and rate_of(slow) < ROOM * share_bps:
         yield (
-            f"section II: link {slow['name']} is {rate_of(slow) / share_bps:.2g} times as fast as "
+            f"section II: link {slow.name} is {rate_of(slow) / share_bps:.2g} times as fast as "
             "a flow's share, so that part of a large window waits there"
         )
     if others_bps > 0.0:
         yield "section II: UDP traffic is a constant part of the capacity, whatever the queue does"
-    name = tcp[0].flow["tcp"]["congestion"]
+    name = tcp[0].flow.tcp.congestion
     if name in ("illinois", "africa"):
         yield f"table I: TCP {name.capitalize()} is slower once it measures queueing delay"
     if case.model.name == "threshold" and full_delay(case, flows) > DELAY_DOUBTED:
@@ -300,6 +309,6 @@ def doubts(scenario: Tree, case: Case, flows: int, others_bps: float) -> Iterato
             f"section VI: a full queue adds {full_delay(case, flows):.0%} to the round-trip time, "
             "which the model of small buffers leaves out"
         )
-    late = max(flow["start_s"] + flow["start_spread_s"] for flow in scenario["flows"])
-    if late > scenario["warmup_s"]:
+    late = max(flow.start_s + flow.start_spread_s for flow in scenario.flows)
+    if late > scenario.warmup_s:
         yield f"remark (i): some flows begin up to {late:g} s, after the warm-up"

@@ -1,48 +1,56 @@
 """Where in a network packets wait: links that are full, if TCP flows share them fairly."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Generic, TypeVar
 
 from lasthop.models.errors import ModelError
+from lasthop.models.reading import Flow, Link, Scenario, TcpFlow, UdpFlow
 
-__all__ = ["Group", "Path", "bottleneck", "groups_of", "paths_of"]
+__all__ = ["Group", "Path", "TcpPath", "bottleneck", "groups_of", "paths_of"]
 
 FULL = 1.0 - 1e-9
 """Load over rate from which on a link is full. [-]"""
 SAME_RTT = 0.01
 """Round-trip times this close together are one group's. [-]"""
 
-Tree = Mapping[str, Any]
+AnyFlow = TypeVar("AnyFlow", bound=Flow)
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(Generic[AnyFlow]):
     """A flow's way through the network.
 
     Parameters
     ----------
-    flow : Mapping
-        The flow in the normalised scenario.
-    forward, back : tuple of Mapping
+    flow : Flow
+        The flow in the scenario.
+    forward, back : tuple of Link
         Links of data, and of ACKs.
     """
 
-    flow: Tree
-    forward: tuple[Tree, ...]
-    back: tuple[Tree, ...]
+    flow: AnyFlow
+    forward: tuple[Link, ...]
+    back: tuple[Link, ...]
 
     @property
     def name(self) -> str:
         """The flow's name."""
-        return str(self.flow["name"])
+        return self.flow.name
+
+    def passes(self, link: str) -> bool:
+        """Whether data goes over a link."""
+        return any(each.name == link for each in self.forward)
+
+
+@dataclass(frozen=True)
+class TcpPath(Path[TcpFlow]):
+    """The way of a TCP flow."""
 
     @property
     def packet_bytes(self) -> int:
         """Length of a full packet, headers included. [bytes]"""
-        protocol = self.flow.get("tcp") or self.flow["udp"]
-        payload = protocol.get("mss_bytes") or protocol["payload_bytes"]
-        return int(payload) + int(protocol["header_bytes"])
+        return self.flow.tcp.packet_bytes
 
     def rtt_s(self, queue: str, counted: bool) -> float:
         """Round-trip time without queues: propagation and transmission. [s]
@@ -57,11 +65,11 @@ class Path:
         data = sum(
             sent_s(link, self.packet_bytes)
             for link in self.forward
-            if counted or link["name"] != queue
+            if counted or link.name != queue
         )
-        acks = sum(sent_s(link, self.flow["tcp"]["header_bytes"]) for link in self.back)
-        delay = sum(link["delay_s"] for link in (*self.forward, *self.back))
-        return float(delay + data + acks)
+        acks = sum(sent_s(link, self.flow.tcp.header_bytes) for link in self.back)
+        delay = sum(link.delay_s for link in (*self.forward, *self.back))
+        return delay + data + acks
 
 
 @dataclass(frozen=True)
@@ -80,26 +88,25 @@ class Group:
     rtt_s: float
 
 
-def sent_s(link: Tree, size_bytes: float) -> float:
+def sent_s(link: Link, size_bytes: float) -> float:
     """Transmission time of a packet on a link. [s]"""
-    return 0.0 if link["rate_bps"] is None else 8.0 * size_bytes / link["rate_bps"]
+    return 0.0 if link.rate_bps is None else 8.0 * size_bytes / link.rate_bps
 
 
-def paths_of(scenario: Tree) -> tuple[list[Path], list[Path]]:
+def paths_of(scenario: Scenario) -> tuple[list[TcpPath], list[Path[UdpFlow]]]:
     """Return the ways of TCP flows, and those of UDP flows."""
-    links = {link["name"]: link for link in scenario["links"]}
-    paths = [
-        Path(
-            flow,
-            tuple(links[name] for name in flow["forward"]),
-            tuple(links[name] for name in flow["back"]),
-        )
-        for flow in scenario["flows"]
-    ]
-    return [p for p in paths if "tcp" in p.flow], [p for p in paths if "tcp" not in p.flow]
+    links = {link.name: link for link in scenario.links}
+
+    def over(names: Sequence[str]) -> tuple[Link, ...]:
+        return tuple(links[name] for name in names)
+
+    return (
+        [TcpPath(flow, over(flow.forward), over(flow.back)) for flow in scenario.tcp_flows],
+        [Path(flow, over(flow.forward), over(flow.back)) for flow in scenario.udp_flows],
+    )
 
 
-def bottleneck(tcp: Sequence[Path], udp: Sequence[Path]) -> Tree:
+def bottleneck(tcp: Sequence[TcpPath], udp: Sequence[Path[UdpFlow]]) -> Link:
     """Return the one link whose queue all TCP flows fill.
 
     Rates are shared max-min fairly, which no TCP does exactly, but which tells full links from
@@ -110,52 +117,51 @@ def bottleneck(tcp: Sequence[Path], udp: Sequence[Path]) -> Tree:
     ModelError
         If there is none, or it does not hold back every flow, or there are several.
     """
-    used = {link["name"]: link for path in tcp for link in path.forward}
+    used = {link.name: link for path in tcp for link in path.forward}
     load = dict.fromkeys(used, 0.0)
-    for path in udp:
-        for link in path.forward:
-            if link["name"] in load:
-                load[link["name"]] += path.flow["udp"]["rate_bps"]
+    for other in udp:
+        for link in other.forward:
+            if link.name in load:
+                load[link.name] += other.flow.udp.rate_bps
     rate, held_by = shared(tcp, load)
     full = [
         link
         for name, link in used.items()
-        if link["rate_bps"] is not None and load[name] >= FULL * link["rate_bps"]
+        if link.rate_bps is not None and load[name] >= FULL * link.rate_bps
     ]
-    routers = [link for link in full if not link["of_host"]]
+    routers = [link for link in full if not link.of_host]
     if not routers:
         slow = held_by[tcp[0].name]
         raise ModelError(
             "section II", f"no link is full: flow {tcp[0].name} is held back by {slow}"
         )
     if len(routers) > 1:
-        names = ", ".join(str(link["name"]) for link in routers)
+        names = ", ".join(link.name for link in routers)
         raise ModelError(
             "section II",
             f"one full queue, but links {names} are full; lasthop stability parking-lot has two",
         )
     [found] = routers
     for path in tcp:
-        if held_by[path.name] != found["name"]:
+        if held_by[path.name] != found.name:
             raise ModelError(
                 "section II",
-                f"all flows fill the queue of link {found['name']}, but flow {path.name} is held "
+                f"all flows fill the queue of link {found.name}, but flow {path.name} is held "
                 f"back at {rate[path.name] / 1e6:.4g} Mb/s by {held_by[path.name]}",
             )
     return found
 
 
-def shared(tcp: Sequence[Path], load: dict[str, float]) -> tuple[dict[str, float], dict[str, str]]:
+def shared(
+    tcp: Sequence[TcpPath], load: dict[str, float]
+) -> tuple[dict[str, float], dict[str, str]]:
     """Fill links max-min fairly; return each flow's rate [bit/s] and what holds it back.
 
     `load` has what other traffic takes of each link [bit/s], and what all take when this returns.
     """
     rate = {path.name: 0.0 for path in tcp}
     most = {
-        path.name: 8.0
-        * path.packet_bytes
-        * path.flow["tcp"]["window_packets"]
-        / path.rtt_s("", True)
+        path.name: 8.0 * path.packet_bytes * path.flow.tcp.window_packets / path.rtt_s("", True)
         for path in tcp
         if path.rtt_s("", True) > 0.0
     }
@@ -164,10 +170,10 @@ def shared(tcp: Sequence[Path], load: dict[str, float]) -> tuple[dict[str, float
         rising = [path for path in tcp if path.name not in held]
         room: list[tuple[float, str]] = []
         for name in load:
-            over = [p for p in rising if any(link["name"] == name for link in p.forward)]
-            link = next((x for p in over for x in p.forward if x["name"] == name), None)
-            if link is not None and link["rate_bps"] is not None:
-                room.append((max(0.0, link["rate_bps"] - load[name]) / len(over), name))
+            over = [path for path in rising if path.passes(name)]
+            link = next((x for p in over for x in p.forward if x.name == name), None)
+            if link is not None and link.rate_bps is not None:
+                room.append((max(0.0, link.rate_bps - load[name]) / len(over), name))
         room += [(most[p.name] - rate[p.name], "") for p in rising if p.name in most]
         if not room:
             raise ModelError("section II", f"no link of flow {rising[0].name} has a rate")
@@ -175,19 +181,19 @@ def shared(tcp: Sequence[Path], load: dict[str, float]) -> tuple[dict[str, float
         for path in rising:
             rate[path.name] += step
             for link in path.forward:
-                load[link["name"]] += step
+                load[link.name] += step
         for path in rising:
             if rate[path.name] >= FULL * most.get(path.name, float("inf")):
-                window = path.flow["tcp"]["window_packets"]
+                window = path.flow.tcp.window_packets
                 held[path.name] = f"its receive window of {window} packets"
                 continue
             for link in path.forward:
-                if link["rate_bps"] is not None and load[link["name"]] >= FULL * link["rate_bps"]:
-                    held[path.name] = str(link["name"])
+                if link.rate_bps is not None and load[link.name] >= FULL * link.rate_bps:
+                    held[path.name] = link.name
     return rate, held
 
 
-def groups_of(tcp: Sequence[Path], queue: str, counted: bool) -> list[Group]:
+def groups_of(tcp: Sequence[TcpPath], queue: str, counted: bool) -> list[Group]:
     """Return flows in groups of about the same round-trip time, the shortest first."""
     ordered = sorted(((path.rtt_s(queue, counted), path.name) for path in tcp), key=lambda x: x[0])
     groups: list[list[tuple[float, str]]] = []

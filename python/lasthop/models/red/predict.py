@@ -1,15 +1,15 @@
 """From a scenario to the prediction of the fluid model."""
 
-from collections.abc import Iterator, Mapping
-from importlib.metadata import version
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from lasthop.models.answer import Quantities, estimate, prediction
 from lasthop.models.errors import ModelError
+from lasthop.models.reading import Readable, Scenario, Tcp, TcpFlow, read
 from lasthop.models.red.fluid import Fluid, fluid
 from lasthop.models.red.timeouts import doubted_loss
 from lasthop.stability import NoEquilibriumError, roots
 
-__all__ = ["doubts_at_rest", "predict"]
+__all__ = ["doubts_at_rest", "predict", "suits"]
 
 ASSUMPTIONS = (
     "section II: many long-lived flows of one TCP, held back by one queue",
@@ -18,16 +18,19 @@ ASSUMPTIONS = (
     "eq. 4: packets are lost or marked by the queue alone; ACKs wait nowhere",
 )
 
-Quantities = dict[str, Any]
+
+def suits(scenario: Scenario) -> bool:
+    """Whether a scenario is a network of wires."""
+    return scenario.is_network
 
 
-def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
+def predict(scenario: Readable) -> Quantities:
     """Predict the point of rest of flows over a router's queue, and whether it is stable.
 
     Parameters
     ----------
-    scenario : Mapping
-        Normalised scenario.
+    scenario : Scenario or Mapping
+        Normalised scenario, read or to be read.
 
     Returns
     -------
@@ -46,6 +49,7 @@ def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
     ConvergenceError
         The rightmost root is not sure.
     """
+    scenario = read(scenario)
     found = fluid(scenario)
     try:
         at_rest = Rest(found)
@@ -60,43 +64,46 @@ def predict(scenario: Mapping[str, Any]) -> dict[str, Any]:
     }
     if leading.period is not None:
         stability["period_s"] = estimate(leading.period)
-    warnings = [*found.warnings, *doubts_at_rest(scenario, found)]
+    warnings = [*found.warnings, *doubts_at_rest(scenario.tcp_flows[0].tcp, found)]
     if not leading.stable:
         warnings.append(
             "eq. 10: the point of rest is not stable; what is given holds there, not on average"
         )
-    return {
-        "kind": "prediction",
-        "model": "red",
-        "scenario": scenario["name"],
-        "seed": None,
-        "replications": None,
-        "version": version("lasthop"),
-        "duration_s": None,
-        "warmup_s": None,
-        "flows": at_rest.flows(scenario),
+    flows = scenario.tcp_flows
+    lists = {
+        "flows": at_rest.flows(flows),
         "queues": [at_rest.queue()],
         "links": [{"name": found.queue, "utilisation": estimate(at_rest.utilisation)}],
-        "classes": at_rest.classes(scenario),
+        "classes": at_rest.classes(flows),
         "stability": [stability],
-        "parameters": {each.name: each.value for each in found.derived},
-        "assumptions": list(ASSUMPTIONS),
-        "warnings": warnings,
     }
+    return prediction(
+        "red",
+        scenario,
+        lists,
+        parameters={each.name: each.value for each in found.derived},
+        assumptions=ASSUMPTIONS,
+        warnings=warnings,
+    )
 
 
-def doubts_at_rest(scenario: Mapping[str, Any], found: Fluid) -> Iterator[str]:
+def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[str]:
     """Yield what the point of rest makes doubtful.
+
+    Parameters
+    ----------
+    tcp : Tcp
+        What the flows have in common.
+    found : Fluid
 
     Raises
     ------
     NoEquilibriumError
         If there is none.
     """
-    tcp = next(flow["tcp"] for flow in scenario["flows"] if "tcp" in flow)
     yield from doubted_loss(found, tcp)
     waiting = float(found.case.equilibrium[1]) if len(found.case.equilibrium) > 1 else 0.0
-    if tcp["congestion"] == "compound" and waiting >= tcp["compound"]["gamma_packets"]:
+    if tcp.congestion == "compound" and waiting >= tcp.compound.gamma_packets:
         yield (
             f"eq. 2: Compound would see {waiting:.3g} packets of each flow wait and take its delay "
             "window back, which the model leaves out"
@@ -133,30 +140,28 @@ class Rest:
             "sojourn_s": estimate(self.sojourn_s),
         }
 
-    def flows(self, scenario: Mapping[str, Any]) -> list[Quantities]:
+    def flows(self, flows: Sequence[TcpFlow]) -> list[Quantities]:
         """Return what is predicted of each TCP flow."""
         of = {name: rtt for group, rtt in self.rtts.items() for name in group.flows}
         kept = 1.0 if self.marks else 1.0 - self.loss
         items = []
-        for flow in scenario["flows"]:
-            if flow["name"] not in of:
-                continue
-            packets = kept * self.window / of[flow["name"]]
+        for flow in flows:
+            packets = kept * self.window / of[flow.name]
             items.append(
                 {
-                    "name": flow["name"],
-                    "class": flow["class"],
-                    "goodput_bps": estimate(8.0 * flow["tcp"]["mss_bytes"] * packets),
-                    "rtt_s": estimate(of[flow["name"]]),
+                    "name": flow.name,
+                    "class": flow.class_name,
+                    "goodput_bps": estimate(8.0 * flow.tcp.mss_bytes * packets),
+                    "rtt_s": estimate(of[flow.name]),
                     "cwnd_packets": estimate(self.window),
                     "loss_probability": estimate(1.0 - kept),
                 }
             )
         return items
 
-    def classes(self, scenario: Mapping[str, Any]) -> list[Quantities]:
+    def classes(self, flows: Sequence[TcpFlow]) -> list[Quantities]:
         """Return what is predicted of each class of TCP flows."""
-        items = self.flows(scenario)
+        items = self.flows(flows)
         sums: dict[str, float] = {}
         for item in items:
             sums[item["class"]] = sums.get(item["class"], 0.0) + item["goodput_bps"]["mean"]
@@ -188,8 +193,3 @@ def small_buffer(load: float, most: float) -> float:
     (36) drops with the probability :math:`\rho^{q_{th}}` that an M/M/1 queue holds :math:`q_{th}`.
     """
     return load * (1.0 - load**most) / (1.0 - load) if load != 1.0 else most
-
-
-def estimate(mean: float) -> dict[str, float | None]:
-    """Return a value as results give it."""
-    return {"mean": mean, "ci95": None}

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import expm1
+from math import expm1, inf
 from typing import Any
 
 from lasthop.models.errors import ModelError
+from lasthop.models.reading import Link, Proportional, Red, Threshold
 
 __all__ = ["Law", "dropped", "law_of"]
-
-Tree = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -31,13 +30,13 @@ class Law:
     sees_service: bool
 
 
-def law_of(link: Tree, packet_bytes: int, ecn: bool) -> Law:
+def law_of(link: Link, packet_bytes: int, ecn: bool) -> Law:
     """Return the law of the queue in front of a link.
 
     Parameters
     ----------
-    link : Mapping
-        The link in the normalised scenario.
+    link : Link
+        The link of the scenario.
     packet_bytes : int
         Length of the packets. [bytes]
     ecn : bool
@@ -48,49 +47,48 @@ def law_of(link: Tree, packet_bytes: int, ecn: bool) -> Law:
     ModelError
         If no fluid model has this discipline, or this setting of it.
     """
-    queue, name = link["queue"], f"link {link['name']}"
-    discipline, limit = queue["discipline"], link["queue_packets"]
-    if discipline == "drop_tail":
+    queue, limit = link.queue, link.queue_packets
+    if queue.discipline == "drop_tail":
         return Law("threshold", {"q_th": float(limit)}, True)
-    if discipline == "threshold":
-        return Law("threshold", {"q_th": float(min(limit, queue["threshold_packets"]))}, True)
-    feedback = "ecn" if ecn and queue.get("ecn") else "loss"
-    if discipline == "proportional":
+    if isinstance(queue, Threshold):
+        return Law("threshold", {"q_th": float(min(limit, queue.threshold_packets))}, True)
+    feedback = "ecn" if ecn and queue.ecn else "loss"
+    if isinstance(queue, Proportional):
         parameters = {
             "min_th": 0.0,
-            "max_th": 1.0 / queue["slope"],
+            "max_th": 1.0 / queue.slope,
             "max_p": 1.0,
             "drop": "linear",
             "feedback": feedback,
             "buffer": float(limit),
         }
         return Law("red-instant", parameters, True)
-    if discipline != "red":
+    if not isinstance(queue, Red):
         raise ModelError(
             "section II-C",
-            f"{name} has {discipline.replace('_', ' ')}, which no fluid model here describes; "
-            "red, proportional, threshold and drop-tail are",
+            f"link {link.name} has {queue.discipline.replace('_', ' ')}, which no fluid model here "
+            "describes; red, proportional, threshold and drop-tail are",
         )
-    return red_law(queue, float(limit), link, packet_bytes, feedback)
+    return red_law(queue, link, packet_bytes, feedback)
 
 
-def red_law(queue: Tree, limit: float, link: Tree, packet_bytes: int, feedback: str) -> Law:
+def red_law(queue: Red, link: Link, packet_bytes: int, feedback: str) -> Law:
     """Return the law of RED: thresholds, drops a packet, and the weight of an arrival."""
-    if queue["bytes"] and queue["mean_packet_bytes"] != packet_bytes:
+    if queue.counts_bytes and queue.mean_packet_bytes != packet_bytes:
         raise ModelError(
             "section II-C",
-            f"RED of link {link['name']} counts bytes of a mean packet of "
-            f"{queue['mean_packet_bytes']} B, but packets have {packet_bytes} B",
+            f"RED of link {link.name} counts bytes of a mean packet of "
+            f"{queue.mean_packet_bytes} B, but packets have {packet_bytes} B",
         )
-    waiting = queue["form"] == "ns-2"  # Its average is of what waits behind the packet in service.
+    waiting = queue.form == "ns-2"  # Its average is of what waits behind the packet in service.
     weight = weight_of(queue, link)
     parameters = {
-        "min_th": queue["min_th_packets"],
-        "max_th": queue["max_th_packets"],
-        "max_p": dropped(queue["max_p"], wait=bool(queue["wait"])),
-        "drop": "gentle" if queue["gentle"] else "strict",
+        "min_th": queue.min_th_packets,
+        "max_th": queue.max_th_packets,
+        "max_p": dropped(queue.max_p, wait=queue.wait),
+        "drop": "gentle" if queue.gentle else "strict",
         "feedback": feedback,
-        "buffer": limit - waiting,
+        "buffer": float(link.queue_packets) - waiting,
     }
     if weight >= 1.0:
         return Law("red-instant", parameters, not waiting)
@@ -113,15 +111,15 @@ def dropped(base: float, *, wait: bool) -> float:
     return 2.0 * base / (3.0 - base) if wait else 2.0 * base / (1.0 + base)
 
 
-def weight_of(queue: Tree, link: Tree) -> float:
+def weight_of(queue: Red, link: Link) -> float:
     """Return the weight of one arrival in RED's average, w_q. [-]
 
     The automatic ones are ns-2's, in packets of RED's own mean length.
     """
-    setting = queue["weight"]
+    setting = queue.weight
     if not isinstance(setting, str) and setting > 0.0:
         return float(setting)
-    rate = link["rate_bps"] / (8.0 * queue["mean_packet_bytes"])
+    rate = (link.rate_bps or inf) / (8.0 * queue.mean_packet_bytes)
     if setting == "auto":
-        return -expm1(-1.0 / (10.0 * max(3.0 * (link["delay_s"] + 1.0 / rate), 0.1) * rate))
+        return -expm1(-1.0 / (10.0 * max(3.0 * (link.delay_s + 1.0 / rate), 0.1) * rate))
     return -expm1(-1.0 / rate)

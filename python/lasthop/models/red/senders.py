@@ -4,40 +4,38 @@ from collections.abc import Mapping
 from typing import Any
 
 from lasthop.models.errors import ModelError
+from lasthop.models.reading import DELAYED_ACK, Tcp
 from lasthop.stability.series import larger
 from lasthop.stability.windows import RULES, WindowRule
 
 __all__ = ["rule_of"]
 
-DELAYED = 2.0
-"""Packets that a delayed ACK acknowledges (RFC 5681, section 4.2)."""
-
 RENO = ("reno", "newreno")
 """Congestion controls whose congestion avoidance is Reno's."""
 
 
-def rule_of(tcp: Mapping[str, Any]) -> tuple[WindowRule, dict[str, float]]:
+def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
     """Return the rule of a flow's congestion avoidance, and its parameters.
 
     Parameters
     ----------
-    tcp : Mapping
-        A flow's ``tcp`` of the normalised scenario.
+    tcp : Tcp
+        A flow's connection.
 
     Raises
     ------
     ModelError
         If growth and reduction are no functions of the window.
     """
-    name = tcp["congestion"]
+    name = tcp.congestion
     if name in RENO:
-        return (delayed_reno() if tcp["delayed_ack"] else RULES["reno"]), {}
+        return (delayed_reno() if tcp.delayed_ack else RULES["reno"]), {}
     if name == "compound":
-        setting = tcp["compound"]
-        parameters = {key: float(setting[key]) for key in ("alpha", "k", "beta")}
-        return (delayed_compound() if tcp["delayed_ack"] else RULES["compound-reno"]), parameters
+        compound = tcp.compound
+        parameters = {"alpha": compound.alpha, "k": compound.k, "beta": compound.beta}
+        return (delayed_compound() if tcp.delayed_ack else RULES["compound-reno"]), parameters
     if name in ("illinois", "africa"):
-        if tcp["delayed_ack"]:
+        if tcp.delayed_ack:
             raise ModelError(
                 "table I", f"`tcp.delayed_ack` = true with {name}, whose rule is for every ACK"
             )
@@ -58,7 +56,7 @@ def delayed_reno() -> WindowRule:
     reno = RULES["reno"]
 
     def increase(w: Any, _: Mapping[str, Any]) -> Any:
-        return 1.0 / (DELAYED * w)
+        return 1.0 / (DELAYED_ACK * w)
 
     return WindowRule("reno, delayed ACKs", increase, reno.decrease)
 
@@ -71,6 +69,6 @@ def delayed_compound() -> WindowRule:
     compound = RULES["compound-reno"]
 
     def increase(w: Any, p: Mapping[str, Any]) -> Any:
-        return (larger(p["alpha"] * w ** p["k"], 1.0) - 1.0 + 1.0 / DELAYED) / w
+        return (larger(p["alpha"] * w ** p["k"], 1.0) - 1.0 + 1.0 / DELAYED_ACK) / w
 
     return WindowRule("compound-reno, delayed ACKs", increase, compound.decrease)

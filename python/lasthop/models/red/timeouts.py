@@ -5,9 +5,9 @@ which losses at small windows end.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from lasthop.models.hotspot.padhye import send_rate
+from lasthop.models.reading import Tcp
 from lasthop.models.red.fluid import Fluid
 from lasthop.stability.models import drop
 
@@ -21,8 +21,6 @@ BEYOND_RENO = 16.0
 WIDEST = 1e6
 """A receive window that is no limit. [packets]"""
 
-Tcp = dict[str, Any]
-
 
 def doubted_loss(found: Fluid, tcp: Tcp) -> Iterator[str]:
     """Yield what is to be said of the loss at rest.
@@ -31,8 +29,8 @@ def doubted_loss(found: Fluid, tcp: Tcp) -> Iterator[str]:
     ----------
     found : Fluid
         A scenario as a fluid, with a point of rest.
-    tcp : dict
-        What its flows have in common, of the normalised scenario.
+    tcp : Tcp
+        What its flows have in common.
     """
     case = found.case
     loss = float(case.model.loss(case.derived, list(case.equilibrium))[0])
@@ -68,8 +66,8 @@ def reno_loss(found: Fluid, tcp: Tcp) -> float | None:
     from scipy.optimize import brentq
 
     case, p = found.case, found.case.derived
-    reno = tcp["congestion"] in ("reno", "newreno") or (
-        tcp["congestion"] == "compound" and float(case.equilibrium[0]) < BEYOND_RENO
+    reno = tcp.congestion in ("reno", "newreno") or (
+        tcp.congestion == "compound" and float(case.equilibrium[0]) < BEYOND_RENO
     )
     if not reno or p.get("feedback") == "ecn":
         return None
@@ -82,9 +80,8 @@ def reno_loss(found: Fluid, tcp: Tcp) -> float | None:
         rates = 0.0
         for group in found.groups:
             rtt = group.rtt_s + waiting / p["capacity"]
-            rto = max(tcp["min_rto_s"], rtt)
-            acked = 2.0 if tcp["delayed_ack"] else 1.0
-            rates += len(group.flows) * send_rate(loss, WIDEST, rtt, rto, acked)
+            rto = max(tcp.min_rto_s, rtt)
+            rates += len(group.flows) * send_rate(loss, WIDEST, rtt, rto, tcp.segments_per_ack)
         return (1.0 - loss) * rates / found.flows - float(p["capacity"])
 
     least, most = 1e-9, 0.99

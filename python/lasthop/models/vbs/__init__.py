@@ -5,6 +5,6 @@ Networking (2018). Equations, readings and limits: ``docs/papers/vbs.md``.
 """
 
 from lasthop.models.vbs.options import PAPER, Options
-from lasthop.models.vbs.predict import applies, predict
+from lasthop.models.vbs.predict import predict, suits
 
-__all__ = ["PAPER", "Options", "applies", "predict"]
+__all__ = ["PAPER", "Options", "predict", "suits"]

@@ -4,17 +4,16 @@ Broken assumptions raise :class:`~lasthop.models.errors.ModelError`, which names
 miss is a warning that the user must weigh.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from lasthop.models.channels import changing
+from lasthop.models.cells import PLAIN, changing
 from lasthop.models.dcf import airtime
 from lasthop.models.errors import ModelError
-from lasthop.models.queues import PLAIN
+from lasthop.models.reading import BEST_EFFORT, CellScenario, SensorFlow, TcpFlow, UdpFlow, Vbs
 from lasthop.models.vbs.cell import Cell
 from lasthop.models.vbs.fixed_point import Solution, wire_is_long, wire_packets
 from lasthop.models.vbs.options import Options
-from lasthop.models.vbs.scenario import connections
+from lasthop.models.vbs.picture import connections
 from lasthop.models.vbs.window import LAWS
 
 ASSUMPTIONS = (
@@ -52,14 +51,8 @@ OFTEN = 1.0
 Broken = tuple[str, str]
 
 
-def check_scenario(scenario: Mapping[str, Any], options: Options) -> list[str]:
+def check_scenario(scenario: CellScenario, options: Options) -> list[str]:
     """Warnings on what the scenario asks for, before it is solved.
-
-    Parameters
-    ----------
-    scenario : Mapping
-        Normalised scenario.
-    options : Options
 
     Raises
     ------
@@ -69,9 +62,13 @@ def check_scenario(scenario: Mapping[str, Any], options: Options) -> list[str]:
     if not connections(scenario):
         raise ModelError("section III-B", "the scenario has no connection")
     broken = dict.fromkeys(
-        one
-        for check in (_flows, _queues, _shares, _access, _wire)
-        for one in check(scenario, options)
+        (
+            *_flows(scenario, options),
+            *_queues(scenario),
+            *_shares(scenario),
+            *_access(scenario),
+            *_wire(scenario.wire.loss),
+        )
     )
     if broken:
         (assumption, message), *more = broken
@@ -79,124 +76,109 @@ def check_scenario(scenario: Mapping[str, Any], options: Options) -> list[str]:
     return list(dict.fromkeys(_doubts(scenario)))
 
 
-def _flows(scenario: Mapping[str, Any], options: Options) -> Iterator[Broken]:
-    groups = {station["name"]: station["group"] for station in scenario["stations"]}
-    for flow in connections(scenario):
-        tcp, up = flow.get("tcp"), flow["direction"] == "up"
-        table = f"station.{groups[flow['station']]}"
-        if tcp is None:
-            key = f"{table}.udp_{'up' if up else 'down'}"
+def _flows(scenario: CellScenario, options: Options) -> Iterator[Broken]:
+    for flow in scenario.flows:
+        key = scenario.flow_key(flow)
+        if isinstance(flow, UdpFlow):
             yield "section III-B", f"long-lived TCP connections only, but `{key}` is UDP"
+        if not isinstance(flow, TcpFlow):
             continue
-        key = f"{table}.{'upload' if up else 'download'}"
-        if tcp["segments"] is not None:
-            ends = f"`{key}.segments` = {tcp['segments']}"
+        tcp = flow.tcp
+        if tcp.segments is not None:
+            ends = f"`{key}.segments` = {tcp.segments}"
             yield "section III-B", f"long-lived connections only, but {ends}"
-        if tcp["congestion"] not in LAWS:
-            what = f"but `{key}` runs {tcp['congestion']}"
+        if tcp.congestion not in LAWS:
+            what = f"but `{key}` runs {tcp.congestion}"
             yield "section III-A", f"{', '.join(LAWS)} only, {what}"
-        if tcp.get("sack"):
+        if tcp.sack:
             yield "section IV-A", f"recovery without SACK only, but `{key}.sack` = true"
-        if tcp.get("ecn"):
+        if tcp.ecn:
             yield "section IV-A", f"losses only, but `{key}.ecn` = true"
-        if up and options.losses == "chain":
+        if flow.is_up and options.losses == "chain":
             what = f"the chain of Eq. (3) has no uploads, but `{key}` has"
             yield "section VI-C", what
-        if flow.get("category", "best-effort") != "best-effort":
-            yield "section III-B", f"DCF only, but `{key}.category` is {flow['category']}"
+        if flow.category != BEST_EFFORT:
+            yield "section III-B", f"DCF only, but `{key}.category` is {flow.category}"
 
 
-def _queues(scenario: Mapping[str, Any], _options: Options) -> Iterator[Broken]:
+def _queues(scenario: CellScenario) -> Iterator[Broken]:
     windows: dict[str, int] = {}
-    for flow in connections(scenario):
-        if "tcp" in flow:
-            windows[flow["station"]] = (
-                windows.get(flow["station"], 0) + flow["tcp"]["window_packets"]
-            )
-    for station in scenario["stations"]:
-        window, room = windows.get(station["name"], 0), station["queue_packets"]
+    for flow in scenario.tcp_flows:
+        windows[flow.station] = windows.get(flow.station, 0) + flow.tcp.window_packets
+    for station in scenario.stations:
+        window, room = windows.get(station.name, 0), station.queue_packets
         if window > room:
-            what = f"`station.{station['group']}.queue` has room for {room} of its {window} packets"
+            what = f"`{station.table}.queue` has room for {room} of its {window} packets"
             yield "section IV-C", what
-        discipline = station.get("queue", {}).get("discipline", "drop_tail")
+        discipline = station.queue.discipline
         if discipline not in PLAIN:
-            what = f"`station.{station['group']}.queue.{discipline}` manages the queue"
+            what = f"`{station.table}.queue.{discipline}` manages the queue"
             yield "section IV-C", f"{what}; the model knows drop-tail there"
-    discipline = scenario["cell"]["ap"].get("queue", {}).get("discipline", "drop_tail")
-    if discipline not in (*PLAIN, "vbs"):
-        what = f"`cell.ap.queue.{discipline}` manages the queue"
+    ap = scenario.cell.ap
+    if ap.queue.discipline not in PLAIN and not isinstance(ap.queue, Vbs):
+        what = f"`cell.ap.queue.{ap.queue.discipline}` manages the queue"
         yield "section IV-C", f"{what}; the model knows drop-tail and virtual buffer sharing"
-    if scenario["cell"]["ap"].get("queue_order", "fifo") != "fifo":
+    if ap.queue_order != "fifo":
         yield "section IV-C", "`cell.ap.queue_order` is not fifo"
 
 
-def _shares(scenario: Mapping[str, Any], _options: Options) -> Iterator[Broken]:
-    queue = scenario["cell"]["ap"].get("queue", {})
-    if queue.get("discipline") != "vbs":
+def _shares(scenario: CellScenario) -> Iterator[Broken]:
+    queue = scenario.cell.ap.queue
+    if not isinstance(queue, Vbs):
         return
-    classes = scenario["cell"].get("vbs_classes", [])
-    shared = {name for one in classes for name in one["flows"]}
+    shared = {name for one in scenario.cell.vbs_classes for name in one.flows}
     for flow in connections(scenario):
-        if flow["name"] not in shared:
-            yield "section V", f"flow {flow['name']} is in no class that shares the AP's queue"
-    if queue.get("algorithm") == "printed":
+        if flow.name not in shared:
+            yield "section V", f"flow {flow.name} is in no class that shares the AP's queue"
+    if queue.algorithm == "printed":
         what = "Algorithm 1 as printed also blocks while the queue is short"
         yield "section V", f"{what}: it has no steady state near c B"
-    ups = any(flow["direction"] == "up" for flow in connections(scenario))
-    if ups and queue.get("share_of") == "service":
+    if queue.share_of == "service" and any(flow.is_up for flow in connections(scenario)):
         yield "section V", "shares of the service with uploads, which lost ACKs do not slow down"
 
 
-def _access(scenario: Mapping[str, Any], _options: Options) -> Iterator[Broken]:
-    cell = scenario["cell"]
-    active = {flow["station"] for flow in connections(scenario)}
-    stations = [one for one in scenario["stations"] if one["name"] in active]
-    for node, table in ((cell["ap"], "cell.ap"), *((s, f"station.{s['group']}") for s in stations)):
-        if node["aifsn"] != 2:
-            yield "section III-B", f"DCF only, but `{table}.aifsn` = {node['aifsn']}"
-        if node.get("txop_packets", 1) != 1 or node.get("txop_limit_s") is not None:
+def _access(scenario: CellScenario) -> Iterator[Broken]:
+    cell = scenario.cell
+    active = {flow.station for flow in connections(scenario)}
+    stations = tuple(one for one in scenario.stations if one.name in active)
+    for node, table in ((cell.ap, "cell.ap"), *((one, one.table) for one in stations)):
+        if node.aifsn != 2:
+            yield "section III-B", f"DCF only, but `{table}.aifsn` = {node.aifsn}"
+        if node.has_bursts:
             yield "section III-B", f"one packet for each access, but `{table}` has a txop limit"
-        if node["cwmin"] < 1:
+        if node.cwmin < 1:
             yield "section IV-B", f"`{table}.cwmin` = 0: the node never gives way"
     for what in changing(stations):
         yield "section IV-B", what
-    if cell.get("rate_control", "fixed") != "fixed":
-        what = f"`cell.rate_control` = {cell['rate_control']}"
+    if cell.rate_control != "fixed":
+        what = f"`cell.rate_control` = {cell.rate_control}"
         yield "section II-B", f"fixed rates only, but {what}"
-    for flow in connections(scenario):
-        tcp = flow.get("tcp")
-        if tcp and airtime.uses_rts(cell, tcp["mss_bytes"] + tcp["header_bytes"]):
-            yield "section VI", "basic access only, but `cell.rts_threshold` asks for RTS/CTS"
-            return
+    if any(airtime.uses_rts(cell, flow.tcp.packet_bytes) for flow in scenario.tcp_flows):
+        yield "section VI", "basic access only, but `cell.rts_threshold` asks for RTS/CTS"
 
 
-def _wire(scenario: Mapping[str, Any], _options: Options) -> Iterator[Broken]:
-    loss = scenario["wire"]["loss"]
+def _wire(loss: float) -> Iterator[Broken]:
     if loss > 0.0:
         yield "assumption 1", f"the wire loses packets, `wire.loss` = {loss:g}"
 
 
-def _doubts(scenario: Mapping[str, Any]) -> Iterator[str]:
+def _doubts(scenario: CellScenario) -> Iterator[str]:
     flows = connections(scenario)
-    reports = sum(1.0 / one["sensor"]["every_s"] for one in scenario["flows"] if "sensor" in one)
+    sensors = [flow.sensor for flow in scenario.flows if isinstance(flow, SensorFlow)]
+    reports = sum(1.0 / one.every_s for one in sensors)
     if reports:
         yield f"section II: the reports of sensors, {reports:.3g} a second, are left out"
-    late = sum(flow["start_s"] > scenario["warmup_s"] for flow in flows)
-    if late:
+    if late := scenario.starting_late(flows):
         yield f"section III-B: flows that start after the warm-up, {late} of {len(flows)}"
-    early = sum(
-        flow["stop_s"] is not None and flow["stop_s"] < scenario["duration_s"] for flow in flows
-    )
-    if early:
+    if early := scenario.stopping_early(flows):
         yield f"section III-B: flows that stop before the end, {early} of {len(flows)}"
-    if scenario["cell"]["ack_timeout_s"] is not None:
+    if scenario.cell.ack_timeout_s is not None:
         yield "section IV-B: colliding nodes are taken to wait for EIFS, not for `cell.ack_timeout`"
-    if any(flow["tcp"].get("prr") or flow["tcp"].get("hystart") for flow in flows):
+    if any(flow.tcp.prr or flow.tcp.hystart for flow in scenario.tcp_flows):
         yield "section IV-A: neither rate reduction nor HyStart++ is in the window's chain"
-    if any(flow["tcp"].get("ack_processing_s", 0.0) > 0.0 for flow in flows):
+    if any(flow.tcp.ack_processing_s > 0.0 for flow in scenario.tcp_flows):
         yield "section IV-B: the time that receivers take for an ACK is left out"
-    stations = [one for one in scenario["stations"] if one.get("snr_db") is not None]
-    if stations:
+    if any(station.snr_db is not None for station in scenario.stations):
         yield "section IV-B: errors are those of full segments and ACKs at the nominal rates"
 
 
@@ -241,13 +223,11 @@ def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[str]:
         )
 
 
-def check_solution(scenario: Mapping[str, Any], found: Solution, wire_load: float) -> list[str]:
+def check_solution(found: Solution, wire_load: float) -> list[str]:
     """Warnings on the solution.
 
     Parameters
     ----------
-    scenario : Mapping
-        Normalised scenario.
     found : Solution
     wire_load : float
         Load of the wire's busier direction. [-]

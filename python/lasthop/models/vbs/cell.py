@@ -5,33 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lasthop.models.access import Access
 from lasthop.models.vbs.chain import Floats
 from lasthop.models.vbs.window import Law
 
-
-@dataclass(frozen=True)
-class Access:
-    """Access parameters of a node.
-
-    Attributes
-    ----------
-    cwmin, cwmax : int
-        Smallest and largest contention window; backoff is uniform on [0, CW]. [slots]
-    attempts : int
-        Attempts for a packet, the first included, :math:`k + 1`. [-]
-    """
-
-    cwmin: int = 31
-    cwmax: int = 1023
-    attempts: int = 8
-
-    def windows(self) -> Floats:
-        r"""Contention window of each attempt, :math:`CW_j`. [slots]
-
-        .. math:: CW_j = \\min(2^j (CW_{min} + 1),\\; CW_{max} + 1) - 1
-        """
-        doubled = (self.cwmin + 1.0) * 2.0 ** np.arange(self.attempts)
-        return np.asarray(np.minimum(doubled, self.cwmax + 1.0) - 1.0)
+EIGHT_ATTEMPTS = Access(attempts=8)
+"""Access parameters of the DCF, eight attempts for a packet."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +33,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Station:
+class StationKind:
     """Stations that are alike.
 
     Attributes
@@ -65,7 +44,7 @@ class Station:
     """
 
     count: int
-    access: Access = Access()
+    access: Access = EIGHT_ATTEMPTS
 
 
 @dataclass(frozen=True)
@@ -110,7 +89,7 @@ class Cell:
     Attributes
     ----------
     classes : tuple of FlowClass
-    stations : tuple of Station
+    stations : tuple of StationKind
     ap : Access
     buffer_packets : int
         :math:`B_{ap}`, the packet in service included. [packets]
@@ -133,8 +112,8 @@ class Cell:
     """
 
     classes: tuple[FlowClass, ...]
-    stations: tuple[Station, ...]
-    ap: Access = Access()
+    stations: tuple[StationKind, ...]
+    ap: Access = EIGHT_ATTEMPTS
     buffer_packets: int = 100
     slot_s: float = 20e-6
     wire_s: float = 0.0

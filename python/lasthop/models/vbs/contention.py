@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lasthop.models.access import Access
 from lasthop.models.errors import ConvergenceError
-from lasthop.models.vbs.cell import Access, Cell, Frame
+from lasthop.models.vbs.cell import Cell, Frame
 from lasthop.models.vbs.chain import Floats
 from lasthop.models.vbs.options import Options
 
@@ -84,7 +85,7 @@ class Backoff:
 
 def backoff(access: Access, frozen: bool) -> Backoff:
     """Slots that each attempt takes: the mean backoff, and without freezing the attempt's own."""
-    windows = access.windows()
+    windows = np.array(access.windows(), dtype=np.float64)
     if frozen:
         return Backoff(windows / 2.0, 1.0 / (windows + 1.0))
     return Backoff(windows / 2.0 + 1.0, np.zeros(len(windows)))
@@ -285,7 +286,8 @@ class _Solver:
         busy = np.maximum(self.busy, 1e-300)
         rates = self.open_attempts / busy  # of a station that has something to send
         leaves = np.maximum(rates * (1.0 - self.failures) * (1.0 - self.busy), 1e-12)
-        stays = np.array([_survival(self.cell.ap.windows(), one) for one in leaves])
+        windows = np.array(self.cell.ap.windows(), dtype=np.float64)
+        stays = np.array([_survival(windows, one) for one in leaves])
         surviving = np.cumprod(stays, axis=1)
         ends = self.mean_reached - np.append(self.mean_reached[1:], 0.0)
         over_packet = np.minimum(surviving @ ends, 1.0 - 1e-12)

@@ -1,12 +1,13 @@
 """From a scenario to a prediction of the model."""
 
-from collections.abc import Mapping
-from importlib.metadata import version
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from lasthop.models.answer import Lists, Quantities, estimate, prediction
+from lasthop.models.cells import cell_scenario, is_cell
 from lasthop.models.errors import ModelError
+from lasthop.models.reading import CellScenario, Readable, Scenario, Station, Vbs, VbsClass
 from lasthop.models.vbs.assumptions import (
     ASSUMPTIONS,
     check_cell,
@@ -15,18 +16,18 @@ from lasthop.models.vbs.assumptions import (
 )
 from lasthop.models.vbs.fixed_point import Solution, solutions
 from lasthop.models.vbs.options import Options
-from lasthop.models.vbs.scenario import Picture, connections, picture_of
+from lasthop.models.vbs.picture import Picture, connections, picture_of
 
-Quantities = dict[str, Any]
+__all__ = ["predict", "suits"]
 
 
-def predict(scenario: Mapping[str, Any], options: Options | None = None) -> dict[str, Any]:
+def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     """Predict goodput, windows and losses of TCP connections in a cell with channel errors.
 
     Parameters
     ----------
-    scenario : Mapping
-        Normalised scenario.
+    scenario : Scenario or Mapping
+        Normalised scenario, read or to be read.
     options : Options, optional
         Readings of the paper; by default what the engine does.
 
@@ -48,123 +49,113 @@ def predict(scenario: Mapping[str, Any], options: Options | None = None) -> dict
     ConvergenceError
         The components did not settle.
     """
+    scenario = cell_scenario(scenario)
     options = options or Options()
     warnings = check_scenario(scenario, options)
     picture = picture_of(scenario)
     warnings += check_cell(picture.cell, options)
     found = solutions(picture.cell, options)
     for one in found:
-        warnings += check_solution(scenario, one, _wire_load(scenario, picture, one))
+        warnings += check_solution(one, _wire_load(scenario, picture, one))
     if len(found) > 1:
         others = "; ".join(_in_words(one) for one in found[1:])
         warnings.append(
             f"section IV-D: {len(found)} fixed points, of which the first is shown, that of equal "
             f"shares at the start; goodputs per connection by class elsewhere: {others}"
         )
-    return {
-        "kind": "prediction",
-        "model": "vbs",
-        "scenario": scenario["name"],
-        "seed": None,
-        "replications": None,
-        "version": version("lasthop"),
-        "duration_s": None,
-        "warmup_s": None,
-        **_lists(scenario, picture, found[0]),
-        "solutions": len(found),
-        "options": options.to_dict(),
-        "assumptions": list(ASSUMPTIONS),
-        "warnings": list(dict.fromkeys(warnings)),
-    }
+    return prediction(
+        "vbs",
+        scenario,
+        _lists(scenario, picture, found[0]),
+        solutions=len(found),
+        options=options.to_dict(),
+        assumptions=ASSUMPTIONS,
+        warnings=dict.fromkeys(warnings),
+    )
 
 
-def applies(scenario: Mapping[str, Any]) -> bool:
+def suits(scenario: Scenario) -> bool:
     """Whether a scenario is what this model is for: channel errors, Compound, or a shared queue.
 
     And none of its assumptions is broken, as far as can be told before it is solved; with a shared
     queue, which no other model knows, whatever else there is.
     """
-    active = {flow["station"] for flow in connections(scenario)}
-    errors = any(
-        node.get(key, 0.0) > 0.0
-        for node in scenario["stations"]
-        for key in ("error_up", "error_down", "ack_error_up", "ack_error_down")
-        if node["name"] in active
-    )
-    compound = any(
-        flow.get("tcp", {}).get("congestion") == "compound" for flow in connections(scenario)
-    )
-    shared = bool(scenario["cell"]["ap"].get("queue", {}).get("discipline") == "vbs")
-    if shared or not (errors or compound):
-        return shared
+    if not is_cell(scenario):
+        return False
+    known = cell_scenario(scenario)
+    if isinstance(known.cell.ap.queue, Vbs):
+        return True
+    active = {flow.station for flow in connections(known)}
+    errors = any(loses_frames(one) for one in known.stations if one.name in active)
+    if not errors and all(flow.tcp.congestion != "compound" for flow in known.tcp_flows):
+        return False
     options = Options()
     try:
-        check_scenario(scenario, options)
-        check_cell(picture_of(scenario).cell, options)
+        check_scenario(known, options)
+        check_cell(picture_of(known).cell, options)
     except ModelError:
         return False
     return True
+
+
+def loses_frames(station: Station) -> bool:
+    """Whether the channel destroys some kind of a station's frames."""
+    errors = (station.error_up, station.error_down, station.ack_error_up, station.ack_error_down)
+    return any(error > 0.0 for error in errors)
 
 
 def _in_words(one: Solution) -> str:
     return ", ".join(f"{rate:.1f}/s" for rate in one.goodput)
 
 
-def _estimate(mean: float) -> Quantities:
-    return {"mean": float(mean), "ci95": None}
-
-
-def _wire_load(scenario: Mapping[str, Any], picture: Picture, found: Solution) -> float:
-    rate = scenario["wire"]["rate_bps"]
+def _wire_load(scenario: CellScenario, picture: Picture, found: Solution) -> float:
+    rate = scenario.wire.rate_bps
     if rate is None:
         return 0.0
     down = up = 0.0
-    for flow in connections(scenario):
-        k = picture.class_of[flow["name"]]
-        tcp, segments = flow["tcp"], found.goodput[k]
-        data = 8.0 * segments * (tcp["mss_bytes"] + tcp["header_bytes"])
-        acks = 8.0 * segments * tcp["header_bytes"] / picture.cell.classes[k].law.segments_per_ack
-        uploads = flow["direction"] == "up"
-        down += acks if uploads else data / (1.0 - found.overflow[k])
-        up += data if uploads else acks
+    for flow in scenario.tcp_flows:
+        k = picture.class_of[flow.name]
+        segments = found.goodput[k]
+        data = 8.0 * segments * flow.tcp.packet_bytes
+        acks = 8.0 * segments * flow.tcp.header_bytes / flow.tcp.segments_per_ack
+        down += acks if flow.is_up else data / (1.0 - found.overflow[k])
+        up += data if flow.is_up else acks
     return float(max(down, up) / rate)
 
 
-def _lists(
-    scenario: Mapping[str, Any], picture: Picture, found: Solution
-) -> dict[str, list[Quantities]]:
+def _lists(scenario: CellScenario, picture: Picture, found: Solution) -> Lists:
     flows = _flows(scenario, picture, found)
     total = sum(flow["goodput_bps"]["mean"] for flow in flows)
-    stations = _stations(scenario, picture, found, flows, total)
+    stations = _stations(scenario.stations, picture, found, flows, total)
     mac = found.contention
     offered = np.array([one.sent for one in found.responses]) / found.rtt_s * picture.cell.counts
     drop = float(offered @ found.overflow / offered.sum())
     ap: Quantities = {
         "name": "ap",
-        "collision_rate": _estimate(mac.ap_collision),
-        "frame_failure_rate": _estimate(mac.ap_failure),
-        "discard_probability": _estimate(mac.ap_discard),
-        "queue_packets": _estimate(found.occupancy),
+        "collision_rate": estimate(mac.ap_collision),
+        "frame_failure_rate": estimate(mac.ap_failure),
+        "discard_probability": estimate(mac.ap_discard),
+        "queue_packets": estimate(found.occupancy),
     }
     queue: Quantities = {
         "name": "ap",
-        "occupancy_packets": _estimate(found.occupancy),
-        "drop_probability": _estimate(drop),
-        "sojourn_s": _estimate(found.occupancy / mac.service_rate),
+        "occupancy_packets": estimate(found.occupancy),
+        "drop_probability": estimate(drop),
+        "sojourn_s": estimate(found.occupancy / mac.service_rate),
     }
     own = [one["goodput_bps"]["mean"] for one in stations if "goodput_bps" in one]
     cell: Quantities = {
         "name": "cell",
-        "goodput_bps": _estimate(total),
-        "active_stations": _estimate(mac.active),
-        "jain": _estimate(total**2 / len(own) / sum(x**2 for x in own)),
+        "goodput_bps": estimate(total),
+        "active_stations": estimate(mac.active),
+        "jain": estimate(total**2 / len(own) / sum(x**2 for x in own)),
     }
     up, down = (
         sum(flow["goodput_bps"]["mean"] for flow in flows if flow["direction"] == way)
         for way in ("up", "down")
     )
     if up and down:
-        cell["updown_ratio"] = _estimate(up / down)
+        cell["updown_ratio"] = estimate(up / down)
     lists = {
         "flows": flows,
         "stations": stations,
@@ -173,17 +164,17 @@ def _lists(
         "cells": [cell],
     }
     if picture.cell.targets:
-        lists["classes"] = _classes(scenario, picture, found, flows, total)
+        lists["classes"] = _classes(scenario.cell.vbs_classes, picture, found, flows, total)
     return lists
 
 
-def _flows(scenario: Mapping[str, Any], picture: Picture, found: Solution) -> list[Quantities]:
+def _flows(scenario: CellScenario, picture: Picture, found: Solution) -> list[Quantities]:
     cell, mac = picture.cell, found.contention
     payload = [8.0 * one.payload_bytes for one in cell.classes]
     total = float(cell.counts @ (found.goodput * payload))
     items: list[Quantities] = []
-    for flow in connections(scenario):
-        k = picture.class_of[flow["name"]]
+    for flow in scenario.tcp_flows:
+        k = picture.class_of[flow.name]
         goodput = found.goodput[k] * payload[k]
         if cell.classes[k].upload:
             loss = mac.station_discards[k]
@@ -191,21 +182,21 @@ def _flows(scenario: Mapping[str, Any], picture: Picture, found: Solution) -> li
             loss = found.overflow[k] + (1.0 - found.overflow[k]) * mac.ap_discards[k]
         items.append(
             {
-                "name": flow["name"],
-                "station": flow["station"],
-                "direction": flow["direction"],
-                "goodput_bps": _estimate(goodput),
-                "goodput_share": _estimate(goodput / total),
-                "rtt_s": _estimate(found.rtt_s[k]),
-                "cwnd_packets": _estimate(found.responses[k].cwnd),
-                "loss_probability": _estimate(loss),
+                "name": flow.name,
+                "station": flow.station,
+                "direction": flow.direction,
+                "goodput_bps": estimate(goodput),
+                "goodput_share": estimate(goodput / total),
+                "rtt_s": estimate(found.rtt_s[k]),
+                "cwnd_packets": estimate(found.responses[k].cwnd),
+                "loss_probability": estimate(loss),
             }
         )
     return items
 
 
 def _stations(
-    scenario: Mapping[str, Any],
+    nodes: Sequence[Station],
     picture: Picture,
     found: Solution,
     flows: list[Quantities],
@@ -215,25 +206,25 @@ def _stations(
     for flow in flows:
         goodput[flow["station"]] += flow["goodput_bps"]["mean"]
     mac = found.contention
-    first = goodput.get(scenario["stations"][0]["name"])
+    first = goodput.get(nodes[0].name)
     items: list[Quantities] = []
-    for node in scenario["stations"]:
-        item: Quantities = {"name": node["name"]}
-        if node["name"] in goodput:
-            k, own = picture.station_of[node["name"]], goodput[node["name"]]
-            item["goodput_bps"] = _estimate(own)
-            item["goodput_share"] = _estimate(own / total)
+    for node in nodes:
+        item: Quantities = {"name": node.name}
+        if node.name in goodput:
+            k, own = picture.station_of[node.name], goodput[node.name]
+            item["goodput_bps"] = estimate(own)
+            item["goodput_share"] = estimate(own / total)
             if first is not None:
-                item["fairness_level"] = _estimate(first / own)
-            item["collision_rate"] = _estimate(mac.station_collisions[k])
-            item["frame_failure_rate"] = _estimate(mac.station_failures[k])
-            item["discard_probability"] = _estimate(mac.discards_by_station[k])
+                item["fairness_level"] = estimate(first / own)
+            item["collision_rate"] = estimate(mac.station_collisions[k])
+            item["frame_failure_rate"] = estimate(mac.station_failures[k])
+            item["discard_probability"] = estimate(mac.discards_by_station[k])
         items.append(item)
     return items
 
 
 def _classes(
-    scenario: Mapping[str, Any],
+    classes: Sequence[VbsClass],
     picture: Picture,
     found: Solution,
     flows: list[Quantities],
@@ -241,21 +232,21 @@ def _classes(
 ) -> list[Quantities]:
     goodput = {flow["name"]: flow["goodput_bps"]["mean"] for flow in flows}
     items: list[Quantities] = []
-    for one in scenario["cell"]["vbs_classes"]:
-        own = sum(goodput[name] for name in one["flows"])
-        kinds = sorted({picture.class_of[name] for name in one["flows"]})
+    for one in classes:
+        own = sum(goodput[name] for name in one.flows)
+        kinds = sorted({picture.class_of[name] for name in one.flows})
         share = float(found.shares[kinds].sum())
         offered = np.array(
             [found.responses[k].sent * picture.cell.counts[k] / found.rtt_s[k] for k in kinds]
         )
         items.append(
             {
-                "name": one["name"],
-                "goodput_bps": _estimate(own),
-                "goodput_share": _estimate(own / total),
-                "queue_share": _estimate(share),
-                "occupancy_packets": _estimate(share * found.occupancy),
-                "drop_probability": _estimate(offered @ found.overflow[kinds] / offered.sum()),
+                "name": one.name,
+                "goodput_bps": estimate(own),
+                "goodput_share": estimate(own / total),
+                "queue_share": estimate(share),
+                "occupancy_packets": estimate(share * found.occupancy),
+                "drop_probability": estimate(offered @ found.overflow[kinds] / offered.sum()),
             }
         )
     return items

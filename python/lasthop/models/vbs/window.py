@@ -29,12 +29,12 @@ class Law:
         2 with delayed ACKs, 1 without. [segments]
     """
 
-    limit: int = 45
-    alpha: float = 0.125
-    kappa: float = 0.75
-    beta: float = 0.5
-    gamma: float = 30.0
-    segments_per_ack: int = 1
+    limit: int
+    alpha: float
+    kappa: float
+    beta: float
+    gamma: float
+    segments_per_ack: int
 
 
 def increase_per_rtt(law: Law, window: Floats, queued: float, variant: Increase) -> Floats:

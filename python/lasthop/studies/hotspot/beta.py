@@ -8,7 +8,8 @@ gives the paper's 1.2.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lasthop.models.hotspot.access import Access, beta_from_access
+from lasthop.models.access import Access
+from lasthop.models.hotspot.access import beta_from_access
 from lasthop.studies.hotspot import cell
 from lasthop.studies.study import Quantity, Run, Runs, Study
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from lasthop.models.dcf.airtime import exchange_s
+from lasthop.models.reading import CellScenario
 from lasthop.scenario import Scenario
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import SLOW
@@ -36,13 +37,11 @@ def airtime(run: Run, scenario: Scenario, station: str) -> Quantity:
 
     Its segments, each followed by half an ACK, as delayed ACKs have it; collisions are left out.
     """
-    tree = scenario.to_dict()
-    own = next(one for one in tree["stations"] if one["name"] == station)
-    (down, up) = (own["downlink_rate_bps"], own["rate_bps"])
-    control = (own["downlink_rts_rate_bps"], own["downlink_response_rate_bps"])
-    back = (own["uplink_rts_rate_bps"], own["uplink_response_rate_bps"])
-    data = exchange_s(tree["cell"], DATA_BYTES, down, *control)
-    ack = exchange_s(tree["cell"], ACK_BYTES, up, *back)
+    known = scenario.typed
+    assert isinstance(known, CellScenario)
+    own = known.station[station]
+    data = exchange_s(known.cell, DATA_BYTES, own.downlink_rate_bps, *own.downlink_control_bps)
+    ack = exchange_s(known.cell, ACK_BYTES, own.rate_bps, *own.uplink_control_bps)
     return run.quantity("stations", station, "goodput_bps") * ((data + ack / 2) / PAYLOAD_BITS)
 
 

@@ -36,10 +36,11 @@ def spread(tree: dict[str, object], options: Options) -> tuple[float, int]:
 
     Over goodputs, losses at the queue and its length.
     """
+    from lasthop.models.cells import cell_scenario
     from lasthop.models.vbs import fixed_point
-    from lasthop.models.vbs.scenario import picture_of
+    from lasthop.models.vbs.picture import picture_of
 
-    picture = picture_of(Scenario(tree).to_dict()).cell
+    picture = picture_of(cell_scenario(Scenario(tree).typed)).cell
     points = [*fixed_point.starts(picture), *fixed_point.scattered(picture, SCATTERED)]
     found = [fixed_point.solve_from(picture, options, point) for point in points]
     first, *others = (np.concatenate([one.goodput, one.overflow, [one.occupancy]]) for one in found)

@@ -229,7 +229,7 @@ def findings_loss(runs: Runs) -> dict[str, str]:
     from lasthop.scenario import Scenario
 
     def without_bursts(error: float) -> float:
-        tree = Scenario(POINTS[cell.tag(error)]).to_dict()
+        tree = Scenario(POINTS[cell.tag(error)]).typed
         [queue] = predict(tree, Options(losses="independent"))["queues"]
         return float(queue["drop_probability"]["mean"])
 

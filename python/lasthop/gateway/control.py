@@ -1,0 +1,107 @@
+"""Questions to a gateway that is up, over a socket in its directory."""
+
+import json
+import os
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from lasthop.errors import UserError
+from lasthop.gateway import config
+from lasthop.gateway.config import Gateway
+from lasthop.gateway.state import State
+
+__all__ = ["Control"]
+
+REQUEST_BYTES = 1 << 16
+ASKED_S = 1.0
+"""A question that takes longer to arrive is given up. [s]"""
+
+
+class Answering(Protocol):
+    """What control asks of a service."""
+
+    def status(self) -> dict[str, Any]:
+        """What there is to know."""
+
+    def reload(self, again: Callable[[], Gateway] | None = None) -> list[str]:
+        """Read the file anew, or another one from now on; why not, in words."""
+
+    def stop(self) -> None:
+        """End."""
+
+
+class Control:
+    """The socket for questions, and the answers.
+
+    Parameters
+    ----------
+    state : State
+        Where the socket lies.
+    service : Answering
+    """
+
+    def __init__(self, state: State, service: Answering) -> None:
+        self.state = state
+        self.service = service
+
+    def open(self, stack: ExitStack) -> socket.socket:
+        """A socket for questions, until `stack` is left."""
+        there = stack.enter_context(listener(self.state.address))
+        stack.callback(suppress_missing, self.state.address)
+        return there
+
+    def serve(self, there: socket.socket) -> None:
+        """Answer a question."""
+        with suppress(OSError, ValueError):
+            asking, _ = there.accept()
+            with asking:
+                asking.settimeout(ASKED_S)
+                request = json.loads(asking.recv(REQUEST_BYTES))
+                asking.sendall(json.dumps(self.answer(request)).encode())
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a question."""
+        match request.get("do"):
+            case "status":
+                return self.service.status()
+            case "reload":
+                return {"refused": self.reload(request)}
+            case "stop":
+                self.service.stop()
+                return {"pid": os.getpid()}
+        return {"refused": [f"unknown request {request.get('do')!r}"]}
+
+    def reload(self, request: dict[str, Any]) -> list[str]:
+        """Read the file anew, or the one that is named, which later commands then find."""
+        if not (file := request.get("file")):
+            return self.service.reload()
+        settings = [(path, value) for path, value in request.get("settings", ())]
+        refused = self.service.reload(lambda: config.read(Path(file), settings))
+        if not refused:
+            with suppress(UserError):  # it is for later commands; this one went well
+                self.state.write_file(Path(file))
+        return refused
+
+
+def listener(address: str) -> socket.socket:
+    """A socket for questions; that of a process that was killed is in the way."""
+    there = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        suppress_missing(address)
+        there.bind(address)
+        os.chmod(address, 0o600)
+        there.listen(8)
+    except OSError as error:
+        there.close()
+        raise UserError(f"{address}: {error.strerror or error}") from None
+    there.setblocking(False)
+    return there
+
+
+def suppress_missing(path: str) -> None:
+    """Remove a file, if it is there."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)

@@ -1,0 +1,130 @@
+"""Rates of the bottlenecks: pings to stations with traffic, and what their answers make of C."""
+
+import time
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+from lasthop.control import Wce
+from lasthop.errors import UserError
+from lasthop.gateway.config import AccessPoint
+from lasthop.gateway.estimator import Candidate, Estimator
+from lasthop.gateway.shaping import Shaping
+from lasthop.linux.ping import Pinger
+
+__all__ = ["Rates"]
+
+IDLE_S = 1.0
+"""Time between two looks whether there is somebody to ping. [s]"""
+
+
+class Rates:
+    """An estimator for each access point whose rate is not fixed.
+
+    Parameters
+    ----------
+    shaping : Shaping
+    """
+
+    def __init__(self, shaping: Shaping) -> None:
+        self.shaping = shaping
+        self.pinger = Pinger()
+        self.estimators: dict[str, Estimator] = {}
+        self.sequence = count(1)
+
+    def set_up(self) -> None:
+        """Begin anew where an access point is another; where it is the same, its rate stays."""
+        gateway = self.shaping.gateway
+        for gone in set(self.estimators) - {ap.name for ap in gateway.aps}:
+            del self.estimators[gone]
+        for ap in gateway.aps:
+            known = self.estimators.get(ap.name)
+            if ap.rate_bps is not None:
+                self.estimators.pop(ap.name, None)
+            elif known is None or known.ap != ap:
+                made = Estimator(ap, Wce(**ap.wce), self.pinger.send, self.next_number)
+                self.estimators[ap.name] = made
+                self.shaping.shaper.set_rate(ap.name, made.controller.capacity_bps)
+
+    def next_number(self) -> int:
+        """The next sequence number of a ping."""
+        return next(self.sequence) & 0xFFFF
+
+    def until_ping(self) -> float:
+        """Time until an access point's next ping is due. [s]"""
+        due_s = [estimator.due_s for estimator in self.estimators.values()]
+        if not due_s or self.shaping.layout is None:
+            return IDLE_S
+        return max(min(due_s) - time.monotonic(), 0.0)
+
+    def ping(self) -> None:
+        """A round of pings, and the rates that follow."""
+        if self.shaping.layout is None:
+            return
+        for name, estimator in self.estimators.items():
+            now = time.monotonic()
+            if now >= estimator.due_s:
+                # After a stall the missed rounds are left out.
+                estimator.due_s = max(estimator.due_s, now - estimator.interval_s / 2)
+                estimator.due_s += estimator.interval_s
+                self.set(name, estimator.tick(now, time.time(), self.candidates(name)))
+
+    def candidates(self, ap: str) -> Iterator[Candidate]:
+        """Stations of an access point that may be pinged: those with traffic."""
+        members = self.shaping.shaper.running().members
+        observed = self.shaping.observed
+        for name in sorted(observed.active - observed.udp_senders):
+            member = members.get(name)
+            if member is not None and member.ap.name == ap and member.entries:
+                yield Candidate(name, member.entries[0][0])
+
+    def take_answers(self) -> None:
+        """Answers to pings, and the rates that follow."""
+        for sequence, at_s in self.pinger.answers():
+            for name, estimator in self.estimators.items():
+                rate = estimator.answer(sequence, time.monotonic(), at_s)
+                if rate is not None:
+                    self.set(name, rate)
+
+    def set(self, ap: str, rate_bps: int) -> None:
+        """Give a bottleneck its rate, if it has another one. [bit/s]"""
+        if self.shaping.layout is not None and self.shaping.shaper.rates[ap] != rate_bps:
+            try:
+                self.shaping.shaper.set_rate(ap, rate_bps)
+            except UserError as error:
+                self.shaping.wrong(error)
+
+    def forget(self, station: str) -> None:
+        """Forget a station that has left."""
+        for estimator in self.estimators.values():
+            estimator.forget(station)
+
+    def status(self, ap: AccessPoint) -> dict[str, Any]:
+        """What there is to know of an access point's rate."""
+        entry: dict[str, Any] = {
+            "name": ap.name,
+            "rate_bps": self.shaping.shaper.rates[ap.name],
+            "fairness": ap.fairness,
+        }
+        if estimator := self.estimators.get(ap.name):
+            entry["rtt_s"] = estimator.rtt_s
+            entry["base_rtt_s"] = estimator.controller.base_rtt_s
+            entry["threshold_s"] = estimator.controller.thresholds_s[1]
+            entry["last_step"] = estimator.controller.last_step
+            entry["pings"], entry["answers"] = estimator.pings, estimator.answers
+        return entry
+
+    def silence(self, station: str, ap: str, now_s: float) -> dict[str, bool]:
+        """Whether a station does not answer pings; nothing where nobody is pinged."""
+        estimator = self.estimators.get(ap)
+        return {} if estimator is None else {"silent": estimator.is_silent(station, now_s)}
+
+    def faults(self, now_s: float) -> Iterator[str]:
+        """Why rates follow nothing, in words, in the order of the access points."""
+        for ap in self.shaping.gateway.aps:
+            if estimator := self.estimators.get(ap.name):
+                yield from estimator.faults(now_s)
+
+    def close(self) -> None:
+        """Let go of sockets."""
+        self.pinger.close()

@@ -1,0 +1,114 @@
+"""Stations of a gateway that is up: who is there, and who therefore has a place.
+
+Looking for stations may wait for an access point and has a thread of its own.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import suppress
+
+from lasthop.errors import UserError
+from lasthop.gateway.cautions import cautions
+from lasthop.gateway.config import KnownStation
+from lasthop.gateway.discovery import bridge_ports, listen, look
+from lasthop.gateway.roster import Roster, Sighting
+from lasthop.gateway.shaping import Shaping
+from lasthop.linux.heard import Heard
+
+__all__ = ["Stations"]
+
+
+class Stations:
+    """Who is there, and what has been found out about it.
+
+    Parameters
+    ----------
+    shaping : Shaping
+    left : callable
+        Told of each station that has left.
+    """
+
+    def __init__(self, shaping: Shaping, left: Callable[[str], None]) -> None:
+        self.shaping = shaping
+        self.left = left
+        self.roster = Roster(shaping.gateway)
+        self.heard = Heard(())
+        self.looking: Future[tuple[list[Sighting], list[str]]] | None = None
+        self.faults: list[str] = []
+        """What is wrong with the sources of the last look, in words."""
+        self.warnings: list[str] = []
+
+    def look_now(self) -> None:
+        """Look around, and wait for it."""
+        seen, self.faults = look(self.shaping.gateway)
+        self.roster.see(seen, time.monotonic())
+
+    def discover(self, workers: Executor) -> None:
+        """Take what the last look has found and start the next."""
+        if self.looking is not None:
+            if not self.looking.done():
+                return
+            done, self.looking = self.looking, None
+            seen, self.faults = done.result()
+            self.see(seen)
+        self.looking = workers.submit(look, self.shaping.gateway)
+        self.look_at_machine()
+
+    def listen(self) -> None:
+        """Take who has been heard at ports of bridges."""
+        seen = list(listen(self.shaping.gateway, self.heard))
+        if seen:
+            self.see(seen)
+
+    def listen_anew(self) -> None:
+        """Listen where the machine has no neighbours."""
+        self.heard.close()
+        self.heard = Heard(bridge_ports(self.shaping.gateway))
+        self.look_at_machine()
+
+    def look_at_machine(self) -> None:
+        """Find out what to mind; what the kernel does not tell is no reason to end."""
+        with suppress(UserError):
+            self.warnings = cautions(self.shaping.gateway)
+
+    def see(self, seen: Iterable[Sighting]) -> None:
+        """Take what sources say now, and let stations leave and join accordingly."""
+        self.roster.see(seen, time.monotonic())
+        self.settle(self.roster.stations())
+
+    def settle(self, wanted: Sequence[KnownStation]) -> None:
+        """Let stations leave and join, so that exactly these have a place."""
+        shaper = self.shaping.shaper
+        if shaper.layout is None:
+            return
+        by_name = {station.name: station for station in wanted}
+        members = shaper.layout.members
+        stays = {
+            name
+            for name, member in members.items()
+            if name in by_name
+            and by_name[name].ap == member.ap.name
+            and by_name[name].rate_bps == member.station.rate_bps
+        }
+        try:
+            for name in set(members) - stays:
+                shaper.leave(name)
+                self.left(name)
+            # Addresses that move from one station to another are given up first.
+            for name in stays:
+                has = {address for address, _ in members[name].entries}
+                left = has & set(by_name[name].addresses)
+                if left != has:
+                    shaper.readdress(name, left)
+            for name, station in by_name.items():
+                if name not in stays:
+                    shaper.join(station)
+                elif {a for a, _ in members[name].entries} != set(station.addresses):
+                    shaper.readdress(name, station.addresses)
+        except UserError as error:
+            self.shaping.wrong(error)
+
+    def close(self) -> None:
+        """Let go of sockets."""
+        self.heard.close()

@@ -1,0 +1,60 @@
+"""What every model answers: the envelope of a prediction, and a value in it."""
+
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from typing import Any, TypeAlias
+
+from lasthop.models.reading import Scenario
+
+__all__ = ["Lists", "Quantities", "estimate", "prediction"]
+
+Quantities: TypeAlias = dict[str, Any]
+"""What is said of an item, by name."""
+
+Lists: TypeAlias = Mapping[str, list[Quantities]]
+"""Items by list, as in a simulation's result."""
+
+
+def estimate(mean: float) -> Quantities:
+    """A value as results give it; a model has no interval."""
+    return {"mean": float(mean), "ci95": None}
+
+
+def prediction(
+    model: str,
+    scenario: Scenario,
+    lists: Lists,
+    *,
+    assumptions: Iterable[str],
+    warnings: Iterable[str],
+    **more: object,
+) -> Quantities:
+    """A result of kind ``"prediction"``.
+
+    Parameters
+    ----------
+    model : str
+        Name of the model.
+    scenario : Scenario
+        What was asked.
+    lists : mapping of str to list
+        What is predicted, in the lists of a simulation's result.
+    assumptions, warnings : iterable of str
+        What the model takes for granted, and what is to be weighed before it is trusted.
+    **more
+        What this model says beside: its solver, its options.
+    """
+    return {
+        "kind": "prediction",
+        "model": model,
+        "scenario": scenario.name,
+        "seed": None,
+        "replications": None,
+        "version": version("lasthop"),
+        "duration_s": None,
+        "warmup_s": None,
+        **lists,
+        **more,
+        "assumptions": list(assumptions),
+        "warnings": list(warnings),
+    }

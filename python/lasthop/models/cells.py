@@ -1,0 +1,64 @@
+"""What the models of a WLAN cell and its wire have in common: what is beyond them all."""
+
+from collections.abc import Iterator
+
+from lasthop.models.errors import ModelError
+from lasthop.models.reading import CellScenario, CsmaScenario, Readable, Scenario, Station, read
+
+__all__ = ["PLAIN", "cell_scenario", "changing", "is_cell", "managed"]
+
+PLAIN = ("drop_tail", "threshold")
+"""Disciplines under which a packet is lost if, and only if, it finds the queue full."""
+
+
+def is_cell(scenario: Scenario) -> bool:
+    """Whether a scenario is a WLAN cell and its wire, and nothing beyond."""
+    return isinstance(scenario, CellScenario) and _beyond(scenario) is None
+
+
+def cell_scenario(scenario: Readable) -> CellScenario:
+    """A scenario of a WLAN cell and its wire.
+
+    Raises
+    ------
+    ModelError
+        It has something that no model of a cell knows.
+    """
+    found = read(scenario)
+    beyond = _beyond(found)
+    if beyond is None and isinstance(found, CellScenario):
+        return found
+    why = beyond or "there is no `cell`"
+    raise ModelError("cell", f"{why}; the model is of a WLAN cell and its wire alone")
+
+
+def _beyond(scenario: Scenario) -> str | None:
+    """What of a scenario no model of a cell and its wire knows, if anything."""
+    if scenario.vsb:
+        return "a virtual shared bottleneck shares out the cell"
+    if isinstance(scenario, CsmaScenario):
+        return "links of `csma` hear only some of each other"
+    for flow in scenario.flows:
+        if not flow.station:
+            return f"flow {flow.name} runs between wired nodes"
+        if flow.forward or flow.back:
+            return f"flow {flow.name} runs over links beyond the cell's wire"
+    return None
+
+
+def managed(scenario: CellScenario) -> Iterator[str]:
+    """What to say of each queue under another discipline than a drop-tail FIFO, once each."""
+    seen = set()
+    for table, node in scenario.nodes():
+        discipline = node.queue.discipline
+        what = f"`{table}.queue.{discipline}` manages the queue"
+        if discipline not in PLAIN and what not in seen:
+            seen.add(what)
+            yield what
+
+
+def changing(stations: tuple[Station, ...]) -> Iterator[str]:
+    """What of a scenario changes the channel of stations, for models of a steady state."""
+    groups = dict.fromkeys(each.table for each in stations if each.channel_changes)
+    for table in groups:
+        yield f"`{table}.channel` changes the channel; the model knows a steady state only"

@@ -1,0 +1,160 @@
+"""From a scenario to the model's picture of a hot-spot."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from lasthop.models.access import Access
+from lasthop.models.dcf.airtime import aifs_s, exchange_s
+from lasthop.models.errors import ModelError
+from lasthop.models.hotspot.access import beta_from_access
+from lasthop.models.hotspot.station import Connections, StationLoad
+from lasthop.models.reading import CellScenario, Station, TcpFlow
+
+__all__ = ["Connection", "HotSpot", "hot_spot"]
+
+
+@dataclass(frozen=True)
+class Packets:
+    """Packets of a connection that go one way.
+
+    Attributes
+    ----------
+    size_bytes : int
+        Length on the wire. [bytes]
+    access_s : float
+        AIFS of the sender. [s]
+    exchange_s : float
+        Exchange of one over the air, without AIFS. [s]
+    """
+
+    size_bytes: int
+    access_s: float
+    exchange_s: float
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A flow of the scenario.
+
+    Attributes
+    ----------
+    station : int
+        Index of its station.
+    upload : bool
+        Whether its data comes from the station.
+    kind : Connections
+        Itself alone, in the model's terms.
+    up, down : Packets
+        What the station and what the AP sends: data one way, ACKs the other.
+    """
+
+    station: int
+    upload: bool
+    kind: Connections
+    up: Packets
+    down: Packets
+
+
+@dataclass(frozen=True)
+class HotSpot:
+    """A cell, its wire and its connections.
+
+    Attributes
+    ----------
+    stations : tuple of StationLoad
+        In the scenario's order.
+    connections : tuple of Connection
+        In the scenario's order.
+    ap_buffer : int
+        Size of the AP's buffer, :math:`B`. [packets]
+    ap_cwmin : int
+        Smallest contention window of the AP. [slots]
+    slot_s : float
+        Slot time. [s]
+    wired_round_trip_s : float
+        Round-trip time of the wire for a full segment and an ACK, without queueing. [s]
+    """
+
+    stations: tuple[StationLoad, ...]
+    connections: tuple[Connection, ...]
+    ap_buffer: int
+    ap_cwmin: int
+    slot_s: float
+    wired_round_trip_s: float
+
+
+def hot_spot(scenario: CellScenario) -> HotSpot:
+    """A scenario of TCP flows in the model's terms.
+
+    Raises
+    ------
+    ModelError
+        A node never gives way to another (assumption a7).
+    """
+    index = {station.name: k for k, station in enumerate(scenario.stations)}
+    return HotSpot(
+        stations=_stations(scenario),
+        connections=tuple(
+            _connection(scenario, flow, index[flow.station]) for flow in scenario.tcp_flows
+        ),
+        ap_buffer=scenario.cell.ap.queue_packets,
+        ap_cwmin=scenario.cell.ap.cwmin,
+        slot_s=scenario.cell.slot_s,
+        wired_round_trip_s=scenario.wired_round_trip_s,
+    )
+
+
+def _stations(scenario: CellScenario) -> tuple[StationLoad, ...]:
+    """Stations of a scenario of TCP flows in the model's terms, in the scenario's order.
+
+    Raises
+    ------
+    ModelError
+        A node never gives way to another (assumption a7).
+    """
+    alike: dict[tuple[str, bool], Counter[Connections]] = {}
+    for flow in scenario.tcp_flows:
+        alike.setdefault((flow.station, flow.is_up), Counter())[_kind(flow)] += 1
+
+    def connections(station: Station, *, up: bool) -> tuple[Connections, ...]:
+        kinds = alike.get((station.name, up), Counter())
+        return tuple(replace(kind, count=count) for kind, count in kinds.items())
+
+    ap = Access.of(scenario.cell.ap)
+    try:
+        return tuple(
+            StationLoad(
+                connections(station, up=True),
+                connections(station, up=False),
+                beta_from_access(Access.of(station), ap),
+            )
+            for station in scenario.stations
+        )
+    except ValueError as error:
+        raise ModelError("a7", str(error)) from error
+
+
+def _kind(flow: TcpFlow) -> Connections:
+    tcp = flow.tcp
+    return Connections(1, float(tcp.window_packets), tcp.segments_per_ack, tcp.mss_bytes)
+
+
+def _connection(scenario: CellScenario, flow: TcpFlow, index: int) -> Connection:
+    cell, station, tcp = scenario.cell, scenario.stations[index], flow.tcp
+    sizes = (tcp.packet_bytes, tcp.header_bytes)
+    up_bytes, down_bytes = sizes if flow.is_up else sizes[::-1]
+    return Connection(
+        station=index,
+        upload=flow.is_up,
+        kind=_kind(flow),
+        up=Packets(
+            up_bytes,
+            aifs_s(cell, station.aifsn),
+            exchange_s(cell, up_bytes, station.rate_bps, *station.uplink_control_bps),
+        ),
+        down=Packets(
+            down_bytes,
+            aifs_s(cell, cell.ap.aifsn),
+            exchange_s(cell, down_bytes, station.downlink_rate_bps, *station.downlink_control_bps),
+        ),
+    )

@@ -1,0 +1,217 @@
+"""From a normalised scenario to the model's picture of the cell."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+from lasthop.models import reading
+from lasthop.models.access import Access
+from lasthop.models.dcf import airtime
+from lasthop.models.reading import CellScenario, Flow, SensorFlow, Station, Tcp, TcpFlow, Vbs
+from lasthop.models.vbs.cell import Cell, FlowClass, Frame, StationKind
+from lasthop.models.vbs.window import Law
+
+__all__ = ["Picture", "connections", "picture_of"]
+
+NO_SHARING = 0.6
+"""Occupancy of a cell whose queue is not shared; it has no effect there. [-]"""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A cell, and where a scenario's flows and stations are in it.
+
+    Attributes
+    ----------
+    cell : Cell
+    class_of : Mapping
+        Index of a flow's class by its name.
+    station_of : Mapping
+        Index of a station's kind by its name; stations without flows are not in it.
+    """
+
+    cell: Cell
+    class_of: Mapping[str, int]
+    station_of: Mapping[str, int]
+
+
+def connections(scenario: CellScenario) -> list[Flow]:
+    """All flows but the rare reports of sensors, whose load is nothing beside theirs."""
+    return [flow for flow in scenario.flows if not isinstance(flow, SensorFlow)]
+
+
+def picture_of(scenario: CellScenario) -> Picture:
+    """A scenario of TCP flows in the model's terms.
+
+    Parameters
+    ----------
+    scenario : CellScenario
+        One that `check_scenario` has let pass.
+    """
+    cell, queue = scenario.cell, scenario.cell.ap.queue
+    sharing = _sharing(scenario)
+    flows_at: dict[str, list[TcpFlow]] = {}
+    for flow in scenario.tcp_flows:
+        flows_at.setdefault(flow.station, []).append(flow)
+    kinds: dict[Hashable, int] = {}
+    station_of: dict[str, int] = {}
+    nodes: list[Station] = []
+    for node in scenario.stations:
+        if node.name not in flows_at:
+            continue
+        what = Counter(_likeness(flow, sharing) for flow in flows_at[node.name])
+        key = (_station_likeness(node), frozenset(what.items()))
+        if key not in kinds:
+            kinds[key] = len(nodes)
+            nodes.append(node)
+        station_of[node.name] = kinds[key]
+    members = Counter(station_of.values())
+    class_of: dict[str, int] = {}
+    classes: dict[Hashable, int] = {}
+    examples: list[TcpFlow] = []
+    for flow in scenario.tcp_flows:
+        kind = (station_of[flow.station], _likeness(flow, sharing))
+        if kind not in classes:
+            classes[kind] = len(examples)
+            examples.append(flow)
+        class_of[flow.name] = classes[kind]
+    counts = Counter(class_of.values())
+    shared = queue if isinstance(queue, Vbs) else None
+    return Picture(
+        Cell(
+            classes=tuple(
+                _flow_class(
+                    cell,
+                    nodes[station_of[flow.station]],
+                    flow,
+                    counts[k],
+                    station_of[flow.station],
+                    sharing.get(flow.name),
+                )
+                for k, flow in enumerate(examples)
+            ),
+            stations=tuple(StationKind(members[k], _access(node)) for k, node in enumerate(nodes)),
+            ap=_access(cell.ap),
+            buffer_packets=cell.ap.queue_packets,
+            slot_s=cell.slot_s,
+            wire_s=scenario.wired_round_trip_s,
+            frozen=cell.countdown == "dcf",
+            targets=tuple(one.share for one in cell.vbs_classes) if shared else (),
+            names=tuple(one.name for one in cell.vbs_classes) if shared else (),
+            occupancy=shared.occupancy if shared else NO_SHARING,
+            regulated=shared is not None and shared.algorithm == "regulated",
+        ),
+        class_of,
+        station_of,
+    )
+
+
+def _sharing(scenario: CellScenario) -> dict[str, int]:
+    """Index of the class that shares the AP's queue, by flow."""
+    if not isinstance(scenario.cell.ap.queue, Vbs):
+        return {}
+    classes = scenario.cell.vbs_classes
+    return {name: k for k, one in enumerate(classes) for name in one.flows}
+
+
+def _station_likeness(node: Station) -> Hashable:
+    """What stations must have in common to be alike, besides their connections."""
+    return (
+        node.rate_bps,
+        node.downlink_rate_bps,
+        node.uplink_response_rate_bps,
+        node.downlink_response_rate_bps,
+        node.error_up,
+        node.error_down,
+        node.ack_error_up,
+        node.ack_error_down,
+        node.cwmin,
+        node.cwmax,
+        node.attempts_short,
+    )
+
+
+def _likeness(flow: TcpFlow, sharing: Mapping[str, int]) -> Hashable:
+    """What connections must have in common to be alike."""
+    tcp = flow.tcp
+    return (
+        flow.direction,
+        sharing.get(flow.name),
+        tcp.compound if tcp.congestion == "compound" else None,
+        tcp.window_packets,
+        tcp.delayed_ack,
+        tcp.mss_bytes,
+        tcp.header_bytes,
+        tcp.min_rto_s,
+    )
+
+
+def _access(node: reading.Node) -> Access:
+    # without RTS all frames count as short
+    return Access(node.cwmin, node.cwmax, attempts=node.attempts_short)
+
+
+def _flow_class(
+    cell: reading.Cell,
+    node: Station,
+    flow: TcpFlow,
+    count: int,
+    station: int,
+    sharing: int | None,
+) -> FlowClass:
+    tcp, upload = flow.tcp, flow.is_up
+    return FlowClass(
+        count=count,
+        station=station,
+        upload=upload,
+        down=_frame(
+            cell,
+            tcp.header_bytes if upload else tcp.packet_bytes,
+            node.downlink_rate_bps,
+            node.downlink_response_rate_bps,
+            cell.ap.aifsn,
+            node.ack_error_down if upload else node.error_down,
+        ),
+        up=_frame(
+            cell,
+            tcp.packet_bytes if upload else tcp.header_bytes,
+            node.rate_bps,
+            node.uplink_response_rate_bps,
+            node.aifsn,
+            node.error_up if upload else node.ack_error_up,
+        ),
+        law=_law(tcp),
+        payload_bytes=tcp.mss_bytes,
+        min_rto_s=tcp.min_rto_s,
+        sharing=sharing,
+    )
+
+
+def _frame(
+    cell: reading.Cell,
+    packet_bytes: int,
+    rate_bps: float,
+    response_bps: float,
+    aifsn: int,
+    error: float,
+) -> Frame:
+    data_s = airtime.frame_s(cell, airtime.data_bytes(cell, packet_bytes), rate_bps)
+    exchange_s = airtime.exchange_s(cell, packet_bytes, rate_bps, response_bps, response_bps)
+    return Frame(
+        success_s=exchange_s + airtime.aifs_s(cell, aifsn),
+        failure_s=data_s + airtime.eifs_s(cell, aifsn),
+        error=error,
+    )
+
+
+def _law(tcp: Tcp) -> Law:
+    """How the window moves; Reno's is Compound's without its delay window."""
+    is_compound, compound = tcp.congestion == "compound", tcp.compound
+    return Law(
+        tcp.window_packets,
+        alpha=compound.alpha if is_compound else 0.0,
+        kappa=compound.k,
+        beta=compound.beta if is_compound else 0.5,
+        gamma=compound.gamma_packets,
+        segments_per_ack=tcp.segments_per_ack,
+    )

@@ -1,0 +1,102 @@
+"""A tree of JSON as frozen dataclasses, each class read by its own annotations.
+
+A field is the value under the key of its name, or under that of its metadata ``key`` where the name
+is a word of Python; what JSON cannot say, such as an address, is `Annotated` with the function that
+makes it of the text. What a class does not name is left out, so that a new key of the engine breaks
+no reader; what it names without a default must be there.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, field, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+
+__all__ = ["named", "read_as"]
+
+T = TypeVar("T")
+Reader = Callable[[Any], Any]
+
+
+def _text(value: Any) -> str:
+    """A text; null, where a text may be absent, is the empty one."""
+    return "" if value is None else str(value)
+
+
+PLAIN: Mapping[Any, Reader] = {float: float, str: _text}
+"""How plain values are read; others are taken as they are."""
+
+
+def named(key: str) -> Any:
+    """A field whose key is no name of Python, such as ``class``."""
+    return field(metadata={"key": key})
+
+
+def read_as(kind: type[T], tree: Mapping[str, Any]) -> T:
+    """A tree as a dataclass of this kind, or of the kind below it that its ``kind_of`` chooses.
+
+    Parameters
+    ----------
+    kind : type
+        A dataclass. If it has ``kind_of``, a static method from the tree to a class, that decides.
+    tree : Mapping
+        JSON.
+
+    Raises
+    ------
+    KeyError
+        A key that the kind needs is not there.
+    """
+    choose: Callable[[Mapping[str, Any]], type[T]] | None = getattr(kind, "kind_of", None)
+    chosen: type[Any] = kind if choose is None else choose(tree)
+    values = {}
+    for one in _places(chosen):  # type: ignore[arg-type]
+        if one.key in tree:
+            values[one.name] = one.read(tree[one.key])
+        elif one.required:
+            raise KeyError(f"{chosen.__name__} has no {one.key}")
+    found: T = chosen(**values)
+    return found
+
+
+class _Place(NamedTuple):
+    """Where a field is in the tree, and how its value is read."""
+
+    name: str
+    key: str
+    read: Reader
+    required: bool
+
+
+@cache
+def _places(kind: type) -> tuple[_Place, ...]:
+    hints = get_type_hints(kind, include_extras=True)
+
+    def place(one: "Field[Any]") -> _Place:
+        required = one.default is MISSING and one.default_factory is MISSING
+        key = one.metadata.get("key", one.name)
+        return _Place(one.name, key, _reader(hints[one.name]), required)
+
+    return tuple(place(one) for one in fields(kind))
+
+
+def _reader(hint: Any) -> Reader:
+    """How a value of this type is read."""
+    if is_dataclass(hint):
+        return lambda value: read_as(hint, value)  # type: ignore[arg-type]
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        made: Reader = inner[1]
+        return made
+    if origin in (Union, UnionType):
+        kinds = [one for one in inner if one is not NoneType]
+        known = _reader(kinds[0]) if len(kinds) == 1 else _as_it_is
+        return lambda value: None if value is None else known(value)
+    if origin is tuple:
+        element = _reader(inner[0])
+        return lambda value: tuple(map(element, value))
+    return PLAIN.get(hint, _as_it_is)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value

@@ -1,0 +1,275 @@
+"""Who imports whom: no circles, and no arrow against the order of the rooms.
+
+Every ``import`` of the Python package is read, and every ``crate::`` and ``super::`` path of the
+engine. `docs/architecture.md` says why the rooms stand as they do.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python" / "lasthop"
+ENGINE = ROOT / "crates" / "engine" / "src"
+
+Graph = Mapping[str, Set[str]]
+
+# -- circles -----------------------------------------------------------------------------------
+
+
+def circles(graph: Graph) -> list[list[str]]:
+    """Sets of more than one node each of which leads to all others (Tarjan)."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        number[node] = lowest[node] = len(number)
+        stack.append(node)
+        for other in sorted(graph.get(node, ())):
+            if other not in number:
+                visit(other)
+                lowest[node] = min(lowest[node], lowest[other])
+            elif other in stack:
+                lowest[node] = min(lowest[node], number[other])
+        if lowest[node] == number[node]:
+            at = stack.index(node)
+            members = stack[at:]
+            del stack[at:]
+            if len(members) > 1:
+                found.append(sorted(members))
+
+    for node in sorted(graph):
+        if node not in number:
+            visit(node)
+    return found
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set[str]()}
+    assert circles(graph) == [["a", "b", "c"]]
+    assert circles({"a": {"b", "c"}, "b": {"c"}}) == []
+
+
+# -- Python ------------------------------------------------------------------------------------
+
+FOUNDATIONS = {"_core", "digits", "errors", "typed"}
+"""Rooms that know of nothing else."""
+
+ANSWERS = {*FOUNDATIONS, "caution", "models", "phase", "quantities", "result", "run", "scenario"}
+"""What an answer is made of: scenario, model, engine, result."""
+KEPT = {"ownership", "saving", "store"}
+"""What keeps an answer on disk."""
+
+MAY_IMPORT: Mapping[str, Set[str]] = {
+    **{room: set() for room in FOUNDATIONS},
+    # Models know scenarios as typed values; they never run anything.
+    "stability": {"errors"},
+    "models": {"errors", "stability", "typed"},
+    "caution": {"_core", "channel", "errors", "models"},
+    "channel": {"_core"},
+    "control": {"_core"},
+    "ownership": {"errors"},
+    "phase": {"models"},
+    "quantities": {"_core"},
+    "scenario": {"_core", "errors", "models"},
+    "result": {*ANSWERS - {"result", "run"}, "plot", "saving"},
+    # The engine is called, and calls no model.
+    "run": {"_core", "errors", "result", "scenario"},
+    "predict": {*ANSWERS},
+    "saving": {"errors", "ownership", "quantities"},
+    "store": {"_core", "saving"},
+    "sweep": {*ANSWERS, *KEPT},
+    "swing": {*ANSWERS, "stability"},
+    "compare": {*ANSWERS, "emulation", "plot", "predict", "saving", "swing"},
+    "tuning": {*ANSWERS},
+    "tune": {*ANSWERS, "ownership", "plot", "saving", "tuning"},
+    "linux": {"errors"},
+    "emulation": {*ANSWERS, "linux"},
+    "gateway": {"_core", "control", "errors", "linux", "scenario", "typed"},
+    "plot": {*ANSWERS, "stability", "studies", "swing", "tuning"},
+    "studies": {*ANSWERS, *KEPT, "lasthop", "plot", "predict", "stability"},
+    "lasthop": {*ANSWERS, "compare", "predict", "sweep", "tune"},
+}
+"""Rooms that a room may import; the command line may import all."""
+
+
+def modules() -> dict[str, Path]:
+    """Files of the package by the name of their module."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        inside = path.relative_to(PACKAGE.parent).with_suffix("")
+        found[".".join(inside.parts).removesuffix(".__init__")] = path
+    return found
+
+
+def imported(node: ast.AST) -> Iterator[str]:
+    """What is imported at run time, also inside functions; for types alone does not count."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(child, ast.Import):
+            yield from (each.name for each in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            assert child.level == 0, f"a relative import in line {child.lineno}"
+            yield from (f"{child.module}.{each.name}" for each in child.names)
+        elif isinstance(child, ast.Call) and ast.unparse(child.func) == "import_module":
+            assert isinstance(child.args[0], ast.JoinedStr), "imported by a name made elsewhere"
+            yield ast.unparse(child.args[0]).split("'")[1].split("{")[0].rstrip(".")
+        yield from imported(child)
+
+
+def is_ours(module: str) -> bool:
+    """Whether a module is of this package."""
+    return module.split(".")[0] == "lasthop"
+
+
+@pytest.fixture(scope="module")
+def python() -> Graph:
+    """Modules of the package, and the modules that each imports."""
+    known = modules()
+    graph = {}
+    for name, path in known.items():
+        ours = filter(is_ours, imported(ast.parse(path.read_text())))
+        graph[name] = {
+            each if each in known or each == "lasthop._core" else each.rpartition(".")[0]
+            for each in ours
+        } - {name}
+    return graph
+
+
+def room_of(module: str) -> str:
+    """The package or file right below `lasthop`."""
+    return module.split(".")[1] if "." in module else module
+
+
+def test_python_has_no_circle(python: Graph) -> None:
+    assert circles(python) == []
+
+
+def test_every_room_of_python_is_in_the_table(python: Graph) -> None:
+    assert {room_of(module) for module in python} == {*MAY_IMPORT, "cli"} - {"_core"}
+
+
+def test_no_room_of_python_imports_one_that_it_must_not_know(python: Graph) -> None:
+    wrong = [
+        f"{module} imports {other}"
+        for module, others in python.items()
+        for other in others
+        if room_of(module) not in (room_of(other), "cli")
+        and room_of(other) not in MAY_IMPORT[room_of(module)]
+    ]
+    assert wrong == []
+
+
+def test_a_table_of_rooms_that_may_import_has_no_circle() -> None:
+    """But that an answer may draw and save itself, and what draws it knows answers."""
+    upward = {"plot", "saving"}
+    rooms = {room: set(others) - upward for room, others in MAY_IMPORT.items()}
+    assert circles(rooms) == []
+
+
+# -- Rust --------------------------------------------------------------------------------------
+
+ORDER = (
+    {"kernel", "error", "notation", "quantities"},
+    {"control", "channel", "packet"},
+    {"tcp", "mac", "queue", "app", "link"},
+    {"cell", "conflict", "bottleneck"},
+    {"scenario"},
+    {"world"},
+    {"record", "measure", "estimate"},
+    {"replication", "pcapng", "result"},
+    {"run"},
+)
+"""Rooms of the engine from the ground up: none knows of one above it. [level]"""
+
+STILL_WRONG = {
+    "app -> scenario",
+    "link -> scenario",
+    "mac -> scenario",
+    "queue -> scenario",
+    "tcp -> scenario",
+    "world -> measure",
+    "world -> record",
+}
+"""Arrows that go up today: this list may only become shorter."""
+
+STILL_CIRCLES = 1
+"""Circles of rooms: this number may only become smaller."""
+
+
+def rooms_of_engine() -> dict[str, set[str]]:
+    """Rooms of the engine, and the rooms that each names; tests and comments do not count."""
+    graph: dict[str, set[str]] = {}
+    for path in ENGINE.rglob("*.rs"):
+        inside = path.relative_to(ENGINE).with_suffix("").parts
+        if inside == ("lib",) or "tests" in inside:
+            continue
+        module = inside[:-1] if inside[-1] == "mod" else inside
+        graph.setdefault(module[0], set()).update(rooms_named(path.read_text(), module))
+    return {room: others & set(graph) - {room} for room, others in graph.items()}
+
+
+def rooms_named(text: str, module: tuple[str, ...]) -> Iterator[str]:
+    """First names behind `crate::`, and behind as many `super::` as lead to the crate."""
+    code = re.sub(r"//.*", "", text.partition("#[cfg(test)]\nmod ")[0])
+    for supers, names in re.findall(r"\b(crate|super(?:::super)*)::(\w+|\{[^;]*\})", code):
+        up = supers.count("super")
+        if supers == "crate" or up == len(module):
+            yield from first_names(names)
+
+
+def first_names(names: str) -> Iterator[str]:
+    """First names of the paths in a list `{a::b, c::{d, e}}`, or the one name itself."""
+    if not names.startswith("{"):
+        yield names
+        return
+    depth, name = 0, ""
+    for letter in names[1:]:
+        if letter in ",}" and depth == 0:
+            yield re.split(r"::|\s", name.strip())[0]
+            name = ""
+            continue
+        depth += (letter == "{") - (letter == "}")
+        name += letter
+
+
+def going_up(graph: Mapping[str, Iterable[str]]) -> set[str]:
+    """Arrows from a room to one above it."""
+    level = {room: at for at, rooms in enumerate(ORDER) for room in rooms}
+    return {
+        f"{room} -> {other}"
+        for room, others in graph.items()
+        for other in others
+        if level[other] > level[room]
+    }
+
+
+def test_paths_of_rust_are_read() -> None:
+    text = """
+use crate::kernel::time::Span; // and crate::comment
+use crate::{queue::{red::Red, Queue}, tcp};
+use super::super::mac::Cell;
+use super::inside;
+fn f() -> crate::link::Link {}
+#[cfg(test)]
+mod tests { use crate::scenario::parse; }
+"""
+    assert set(rooms_named(text, ("world", "flow"))) == {"kernel", "queue", "tcp", "mac", "link"}
+
+
+def test_every_room_of_the_engine_is_in_the_table() -> None:
+    assert set(rooms_of_engine()) <= set().union(*ORDER)
+
+
+def test_no_room_of_the_engine_knows_one_above_it() -> None:
+    assert going_up(rooms_of_engine()) <= STILL_WRONG
+
+
+def test_rooms_of_the_engine_have_no_circle() -> None:
+    assert len(circles(rooms_of_engine())) <= STILL_CIRCLES

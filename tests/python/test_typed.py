@@ -1,0 +1,101 @@
+"""A checked scenario as typed values."""
+
+from dataclasses import FrozenInstanceError, dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lasthop as lh
+from lasthop.models.reading import (
+    CellScenario,
+    CsmaScenario,
+    Queue,
+    Red,
+    SensorFlow,
+    TcpFlow,
+    Udp,
+    read,
+)
+from lasthop.typed import named, read_as
+
+from .conftest import EXAMPLES, SMALL
+
+SENSOR = '[station.meter]\nsensor_up = { every = "2 s", transport = "udp", size = "100 B" }\n'
+ROUTER = """\
+duration = "9 s"
+flow = { a = {}, call = { udp = "64 kbps" } }
+dumbbell = { bottleneck = "10 Mbps", rtt = "40 ms" }
+queue = { limit = 50, red = { min_th = 5, max_th = 15, ecn = true } }
+"""
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """What has every kind of field."""
+
+    width_m: float
+    books: tuple[str, ...]
+    owner: str
+    class_name: str = named("class")
+    lamp_w: float | None = None
+
+
+def test_a_field_is_the_value_under_its_key() -> None:
+    found = read_as(Shelf, {"width_m": 1, "books": ["a"], "owner": None, "class": "oak", "new": 3})
+    assert found == Shelf(1.0, ("a",), "", "oak")
+    assert isinstance(found.width_m, float)
+
+
+def test_a_key_that_is_needed_and_not_there_is_named() -> None:
+    with pytest.raises(KeyError, match="Shelf has no books"):
+        read_as(Shelf, {"width_m": 1.0, "owner": "me", "class": "oak"})
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_example_is_read(path: Path) -> None:
+    scenario = lh.Scenario(path)
+    typed = scenario.typed
+    assert typed.name == scenario["name"]
+    assert [flow.name for flow in typed.flows] == [flow["name"] for flow in scenario["flows"]]
+    assert isinstance(typed, CellScenario) == (scenario["cell"] is not None)
+    assert isinstance(typed, CsmaScenario) == bool(scenario.get("csma"))
+
+
+def test_a_scenario_is_read_once() -> None:
+    scenario = lh.Scenario(SMALL)
+    assert scenario.typed is scenario.typed
+    assert read(scenario.typed) is scenario.typed
+    with pytest.raises(FrozenInstanceError):
+        scenario.typed.name = "other"  # type: ignore[misc]
+
+
+def test_flows_are_of_the_kind_of_what_carries_them() -> None:
+    small = lh.Scenario(SMALL + SENSOR).typed
+    kinds = {type(flow) for flow in small.flows}
+    assert kinds == {TcpFlow, SensorFlow}
+    assert {small.flow_key(flow) for flow in small.flows} == {
+        "station.near.download",
+        "station.far.upload",
+        "station.meter.sensor_up",
+    }
+    [report] = [flow for flow in small.flows if isinstance(flow, SensorFlow)]
+    assert isinstance(report.transport, Udp)
+    assert report.transport.payload_bytes == 100
+
+
+def test_wired_flows_have_no_station_and_links_their_discipline() -> None:
+    router = lh.Scenario(ROUTER).typed
+    assert router.is_network
+    assert {flow.station for flow in router.flows} == {""}
+    assert [flow.udp.rate_bps for flow in router.udp_flows] == [64_000.0]
+    queues: dict[str, Any] = {link.name: link.queue for link in router.links}
+    assert isinstance(queues["bottleneck"], Red)
+    assert queues["bottleneck"].ecn
+
+
+def test_a_discipline_that_no_model_knows_has_a_name() -> None:
+    scenario = lh.Scenario(SMALL, {"cell.ap_queue": "{ codel = {} }"}).typed
+    assert isinstance(scenario, CellScenario)
+    assert type(scenario.cell.ap.queue) is Queue
+    assert scenario.cell.ap.queue.discipline == "codel"
