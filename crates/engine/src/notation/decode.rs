@@ -6,7 +6,6 @@ use super::table::{Default, Grammar, Key, Kind, Table};
 use super::tree::{Data, Item, join};
 use super::units;
 use super::value::{Value, allowed, check};
-use crate::kernel::time::Span;
 
 /// A table of the file, decoded. What was refused is absent.
 pub struct Section {
@@ -348,45 +347,9 @@ impl Section {
 }
 
 impl Entry {
-    pub(crate) fn count(&self) -> Option<u64> {
-        match self.value {
-            Value::Count(count) => Some(count),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn duration(&self) -> Option<Span> {
-        match self.value {
-            Value::Duration(span) => Some(span),
-            _ => None,
-        }
-    }
-
     pub(crate) fn rate(&self) -> Option<u64> {
         match self.value {
             Value::Rate(bps) => Some(bps),
-            _ => None,
-        }
-    }
-
-    /// [mm]
-    pub(crate) fn length(&self) -> Option<u64> {
-        match self.value {
-            Value::Length(mm) => Some(mm),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn names(&self) -> Option<&[String]> {
-        match &self.value {
-            Value::Names(names) => Some(names),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn number(&self) -> Option<f64> {
-        match self.value {
-            Value::Number(number) => Some(number),
             _ => None,
         }
     }
@@ -401,13 +364,6 @@ impl Entry {
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn word(&self) -> Option<&'static str> {
-        match self.value {
-            Value::Word(word) => Some(word),
             _ => None,
         }
     }

@@ -7,14 +7,14 @@ pub(crate) const DEEPEST: usize = 16;
 
 /// A value and where its key stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Item {
+pub struct Item {
     pub(crate) origin: Origin,
     pub(crate) data: Data,
 }
 
 /// What a value is.
 #[derive(Clone, Debug)]
-pub(crate) enum Data {
+pub enum Data {
     /// Keys in order of the file, without duplicates.
     Table(Vec<(String, Item)>),
     /// Items in order; what stands in them is kept where it is no table.
@@ -29,7 +29,7 @@ pub(crate) enum Data {
 
 /// A number as written, and what it means.
 #[derive(Clone, Debug)]
-pub(crate) struct Number {
+pub struct Number {
     pub(crate) text: String,
     pub(crate) value: f64,
     /// The value if it is a whole number that is exactly known.

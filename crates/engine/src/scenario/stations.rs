@@ -104,7 +104,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     }
     check_unique(root, problems);
     let per_table: Option<Vec<u64>> = root
-        .named("station")
+        .tables(RootKeys::station)
         .iter()
         .map(|(_, s)| Some(flows(s)?.saturating_mul(count(s))))
         .collect();

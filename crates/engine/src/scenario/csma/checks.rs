@@ -1,9 +1,13 @@
 //! What tables of a file with or without `[csma]` must satisfy together.
 
+use super::super::model::Record;
+use super::super::root::RootKeys;
+use super::super::wired::{FlowTable, Hosts};
 use super::assemble::{distance, names, position};
 use super::effect;
-use crate::conflict::CsmaLinkTable;
-use crate::notation::decode::{Entry, Section};
+use crate::app::{Gaps, SourceRate, WiredDatagrams};
+use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable};
+use crate::notation::decode::{Entry, Said, Section};
 use crate::notation::problem::{Problems, did_you_mean, one_line};
 use crate::notation::tree::{Data, Item};
 use crate::notation::units::{self, LENGTH, TIME};
@@ -13,7 +17,14 @@ use crate::notation::value::{NAMES, fault_of_name};
 const MOST_LINKS: usize = 5_000;
 
 /// Tables of other networks.
-const OTHERS: [&str; 6] = ["cell", "station", "dumbbell", "parking_lot", "wire", "vsb"];
+const OTHERS: [&str; 6] = [
+    RootKeys::cell.name(),
+    RootKeys::station.name(),
+    RootKeys::dumbbell.name(),
+    RootKeys::parking_lot.name(),
+    RootKeys::wire.name(),
+    RootKeys::vsb.name(),
+];
 
 /// No cell and no shape stands beside the conflict graph. What does is refused once and taken away,
 /// so that nothing else is said of it.
@@ -21,8 +32,9 @@ pub(in super::super) fn leave_alone(root: &mut Item, problems: &mut Problems) {
     let Data::Table(tables) = &mut root.data else {
         return;
     };
-    let is_table =
-        |(name, item): &(String, Item)| name == "csma" && matches!(item.data, Data::Table(_));
+    let is_table = |(name, item): &(String, Item)| {
+        name == RootKeys::csma.name() && matches!(item.data, Data::Table(_))
+    };
     if !tables.iter().any(is_table) {
         return;
     }
@@ -43,12 +55,16 @@ pub(in super::super) fn leave_alone(root: &mut Item, problems: &mut Problems) {
 
 /// What tables of a file with or without `[csma]` must satisfy together.
 pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
-    let Some(csma) = root.table("csma") else {
-        if root.lacks("csma") {
+    let Some(csma) = root.inside(RootKeys::csma) else {
+        if root.lacks(RootKeys::csma.name()) {
             return;
         }
-        for (_, flow) in root.named("flow") {
-            let keys = ["route", "weight", "marginal_utility"];
+        for (_, flow) in root.tables(RootKeys::flow) {
+            let keys = [
+                FlowTable::route.name(),
+                FlowTable::weight.name(),
+                FlowTable::marginal_utility.name(),
+            ];
             for entry in keys.iter().filter_map(|key| flow.entry(key)) {
                 let message = "without `csma`; needed are wireless links [csma.link.NAME]";
                 problems.add(entry.origin, &entry.path, message.to_owned());
@@ -61,23 +77,22 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
         return;
     };
     check_links(csma, problems);
-    for (_, flow) in root.named("flow") {
+    for (_, flow) in root.tables(RootKeys::flow) {
         check_flow(csma, flow, problems);
     }
-    if root.named("flow").is_empty() && !root.lacks("flow") {
+    if root.tables(RootKeys::flow).is_empty() && !root.lacks(RootKeys::flow.name()) {
         let message = "missing; needed are tables [flow.NAME] with a route".to_owned();
-        problems.add(csma.origin, "flow", message);
+        problems.add(csma.origin, RootKeys::flow.name(), message);
     }
     let has_tcp = root
-        .named("flow")
+        .tables(RootKeys::flow)
         .iter()
-        .any(|(_, flow)| flow.table("udp").is_none());
+        .any(|(_, flow)| flow.inside(FlowTable::udp).is_none());
     check_rules(csma, has_tcp, problems);
     effect::check(root, csma, has_tcp, problems);
-    if let Some(frames) = root
-        .table("record")
-        .and_then(|record| record.entry("frames"))
-        && frames.count() != Some(0)
+    if let Some(record) = root.inside(RootKeys::record)
+        && let Some(frames) = record.said(Record::frames)
+        && frames.value != 0
     {
         let message = "beside `csma`; a capture is of the frames of a cell".to_owned();
         problems.add(frames.origin, &frames.path, message);
@@ -85,33 +100,38 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
 }
 
 fn check_links(csma: &Section, problems: &mut Problems) {
-    let links = csma.named("link");
+    let links = csma.tables(CsmaTable::link);
     if links.len() > MOST_LINKS {
         let message = format!("{} links; allowed are at most {MOST_LINKS}", links.len());
         problems.add(csma.origin, "csma.link", message);
     }
-    for (name, section) in links.iter().chain(csma.named("node")) {
+    for (name, section) in links.iter().chain(csma.tables(CsmaTable::node)) {
         if let Some(fault) = fault_of_name(name) {
             let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
             problems.add(section.origin, &section.path, message);
         }
     }
     for (name, link) in links {
-        let ends = [link.entry("from"), link.entry("to")];
+        let ends = [link.said(CsmaLinkTable::from), link.said(CsmaLinkTable::to)];
         let given = ends.iter().flatten().count();
-        if given == 1 && !link.lacks("from") && !link.lacks("to") {
+        if given == 1 && !lacks_end(link) {
             let message = "has one end; needed are `from` and `to`, or neither".to_owned();
             problems.add(link.origin, &link.path, message);
         }
         check_others(name, link, links, given > 0, problems);
-        for entry in ends.into_iter().flatten() {
-            if let Some(node) = entry.text() {
-                known(entry, node, csma.named("node"), "node", problems);
+        for end in ends.iter().flatten() {
+            if let Some(node) = &end.value {
+                known(end, node, csma.tables(CsmaTable::node), "node", problems);
             }
         }
         check_length(csma, link, problems);
     }
     check_mixture(csma, problems);
+}
+
+/// Whether there has been a complaint about one of its ends.
+fn lacks_end(link: &Section) -> bool {
+    link.lacks(CsmaLinkTable::from.name()) || link.lacks(CsmaLinkTable::to.name())
 }
 
 /// The links that a link names are there, and others.
@@ -124,7 +144,7 @@ fn check_others(
 ) {
     for listing in [CsmaLinkTable::conflicts, CsmaLinkTable::disturbs] {
         let key = listing.name();
-        let Some(entry) = link.entry(key) else {
+        let Some(entry) = link.said(listing) else {
             continue;
         };
         if placed {
@@ -136,7 +156,7 @@ fn check_others(
                 let message = format!("\"{name}\" is the link itself; allowed are other links");
                 problems.add(entry.origin, &entry.path, message);
             } else {
-                known(entry, other, links, "wireless link", problems);
+                known(&entry, other, links, "wireless link", problems);
             }
         }
     }
@@ -147,7 +167,7 @@ fn check_others(
         listed(link, other) || theirs.is_some_and(|(_, section)| listed(section, name))
     };
     if let (Some(entry), Some(heard)) = (
-        link.entry("disturbs"),
+        link.said(CsmaLinkTable::disturbs),
         names(link, CsmaLinkTable::disturbs).iter().find(hears),
     ) {
         let message =
@@ -158,8 +178,10 @@ fn check_others(
 
 /// Either all links have nodes or none has: a link with neither would be in nobody's range.
 fn check_mixture(csma: &Section, problems: &mut Problems) {
-    let links = csma.named("link");
-    let placed = |link: &Section| link.entry("from").is_some() || link.lacks("from");
+    let links = csma.tables(CsmaTable::link);
+    let placed = |link: &Section| {
+        link.said(CsmaLinkTable::from).is_some() || link.lacks(CsmaLinkTable::from.name())
+    };
     if let (true, Some((_, link))) = (
         links.iter().any(|(_, link)| placed(link)),
         links.iter().find(|(_, link)| !placed(link)),
@@ -168,7 +190,7 @@ fn check_mixture(csma: &Section, problems: &mut Problems) {
         problems.add(link.origin, &link.path, message.to_owned());
     }
     if !links.iter().any(|(_, link)| placed(link))
-        && let Some((_, node)) = csma.named("node").first()
+        && let Some((_, node)) = csma.tables(CsmaTable::node).first()
     {
         let message = "no link begins or ends at a node; needed are `from` and `to` of links";
         problems.add(node.origin, &node.path, message.to_owned());
@@ -202,15 +224,17 @@ fn known(
 }
 
 fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
-    let (from, to) = (link.entry("from"), link.entry("to"));
+    let (from, to) = (link.said(CsmaLinkTable::from), link.said(CsmaLinkTable::to));
     if let (Some(from), Some(to)) = (from, to)
-        && from.text() == to.text()
+        && from.value == to.value
     {
         let message = format!("{} is its other end too; allowed is another node", to.shown);
         problems.add(to.origin, &to.path, message);
         return;
     }
-    let range = csma.entry("transmission_range").and_then(Entry::length);
+    let range = csma
+        .said(CsmaTable::transmission_range)
+        .map(|range| range.value.0);
     if let (Some(from), Some(to), Some(range)) = (
         position(csma, link, CsmaLinkTable::from),
         position(csma, link, CsmaLinkTable::to),
@@ -227,15 +251,23 @@ fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
 }
 
 fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
-    if flow.entry("route").is_none() {
-        if !flow.lacks("route") {
+    if flow.said(FlowTable::route).is_none() {
+        if !flow.lacks(FlowTable::route.name()) {
             let message = "without a route; needed beside `csma` is a list of its links";
             problems.add(flow.origin, &flow.path, message.to_owned());
         }
         return;
     }
-    let of_hosts = ["access", "access_spread", "jitter", "rtt", "rtt_spread"];
-    for key in ["from", "to"].into_iter().chain(of_hosts) {
+    let of_wires = [
+        FlowTable::from.name(),
+        FlowTable::to.name(),
+        Hosts::access.name(),
+        Hosts::access_spread.name(),
+        Hosts::jitter.name(),
+        Hosts::rtt.name(),
+        Hosts::rtt_spread.name(),
+    ];
+    for key in of_wires {
         if let Some(entry) = flow.entry(key) {
             let message = format!(
                 "{} is of flows between wired nodes, not on a route",
@@ -244,11 +276,11 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
             problems.add(entry.origin, &entry.path, message);
         }
     }
-    if let Some(table) = flow.table("web") {
+    if let Some(table) = flow.inside(FlowTable::web) {
         let message = "beside `route`; allowed is bulk TCP, or udp".to_owned();
         problems.add(table.origin, &table.path, message);
     }
-    if let Some(entry) = flow.entry("segments") {
+    if let Some(entry) = flow.said(FlowTable::segments) {
         let message = format!(
             "{} is of flows that end; a flow on a route has no end, but `stop`",
             entry.shown
@@ -259,9 +291,9 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
 }
 
 /// The rate of a datagram source that has none.
-fn greedy(flow: &Section) -> Option<&Entry> {
-    let rate = flow.table("udp")?.entry("rate")?;
-    (rate.word() == Some("greedy")).then_some(rate)
+fn greedy(flow: &Section) -> Option<Said<'_, Option<SourceRate>>> {
+    let rate = flow.inside(FlowTable::udp)?.said(WiredDatagrams::rate);
+    rate.filter(|rate| rate.value == Some(SourceRate::Greedy))
 }
 
 /// A greedy source fills a queue that lets it.
@@ -269,16 +301,21 @@ fn check_greedy(csma: &Section, flow: &Section, problems: &mut Problems) {
     let Some(rate) = greedy(flow) else {
         return;
     };
-    let arrivals = flow.table("udp").and_then(|udp| udp.entry("arrivals"));
-    let first = flow.entry("route").and_then(|route| route.names()?.first());
-    let on_air = |name: &String| csma.named("link").iter().any(|(link, _)| link == name);
-    let adaptive = csma.entry("access").and_then(Entry::word) == Some("adaptive");
-    let aqm = csma.entry("aqm").and_then(Entry::flag) == Some(true);
-    let message = if arrivals.and_then(Entry::word) == Some("poisson") {
+    let source = flow.inside(FlowTable::udp);
+    let arrivals = source.and_then(|source| source.said(WiredDatagrams::arrivals));
+    let route = flow.said(FlowTable::route).and_then(|route| route.value);
+    let first = route.as_ref().and_then(|route| route.first());
+    let on_air = |name: &String| {
+        let mut links = csma.tables(CsmaTable::link).iter();
+        links.any(|(link, _)| link == name)
+    };
+    let access = csma.said(CsmaTable::access).map(|access| access.value);
+    let has_aqm = csma.said(CsmaTable::aqm).is_some_and(|aqm| aqm.value);
+    let message = if arrivals.is_some_and(|gaps| gaps.value == Gaps::Poisson) {
         "\"greedy\" contradicts arrivals = \"poisson\"; allowed is one of the two"
     } else if !first.is_some_and(on_air) {
         "greedy, but the route does not begin with a wireless link; allowed is a rate"
-    } else if adaptive && aqm {
+    } else if access == Some(AccessWord::Adaptive) && has_aqm {
         "greedy, so that it fills its queue to the limit, which csma.aqm would not let it; \
          allowed is a rate, or aqm = false"
     } else {
@@ -288,29 +325,27 @@ fn check_greedy(csma: &Section, flow: &Section, problems: &mut Problems) {
 }
 
 fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
-    let word = |key: &str| csma.entry(key).and_then(Entry::word);
-    let count = |key: &str| csma.entry(key).and_then(Entry::count);
-    if let (Some(least), Some(most), Some(entry)) =
-        (count("cwmin"), count("cwmax"), csma.entry("cwmax"))
-        && most < least
+    if let (Some(least), Some(most)) = (csma.said(CsmaTable::cwmin), csma.said(CsmaTable::cwmax))
+        && most.value < least.value
     {
-        let message = format!("{most} is less than cwmin; allowed is at least {least}");
-        problems.add(entry.origin, &entry.path, message);
+        let message = format!(
+            "{} is less than cwmin; allowed is at least {}",
+            most.value, least.value
+        );
+        problems.add(most.origin, &most.path, message);
     }
-    let duration = |key: &str| csma.entry(key).and_then(Entry::duration);
-    if let (Some(difs), Some(eifs), Some(entry)) =
-        (duration("difs"), duration("eifs"), csma.entry("eifs"))
-        && eifs < difs
+    if let (Some(difs), Some(eifs)) = (csma.said(CsmaTable::difs), csma.said(CsmaTable::eifs))
+        && eifs.value < difs.value
     {
         let message = format!(
             "{} is less than difs; allowed is at least {}",
-            entry.shown,
-            units::show(difs.0, TIME)
+            eifs.shown,
+            units::show(difs.value.0, TIME)
         );
-        problems.add(entry.origin, &entry.path, message);
+        problems.add(eifs.origin, &eifs.path, message);
     }
-    if let Some(fairness) = csma.given("fairness")
-        && fairness.number().is_some_and(|value| value <= 0.0)
+    if let Some(fairness) = csma.said(CsmaTable::fairness)
+        && fairness.value <= 0.0
     {
         let message = format!(
             "{} makes a utility that is not strictly concave; allowed is a number above 0",
@@ -318,7 +353,9 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
         );
         problems.add(fairness.origin, &fairness.path, message);
     }
-    if let (Some(fairness), Some(_)) = (csma.given("fairness"), csma.given("marginal_utility")) {
+    if let Some(fairness) = csma.said(CsmaTable::fairness)
+        && csma.said(CsmaTable::marginal_utility).is_some()
+    {
         let message = format!(
             "{} beside marginal_utility, which says what rates are worth; allowed is one of the two",
             fairness.shown
@@ -326,30 +363,34 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
         problems.add(fairness.origin, &fairness.path, message);
     }
     check_ranges(csma, problems);
-    let aqm = csma.entry("aqm");
+    let access = csma.said(CsmaTable::access).map(|access| access.value);
+    let connections = csma.said(CsmaTable::connections).map(|word| word.value);
     if has_tcp
-        && word("access") == Some("adaptive")
-        && aqm.and_then(Entry::flag) == Some(false)
-        && word("connections") == Some("one")
-        && word("r_max") == Some("unlimited")
-        && let Some(aqm) = aqm
+        && access == Some(AccessWord::Adaptive)
+        && connections == Some(ConnectionsWord::One)
+        && csma
+            .said(CsmaTable::r_max)
+            .is_some_and(|most| most.value.is_none())
+        && let Some(aqm) = csma.said(CsmaTable::aqm).filter(|aqm| !aqm.value)
     {
         let message = "without it and with one connection r grows without bound; needed is r_max";
-        problems.add(aqm.origin, "csma.aqm", message.to_owned());
+        problems.add(
+            aqm.origin,
+            &csma.path(CsmaTable::aqm.name()),
+            message.to_owned(),
+        );
     }
 }
 
 /// A frame that can be received is sensed.
 fn check_ranges(csma: &Section, problems: &mut Problems) {
-    let [sensing, transmission] =
-        ["sensing_range", "transmission_range"].map(|key| csma.entry(key));
+    let sensing = csma.said(CsmaTable::sensing_range);
+    let transmission = csma.said(CsmaTable::transmission_range);
     let (Some(sensing), Some(transmission)) = (sensing, transmission) else {
         return;
     };
-    let (Some(sensed), Some(received)) = (sensing.length(), transmission.length()) else {
-        return;
-    };
-    if sensed >= received || csma.named("node").is_empty() {
+    let (sensed, received) = (sensing.value.0, transmission.value.0);
+    if sensed >= received || csma.tables(CsmaTable::node).is_empty() {
         return;
     }
     let (entry, bound) = match sensing.given {

@@ -2,80 +2,132 @@
 //! refused; but where a setting over the file chose the access or the connections, what the file says
 //! for the other ones stays, so that one file serves all.
 
+use super::super::root::RootKeys;
+use super::super::wired::FlowTable;
+use crate::conflict::{AccessWord, ConnectionsWord, CsmaAcks, CsmaLinkTable, CsmaTable};
 use crate::notation::decode::{Entry, Section};
 use crate::notation::problem::{Origin, Problems};
 
 /// How r follows the queue, and what hangs on r.
-const PRICES: [&str; 5] = ["beta", "r_per_packet", "queue_unit", "r_interval", "r_max"];
+const PRICES: [&str; 5] = [
+    CsmaTable::beta.name(),
+    CsmaTable::r_per_packet.name(),
+    CsmaTable::queue_unit.name(),
+    CsmaTable::r_interval.name(),
+    CsmaTable::r_max.name(),
+];
 
 /// What hangs on the queues if each link has an r of its own.
-const QUEUES: [&str; 3] = ["r_per_packet", "queue_unit", "r_max"];
+const QUEUES: [&str; 3] = [
+    CsmaTable::r_per_packet.name(),
+    CsmaTable::queue_unit.name(),
+    CsmaTable::r_max.name(),
+];
 
 /// How a user follows the number of connections that is asked for.
-const SEVERAL: [&str; 4] = ["k", "connections_interval", "rounding", "smoothing"];
+const SEVERAL: [&str; 4] = [
+    CsmaTable::k.name(),
+    CsmaTable::connections_interval.name(),
+    CsmaTable::rounding.name(),
+    CsmaTable::smoothing.name(),
+];
 
 /// What makes a utility, of all flows and of one.
-const UTILITIES: [&str; 2] = ["fairness", "marginal_utility"];
-const OWN_UTILITIES: [&str; 2] = ["weight", "marginal_utility"];
+const UTILITIES: [&str; 2] = [
+    CsmaTable::fairness.name(),
+    CsmaTable::marginal_utility.name(),
+];
+const OWN_UTILITIES: [&str; 2] = [FlowTable::weight.name(), FlowTable::marginal_utility.name()];
 
-const SLOTS: [&str; 5] = ["slot", "difs", "eifs", "cwmin", "cwmax"];
-const RANGES: [&str; 3] = ["transmission_range", "sensing_range", "interference_range"];
+const SLOTS: [&str; 5] = [
+    CsmaTable::slot.name(),
+    CsmaTable::difs.name(),
+    CsmaTable::eifs.name(),
+    CsmaTable::cwmin.name(),
+    CsmaTable::cwmax.name(),
+];
+const RANGES: [&str; 3] = [
+    CsmaTable::transmission_range.name(),
+    CsmaTable::sensing_range.name(),
+    CsmaTable::interference_range.name(),
+];
+
+// What may leave a setting without effect.
+const ACCESS: &str = CsmaTable::access.name();
+const CONNECTIONS: &str = CsmaTable::connections.name();
+const LINK: &str = CsmaTable::link.name();
+const NODE: &str = CsmaTable::node.name();
+const FLOW: &str = RootKeys::flow.name();
 
 /// Checks `[csma]` and the flows; `has_tcp` if one of these is TCP.
 pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mut Problems) {
-    let word = |key: &str| csma.entry(key).and_then(Entry::word);
-    let (Some(access), Some(connections)) = (word("access"), word("connections")) else {
+    let access = csma.said(CsmaTable::access);
+    let (Some(access), Some(connections)) = (access, csma.said(CsmaTable::connections)) else {
         return;
     };
+    let (access, connections) = (access.value, connections.value);
+    let is_adaptive = access == AccessWord::Adaptive;
     let mut idle = Idle {
         root,
         csma,
         problems,
     };
-    if access != "adaptive" {
+    if !is_adaptive {
         idle.refuse_prices(connections);
     } else if !has_tcp {
         let needed = "a flow of TCP";
-        idle.refuse(&SEVERAL, "flow", needed);
-        idle.refuse(&UTILITIES, "flow", needed);
-        if connections != "one" {
-            idle.refuse(&["connections"], "flow", needed);
+        idle.refuse(&SEVERAL, FLOW, needed);
+        idle.refuse(&UTILITIES, FLOW, needed);
+        if connections != ConnectionsWord::One {
+            idle.refuse(&[CONNECTIONS], FLOW, needed);
         }
-    } else if connections == "one" {
+    } else if connections == ConnectionsWord::One {
         let needed = "csma.connections = \"rtt\" or \"utility\"";
-        idle.refuse(&SEVERAL, "connections", needed);
+        idle.refuse(&SEVERAL, CONNECTIONS, needed);
     }
-    if access == "adaptive" && connections == "utility" {
-        for (_, flow) in root.named("flow") {
-            if flow.table("udp").is_some() {
-                idle.refuse_in(flow, &OWN_UTILITIES, "flow", "a flow of TCP");
+    if is_adaptive && connections == ConnectionsWord::Utility {
+        for (_, flow) in root.tables(RootKeys::flow) {
+            if flow.inside(FlowTable::udp).is_some() {
+                idle.refuse_in(flow, &OWN_UTILITIES, FLOW, "a flow of TCP");
             }
         }
-    } else if access == "adaptive" {
+    } else if is_adaptive {
         let needed = "csma.connections = \"utility\"";
         if has_tcp {
-            idle.refuse(&UTILITIES, "connections", needed);
+            idle.refuse(&UTILITIES, CONNECTIONS, needed);
         }
-        idle.refuse_of_flows(&OWN_UTILITIES, "connections", needed);
+        idle.refuse_of_flows(&OWN_UTILITIES, CONNECTIONS, needed);
     }
-    let links = csma.named("link");
-    if access == "adaptive" && links.iter().all(|(_, link)| link.entry("r").is_some()) {
-        idle.refuse(&QUEUES, "link", "a link without an r of its own");
+    let links = csma.tables(CsmaTable::link);
+    if is_adaptive
+        && links
+            .iter()
+            .all(|(_, link)| link.said(CsmaLinkTable::r).is_some())
+    {
+        idle.refuse(&QUEUES, LINK, "a link without an r of its own");
     }
-    if access != "legacy" {
-        idle.refuse(&["access_intensity"], "access", "csma.access = \"legacy\"");
+    if access != AccessWord::Legacy {
+        idle.refuse(
+            &[CsmaTable::access_intensity.name()],
+            ACCESS,
+            "csma.access = \"legacy\"",
+        );
     }
-    if access == "dcf" {
+    if access == AccessWord::Dcf {
         let needed = "csma.access = \"adaptive\" or \"legacy\"";
-        idle.refuse(&["backoff"], "access", needed);
+        idle.refuse(&[CsmaTable::backoff.name()], ACCESS, needed);
     } else {
-        idle.refuse(&SLOTS, "access", "csma.access = \"dcf\"");
+        idle.refuse(&SLOTS, ACCESS, "csma.access = \"dcf\"");
     }
-    if csma.named("node").is_empty() {
-        idle.refuse(&RANGES, "node", "nodes with positions, [csma.node.NAME]");
+    if csma.tables(CsmaTable::node).is_empty() {
+        idle.refuse(&RANGES, NODE, "nodes with positions, [csma.node.NAME]");
     }
-    if !has_tcp && word("acks") == Some("contend") {
-        idle.refuse(&["acks"], "flow", "a flow of TCP");
+    if !has_tcp
+        && csma
+            .said(CsmaTable::acks)
+            .is_some_and(|acks| acks.value == CsmaAcks::Contend)
+    {
+        idle.refuse(&[CsmaTable::acks.name()], FLOW, "a flow of TCP");
     }
 }
 
@@ -87,21 +139,21 @@ struct Idle<'a, 'p, 's> {
 
 impl Idle<'_, '_, '_> {
     /// Without adaptive access there are no prices: one connection a flow, and no AQM.
-    fn refuse_prices(&mut self, connections: &str) {
+    fn refuse_prices(&mut self, connections: ConnectionsWord) {
         let needed = "csma.access = \"adaptive\"";
-        self.refuse(&PRICES, "access", needed);
-        self.refuse(&SEVERAL, "access", needed);
-        self.refuse(&UTILITIES, "access", needed);
-        if self.csma.entry("aqm").and_then(Entry::flag) == Some(true) {
-            self.refuse(&["aqm"], "access", needed);
+        self.refuse(&PRICES, ACCESS, needed);
+        self.refuse(&SEVERAL, ACCESS, needed);
+        self.refuse(&UTILITIES, ACCESS, needed);
+        if self.csma.said(CsmaTable::aqm).is_some_and(|aqm| aqm.value) {
+            self.refuse(&[CsmaTable::aqm.name()], ACCESS, needed);
         }
-        if connections != "one" {
-            self.refuse(&["connections"], "access", needed);
+        if connections != ConnectionsWord::One {
+            self.refuse(&[CONNECTIONS], ACCESS, needed);
         }
-        for (_, link) in self.csma.named("link") {
-            self.refuse_in(link, &["r"], "access", needed);
+        for (_, link) in self.csma.tables(CsmaTable::link) {
+            self.refuse_in(link, &[CsmaLinkTable::r.name()], ACCESS, needed);
         }
-        self.refuse_of_flows(&OWN_UTILITIES, "access", needed);
+        self.refuse_of_flows(&OWN_UTILITIES, ACCESS, needed);
     }
 
     /// Settings of `[csma]` that the key `cause` leaves without effect.
@@ -110,7 +162,7 @@ impl Idle<'_, '_, '_> {
     }
 
     fn refuse_of_flows(&mut self, keys: &[&str], cause: &str, needed: &str) {
-        for (_, flow) in self.root.named("flow") {
+        for (_, flow) in self.root.tables(RootKeys::flow) {
             self.refuse_in(flow, keys, cause, needed);
         }
     }
