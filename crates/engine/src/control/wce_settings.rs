@@ -43,22 +43,6 @@ table! {
     }
 }
 
-table! {
-    /// The wireless capacity estimator: it pings stations and takes the bottleneck's rate up or down by their round-trip times.
-    pub struct GatewayWce in "wce" {
-        /// Largest rate, and the first one: somewhat above what the WLAN can carry.
-        max: Option<u64> = rate().depends("6 Mbps, the cap of paper 002");
-        all_of WceKeys;
-    }
-}
-
-table! {
-    /// The wireless capacity estimator of one access point.
-    pub struct AccessPointWce in "gateway.ap.wce" {
-        all_of GatewayWce, inherits "gateway.wce";
-    }
-}
-
 /// In every table.
 const MAX: KeyOf<Option<u64>> = VsbWce::max;
 

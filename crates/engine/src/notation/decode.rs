@@ -1,11 +1,11 @@
 //! The value tree against the grammar: every key known, every value of its kind and in range.
 
-use super::problem::{Origin, Problems, did_you_mean, nearest};
+use super::problem::{Origin, Problems, did_you_mean, nearest, one_line};
 use super::setting::{KeyOf, Setting};
 use super::table::{Default, Grammar, Key, Kind, Table};
 use super::tree::{Data, Item, join};
 use super::units;
-use super::value::{Value, allowed, check};
+use super::value::{NAMES, Value, allowed, check, fault_of_name};
 
 /// A table of the file, decoded. What was refused is absent.
 pub struct Section {
@@ -42,7 +42,7 @@ pub struct Entry {
 /// Decodes the file `root`, reporting every problem.
 pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) -> Section {
     let preset = (grammar.preset)(root);
-    Decoder { preset, problems }.section(root, (grammar.root)(), String::new())
+    Decoder { preset, problems }.section(root, grammar.root, String::new())
 }
 
 /// Decodes one table by itself.
@@ -188,7 +188,7 @@ impl Decoder<'_, '_> {
     fn absent(&mut self, section: &mut Section, key: &'static Key, inherited: bool) {
         let path = join(&section.path, key.name);
         let (value, shown) = match &key.default {
-            Default::Required if section.lacks(key.name) => return,
+            Default::Required if section.lacking.contains(&key.name) => return,
             Default::Required => {
                 let allowed = allowed(&key.kind, self.preset);
                 let message = format!("missing; needed {allowed}");
@@ -259,6 +259,10 @@ fn no_unit(key: &Key, node: &Item) -> Option<String> {
 
 /// Message and hint for a key that `table` does not have.
 pub(crate) fn unknown_key(table: &Table, name: &str) -> (String, Option<String>) {
+    if let Some((_, hint)) = table.elsewhere.iter().find(|(key, _)| *key == name) {
+        let message = format!("is no key of a {}", table.name);
+        return (message, Some((*hint).to_owned()));
+    }
     let names: Vec<&str> = table.names().collect();
     let message = format!("unknown key; allowed are {}", names.join(", "));
     (message, did_you_mean(name, names))
@@ -328,8 +332,16 @@ impl Section {
     }
 
     /// Whether there has been a complaint about the value of this key or the lack of one.
-    pub(crate) fn lacks(&self, key: &str) -> bool {
-        self.lacking.contains(&key)
+    pub fn lacks<T>(&self, key: KeyOf<T>) -> bool {
+        self.lacking.contains(&key.name())
+    }
+
+    /// Complains if `name`, under which this table stands, is none that a file may give.
+    pub fn check_name(&self, name: &str, problems: &mut Problems) {
+        if let Some(fault) = fault_of_name(name) {
+            let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
+            problems.add(self.origin, &self.path, message);
+        }
     }
 
     /// The tables with free names under this key, in order of the file.
@@ -343,28 +355,5 @@ impl Section {
             .iter()
             .find(|(name, _)| *name == key)
             .map(|(_, section)| section)
-    }
-}
-
-impl Entry {
-    pub(crate) fn rate(&self) -> Option<u64> {
-        match self.value {
-            Value::Rate(bps) => Some(bps),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn flag(&self) -> Option<bool> {
-        match self.value {
-            Value::Flag(flag) => Some(flag),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn text(&self) -> Option<&str> {
-        match &self.value {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
     }
 }

@@ -1,9 +1,9 @@
 //! Tests of the whole way from text to scenario.
 
 mod access;
+mod companion;
 mod csma;
 mod examples;
-mod gateway;
 mod grammar;
 mod networks;
 mod properties;
