@@ -41,11 +41,10 @@ pub(crate) fn assemble(beside: &Beside) -> Result<Gateway, Refused> {
             snmp: None,
         });
     }
-    let stations = beside.stations;
     let only = (aps.len() == 1).then(|| aps[0].name.clone());
     let mut listed = Vec::new();
     for (name, section) in gateway.tables(GatewayTable::station) {
-        listed.push(station(name, section, only.as_deref(), stations)?);
+        listed.push(station(name, section, only.as_deref(), beside.stations)?);
     }
     Ok(Gateway {
         name: beside.name.to_owned(),

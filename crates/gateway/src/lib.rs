@@ -17,10 +17,11 @@ mod settings;
 mod tests;
 
 pub use gateway::{AccessPoint, Discovery, Gateway, GatewayStation, Snmp};
-pub use settings::*;
+pub use settings::{Fairness, LeafQueue};
 
 use lasthop_engine::notation::setting::{Json, KeyOf, inner};
 use lasthop_engine::scenario::{Companion, Format, Problem, Scenario};
+use settings::GatewayTable;
 
 /// The table at the root of the file.
 const GATEWAY: KeyOf<GatewayTable> = KeyOf::new("gateway");

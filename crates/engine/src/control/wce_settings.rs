@@ -43,7 +43,7 @@ table! {
     }
 }
 
-/// In every table.
+/// Every table of an estimator has it, each with a default of its own.
 const MAX: KeyOf<Option<u64>> = VsbWce::max;
 
 impl WceSettings {

@@ -4,8 +4,9 @@
 //! text --read_toml/read_json--> Item --settings--> Item --decode--> Section --checks--> assemble --> Scenario
 //! ```
 //!
-//! The tree keeps the line of every key, so that each problem names its place. `grammar` is the
-//! one table of keys behind the decoder, the messages and [`schema`].
+//! The tree keeps the line of every key, so that each problem names its place. The parts say their
+//! keys once, `root` puts them together: decoder, messages and [`schema`] are read off it. Another
+//! crate may add a table of its own at the root, a [`Companion`].
 
 mod assemble;
 mod checks;

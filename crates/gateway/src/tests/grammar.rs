@@ -5,7 +5,8 @@ use lasthop_engine::notation::table::{Default, Key, Kind, Table};
 use lasthop_engine::scenario::Format;
 
 use super::complaints;
-use crate::{Gateway, GatewayTable, parse_gateway, schema};
+use crate::settings::GatewayTable;
+use crate::{Gateway, parse_gateway, schema};
 
 /// A gateway whose values leave room for those of [`sample`].
 const FULL: &str = r#"
