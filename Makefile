@@ -3,7 +3,13 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-linux test-laws test-instructions test-long check check-rust check-python bench docs docs-pages build clean
+.PHONY: help demo check test test-long test-linux bench docs docs-pages build clean
+# Stages of check and test.
+.PHONY: rust-tests rust-lint rust-docs rust-release instructions
+.PHONY: python-lint python-types python-tests kernel determinism validation site check-stages test-stages
+# Parts of test-long.
+PARTS := laws rust python validation kernel
+.PHONY: $(PARTS:%=long-%)
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,25 +18,37 @@ export PATH := $(CURDIR)/$(BIN):$(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
-LONGER := $(wildcard tests/validation tests/determinism)
 LINUX := $(wildcard tests/linux)
+QUICK := $(wildcard tests/python tests/equations)
 # Where CI runs as root, a kernel test that is skipped is one that was lost.
 KERNEL := $(if $(filter true,$(CI)),$(if $(filter 0,$(shell id -u)),--require-kernel))
-QUICK := $(wildcard tests/python tests/equations)
+PYTEST := $(BIN)/pytest -W error -q
 # One worker a core; kernel tests sleep most of the time, each worker in namespaces of its own.
 WORKERS := --numprocesses auto --dist worksteal
-SLEEPERS := --numprocesses 6 --dist worksteal
+SLEEPERS := --numprocesses 4 --dist worksteal
 # Make shares its jobs with makes alone; told of them, cargo asks in vain and says so.
 CARGO := env -u MAKEFLAGS -u MFLAGS cargo
-# What runs side by side prints when it is done, each in one piece.
-BESIDE := --no-print-directory --jobs=2 --output-sync=target
+# Two stages at a time beside one that sleeps; each prints in one piece when it is done.
+BESIDE := --no-print-directory --jobs=3 --output-sync=target
+# Says what a stage took, and notes it for the list at the end.
+STAGE := .ci/stage
+export STAGES := $(CURDIR)/target/stages
+
+# Another seed for random scenarios on every run; `make test SEED=N` draws the same again.
+SEED ?= $(shell date +%s)
+SEED := $(SEED)
+export SEED
+export PROPTEST_RNG_SEED := $(SEED)
+# How many random scenarios: few before a commit, more in `make test`, many in `make test-long`.
+RANDOM_SCENARIOS ?= 1000
+export LASTHOP_RANDOM_SCENARIOS := $(RANDOM_SCENARIOS)
 
 help:
 	@echo "make demo       compare a hot-spot's prediction with its simulation: a table and a picture"
-	@echo "make test       everything CI runs: make check, the documentation, the longer suites"
-	@echo "make check      format, lints, types, unit tests (ten minutes or so on two cores)"
-	@echo "make test-linux real TCP through gateway and emulator (root; three minutes, mostly asleep)"
-	@echo "make test-long  hours of random scenarios in minutes of machine time"
+	@echo "make test       everything CI runs: make check, documentation, kernel, validation (eight minutes or so)"
+	@echo "make check      format, lints, types, unit tests (two minutes or so once built)"
+	@echo "make test-long  what takes longer, in parts: make test-long PART=laws, rust, python, validation, kernel"
+	@echo "make test-linux the gateway and the emulator in the kernel, without a clock (root)"
 	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them); ONLY=instructions a part"
 	@echo "make docs       the documentation site, in site/"
 	@echo "make docs-pages writes the generated pages and the outputs shown in README and guides"
@@ -45,10 +63,26 @@ $(VENV)/.installed: $(VENV)/.created requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	@touch $@
 
-# Editable: Python sources are used in place, so only Rust sources and metadata need this step.
-$(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST)
+# Editable: Python sources are used in place, so only Rust sources and metadata need this step. What
+# users have is optimised as a whole; tests have the one that Rust's tests are built with.
+$(VENV)/.built: $(VENV)/.installed pyproject.toml Cargo.toml $(RUST)
 	@echo "building the extension (the first time this takes some minutes)"
+	@rm -f $(VENV)/.tested
 	@$(BIN)/maturin develop --release --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@touch $@
+
+$(VENV)/.tested: $(VENV)/.installed $(VENV)/.rust-tests pyproject.toml
+	@rm -f $(VENV)/.built
+	@$(STAGE) "build the extension" $(BIN)/maturin develop --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@touch $@
+
+$(VENV)/.rust-tests: $(VENV)/.created $(RUST)
+	@$(STAGE) "build Rust's tests" $(CARGO) test --workspace --no-run --quiet
+	@touch $@
+
+# Here rather than in .ci/docs: no package may change while others use them.
+$(VENV)/.documenting: $(VENV)/.installed docs/requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt
 	@touch $@
 
 build: $(VENV)/.built
@@ -57,49 +91,86 @@ demo: build
 	@mkdir -p out
 	$(BIN)/lasthop compare examples/hotspot.toml --out out
 
-check: check-rust check-python
+# The graph: cargo's own steps wait for its lock, so they follow one another; the rest is beside them.
+check:
+	$(call run,check-stages)
+test: RANDOM_SCENARIOS := 5000
+test:
+	$(call run,test-stages)
 
-check-rust: $(VENV)/.installed
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
-	$(CARGO) test --workspace --quiet
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items --quiet
+define run
+@mkdir -p target && rm -f $(STAGES) && date +%s > target/began
+@echo "random scenarios are drawn from SEED=$(SEED)"
+@$(MAKE) $(BESIDE) $(1) RANDOM_SCENARIOS=$(RANDOM_SCENARIOS) || { cat $(STAGES); exit 1; }
+@cat $(STAGES)
+@echo "$@: $$(($$(date +%s) - $$(cat target/began))) s, random scenarios drawn from SEED=$(SEED)"
+endef
 
-check-python: build
-	$(BIN)/ruff format --check --quiet .
-	$(BIN)/ruff check --quiet .
-	$(BIN)/mypy
-	MYPYPATH=python $(BIN)/stubtest --concise lasthop._core
-	$(BIN)/pytest -W error -q $(WORKERS) $(QUICK)
+check-stages: rust-tests rust-lint rust-docs python-lint python-types python-tests
+test-stages: kernel rust-release check-stages site determinism validation instructions
 
-# Beside the extension, whose build keeps one core busy; beside the documentation, which does too.
-test: $(VENV)/.installed
-	@$(MAKE) $(BESIDE) check-rust build
-	@$(MAKE) --no-print-directory check-python
-	@$(MAKE) $(BESIDE) docs test-linux
-	@$(MAKE) --no-print-directory test-laws
-	@$(MAKE) --no-print-directory test-instructions
-	$(BIN)/pytest -W error -q $(WORKERS) $(LONGER)
+rust-tests: $(VENV)/.rust-tests
+	@$(STAGE) $@ $(CARGO) test --workspace --quiet
 
-test-linux: build
-	$(BIN)/pytest -W error -q $(SLEEPERS) $(KERNEL) $(LINUX)
+rust-lint: $(VENV)/.tested
+	@$(STAGE) $@ sh -c '$(CARGO) fmt --all --check && $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings'
 
-test-laws: $(VENV)/.installed
-	LASTHOP_RANDOM_SCENARIOS=100000 $(CARGO) test --release --quiet --package lasthop-engine --test suite laws::
+rust-docs: rust-lint
+	@RUSTDOCFLAGS="-D warnings" $(STAGE) $@ $(CARGO) doc --workspace --no-deps --document-private-items --quiet
 
-# The example is linked with the engine that the laws were built with.
-test-instructions: $(VENV)/.installed
-	$(BIN)/python bench/instructions.py --short
+# What users have: as fast as promised, and with the same bytes of result.
+rust-release: $(VENV)/.tested
+	@$(STAGE) $@ $(CARGO) build --release --quiet --package lasthop-engine --example summary
 
-test-long: build
-	LASTHOP_RANDOM_SCENARIOS=2000000 $(CARGO) test --release --package lasthop-engine --test suite laws::
-	$(CARGO) test --workspace --release -- --ignored
-	$(BIN)/pytest -W error -m long tests
+python-lint: $(VENV)/.installed
+	@$(STAGE) $@ sh -c 'ruff format --check --quiet . && ruff check --quiet .'
+
+python-types: $(VENV)/.tested
+	@MYPYPATH=python $(STAGE) $@ sh -c 'mypy && stubtest --concise lasthop._core'
+
+python-tests: $(VENV)/.tested $(VENV)/.documenting
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) $(QUICK)
+
+kernel: $(VENV)/.tested $(VENV)/.documenting
+	@$(STAGE) $@ $(PYTEST) $(SLEEPERS) $(KERNEL) $(LINUX)
+
+determinism: rust-release
+	@$(STAGE) $@ $(PYTEST) tests/determinism
+
+instructions: rust-release
+	@$(STAGE) $@ $(BIN)/python bench/instructions.py --short
+
+validation: $(VENV)/.tested $(VENV)/.documenting
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) tests/validation
+
+site: $(VENV)/.tested $(VENV)/.documenting
+	@$(STAGE) $@ .ci/docs
+
+test-linux: kernel
+
+# Each part by itself: a quiet machine for what is measured, all cores for the rest.
+test-long:
+	@$(foreach part,$(or $(PART),$(PARTS)),$(MAKE) --no-print-directory long-$(part) &&) true
+
+long-laws: $(VENV)/.created
+	@LASTHOP_RANDOM_SCENARIOS=2000000 $(STAGE) $@ $(CARGO) test --release --package lasthop-engine --test suite laws::
+
+long-rust: $(VENV)/.created
+	@$(STAGE) $@ $(CARGO) test --workspace --release -- --ignored
+
+long-python: build $(VENV)/.documenting
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m slow $(QUICK)
+
+long-validation: build $(VENV)/.documenting
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m slow tests/validation
+
+long-kernel: build $(VENV)/.documenting
+	@$(STAGE) $@ $(PYTEST) -m "slow or measured" $(KERNEL) $(LINUX)
 
 bench: build
 	$(BIN)/python bench/run.py $(if $(ONLY),--only $(ONLY))
 
-docs: build
+docs: build $(VENV)/.documenting
 	.ci/docs
 
 docs-pages: build

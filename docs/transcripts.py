@@ -1,4 +1,8 @@
-"""Runs the commands shown on a page and puts their real output in place."""
+"""Runs the commands shown on a page and puts their real output in place.
+
+Commands run in this process, one after another: a process for each would load the same libraries
+some eighty times. ``python docs/transcripts.py PAGE`` prints a page as it should be.
+"""
 
 import ast
 import contextlib
@@ -7,10 +11,12 @@ import io
 import os
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+from lasthop.cli import main
 
 BLOCK = re.compile(r"^```(toml|console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# (\S+\.toml)\n")
@@ -54,17 +60,15 @@ class Reader:
         if match is None:
             return shown
         line = re.sub(r"\s+#.*", "", match[1].replace("\\\n", " "))
-        environment = {**os.environ, "COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb"}
-        run = subprocess.run(
-            [Path(sys.executable).with_name("lasthop"), *shlex.split(line)[1:]],
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        return match[0] + shortened(run.stdout, shown[match.end() :])
+        output = io.StringIO()
+        with (
+            contextlib.chdir(self.folder),
+            pretended_terminal(),
+            contextlib.redirect_stdout(output),
+            contextlib.redirect_stderr(output),
+        ):
+            main(shlex.split(line)[1:])
+        return match[0] + shortened(output.getvalue(), shown[match.end() :])
 
     def prompt(self, text: str) -> str:
         """Each `>>>` example is run in the page's folder."""
@@ -85,6 +89,18 @@ class Reader:
         return output.getvalue()
 
 
+@contextlib.contextmanager
+def pretended_terminal() -> Iterator[None]:
+    """A terminal of `WIDTH` columns without colours."""
+    before = dict(os.environ)
+    os.environ.update(COLUMNS=str(WIDTH), NO_COLOR="1", TERM="dumb")
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
 def shortened(output: str, shown: str) -> str:
     """`output` with the lines left out that a line of three dots stood for in `shown`.
 
@@ -97,3 +113,7 @@ def shortened(output: str, shown: str) -> str:
         return "".join(lines)
     after = len(kept) - at - 1
     return "".join([*lines[:at], kept[at], *lines[len(lines) - after :]])
+
+
+if __name__ == "__main__":
+    sys.stdout.write(refreshed(Path(sys.argv[1]).read_text("utf-8")))

@@ -7,7 +7,8 @@ import shutil
 import signal
 import stat
 import subprocess
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -26,6 +27,64 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail where tests/linux would be skipped since the kernel or the rights are missing",
     )
+
+
+MOST_CPU_S = {"linux": 8.0, "determinism": 20.0}
+"""Processor time of what is not marked `slow` or `measured`, a test or a fixture, by folder. [s]
+
+It is 2 s but where each command is a process of its own that loads everything anew.
+"""
+
+
+def cpu_s() -> float:
+    """Processor time of this process and of its children that have ended. [s]"""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
+def within_bounds(item: pytest.Item, what: str, began_s: float) -> None:
+    """Fail what takes long without saying so: the tests of every day stay a matter of minutes."""
+    spent_s = cpu_s() - began_s
+    most_s = MOST_CPU_S.get(item.path.parent.name, 2.0)
+    if spent_s > most_s and not any(map(item.get_closest_marker, ("slow", "measured"))):
+        pytest.fail(
+            f"{what} took {spent_s:.1f} s of processor time, more than {most_s:g} s: make it "
+            "quicker, or mark it slow and leave a smaller one here",
+            pytrace=False,
+        )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all but the first parameters of a test with `smoke(count)` as slow."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        smoke = item.get_closest_marker("smoke")
+        if smoke is None:
+            continue
+        name = item.nodeid.partition("[")[0]
+        if seen[name] >= smoke.args[0]:
+            item.add_marker(pytest.mark.slow)
+        seen[name] += 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Bound the processor time of each test."""
+    began_s = cpu_s()
+    yield
+    within_bounds(item, "the test", began_s)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Iterator[None]:
+    """Bound that of each fixture, of whatever scope."""
+    began_s = cpu_s()
+    answer = yield
+    within_bounds(request._pyfuncitem, f"the fixture {fixturedef.argname}", began_s)
+    return answer
 
 
 @pytest.fixture(scope="session")

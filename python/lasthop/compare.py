@@ -34,13 +34,13 @@ ALWAYS_SHOWN = {
 """Quantities shown though the model may not give them, by list."""
 
 OF_LINKS = ("occupancy_packets", "occupancy_sd_packets", "sojourn_s")
-"""The same of the queues of links; a station's or access point's queue stands with its node."""
+"""Those of the queues of links; a station's or access point's queue stands with its node."""
 
 OF_WIRED = ("one_way_delay_s",)
-"""The same of classes of wired flows, the share apart where stations have theirs of the cell."""
+"""Those of classes of wired flows, beside what classes have anyway."""
 
 OF_USERS = ("goodput_bps", "rtt_s")
-"""Of the flows of a network by conflict graph, which no class sums up."""
+"""Those of the flows of a network by conflict graph, which no class sums up."""
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -57,7 +57,7 @@ class Row:
     ci95: float | None
     """Half width of the simulation's 95 % confidence interval."""
     emulated: float | None = None
-    """In real time, once; None without an emulation."""
+    """Value of the one run in real time; None without an emulation."""
 
     @property
     def difference(self) -> float | None:
@@ -73,12 +73,12 @@ class Comparison:
 
     scenario: Scenario
     prediction: Prediction | None
-    """None if the model refused the scenario; then `refusal` says why."""
+    """The model's answer; None if it refused the scenario, and `refusal` says why."""
     refusal: str | None
-    """What the scenario does to the model, to follow "the scenario"."""
+    """What the scenario does to the model, in words that follow "the scenario"."""
     simulation: Result
     emulation: "Emulation | None" = None
-    """The same in real time with real TCP, if it was asked for."""
+    """The answer of real TCP in real time, if it was asked for."""
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -113,7 +113,7 @@ class Comparison:
 
     @property
     def shown_with_nodes(self) -> set[tuple[str, str]]:
-        """Items, by list and name, that say again what their station or access point says."""
+        """Items, by list and name, that repeat what their station or access point says."""
         summary = self.simulation.summary
         if "stations" not in summary:
             return set()

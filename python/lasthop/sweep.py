@@ -49,37 +49,37 @@ class Sweep:
 
     @property
     def stations(self) -> "pd.DataFrame":
-        """One row a point and station."""
+        """A row for each point and station."""
         return self.table("stations")
 
     @property
     def flows(self) -> "pd.DataFrame":
-        """One row a point and transport flow."""
+        """A row for each point and transport flow."""
         return self.table("flows")
 
     @property
     def cells(self) -> "pd.DataFrame":
-        """One row a point."""
+        """A row for each point."""
         return self.table("cells")
 
     @property
     def classes(self) -> "pd.DataFrame":
-        """One row a point and class of flows."""
+        """A row for each point and class of flows."""
         return self.table("classes")
 
     @property
     def links(self) -> "pd.DataFrame":
-        """One row a point and wired link."""
+        """A row for each point and wired link."""
         return self.table("links")
 
     @property
     def queues(self) -> "pd.DataFrame":
-        """One row a point and queue."""
+        """A row for each point and queue."""
         return self.table("queues")
 
     @property
     def warnings(self) -> list[str]:
-        """Those of the points, each with the settings there; see `Result.warnings`."""
+        """Warnings of the points, each with the settings there; see `Result.warnings`."""
         return [
             f"{', '.join(f'{path}={value}' for path, value in point.settings.items())}: {warning}"
             for point in self.points
@@ -154,7 +154,7 @@ def sweep(
     scenario : str, path, mapping or Scenario
         See `Scenario`.
     over : mapping
-        Values by key path: ``{"cell.ap.cwmin": [7, 15, 31]}``. Of several paths every combination
+        Values by key path: ``{"cell.ap.cwmin": [7, 15, 31]}``. With several paths every combination
         is simulated; the last path varies fastest.
     replications, seed, settings
         Replace values at every point, see `simulate`.

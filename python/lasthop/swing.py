@@ -26,9 +26,9 @@ AS_GOOD = 0.9
 LEAST_PERIODS = 8.0
 """Periods that a trace must hold. [-]"""
 COARSEST, FINEST = 4000, 50_000
-"""Samples of a trace: at least and at most."""
+"""Least and most samples of a trace."""
 MOST_VALUES = 400_000
-"""Samples times flows, beyond which a scenario without prediction is sampled more coarsely."""
+"""Most samples times flows; beyond, a scenario without prediction is sampled more coarsely."""
 BUSY = 0.5
 """Use of a router's link from which on the period of its queue is told. [-]"""
 SAME_RTT = 1.1
@@ -173,8 +173,8 @@ def rtts_of(scenario: Typed, simulation: Result, queue: str) -> list[float]:
 def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> float | None:
     """Return the period at which a trace is most like itself, by its autocorrelation. [s]
 
-    The top of the earliest hump after the first zero that is nearly as high as the highest; None
-    where none is above `LIKE_ITSELF`, or the trace does not hold `LEAST_PERIODS`.
+    It is the top of the earliest hump after the first zero that is nearly as high as the highest;
+    None where no hump is above `LIKE_ITSELF`, or the trace does not hold `LEAST_PERIODS`.
 
     Parameters
     ----------
@@ -182,8 +182,8 @@ def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> fl
         The trace, at equal intervals.
     rtts_s : sequence of float
         Round-trip times. Packets come back in the order in which they left, so that any queue is
-        like itself one of them later. Means over each of them are free of that; a swing of windows
-        and queue takes at least two. [s]
+        like itself one of them later. Means over each of these times are free of that; a swing of
+        windows and queue takes at least two. [s]
     """
     if len(values) < 8:
         return None

@@ -96,7 +96,7 @@ class Tuning:
 
     @cached_property
     def ruled_out(self) -> dict[str, list[str]]:
-        """Settings that cost what they must not, by what they cost."""
+        """Settings that are forbidden, by the cost that forbids them."""
         found: dict[str, list[str]] = {}
         for trial in self.trials[1:]:
             if (objection := self._search.objection(trial)) is not None:
@@ -149,7 +149,7 @@ class Tuning:
 
     @cached_property
     def table(self) -> "pd.DataFrame":
-        """One row a setting: predicted, screened and confirmed values.
+        """A row for each setting: predicted, screened and confirmed values.
 
         Quantities are those of `docs/nomenclature.md`; ``rtt_s`` is the mean over connections,
         ``worst_fairness_level`` the best station's goodput over the worst one's. Columns end in

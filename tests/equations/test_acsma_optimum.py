@@ -238,6 +238,7 @@ def test_a_flow_over_wires_alone_fills_them():
     assert p == pytest.approx(200.0 / found.rates_pps[0] ** 2)
 
 
+@pytest.mark.slow
 def test_many_links_over_the_junction_tree_meet_the_conditions():
     links, side = 150, np.sqrt(150 * np.pi / 4.0)
     random = np.random.default_rng(1)

@@ -71,6 +71,7 @@ CELLS = {
 }
 
 
+@pytest.mark.smoke(2)
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("model", [bianchi, freezing])
 def test_fixed_point_is_within_one_per_cent_of_its_slot_process(cell, model):
@@ -84,6 +85,7 @@ def test_fixed_point_is_within_one_per_cent_of_its_slot_process(cell, model):
         assert solved.failure_prob[0] == pytest.approx(failure, abs=0.005)
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize("model", [bianchi, freezing])
 def test_a_narrower_window_wins_more_often_by_the_ratio_of_the_model(model):
     nodes, slot_s, eifs_s = CELLS["b-mixed-windows"]

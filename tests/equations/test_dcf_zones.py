@@ -125,6 +125,8 @@ def monte_carlo(categories, seed, transmissions=80_000):
     return [8 * 1500 * count / clock for count in sent]
 
 
+@pytest.mark.parametrize("seeds", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(
     "cell",
     [
@@ -135,11 +137,11 @@ def monte_carlo(categories, seed, transmissions=80_000):
     ],
     ids=["windows", "aifsn", "internal"],
 )
-def test_real_counters_share_as_independent_attempts_do(cell):
+def test_real_counters_share_as_independent_attempts_do(cell, seeds):
     def kind(one):
         return one.contender.cwmin, one.aifsn, one.priority
 
-    runs = [monte_carlo(cell, seed) for seed in range(4)]
+    runs = [monte_carlo(cell, seed) for seed in range(seeds)]
     theory = solve(cell).goodput_bps
     for which in {kind(one) for one in cell}:
         members = [k for k, one in enumerate(cell) if kind(one) == which]

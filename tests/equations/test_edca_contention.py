@@ -117,6 +117,7 @@ def test_attempt_probabilities_are_a_joint_fixed_point():
     assert at.ap_attempt_prob[:-1] == pytest.approx(again, abs=1e-13)
 
 
+@pytest.mark.smoke(3)
 @pytest.mark.parametrize("stations", [7, 50, 200])
 @pytest.mark.parametrize("ap_aifsn", [1, 2, 5])
 def test_windows_too_small_for_the_iteration_have_a_fixed_point(stations, ap_aifsn):

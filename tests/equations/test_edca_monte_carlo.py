@@ -138,6 +138,7 @@ def assert_within_three_standard_errors(cell, options=None):
 MIXED = Options(ap_queue="mixed")
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(
     ("ap", "station", "uploads"),
     [(31, 31, 0), (15, 15, 7), (7, 31, 3), (31, 7, 0), (3, 3, 2), (63, 255, 7)],
@@ -146,6 +147,7 @@ def test_without_txop(cell, ap, station, uploads):
     assert_within_three_standard_errors(cell(7, 4, ap, station, uploads=uploads), MIXED)
 
 
+@pytest.mark.smoke(2)
 @pytest.mark.parametrize(("ap_txop", "station_txop"), [(2, 1), (1, 3), (3, 2), (4, 4)])
 @pytest.mark.parametrize("uploads", [0, 4])
 def test_with_txop(cell, ap_txop, station_txop, uploads):
@@ -153,12 +155,14 @@ def test_with_txop(cell, ap_txop, station_txop, uploads):
     assert_within_three_standard_errors(here, MIXED)
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(("ap_aifsn", "station_aifsn"), [(2, 4), (4, 2), (1, 2)])
 def test_with_unequal_aifsn(cell, ap_aifsn, station_aifsn):
     here = cell(7, 4, Access(15, aifsn=ap_aifsn), Access(15, aifsn=station_aifsn), uploads=2)
     assert_within_three_standard_errors(here, MIXED)
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(("ap_txop", "station_txop"), [(1, 1), (2, 3)])
 def test_with_pifs_access(cell, ap_txop, station_txop):
     ap = Access(0, 0, aifsn=1, txop_packets=ap_txop)
@@ -172,6 +176,7 @@ def test_a_lumped_chain_of_thirty_stations(cell, ap, station):
     assert_within_three_standard_errors(here, MIXED)
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(
     ("ap_txop", "station_txop", "station"), [(2, 2, 31), (4, 2, 31), (4, 4, 7), (8, 4, 31)]
 )

@@ -128,10 +128,23 @@ def test_a_prediction_takes_milliseconds(hotspot):
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.data())
 def test_any_scenario_is_answered_or_refused(hotspot, data):
+    is_answered_or_refused(hotspot, data)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.data())
+def test_any_of_many_scenarios_is_answered_or_refused(hotspot, data):
+    is_answered_or_refused(hotspot, data)
+
+
+def is_answered_or_refused(hotspot, data):
     counts = st.tuples(st.integers(0, 3), st.integers(0, 3))
     scenario = hotspot(*data.draw(st.lists(counts, min_size=1, max_size=4)))
     ap, wire = scenario["cell"]["ap"], scenario["wire"]

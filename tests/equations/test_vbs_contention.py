@@ -241,10 +241,19 @@ class SlotProcess:
 
 @pytest.mark.equation("vbs", 6)
 @pytest.mark.equation("vbs", 13)
-@pytest.mark.parametrize("frozen", [False, True])
-@pytest.mark.parametrize("errors", [(0.0, 0.0), (0.0, 0.3)])
-def test_mac_layer_against_the_slot_process(errors, frozen):
-    process = SlotProcess(errors, attempts=4, frozen=frozen, seed=1).run(50_000)
+@pytest.mark.parametrize(
+    ("errors", "frozen", "packets"),
+    [
+        ((0.0, 0.0), False, 16_000),
+        *(
+            pytest.param(errors, frozen, 50_000, marks=pytest.mark.slow)
+            for errors in ((0.0, 0.0), (0.0, 0.3))
+            for frozen in (False, True)
+        ),
+    ],
+)
+def test_mac_layer_against_the_slot_process(errors, frozen, packets):
+    process = SlotProcess(errors, attempts=4, frozen=frozen, seed=1).run(packets)
     seen = process.seen
     one = cell(errors, attempts=4, frozen=frozen)
     found = solve(one, np.full(2, 0.5), np.array([1.0, 0.99]), Options())
@@ -259,6 +268,7 @@ def test_mac_layer_against_the_slot_process(errors, frozen):
     assert found.ap_discard == pytest.approx(seen["discarded"] / packets, rel=0.13, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_later_attempts_at_a_packet_collide_less():
     """By then the stations have sent their ACKs; equal collisions would discard a fifth more."""
     process = SlotProcess((0.3, 0.3), attempts=4, frozen=True, seed=2).run(40_000)
@@ -292,6 +302,7 @@ def test_a_layer_that_does_not_settle_says_so(monkeypatch):
         solve(cell(), np.full(2, 0.5), np.ones(2), Options())
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize("classes", [1, 2, 4])
 def test_one_and_a_half_stations_contend_if_counters_are_forgotten(classes):
     """Claim vbs-18: 1.5 at the ends of exchanges, but for collisions, however many stations.

@@ -93,6 +93,7 @@ def test_parts_and_whole_agree():
     assert min(flow) > sojourn > 0.97 * max(flow)
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.equation("vbs", 20)
 @pytest.mark.parametrize("options", [Options(), Options(losses="independent"), PAPER])
 def test_windows_fill_buffer_and_wire(options):
@@ -116,6 +117,7 @@ def test_shares_are_those_of_the_arrivals():
     assert one.shares == pytest.approx(delivered / delivered.sum(), rel=1e-5)
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(("attempts", "error"), [(4, 0.1), (4, 0.3), (8, 0.0), (8, 0.3)])
 def test_every_starting_point_leads_to_the_same_solution(attempts, error):
     """Claim vbs-17, for the system as corrected."""
@@ -139,6 +141,7 @@ def test_several_solutions_are_said_to_be_several(monkeypatch):
     assert f"{other.goodput[1]:.1f}/s" in warning
 
 
+@pytest.mark.slow
 def test_classes_differ_by_discards_alone():
     """With eight attempts hardly any packet is given up, and the classes hardly differ."""
     eight = found({"cell.attempts_short": 8})
@@ -146,6 +149,7 @@ def test_classes_differ_by_discards_alone():
     assert goodput(found()) / goodput(found(), "high-1") == pytest.approx(0.62, abs=0.01)
 
 
+@pytest.mark.slow
 def test_buffer_loss_falls_as_errors_grow():
     """Claim vbs-8."""
     drops = [
@@ -178,6 +182,7 @@ def test_uploads_starve_downloads_at_a_full_buffer():
     assert any("VI-C" in warning for warning in result["warnings"])
 
 
+@pytest.mark.slow
 def test_uploads_that_starve_downloads_at_a_short_queue_settle():
     """Half steps swing there: 0.12, 0.98, 0.99 of the queue for the uploads in turn."""
     errors = {
@@ -196,6 +201,7 @@ def test_losses_that_hardly_count_are_an_answer_or_a_clear_refusal():
         found({"tcp.compound.beta": 0.01})
 
 
+@pytest.mark.slow
 def test_uploads_with_channel_errors_leave_downloads_more():
     """Lost frames hold back uploads, which lost ACKs do not."""
     ratios = [
@@ -210,6 +216,7 @@ def test_uploads_with_channel_errors_leave_downloads_more():
     assert ratios == sorted(ratios, reverse=True)
 
 
+@pytest.mark.slow
 def test_virtual_buffer_sharing_gives_the_classes_their_shares():
     result = predict(shared())
     high, low = result["classes"]
@@ -308,6 +315,7 @@ def test_classes_that_fill_their_shares_late_in_the_iteration_are_solved():
     assert blocked == pytest.approx([0.0129, 0.0196], rel=0.15)
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(
     ("changes", "share", "words"),
     [
@@ -340,6 +348,7 @@ def test_sharing_without_a_steady_state_is_refused(change, words):
         predict(shared(UPLOADS if "share_of" in change else None, **change))
 
 
+@pytest.mark.slow
 def test_reports_of_sensors_are_left_out_with_a_warning():
     scenario = shared()
     flow = {**scenario["flows"][0], "name": "meter/sensor-down/1", "station": "meter"}

@@ -1,4 +1,9 @@
-"""Tests that need the kernel: network namespaces and root in them."""
+"""Tests that need the kernel: network namespaces and root in them.
+
+What is wired to what is tested without a clock, however slow the machine is. What is measured
+against the wall clock is marked `measured` and runs in `make test-long PART=kernel`, but for one
+measurement, in `test_sharing.py`.
+"""
 
 import os
 import shutil
@@ -7,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from _pytest.runner import runtestprotocol
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -30,26 +34,6 @@ def why_not() -> str | None:
     return REASON["why"]
 
 
-def pytest_runtest_protocol(item: pytest.Function, nextitem: pytest.Item | None) -> bool | None:
-    """Give a test that fails one more chance, and say so: even what measures nothing waits for the
-    kernel, beside whatever else the machine has to do. What fails twice fails. Tests of other
-    folders have one chance.
-    """
-    if Path(__file__).parent not in item.path.parents:
-        return None
-    place = {"nodeid": item.nodeid, "location": item.location}
-    item.ihook.pytest_runtest_logstart(**place)
-    reports = runtestprotocol(item, log=False, nextitem=nextitem)
-    if any(report.failed for report in reports):
-        print(f"\n{item.nodeid} failed; once more", file=sys.__stderr__, flush=True)
-        item._initrequest()
-        reports = runtestprotocol(item, log=False, nextitem=nextitem)
-    for report in reports:
-        item.ihook.pytest_runtest_logreport(report=report)
-    item.ihook.pytest_runtest_logfinish(**place)
-    return True
-
-
 @pytest.fixture(autouse=True, scope="session")
 def kernel(request: pytest.FixtureRequest) -> Iterator[None]:
     """Skip with one reason, or fail with --require-kernel."""
@@ -60,6 +44,12 @@ def kernel(request: pytest.FixtureRequest) -> Iterator[None]:
         pytest.skip(f"no kernel tests here: {reason}")
     yield
     clean_up()
+
+
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.measured)], ids=["", "timed"])
+def timed(request: pytest.FixtureRequest) -> bool:
+    """Whether what a test sees is also measured; otherwise only what does not depend on time."""
+    return bool(request.param)
 
 
 @pytest.fixture(scope="module")

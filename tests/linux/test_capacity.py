@@ -13,6 +13,8 @@ from lasthop.gateway.service import Service
 from lasthop.gateway.state import State
 from traffic import Flow, run
 
+pytestmark = pytest.mark.measured
+
 WATCHED_S = 20.0
 
 

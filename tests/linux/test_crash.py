@@ -132,7 +132,7 @@ def test_killed_after_any_record_or_message(lab: Lab, directory: Path, more: str
         check_after_a_kill(directory)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_killed_at_random_under_traffic(lab: Lab, directory: Path) -> None:
     """A thousand kills at random times, under a download (LASTHOP_RANDOM_KILLS: another number)."""
     draw = random.Random(1)

@@ -68,7 +68,7 @@ def test_the_guide_followed_literally(tmp_path: Path) -> None:
             shown = json.loads(run_as_root(f"{lines[2]} --json", etc, run))
             return sum(row["sent_packets"] for row in shown["stations"])
 
-        wait_until(lambda: packets() > 150, 10, "the guest's packets are counted")
+        wait_until(lambda: packets() > 150, "the guest's packets are counted")
         assert station_v4(0) in run_as_root(lines[2], etc, run)
         assert run_as_root(lines[3], etc, run) == "down\n"
         with entered(GATEWAY):

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from lab import sh
+from lab import PATIENCE_S, sh
 from lasthop.linux.netns import Namespace
 from lasthop.linux.ping import HEADER, Answer, Pinger, checksum
 from lasthop.linux.tc import Address
@@ -23,8 +23,8 @@ def node() -> Iterator[Namespace]:
 
 
 def until_some(look: Callable[[], list[Answer]]) -> list[Answer]:
-    """What comes in within a second."""
-    end = time.monotonic() + 1
+    """What comes in, if it does."""
+    end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         if found := look():
             return found

@@ -81,7 +81,7 @@ def goodputs(
     }
 
 
-def transfers(station: str, count: int = 20_000, seconds: float = 5) -> bool:
+def transfers(station: str, count: int = 20_000, seconds: float = 20) -> bool:
     """Whether a short download gets through: traffic flows."""
     try:
         flow = Flow(station, download=True)

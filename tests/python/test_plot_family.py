@@ -3,13 +3,20 @@
 import numpy as np
 import pytest
 
-from lasthop.plot.family import FamilyPanel, Member, family_figure
+from lasthop.studies.panel import Abscissa, Line, Panel, evenly
+from lasthop.studies.picture import Picture
 from lasthop.studies.study import Quantity
 
 
-def curve(*values: float, predicted: bool = True) -> list[Quantity]:
-    """Return quantities of two replications around each value."""
-    return [Quantity(np.array([v - 0.1, v + 0.1]), v if predicted else None) for v in values]
+def line(label, x, *values: float, variant: str = "", predicted: bool = True) -> Line:
+    """Return a line of quantities of two replications around each value."""
+    quantities = [Quantity(np.array([v - 0.1, v + 0.1]), v if predicted else None) for v in values]
+    return Line(label, x, lambda runs: quantities, variant)
+
+
+def drawn(*panels: Panel, **options):
+    """Return the figure of a picture that needs no runs."""
+    return Picture(Abscissa("x", **options), panels).draw({})
 
 
 def legend(figure) -> list[str]:
@@ -18,12 +25,12 @@ def legend(figure) -> list[str]:
 
 
 def test_a_label_has_one_colour_in_all_panels_and_variants():
-    members = [
-        Member("up", [0, 1], curve(1.0, 2.0)),
-        Member("down", [0, 1], curve(3.0, 4.0)),
-        Member("up", [0, 1], curve(2.0, 3.0), "AP"),
+    lines = [
+        line("up", [0, 1], 1.0, 2.0),
+        line("down", [0, 1], 3.0, 4.0),
+        line("up", [0, 1], 2.0, 3.0, variant="AP"),
     ]
-    figure = family_figure("x", [FamilyPanel("a", members), FamilyPanel("b", members[:1])])
+    figure = drawn(Panel("a", lines), Panel("b", lines[:1]))
     first, second = figure.axes
     up, down, variant = (line for line in first.lines if line.get_linestyle() in ("-", "--"))
     assert up.get_color() == variant.get_color() == second.lines[0].get_color()
@@ -33,22 +40,21 @@ def test_a_label_has_one_colour_in_all_panels_and_variants():
 
 
 def test_points_show_means_and_lines_predictions():
-    figure = family_figure("x", [FamilyPanel("y", [Member("up", [0, 1], curve(1.0, 2.0))])])
-    [axes] = figure.axes
-    line, points = axes.lines[:2]
-    assert list(line.get_ydata()) == [1.0, 2.0]
+    [axes] = drawn(Panel("y", [line("up", [0, 1], 1.0, 2.0)])).axes
+    model, points = axes.lines[:2]
+    assert list(model.get_ydata()) == [1.0, 2.0]
     assert list(points.get_ydata()) == pytest.approx([1.0, 2.0])
 
 
 def test_without_a_prediction_there_is_no_line_and_no_key_for_it():
-    member = Member("loss 5 %", [0, 1], curve(1.0, 2.0, predicted=False))
-    panel = FamilyPanel("y", [member], levels={"model": 2.5}, stated=[(0, 1.0)])
-    assert legend(family_figure("x", [panel])) == ["loss 5 %", "simulation", "model", "paper"]
+    lines = [line("loss 5 %", [0, 1], 1.0, 2.0, predicted=False)]
+    panel = Panel("y", lines, levels={"model": 2.5}, stated=[(0, 1.0)])
+    assert legend(drawn(panel)) == ["loss 5 %", "simulation", "model", "paper"]
 
 
 def test_many_members_have_colours_of_their_own():
-    members = [Member(f"AP {k}", [0], curve(float(k))) for k in range(9)]
-    figure = family_figure("x", [FamilyPanel("y", members)], ticks={0.0: "three"})
+    lines = [line(f"AP {k}", [0], float(k)) for k in range(9)]
+    figure = drawn(Panel("y", lines), ticks={0.0: "three"})
     points = [container.lines[0] for container in figure.axes[0].containers]
     assert len({line.get_color() for line in points}) == 9
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["three"]
@@ -56,8 +62,8 @@ def test_many_members_have_colours_of_their_own():
 
 def test_the_legend_stays_inside_the_picture():
     for labels in (["up", "down"], ["a label of many words", "another one of this kind"]):
-        members = [Member(label, [0, 1], curve(1.0, 2.0), "RTO from 200 ms") for label in labels]
-        figure = family_figure("x", [FamilyPanel("y", members, levels={"without either": 1.0})])
+        lines = [line(label, [0, 1], 1.0, 2.0, variant="RTO from 200 ms") for label in labels]
+        figure = drawn(Panel("y", lines, levels={"without either": 1.0}))
         figure.canvas.draw()
         box, page = figure.legends[0].get_window_extent(), figure.bbox
         assert page.x0 <= box.x0
@@ -66,12 +72,21 @@ def test_the_legend_stays_inside_the_picture():
 
 
 def test_a_panel_may_have_an_abscissa_of_its_own():
-    def panel(x: list[float], **options: str) -> FamilyPanel:
-        return FamilyPanel("y", [Member("up", x, curve(1.0, 2.0))], **options)
+    def panel(x: list[float], **options: str) -> Panel:
+        return Panel("y", [line("up", x, 1.0, 2.0)], **options)
 
     panels = [panel([10, 200]), panel([10, 150]), panel([0.1, 1.0], x_label="width [s]")]
-    first, second, third = family_figure("RTT [ms]", panels).axes
-    assert [axes.get_xlabel() for axes in (first, second, third)] == ["", "RTT [ms]", "width [s]"]
+    first, second, third = drawn(*panels).axes
+    assert [axes.get_xlabel() for axes in (first, second, third)] == ["", "x", "width [s]"]
     assert first.get_xlim() == second.get_xlim()
     assert first.get_xlim()[1] > 200
     assert third.get_xlim()[1] < 2
+
+
+def test_values_of_the_abscissa_stand_at_their_places_under_their_words():
+    abscissa = {"places": evenly((3, 255)), "ticks": (3, 255)}
+    panel = Panel("y", [line("up", (3, 255), 1.0, 2.0)], stated=[(255, 1.5)])
+    [axes] = drawn(panel, **abscissa).axes
+    assert list(axes.lines[0].get_xdata()) == [0.0, 1.0]
+    assert list(axes.lines[-1].get_xdata()) == [1.0]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["3", "255"]

@@ -59,6 +59,7 @@ def factor():
     return gaps.sum() / time / at_rest
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(("loss", "flows"), [(1e-3, 16), (2e-4, 8)])
 def test_mean_window_at_small_loss_is_that_of_the_fluid_law(loss, flows, factor):
     rule = windows.RULES["compound"]

@@ -54,6 +54,7 @@ def distance(names, edges, drives, **csma):
     return np.abs(found / exact - 1.0).max()
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(
     ("seed", "links", "density"), [(7, 4, 0.5), (2, 7, 0.4), (3, 10, 0.3), (4, 12, 0.25)]
 )
@@ -61,6 +62,7 @@ def test_saturated_links_have_the_stationary_distribution(seed, links, density):
     assert distance(*network(seed, links, density)) < NEAR
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(
     ("backoff", "transmission"),
     [
@@ -76,6 +78,7 @@ def test_neither_the_backoff_s_distribution_nor_the_lengths_matters(backoff, tra
     assert distance(*found, backoff=backoff, transmission=transmission) < NEAR
 
 
+@pytest.mark.slow
 def test_legacy_access_is_the_same_with_one_drive_for_all():
     names, edges, _ = network(6, 9, 0.35)
     text = saturated(names, edges, np.zeros(len(names)), access="legacy", access_intensity=2.24)
@@ -145,6 +148,7 @@ def fluid_like(name, **csma):
     }
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize("name", ["a", "b", "c"])
 def test_as_many_connections_as_the_round_trip_asks_for_reach_the_optimum(name):
     best = optimum(topology(name, 600.0, RENO), k=10, beta=200)
@@ -155,6 +159,7 @@ def test_as_many_connections_as_the_round_trip_asks_for_reach_the_optimum(name):
     np.testing.assert_allclose(found.sum(), best.rates_pps.sum(), rtol=0.03)
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(
     ("points", "least", "most"),
     [

@@ -115,6 +115,7 @@ def test_steady_small_buffer_has_no_period() -> None:
     assert period_of(swing.times_s, swing.packets) == pytest.approx(0.2, rel=0.1)
 
 
+@pytest.mark.slow
 def test_queue_swings_where_the_fluid_is_unstable() -> None:
     """Standard deviation over mean: small where the fluid is stable by far, else large."""
     shares = {}

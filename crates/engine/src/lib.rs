@@ -18,6 +18,7 @@ pub mod link;
 pub mod mac;
 pub mod measure;
 pub mod notation;
+pub mod outside;
 pub mod packet;
 pub mod pcapng;
 pub mod quantities;

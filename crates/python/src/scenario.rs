@@ -10,6 +10,12 @@ use pyo3::prelude::*;
 
 pyo3::import_exception!(lasthop.errors, ScenarioError);
 
+/// A key path and the value that replaces what the text has there.
+type Setting = (String, String);
+
+/// What a scenario is made of: text, format, name in messages, settings.
+type Origin<'a> = (Cow<'a, [u8]>, &'a str, &'a str, &'a [Setting]);
+
 /// A checked scenario: the text and settings it came from, and what they mean.
 ///
 /// It is parsed once. A pickle has the text, which is checked again where it is read.
@@ -18,7 +24,7 @@ pub struct Scenario {
     content: Vec<u8>,
     format: String,
     source: String,
-    settings: Vec<(String, String)>,
+    settings: Vec<Setting>,
     parsed: Arc<scenario::Scenario>,
     gateway: Option<Gateway>,
 }
@@ -38,7 +44,7 @@ impl Scenario {
         content: Vec<u8>,
         format: String,
         source: String,
-        settings: Vec<(String, String)>,
+        settings: Vec<Setting>,
     ) -> PyResult<Scenario> {
         let kind = format_named(&format)?;
         let (parsed, gateway) = py
@@ -74,8 +80,8 @@ impl Scenario {
 
     /// Values set after parsing, in order.
     #[getter]
-    fn settings(&self) -> Vec<(String, String)> {
-        self.settings.clone()
+    fn settings(&self) -> &[Setting] {
+        &self.settings
     }
 
     /// The scenario normalised, every default filled in, and its gateway if the file has one.
@@ -84,13 +90,9 @@ impl Scenario {
     }
 
     /// What a pickle makes it of.
-    fn __getnewargs__(&self) -> (Cow<'_, [u8]>, &str, &str, Vec<(String, String)>) {
-        (
-            Cow::Borrowed(&self.content),
-            &self.format,
-            &self.source,
-            self.settings.clone(),
-        )
+    fn __getnewargs__(&self) -> Origin<'_> {
+        let content = Cow::Borrowed(self.content.as_slice());
+        (content, &self.format, &self.source, &self.settings)
     }
 }
 
@@ -101,7 +103,7 @@ pub fn check_gateway(
     content: &[u8],
     format: &str,
     source: &str,
-    settings: Vec<(String, String)>,
+    settings: Vec<Setting>,
 ) -> PyResult<String> {
     let format = format_named(format)?;
     let gateway = py

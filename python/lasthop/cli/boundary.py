@@ -24,10 +24,10 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 MOST_PROBLEMS = 20
-"""Problems of a scenario that are printed; the rest is counted."""
+"""Most problems of a scenario that are printed; the rest is counted."""
 
 CLOSE = 0.7
-"""Likeness from which on a name is suggested for one that is unknown."""
+"""Least likeness at which a known name is suggested for an unknown one."""
 
 REPORT_HINT = "please report it, with the scenario; LASTHOP_TRACEBACK=1 shows where it happened"
 
@@ -75,9 +75,9 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
 
 
 def open_streams() -> bool:
-    """Put /dev/null in the place of standard streams that are closed; whether output was.
+    """Put /dev/null in the place of closed standard streams; return whether output was closed.
 
-    Files opened later would get their numbers, and be written into by who means the streams.
+    Files opened later would get their numbers, and whoever means the streams would write there.
     """
     lost = sys.stdout is None
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):

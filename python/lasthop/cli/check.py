@@ -13,10 +13,10 @@ from lasthop.models.reading import Cell, CellScenario, CsmaLink, CsmaScenario, V
 __all__ = ["check"]
 
 MOST_LINKS = 30
-"""Links whose neighbours are listed; --json has all."""
+"""Most links whose neighbours are listed; --json has all."""
 
 MOST_NAMES = 12
-"""Neighbours that are named."""
+"""Most neighbours that are named."""
 
 
 def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
@@ -65,7 +65,7 @@ def neighbours(links: Sequence[CsmaLink]) -> Iterator[str]:
 
 
 def names(links: Sequence[str]) -> str:
-    """The first of them, and how many more."""
+    """The first few names, and how many more there are."""
     more = len(links) - MOST_NAMES
     first = ", ".join(links[:MOST_NAMES]) or "none"
     return f"{first} and {more} more" if more > 0 else first

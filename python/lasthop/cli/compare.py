@@ -61,7 +61,7 @@ SHOWN = {
 
 
 MOST_ITEMS = 12
-"""Rows of one quantity that the table shows; --json has all."""
+"""Most rows of one quantity that the table shows; --json has all."""
 
 
 def compare(

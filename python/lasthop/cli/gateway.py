@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS"]
 
 PLAIN_WIDTH = 160
-"""Columns where there is no terminal."""
+"""Width of a table where there is no terminal. [characters]"""
 
 File = Annotated[
     str,
@@ -57,7 +57,7 @@ def given(settings: list[str] | None) -> list[tuple[str, str]]:
 
 
 def needs_linux() -> None:
-    """Say in one line that other systems have no such network."""
+    """Refuse other systems, which have no such network, in one line."""
     if not sys.platform.startswith("linux"):
         raise UserError(f"the gateway needs Linux; this is {sys.platform}")
 
@@ -82,7 +82,7 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
 
 
 def warn(warnings: list[str]) -> None:
-    """Say what to mind."""
+    """Print the warnings."""
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)
 
@@ -197,7 +197,7 @@ def print_line(status: dict[str, Any]) -> None:
 
 
 def count(number: int, what: str) -> str:
-    """A number of things."""
+    """A number with the name of what is counted."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 

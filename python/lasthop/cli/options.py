@@ -121,7 +121,7 @@ def pairs(given: list[str], option: str, form: str, example: str) -> list[tuple[
 
 
 def stem(scenario: Scenario) -> str:
-    """What files about this scenario are called."""
+    """Beginning of the names of files about this scenario."""
     return "scenario" if scenario.source.startswith("<") else Path(scenario.source).stem
 
 

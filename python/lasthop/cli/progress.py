@@ -3,7 +3,8 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from lasthop.run import Progress, ProgressCallback
 from lasthop.tuning.search import ProgressCallback as StageCallback
@@ -11,7 +12,7 @@ from lasthop.tuning.search import TuneProgress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
-    from rich.progress import ProgressColumn
+    from rich.progress import TaskID
 
 __all__ = ["count_bar", "progress_bar", "real_time_bar", "stage_bar", "take_away"]
 
@@ -20,16 +21,58 @@ DRAWN: list["Bar"] = []
 """Bars on the screen."""
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """A bar on the screen, with its one task."""
+
+    bar: "Bar"
+    task: "TaskID"
+
+    @property
+    def elapsed_s(self) -> float:
+        """Time since it was drawn. [s]"""
+        return self.bar.tasks[0].elapsed or 0.0
+
+    def begin(self) -> None:
+        """Begin at nothing again."""
+        self.bar.reset(self.task)
+
+    def update(self, **fields: Any) -> None:
+        """Show other values."""
+        self.bar.update(self.task, **fields)
+
+
 @contextmanager
-def drawn(*columns: "ProgressColumn") -> Iterator["Bar"]:
-    """Draw a bar while the body runs."""
+def drawn(
+    label: str, *, title: str = "{task.description}", counted: bool = False, text: str = ""
+) -> Iterator[Drawn | None]:
+    """Draw a bar while the body runs; none where nobody watches.
+
+    Parameters
+    ----------
+    label : str
+        What is under way.
+    title : str
+        How that is written.
+    counted : bool
+        Whether steps done and steps in all stand behind the bar.
+    text : str
+        Template of a text behind the bar, with the fields ``done`` and ``rate``.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
     from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
+    behind = [MofNCompleteColumn()] if counted else []
+    texts = [TextColumn(text)] if text else []
+    columns = (TextColumn(title), BarColumn(bar_width=24), *behind, *texts, TimeRemainingColumn())
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
     DRAWN.append(bar)
     with bar:
-        yield bar
+        yield Drawn(bar, bar.add_task(label, total=None, done="0", rate=""))
 
 
 def take_away() -> None:
@@ -44,100 +87,59 @@ def take_away() -> None:
 @contextmanager
 def progress_bar(label: str) -> Iterator[ProgressCallback | None]:
     """A callback that draws replications, simulated seconds per second and time left."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        TextColumn("{task.percentage:>3.0f} %  {task.fields[done]} runs  {task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    with drawn(*columns) as bar:
-        task = bar.add_task(label, total=None, done="0", rate="")
+    text = "{task.percentage:>3.0f} %  {task.fields[done]} runs  {task.fields[rate]}"
+    with drawn(label, text=text) as bar:
 
         def show(progress: Progress) -> None:
-            elapsed = bar.tasks[0].elapsed or 0.0
-            rate = f"{progress['simulated_s'] / elapsed:,.0f} s/s" if elapsed > 0 else ""
+            assert bar is not None
+            elapsed = bar.elapsed_s
             bar.update(
-                task,
                 completed=progress["simulated_s"],
                 total=progress["total_s"],
                 done=f"{progress['replications_done']}/{progress['replications']}",
-                rate=rate,
+                rate=f"{progress['simulated_s'] / elapsed:,.0f} s/s" if elapsed > 0 else "",
             )
 
-        yield show
+        yield show if bar else None
 
 
 @contextmanager
 def stage_bar() -> Iterator[StageCallback | None]:
     """A callback that draws the stage of a search and its candidates."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description:<10}"),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with drawn(*columns) as bar:
-        task = bar.add_task("", total=None)
+    with drawn("", title="{task.description:<10}", counted=True) as bar:
 
         def show(progress: TuneProgress) -> None:
+            assert bar is not None
             if progress["done"] == 0:
-                bar.reset(task)
+                bar.begin()
             bar.update(
-                task,
                 description=progress["stage"],
                 completed=progress["done"],
                 total=progress["candidates"],
             )
 
-        yield show
+        yield show if bar else None
 
 
 @contextmanager
 def real_time_bar(label: str) -> Iterator[Callable[[float, float], None] | None]:
     """A callback that draws seconds passed of seconds in all."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TimeRemainingColumn())
-    with drawn(*columns) as bar:
-        task = bar.add_task(label, total=None)
+    with drawn(label) as bar:
 
         def show(passed_s: float, length_s: float) -> None:
-            bar.update(task, completed=passed_s, total=length_s)
+            assert bar is not None
+            bar.update(completed=passed_s, total=length_s)
 
-        yield show
+        yield show if bar else None
 
 
 @contextmanager
 def count_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
     """A callback that draws how many of a number of steps are done."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with drawn(*columns) as bar:
-        task = bar.add_task(label, total=None)
+    with drawn(label, counted=True) as bar:
 
         def show(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
+            assert bar is not None
+            bar.update(completed=done, total=total)
 
-        yield show
+        yield show if bar else None

@@ -38,7 +38,7 @@ GO_ON = "the same command goes on from there"
 """What to do after Ctrl-C."""
 
 MOST_GROUPS = 5
-"""Groups of stations whose shares are printed."""
+"""Most groups of stations whose shares are printed."""
 
 
 def sweep(
@@ -145,7 +145,7 @@ TABLES = "--over 'queue=100,{red={min_th=50,max_th=100}}'"
 
 
 def print_sweep(result: Sweep, paths: list[str]) -> None:
-    """One row a point: who gets which share, then what became of the cell."""
+    """Print a row for each point: the shares, then what became of the cell."""
     from lasthop.cli.tables import COLUMNS, TITLES, print_table, printed
 
     groups = list(dict.fromkeys(group for point in result.points for group in members(point)))
@@ -195,7 +195,7 @@ def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def share(stations: list[Mapping[str, Any]]) -> str:
-    """Share of a station, with interval; of a group the mean of its members."""
+    """Share of a station with its interval, or the mean share of a group's members."""
     from lasthop.cli.tables import COLUMNS
 
     column = next(each for each in COLUMNS["stations"] if each.quantity == "goodput_share")

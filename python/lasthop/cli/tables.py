@@ -13,10 +13,10 @@ from lasthop.models.reading import CellScenario, Scenario, Vbs
 __all__ = ["COLUMNS", "TITLES", "Column", "print_answer", "print_table", "printed"]
 
 MOST_ROWS = 40
-"""Rows of a table that are printed; the rest is counted."""
+"""Most rows of a table that are printed; the rest is counted."""
 
 MOST_FLOWS = 12
-"""Flows that are printed one by one where classes of flows sum them up."""
+"""Most flows that are printed one by one where classes of flows sum them up."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Column:
     unit: str = ""
     scale: float = 1.0
     zero_says: bool = False
-    """Nothing but zeros is worth a column."""
+    """Whether zeros say something: a column of nothing but zeros is shown then."""
 
     @property
     def header(self) -> str:
@@ -168,11 +168,11 @@ def of_shares(column: Column, scenario: Scenario) -> Column:
 
 
 def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any]]:
-    """The items of a list that are printed, each with what is printed of it."""
+    """Items of a list that are printed, each with the quantities that are printed."""
     items = list(summary.get(list_name, ()))
     if list_name == "flows" and "classes" in summary and len(items) > MOST_FLOWS:
         return []
-    if list_name == "queues" and "stations" in summary:  # Those of nodes stand with them.
+    if list_name == "queues" and "stations" in summary:  # The queues of nodes stand with the nodes.
         return [item for item in items if "occupancy_max_packets" in item]
     if list_name == "classes":
         return [without_rates(item) for item in items]
@@ -180,7 +180,7 @@ def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any
 
 
 def without_rates(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A class of flows without what means nothing of volumes that have been sent and are done."""
+    """A class of flows without the quantities that mean nothing once all volumes are sent."""
     if (item.get("transfer_rate_bps") or {"mean": None})["mean"] is None:
         return item
     return {key: value for key, value in item.items() if key not in RATES}
@@ -196,7 +196,7 @@ def print_table(
     names: int = 1,
     most: int | None = MOST_ROWS,
 ) -> None:
-    """A table whose first `names` columns are text and the others numbers, of `most` rows.
+    """Print a table of at most `most` rows; its first `names` columns are text, the others numbers.
 
     Headers may have line breaks; they stand at the bottom of their lines.
     """

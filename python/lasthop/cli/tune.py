@@ -41,7 +41,7 @@ COMPARED = (
     *(delay_quantity(category) for category in CATEGORIES),
     "jain",
 )
-"""What is shown of every confirmed setting."""
+"""Quantities that are shown of every confirmed setting."""
 
 
 def aim(text: str) -> str:
@@ -208,7 +208,7 @@ def print_tuning(tuning: Tuning) -> None:
 
 
 def how_searched(tuning: Tuning) -> list[str]:
-    """How many settings were looked at, and how; what was left out, and what ruled out."""
+    """Lines on how many settings were looked at and how, which were left out or ruled out."""
     trials = tuning.trials[1:]
     modelled = sum(trial.predicted is not None for trial in trials)
     screened = sum(trial.screened is not None for trial in trials)
@@ -257,7 +257,7 @@ def why_nothing(tuning: Tuning) -> str:
 
 
 def predicted_quantity(tuning: Tuning) -> str | None:
-    """What to show of the model: what is aimed at, if it has predicted that."""
+    """Quantity of the model that is shown: the one aimed at, if the model has predicted it."""
     name = OBJECTIVES[tuning.objective].aim.quantity
     known = any(name in (trial.predicted or {}) for trial in tuning.confirmed)
     return name if known else None

@@ -28,20 +28,20 @@ class Connection:
 
     flow: TcpFlow
     port: int
-    """Of the server."""
+    """Port of the server."""
     client: socket.socket
-    """At the station, which connects."""
+    """Socket at the station, which connects."""
     listener: socket.socket
     quick_acks: bool = True
     """Whether the receiver may acknowledge each segment for a while, as Linux does after a gap."""
     server: socket.socket | None = None
     received_bytes: int = 0
     has_data: bool = False
-    """Something has arrived."""
+    """Whether something has arrived."""
     rtts_s: list[float] = field(default_factory=list)
     cwnds: list[int] = field(default_factory=list)
     retransmissions: int = 0
-    """When the warm-up ended."""
+    """Retransmissions at the end of the warm-up."""
 
     @property
     def sender(self) -> socket.socket | None:
@@ -54,13 +54,13 @@ class Connection:
         return self.flow.tcp.window_packets * self.flow.tcp.mss_bytes
 
     def begin(self, traffic: Traffic) -> None:
-        """The station connects."""
+        """Let the station connect."""
         traffic.watch(self.listener, selectors.EVENT_READ, lambda: self.accept(traffic))
         self.client.connect_ex((SERVER, self.port))
         self.attach(traffic, self.client)
 
     def accept(self, traffic: Traffic) -> None:
-        """The server takes the connection."""
+        """Let the server take the connection."""
         traffic.leave(self.listener)
         self.server, _ = self.listener.accept()
         self.server.setblocking(False)
@@ -101,13 +101,13 @@ class Connection:
             self.received_bytes += length
 
     def stop(self, traffic: Traffic) -> None:
-        """No new data."""
+        """Send no new data."""
         if self.sender is not None and traffic.watches(self.sender):
             traffic.leave(self.sender)
             self.sender.shutdown(socket.SHUT_WR)
 
     def begin_to_count(self) -> None:
-        """What is counted is counted from now on."""
+        """Count from now on."""
         if self.sender is not None:
             self.retransmissions = tcp_info(self.sender).retransmissions
 

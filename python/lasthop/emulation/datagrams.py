@@ -19,10 +19,10 @@ from lasthop.models.reading import UdpFlow
 __all__ = ["Datagrams", "datagrams"]
 
 STAMP = struct.Struct("!Id")
-"""Number and time sent. [-, s]"""
+"""Layout of a datagram's number and the time at which it was sent. [-, s]"""
 
 STATION_PORT = 10_000
-"""The station's port of flow k is this plus k."""
+"""Number that k is added to for the station's port of flow k."""
 
 LARGEST = 65_536
 
@@ -35,7 +35,7 @@ class Datagrams:
     sender: socket.socket
     receiver: socket.socket
     to: tuple[str, int]
-    """Where datagrams go."""
+    """Destination of the datagrams."""
     gap_s: float
     """Mean time between two datagrams."""
     gaps: random.Random
@@ -52,7 +52,8 @@ class Datagrams:
     delays_s: list[float] = field(default_factory=list)
 
     def begin(self, traffic: Traffic) -> None:
-        """The source starts; with equal gaps within the first, so that sources do not meet."""
+        """Start the source; one with equal gaps starts within the first gap, so that sources do not
+        meet."""
         traffic.watch(self.receiver, selectors.EVENT_READ, lambda: self.take(traffic))
         self.open = True
         first_s = self.gaps.uniform(0, self.gap_s) if self.is_regular else self.next_gap_s()
@@ -99,11 +100,11 @@ class Datagrams:
         self.arrived += 1
 
     def stop(self, traffic: Traffic) -> None:
-        """No new data."""
+        """Send no new data."""
         self.open = False
 
     def begin_to_count(self) -> None:
-        """What is counted is counted from the next datagram on."""
+        """Count from the next datagram on."""
 
     def look(self) -> None:
         """The kernel tells nothing of a socket for datagrams."""
@@ -148,7 +149,7 @@ def datagrams(
     per_second : float
         Datagrams sent in a second, on average. [1/s]
     seed : int
-        Of the gaps.
+        Seed of the gaps.
     """
     at_station, address = station
     here, there = (SERVER, FIRST_PORT + index), (address, STATION_PORT + index)

@@ -31,14 +31,14 @@ __all__ = ["Emulation", "emulate"]
 MASK = "255.0.0.0"
 INTERFACE = "lasthop"
 LEAST_MTU = 576
-"""What every host takes (RFC 791); answers to pings need some of it. [bytes]"""
+"""Length of a packet that every host takes (RFC 791); answers to pings need some of it. [bytes]"""
 
 Progress = Callable[[float, float], object]
-"""Called with the time passed and the duration. [s]"""
+"""Function that is called with the time passed and the duration. [s]"""
 
 
 class Emulation(Answer):
-    """What an emulation says: one run in real time, without intervals."""
+    """Answer of an emulation: one run in real time, without intervals."""
 
     intervals = False
 
@@ -66,8 +66,8 @@ def emulate(
 ) -> Emulation:
     """Emulate a scenario once, in real time: the engine's cell, the kernel's TCP and UDP.
 
-    A network namespace for the servers and one for each station, with a TUN interface each; they
-    have no names and end with this process, however it ends.
+    The servers have a network namespace and so has each station, with a TUN interface each; the
+    namespaces have no names and end with this process, however it ends.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What of a scenario emulator and kernel can do, checked before anything is made."""
+"""The limits of emulator and kernel, checked before anything is made."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -20,7 +20,7 @@ OWN: Mapping[str, tuple[Callable[[Tcp], object], tuple[object, ...]]] = {
     "ack_processing": (lambda tcp: tcp.ack_processing_s, (0.0,)),
     "ecn": (lambda tcp: tcp.ecn, (False,)),
 }
-"""Where the kernel's TCP has its own way: the setting, its default and what the kernel does."""
+"""Settings in which the kernel's TCP has its own way, with default and what the kernel does."""
 
 LONGEST_S = 3600.0
 """Longest emulation; it takes as long as it lasts. [s]"""
@@ -28,12 +28,12 @@ LONGEST_S = 3600.0
 MOST_STATIONS = 1000
 MOST_FLOWS = 4000
 MOST_DATAGRAMS = 10_000
-"""Datagrams that all sources together send in a second, at most."""
+"""Most datagrams that all sources together send in a second."""
 
 LEAST_MSS = 88
 """Smallest segment that the kernel takes from a user (linux/tcp.h). [bytes]"""
 UDP_HEADER = 28
-"""Of IPv4 and UDP. [bytes]"""
+"""Headers of IPv4 and UDP. [bytes]"""
 
 
 def check(scenario: Scenario) -> None:

@@ -15,7 +15,7 @@ __all__ = ["FIRST_PORT", "SERVER", "Driven", "Traffic"]
 
 SERVER = "10.255.0.1"
 FIRST_PORT = 20_000
-"""As in crates/emulator: the server's port of flow k is this plus k."""
+"""Number that k is added to for the server's port of flow k, as in crates/emulator."""
 
 LOOK_S = 0.1
 """Time between two looks at what the kernel tells of a connection. [s]"""
@@ -32,10 +32,10 @@ class Driven(Protocol):
     """Payload that has reached the application since the end of the warm-up."""
 
     def begin(self, traffic: "Traffic") -> None:
-        """It starts."""
+        """Start."""
 
     def stop(self, traffic: "Traffic") -> None:
-        """No new data."""
+        """Send no new data."""
 
     def begin_to_count(self) -> None:
         """What is counted is counted from now on."""

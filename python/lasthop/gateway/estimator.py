@@ -79,7 +79,7 @@ class Estimator:
     numbers : callable
         The next sequence number, which no other estimator has.
     seed : int
-        Of the random choice of stations.
+        Seed of the random choice of stations.
     """
 
     def __init__(

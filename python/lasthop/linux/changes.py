@@ -74,7 +74,7 @@ class Changes:
         self.kernel.carry_out(requests)
 
     def undo_all(self) -> list[str]:
-        """Take everything back, newest first; what could not be, in words.
+        """Take everything back, newest first; return in words what could not be.
 
         The log is forgotten only if all went well, so that it can be tried again.
         """
@@ -122,7 +122,7 @@ def undo(kernel: Socket, record: Record) -> None:
 
 
 def remove(kernel: Socket, request: Request) -> None:
-    """Remove something; that it is gone already is well."""
+    """Remove something that may be gone already."""
     try:
         kernel.carry_out([request])
     except KernelError as error:

@@ -20,7 +20,7 @@ class Counters(NamedTuple):
     sent_packets: int
     dropped_packets: int
     backlog_packets: int
-    """Waiting now."""
+    """Packets that wait now."""
     backlog_bytes: int
 
 

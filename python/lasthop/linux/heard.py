@@ -15,7 +15,7 @@ from lasthop.linux.tc import Address
 __all__ = ["Heard"]
 
 SAMPLED = 64
-"""One in so many packets that are neither ARP nor NDP is looked at."""
+"""Number of packets, neither ARP nor NDP, of which one is looked at."""
 ARP, IPV4, IPV6, ICMPV6 = 0x0806, 0x0800, 0x86DD, 58
 SENDER = slice(14, 18)
 """The sender's address in an ARP packet about IPv4."""

@@ -31,7 +31,7 @@ class Link(NamedTuple):
 
     number: int
     kind: str
-    """Its driver's, such as ``ifb``; empty for hardware."""
+    """Name of its driver, such as ``ifb``; empty for hardware."""
     mac: bytes
     is_up: bool
     master: int

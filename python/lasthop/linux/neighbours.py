@@ -15,7 +15,7 @@ ENTRY = struct.Struct("=BxxxiHBB")
 """Family, interface, state, flags, type."""
 DESTINATION, LINK_ADDRESS = 1, 2
 HEARD = 0x02 | 0x04 | 0x08 | 0x10 | 0x80
-"""Reachable, stale, delay, probe, permanent."""
+"""States of a host that has been heard of: reachable, stale, delay, probe, permanent."""
 OWN = struct.Struct("=BBBBi")
 
 

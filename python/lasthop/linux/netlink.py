@@ -28,7 +28,7 @@ ACKNOWLEDGEMENT = struct.Struct("=iIHHII")
 """Error number, and the header of the message that is answered."""
 
 BATCH = 128
-"""Messages of one system call: their acknowledgements fit the receive buffer."""
+"""Most messages of one system call, whose acknowledgements fit the receive buffer."""
 ANSWER_BYTES = 1 << 20
 
 

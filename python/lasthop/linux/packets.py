@@ -12,15 +12,15 @@ from lasthop.linux.tc import Address
 __all__ = ["HEADER_BYTES", "MOST_AT_ONCE", "Instruction", "packet_socket", "source_and_length"]
 
 Instruction: TypeAlias = tuple[int, int, int, int]
-"""Of classic BPF: code, jump if true, jump if false, operand (linux/filter.h)."""
+"""Instruction of classic BPF: code, jump if true, jump if false, operand (linux/filter.h)."""
 
 SO_ATTACH_FILTER = 26
 SO_RCVBUFFORCE = 33
 ETH_P_ALL = 0x0003
 HEADER_BYTES = 40
-"""What is read of a packet, from its IP header on."""
+"""Part of a packet that is read, from its IP header on."""
 MOST_AT_ONCE = 5000
-"""Packets of one look: a flood must not keep the gateway from its work."""
+"""Most packets of one look: a flood must not keep the gateway from its work."""
 
 
 def packet_socket(
@@ -28,7 +28,7 @@ def packet_socket(
 ) -> socket.socket:
     """A socket for the packets of an interface that a classic BPF program lets through.
 
-    `buffer_bytes` is what packets may take that wait to be read; as the kernel has it if None.
+    Packets that wait to be read may take `buffer_bytes`; if None, what the kernel allows.
     """
     each = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, 0)
     code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)

@@ -30,7 +30,7 @@ NONCE = struct.Struct("!Q")
 DIGEST_BYTES = 16
 FILLER = bytes(range(24))
 REMEMBERED = 60_000
-"""An answer to a ping before so many others is too old: sequence numbers return after 65,536."""
+"""Pings after which an answer is too old: sequence numbers return after 65,536."""
 
 
 class Answer(NamedTuple):
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
 
     sequence: int
     at_s: float
-    """When the kernel took it in, on the clock of `time.time`. [s]"""
+    """Time at which the kernel took it in, on the clock of `time.time`. [s]"""
 
 
 class Secret:
@@ -94,7 +94,7 @@ class Pinger:
             raw.close()
 
     def send(self, address: Address, sequence: int) -> bool:
-        """Send a request; whether the kernel took it."""
+        """Send a request; return whether the kernel took it."""
         raw = self.sockets.get(address.version)
         if raw is None:
             return False
@@ -134,7 +134,7 @@ class Pinger:
 
 
 def arrival(ancillary: list[tuple[int, int, bytes]]) -> float:
-    """When the kernel took a packet in."""
+    """Time at which the kernel took a packet in."""
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
             seconds, nanoseconds = STAMP.unpack_from(data)

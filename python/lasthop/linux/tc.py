@@ -41,7 +41,7 @@ KIND, OPTIONS, INGRESS_BLOCK = 1, 2, 13
 INGRESS = 0xFFFFFFF1
 ROOT = 0xFFFFFFFF
 BLOCK_INDEX = -1
-"""Stands for the interface in messages about a shared block."""
+"""Number in the place of the interface in messages about a shared block."""
 
 RATESPEC = struct.Struct("=BBHhHI")
 ETHERNET = 1
@@ -51,7 +51,7 @@ LARGEST_BUCKET = 0x7FFFFFFF
 
 HTB_INIT, HTB_PARMS, HTB_DIRECT_QLEN, HTB_RATE64, HTB_CEIL64 = 2, 1, 5, 6, 7
 LARGEST_RATE32 = 0xFFFFFFFF
-"""Larger rates have an attribute of their own. [byte/s]"""
+"""Largest rate that needs no attribute of its own. [byte/s]"""
 U32_CLASSID, U32_HASH, U32_LINK, U32_DIVISOR, U32_SEL, U32_ACT = 1, 2, 3, 4, 5, 7
 U32_TERMINAL = 1
 U32_ROOT_TABLE = 0x80000000
@@ -177,7 +177,7 @@ def htb_class(
 def ticks(size: int, rate: int) -> int:
     """Time to send `size` [bytes] at `rate` [byte/s], in the kernel's ticks.
 
-    In whole microseconds, by the arithmetic of `tc`, so that its commands leave the same.
+    It is in whole microseconds, by the arithmetic of `tc`, so that its commands leave the same.
     """
     whole_us = int(1e6 * (size / rate))
     return min(whole_us * 1000 // TICK_NS, LARGEST_BUCKET)
@@ -190,7 +190,7 @@ def del_class(device: Device, number: int) -> Request:
 
 
 def leaf_qdisc(device: Device, parent: int, discipline: str, packets: int) -> Request:
-    """The queue of a leaf, of so many packets."""
+    """The queue of a leaf, with room for so many packets."""
     match discipline:
         case "fq_codel":
             options = attribute(2, struct.pack("=I", packets))

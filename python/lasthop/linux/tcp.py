@@ -20,7 +20,7 @@ __all__ = [
 TIMESTAMPS = "/proc/sys/net/ipv4/tcp_timestamps"
 
 RTT_OFFSET, CWND_OFFSET, RETRANSMISSIONS_OFFSET = 68, 80, 100
-"""Of tcpi_rtt, tcpi_snd_cwnd and tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
+"""Offsets of tcpi_rtt, tcpi_snd_cwnd, tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
 
 
 class TcpInfo(NamedTuple):

@@ -29,7 +29,7 @@ def open_tun(name: str, address: str, mask: str, mtu: int) -> int:
     Parameters
     ----------
     name : str
-        Of the interface.
+        Name of the interface.
     address, mask : str
         IPv4; the net becomes reachable through the interface.
     mtu : int

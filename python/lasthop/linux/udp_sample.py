@@ -18,13 +18,14 @@ from lasthop.linux.tc import Address
 __all__ = ["SAMPLED", "Counted", "UdpSample"]
 
 SAMPLED = 8
-"""One in so many packets is looked at."""
+"""Number of packets of which one is looked at."""
 SOL_PACKET = 263
 PACKET_STATISTICS = 6
 STATISTICS = struct.Struct("=II")
 """Packets that passed the filter, those dropped among them; read, they begin at zero."""
 BUFFER_BYTES = 1 << 21
-"""Asked for; the kernel doubles it. A full frame takes 2304 bytes: 1800 frames, or 170 Mbit/s."""
+"""Buffer that is asked for; the kernel doubles it. A full frame takes 2304 bytes: 1800 frames, or
+170 Mbit/s."""
 UDP = 17
 
 # Classic BPF; packets begin with the IP header. Codes are those of linux/filter.h.
@@ -47,7 +48,7 @@ PROGRAM = (
 
 
 class Counted(NamedTuple):
-    """What a sample stands for."""
+    """Totals that a sample stands for."""
 
     packets: int
     bytes: int

@@ -1,7 +1,6 @@
 """What every model answers: the envelope of a prediction, and a value in it."""
 
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
 from typing import Any, TypeAlias
 
 from lasthop.models.reading import Scenario
@@ -44,6 +43,8 @@ def prediction(
     **more
         What this model says beside: its solver, its options.
     """
+    from importlib.metadata import version  # which imports much; `import lasthop` stays light
+
     return {
         "kind": "prediction",
         "model": model,

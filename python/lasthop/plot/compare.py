@@ -156,7 +156,7 @@ class Row:
 
 
 SMALL_PART = 0.01
-"""Part of the largest value below which one is worth no row where there are many. [-]"""
+"""Part of the largest value below which a value gets no row, where there are many rows. [-]"""
 
 
 def worth_a_row(rows: list[Row], quantity: str) -> tuple[list[Row], str]:

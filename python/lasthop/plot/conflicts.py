@@ -25,22 +25,22 @@ LARGEST_AREA = 500.0
 """Area of a link that is always active, where there are few. [points^2]"""
 
 MOST_NAMED = 30
-"""Links up to which each has its name, air time and throughput beside it."""
+"""Most links that all have name, air time and throughput beside them."""
 
 WIDTH = 72.0 * COLUMN_INCHES
 """Width of a panel. [points]"""
 
 RADIUS = 36.0
-"""Of the circle on which links stand whose places are not known. [points]"""
+"""Radius of the circle on which links stand whose places are not known. [points]"""
 
 CENTRE = (WIDTH / 2.0, 2.1 * RADIUS)
-"""Of that circle. [points]"""
+"""Centre of that circle. [points]"""
 
 BOX, DOT = (54.0, 62.0), (16.0, 16.0)
 """Room of a link with its text, where places are known, and without text. [points]"""
 
 SEEN = 0.005
-"""Air time of dummy packets from which on it is drawn. [-]"""
+"""Least air time of dummy packets that is drawn. [-]"""
 
 POINTS_PER_MM = 72.0 / 25.4
 HIDDEN = "#D55E00"
@@ -192,16 +192,17 @@ def places(links: Sequence[CsmaLink], nodes: Sequence[CsmaNode]) -> tuple[dict[s
 
 
 def to_paper(middles: Floats, width: float) -> float:
-    """Points a metre so that all fits."""
+    """Scale at which everything fits. [points/m]"""
     across, along = np.maximum(np.ptp(middles, axis=0), 1.0)
     return min(width / float(across), 1.5 * WIDTH / float(along))
 
 
 def clear(places: Floats, box: Floats) -> Floats:
-    """Places on paper with room for each. [points]
+    """Places on paper where every link has room. [points]
 
-    As they are, if there is room; else larger, gaps cut down to what a box needs, so that left and
-    right, above and below stay; else the rest one above the other too.
+    They stay as they are if there is room. If not, the picture grows and gaps shrink to what a box
+    needs, so that left stays left and above stays above; what still covers something else moves
+    above or below it.
     """
     at = places
     for zoom in np.geomspace(1.0, 1e3, 60):
@@ -221,7 +222,7 @@ def clear(places: Floats, box: Floats) -> Floats:
 
 
 def covering(at: Floats, box: Floats) -> NDArray[np.bool_]:
-    """Which boxes cover one another."""
+    """Matrix that tells which boxes cover one another."""
     apart = np.abs(at[:, None, :] - at[None, :, :])
     return (apart < box - 0.01).all(axis=2) & ~np.eye(len(at), dtype=bool)
 

@@ -11,9 +11,11 @@ from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 
 from lasthop.plot.figure import QUIET, Figure, house_style, title
-from lasthop.studies.study import Quantity
+from lasthop.plot.points import Points
+from lasthop.studies.panel import Abscissa, Line, Panel
+from lasthop.studies.study import Runs
 
-__all__ = ["FamilyPanel", "Member", "family_figure", "legend_columns"]
+__all__ = ["family_figure", "legend_columns"]
 
 DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 """Colours of few members, of the palette in house.mplstyle."""
@@ -31,91 +33,36 @@ PAPER: Mapping[str, Any] = {
 LEVEL: Mapping[str, Any] = {"color": QUIET, "linestyle": ":", "linewidth": 0.9}
 
 LARGEST_MARK, SMALLEST_MARK = 4.6, 3.0
-"""From the first label to the last, so that a point under another one shows. [points]"""
+"""Sizes of the first label's points and of the last one's, so that a point under another one shows.
+[points]"""
 
 FEW_TICKS = 4
-"""Fewer places than this on the abscissa stand away from its ends."""
+"""Number of ticks below which they stand away from the ends of the abscissa."""
 
 LEGEND_WIDTH, KEY_WIDTH = 58, 6
 """Width of the legend, and of a key with the gaps beside it. [characters]"""
 
 
-@dataclass(frozen=True)
-class Member:
-    """One curve: points with intervals, and the model's line where it has one.
-
-    Parameters
-    ----------
-    label : str
-        Its entry in the legend; members of several panels with one label have one colour.
-    x : sequence of float
-        Where its points are.
-    quantities : sequence of Quantity
-        What was measured and predicted there.
-    variant : str
-        What tells it from a member of the same label, drawn hollow with a dashed line.
-    """
-
-    label: str
-    x: Sequence[float]
-    quantities: Sequence[Quantity]
-    variant: str = ""
-
-
-@dataclass(frozen=True)
-class FamilyPanel:
-    """One pair of axes with its curves.
-
-    Parameters
-    ----------
-    y_label : str
-        Quantity and unit.
-    members : sequence of Member
-        What to draw.
-    title : str
-        A short line over the axes.
-    from_zero : bool
-        Whether the ordinate starts at 0.
-    levels : mapping, optional
-        Horizontal lines, by their labels.
-    stated : sequence of pairs
-        Abscissa and ordinate of what the paper states.
-    x_label : str
-        Quantity and unit of an abscissa of its own; by default the panel shares the common one.
-    """
-
-    y_label: str
-    members: Sequence[Member]
-    title: str = ""
-    from_zero: bool = True
-    levels: Mapping[str, float] | None = None
-    stated: Sequence[tuple[float, float]] = ()
-    x_label: str = ""
-
-
 def family_figure(
-    x_label: str,
-    panels: Sequence[FamilyPanel],
-    *,
-    ticks: Mapping[float, str] | None = None,
-    panel_mm: float = 48.0,
+    abscissa: Abscissa, panels: Sequence[Panel], runs: Runs, *, panel_mm: float
 ) -> Figure:
-    """Draw panels over one another along a common abscissa.
+    """Draw panels over one another along a common abscissa, a colour for each label.
 
     Parameters
     ----------
-    x_label : str
-        Quantity and unit.
-    panels : sequence of FamilyPanel
+    abscissa : Abscissa
+        What the panels share.
+    panels : sequence of Panel
         From top to bottom.
-    ticks : mapping, optional
-        Places on the abscissa with their labels.
+    runs : mapping
+        Runs that the lines are read from.
     panel_mm : float
         Height of a panel. [mm]
     """
-    members = [member for panel in panels for member in panel.members]
-    looks = _looks(list(dict.fromkeys(member.label for member in members)))
-    keys = [*_keys(looks, members), *_other_keys(panels)]
+    drawn = [[Points.of(line, abscissa, runs) for line in panel.lines] for panel in panels]
+    every = [points for lines in drawn for points in lines]
+    looks = _looks(list(dict.fromkeys(points.line.label for points in every)))
+    keys = [*_keys(looks, every), *_other_keys(panels)]
     columns = legend_columns([str(key.get_label()) for key in keys])
     rows = -(-len(keys) // columns)
     with house_style(panel_mm * len(panels) + 4.5 * rows + 4.0) as figure:
@@ -124,10 +71,13 @@ def family_figure(
         for axes in common[:-1]:
             axes.sharex(common[-1])
             axes.tick_params(labelbottom=False)
-        for axes, panel in zip(axes_list, panels, strict=True):
-            _draw(axes, panel, looks)
-        common[-1].set_xlabel(x_label)
-        if ticks is not None:
+        for axes, panel, lines in zip(axes_list, panels, drawn, strict=True):
+            for points in lines:
+                _draw_line(axes, points, looks[points.line.label])
+            _furnish(axes, panel, abscissa)
+        common[-1].set_xlabel(abscissa.label)
+        ticks = abscissa.labels()
+        if ticks:
             common[-1].set_xticks(list(ticks), list(ticks.values()))
             for axes in common if len(ticks) < FEW_TICKS else ():
                 axes.margins(x=0.2)  # room for their labels
@@ -165,10 +115,10 @@ def _looks(labels: Sequence[str]) -> dict[str, _Look]:
     }
 
 
-def _draw(axes: Axes, panel: FamilyPanel, looks: Mapping[str, _Look]) -> None:
-    for member in panel.members:
-        _draw_member(axes, member, looks[member.label])
-    axes.plot([x for x, _ in panel.stated], [y for _, y in panel.stated], **PAPER)
+def _furnish(axes: Axes, panel: Panel, abscissa: Abscissa) -> None:
+    """Draw what stands beside the lines: the paper's values, levels, labels."""
+    places = [abscissa.places(stated[0]) for stated in panel.stated]
+    axes.plot(places, [stated[1] for stated in panel.stated], **PAPER)
     for level in (panel.levels or {}).values():
         axes.axhline(level, **LEVEL)
     axes.set_ylabel(panel.y_label)
@@ -180,52 +130,48 @@ def _draw(axes: Axes, panel: FamilyPanel, looks: Mapping[str, _Look]) -> None:
         title(axes, panel.title)
 
 
-def _draw_member(axes: Axes, member: Member, look: _Look) -> None:
-    measured = list(zip(member.x, (each.measured() for each in member.quantities), strict=True))
-    model = [(x, one.predicted) for x, one in measured if one.predicted is not None]
-    axes.plot([x for x, _ in model], [y for _, y in model], **_line(member, look.color))
-    points = [
-        (x, one.simulated, one.ci95 or 0.0) for x, one in measured if one.simulated is not None
-    ]
+def _draw_line(axes: Axes, points: Points, look: _Look) -> None:
+    axes.plot(*points.model(), **_line(points.line, look.color))
+    x, means, half_widths = points.simulation()
     axes.errorbar(
-        [x for x, _, _ in points],
-        [y for _, y, _ in points],
-        yerr=[half for _, _, half in points],
+        x,
+        means,
+        yerr=half_widths,
         markersize=look.size,
         elinewidth=0.8,
         capsize=1.5,
-        **_mark(member, look.color),
+        **_mark(points.line, look.color),
     )
 
 
-def _line(member: Member, color: str) -> dict[str, Any]:
+def _line(line: Line, color: str) -> dict[str, Any]:
     """Return how the model's line looks."""
-    return {"color": color, "linewidth": 0.9, "linestyle": "--" if member.variant else "-"}
+    return {"color": color, "linewidth": 0.9, "linestyle": "--" if line.variant else "-"}
 
 
-def _mark(member: Member, color: str) -> dict[str, Any]:
+def _mark(line: Line, color: str) -> dict[str, Any]:
     """Return how the simulation's points look."""
-    face, marker = ("white", "s") if member.variant else (color, "o")
+    face, marker = ("white", "s") if line.variant else (color, "o")
     shape = {"marker": marker, "markerfacecolor": face, "markeredgewidth": 0.8}
     return {"color": color, "linestyle": "", **shape}
 
 
-def _keys(looks: Mapping[str, _Look], members: Sequence[Member]) -> list[Line2D]:
+def _keys(looks: Mapping[str, _Look], every: Sequence[Points]) -> list[Line2D]:
     """Return the legend: a colour for each label; how model, simulation and variants look."""
     keys = [
         Line2D([], [], color=look.color, linewidth=2.5, label=label)
         for label, look in looks.items()
     ]
-    for variant in dict.fromkeys(member.variant for member in members):
+    for variant in dict.fromkeys(points.line.variant for points in every):
         suffix = f", {variant}" if variant else ""
-        own = [member for member in members if member.variant == variant]
-        if any(one.predicted is not None for member in own for one in member.quantities):
-            keys.append(Line2D([], [], label=f"model{suffix}", **_line(own[0], QUIET)))
-        keys.append(Line2D([], [], label=f"simulation{suffix}", **_mark(own[0], QUIET)))
+        own = [points for points in every if points.line.variant == variant]
+        if any(points.model()[0] for points in own):
+            keys.append(Line2D([], [], label=f"model{suffix}", **_line(own[0].line, QUIET)))
+        keys.append(Line2D([], [], label=f"simulation{suffix}", **_mark(own[0].line, QUIET)))
     return keys
 
 
-def _other_keys(panels: Sequence[FamilyPanel]) -> list[Line2D]:
+def _other_keys(panels: Sequence[Panel]) -> list[Line2D]:
     labels = dict.fromkeys(label for panel in panels for label in panel.levels or {})
     keys = [Line2D([], [], label=label, **LEVEL) for label in labels]
     if any(panel.stated for panel in panels):

@@ -31,7 +31,7 @@ COLUMN_INCHES = 85 / 25.4
 
 HOUSE = "lasthop.plot.house"
 
-# Of the palette in house.mplstyle.
+# Colours of the palette in house.mplstyle.
 SIMULATION = "#56B4E9"
 MODEL = "#D55E00"
 EMULATION = "#007A5E"
@@ -69,7 +69,7 @@ def title(axes: Axes, text: str) -> None:
 
 
 def headline(figure: Figure, text: str) -> None:
-    """What the whole picture is about, from its left edge on."""
+    """A line above the whole picture, from its left edge on."""
     columns = round(figure.get_figwidth() / COLUMN_INCHES)
     with style.context(HOUSE):
         figure.suptitle(fill(text, 46 * columns), x=0.02 / columns, ha="left")

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 __all__ = ["TALLEST_MM", "in_columns", "in_two", "stacked", "tallest"]
 
 TALLEST_MM = 125.0
-"""Panels that together are taller stand in two columns. [mm]"""
+"""Largest height of one column; panels that are taller together stand in two. [mm]"""
 
 Columns = Sequence[Sequence[int]]
 
@@ -40,7 +40,7 @@ def tallest(columns: Columns, heights_mm: Sequence[float]) -> float:
 
 
 def stacked(figure: MatplotlibFigure, columns: Columns, heights_mm: Sequence[float]) -> list[Axes]:
-    """Axes of all panels, in order; what a column is shorter than the other stays free below it."""
+    """Axes of all panels, in order; the shorter column leaves room free below it."""
     whole = tallest(columns, heights_mm)
     places = [figure]
     if len(columns) > 1:  # apart, so that names of one column take no width from the other

@@ -1,4 +1,4 @@
-"""One row an item: horizontal bars with intervals, names on the left."""
+"""A row for each item: horizontal bars with intervals, names on the left."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil, isnan, nan
@@ -21,19 +21,19 @@ __all__ = [
 ]
 
 LABELLED_ROWS = 16
-"""More rows than this are drawn with every n-th name."""
+"""Most rows that are drawn with all their names."""
 
 NUMBERS = 6.5
 """Size of the numbers beside the rows. [points]"""
 
 CHARACTER = 0.58 * NUMBERS
-"""Width of a digit among them. [points]"""
+"""Width of one of their digits. [points]"""
 
 LONGEST_NAME = 18
-"""Longer names lose their middle."""
+"""Length of the longest name that is written whole; longer ones lose their middle."""
 
 Estimates = Sequence[tuple[float, float]]
-"""Value and half width of its interval; NaN where there is none."""
+"""Values with the half widths of their intervals; NaN where there is none."""
 
 
 def estimates(items: Sequence[Mapping[str, Any]], quantity: str, scale: float = 1) -> Estimates:
@@ -96,7 +96,7 @@ def numbers(values: Estimates) -> list[str]:
 
 
 def diamonds(axes: Axes, values: Estimates, color: str, label: str, indent: int) -> None:
-    """A hollow diamond a row, below its bar, and its value right of the bar's.
+    """A hollow diamond in each row, below the bar, with its value right of the bar's.
 
     The value stands `indent` characters right of the axes.
     """
@@ -106,7 +106,7 @@ def diamonds(axes: Axes, values: Estimates, color: str, label: str, indent: int)
 def crosses(
     axes: Axes, values: Estimates, color: str, label: str, indent: int, *, down: float
 ) -> None:
-    """A cross a row, `down` rows below its middle, and its value as of `diamonds`."""
+    """A cross in each row, `down` rows below its middle, with its value where `diamonds` has it."""
     marks(axes, values, "X", down, color, label, indent)
 
 
@@ -119,7 +119,7 @@ def marks(
     label: str,
     indent: int,
 ) -> None:
-    """A hollow symbol a row and its value."""
+    """A hollow symbol in each row, with its value."""
     axes.plot(
         [value for value, _ in values],
         [row + down for row in range(len(values))],

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["series_figure"]
 
 MOST_PANELS = 12
-"""Items that are drawn; the title counts the rest."""
+"""Most items that are drawn; the title counts the rest."""
 
 
 def series_figure(result: "Result", quantity: str) -> Figure:

@@ -39,9 +39,9 @@ CYCLE: dict[bool | None, Any] = {True: "-", False: ":", None: "-."}
 JUMP: dict[str, Any] = {"color": "#333333", "marker": ".", "markersize": 2, "linestyle": "none"}
 """Look of edges at which stability changes without a Hopf point."""
 HERE: dict[str, Any] = {"color": "black", "marker": "+", "markersize": 7}
-"""How the case itself is marked."""
+"""Mark of the case itself."""
 NOTHING = "#DDDDDD"
-"""Shade of where there is no equilibrium."""
+"""Shade where there is no equilibrium."""
 
 SYMBOLS = {
     "alpha": "α",
@@ -51,7 +51,7 @@ SYMBOLS = {
     "q_th": "threshold $q_{th}$",
     "rtt": "round-trip time τ",
 }
-"""How some parameters are called on an axis."""
+"""Names of some parameters on an axis."""
 
 
 def axis_label(name: str, unit: str) -> str:

@@ -6,70 +6,20 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
-from lasthop.studies.study import Quantity
+from lasthop.plot.points import Points
+from lasthop.studies.panel import Abscissa, Panel
+from lasthop.studies.study import Quantity, Runs
 
-__all__ = ["BarPanel", "Bars", "Curve", "Panel", "Stated", "bar_figure", "sweep_figure"]
+__all__ = ["BarPanel", "Bars", "bar_figure", "sweep_figure"]
 
 PAPER_BAND = "#DDDDDD"
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One quantity over a sweep: points with intervals, and the model's line where it has one."""
-
-    x: Sequence[float]
-    quantities: Sequence[Quantity]
-    label: str = ""
-    hollow: bool = False
 
 
 SHORT_LABEL = 14
 """Longest label with which a legend's three columns fit the page's. [characters]"""
 
 BAND = 0.15
-"""Around a value of a test-bed, within which it counts as reproduced; ``claims.toml``. [-]"""
-
-
-@dataclass(frozen=True)
-class Stated:
-    """Ranges that the paper states, drawn with the band within which they count as reproduced."""
-
-    x: Sequence[float]
-    low: Sequence[float]
-    high: Sequence[float]
-
-    @classmethod
-    def value(cls, x: Sequence[float], y: Sequence[float]) -> "Stated":
-        """Return ranges of one value each."""
-        return cls(x, y, y)
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One pair of axes with curves.
-
-    Parameters
-    ----------
-    y_label : str
-        Quantity and unit.
-    curves : sequence of Curve
-        What to draw.
-    stated : Stated, optional
-        What the paper says.
-    title : str
-        A short line over the axes.
-    at_most : float, optional
-        Upper limit that the paper states.
-    from_zero : bool
-        Whether the ordinate starts at 0.
-    """
-
-    y_label: str
-    curves: Sequence[Curve]
-    stated: Stated | None = None
-    title: str = ""
-    at_most: float | None = None
-    from_zero: bool = True
+"""Relative distance from a test-bed's value that counts as reproduced; ``claims.toml``. [-]"""
 
 
 @dataclass(frozen=True)
@@ -99,13 +49,17 @@ class BarPanel:
     stated: tuple[float, float] | None = None
 
 
-def sweep_figure(x_label: str, panels: Sequence[Panel], *, panel_mm: float = 50.0) -> Figure:
-    """Draw panels over one another along a common abscissa."""
+def sweep_figure(
+    abscissa: Abscissa, panels: Sequence[Panel], runs: Runs, *, panel_mm: float
+) -> Figure:
+    """Draw panels over one another along a common abscissa, beside the paper's values."""
     with house_style(panel_mm * len(panels) + 8.0) as figure:
         rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axes, panel in zip(rows, panels, strict=True):
-            _draw_panel(axes, panel)
-        rows[-1].set_xlabel(x_label)
+            for index, (x, *values) in enumerate(panel.stated):
+                _draw_stated(axes, abscissa.places(x), values[0], values[-1], first=index == 0)
+            _draw_panel(axes, panel, [Points.of(line, abscissa, runs) for line in panel.lines])
+        rows[-1].set_xlabel(abscissa.label)
         handles = [axes.get_legend_handles_labels() for axes in rows]
         by_label = {
             label: handle for group in handles for handle, label in zip(*group, strict=True)
@@ -116,7 +70,7 @@ def sweep_figure(x_label: str, panels: Sequence[Panel], *, panel_mm: float = 50.
 
 
 def bar_figure(panels: Sequence[BarPanel], *, panel_mm: float = 46.0) -> Figure:
-    """Draw groups of bars, a bar a station, the model's value as a line across the bar."""
+    """Draw groups of bars, one for each station, with the model's value as a line across it."""
     with house_style(panel_mm * len(panels) + 8.0) as figure:
         rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axes, panel in zip(rows, panels, strict=True):
@@ -127,13 +81,11 @@ def bar_figure(panels: Sequence[BarPanel], *, panel_mm: float = 46.0) -> Figure:
         return figure
 
 
-def _draw_panel(axes: Axes, panel: Panel) -> None:
-    if panel.stated is not None:
-        _draw_stated(axes, panel.stated)
-    if panel.at_most is not None:
-        axes.axhline(panel.at_most, color=QUIET, linestyle=":", label="paper: at most")
-    for curve in panel.curves:
-        _draw_curve(axes, curve)
+def _draw_panel(axes: Axes, panel: Panel, lines: Sequence[Points]) -> None:
+    for label, level in (panel.levels or {}).items():
+        axes.axhline(level, color=QUIET, linestyle=":", label=label)
+    for points in lines:
+        _draw_line(axes, points)
     axes.set_ylabel(panel.y_label)
     axes.margins(y=0.1)
     if panel.from_zero:
@@ -142,46 +94,37 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         title(axes, panel.title)
 
 
-def _draw_stated(axes: Axes, stated: Stated) -> None:
-    for index, (x, low, high) in enumerate(zip(stated.x, stated.low, stated.high, strict=True)):
-        label = f"paper ± {100 * BAND:.0f} %" if index == 0 else None
-        ends = [low - BAND * abs(low), high + BAND * abs(high)]
-        axes.plot(
-            [x, x],
-            ends,
-            "-",
-            color=PAPER_BAND,
-            solid_capstyle="butt",
-            linewidth=6,
-            zorder=1,
-            label=label,
-        )
-        axes.plot([x, x], [low, high], "_-", color=QUIET, markersize=6, linewidth=0.8, zorder=1)
+def _draw_stated(axes: Axes, x: float, low: float, high: float, *, first: bool) -> None:
+    """Draw a range that the paper states, with the band within which it counts as reproduced."""
+    axes.plot(
+        [x, x],
+        [low - BAND * abs(low), high + BAND * abs(high)],
+        "-",
+        color=PAPER_BAND,
+        solid_capstyle="butt",
+        linewidth=6,
+        zorder=1,
+        label=f"paper ± {100 * BAND:.0f} %" if first else None,
+    )
+    axes.plot([x, x], [low, high], "_-", color=QUIET, markersize=6, linewidth=0.8, zorder=1)
 
 
-def _draw_curve(axes: Axes, curve: Curve) -> None:
-    suffix = f", {curve.label}" if curve.label else ""
-    measured = list(zip(curve.x, (each.measured() for each in curve.quantities), strict=True))
-    model = [(x, one.predicted) for x, one in measured if one.predicted is not None]
-    if model:
-        axes.plot(
-            [x for x, _ in model],
-            [y for _, y in model],
-            color=MODEL,
-            linestyle="--" if curve.hollow else "-",
-            label=f"model{suffix}",
-        )
-    points = [
-        (x, one.simulated, one.ci95 or 0.0) for x, one in measured if one.simulated is not None
-    ]
+def _draw_line(axes: Axes, points: Points) -> None:
+    label, hollow = points.line.label, bool(points.line.variant)
+    suffix = f", {label}" if label else ""
+    places, values = points.model()
+    if places:
+        line_style = "--" if hollow else "-"
+        axes.plot(places, values, color=MODEL, linestyle=line_style, label=f"model{suffix}")
+    x, means, half_widths = points.simulation()
     axes.errorbar(
-        [x for x, _, _ in points],
-        [y for _, y, _ in points],
-        yerr=[half for _, _, half in points],
-        fmt="s" if curve.hollow else "o",
+        x,
+        means,
+        yerr=half_widths,
+        fmt="s" if hollow else "o",
         color=SIMULATION,
-        markerfacecolor="white" if curve.hollow else SIMULATION,
-        markersize=6 if curve.hollow else 4,
+        markerfacecolor="white" if hollow else SIMULATION,
+        markersize=6 if hollow else 4,
         label=f"simulation{suffix}",
     )
 

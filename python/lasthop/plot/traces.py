@@ -12,7 +12,7 @@ from lasthop.plot.figure import Figure, house_style, title
 __all__ = ["Trace", "TracePanel", "traces_figure"]
 
 DASHES = (":", "--")
-"""Of the levels of a panel, one after the other."""
+"""Line styles of a panel's levels, one after the other."""
 
 
 @dataclass(frozen=True)

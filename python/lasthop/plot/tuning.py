@@ -28,7 +28,7 @@ ROW_MM = 4.2
 """Height of a setting's row. [mm]"""
 
 MOST_TICKS = 5
-"""Intervals of an axis: Jain's indices of six digits must not run into each other."""
+"""Most intervals of an axis: Jain's indices of six digits must not run into each other."""
 
 SIMULATED = "simulation, 95 %"
 CHOSEN_BAND = "#E5F2E9"

@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 
 INTERVALS = 24
 FINEST = 192
-"""Most intervals to which a mesh is refined for the multipliers of a cycle."""
+"""Most intervals to which the mesh of a cycle is refined."""
 SMALL = 0.02
 """Swing of the window on the first cycle, over the window at rest. [-]"""
 SLOWEST, FASTEST = 1e-4, 0.3

@@ -72,7 +72,7 @@ def hopf_curves(case: Case, x: Axis, y: Axis, pairs: Vector | None = None) -> li
 
     def trace(start: Vector) -> None:
         back, forth = tracer.follow(start, -1.0), tracer.follow(start, 1.0)
-        curves.append(np.vstack([back[:0:-1], forth]))
+        curves.append(_oriented(np.vstack([back[:0:-1], forth])))
 
     for start in tracer.starts():
         if not any(_passes(curve, start) for curve in curves):
@@ -84,6 +84,12 @@ def hopf_curves(case: Case, x: Axis, y: Axis, pairs: Vector | None = None) -> li
             if found is not None and not any(_passes(curve, found) for curve in curves):
                 trace(found)
     return [tracer.curve(points) for points in curves]
+
+
+def _oriented(points: Vector) -> Vector:
+    """Return a curve from its lesser end on: the sign of a null vector is the library's own."""
+    ends = [np.round(points[order, 1:], 6).ravel().tolist() for order in ([0, 1], [-1, -2])]
+    return points if ends[0] <= ends[1] else points[::-1]
 
 
 def _near(curve: Vector, place: Vector) -> bool:

@@ -7,8 +7,8 @@ eigenvalues of the map that the linearised equations make, over a period, of the
 same mesh.
 """
 
-from dataclasses import dataclass
-from math import ceil
+from dataclasses import dataclass, replace
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,10 @@ MONOMIALS = np.linalg.inv((np.arange(DEGREE + 1) / DEGREE)[:, None] ** np.arange
 NEWTON_STEPS = 12
 SURE = 1e-3
 """Distance of the trivial multiplier from 1 beyond which a cycle's stability is not known. [-]"""
+ACCURATE = 1e-5
+"""Error of swing and period, over themselves, up to which no finer mesh is tried. [-]"""
+GAIN = 15.0
+"""Least factor by which half the length of each interval lessens the error, with a little left."""
 SAME = 0.1
 """Change of a swing by a finer mesh up to which it is the same cycle. [-]"""
 TOLERANCE = 1e-9
@@ -130,6 +134,11 @@ class Cycle:
         Period. [s]
     multipliers : array
         Floquet multipliers, largest first; one of them is 1. [-]
+    swing_error, period_error : float
+        Errors of swing and period over themselves, from a mesh of half the intervals; infinite
+        where there was none to compare with. [-]
+    multiplier_error : float
+        Error of the largest multiplier but the trivial one, likewise. [-]
     """
 
     case: Case
@@ -137,11 +146,23 @@ class Cycle:
     values: Array
     period: float
     multipliers: NDArray[np.complex128]
+    swing_error: float = inf
+    period_error: float = inf
+    multiplier_error: float = inf
 
     @property
     def amplitude(self) -> float:
         """Half the peak-to-peak swing of the first window. [packets]"""
-        return float(np.ptp(self.at(np.linspace(0.0, 1.0, 801))[0])) / 2.0
+        return (self._top(1.0) + self._top(-1.0)) / 2.0
+
+    def _top(self, sign: float) -> float:
+        """Return the largest value of the first window, or of its negative."""
+        places = np.linspace(0.0, 1.0, 801)
+        for _ in range(3):
+            values = sign * self.at(places)[0]
+            k = int(np.argmax(values))
+            places = places[k] + (places[1] - places[0]) * np.linspace(-1.0, 1.0, 41)
+        return float(values.max())
 
     @property
     def stable(self) -> bool | None:
@@ -159,6 +180,11 @@ class Cycle:
     def resolved(self) -> bool:
         """Whether the mesh finds the trivial multiplier, and so the others, to `SURE`."""
         return self.trivial_error < SURE
+
+    @property
+    def accurate(self) -> bool:
+        """Whether swing and period hold to `ACCURATE`, and multipliers to `SURE`."""
+        return self.resolved and max(self.swing_error, self.period_error) <= ACCURATE
 
     @property
     def leaves(self) -> str | None:
@@ -332,13 +358,13 @@ def corrected(case: Case, mesh: Mesh, values: Array, period: float) -> Cycle:
 
 
 def refined(cycle: Cycle, most: int) -> Cycle:
-    """Return a cycle on a mesh fine enough for its multipliers, or the finest of `most` intervals.
+    """Return a cycle on a mesh fine enough for it, or on the finest of `most` intervals.
 
-    The mesh is doubled and adapted until the trivial multiplier is 1 to `SURE`; a mesh on which
-    Newton's method leaves the cycle ends that.
+    The mesh is doubled and adapted until swing and period stay the same to `ACCURATE` and the
+    trivial multiplier is 1 to `SURE`; a mesh on which Newton's method leaves the cycle ends that.
     """
     best = cycle
-    while not best.resolved and 2 * (len(best.mesh.edges) - 1) <= most:
+    while not best.accurate and 2 * (len(best.mesh.edges) - 1) <= most:
         mesh = best.mesh.adapted(best.values).doubled()
         guess = best.values @ best.mesh.matrix(mesh.points[:-1]).T
         try:
@@ -348,8 +374,20 @@ def refined(cycle: Cycle, most: int) -> Cycle:
             break
         if abs(finer.amplitude - cycle.amplitude) > SAME * cycle.amplitude:
             break  # Another cycle of the same parameters, beyond a fold.
-        best = finer
+        best = compared(finer, best)
     return best
+
+
+def compared(finer: Cycle, coarser: Cycle) -> Cycle:
+    """Return a cycle with its errors, by the same on a mesh of half the intervals."""
+    swing, period = finer.amplitude, finer.period
+    moved = abs(abs(finer.others[0]) - abs(coarser.others[0]))
+    return replace(
+        finer,
+        swing_error=abs(swing - coarser.amplitude) / (GAIN * swing),
+        period_error=abs(period - coarser.period) / (GAIN * period),
+        multiplier_error=float(moved) / GAIN + finer.trivial_error,
+    )
 
 
 def multipliers(case: Case, mesh: Mesh, values: Array, period: float) -> NDArray[np.complex128]:

@@ -3,12 +3,14 @@
 Where a queue stands at an end of its room the equations change, so that collocation, which needs
 smooth ones, does not apply. The motion itself is followed until it repeats: the states at which the
 window passes its middle upwards are the points of a return map, and a cycle is found once they come
-back. Only stable cycles are found so; a sweep up and down a parameter shows where two of them, or a
-cycle and a point of rest, stand side by side.
+back. A cycle that is found so is followed on with small errors until its returns agree to as many
+digits as are told of it. Only stable cycles are found; a sweep up and down a parameter shows where
+two of them, or a cycle and a point of rest, stand side by side.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +27,25 @@ Array = NDArray[np.float64]
 
 SAME = 1e-4
 """Distance from the cycle, over the swing of each state, at which the motion is on it. [-]"""
-NOISE = 1e-5
-"""Distance of two returns, over the swing, that the integration's own error makes. [-]"""
+NOISE = 100.0
+"""Distance of two returns, over the swing, in errors of a step of the integration. [-]"""
 QUIET = 1e-3
 """Swing of the window over its point of rest, below which a stable point of rest is reached. [-]"""
+RETURNS = 1e-5
+"""Distance of two returns, over the swing, at which a motion of unknown errors is a cycle. [-]"""
 APART = 1e-3
 """Distance of two returns, over the swing, from which on they are of different turns. [-]"""
+EARLY = 4
+"""Chunks after which a motion is so slow that errors of steps hide whether it arrives."""
+SLOW = 1e-9
+"""Error allowed in a step from then on, over the size of each state. [-]"""
+FINE = 1e-10
+"""Error allowed in a step once the cycle is found, over the size of each state. [-]"""
+ACCURATE = 2e-6
+"""Distance from the cycle, over the swing, at which it is not followed any longer. [-]"""
+MOST_STRETCHES = 12
+TURNS = 5.5
+"""Stretches for which a cycle is followed with steps of error `FINE`, and their periods. [-]"""
 MOST_TURNS = 6
 """Swings that a cycle may take to repeat."""
 CHUNK = 12.0
@@ -62,11 +77,15 @@ class Settled:
         The last part of the motion, several periods long.
     period : float or None
         Period of the cycle; None at rest. [s]
+    error : float
+        Distance from the cycle over the swing of each state, and of the period over itself; 0 at
+        rest. [-]
     """
 
     case: Case
     motion: Trajectory
     period: float | None
+    error: float = 0.0
 
     @property
     def end(self) -> float:
@@ -74,19 +93,44 @@ class Settled:
         return float(self.motion.starts[-1])
 
     def states(self, count: int = 2001) -> Array:
-        """Return the states over the last period, a row a state, at equal times."""
-        length = self.period or min(self.case.delays)
-        return self.motion.at(np.linspace(self.end - length, self.end, count))
+        """Return the states over the last period, a row a state, at equal times; at rest, rest."""
+        if self.period is None:
+            return np.repeat(self.case.equilibrium[:, None], count, axis=1)
+        return self.motion.at(np.linspace(self.end - self.period, self.end, count))
 
     @property
     def amplitude(self) -> float:
         """Half the peak-to-peak swing of the first window; 0 at rest. [packets]"""
-        return 0.0 if self.period is None else float(np.ptp(self.states()[0])) / 2.0
+        least, most = self.ends_of(self.case.model.states[0])
+        return (most - least) / 2.0
+
+    def ends_of(self, state: str) -> tuple[float, float]:
+        """Return the least and the most of a state over the last period."""
+        i = self.case.model.states.index(state)
+        if self.period is None:
+            return float(self.case.equilibrium[i]), float(self.case.equilibrium[i])
+        begin = self.end - self.period
+        steps = self.motion.starts[self.motion.starts > begin]  # Where states meet an end.
+        times = np.sort(np.concatenate([np.linspace(begin, self.end, 2001), steps]))
+        return -self._top(i, -1.0, times), self._top(i, 1.0, times)
+
+    def _top(self, i: int, sign: float, times: Array) -> float:
+        """Return the largest value of a state, or of its negative, near the times."""
+        for _ in range(3):
+            values = sign * self.motion.at(times)[i]
+            k = int(np.argmax(values))
+            times = np.linspace(times[max(k - 1, 0)], times[min(k + 1, len(times) - 1)], 101)
+        return float(values.max())
 
     def part_at(self, state: str, value: float) -> float:
         """Return the part of the time in which a state stands at a value. [-]"""
-        row = self.states()[self.case.model.states.index(state)]
-        return float(np.mean(np.abs(row - value) <= 1e-9 * max(1.0, abs(value))))
+        i = self.case.model.states.index(state)
+        close = 1e-9 * max(1.0, abs(value))
+        if self.period is None:
+            return float(abs(self.case.equilibrium[i] - value) <= close)
+        there = np.abs(self.motion.values[i] - value) <= close
+        lengths = np.diff(np.maximum(self.motion.starts, self.end - self.period))
+        return float(lengths[there[:-1] & there[1:]].sum()) / self.period
 
     def history(self) -> History:
         """Return the end of the motion as the past of another."""
@@ -104,7 +148,7 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
     start : callable, optional
         The past, from the time [s]; by default windows 5 % above rest.
     tolerance : float
-        Error allowed in a step of the integration, over the size of each state. [-]
+        Error allowed in the first steps of the integration, over the size of each state. [-]
 
     Raises
     ------
@@ -114,11 +158,12 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
     root = roots(case, 2)
     length = CHUNK * max(root.period or 0.0, *case.delays)
     past = start
-    for _ in range(MOST_CHUNKS):
-        motion = integrate(case, length, start=past, tolerance=tolerance)
-        found = _periodic(case, motion)
+    for chunk in range(MOST_CHUNKS):
+        allowed = tolerance if chunk < EARLY else min(tolerance, SLOW)
+        motion = integrate(case, length, start=past, tolerance=allowed)
+        found = _periodic(case, motion, NOISE * allowed)
         if found is not None:
-            return found
+            return _followed(found)
         if root.stable and _is_quiet(case, motion):
             return Settled(case, motion, None)
         past = Settled(case, motion, None).history()
@@ -129,6 +174,23 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
         f"{case.model.name}: the motion neither rests nor repeats in {MOST_CHUNKS} stretches of "
         f"{length:.3g} s"
     )
+
+
+def _followed(found: Settled) -> Settled:
+    """Return a cycle to `ACCURATE`, or as near as `MOST_STRETCHES` bring it; its error says so."""
+    assert found.period is not None
+    case, last = found.case, found
+    best = replace(found, error=SAME)
+    for _ in range(MOST_STRETCHES):
+        length = max(TURNS * found.period, 2.0 * max(case.delays))
+        motion = integrate(case, length, start=last.history(), tolerance=FINE)
+        last = Settled(case, motion, None)
+        here = _periodic(case, motion, NOISE * FINE)
+        if here is not None:
+            best = here
+        if best.error <= ACCURATE:
+            break
+    return best
 
 
 def _is_quiet(case: Case, motion: Trajectory) -> bool:
@@ -153,7 +215,7 @@ def _passages(case: Case, motion: Trajectory) -> Array:
     return np.array([float(brentq(above, times[k], times[k + 1], xtol=1e-14)) for k in rising])
 
 
-def _periodic(case: Case, motion: Trajectory) -> Settled | None:
+def _periodic(case: Case, motion: Trajectory, noise: float) -> Settled | None:
     """Return the cycle if the last returns are those of one; None if they still move."""
     passed = _passages(case, motion)
     swing = np.ptp(motion.values, axis=1)
@@ -168,24 +230,25 @@ def _periodic(case: Case, motion: Trajectory) -> Settled | None:
             return None
         last = scaled[:, [-1 - k * turns for k in range(4)]]
         moved = np.abs(np.diff(last, axis=1)).max(axis=(0, 2))
-        if _has_arrived(moved):
-            return Settled(case, motion, float(passed[-1] - passed[-1 - turns]))
+        left = _distance(moved, noise)
+        if left <= SAME:
+            return Settled(case, motion, float(passed[-1] - passed[-1 - turns]), left)
         if turns == 1 and moved.max() < APART:
             return None  # Still on its way to a cycle of one turn.
     return None
 
 
-def _has_arrived(moved: Array) -> bool:
-    """Tell from the last three moves of a return map, latest first, whether the next are nothing.
+def _distance(moved: Array, noise: float) -> float:
+    """Return how far the cycle is by the last three moves of a return map, latest first. [-]
 
     What is left is the sum of a geometric series, so that a slow approach is not taken for an end.
     """
-    if moved.max() <= NOISE:
-        return True
+    if moved.max() <= noise:
+        return float(moved.max())
     if not moved[0] < moved[1] < moved[2]:
-        return False
+        return inf
     ratio = max(moved[0] / moved[1], moved[1] / moved[2])
-    return bool(moved[0] * ratio / (1.0 - ratio) <= SAME)
+    return float(moved[0] * ratio / (1.0 - ratio))
 
 
 def manner(motion: Trajectory) -> str:
@@ -200,7 +263,7 @@ def manner(motion: Trajectory) -> str:
     far = (thirds / np.maximum(rest, 1e-3)).max(axis=0)
     if far[2] <= AT_REST:
         return REST
-    if _periodic(case, motion) is not None:
+    if _periodic(case, motion, RETURNS) is not None:
         return CYCLE
     ratios = far[1:] / far[:-1]
     if ratios.max() < 1.0 - APART:

@@ -22,8 +22,8 @@ SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs", "acsma")
 """Subjects with a package of studies, `lasthop.studies.SUBJECT.STUDIES`."""
 
 QUICK_SHARE = 0.3
-"""A quick run takes the first replications of the full one, with the same seeds: so many. [-]
-Studies of long runs say themselves what they take instead."""
+"""Part of a full run's replications that a quick run takes: the first ones, with the same seeds.
+Studies of long runs say themselves what they take instead. [-]"""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Reproduction:
     Parameters
     ----------
     results : tuple of ClaimResult
-        One a claim, in the order of the ledger.
+        One for each claim, in the order of the ledger.
     runs : dict
         What every study ran, by study key.
     """

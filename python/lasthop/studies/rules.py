@@ -67,7 +67,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Weighed:
     """A value with the half width that judging uses; None where it is not known."""
 
     mean: float | None
@@ -76,7 +76,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict, the value and half width it rests on, and both in words."""
+    """A verdict, the value and half width that it rests on, and both as text."""
 
     verdict: Verdict
     value: float | None
@@ -99,18 +99,18 @@ class Judge:
 
     @property
     def margin(self) -> float:
-        """How many times as wide every interval is taken."""
+        """Factor by which every interval is widened. [-]"""
         return self.rules.quick_margin if self.quick and not self.model else 1.0
 
-    def estimate(self, key: str) -> Estimate | None:
+    def estimate(self, key: str) -> Weighed | None:
         """Return the value of `key`, or None if its study did not run."""
         measured = self.values.get(key)
         if measured is None:
             return None
         if self.model:
-            return Estimate(measured.predicted, 0.0)
+            return Weighed(measured.predicted, 0.0)
         half = None if measured.ci95 is None else self.margin * measured.ci95
-        return Estimate(measured.simulated, half)
+        return Weighed(measured.simulated, half)
 
 
 _KEY = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
@@ -141,20 +141,20 @@ class Term:
             return cls(float(parts[0]), parts[1])
         raise RuleError(f"not a number, a value or `number * value`: {text!r}")
 
-    def estimate(self, judge: Judge) -> Estimate | None:
+    def estimate(self, judge: Judge) -> Weighed | None:
         """Return the side's value; a plain number has no interval."""
         if self.key is None:
-            return Estimate(self.factor, 0.0)
+            return Weighed(self.factor, 0.0)
         value = judge.estimate(self.key)
         if value is None or value.mean is None:
             return value
         half = None if value.half is None else abs(self.factor) * value.half
-        return Estimate(self.factor * value.mean, half)
+        return Weighed(self.factor * value.mean, half)
 
 
 @dataclass(frozen=True)
 class Number:
-    """`value` agrees with `low`..`high`; both None: with the model's prediction."""
+    """The rule that `value` agrees with `low`..`high`, or with the model where both are None."""
 
     value: str
     low: float | None
@@ -210,7 +210,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Shape:
-    """Inequalities ``left < right``, all of which hold outside their intervals."""
+    """The rule that inequalities ``left < right`` all hold outside their intervals."""
 
     text: str
     inequalities: tuple[tuple[Term, Term], ...]
@@ -275,6 +275,6 @@ def _below(left: Term, right: Term, judge: Judge) -> Judged:
     return Judged(Verdict.OPEN, gap, reach, f"{detail}: within the intervals")
 
 
-def _undecided(estimate: Estimate | None) -> Judged:
+def _undecided(estimate: Weighed | None) -> Judged:
     reason = "no study runs it yet" if estimate is None else "the run gave no value"
     return Judged(Verdict.OPEN, None, None, reason)

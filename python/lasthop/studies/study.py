@@ -6,7 +6,7 @@ quantities acts on both. Values derived from a run (a ratio, a step, a mean over
 their interval from the replications and their prediction from the model by the same formula.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ class Quantity:
     Parameters
     ----------
     samples : array
-        One value a replication; NaN where a replication gave none.
+        One value for each replication; NaN where a replication gave none.
     predicted : float, optional
         What the model says.
     """
@@ -85,6 +85,11 @@ def mean_of(quantities: Sequence[Quantity]) -> Quantity:
     for quantity in quantities[1:]:
         total = total + quantity
     return total / float(len(quantities))
+
+
+def listed(quantities: Iterable[Quantity]) -> str:
+    """Return values with their intervals for a sentence."""
+    return ", ".join(map(str, quantities))
 
 
 def along(function: Callable[..., float], *curves: Sequence[Quantity]) -> Quantity:
@@ -175,8 +180,7 @@ class Run:
 Runs = Mapping[str, Run]
 
 
-def _no_findings(runs: Runs) -> Mapping[str, str]:
-    del runs
+def _no_findings(_: Runs) -> Mapping[str, str]:
     return {}
 
 

@@ -41,7 +41,7 @@ def categories_in_use(scenario: Scenario) -> list[str]:
 def category_asked(scenario: Scenario, category: str | None) -> str:
     """The category to tune: by default the one of most TCP connections.
 
-    Of two with as many, and where there are none, best effort comes first, then the higher.
+    Between two with as many, and where there are none, best effort comes first, then the higher.
 
     Raises
     ------

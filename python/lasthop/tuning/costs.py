@@ -13,7 +13,7 @@ NOTICED = 0.01
 """Relative change from which on a quantity that gets worse counts as a cost. [-]"""
 
 LOST = 0.5
-"""Part of a flow's present goodput below which it is named. [-]"""
+"""Part of its present goodput below which a flow is named. [-]"""
 
 
 def costs(
@@ -52,7 +52,7 @@ def costs(
 
 
 def changed(what: str, before: float, after: float, unit: str) -> str:
-    """Now and then in words."""
+    """A quantity now and then, as text."""
     unit = "" if unit in ("-", "flows") else f" {unit}"
     part = f" ({100 * (after / before - 1):+.0f} %)" if before else ""
     return f"{what} {plain(after)}{unit} instead of {plain(before)}{part}"

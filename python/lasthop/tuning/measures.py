@@ -1,4 +1,5 @@
-"""What is compared of a setting: as a model predicts it, as a simulation measured it."""
+"""The quantities by which settings are compared, as a model predicts and a simulation measures
+them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -73,7 +74,7 @@ class Estimate:
         return cls(fmean(values), quantile * stdev(values) / sqrt(len(values)))
 
     def to_dict(self) -> dict[str, float | None]:
-        """As results state it."""
+        """The estimate as results state it."""
         return {"mean": self.mean, "ci95": self.ci95}
 
 
@@ -159,8 +160,9 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
 def sharing(scenario: Scenario) -> list[Flow]:
     """The flows among which fairness is judged.
 
-    Those that take what they can get, connections and greedy sources, if there are any. Calls and
-    sensors ask for little: who gets all that it asks for is not treated unfairly.
+    These are the flows that take what they can get, connections and greedy sources, if there are
+    any. Calls and sensors ask for little, and a flow that gets all it asks for is not treated
+    unfairly.
     """
     flows = cell_flows(scenario)
     return [
@@ -176,7 +178,7 @@ def _each(
     count: int,
     over: Any,
 ) -> list[float]:
-    """In each replication, a mean or maximum over the items that have a value."""
+    """Mean or maximum over the items that have a value, in each replication."""
     items = by_name.get(key, {}).values()
     rows = [[item[index] for item in items if not isnan(item[index])] for index in range(count)]
     return [float(over(row)) if row else nan for row in rows]
@@ -188,7 +190,7 @@ def _longest(
     category: str,
     count: int,
 ) -> list[float]:
-    """In each replication, the longest mean time in a queue of this category at these nodes."""
+    """Longest mean time in a queue of this category at these nodes, in each replication."""
     every = by_name.get(("queues", "sojourn_s"), {})
     kept = {name: every[name] for node in nodes if (name := queue_name(node, category)) in every}
     return _each({("queues", "sojourn_s"): kept}, ("queues", "sojourn_s"), count, max)
@@ -197,7 +199,7 @@ def _longest(
 def _sums(
     goodputs: Mapping[str, Sequence[float]], share: Mapping[str, tuple[str, ...]], count: int
 ) -> list[dict[tuple[str, ...], float]]:
-    """In each replication, goodput by the share to which a flow counts."""
+    """Goodput of every share in each replication; each flow counts to one share."""
     rows = []
     for index in range(count):
         sums = dict.fromkeys(share.values(), 0.0)

@@ -77,7 +77,7 @@ class Objective:
         return self.criteria[0]
 
     def objection(self, values: Values, present: Values, give_up: float) -> str | None:
-        """What a setting costs that it must not, None if nothing.
+        """The cost that forbids a setting; None if there is none.
 
         Neither goodput nor fairness, unless aimed at, may fall by more than the part `give_up`; no
         further flow may be left with nothing, since indices of shares hardly see one that asks
@@ -165,5 +165,5 @@ def objective_for(name: str, scenario: Scenario, category: str = BEST_EFFORT) ->
 
 
 def _delay_of(category: str) -> Criterion:
-    """That packets of a category wait as little as possible, where they wait longest."""
+    """Criterion that packets of a category wait as little as possible where they wait longest."""
     return replace(SOJOURN, quantity=delay_quantity(category))

@@ -73,7 +73,7 @@ class LeftOut:
 
 @dataclass(eq=False)
 class Trial:
-    """A setting, and what became known of it.
+    """A setting, and what has become known of it.
 
     Attributes
     ----------
@@ -289,8 +289,8 @@ class Search:
     def _finalists(self, confirm: int) -> list[Trial]:
         """The best screened candidates, at most `confirm`: the best of each family first.
 
-        Of settings that measured the same, such as limits that no burst reaches, only the one
-        tried first, which is the simplest.
+        Where settings measured the same, such as limits that no burst reaches, only the one that
+        was tried first counts, which is the simplest.
         """
         ranked = self._screened()
         ranked = [trial for trial in ranked if not self._repeats(trial, ranked)]
@@ -310,7 +310,7 @@ class Search:
 
 
 MODELLED = ("goodput_bps", "rtt_s", "sojourn_s")
-"""Quantities on which the model bears: to it, all stations share alike whatever the setting."""
+"""Quantities that the model can rank; to it, all stations share alike whatever the setting."""
 
 
 def grouped(trials: Iterable[Trial]) -> list[list[Trial]]:

@@ -50,7 +50,7 @@ def apply(
 
 
 def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -> list[Setting]:
-    """`settings` without those that `changed`, which they make of `scenario`, can do without."""
+    """The fewest of `settings` that still make `changed` of `scenario`."""
     kept = list(settings)
     for setting in settings:
         others = [other for other in kept if other != setting]
@@ -60,7 +60,7 @@ def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -
 
 
 def counts_are_no_times(scenario: Scenario, settings: Sequence[Setting]) -> bool:
-    """Whether a TXOP limit of `settings` in packets is none in time.
+    """Whether a TXOP limit of `settings` in packets cannot be told as a time.
 
     With several rates or lengths of packets no time holds the same number of packets for all.
     """
@@ -126,7 +126,7 @@ def _applied(
 
 
 def _kept(scenario: Scenario, category: str, others: Sequence[str]) -> list[Setting]:
-    """Windows of `others` as they are: where derived, they would follow best effort's."""
+    """Settings that keep the windows of `others`, which follow best effort's where derived."""
     if category != BEST_EFFORT:
         return []
     kept: list[Setting] = []

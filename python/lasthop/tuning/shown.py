@@ -9,7 +9,7 @@ __all__ = ["SHOWN", "Shown"]
 
 @dataclass(frozen=True)
 class Shown:
-    """A quantity in words.
+    """Title, unit and sense of a quantity.
 
     Attributes
     ----------

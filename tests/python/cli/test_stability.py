@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lasthop.cli.stability.answers import certain
+
 from ..conftest import Lasthop
 
 COMMANDS = ["models", "equilibrium", "roots", "hopf", "chart", "normal-form", "cycle", "integrate"]
@@ -344,3 +346,21 @@ def test_mistake_is_said_in_one_line(lasthop: Lasthop, which: str) -> None:
     if hint:
         assert lines[1].startswith("hint: ")
         assert hint in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "shown"),
+    [
+        (5.2025216, 1e-8, "5.203"),
+        (5.2025216, 1e-3, "5.20"),
+        (5.2025216, 0.3, "5"),
+        (5.2025216, 0.7, "-"),
+        (5.2025216, float("inf"), "-"),
+        (138.94, 0.2, "139"),
+        (8.1452e-4, 1e-9, "8.145e-04"),
+        (8.1452e-4, 2e-6, "8.1e-04"),
+        (0.0, 0.0, "0"),
+    ],
+)
+def test_only_digits_that_hold_are_shown(value: float, error: float, shown: str) -> None:
+    assert certain(value, error) == shown

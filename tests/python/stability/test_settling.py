@@ -15,7 +15,17 @@ from lasthop.stability import (
     sweep,
 )
 from lasthop.stability.axis import Axis
-from lasthop.stability.settling import CYCLE, DECAYING, GROWING, REST, _has_arrived
+from lasthop.stability.settling import (
+    ACCURATE,
+    CYCLE,
+    DECAYING,
+    GROWING,
+    REST,
+    RETURNS,
+    SAME,
+    Settled,
+    _distance,
+)
 
 
 @pytest.mark.parametrize(
@@ -82,11 +92,17 @@ def test_rest_and_swing_stand_side_by_side_before_a_subcritical_point() -> None:
     assert found.differ == [pytest.approx(0.09)]
 
 
-def test_slow_growth_is_not_taken_for_a_cycle() -> None:
-    assert not _has_arrived(np.array([9.0e-5, 8.9e-5, 8.8e-5]))
-    assert not _has_arrived(np.array([9.0e-5, 9.01e-5, 9.02e-5]))
-    assert _has_arrived(np.array([1e-5, 1e-4, 1e-3]))
-    assert not _has_arrived(np.array([1e-3, 1e-2, 1e-1]))
+@pytest.mark.parametrize(
+    ("moved", "arrived"),
+    [
+        ([9.0e-5, 8.9e-5, 8.8e-5], False),
+        ([9.0e-5, 9.01e-5, 9.02e-5], False),
+        ([1e-5, 1e-4, 1e-3], True),
+        ([1e-3, 1e-2, 1e-1], False),
+    ],
+)
+def test_slow_growth_is_not_taken_for_a_cycle(moved: list[float], arrived: bool) -> None:
+    assert (_distance(np.array(moved), RETURNS) <= SAME) is arrived
 
 
 def test_motion_that_neither_rests_nor_repeats_is_not_returned(
@@ -96,3 +112,14 @@ def test_motion_that_neither_rests_nor_repeats_is_not_returned(
     case = Case.of("red-instant", rtt=0.2719)  # Just beyond the Hopf point, it grows very slowly.
     with pytest.raises(ConvergenceError, match="neither rests nor repeats"):
         settled(case)
+
+
+def test_cycle_is_followed_until_its_digits_hold() -> None:
+    """Returns of a motion with errors of 1e-7 a step differ by 1e-5, in the fourth digit here."""
+    ended = settled(named("red-dumbbell", {"rtt": 0.175}))
+    assert 0.0 < ended.error <= ACCURATE
+    motion = integrate(ended.case, 6.0 * ended.period, start=ended.history(), tolerance=1e-11)
+    again = Settled(ended.case, motion, ended.period)
+    assert again.amplitude == pytest.approx(ended.amplitude, rel=ACCURATE)
+    assert motion.period(0.9) == pytest.approx(ended.period, rel=ACCURATE)
+    assert again.part_at("queue", 0.0) == pytest.approx(ended.part_at("queue", 0.0), abs=1e-5)

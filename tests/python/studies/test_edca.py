@@ -10,7 +10,7 @@ from lasthop.studies.edca.cell import CWMINS
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs
 
-from .brief import shortened
+from .brief import read_by_claims, shortened
 
 
 @pytest.fixture(scope="module")
@@ -23,15 +23,8 @@ def runs(tmp_path_factory) -> dict[str, Runs]:
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
     values = study.values(runs[study.key])
-    read = {
-        key
-        for claim in ledger.load().select(["edca"])
-        for check in claim.checks
-        for key in check.rule.reads()
-        if key.startswith(f"{study.name}.")
-    }
-    assert read
-    assert read <= set(values)
+    assert read_by_claims(study)
+    assert read_by_claims(study) <= set(values)
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)

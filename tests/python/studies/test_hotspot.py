@@ -11,6 +11,8 @@ from lasthop.studies.hotspot import STUDIES, beta, cell, fig04, fig12, udp
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
 
+from .brief import read_by_claims
+
 CLAIMED = tuple(str(number) for number in range(1, 16))
 
 
@@ -31,15 +33,8 @@ def runs(tmp_path_factory) -> dict[str, Runs]:
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
     values = study.values(runs[study.key])
-    read = {
-        key
-        for claim in ledger.load().select(["hotspot"])
-        for check in claim.checks
-        for key in check.rule.reads()
-        if key.startswith(f"{study.name}.")
-    }
-    assert read
-    assert read <= set(values)
+    assert read_by_claims(study)
+    assert read_by_claims(study) <= set(values)
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)

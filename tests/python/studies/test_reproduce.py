@@ -68,7 +68,7 @@ def test_claims_choose_only_the_studies_they_rest_on():
         task(["hotspot", "nonsense"], quick=True)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", SUBJECTS_STUDIED)
 def test_quick_and_full_verdicts_never_contradict(subject, tmp_path):
     quick = task([subject], quick=True).run(tmp_path).results

@@ -5,10 +5,11 @@ import dataclasses
 import pytest
 
 from lasthop.scenario import Scenario, check
-from lasthop.studies import ledger
 from lasthop.studies.red import PACKETS, router
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
+
+from .brief import read_by_claims
 
 
 def short(study: Study) -> Study:
@@ -38,16 +39,9 @@ def runs(tmp_path_factory) -> dict[str, Runs]:
 @pytest.mark.parametrize("study", PACKETS, ids=lambda study: study.name)
 def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
     values = study.values(runs[study.key])
-    read = {
-        key
-        for claim in ledger.load().select(["red"])
-        for check in claim.checks
-        for key in check.rule.reads()
-        if key.startswith(f"{study.name}.")
-    }
-    assert read
-    assert read <= set(values)
-    assert all(values[key].simulated is not None for key in read)
+    assert read_by_claims(study)
+    assert read_by_claims(study) <= set(values)
+    assert all(values[key].simulated is not None for key in read_by_claims(study))
 
 
 def seconds(studies: list[Study]) -> float:

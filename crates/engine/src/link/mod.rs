@@ -20,7 +20,7 @@ pub use self::settings::{LinkSettings, Wire};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{Admission, Outlet, QueueCounters, Scheduler};
+use crate::queue::{Admission, Managed, Outlet, QueueCounters, Scheduler};
 
 /// What becomes of a packet that enters a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,21 +74,21 @@ impl Link {
             return Link::Host(Host::new(settings, streams));
         }
         let losses = streams.stream(&format!("{}/loss", settings.name));
-        let draws = || streams.stream(&format!("{}/queue", settings.name));
         let outlet = Outlet {
             rate_bps: settings.rate_bps.unwrap_or(u64::MAX),
             is_fixed: true,
             delay: settings.delay,
         };
-        if let Some(rate_bps) = settings.rate_bps
-            && let Some(scheduler) = Scheduler::new(&settings.queue, draws())
-        {
-            let served = Served::new(settings, rate_bps, scheduler, losses, measured, bin);
-            return Link::Served(Box::new(served));
-        }
-        let limit = settings.queue.limit_packets;
-        let admission = Admission::new(&settings.queue, outlet, draws());
-        let admission = admission.unwrap_or(Admission::DropTail(limit)); // without a rate no queue
+        let draws = streams.stream(&format!("{}/queue", settings.name));
+        let admission = match (settings.queue.managed(outlet, draws), settings.rate_bps) {
+            (Managed::OnDeparture(scheduler), Some(rate_bps)) => {
+                let served = Served::new(settings, rate_bps, scheduler, losses, measured, bin);
+                return Link::Served(Box::new(served));
+            }
+            // without a rate there is no queue
+            (Managed::OnDeparture(_), None) => Admission::DropTail(settings.queue.limit_packets),
+            (Managed::OnArrival(admission), _) => admission,
+        };
         let pipe = Pipe::new(settings, admission, losses, measured, bin);
         Link::Pipe(Box::new(pipe))
     }

@@ -2,10 +2,10 @@
 
 use super::problem::{Origin, Problems, did_you_mean, nearest, one_line};
 use super::setting::{KeyOf, Setting};
-use super::table::{Default, Grammar, Key, Kind, Table};
+use super::table::{Added, Brought, Default, Grammar, Key, Kind, NOTHING_ADDED, Table};
 use super::tree::{Data, Item, join};
 use super::units;
-use super::value::{NAMES, Value, allowed, check, fault_of_name};
+use super::value::{AddedWord, NAMES, Refusal, Value, allowed, check, fault_of_name};
 
 /// A table of the file, decoded. What was refused is absent.
 pub struct Section {
@@ -21,6 +21,8 @@ pub struct Section {
     lacking: Vec<&'static str>,
     /// What it could say.
     table: &'static Table,
+    /// Keys from outside that the file gives, with who brought them.
+    brought: Vec<(&'static str, Brought)>,
     /// Tables with free names, in order of the file.
     named: Vec<(&'static str, Vec<(String, Section)>)>,
 }
@@ -42,13 +44,23 @@ pub struct Entry {
 /// Decodes the file `root`, reporting every problem.
 pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) -> Section {
     let preset = (grammar.preset)(root);
-    Decoder { preset, problems }.section(root, grammar.root, String::new())
+    let added = grammar.added;
+    let mut decoder = Decoder {
+        preset,
+        added,
+        problems,
+    };
+    decoder.section(root, grammar.root, String::new())
 }
 
 /// Decodes one table by itself.
 pub(crate) fn decode_table(item: &Item, table: &'static Table, problems: &mut Problems) -> Section {
-    let preset = None;
-    Decoder { preset, problems }.section(item, table, String::new())
+    let mut decoder = Decoder {
+        preset: None,
+        added: &NOTHING_ADDED,
+        problems,
+    };
+    decoder.section(item, table, String::new())
 }
 
 /// A table that says nothing: its defaults.
@@ -62,6 +74,7 @@ pub(crate) fn nothing(table: &'static Table) -> Section {
 
 struct Decoder<'p, 's> {
     preset: Option<&'static str>,
+    added: &'p Added,
     problems: &'p mut Problems<'s>,
 }
 
@@ -76,11 +89,15 @@ impl Decoder<'_, '_> {
             lacking: Vec::new(),
             table,
             named: Vec::new(),
+            brought: Vec::new(),
         };
         if let Data::Table(entries) = &node.data {
             for (name, node) in entries {
-                match table.key(name) {
+                match self.added.find(table, name) {
                     Some(key) => {
+                        if let Some(brought) = self.added.brought(table, key.name) {
+                            section.brought.push((key.name, brought));
+                        }
                         let path = join(&section.path, key.name);
                         self.key(&mut section, key, node, path);
                     }
@@ -88,8 +105,9 @@ impl Decoder<'_, '_> {
                         self.unknown(&section, table, name, node);
                         // what is misspelt is not missing
                         if !self.problems.is_full()
-                            && let Some(meant) = nearest(name, table.names())
-                            && let Some(key) = table.key(meant)
+                            && let names = self.added.names(table)
+                            && let Some(meant) = nearest(name, names.iter().copied())
+                            && let Some(key) = self.added.find(table, meant)
                         {
                             section.lacking.push(key.name);
                         }
@@ -97,7 +115,7 @@ impl Decoder<'_, '_> {
                 }
             }
         }
-        for (key, inherits) in table.keys() {
+        for (key, inherits) in self.added.keys(table) {
             if node.get(key.name).is_none() {
                 self.absent(&mut section, key, inherits.is_some());
             }
@@ -105,7 +123,7 @@ impl Decoder<'_, '_> {
         section
     }
 
-    fn key(&mut self, section: &mut Section, key: &'static Key, node: &Item, path: String) {
+    fn key(&mut self, section: &mut Section, key: &Key, node: &Item, path: String) {
         match (&key.kind, &node.data) {
             (Kind::Table(table) | Kind::Shorthand { table, .. }, Data::Table(_)) => {
                 let inner = self.section(node, table(), path);
@@ -150,7 +168,7 @@ impl Decoder<'_, '_> {
                 }
                 section.named.push((key.name, named));
             }
-            (kind, _) => match check(node, kind, self.preset) {
+            (kind, _) => match self.check(key, node) {
                 Ok(value) => section.entries.push((
                     key.name,
                     Entry {
@@ -163,7 +181,10 @@ impl Decoder<'_, '_> {
                 )),
                 Err(refusal) => {
                     section.lacking.push(key.name);
-                    let allowed = allowed(kind, self.preset);
+                    let mut allowed = allowed(kind, self.preset);
+                    for (word, _) in self.added.words(key.name) {
+                        allowed += &format!(", \"{word}\"");
+                    }
                     let message = format!("{} {}; allowed {allowed}", node.show(), refusal.fault);
                     let hint = refusal.hint.or_else(|| no_unit(key, node));
                     self.problems
@@ -173,11 +194,21 @@ impl Decoder<'_, '_> {
         }
     }
 
+    /// The meaning of a value, which may be a word from outside.
+    fn check(&self, key: &Key, node: &Item) -> Result<Value, Refusal> {
+        if let (Kind::Choice(_), Data::Text(text)) = (&key.kind, &node.data)
+            && let Some((word, brought)) = self.added.words(key.name).find(|(word, _)| word == text)
+        {
+            return Ok(Value::Added(AddedWord { word, brought }));
+        }
+        check(node, &key.kind, self.preset)
+    }
+
     fn unknown(&mut self, section: &Section, table: &Table, name: &str, node: &Item) {
         let (message, hint) = if self.problems.is_full() {
             (String::new(), None)
         } else {
-            unknown_key(table, name)
+            unknown_key(table, self.added, name)
         };
         let path = join(&section.path, name);
         self.problems
@@ -185,7 +216,7 @@ impl Decoder<'_, '_> {
     }
 
     /// Fills in the default of a key that is not in the file.
-    fn absent(&mut self, section: &mut Section, key: &'static Key, inherited: bool) {
+    fn absent(&mut self, section: &mut Section, key: &Key, inherited: bool) {
         let path = join(&section.path, key.name);
         let (value, shown) = match &key.default {
             Default::Required if section.lacking.contains(&key.name) => return,
@@ -257,13 +288,13 @@ fn no_unit(key: &Key, node: &Item) -> Option<String> {
     has_unit.then(|| format!("`{}` is a bare number: {what}", key.name))
 }
 
-/// Message and hint for a key that `table` does not have.
-pub(crate) fn unknown_key(table: &Table, name: &str) -> (String, Option<String>) {
+/// Message and hint for a key that `table` does not have, nor parts from outside add.
+pub(crate) fn unknown_key(table: &Table, added: &Added, name: &str) -> (String, Option<String>) {
     if let Some((_, hint)) = table.elsewhere.iter().find(|(key, _)| *key == name) {
         let message = format!("is no key of a {}", table.name);
         return (message, Some((*hint).to_owned()));
     }
-    let names: Vec<&str> = table.names().collect();
+    let names = added.names(table);
     let message = format!("unknown key; allowed are {}", names.join(", "));
     (message, did_you_mean(name, names))
 }
@@ -300,6 +331,12 @@ impl Section {
     /// Whether the table has a key of this name.
     pub fn knows(&self, key: &str) -> bool {
         self.table.key(key).is_some()
+    }
+
+    /// The keys from outside that the file gives, each with who brought it and the table under it.
+    pub fn from_outside(&self) -> impl Iterator<Item = (&'static str, Brought, &Section)> {
+        let brought = self.brought.iter();
+        brought.filter_map(|(name, brought)| Some((*name, *brought, self.table(name)?)))
     }
 
     /// The tables with free names under this key, in order of the file.

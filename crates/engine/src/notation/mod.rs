@@ -11,17 +11,20 @@
 pub mod decode;
 pub mod forms;
 pub mod layers;
+mod macros;
 mod overrides;
 pub mod problem;
 mod read_json;
 mod read_toml;
 pub(crate) mod schema;
 pub mod setting;
+mod spec;
 pub mod table;
 pub(crate) mod tree;
 mod unclosed;
 pub(crate) mod units;
 pub mod value;
+mod values;
 
 use self::decode::Section;
 use self::problem::{Origin, Problems, Refused, WHOLE_FILE};
@@ -57,7 +60,7 @@ pub(crate) fn read(
 ) -> Result<Section, Refused> {
     let read = text(bytes, problems).and_then(|text| tree(text, format, needed, problems));
     let mut root = read.ok_or_else(Refused::already)?;
-    overrides::apply(&mut root, grammar.root, settings, problems);
+    overrides::apply(&mut root, grammar, settings, problems);
     prepare(&mut root, problems);
     Ok(decode::decode(&root, grammar, problems))
 }

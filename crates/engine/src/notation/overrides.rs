@@ -9,13 +9,13 @@
 use super::decode::unknown_key;
 use super::problem::{Origin, Problems, did_you_mean, one_line};
 use super::read_toml;
-use super::table::{Kind, Table};
+use super::table::{Added, Grammar, Kind, Table};
 use super::tree::{Data, Item, join};
 
 /// Applies `settings` in order to the tree of a file.
 pub(crate) fn apply(
     root: &mut Item,
-    grammar: &'static Table,
+    grammar: &Grammar,
     settings: &[(String, String)],
     problems: &mut Problems,
 ) {
@@ -29,15 +29,17 @@ pub(crate) fn apply(
             continue;
         }
         let mut setting = Setting {
+            added: grammar.added,
             origin,
             value,
             problems,
         };
-        setting.in_table(root, grammar, &keys, "");
+        setting.in_table(root, grammar.root, &keys, "");
     }
 }
 
 struct Setting<'a, 'p, 's> {
+    added: &'a Added,
     origin: Origin,
     value: &'a str,
     problems: &'p mut Problems<'s>,
@@ -50,8 +52,9 @@ impl Setting<'_, '_, '_> {
             return; // A bare value where the file needs a table is reported by the decoder.
         };
         let path = join(path, name);
-        let Some(key) = table.key(name) else {
-            let (message, hint) = unknown_key(table, name);
+        let added = self.added;
+        let Some(key) = added.find(table, name) else {
+            let (message, hint) = unknown_key(table, added, name);
             self.problems
                 .add_with_hint(self.origin, &path, message, hint);
             return;

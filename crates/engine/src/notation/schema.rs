@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::table::{Default, Grammar, Key, Kind, Table};
+use super::table::{Added, Default, Grammar, Key, Kind, Table};
 use super::units::{self, Unit};
 use super::value::allowed;
 
@@ -14,6 +14,7 @@ const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
 pub fn schema(grammar: &Grammar, title: &str, needed: &[&str]) -> Value {
     let mut writer = Writer {
         reserved_name: grammar.reserved_name,
+        added: grammar.added,
         definitions: Map::new(),
     };
     let mut schema = Map::new();
@@ -30,15 +31,16 @@ pub fn schema(grammar: &Grammar, title: &str, needed: &[&str]) -> Value {
     Value::Object(schema)
 }
 
-struct Writer {
+struct Writer<'a> {
+    added: &'a Added,
     reserved_name: &'static str,
     definitions: Map<String, Value>,
 }
 
-impl Writer {
+impl Writer<'_> {
     fn table(&mut self, table: &Table) -> Map<String, Value> {
         let mut properties = Map::new();
-        for (key, inherits) in table.keys() {
+        for (key, inherits) in self.added.keys(table) {
             properties.insert(key.name.to_owned(), self.property(key, inherits));
         }
         let mut schema = Map::new();
@@ -55,6 +57,9 @@ impl Writer {
 
     fn property(&mut self, key: &Key, inherits: Option<&str>) -> Value {
         let mut schema = self.kind(&key.kind);
+        if let Some(Value::Array(words)) = schema.get_mut("enum") {
+            words.extend(self.added.words(key.name).map(|(word, _)| json!(word)));
+        }
         let mut description = key.doc.to_owned();
         if let Some(range) = range(&key.kind) {
             description += &format!(" Allowed {range}.");

@@ -3,6 +3,7 @@
 //! Decoder, schema and the texts of messages are read off these. Who has settings says them with
 //! [`table!`](crate::table) beside the code that uses them; nothing here knows a key.
 
+use std::any::Any;
 use std::borrow::Cow;
 
 use super::forms::Form;
@@ -172,14 +173,107 @@ pub struct Curve {
     pub fault: fn(&[(f64, f64)]) -> Option<String>,
 }
 
+/// What parts from outside bring; who reads their tables knows of which type it is.
+pub type Brought = &'static (dyn Any + Send + Sync);
+
+/// Keys and words that parts from outside add to the tables of a file.
+#[derive(Clone, Default)]
+pub struct Added {
+    keys: Vec<AddedKey>,
+    words: Vec<AddedWord>,
+}
+
+#[derive(Clone)]
+struct AddedKey {
+    table: &'static str,
+    key: Key,
+    inherits: Option<&'static str>,
+    brought: Brought,
+}
+
+#[derive(Clone)]
+struct AddedWord {
+    key: &'static str,
+    word: &'static str,
+    brought: Brought,
+}
+
+/// Nothing from outside.
+pub(crate) static NOTHING_ADDED: Added = Added {
+    keys: Vec::new(),
+    words: Vec::new(),
+};
+
+impl Added {
+    /// Adds a key to the table of this name.
+    pub(crate) fn key(
+        &mut self,
+        table: &'static str,
+        key: Key,
+        inherits: Option<&'static str>,
+        brought: Brought,
+    ) {
+        self.keys.push(AddedKey {
+            table,
+            key,
+            inherits,
+            brought,
+        });
+    }
+
+    /// Adds a word to those of the key of this name, wherever it stands.
+    pub(crate) fn word(&mut self, key: &'static str, word: &'static str, brought: Brought) {
+        self.words.push(AddedWord { key, word, brought });
+    }
+
+    /// All keys of a table, those from outside last, each with where it inherits from.
+    pub(super) fn keys<'k>(
+        &'k self,
+        table: &'k Table,
+    ) -> impl Iterator<Item = (&'k Key, Option<&'static str>)> {
+        let added = self.keys.iter().filter(|added| added.table == table.name);
+        table
+            .keys()
+            .chain(added.map(|added| (&added.key, added.inherits)))
+    }
+
+    /// The key of a table that has this name.
+    pub(super) fn find<'k>(&'k self, table: &'k Table, name: &str) -> Option<&'k Key> {
+        self.keys(table)
+            .map(|(key, _)| key)
+            .find(|key| key.name == name)
+    }
+
+    /// Names of all keys of a table.
+    pub(super) fn names(&self, table: &Table) -> Vec<&'static str> {
+        self.keys(table).map(|(key, _)| key.name).collect()
+    }
+
+    /// Who brought a key of a table.
+    pub(super) fn brought(&self, table: &Table, key: &str) -> Option<Brought> {
+        let mut keys = self.keys.iter();
+        let found = keys.find(|added| added.table == table.name && added.key.name == key);
+        found.map(|added| added.brought)
+    }
+
+    /// The words from outside for a key.
+    pub(super) fn words(&self, key: &str) -> impl Iterator<Item = (&'static str, Brought)> {
+        let words = self.words.iter().filter(move |added| added.key == key);
+        words.map(|added| (added.word, added.brought))
+    }
+}
+
 /// Everything a file may hold.
-pub struct Grammar {
+#[derive(Clone, Copy)]
+pub struct Grammar<'a> {
     /// The table that the file is.
     pub root: &'static Table,
     /// A name that no table with a free name may have.
     pub reserved_name: &'static str,
     /// The preset that a file chooses, if it is one, by the names that [`Listed`] has.
     pub preset: fn(&super::tree::Item) -> Option<&'static str>,
+    /// What parts from outside add.
+    pub added: &'a Added,
 }
 
 /// Largest rate of anything. [bit/s]

@@ -2,7 +2,7 @@
 
 use super::forms::Form;
 use super::problem::{nearest, one_line};
-use super::table::{Curve, Kind, LARGEST_RATE, Listed};
+use super::table::{Brought, Curve, Kind, LARGEST_RATE, Listed};
 use super::tree::{Data, Item, Number};
 use super::units::{self, NotAQuantity, Unit};
 use crate::kernel::time::Span;
@@ -32,10 +32,33 @@ pub enum Value {
     Length(u64),
     /// One of the words a [`Kind`] names.
     Word(&'static str),
+    /// A word that a part from outside has added.
+    Added(AddedWord),
     /// Names in order.
     Names(Vec<String>),
     /// Points of a curve.
     Points(Vec<(f64, f64)>),
+}
+
+/// A word from outside, with who brought it.
+#[derive(Clone, Copy)]
+pub struct AddedWord {
+    /// As the file has it.
+    pub word: &'static str,
+    /// Whose it is.
+    pub brought: Brought,
+}
+
+impl PartialEq for AddedWord {
+    fn eq(&self, other: &AddedWord) -> bool {
+        self.word == other.word
+    }
+}
+
+impl std::fmt::Debug for AddedWord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word)
+    }
 }
 
 /// Why a value is refused.

@@ -1,8 +1,7 @@
 //! Disciplines that decide on arrival only: what they see, what they answer.
 
-use super::settings::{Discipline, QueueSetting};
-use super::{Pie, Price, Proportional, Red, Vbs};
-use crate::kernel::streams::Stream;
+use super::outside::OutsidePolicy;
+use super::{Pie, Price, Proportional, Red, Scheduler, Vbs};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
@@ -57,25 +56,32 @@ pub enum Admission {
     Vbs(Box<Vbs>),
     /// Drops with a probability set from outside.
     Price(Box<Price>),
+    /// One of another crate.
+    Outside(OutsidePolicy),
+}
+
+/// A discipline in motion.
+#[derive(Clone, Debug)]
+pub enum Managed {
+    /// It decides when a packet arrives, and never again.
+    OnArrival(Admission),
+    /// It decides or reorders when a packet leaves.
+    OnDeparture(Scheduler),
+}
+
+impl From<Admission> for Managed {
+    fn from(admission: Admission) -> Managed {
+        Managed::OnArrival(admission)
+    }
+}
+
+impl From<Scheduler> for Managed {
+    fn from(scheduler: Scheduler) -> Managed {
+        Managed::OnDeparture(scheduler)
+    }
 }
 
 impl Admission {
-    /// The discipline of `setting` for a queue that `outlet` serves; `None` for one that decides
-    /// on departure, and for one that knows flows by classes.
-    pub fn new(setting: &QueueSetting, outlet: Outlet, stream: Stream) -> Option<Admission> {
-        let limit = setting.limit_packets;
-        Some(match setting.discipline {
-            Discipline::DropTail => Admission::DropTail(limit),
-            Discipline::Threshold { packets } => Admission::DropTail(packets.min(limit)),
-            Discipline::Red(red) => Admission::Red(Box::new(Red::new(red, limit, outlet, stream))),
-            Discipline::Proportional(setting) => {
-                Admission::Proportional(Box::new(Proportional::new(setting, limit, stream)))
-            }
-            Discipline::Pie(pie) => Admission::Pie(Box::new(Pie::new(pie, limit, outlet, stream))),
-            Discipline::CoDel(_) | Discipline::FqCoDel(_) | Discipline::Vbs(_) => return None,
-        })
-    }
-
     /// To be called before the backlog changes, and so before `admit`: catches up with what the
     /// discipline does between arrivals, given the backlog [bytes] at an instant that has passed
     /// or is now.
@@ -97,6 +103,7 @@ impl Admission {
             Admission::Pie(pie) => pie.admit(backlog, packet),
             Admission::Vbs(vbs) => vbs.admit(now, backlog, packet),
             Admission::Price(price) => price.admit(backlog, packet),
+            Admission::Outside(policy) => policy.admit(now, backlog, packet),
         }
     }
 }

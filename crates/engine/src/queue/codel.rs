@@ -5,9 +5,11 @@
 //! would have been dropped, which the RFC leaves open and Linux does so; the largest packet is the
 //! largest seen so far, not the MTU.
 
+use super::{Managed, Outlet, Scheduler};
 use std::collections::VecDeque;
 
 use super::settings::OfDiscipline;
+use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
@@ -30,6 +32,10 @@ table! {
 impl OfDiscipline for CoDelSetting {
     fn marks(&self) -> bool {
         self.ecn
+    }
+
+    fn managed(self, limit: u32, _: Outlet, _: Stream) -> Managed {
+        Scheduler::codel(self, limit).into()
     }
 
     fn orders(&self) -> bool {

@@ -98,7 +98,11 @@ impl Fifo {
                 pie.departed(at.since(packet.queued));
             }
             Admission::Vbs(vbs) => vbs.departed(&packet, at),
-            _ => {}
+            Admission::Outside(policy) => policy.departed(at, at.since(packet.queued)),
+            Admission::DropTail(_)
+            | Admission::Red(_)
+            | Admission::Proportional(_)
+            | Admission::Price(_) => {}
         }
         self.bytes -= u64::from(packet.bytes);
         self.counters.leave(packet.queued, at);

@@ -5,6 +5,7 @@
 //! both directions of a flow never meet in one queue here. Differs from Linux in: a full queue drops
 //! one packet from the head of the longest queue (RFC 8290, section 4.1), not a batch.
 
+use super::{Managed, Outlet, Scheduler};
 use std::collections::VecDeque;
 
 use super::codel::CoDelSetting;
@@ -63,6 +64,10 @@ impl OfDiscipline for FqCoDelSetting {
 
     fn marks(&self) -> bool {
         self.ecn
+    }
+
+    fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
+        Scheduler::fq_codel(FqCoDel::new(self, stream), limit).into()
     }
 
     fn orders(&self) -> bool {

@@ -1,7 +1,7 @@
 //! A queue whose head stays inside until it has been sent, under any discipline.
 
 use super::settings::QueueSetting;
-use super::{Admission, Fifo, Outlet, Price, QueueCounters, Scheduled, Scheduler, Vbs};
+use super::{Admission, Fifo, Managed, Outlet, Price, QueueCounters, Scheduled, Vbs};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
@@ -18,13 +18,12 @@ pub enum HeadQueue {
 impl HeadQueue {
     /// An empty queue of `setting`, served by `outlet`.
     pub fn new(setting: &QueueSetting, outlet: Outlet, stream: Stream) -> HeadQueue {
-        if let Some(scheduler) = Scheduler::new(setting, stream.clone()) {
-            return HeadQueue::Scheduled(Box::new(Scheduled::new(scheduler)));
+        match setting.managed(outlet, stream) {
+            Managed::OnArrival(admission) => HeadQueue::Fifo(Fifo::new(admission)),
+            Managed::OnDeparture(scheduler) => {
+                HeadQueue::Scheduled(Box::new(Scheduled::new(scheduler)))
+            }
         }
-        // each discipline that is no scheduler is an admission
-        let admission = Admission::new(setting, outlet, stream);
-        let admission = admission.unwrap_or(Admission::DropTail(setting.limit_packets));
-        HeadQueue::Fifo(Fifo::new(admission))
     }
 
     /// An empty queue that classes share.

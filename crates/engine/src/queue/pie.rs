@@ -12,6 +12,7 @@
 //! length; instants of update are multiples of the interval from the start of the run.
 
 use super::settings::OfDiscipline;
+use super::{Admission, Managed};
 use super::{Backlog, Outlet, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -40,6 +41,10 @@ table! {
 impl OfDiscipline for PieSetting {
     fn marks(&self) -> bool {
         self.ecn
+    }
+
+    fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
+        Admission::Pie(Box::new(Pie::new(self, limit, outlet, stream))).into()
     }
 }
 

@@ -4,6 +4,7 @@
 //! Differs from the paper in: the queue counts the packet in service.
 
 use super::settings::OfDiscipline;
+use super::{Admission, Managed, Outlet};
 use super::{Backlog, Verdict};
 use crate::kernel::streams::Stream;
 use crate::notation::setting::{flag, number};
@@ -23,6 +24,10 @@ table! {
 impl OfDiscipline for ProportionalSetting {
     fn marks(&self) -> bool {
         self.ecn
+    }
+
+    fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
+        Admission::Proportional(Box::new(Proportional::new(self, limit, stream))).into()
     }
 }
 

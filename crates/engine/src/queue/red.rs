@@ -27,6 +27,7 @@
 //! `mark_p_` = 0.1; no adaptive, cautious or random-victim variants.
 
 use super::settings::{OfDiscipline, check_start};
+use super::{Admission, Managed};
 use super::{Backlog, Outlet, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
@@ -109,6 +110,10 @@ table! {
 impl OfDiscipline for RedSetting {
     fn marks(&self) -> bool {
         self.ecn
+    }
+
+    fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
+        Admission::Red(Box::new(Red::new(self, limit, outlet, stream))).into()
     }
 
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {

@@ -6,8 +6,6 @@ use super::codel::CoDelSetting;
 use super::codel::{CoDel, Passed};
 use super::fair::Fair;
 use super::fq_codel::FqCoDel;
-use super::settings::{Discipline, QueueSetting};
-use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
@@ -37,25 +35,26 @@ struct Single {
 }
 
 impl Scheduler {
-    /// The discipline of `setting`; `None` for one that decides on arrival.
-    pub fn new(setting: &QueueSetting, stream: Stream) -> Option<Scheduler> {
-        let kind = match setting.discipline {
-            Discipline::CoDel(setting) => Kind::CoDel(Box::new(Single {
-                setting,
-                codel: CoDel::default(),
-                largest: 0,
-                marked: 0,
-            })),
-            Discipline::FqCoDel(setting) => Kind::FqCoDel(Box::new(FqCoDel::new(setting, stream))),
-            Discipline::DropTail
-            | Discipline::Threshold { .. }
-            | Discipline::Red(_)
-            | Discipline::Proportional(_)
-            | Discipline::Pie(_)
-            | Discipline::Vbs(_) => return None,
+    /// CoDel over one queue of at most `limit` packets.
+    pub(super) fn codel(setting: CoDelSetting, limit: u32) -> Scheduler {
+        let single = Single {
+            setting,
+            codel: CoDel::default(),
+            largest: 0,
+            marked: 0,
         };
-        let limit = setting.limit_packets as usize;
-        Some(Scheduler { limit, kind })
+        Scheduler {
+            limit: limit as usize,
+            kind: Kind::CoDel(Box::new(single)),
+        }
+    }
+
+    /// FQ-CoDel over at most `limit` packets.
+    pub(super) fn fq_codel(fq: FqCoDel, limit: u32) -> Scheduler {
+        Scheduler {
+            limit: limit as usize,
+            kind: Kind::FqCoDel(Box::new(fq)),
+        }
     }
 
     /// Leaves that take turns, each with a limit of its own.

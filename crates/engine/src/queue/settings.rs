@@ -4,10 +4,13 @@
 
 use super::codel::CoDelSetting;
 use super::fq_codel::FqCoDelSetting;
+use super::outside::OutsideDiscipline;
 use super::pie::PieSetting;
 use super::proportional::ProportionalSetting;
 use super::red::RedSetting;
 use super::vbs::{VbsSetting, VbsTable};
+use super::{Admission, Managed, Outlet};
+use crate::kernel::streams::Stream;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Origin, Problems, Refused};
@@ -41,6 +44,9 @@ pub(crate) trait OfDiscipline: FileTable {
         false
     }
 
+    /// The discipline of an empty queue of `limit` packets in front of `outlet`.
+    fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed;
+
     /// What its values must satisfy together, and with the queue's limit.
     fn check(_queue: &Section, _own: &Section, _problems: &mut Problems) {}
 }
@@ -60,6 +66,8 @@ macro_rules! disciplines {
             },
             /// Classes of flows share it; the access point's alone.
             Vbs(VbsSetting),
+            /// One of another crate.
+            Outside(OutsideDiscipline),
             $( $(#[doc = $doc])+ $variant($settings), )+
         }
 
@@ -68,6 +76,7 @@ macro_rules! disciplines {
             fn marks(&self) -> bool {
                 match self {
                     Discipline::DropTail | Discipline::Threshold { .. } | Discipline::Vbs(_) => false,
+                    Discipline::Outside(outside) => outside.marks(),
                     $( Discipline::$variant(settings) => settings.marks(), )+
                 }
             }
@@ -75,8 +84,24 @@ macro_rules! disciplines {
             /// It chooses the next packet itself.
             pub(crate) fn orders(&self) -> bool {
                 match self {
-                    Discipline::DropTail | Discipline::Threshold { .. } | Discipline::Vbs(_) => false,
+                    Discipline::DropTail
+                    | Discipline::Threshold { .. }
+                    | Discipline::Vbs(_)
+                    | Discipline::Outside(_) => false,
                     $( Discipline::$variant(settings) => settings.orders(), )+
+                }
+            }
+
+            /// The discipline of an empty queue of `limit` packets in front of `outlet`. Classes are
+            /// known to the access point alone: elsewhere a queue that they would share is drop-tail.
+            fn managed(&self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
+                match self {
+                    Discipline::DropTail | Discipline::Vbs(_) => Admission::DropTail(limit).into(),
+                    Discipline::Threshold { packets } => {
+                        Admission::DropTail(limit.min(*packets)).into()
+                    }
+                    Discipline::Outside(outside) => outside.managed(limit, outlet, stream),
+                    $( Discipline::$variant(settings) => settings.managed(limit, outlet, stream), )+
                 }
             }
 
@@ -91,6 +116,7 @@ macro_rules! disciplines {
                         json
                     }
                     Discipline::Vbs(settings) => named("vbs", settings.json(limit_packets)),
+                    Discipline::Outside(outside) => named(outside.name(), outside.json()),
                     $( Discipline::$variant(settings) => named($key, settings.json()), )+
                 }
             }
@@ -109,6 +135,11 @@ macro_rules! disciplines {
                     let settings = $settings::read(&Layers(&[own]))?;
                     return Ok((Discipline::$variant(settings), <$settings as OfDiscipline>::LIMIT));
                 } )+
+                for (_, brought, own) in queue.from_outside() {
+                    if let Some(outside) = OutsideDiscipline::read(brought, own)? {
+                        return Ok((Discipline::Outside(outside), USUAL_LIMIT));
+                    }
+                }
                 Ok((Discipline::DropTail, USUAL_LIMIT))
             }
 
@@ -279,21 +310,20 @@ impl QueueSetting {
 
     /// Most packets that the queue ever holds.
     pub fn most_packets(&self) -> u32 {
-        match self.discipline {
-            Discipline::Threshold { packets } => packets.min(self.limit_packets),
-            Discipline::DropTail
-            | Discipline::Red(_)
-            | Discipline::Proportional(_)
-            | Discipline::CoDel(_)
-            | Discipline::Pie(_)
-            | Discipline::FqCoDel(_)
-            | Discipline::Vbs(_) => self.limit_packets,
+        if let Discipline::Threshold { packets } = self.discipline {
+            return packets.min(self.limit_packets);
         }
+        self.limit_packets
     }
 
     /// Packets may be marked.
     pub fn marks(&self) -> bool {
         self.discipline.marks()
+    }
+
+    /// The discipline of an empty queue in front of `outlet`.
+    pub fn managed(&self, outlet: Outlet, stream: Stream) -> Managed {
+        self.discipline.managed(self.limit_packets, outlet, stream)
     }
 
     /// Nothing but the number of packets decides what is lost.
@@ -317,7 +347,10 @@ impl QueueSetting {
 /// A queue says something, and has one discipline at most.
 fn check_disciplines(queue: &Section, problems: &mut Problems) {
     let is_named = |key: &&str| queue.table(key).is_some() || queue.entry(key).is_some();
-    let named: Vec<&str> = DISCIPLINES.iter().copied().filter(is_named).collect();
+    let named = DISCIPLINES.iter().copied().filter(is_named);
+    let named: Vec<&str> = named
+        .chain(queue.from_outside().map(|(key, ..)| key))
+        .collect();
     let is_empty = named.is_empty() && queue.entry(LIMIT.name()).is_none();
     let is_refused = problems.concern(&queue.path) || problems.concern_inside(&queue.path);
     if is_empty && !is_refused {

@@ -14,7 +14,7 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::{Origin, Problem, Problems, Refused};
 use crate::notation::schema;
 use crate::notation::setting::{FileTable, Json, Parts};
-use crate::notation::table::{Default, Key, Table};
+use crate::notation::table::{Default, Key, NOTHING_ADDED, Table};
 
 /// Root tables of companions, each with who reads it: what a scenario alone is told of them.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[("gateway", "`lasthop gateway` reads it")];
@@ -73,8 +73,8 @@ impl<T> Companion<T> {
         settings: &[(String, String)],
     ) -> Result<(Scenario, Option<T>), Vec<Problem>> {
         let mut problems = Problems::new(source, settings);
-        let root = self.beside();
-        let root = file::read(bytes, format, root, settings, &mut problems);
+        let grammar = file::grammar(self.beside(), &NOTHING_ADDED);
+        let root = file::read(bytes, format, &grammar, settings, &mut problems);
         let both = root.and_then(|root| self.scenario_and_own(&root, source, &mut problems));
         problems.conclude(both)
     }
@@ -92,16 +92,16 @@ impl<T> Companion<T> {
         settings: &[(String, String)],
     ) -> Result<T, Vec<Problem>> {
         let mut problems = Problems::new(source, settings);
-        let root = self.alone();
-        let root = file::read(bytes, format, root, settings, &mut problems);
+        let grammar = file::grammar(self.alone(), &NOTHING_ADDED);
+        let root = file::read(bytes, format, &grammar, settings, &mut problems);
         let own = root.and_then(|root| self.own(&root, source, &mut problems));
         problems.conclude(own)
     }
 
     /// JSON Schema (2020-12) of the scenario file with this table.
     pub fn schema(&'static self) -> Json {
-        let needed = ["duration", self.name()];
-        schema::schema(&file::grammar(self.beside()), file::TITLE, &needed)
+        let grammar = file::grammar(self.beside(), &NOTHING_ADDED);
+        schema::schema(&grammar, file::TITLE, &["duration", self.name()])
     }
 
     fn scenario_and_own(

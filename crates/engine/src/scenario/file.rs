@@ -6,7 +6,7 @@ use crate::notation::Format;
 use crate::notation::decode::Section;
 use crate::notation::problem::{Problems, Refused, one_line};
 use crate::notation::setting::Words;
-use crate::notation::table::{Grammar, Table};
+use crate::notation::table::{Added, Grammar, Table};
 use crate::notation::tree::{Data, Item};
 
 /// What is said of a file with nothing in it.
@@ -15,12 +15,13 @@ const NEEDED: &str = "allowed is a scenario with at least a duration and flows: 
 /// Title of the schema.
 pub(super) const TITLE: &str = "lasthop scenario";
 
-/// What a file with this `root` may hold.
-pub(super) fn grammar(root: &'static Table) -> Grammar {
+/// What a file with this `root` may hold, and what parts from outside add to it.
+pub(super) fn grammar<'a>(root: &'static Table, added: &'a Added) -> Grammar<'a> {
     Grammar {
         root,
         reserved_name: stations::AP_NAME,
         preset,
+        added,
     }
 }
 
@@ -32,19 +33,19 @@ fn preset(root: &Item) -> Option<&'static str> {
     }
 }
 
-/// What a file says whose keys are those of `root`.
+/// What a file says.
 ///
 /// # Errors
 /// It cannot be read at all.
 pub(super) fn read(
     bytes: &[u8],
     format: Format,
-    root: &'static Table,
+    grammar: &Grammar,
     settings: &[(String, String)],
     problems: &mut Problems,
 ) -> Result<Section, Refused> {
-    let (grammar, prepare) = (grammar(root), csma::leave_alone);
-    crate::notation::read(bytes, format, &grammar, NEEDED, settings, prepare, problems)
+    let prepare = csma::leave_alone;
+    crate::notation::read(bytes, format, grammar, NEEDED, settings, prepare, problems)
 }
 
 /// The name of a scenario that gives none: its file's, without folder and ending.

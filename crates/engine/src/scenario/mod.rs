@@ -38,7 +38,7 @@ use std::sync::LazyLock;
 use crate::notation::problem::Problems;
 use crate::notation::schema;
 use crate::notation::setting::FileTable;
-use crate::notation::table::Table;
+use crate::notation::table::{Added, NOTHING_ADDED, Table};
 
 /// A scenario without companions.
 static ALONE: LazyLock<Table> = LazyLock::new(|| Table {
@@ -49,7 +49,21 @@ static ALONE: LazyLock<Table> = LazyLock::new(|| Table {
 /// JSON Schema (2020-12) of the scenario file, in TOML or JSON, shorthands included. It has no table of
 /// a companion: see [`Companion::schema`].
 pub fn schema() -> serde_json::Value {
-    schema::schema(&file::grammar(&ALONE), file::TITLE, &["duration"])
+    schema::schema(
+        &file::grammar(&ALONE, &NOTHING_ADDED),
+        file::TITLE,
+        &["duration"],
+    )
+}
+
+/// The tables in which settings of TCP stand, each with where it inherits them from.
+pub(crate) fn tables_of_tcp() -> [(&'static str, Option<&'static str>); 4] {
+    [
+        (TcpSettings::table().name, None),
+        (flows::StationTcp::table().name, Some("tcp")),
+        (flows::Connections::table().name, Some("the station's tcp")),
+        (wired::FlowTable::table().name, Some("tcp")),
+    ]
 }
 
 /// The scenario that `text` and the settings over it describe, or every problem found.
@@ -73,8 +87,20 @@ pub fn parse_bytes(
     source: &str,
     settings: &[(String, String)],
 ) -> Result<Scenario, Vec<Problem>> {
+    parse_with(&NOTHING_ADDED, bytes, format, source, settings)
+}
+
+/// The same with what parts from outside add to the tables.
+pub(crate) fn parse_with(
+    added: &Added,
+    bytes: &[u8],
+    format: Format,
+    source: &str,
+    settings: &[(String, String)],
+) -> Result<Scenario, Vec<Problem>> {
     let mut problems = Problems::new(source, settings);
-    let root = file::read(bytes, format, &ALONE, settings, &mut problems);
+    let grammar = file::grammar(&ALONE, added);
+    let root = file::read(bytes, format, &grammar, settings, &mut problems);
     let scenario = root.and_then(|root| {
         checks::check(&root, &mut problems);
         problems.so_far()?;

@@ -42,8 +42,13 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use congestion::{CompoundSettings, CongestionControl};
+pub(crate) use congestion::ControlPart;
+pub use congestion::{
+    CompoundSettings, CongestionControl, Control, Law, NewAck, OutsideControl, Window,
+};
 pub use receiver::{Received, Receiver};
+pub use recovery::Repair;
+pub use rtt::RttEstimator;
 pub use sack::Blocks;
 pub use sender::{Segment, Sender};
 pub use settings::TcpSettings;

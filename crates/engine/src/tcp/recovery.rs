@@ -28,7 +28,7 @@ pub(super) const DUPACK_THRESHOLD: u8 = 3;
 
 /// How an algorithm repairs losses found by duplicate ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repair {
+pub enum Repair {
     /// Send everything again from the hole on (Tahoe).
     GoBackN,
     /// Retransmit one segment; any new ACK ends it (Reno).

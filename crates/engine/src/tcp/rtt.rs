@@ -25,7 +25,7 @@ const BETA: f64 = 1.0 / 4.0;
 
 /// Round-trip estimator of one sender.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RttEstimator {
+pub struct RttEstimator {
     smoothed: Option<Smoothed>,
     last_sample: Span,
     rto: Span,
@@ -99,12 +99,12 @@ impl RttEstimator {
     }
 
     /// Smoothed round-trip time; none before the first sample.
-    pub(super) fn srtt(&self) -> Option<Span> {
+    pub fn srtt(&self) -> Option<Span> {
         self.smoothed.map(|s| Span(s.srtt as u64))
     }
 
     /// Latest sample; none before the first.
-    pub(super) fn last_sample(&self) -> Option<Span> {
+    pub fn last_sample(&self) -> Option<Span> {
         self.smoothed.map(|_| self.last_sample)
     }
 }

@@ -3,7 +3,7 @@
 use super::congestion::{CompoundSettings, CongestionControl};
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;
-use crate::notation::problem::Problems;
+use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{S, US, count, duration, flag, inner, size, word};
 use crate::table;
 
@@ -11,7 +11,7 @@ table! {
     /// Settings of TCP connections.
     pub struct TcpSettings: Copy in "tcp" {
         /// Congestion control of the sender.
-        congestion: CongestionControl = word().default(CongestionControl::NewReno);
+        congestion: CongestionControl = word().default(CongestionControl::NewReno), by congestion;
         /// Parameters of Compound TCP.
         within compound: CompoundSettings = inner().depends("the published values");
         /// HyStart++: the first slow start ends when the round-trip time rises, not with a loss.
@@ -42,6 +42,16 @@ table! {
         initial_rto: Span = duration(US..=60 * S).default("1 s");
         /// Segments to send; none: without end.
         beside segments: Option<u64> = None;
+    }
+}
+
+/// The congestion control, with the settings of one from outside.
+fn congestion(layers: &Layers) -> Result<CongestionControl, Refused> {
+    match layers.need(TcpSettings::congestion)? {
+        CongestionControl::Outside(control) => {
+            control.configured(layers).map(CongestionControl::Outside)
+        }
+        ours => Ok(ours),
     }
 }
 

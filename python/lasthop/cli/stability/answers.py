@@ -7,7 +7,7 @@ import typer
 
 from lasthop.digits import plain
 
-__all__ = ["UNITS", "number", "print_json", "root_object", "unit_of"]
+__all__ = ["UNITS", "certain", "number", "print_json", "root_object", "unit_of"]
 
 UNITS = {"window": "packets", "queue": "packets", "average": "packets"}
 """Unit of each kind of state, by the first word of its name."""
@@ -23,6 +23,19 @@ def number(value: float | None) -> str:
     if value is not None and value != 0.0 and not 1e-3 <= abs(value) < 1e6:
         return f"{value:.3e}"
     return plain(value)
+
+
+def certain(value: float, error: float) -> str:
+    """Return a number with no more digits than its error leaves; `-` where it leaves none."""
+    shown = number(value)
+    mantissa, _, power = shown.partition("e")
+    places = len(mantissa.partition(".")[2])
+    unit = float(f"1e{power or 0}")
+    while places > 0 and error > 0.5 * unit * 10.0**-places:
+        places -= 1
+    if error > 0.5 * unit * 10.0**-places:
+        return "-"
+    return f"{value / unit:.{places}f}" + (f"e{power}" if power else "")
 
 
 def root_object(root: complex) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """`lasthop stability cycle`."""
 
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["cycle"]
 
 ROWS = 14
-"""Cycles of the printed table; --json has all."""
+"""Most cycles in the printed table; --json has all."""
 
 
 def cycle(
@@ -126,7 +127,6 @@ def drawn_sweep(found: "Sweep", name: str) -> "Figure":
 
 def print_sweep(found: "Sweep") -> None:
     """Print what the motion ends in at each value."""
-    from lasthop.cli.stability.answers import number
     from lasthop.cli.tables import print_table
 
     states = found.case.model.states
@@ -134,12 +134,9 @@ def print_sweep(found: "Sweep") -> None:
     rows = []
     for value, up, down in zip(found.values, found.up, found.down, strict=True):
         row = [f"{value:.6g}", swing(up), swing(down)]
-        row.append("-" if down is None or down.period is None else number(down.period))
+        row.append("-" if down is None or down.period is None else to_error(down.period, down))
         if queue is not None:
-            lengths = None if down is None else down.states()[states.index(queue)]
-            ends = ["-"] * 2 if lengths is None else [number(float(lengths.min()))]
-            row += ends if lengths is None else [*ends, number(float(lengths.max()))]
-            row.append("-" if down is None else f"{100 * down.part_at(queue, 0.0):.0f}")
+            row += ["-"] * 3 if down is None else room(down, queue)
         rows.append(row)
     heads = [found.parameter, "swing\ngoing up", "swing\ncoming back", "period\n[s]"]
     if queue is not None:
@@ -155,9 +152,21 @@ def print_sweep(found: "Sweep") -> None:
 
 def swing(end: "Settled | None") -> str:
     """Return how far the window swings, as text."""
-    from lasthop.cli.stability.answers import number
+    return "-" if end is None else to_error(end.amplitude, end)
 
-    return "-" if end is None else number(end.amplitude)
+
+def room(end: "Settled", queue: str) -> list[str]:
+    """Return the least and the most of a queue, and the part of the time in which it is empty."""
+    least, most = end.ends_of(queue)
+    empty = 100.0 * end.part_at(queue, 0.0)
+    return [to_error(least, end, most - least), to_error(most, end, most - least), f"{empty:.0f}"]
+
+
+def to_error(value: float, end: "Settled", swing: float | None = None) -> str:
+    """Return a number with the digits that hold; its error is a part of itself, or of a swing."""
+    from lasthop.cli.stability.answers import certain
+
+    return certain(value, end.error * abs(value if swing is None else swing))
 
 
 def described_sweep(found: "Sweep") -> dict[str, Any]:
@@ -166,18 +175,16 @@ def described_sweep(found: "Sweep") -> dict[str, Any]:
     def described(end: "Settled | None") -> dict[str, Any] | None:
         if end is None:
             return None
-        states = end.states()
+        means = end.states().mean(axis=1)
+        states = {}
+        for name, mean in zip(end.case.model.states, means, strict=True):
+            least, most = end.ends_of(name)
+            states[name] = {"least": least, "mean": float(mean), "most": most}
         return {
             "swing_packets": end.amplitude,
             "period_s": end.period,
-            "states": {
-                name: {
-                    "least": float(row.min()),
-                    "mean": float(row.mean()),
-                    "most": float(row.max()),
-                }
-                for name, row in zip(end.case.model.states, states, strict=True)
-            },
+            "relative_error": end.error,
+            "states": states,
         }
 
     return {
@@ -192,7 +199,7 @@ def described_sweep(found: "Sweep") -> dict[str, Any]:
 
 def print_branch(branch: "Branch") -> None:
     """Print some cycles of a branch, its folds, and why it ends."""
-    from lasthop.cli.stability.answers import number
+    from lasthop.cli.stability.answers import certain
     from lasthop.cli.tables import print_table
 
     kind = "super" if branch.form.supercritical else "sub"
@@ -201,9 +208,9 @@ def print_branch(branch: "Branch") -> None:
     rows = [
         [
             f"{value:.6g}",
-            number(cycle.amplitude),
-            number(cycle.period),
-            number(float(abs(cycle.others[0]))) if cycle.resolved else "-",
+            certain(cycle.amplitude, cycle.swing_error * cycle.amplitude),
+            certain(cycle.period, cycle.period_error * cycle.period),
+            certain(float(abs(cycle.others[0])), cycle.multiplier_error) if cycle.resolved else "-",
             {True: "stable", False: "unstable", None: "not known"}[cycle.stable],
             cycle.leaves or "-",
         ]
@@ -226,12 +233,23 @@ def print_branch(branch: "Branch") -> None:
             f"stability of {unknown} of {len(branch.cycles)} cycles is not known: "
             "they are too sharp for the finest mesh, or too near a fold"
         )
+    rough = sum(not cycle.accurate for cycle in branch.cycles)
+    if rough:
+        warn(
+            f"no mesh finds {rough} of {len(branch.cycles)} cycles to 1e-5: only digits that hold "
+            "are shown, - where none does; --json has the errors"
+        )
     wrong = [value for value, each in zip(branch.values, branch.cycles, strict=True) if each.leaves]
     if wrong:
         warn(
             f"cycles from {branch.parameter} = {min(wrong):.6g} to {max(wrong):.6g} leave what a "
             "queue can do; --constrained has swings with limits"
         )
+
+
+def known(error: float) -> float | None:
+    """Return an error for JSON, which has no infinity."""
+    return error if isfinite(error) else None
 
 
 def described(branch: "Branch") -> dict[str, Any]:
@@ -246,6 +264,10 @@ def described(branch: "Branch") -> dict[str, Any]:
                 "value": float(value),
                 "swing_packets": cycle.amplitude,
                 "period_s": cycle.period,
+                "relative_error": {
+                    "swing": known(cycle.swing_error),
+                    "period": known(cycle.period_error),
+                },
                 "largest_multiplier": (float(abs(cycle.others[0])) if cycle.resolved else None),
                 "stable": cycle.stable,
                 "out_of_range": cycle.leaves,

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["integrate"]
 
+TOLERANCE = 1e-9
+"""Error allowed in a step, so that four digits of a period hold on any processor. [-]"""
 POINTS = 1001
 """Times of the JSON answer."""
 
@@ -58,6 +60,7 @@ def integrate(
             as_time(until),
             start=past or None,
             constrained=not free,
+            tolerance=TOLERANCE,
             progress=progress,
         )
     end = float(motion.starts[-1])

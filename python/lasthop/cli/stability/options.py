@@ -71,7 +71,7 @@ KEY_PATHS = {
     "k": "tcp.compound.k",
     "beta": "tcp.compound.beta",
 }
-"""Where a scenario with a `dumbbell` usually has what is a parameter of its fluid."""
+"""Key paths at which a scenario with a `dumbbell` usually has a parameter of its fluid."""
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -106,7 +106,7 @@ def save(figure: "Figure", path: Path, *, as_json: bool = False) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a command is about: a case, and the scenario that it was derived from, if it was."""
+    """The subject of a command: a case, and the scenario that it was derived from, if any."""
 
     case: "Case"
     name: str

@@ -1,5 +1,6 @@
 """`lasthop stability roots`."""
 
+from math import ceil, log10
 from typing import Annotated
 
 import typer
@@ -8,6 +9,9 @@ from lasthop.cli.options import Json
 from lasthop.cli.stability.options import CaseName, Parameters, read_case
 
 __all__ = ["roots"]
+
+LEAST = -9
+"""Power of ten below which a distance is rounding, which processors do in different ways."""
 
 
 def roots(
@@ -41,7 +45,13 @@ def roots(
     for root, raw in zip(found.values, found.unpolished, strict=True):
         if root.imag >= 0.0:
             pair = "pair" if root.imag else "real"
-            rows.append([pair, number(root.real), number(root.imag), f"{abs(root - raw):.1e}"])
+            moved = bound(abs(root - raw))
+            rows.append([pair, number(root.real), number(root.imag), moved])
     heads = ["root", "real part\n[1/s]", "imaginary part\n[rad/s]", "moved by\nNewton [1/s]"]
     print_table(heads, rows)
     typer.echo("stable" if found.stable else "unstable")
+
+
+def bound(distance: float) -> str:
+    """Return the power of ten that a distance stays below; rounding is not told apart."""
+    return f"< {10.0 ** max(ceil(log10(max(distance, 1e-300))), LEAST):.0e}"

@@ -90,7 +90,7 @@ def stationary_airtime(
         ``"enumeration"``, ``"junction tree"`` or ``"sampling"``; by default the exact one that the
         graph's size and width allow, else sampling.
     tolerance, seed : float, int
-        Of sampling: largest error of all links together, and seed.
+        Largest error of all links together, and seed, of sampling.
 
     Raises
     ------

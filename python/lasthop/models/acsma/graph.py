@@ -43,7 +43,7 @@ class ConflictGraph:
 
     @cached_property
     def neighbours(self) -> tuple[frozenset[int], ...]:
-        """Of each link those that it conflicts with."""
+        """Links that each link conflicts with."""
         found: list[set[int]] = [set() for _ in self.links]
         for a, b in self.edges:
             found[a].add(b)

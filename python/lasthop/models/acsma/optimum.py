@@ -175,9 +175,9 @@ class Problem:
     def kkt_residual(self, rates: Floats, prices: Floats, beta: float | None = None) -> float:
         r"""Largest violation of the conditions that hold at the optimum alone. [-]
 
-        Of each flow :math:`|k^2 U'(x_s) - q_s|` as a part of the largest price; of each wireless
+        It is :math:`|k^2 U'(x_s) - q_s|` of a flow as a part of the largest price; of a wireless
         link :math:`\min(r_l, C y_l - X_l)`, the first as a part of the largest price and the second
-        of C: nothing is overloaded, and what has a price is not idle; of each wired link the
+        of C: nothing is overloaded, and what has a price is not idle; of a wired link the
         distance of :math:`p_w` from (5.34).
 
         Parameters

@@ -1,7 +1,7 @@
 """The paper's networks, by letter.
 
 a, b and c carry one flow on each of four links; their conflict graphs are in figures 4.1 and 6.1.
-Of d and e the conflict graphs are chosen from the text (``docs/papers/acsma.md``, Readings).
+Those of d and e are chosen from the text (``docs/papers/acsma.md``, Readings).
 """
 
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ def topology(name: str, service_rate_pps: float = 1.0, utility: Utility | None =
         Packets that an active wireless link sends in a second, :math:`C`. For e, which has wires
         with a rate, it is needed in packets/s; for the others 1 is the paper's normalisation.
     utility : Utility, optional
-        Of every flow; by default :math:`-1/x`.
+        Utility of every flow; by default :math:`-1/x`.
 
     Raises
     ------

@@ -108,7 +108,7 @@ def packets_in_txop(cell: Cell, access: AccessCategory, exchange_s: float) -> in
     ----------
     cell : Cell
     access : AccessCategory
-        Of the category that sends.
+        Access parameters of the category that sends.
     exchange_s : float
         Exchange of one packet, by `exchange_s`. [s]
     """

@@ -39,7 +39,7 @@ from lasthop.models.dcf.saturation import (
 from lasthop.models.reading import CellScenario, UdpFlow
 
 PRIORITIES = {"voice": 3, "video": 2, "best-effort": 1, "background": 0}
-"""Of two categories of a node that are ready together, the higher sends."""
+"""Priorities: the higher of two categories of a node that are ready together sends."""
 
 
 @dataclass(frozen=True)

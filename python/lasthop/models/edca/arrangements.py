@@ -34,7 +34,7 @@ def log_arrangements(stations: int, window: int, most: int) -> Floats:
     Returns
     -------
     ndarray
-        Of shape (stations + 1, most + 1), index :math:`\eta, K`; not to be written to.
+        An array of shape (stations + 1, most + 1), index :math:`\eta, K`; not to be written to.
     """
     eta, k = np.ogrid[: stations + 1, : most + 1]
     possible = (eta <= k) & (k <= eta * window)

@@ -150,7 +150,7 @@ def _at_least(station: StationTraffic, length: float, way: str) -> float:
 def _mean_product(factors: Floats, counts: np.ndarray, chosen: int) -> float:
     """Mean product of the factors of `chosen` items drawn without replacement.
 
-    Of kind g there are ``counts[g]`` items, each with factor ``factors[g]``.
+    There are ``counts[g]`` items of kind g, each with factor ``factors[g]``.
     """
     if np.all(factors == factors[0]):
         return float(factors[0] ** chosen)

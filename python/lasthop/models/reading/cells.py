@@ -5,18 +5,6 @@ from typing import Literal
 
 from lasthop.models.reading.queues import Queue
 
-__all__ = [
-    "BEST_EFFORT",
-    "AccessCategory",
-    "AccessPoint",
-    "Cell",
-    "Channel",
-    "ChannelChange",
-    "Node",
-    "Station",
-    "VbsClass",
-]
-
 BEST_EFFORT = "best-effort"
 """Category of flows that name none; its access parameters are the node's own."""
 

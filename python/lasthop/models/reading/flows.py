@@ -2,22 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from lasthop.typed import named
-
-__all__ = [
-    "DELAYED_ACK",
-    "Compound",
-    "Flow",
-    "Report",
-    "SensorFlow",
-    "Tcp",
-    "TcpFlow",
-    "Udp",
-    "UdpFlow",
-    "Web",
-]
 
 DELAYED_ACK = 2
 """Segments that a delayed ACK answers: RFC 5681, 4.2. [segments]"""
@@ -129,6 +116,8 @@ class Flow:
     start_s: float
     start_spread_s: float
     stop_s: float | None
+    settings: ClassVar[tuple[str, str]]
+    """Keys of a station's table that make such flows, up and down."""
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Flow]":
@@ -150,13 +139,15 @@ class Flow:
     @property
     def setting(self) -> str:
         """The key of a station's table that makes such flows."""
-        raise NotImplementedError
+        up, down = self.settings
+        return up if self.is_up else down
 
 
 @dataclass(frozen=True, kw_only=True)
 class TcpFlow(Flow):
     """A flow over TCP."""
 
+    settings = ("upload", "download")
     tcp: Tcp
     web: Web | None = None
 
@@ -165,16 +156,12 @@ class TcpFlow(Flow):
         """What carries its data."""
         return self.tcp
 
-    @property
-    def setting(self) -> str:
-        """The key of a station's table that makes such flows."""
-        return "upload" if self.is_up else "download"
-
 
 @dataclass(frozen=True, kw_only=True)
 class UdpFlow(Flow):
     """A flow of datagrams."""
 
+    settings = ("udp_up", "udp_down")
     udp: Udp
 
     @property
@@ -182,24 +169,15 @@ class UdpFlow(Flow):
         """What carries its data."""
         return self.udp
 
-    @property
-    def setting(self) -> str:
-        """The key of a station's table that makes such flows."""
-        return f"udp_{self.direction}"
-
 
 @dataclass(frozen=True, kw_only=True)
 class SensorFlow(Flow):
     """A flow of rare reports."""
 
+    settings = ("sensor_up", "sensor_down")
     sensor: Report
 
     @property
     def transport(self) -> Tcp | Udp:
         """What carries its data."""
         return self.sensor.transport
-
-    @property
-    def setting(self) -> str:
-        """The key of a station's table that makes such flows."""
-        return f"sensor_{self.direction}"

@@ -9,8 +9,6 @@ from lasthop.models.reading.flows import Tcp
 from lasthop.models.reading.queues import Queue
 from lasthop.typed import named
 
-__all__ = ["Csma", "CsmaFlow", "CsmaLink", "CsmaNode", "Link", "Wire"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Wire:

@@ -6,8 +6,6 @@ from typing import Any, Literal
 
 from lasthop.typed import named
 
-__all__ = ["Proportional", "Queue", "Red", "Threshold", "Vbs"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Queue:

@@ -10,8 +10,6 @@ from lasthop.models.reading.flows import Flow, TcpFlow, UdpFlow
 from lasthop.models.reading.networks import Csma, Link, Wire
 from lasthop.typed import read_as
 
-__all__ = ["CellScenario", "CsmaScenario", "Readable", "Recording", "Scenario", "read"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:

@@ -62,9 +62,9 @@ class FlowClass:
     down, up : Frame
         What the AP and what a station sends: data one way, ACKs the other.
     law : Law
-        Of the sender's window.
+        Law of the sender's window.
     payload_bytes : int
-        Of a segment. [bytes]
+        Payload of a segment. [bytes]
     min_rto_s : float
         Least retransmission timeout. [s]
     sharing : int or None
@@ -108,7 +108,7 @@ class Cell:
         A controller holds that part on average, by random drops; else, as by Algorithm 1, it is
         filled like a drop-tail buffer.
     names : tuple of str
-        Of the classes that `targets` are of, for messages.
+        Names of the classes that `targets` are of, for messages.
     """
 
     classes: tuple[FlowClass, ...]

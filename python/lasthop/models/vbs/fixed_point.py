@@ -429,7 +429,7 @@ def scattered(cell: Cell, count: int, seed: int = 1) -> Iterator[_State]:
     count : int
         How many.
     seed : int
-        Of the generator; the same points for the same seed.
+        Seed of the generator; the same points for the same seed.
     """
     draw = np.random.default_rng(seed)
     first = next(starts(cell))

@@ -39,10 +39,12 @@ class Options:
         chain of Eq. (3), which halves at each loss and knows no time. Where uploads share the
         buffer ``"bursts"`` becomes ``"independent"``: their surplus of ACKs hits all packets alike.
     mean : "time" or "jumps"
-        Of the chain of Eq. (3): the window over time, or over its changes as Eq. (4) prints it.
+        Mean of the chain of Eq. (3): the window over time, or over its changes as Eq. (4) prints
+        it.
     collisions : "draining" or "mean"
-        Of the AP's attempts. ``"draining"``: stations that have sent their ACK contend no more, so
-        that later attempts at a packet collide less. ``"mean"``: as often at every attempt, (13).
+        Collisions of the AP's attempts. ``"draining"``: stations that have sent their ACK contend
+        no more, so that later attempts at a packet collide less. ``"mean"``: as often at every
+        attempt, (13).
     slots : "scenario" or "bianchi"
         Whether counters fall in busy slots: as `cell.countdown` says, or always.
     ack_balance : "served" or "printed"

@@ -67,7 +67,7 @@ def packets_held(buffer: float, counts: Floats, goodput: Floats, wire_s: float) 
     counts : ndarray
         [connections]
     goodput : ndarray
-        Of each connection, :math:`\Theta_i`. [packets/s]
+        Goodput of each connection, :math:`\Theta_i`. [packets/s]
     wire_s : float
         Round-trip propagation time, :math:`T`. [s]
 

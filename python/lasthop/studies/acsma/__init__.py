@@ -23,4 +23,4 @@ STUDIES: tuple[Study, ...] = (
     routes.FIG6_15,
     starvation.FIGB_1,
 )
-"""In the order of the paper."""
+"""Studies in the order of the paper."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LINKS
 from lasthop.studies.study import Quantity, Run, Runs, Study, along
+from lasthop.studies.sweep import Sweep
 
 LOAD = 0.95
 SCHEDULE = {1: 0.6, 2: 0.4, 3: 0.3, 4: 0.3}
@@ -21,7 +22,7 @@ ACCESS: Mapping[str, Mapping[str, Any]] = {
     "acsma": {"access": "adaptive", "service_rate": network.C_PPS},
     "lcsma": {"access": "legacy", "service_rate": network.C_PPS},
 }
-"""Both with backoffs as (3.3) and (4.1) have them."""
+"""Settings of `csma` for both kinds of access, with backoffs as (3.3) and (4.1) have them."""
 
 
 def _arrivals() -> dict[str, float]:
@@ -44,27 +45,28 @@ def growth(early: Run, late: Run) -> Quantity:
     return along(fastest, queues)
 
 
+SWEEP = Sweep(
+    "{access}-{part}",
+    lambda access, part: network.scenario(
+        f"UDP at {LOAD:.0%} of the border",
+        seconds=WINDOWS_S[part - 1],
+        udp_pps=_arrivals(),
+        aqm=False,
+        queue=1_000_000,
+        **ACCESS[access],
+    ),
+    {"access": tuple(ACCESS), "part": (1, 2)},
+)
+
+
 def _measure(runs: Runs) -> dict[str, Quantity]:
-    return {
-        f"growth_{access}": growth(runs[f"{access}-1"], runs[f"{access}-2"]) for access in ACCESS
-    }
+    return {f"growth_{access}": growth(*SWEEP.at(access=access).runs(runs)) for access in ACCESS}
 
 
 STUDY = Study(
     subject="acsma",
     name="capacity",
     title="Theorem 1: 95 % of the capacity region's border",
-    points={
-        f"{access}-{k}": network.scenario(
-            f"UDP at {LOAD:.0%} of the border",
-            seconds=window,
-            udp_pps=_arrivals(),
-            aqm=False,
-            queue=1_000_000,
-            **csma,
-        )
-        for access, csma in ACCESS.items()
-        for k, window in enumerate(WINDOWS_S, 1)
-    },
+    points=SWEEP.points(),
     measure=_measure,
 )

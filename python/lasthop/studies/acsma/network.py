@@ -13,13 +13,15 @@ r read every second and connections every five. What the paper leaves open is ch
   for EIFS after others' frames; not in d and e, where links share nodes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lasthop.studies.picture import Abscissa, Line
 from lasthop.studies.study import Quantity, Run, mean_of
+from lasthop.studies.theory import theory
 
 if TYPE_CHECKING:
     from lasthop.models.acsma.network import Network
@@ -43,7 +45,18 @@ REPLICATIONS = 30
 
 Tree = Mapping[str, Any]
 
-TIMES: Tree = {"service_rate": 811, "overhead": "0.476 ms", "acks": "contend"}
+SERVICE_PPS, OVERHEAD_MS = 811, 0.476
+"""Data packets that n-ACK sends in a second, and the overhead of an exchange. [packets/s, ms]"""
+
+TIMES: Tree = {"service_rate": SERVICE_PPS, "overhead": f"{OVERHEAD_MS} ms", "acks": "contend"}
+
+PACKET_BYTES, ACK_BYTES = 1040, 40
+"""Data packets and TCP ACKs with their headers. [bytes]"""
+
+DATA_MS = 1e3 / SERVICE_PPS
+ACK_PART = (OVERHEAD_MS + (DATA_MS - OVERHEAD_MS) * ACK_BYTES / PACKET_BYTES) / DATA_MS
+"""Time of a TCP ACK's exchange over that of a data packet's. [-]"""
+
 EIFS = "364 us"
 """Silence after a frame that a station senses and cannot read, with 802.11b at 1 Mb/s."""
 
@@ -139,7 +152,7 @@ def scenario(
 
 
 @cache
-def best(topology: str, beta: float | None = None) -> tuple[float, ...]:
+def best(topology: str, beta: float | None = None, k: float = K) -> tuple[float, ...]:
     """Return the rates of the optimum of MP or EP, by flow; without `beta` without entropy.
 
     [packets/s]
@@ -148,7 +161,7 @@ def best(topology: str, beta: float | None = None) -> tuple[float, ...]:
     from lasthop.models.acsma.topologies import topology as build
 
     network: Network = build(topology, C_PPS, RENO)
-    return tuple(optimum(network, K, beta or NO_ENTROPY).rates_pps)
+    return tuple(optimum(network, k, beta or NO_ENTROPY).rates_pps)
 
 
 NO_ENTROPY = 1e6
@@ -159,7 +172,7 @@ NO_ENTROPY = 1e6
 
 
 def acks_contend(run: Run) -> bool:
-    """Return whether it is of n-ACK, which the model leaves out."""
+    """Return whether a run is of n-ACK, which the model leaves out."""
     return bool(run.scenario) and run.scenario["csma"]["acks"] == "contend"
 
 
@@ -170,7 +183,7 @@ def quantity(run: Run, list_name: str, item: str, name: str) -> Quantity:
 
 
 def rate(run: Run, flow: str | int) -> Quantity:
-    """Return the throughput of a flow, or of the user of a number. [packets/s]"""
+    """Return the throughput of a flow, or of the user with a number. [packets/s]"""
     name = f"user-{flow}" if isinstance(flow, int) else flow
     return quantity(run, "flows", name, "goodput_bps") / PACKET_BITS
 
@@ -242,6 +255,31 @@ def known(value: float) -> Quantity:
     return Quantity(np.asarray(value), float(value))
 
 
-def listed(quantities: Sequence[Quantity]) -> str:
-    """Return quantities as text, with their intervals."""
-    return ", ".join(map(str, quantities))
+def simulated_rate(run: Run, user: int) -> Quantity:
+    """Return the throughput of a user without the model's value. [packets/s]"""
+    return Quantity(rate(run, user).samples)
+
+
+# how figures show it
+
+USERS = Abscissa("user", ticks=LINKS)
+
+
+def each(label: str, point: str, reading: Callable[[Run, int], Quantity]) -> Line:
+    """Return the line of a quantity of every user, or every link, of a run."""
+    return Line(label, LINKS, lambda runs: [reading(runs[point], one) for one in LINKS])
+
+
+def optimal(topology: str, flows: Sequence[Any] = LINKS) -> Line:
+    """Return the line of the optimum, which is the model's alone. [packets/s]"""
+    return Line("optimum", flows, lambda runs: [theory(value) for value in best(topology, BETA)])
+
+
+def of_all(reading: Callable[[Run, int], Quantity], run: Run) -> list[Quantity]:
+    """Return a quantity of every user, or every link."""
+    return [reading(run, one) for one in LINKS]
+
+
+def aggressiveness(run: Run, name: int) -> Quantity:
+    """Return the mean r of a link. [-]"""
+    return link(run, name, "aggressiveness")

@@ -2,7 +2,7 @@
 
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LINKS, SCHEMES
-from lasthop.studies.study import Quantity, Run, Runs, Study
+from lasthop.studies.study import Quantity, Run, Runs, Study, listed
 
 
 def efficiency(run: Run, user: int) -> Quantity:
@@ -22,11 +22,12 @@ def _measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def _findings(runs: Runs) -> dict[str, str]:
-    light = network.listed([efficiency(runs["light"], user) for user in LINKS])
+    light = listed(network.of_all(efficiency, runs["light"]))
     return {
         "acsma-13": (
             "it falls with the connections that are opened, and user 2 has more of them here than "
-            f"in the paper; with ACKs as short as their bytes, C = 650, it is {light}"
+            "in the paper; with ACKs as short as their bytes, C = "
+            f"{network.LIGHT['service_rate']}, it is {light}"
         )
     }
 

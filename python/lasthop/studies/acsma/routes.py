@@ -3,21 +3,16 @@
 The conflict graphs of d and e are choices, see ``docs/papers/acsma.md``.
 """
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
+from lasthop.models.acsma.topologies import TOPOLOGIES
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import SCHEMES, WORDS
-from lasthop.studies.study import Quantity, Runs, Study, mean_of
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
+from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
+from lasthop.studies.study import Quantity, Runs, Study, listed, mean_of
 
 SHOWN = ("lcsma", "hack", "nack")
 
 RULES = {**SCHEMES, "lcsma": network.PLAIN}
-"""Links here share nodes, so that they read one another's frames."""
+"""Settings of `csma` where links share nodes, so that they read one another's frames."""
 
 SMOOTHING = 0.9
 """Weight of the past in n_s, where it is smoothed. [-]"""
@@ -38,23 +33,28 @@ def _points(topology: str) -> dict[str, dict[str, object]]:
     return points
 
 
-def _draw(topology: str, runs: Runs) -> "Figure":
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    flows = runs["nack"].items("flows")
-    places = [float(k) for k in range(len(flows))]
-    members = [
-        Member(WORDS[scheme], places, [Quantity(q.samples) for q in network.rates(runs[scheme])])
+def _picture(topology: str) -> Picture:
+    """Return the throughput of every flow under each scheme, and the optimum."""
+    flows = [f"user-{name}" if name.isdigit() else name for name in TOPOLOGIES[topology][3]]
+    lines = [
+        Line(
+            WORDS[scheme],
+            flows,
+            lambda runs, scheme=scheme: [  # type: ignore[misc]
+                Quantity(one.samples) for one in network.rates(runs[scheme])
+            ],
+        )
         for scheme in SHOWN
     ]
-    optimal = [
-        Quantity(np.full(1, np.nan), value) for value in network.best(topology, network.BETA)
-    ]
-    members.append(Member("optimum", places, optimal))
-    return family_figure(
-        "flow",
-        [FamilyPanel("throughput [packets/s]", members, f"topology {topology}")],
-        ticks=dict(zip(places, flows, strict=True)),
+    return Picture(
+        Abscissa("flow", evenly(flows), flows),
+        [
+            Panel(
+                "throughput [packets/s]",
+                [*lines, network.optimal(topology, flows)],
+                f"topology {topology}",
+            )
+        ],
         panel_mm=60.0,
     )
 
@@ -77,14 +77,15 @@ def _hop_findings(runs: Runs) -> dict[str, str]:
     middle = {scheme: network.rate(runs[scheme], "middle") for scheme in SHOWN}
     with_entropy = network.best("d", network.BETA)[runs["nack"].items("flows").index("middle")]
     smooth = [network.rate(runs[f"{scheme}-smooth"], "middle") for scheme in SHOWN[1:]]
+    interval_s = runs["nack"].scenario["csma"]["connections_interval_s"]
     return {
         "acsma-14": (
             f"the middle flow gets {middle['lcsma']} packets/s over L-CSMA, {middle['hack']} with "
-            f"h-ACK and {middle['nack']} with n-ACK; the optimum at C = 600 is "
+            f"h-ACK and {middle['nack']} with n-ACK; the optimum at C = {network.C_PPS:g} is "
             f"{network.best('d')[1]:.4g}, with the entropy {with_entropy:.4g}. Its round trips are "
-            "longer than the five seconds after which connections are opened and closed, so that "
-            "most are young: with n_s smoothed, nine parts of the past to one, it gets "
-            f"{network.listed(smooth)} with h-ACK and n-ACK"
+            f"longer than the {interval_s:g} s after which connections are opened and closed, so "
+            f"that most are young: with n_s smoothed, {SMOOTHING} of it the past, it gets "
+            f"{listed(smooth)} with h-ACK and n-ACK"
         )
     }
 
@@ -96,7 +97,7 @@ FIG6_14 = Study(
     points=_points("d"),
     measure=_measure_hops,
     findings=_hop_findings,
-    draw=lambda runs: _draw("d", runs),
+    draw=_picture("d").draw,
 )
 
 
@@ -108,7 +109,7 @@ def _measure_wires(runs: Runs) -> dict[str, Quantity]:
 
 
 def _wire_findings(runs: Runs) -> dict[str, str]:
-    each = {scheme: network.listed(network.rates(runs[scheme])) for scheme in SHOWN}
+    each = {scheme: listed(network.rates(runs[scheme])) for scheme in SHOWN}
     optimal = ", ".join(f"{value:.4g}" for value in network.best("e"))
     smooth = network.gap(runs["nack-smooth"], "e")
     return {
@@ -128,5 +129,5 @@ FIG6_15 = Study(
     points=_points("e"),
     measure=_measure_wires,
     findings=_wire_findings,
-    draw=lambda runs: _draw("e", runs),
+    draw=_picture("e").draw,
 )

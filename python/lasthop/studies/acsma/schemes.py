@@ -1,63 +1,82 @@
 """Figures 6.2 to 6.4, tables 6.1 and 6.2: the cure beside L-CSMA and the optimum."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lasthop.studies.acsma import network
-from lasthop.studies.acsma.network import LINKS, SCHEMES, TOPOLOGIES, WORDS
-from lasthop.studies.study import Quantity, Run, Runs, Study
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
+from lasthop.studies.acsma.network import LINKS, SCHEMES, TOPOLOGIES, USERS, WORDS
+from lasthop.studies.picture import Abscissa, Panel, Picture
+from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.sweep import Sweep
 
 IMPLIED_PPS = {"a": 568, "b": 628, "c": 598}
 """C at which the model's total is that of h-ACK in table 6.2. [packets/s]"""
 
+PAPER_GAPS = {"a": -268.5, "b": -541.4, "c": -190.8}
+"""Utility gaps of L-CSMA, table 6.1. [-]"""
+
+STARVING = {"a": 1, "b": 1, "c": 2}
+"""Number of users that starve under L-CSMA, whose utilities make the gap."""
+
 CURES = ("hack", "nack")
 """Schemes that are to come close to the optimum: both treatments of ACKs."""
 
-WINDOW_FACTOR = 1.31 / 2**0.5
-"""Mean window of simulated Reno over that of (3.6); the k that a user gets is smaller by it. [-]"""
+RANDOM_LOSS = 1.31
+"""Mean window of Reno under random losses times sqrt(p), for an ACK to every packet. Mathis,
+Semke, Mahdavi and Ott, The macroscopic behavior of the TCP congestion avoidance algorithm, 1997,
+table 1. [packets]"""
+
+WINDOW_FACTOR = RANDOM_LOSS / 2**0.5
+"""The same over sqrt(2), as (3.6) has it; the k that a user gets is smaller by it. [-]"""
+
+ROOM = 1000
+"""Room of queues that never overflow. [packets]"""
 
 
-def _points() -> dict[str, dict[str, Any]]:
-    points = {
-        f"{scheme}-{topology}": network.scenario(
-            f"topology {topology}, {WORDS[scheme]}", topology, **csma
-        )
-        for scheme, csma in SCHEMES.items()
-        for topology in TOPOLOGIES
-    }
-    for topology in TOPOLOGIES:
-        points[f"implied-{topology}"] = network.scenario(
-            f"topology {topology}, C = {IMPLIED_PPS[topology]}",
-            topology,
-            service_rate=IMPLIED_PPS[topology],
-        )
-        points[f"plain-{topology}"] = network.scenario(
-            f"topology {topology}, L-CSMA without EIFS", topology, **network.PLAIN
-        )
-        points[f"room-{topology}"] = network.scenario(
-            f"topology {topology}, L-CSMA, queues that never overflow",
-            topology,
-            **{**SCHEMES["lcsma"], "queue": 1000},
-        )
-        points[f"light-{topology}"] = network.scenario(
-            f"topology {topology}, n-ACK, short ACKs", topology, **network.LIGHT
-        )
-        points[f"larger-{topology}"] = network.scenario(
-            f"topology {topology}, k as much larger as Reno's windows are smaller",
-            topology,
-            **{**SCHEMES["hack"], "k": network.K / WINDOW_FACTOR},
-        )
-    points["nack-smooth"] = network.scenario(
+def _other(kind: str, topology: str) -> dict[str, Any]:
+    """Return a run that isolates a cause."""
+    implied = IMPLIED_PPS[topology]
+    words, csma = {
+        "implied": (f"C = {implied}", {"service_rate": implied}),
+        "plain": ("L-CSMA without EIFS", network.PLAIN),
+        "room": (
+            "L-CSMA, queues that never overflow",
+            {**SCHEMES["lcsma"], "queue": ROOM},
+        ),
+        "light": ("n-ACK, short ACKs", network.LIGHT),
+        "larger": (
+            "k as much larger as Reno's windows are smaller",
+            {**SCHEMES["hack"], "k": network.K / WINDOW_FACTOR},
+        ),
+    }[kind]
+    return network.scenario(f"topology {topology}, {words}", topology, **csma)
+
+
+BY_SCHEME = Sweep(
+    "{scheme}-{topology}",
+    lambda scheme, topology: network.scenario(
+        f"topology {topology}, {WORDS[scheme]}", topology, **SCHEMES[scheme]
+    ),
+    {"scheme": tuple(SCHEMES), "topology": TOPOLOGIES},
+)
+ISOLATING = Sweep(
+    "{kind}-{topology}",
+    _other,
+    {"kind": ("implied", "plain", "room", "light", "larger"), "topology": TOPOLOGIES},
+)
+
+FASTER_PPS = 700
+"""Another C of n-ACK. [packets/s]"""
+
+ALONE = {
+    "nack-smooth": network.scenario(
         "topology a, n-ACK, smoothed", **SCHEMES["nack"], smoothing=0.9, rounding="nearest"
-    )
-    points["nack-700"] = network.scenario(
-        "topology a, n-ACK, C = 700", **{**SCHEMES["nack"], "service_rate": 700}
-    )
-    return points
+    ),
+    f"nack-{FASTER_PPS}": network.scenario(
+        f"topology a, n-ACK, C = {FASTER_PPS}", **{**SCHEMES["nack"], "service_rate": FASTER_PPS}
+    ),
+}
 
 
 def _off(run: Run, topology: str) -> list[Quantity]:
@@ -95,46 +114,59 @@ def _measure(runs: Runs) -> dict[str, Quantity]:
     return values
 
 
-def _starving(runs: Runs, point: str) -> str:
+def _starving(runs: Runs, kind: str) -> str:
     """Return the least rate in each topology. [packets/s]"""
-    each = [
-        min(network.rates(runs[f"{point}-{t}"]), key=lambda q: float(q.samples.mean()))
-        for t in TOPOLOGIES
-    ]
-    return network.listed(each)
+    every = [network.rates(runs[f"{kind}-{topology}"]) for topology in TOPOLOGIES]
+    return listed(min(rates, key=lambda rate: float(rate.samples.mean())) for rates in every)
+
+
+def _on_air_back(run: Run, user: int) -> Quantity:
+    """Return the air time of the ACKs of a user. [%]"""
+    return network.link(run, f"{user}/back", "airtime_fraction") * 100.0
+
+
+def _window_over_loss(run: Run, user: int) -> Quantity:
+    """Return a user's mean window times the root of its losses. [packets]"""
+    lost = run.quantity("flows", f"user-{user}", "loss_probability")
+    return Quantity((network.window(run, user).samples) * np.sqrt(lost.samples))
 
 
 def _findings(runs: Runs) -> dict[str, str]:
     entropy = ", ".join(f"{_entropy_gap(topology):.2f}" for topology in TOPOLOGIES)
-    back = network.listed(
-        [network.link(runs["nack-a"], f"{link}/back", "airtime_fraction") * 100.0 for link in LINKS]
+    said = ", ".join(
+        f"{-STARVING[topology] * network.C_PPS / gap:.2g}" for topology, gap in PAPER_GAPS.items()
     )
+    back = listed(network.of_all(_on_air_back, runs["nack-a"]))
+    windows = listed(network.of_all(_window_over_loss, runs["hack-a"]))
     smooth = _off(runs["nack-smooth"], "a")[1] * 100.0
-    implied = network.listed([network.total(runs[f"implied-{t}"]) for t in TOPOLOGIES])
+    implied = listed(ISOLATING.at(kind="implied").read(runs, network.total))
+    light = network.LIGHT["service_rate"]
     return {
         "acsma-4": (
             f"users are off the optimum by {_off_in_words(runs, 'hack')} with h-ACK and by "
-            f"{_off_in_words(runs, 'nack')} with n-ACK. There an ACK's exchange takes 0.4 of a "
-            f"data packet's: links back are on the air for {back} % of the time in a, which "
-            "the optimum knows nothing of. With ACKs as short as their bytes, C = 650, users are "
-            f"off by {_off_in_words(runs, 'light')}; with smoothed numbers of connections, rounded "
-            f"to the nearest, user 2 of a is off by {smooth} % with n-ACK. The rest is Reno's: its "
-            "mean window under random losses is 1.31 / sqrt(p), not sqrt(2 / p); with k = "
-            f"{network.K / WINDOW_FACTOR:.3g} in the place of 10 users are off by "
-            f"{_off_in_words(runs, 'larger')} with h-ACK"
+            f"{_off_in_words(runs, 'nack')} with n-ACK. There an ACK's exchange takes "
+            f"{network.ACK_PART:.2g} of a data packet's: links back are on the air for {back} % of "
+            "the time in a, which the optimum knows nothing of. With ACKs as short as their "
+            f"bytes, C = {light}, users are off by {_off_in_words(runs, 'light')}; with smoothed "
+            f"numbers of connections, rounded to the nearest, user 2 of a is off by {smooth} % "
+            "with n-ACK. Part of the rest is Reno's, whose mean window under random losses is "
+            f"{RANDOM_LOSS} / sqrt(p) by Mathis et al. and sqrt(2 / p) by (3.6): with h-ACK in a "
+            f"windows times sqrt(p) are {windows}; with k = {network.K / WINDOW_FACTOR:.3g} in the "
+            f"place of {network.K:g} users are off by {_off_in_words(runs, 'larger')} with h-ACK"
         ),
         "acsma-5": (
             f"the optimum of MP itself has gaps of {entropy} to that without entropy, and Reno's "
             "smaller windows add to them. Under L-CSMA a gap is C over the rate of the starving "
             f"user: {_starving(runs, 'lcsma')} packets/s here in a, b and c, "
             f"{_starving(runs, 'plain')} if links do not wait for EIFS after frames that they "
-            f"sense beyond 250 m, and {_starving(runs, 'room')} if queues have room for 1000 "
-            "packets and nobody loses any; the paper's gaps say 2.2, 1.1 and, for two users, 6.2"
+            f"sense beyond 250 m, and {_starving(runs, 'room')} if queues have room for {ROOM} "
+            f"packets and nobody loses any; at C = {network.C_PPS:g} the paper's gaps say {said}, "
+            "the last for two users"
         ),
         "acsma-6": (
-            "with C = 568, 628 and 598, at which the model's totals are those of h-ACK in table "
-            f"6.2, h-ACK has {implied} packets/s; n-ACK has {network.total(runs['nack-700'])} in "
-            "topology a with C = 700"
+            f"with C = {', '.join(map(str, IMPLIED_PPS.values()))}, at which the model's totals "
+            f"are those of h-ACK in table 6.2, h-ACK has {implied} packets/s; n-ACK has "
+            f"{network.total(runs[f'nack-{FASTER_PPS}'])} in topology a with C = {FASTER_PPS}"
         ),
     }
 
@@ -144,149 +176,134 @@ def _entropy_gap(topology: str) -> float:
     return sum(network.C_PPS / optimal - network.C_PPS / held for held, optimal in pairs)
 
 
-def _draw(runs: Runs) -> "Figure":
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    def members(topology: str) -> list[Member]:
-        each = [
-            Member(
-                word,
-                LINKS,
-                [Quantity(q.samples) for q in network.rates(runs[f"{scheme}-{topology}"])],
-            )
-            for scheme, word in WORDS.items()
-        ]
-        return [*each, Member("optimum", LINKS, _optimal_line(topology))]
-
-    return family_figure(
-        "user",
-        [
-            FamilyPanel("throughput\n[packets/s]", members(topology), f"topology {topology}")
-            for topology in TOPOLOGIES
-        ],
-        ticks={float(user): f"{user}" for user in LINKS},
-    )
-
-
-def _optimal_line(topology: str) -> list[Quantity]:
-    """Return the optimum as the model's alone."""
-    return [Quantity(np.full(1, np.nan), value) for value in network.best(topology, network.BETA)]
-
+PICTURE = Picture(
+    USERS,
+    [
+        Panel(
+            "throughput\n[packets/s]",
+            [
+                *(
+                    network.each(word, f"{scheme}-{topology}", network.simulated_rate)
+                    for scheme, word in WORDS.items()
+                ),
+                network.optimal(topology),
+            ],
+            f"topology {topology}",
+        )
+        for topology in TOPOLOGIES
+    ],
+)
 
 FIG6_2 = Study(
     subject="acsma",
     name="fig6_2",
     title="Figure 6.2, tables 6.1 and 6.2: throughputs in topologies a, b and c",
-    points=_points(),
+    points={**BY_SCHEME.points(), **ISOLATING.points(), **ALONE},
     measure=_measure,
     findings=_findings,
-    draw=_draw,
+    draw=PICTURE.draw,
 )
 
-QUARTERS_S = ((250.0, 375.0), (375.0, 500.0))
-"""The last half of a run, in two parts. [s]"""
+WINDOWS_S = {
+    "whole": (network.WARMUP_S, network.DURATION_S),
+    "1": (250.0, 375.0),
+    "2": (375.0, 500.0),
+}
+"""The whole of a run after the warm-up, and the last half in two parts. [s]"""
+
+
+SETTLING = Sweep(
+    "{scheme}-{window}",
+    lambda scheme, window: network.scenario(
+        f"topology a, {WORDS[scheme]}", seconds=WINDOWS_S[window], **SCHEMES[scheme]
+    ),
+    {"scheme": CURES, "window": ("whole", "1", "2")},
+)
 
 
 def _settled(run: Run) -> Quantity:
-    each = [network.link(run, link, "aggressiveness") for link in LINKS]
-    return (each[0] + each[1] + each[2] + each[3]) / 4.0
+    r = network.of_all(network.aggressiveness, run)
+    return (r[0] + r[1] + r[2] + r[3]) / 4.0
 
 
 def _measure_settling(runs: Runs) -> dict[str, Quantity]:
     values: dict[str, Quantity] = {}
-    for scheme in ("hack", "nack"):
-        early, late = (_settled(runs[f"{scheme}-{k}"]) for k in (1, 2))
-        drift = late / early - 1.0
-        values[f"drift_{scheme}"] = Quantity(np.abs(drift.samples))
+    for scheme in CURES:
+        whole, *parts = SETTLING.at(scheme=scheme).runs(runs)
+        early, late = map(_settled, parts)
+        values[f"drift_{scheme}"] = Quantity(np.abs((late / early - 1.0).samples))
         for user in LINKS:
-            values[f"connections_{scheme}_{user}"] = network.connections(
-                runs[f"{scheme}-whole"], user
-            )
+            values[f"connections_{scheme}_{user}"] = network.connections(whole, user)
     return values
 
 
 def _settling_findings(runs: Runs) -> dict[str, str]:
-    light = network.listed([network.connections(runs["light"], user) for user in LINKS])
-    heavy = network.listed([network.connections(runs["nack-whole"], user) for user in LINKS])
+    heavy, light = (
+        listed(network.of_all(network.connections, runs[point]))
+        for point in ("nack-whole", "light")
+    )
     return {
         "acsma-7": (
-            f"with n-ACK users have {heavy} connections here, where an ACK's exchange takes 0.4 of "
-            f"a data packet's; with ACKs as short as their bytes, C = 650, they have {light}, so "
-            "that the count hangs on the air time of ACKs, which the paper does not give"
+            f"with n-ACK users have {heavy} connections here, where an ACK's exchange takes "
+            f"{network.ACK_PART:.2g} of a data packet's; with ACKs as short as their bytes, C = "
+            f"{network.LIGHT['service_rate']}, they have {light}, so that the count hangs on the "
+            "air time of ACKs, which the paper does not give"
         )
     }
 
 
-def _settling_points() -> dict[str, dict[str, Any]]:
-    points = {}
-    for scheme in ("hack", "nack"):
-        what = f"topology a, {WORDS[scheme]}"
-        points[f"{scheme}-whole"] = network.scenario(what, **SCHEMES[scheme])
-        for k, window in enumerate(QUARTERS_S, 1):
-            points[f"{scheme}-{k}"] = network.scenario(what, seconds=window, **SCHEMES[scheme])
-    points["light"] = network.scenario("topology a, n-ACK, short ACKs", **network.LIGHT)
-    return points
-
-
-def _draw_settling(runs: Runs) -> "Figure":
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    def members(list_name: str, quantity: str) -> list[Member]:
-        names = [f"user-{u}" if list_name == "flows" else f"{u}" for u in LINKS]
-        return [
-            Member(
-                WORDS[scheme],
-                LINKS,
-                [
-                    network.quantity(runs[f"{scheme}-whole"], list_name, name, quantity)
-                    for name in names
-                ],
-            )
-            for scheme in ("hack", "nack")
-        ]
-
-    return family_figure(
-        "link, user",
-        [
-            FamilyPanel("r [-]", members("links", "aggressiveness")),
-            FamilyPanel("connections", members("flows", "connections")),
-        ],
-        ticks={float(user): f"{user}" for user in LINKS},
-    )
-
+SETTLED = Picture(
+    Abscissa("link, user", ticks=LINKS),
+    [
+        Panel(label, [network.each(WORDS[scheme], f"{scheme}-whole", read) for scheme in CURES])
+        for label, read in {
+            "r [-]": network.aggressiveness,
+            "connections": network.connections,
+        }.items()
+    ],
+)
 
 FIG6_3 = Study(
     subject="acsma",
     name="fig6_3",
     title="Figures 6.3 and 6.4: aggressiveness and connections, topology a",
-    points=_settling_points(),
+    points={
+        **SETTLING.points(),
+        "light": network.scenario("topology a, n-ACK, short ACKs", **network.LIGHT),
+    },
     measure=_measure_settling,
     findings=_settling_findings,
-    draw=_draw_settling,
+    draw=SETTLED.draw,
 )
+
+
+PAPER_R = (2, 5, 3, 3)
+"""Mean r of the links in section 6.1.6 of the paper. [thousandths]"""
+
+
+def _retransmissions(run: Run, user: int) -> Quantity:
+    """Return what a user sends again in a second. [packets/s]"""
+    measured_s = network.DURATION_S - network.WARMUP_S
+    return run.quantity("flows", f"user-{user}", "retransmissions") / measured_s
 
 
 def _measure_means(runs: Runs) -> dict[str, Quantity]:
     run = runs["nack"]
-    measured_s = network.DURATION_S - network.WARMUP_S
-    values = {f"aggressiveness_{link}": network.link(run, link, "aggressiveness") for link in LINKS}
-    return values | {
-        f"retransmissions_{user}": run.quantity("flows", f"user-{user}", "retransmissions")
-        / measured_s
-        for user in LINKS
-    }
+    values = {f"aggressiveness_{link}": network.aggressiveness(run, link) for link in LINKS}
+    return values | {f"retransmissions_{user}": _retransmissions(run, user) for user in LINKS}
 
 
 def _mean_findings(runs: Runs) -> dict[str, str]:
     run = runs["nack"]
-    r = [network.link(run, link, "aggressiveness") for link in LINKS]
-    each = network.listed([one * 1e3 for one in r])
-    product = [one * network.rate(run, user) for user, one in zip(LINKS, r, strict=True)]
+    r = network.of_all(network.aggressiveness, run)
+    rates = network.of_all(network.rate, run)
+    again = listed(one * rate for one, rate in zip(r, rates, strict=True))
     return {
         "acsma-20": (
-            f"mean r is {each} thousandths here; section 6.1.6 of the paper has 2, 5, 3 and 3 for "
-            "the same setting. The paper's retransmissions are Thr r, which is "
-            f"{network.listed(product)} packets/s here; the rest is sent again after timeouts"
+            f"mean r is {listed(one * 1e3 for one in r)} thousandths here; section 6.1.6 of the "
+            f"paper has {', '.join(map(str, PAPER_R))} for the same setting. The paper's "
+            f"retransmissions are Thr r, which is {again} packets/s here; the rest is sent again "
+            "after timeouts"
         )
     }
 

@@ -4,29 +4,22 @@ Where the paper does not say which, these are of n-ACK.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.studies.acsma import network
-from lasthop.studies.acsma.network import LINKS, SCHEMES
-from lasthop.studies.study import Quantity, Run, Runs, Study, mean_of
+from lasthop.studies.acsma.network import LINKS, SCHEMES, USERS
+from lasthop.studies.picture import Panel, Picture
+from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
+from lasthop.studies.sweep import Sweep
 
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
 
-
-def _curves(label_runs: dict[str, Run], what: str) -> "Figure":
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    members = [Member(label, LINKS, network.rates(run)) for label, run in label_runs.items()]
-    return family_figure(
-        "user",
-        [FamilyPanel("throughput [packets/s]", members, what)],
-        ticks={float(user): f"{user}" for user in LINKS},
-        panel_mm=70.0,
-    )
+def _picture(labels: Mapping[str, str], what: str = "n-ACK") -> Picture:
+    """Return the throughput of every user, by labels of points."""
+    lines = [network.each(label, point, network.rate) for point, label in labels.items()]
+    return Picture(USERS, [Panel("throughput [packets/s]", lines, what)], panel_mm=70.0)
 
 
 def _occupancy(run: Run, back: bool) -> Quantity:
@@ -44,69 +37,71 @@ def _measure_units(runs: Runs) -> dict[str, Quantity]:
     }
 
 
+SAME_SETTING_PPS = {"table 6.2": 739, "table 6.3": 737, "figure 6.5": 595}
+"""Totals of the paper for n-ACK in topology a. [packets/s]"""
+
+
 def _unit_findings(runs: Runs) -> dict[str, str]:
     run = runs["bytes-light"]
     ratio = _occupancy(run, back=True) / _occupancy(run, back=False)
-    users = network.listed([network.connections(run, user) for user in LINKS])
+    said = ", ".join(f"{total} ({where})" for where, total in SAME_SETTING_PPS.items())
     return {
         "acsma-8": (
-            "the paper has 739 and 737 packets/s for the setting that has 595 here. With ACKs as "
-            "short as their bytes, C = 650, it is "
-            f"{network.total(runs['packets-light'])} in packets "
-            f"and {network.total(run)} in bytes, the queues back are {ratio} times as "
-            "long and users "
-            f"have {users} connections"
+            f"the paper's own totals for n-ACK with queues in packets are {said} packets/s. With "
+            f"ACKs as short as their bytes, C = {network.LIGHT['service_rate']}, it is "
+            f"{network.total(runs['packets-light'])} in packets and {network.total(run)} in bytes, "
+            f"the queues back are {ratio} times as long and users have "
+            f"{listed(network.of_all(network.connections, run))} connections"
         )
     }
 
+
+UNITS = Sweep(
+    "{unit}{acks}",
+    lambda unit, acks: network.scenario(
+        f"n-ACK, queues in {unit}",
+        queue_unit=unit,
+        **(network.LIGHT if acks else SCHEMES["nack"]),
+    ),
+    {"unit": ("packets", "bytes"), "acks": ("", "-light")},
+)
 
 FIG6_5 = Study(
     subject="acsma",
     name="fig6_5",
     title="Figures 6.5 to 6.8: n-ACK with queues in packets and in bytes",
-    points={
-        f"{unit}{name}": network.scenario(f"n-ACK, queues in {unit}", queue_unit=unit, **csma)
-        for unit in ("packets", "bytes")
-        for name, csma in {"": SCHEMES["nack"], "-light": network.LIGHT}.items()
-    },
+    points=UNITS.points(),
     measure=_measure_units,
     findings=_unit_findings,
-    draw=lambda runs: _curves(
-        {f"queues in {unit}": runs[unit] for unit in ("packets", "bytes")}, "n-ACK"
-    ),
+    draw=_picture({unit: f"queues in {unit}" for unit in ("packets", "bytes")}).draw,
 )
 
-DUMMIES = {"plain": False, "dummy": True}
+CURES = ("hack", "nack")
+DUMMIES = {"plain": "without", "dummy": "with"}
+"""Words for links without and with dummy packets."""
 
-
-def _measure_dummies(runs: Runs) -> dict[str, Quantity]:
-    return {
-        f"{scheme}_{name}": network.total(runs[f"{scheme}-{name}"])
-        for scheme in ("hack", "nack")
-        for name in DUMMIES
-    }
-
+DUMMY = Sweep(
+    "{scheme}-{name}",
+    lambda scheme, name: network.scenario(
+        f"{network.WORDS[scheme]}, {name}", **{**SCHEMES[scheme], "dummy": name == "dummy"}
+    ),
+    {"scheme": CURES, "name": tuple(DUMMIES)},
+)
 
 FIG6_9 = Study(
     subject="acsma",
     name="fig6_9",
     title="Figure 6.9: dummy packets where a queue is empty",
-    points={
-        f"{scheme}-{name}": network.scenario(
-            f"{network.WORDS[scheme]}, {name}", **{**SCHEMES[scheme], "dummy": dummy}
-        )
-        for scheme in ("hack", "nack")
-        for name, dummy in DUMMIES.items()
-    },
-    measure=_measure_dummies,
-    draw=lambda runs: _curves(
+    points=DUMMY.points(),
+    measure=lambda runs: DUMMY.values(runs, {"{scheme}_{name}": network.total}),
+    draw=_picture(
         {
-            f"{network.WORDS[scheme]}, {word} dummy packets": runs[f"{scheme}-{name}"]
-            for scheme in ("hack", "nack")
-            for name, word in {"plain": "without", "dummy": "with"}.items()
+            f"{scheme}-{name}": f"{network.WORDS[scheme]}, {word} dummy packets"
+            for scheme in CURES
+            for name, word in DUMMIES.items()
         },
         "",
-    ),
+    ).draw,
 )
 
 PRODUCT = 20_000.0
@@ -138,37 +133,46 @@ def _product_findings(runs: Runs) -> dict[str, str]:
     windows = ", ".join(f"{network.window(runs[n], 2)} at k = {k:g}" for n, k in KS.items())
     lost = runs["44_7"].quantity("flows", "user-2", "loss_probability")
     r = network.link(runs["44_7"], 2, "aggressiveness")
+    room = runs["44_7"].scenario["csma"]["queue_packets"]
     text = (
-        f"user 2's windows are {windows}: below about four packets Reno cannot retransmit fast and "
-        f"waits for timeouts, and at k = 44.7 it loses {lost} of its packets where r is {r}, since "
-        "the queue of 1000 packets is full"
+        f"user 2's windows are {windows}: with fewer than three packets behind a lost one Reno "
+        f"cannot retransmit fast and waits for timeouts, and at k = {KS['44_7']:g} it loses {lost} "
+        f"of its packets where r is {r}, since the queue of {room} packets is full"
     )
     return {"acsma-10": text, "acsma-21": text}
 
+
+SAME_PRODUCT = Sweep(
+    "{name}",
+    lambda name: network.scenario(
+        f"k = {KS[name]:g}", **{**SCHEMES["nack"], "k": KS[name], "beta": PRODUCT / KS[name] ** 2}
+    ),
+    {"name": tuple(KS)},
+)
 
 FIG6_10 = Study(
     subject="acsma",
     name="fig6_10",
     title="Figure 6.10: settings with the same k^2 beta",
-    points={
-        name: network.scenario(f"k = {k:g}", **{**SCHEMES["nack"], "k": k, "beta": PRODUCT / k**2})
-        for name, k in KS.items()
-    },
+    points=SAME_PRODUCT.points(),
     measure=_measure_product,
     findings=_product_findings,
-    draw=lambda runs: _curves({f"k = {KS[name]:g}": runs[name] for name in KS}, "k^2 beta = 20000"),
+    draw=_picture({name: f"k = {k:g}" for name, k in KS.items()}, f"k^2 beta = {PRODUCT:g}").draw,
 )
 
 BETAS = (200, 1000, 1800)
 
-OTHER_C: Mapping[str, Mapping[str, Any]] = {"": {}, "-700": {"service_rate": 700}}
-"""The usual C of n-ACK, and one at which its total in topology a is the paper's."""
+OTHER_PPS = 700
+"""Another C of n-ACK, at which its total in topology a is the paper's. [packets/s]"""
+
+OTHER_C: Mapping[str, Mapping[str, Any]] = {"": {}, f"-{OTHER_PPS}": {"service_rate": OTHER_PPS}}
+"""Settings of `csma` with the usual C and the other one, by the ends of points' names."""
 
 STEP_S = 0.5
 """Width of the bins in which silences are seen. [s]"""
 
 SEEDS = 10
-"""Runs in which they are seen: the series is that of a run's first replication."""
+"""Number of runs in which they are seen: the series is that of a run's first replication."""
 
 
 def silence(run: Run) -> float:
@@ -197,22 +201,32 @@ def _recorded(seed: int) -> dict[str, Any]:
     return tree | {"seed": seed, "replications": 1, "record": record}
 
 
+BY_BETA = Sweep(
+    "{beta}{c}",
+    lambda beta, c: network.scenario(
+        f"beta = {beta}", **{**SCHEMES["nack"], **OTHER_C[c], "beta": beta}
+    ),
+    {"beta": BETAS, "c": tuple(OTHER_C)},
+)
+OTHER_BETAS = BY_BETA.at(c=f"-{OTHER_PPS}")
+
+
 def _measure_betas(runs: Runs) -> dict[str, Quantity]:
-    values = {f"total_{beta}": network.total(runs[f"{beta}"]) for beta in BETAS}
-    values |= {f"gap_{beta}": network.gap(runs[f"{beta}"]) for beta in BETAS}
+    values = BY_BETA.at(c="").values(
+        runs, {"total_{beta}": network.total, "gap_{beta}": network.gap}
+    )
     silences = [silence(runs[f"silence-{seed}"]) for seed in range(1, SEEDS + 1)]
     return values | {"starvation_1800": Quantity(np.asarray(silences))}
 
 
 def _beta_findings(runs: Runs) -> dict[str, str]:
-    totals = network.listed([network.total(runs[f"{beta}-700"]) for beta in BETAS])
-    gaps = network.listed([network.gap(runs[f"{beta}-700"]) for beta in BETAS])
+    totals, gaps = (listed(OTHER_BETAS.read(runs, read)) for read in (network.total, network.gap))
     return {
         "acsma-11": (
-            f"with C = 700, which gives n-ACK's total at beta 200, the totals are {totals} "
-            f"packets/s and the gaps, rates in units of 600, {gaps}: no one C gives all three. "
-            "Silences are read in bins of half a second; the paper's ten seconds are read off one "
-            "figure of the first twenty"
+            f"with C = {OTHER_PPS}, which gives n-ACK's total at beta {BETAS[0]}, the totals are "
+            f"{totals} packets/s and the gaps, rates in units of {network.C_PPS:g}, {gaps}: no one "
+            f"C gives all three. Silences are read in bins of {STEP_S} s; the paper's ten seconds "
+            "are read off its one figure of the first twenty"
         )
     }
 
@@ -222,37 +236,46 @@ FIG6_11 = Study(
     name="fig6_11",
     title="Figure 6.11, table 6.3: beta",
     points={
-        f"{beta}{name}": network.scenario(
-            f"beta = {beta}", **{**SCHEMES["nack"], **csma, "beta": beta}
-        )
-        for beta in BETAS
-        for name, csma in OTHER_C.items()
-    }
-    | {f"silence-{seed}": _recorded(seed) for seed in range(1, SEEDS + 1)},
+        **BY_BETA.points(),
+        **{f"silence-{seed}": _recorded(seed) for seed in range(1, SEEDS + 1)},
+    },
     measure=_measure_betas,
     findings=_beta_findings,
-    draw=lambda runs: _curves({f"beta = {beta}": runs[f"{beta}"] for beta in BETAS}, "n-ACK"),
+    draw=_picture({f"{beta}": f"beta = {beta}" for beta in BETAS}).draw,
 )
 
 FEW_KS = (10, 15, 20)
 
+BY_K = Sweep(
+    "{k}{c}",
+    lambda k, c: network.scenario(f"k = {k}", **{**SCHEMES["nack"], **OTHER_C[c], "k": k}),
+    {"k": FEW_KS, "c": tuple(OTHER_C)},
+)
+
+
+def _mean_connections(run: Run) -> Quantity:
+    return mean_of(network.of_all(network.connections, run))
+
 
 def _measure_ks(runs: Runs) -> dict[str, Quantity]:
-    values = {f"total_{k}": network.total(runs[f"{k}"]) for k in FEW_KS}
-    values |= {f"gap_{k}": network.gap(runs[f"{k}"]) for k in FEW_KS}
-    return values | {
-        f"connections_{k}": mean_of([network.connections(runs[f"{k}"], user) for user in LINKS])
-        for k in FEW_KS
-    }
+    return BY_K.at(c="").values(
+        runs,
+        {
+            "total_{k}": network.total,
+            "gap_{k}": network.gap,
+            "connections_{k}": _mean_connections,
+        },
+    )
 
 
 def _k_findings(runs: Runs) -> dict[str, str]:
-    totals = network.listed([network.total(runs[f"{k}-700"]) for k in FEW_KS])
+    totals = listed(BY_K.at(c=f"-{OTHER_PPS}").read(runs, network.total))
+    model = ", ".join(f"{sum(network.best('a', network.BETA, k)):.0f}" for k in FEW_KS)
     return {
         "acsma-12": (
-            f"the totals rise with k, with C = 700 they are {totals}, as in the model, which has "
-            "816 to 934 packets/s with h-ACK: the weight of the entropy falls as 1 / k^2. Why the "
-            "paper's do not is open"
+            f"the totals rise with k, with C = {OTHER_PPS} they are {totals}, as in the model, "
+            f"whose optimum with h-ACK has {model} packets/s: the weight of the entropy falls as 1 "
+            "/ k^2. Why the paper's do not is open"
         )
     }
 
@@ -261,12 +284,8 @@ FIG6_12 = Study(
     subject="acsma",
     name="fig6_12",
     title="Figures 6.12 and 6.13, table 6.4: k",
-    points={
-        f"{k}{name}": network.scenario(f"k = {k}", **{**SCHEMES["nack"], **csma, "k": k})
-        for k in FEW_KS
-        for name, csma in OTHER_C.items()
-    },
+    points=BY_K.points(),
     measure=_measure_ks,
     findings=_k_findings,
-    draw=lambda runs: _curves({f"k = {k}": runs[f"{k}"] for k in FEW_KS}, "n-ACK"),
+    draw=_picture({f"{k}": f"k = {k}" for k in FEW_KS}).draw,
 )

@@ -1,17 +1,18 @@
 """Figures 4.2, 4.3 and B.1: topology a with one connection a user.
 
-With the settings of chapter 4: beta 800, r up to 0.01 and read every two seconds. The step of 0.05
-times two seconds is that of the later chapters, so that r for a packet is the same.
+The settings are those of chapter 4: beta 800, r up to 0.01 and read every two seconds. The step of
+0.05 times two seconds is that of the later chapters, so that r for a packet is the same.
 """
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
+from lasthop.models.acsma.legacy import PAPER_ACCESS_INTENSITY
 from lasthop.studies.acsma import network
-from lasthop.studies.acsma.network import LINKS
-from lasthop.studies.study import Quantity, Run, Runs, Study
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
+from lasthop.studies.acsma.network import LINKS, USERS
+from lasthop.studies.picture import Abscissa, Panel, Picture
+from lasthop.studies.study import Quantity, Runs, Study, listed
+from lasthop.studies.sweep import Sweep
 
 R_MAX = 0.01
 SINGLE: dict[str, Any] = {
@@ -22,7 +23,7 @@ SINGLE: dict[str, Any] = {
 }
 FULL: dict[str, Any] = {**SINGLE, "aqm": False, "r_max": R_MAX}
 STARVING_BETAS = (100, 200, 400, 800)
-"""Of the run that tells what starves user 2."""
+"""Values of beta in the runs that tell what starves user 2."""
 
 LATE_S = (400.0, 500.0)
 """The time in which final values are read. [s]"""
@@ -36,38 +37,31 @@ def _throughputs(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def _draw_throughputs(runs: Runs) -> "Figure":
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    def member(point: str, label: str) -> Member:
-        return Member(label, LINKS, [network.rate(runs[point], user) for user in LINKS])
-
-    return family_figure(
-        "user",
-        [
-            FamilyPanel(
-                "throughput [packets/s]",
-                [
-                    member("lcsma", "L-CSMA (802.11)"),
-                    member("acsma", "A-CSMA, one connection"),
-                ],
-                "one connection a user: user 2 starves",
-            )
-        ],
-        ticks={float(user): f"{user}" for user in LINKS},
-        panel_mm=60.0,
-    )
+THROUGHPUTS = Picture(
+    USERS,
+    [
+        Panel(
+            "throughput [packets/s]",
+            [
+                network.each("L-CSMA (802.11)", "lcsma", network.rate),
+                network.each("A-CSMA, one connection", "acsma", network.rate),
+            ],
+            "one connection a user: user 2 starves",
+        )
+    ],
+    panel_mm=60.0,
+)
 
 
 def _legacy(runs: Runs) -> dict[str, str]:
-    shares = network.listed([network.rate(runs["legacy"], user) for user in LINKS])
-    slots = network.listed([network.rate(runs["lcsma"], user) for user in LINKS])
-    plain = network.listed([network.rate(runs["plain"], user) for user in LINKS])
+    legacy, slots, plain = (
+        listed(network.of_all(network.rate, runs[point])) for point in ("legacy", "lcsma", "plain")
+    )
     return {
         "acsma-1": (
             f"with 802.11's slots and binary backoff users get {slots} packets/s, {plain} if links "
             "do not wait for EIFS after frames that they sense beyond 250 m, and with the "
-            f"idealised backoff of (4.1) at rho = 2.24 {shares}"
+            f"idealised backoff of (4.1) at rho = {PAPER_ACCESS_INTENSITY} {legacy}"
         )
     }
 
@@ -89,54 +83,54 @@ FIG4_2 = Study(
     },
     measure=_throughputs,
     findings=_legacy,
-    draw=_draw_throughputs,
+    draw=THROUGHPUTS.draw,
 )
-
-
-def _final(run: Run) -> list[Quantity]:
-    return [network.link(run, link, "aggressiveness") for link in LINKS]
-
-
-def _measure_r(runs: Runs) -> dict[str, Quantity]:
-    return {
-        f"aggressiveness_{link}": value
-        for link, value in zip(LINKS, _final(runs["late"]), strict=True)
-    }
 
 
 WINDOWS_S = ((0.0, 20.0), (20.0, 50.0), (50.0, 100.0), (100.0, 200.0), LATE_S)
 """Times over which figure 4.3 averages r. [s]"""
 
 
-def _draw_r(runs: Runs) -> "Figure":
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
+AVERAGES = Sweep(
+    "{window}",
+    lambda window: network.scenario("one connection over A-CSMA", seconds=window, **FULL),
+    {"window": WINDOWS_S},
+)
+LATE = AVERAGES.point({"window": LATE_S})
 
-    middles = [sum(window) / 2 for window in WINDOWS_S]
 
-    def member(link: int) -> Member:
-        points = ["late" if window == LATE_S else f"{window[0]:g}" for window in WINDOWS_S]
-        values = [network.link(runs[point], link, "aggressiveness") for point in points]
-        return Member(f"link {link}", middles, values)
+def _measure_r(runs: Runs) -> dict[str, Quantity]:
+    return {f"aggressiveness_{link}": network.aggressiveness(runs[LATE], link) for link in LINKS}
 
-    return family_figure(
-        "time [s]",
-        [
-            FamilyPanel(
-                "r [-]", [member(link) for link in LINKS], "without AQM", levels={"r_max": R_MAX}
-            )
-        ],
-        panel_mm=60.0,
-    )
+
+OVER_TIME = Picture(
+    Abscissa("time [s]", lambda window: sum(window) / 2),
+    [
+        Panel(
+            "r [-]",
+            [
+                line
+                for link in LINKS
+                for line in AVERAGES.lines(
+                    f"link {link}", "window", partial(network.aggressiveness, name=link)
+                )
+            ],
+            "without AQM",
+            levels={"r_max": R_MAX},
+        )
+    ],
+    panel_mm=60.0,
+)
 
 
 def _climbing(runs: Runs) -> dict[str, str]:
-    run = runs["late"]
+    run = runs[LATE]
     waiting = [run.quantity("queues", f"{link}", "occupancy_packets") for link in LINKS]
     return {
         "acsma-2": (
             f"r reaches {R_MAX} with {R_MAX / network.PER_PACKET:.0f} packets queued. Links whose "
             "users get something hold that; a starving user's TCP waits for timeouts, and its link "
-            f"has fewer: {network.listed(waiting)} packets in the order of links, as in some runs "
+            f"has fewer: {listed(waiting)} packets in the order of links, as in some runs "
             "users 3 and 4 starve one another too"
         )
     }
@@ -146,66 +140,54 @@ FIG4_3 = Study(
     subject="acsma",
     name="fig4_3",
     title="Figure 4.3: aggressiveness of the links under one connection a user",
-    points={
-        ("late" if window == LATE_S else f"{window[0]:g}"): network.scenario(
-            "one connection over A-CSMA", seconds=window, **FULL
-        )
-        for window in WINDOWS_S
-    },
+    points=AVERAGES.points(),
     measure=_measure_r,
     findings=_climbing,
-    draw=_draw_r,
+    draw=OVER_TIME.draw,
 )
 
 EQUAL = 2 ** (1 / 3) * network.PER_PACKET ** (2 / 3)
-"""What appendix B makes every r, with r for a packet in place of its alpha."""
+"""Value that appendix B gives every r, with r for a packet in place of its alpha. [-]"""
 
 
 def _measure_aqm(runs: Runs) -> dict[str, Quantity]:
     run = runs["800"]
     values = {
         f"aggressiveness_ratio_{link}": value / EQUAL
-        for link, value in zip(LINKS, _final(run), strict=True)
+        for link, value in zip(LINKS, network.of_all(network.aggressiveness, run), strict=True)
     }
     return values | {f"throughput_{user}": network.rate(run, user) for user in LINKS}
 
 
 def _betas(runs: Runs) -> dict[str, str]:
     by_beta = "; ".join(
-        f"at beta {beta} {network.listed([network.rate(runs[f'{beta}'], u) for u in LINKS])}"
+        f"at beta {beta} {listed(network.of_all(network.rate, runs[f'{beta}']))}"
         for beta in STARVING_BETAS
     )
     return {
         "acsma-3": (
             f"r is near {EQUAL:.3g} on every link whatever beta is, so that the access, which "
-            f"depends on beta r, is not the same: {by_beta} packets/s. How r follows "
-            "from a queue is "
-            "not given; equal r starve user 2 the more the larger beta r"
+            f"depends on beta r, is not the same: {by_beta} packets/s. How r follows from a queue "
+            "is not given; equal r starve user 2 the more the larger beta r"
         )
     }
 
 
-def _draw_aqm(runs: Runs) -> "Figure":
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    run = runs["800"]
-    return family_figure(
-        "link, user",
-        [
-            FamilyPanel(
-                "throughput [packets/s]",
-                [Member("beta 800", LINKS, [network.rate(run, user) for user in LINKS])],
-                "one connection a user, with AQM",
-            ),
-            FamilyPanel(
-                "r [-]",
-                [Member("beta 800", LINKS, _final(run))],
-                levels={"2^(1/3) alpha^(2/3)": EQUAL},
-            ),
-        ],
-        ticks={float(user): f"{user}" for user in LINKS},
-    )
-
+WITH_AQM = Picture(
+    Abscissa("link, user", ticks=LINKS),
+    [
+        Panel(
+            "throughput [packets/s]",
+            [network.each("beta 800", "800", network.rate)],
+            "one connection a user, with AQM",
+        ),
+        Panel(
+            "r [-]",
+            [network.each("beta 800", "800", network.aggressiveness)],
+            levels={"2^(1/3) alpha^(2/3)": EQUAL},
+        ),
+    ],
+)
 
 FIGB_1 = Study(
     subject="acsma",
@@ -219,5 +201,5 @@ FIGB_1 = Study(
     },
     measure=_measure_aqm,
     findings=_betas,
-    draw=_draw_aqm,
+    draw=WITH_AQM.draw,
 )

@@ -42,10 +42,9 @@ def rest_distance(topology: str, rule: str, utility: str = "") -> float:
     return furthest
 
 
-def _ideal(runs: Runs) -> dict[str, Quantity]:
+def _ideal(_: Runs) -> dict[str, Quantity]:
     from lasthop.models.acsma.legacy import PAPER_ACCESS_INTENSITY, middle_of_topology_a
 
-    del runs
     return {"y_2": theory(middle_of_topology_a(PAPER_ACCESS_INTENSITY))}
 
 
@@ -58,8 +57,7 @@ IDEAL = Study(
 )
 
 
-def _fluid(runs: Runs) -> dict[str, Quantity]:
-    del runs
+def _fluid(_: Runs) -> dict[str, Quantity]:
     return {
         "distance_mp": theory(max(rest_distance(name, "rtt") for name in network.TOPOLOGIES)),
         "distance_ep": theory(rest_distance("e", "rtt")),
@@ -75,8 +73,7 @@ FLUID = Study(
 )
 
 
-def _utilities(runs: Runs) -> dict[str, Quantity]:
-    del runs
+def _utilities(_: Runs) -> dict[str, Quantity]:
     return {f"distance_{name}": theory(rest_distance("a", "utility", name)) for name in FAIRNESS}
 
 

@@ -5,11 +5,11 @@ Seven stations with 802.11b cards at 11 Mb/s and MAC ACKs at 2 Mb/s; 30 bytes of
 packets; queues that never overflow; a wire that costs nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lasthop.digits import plain
-from lasthop.studies.study import Quantity, Run, Runs, mean_of
+from lasthop.studies.study import Quantity, Run, mean_of
 
 CWMINS = (3, 7, 15, 31, 63, 127, 255)
 """Smallest contention windows of the paper's sweeps. [slots]"""
@@ -27,9 +27,9 @@ DIRECTIONS = ("down", "up")
 MIN_RTO = "1 s"
 """Smallest retransmission timeout; the paper does not give it.
 
-The one of RFC 6298. With the 200 ms of ns-2 and Linux senders time out without a loss where many
-stations contend, against assumption A4. Studies ``fig05``, ``fig09`` and ``fig12`` show what that
-changes.
+It is the one of RFC 6298. With the 200 ms of ns-2 and Linux, senders time out without a loss where
+many stations contend, against assumption A4. Studies ``fig05``, ``fig09`` and ``fig12`` show what
+that changes.
 """
 
 REPLICATIONS = 30
@@ -129,13 +129,3 @@ def difference(simulated: Quantity) -> str:
     """Return how far the simulation is from the model, such as ``-10.6 %``."""
     assert simulated.predicted is not None
     return f"{100 * (float(simulated.samples.mean()) / simulated.predicted - 1):+.1f} %"
-
-
-def named(prefix: str, values: Mapping[Any, Quantity]) -> dict[str, Quantity]:
-    """Return quantities under the names ``PREFIX_KEY``."""
-    return {f"{prefix}_{key}": value for key, value in values.items()}
-
-
-def picked(runs: Runs, points: Sequence[str]) -> list[Run]:
-    """Return the runs of some points, in their order."""
-    return [runs[point] for point in points]

@@ -1,15 +1,10 @@
 """Figure 5: the access point and the stations share one CWmin (section 6.1.1)."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS
-from lasthop.studies.study import Quantity, Run, Runs, Study
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-
+from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
+from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.sweep import Reading, Sweep
 
 STATED = {15: 4.56, 31: 4.46}
 """Aggregate throughput of downloads that the paper prints, by CWmin. [Mb/s]"""
@@ -20,7 +15,7 @@ SMALL = (3, 7, 15)
 SHORT_RTO = "200 ms"
 
 PATIENT = {"min_rto": "20 s", "initial_rto": "20 s"}
-"""Without doubling a frame may take seconds: senders wait, and nothing is sent twice."""
+"""Timeouts without doubling, where a frame may take seconds: nothing is sent twice."""
 
 
 def fixed(cwmin: int) -> dict[str, int]:
@@ -28,27 +23,49 @@ def fixed(cwmin: int) -> dict[str, int]:
     return {"cwmin": cwmin, "cwmax": cwmin, "attempts_short": 255}
 
 
+SWEEP = Sweep(
+    "{way}-{cwmin}",
+    lambda way, cwmin: cell.scenario(way, ap=cwmin, station=cwmin),
+    {"way": DIRECTIONS, "cwmin": CWMINS},
+)
+
+FIXED = Sweep(
+    "{way}-{cwmin}-fixed",
+    lambda way, cwmin: cell.scenario(way, ap=fixed(cwmin), station=fixed(cwmin), tcp=PATIENT),
+    {"way": DIRECTIONS, "cwmin": SMALL},
+)
+
+HASTY = Sweep(
+    "{way}-{cwmin}-short-rto",
+    lambda way, cwmin: cell.scenario(way, ap=cwmin, station=cwmin, tcp={"min_rto": SHORT_RTO}),
+    {"way": DIRECTIONS, "cwmin": SMALL},
+)
+
+
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return throughput, collision rates and active stations of both directions."""
-    values: dict[str, Quantity] = {}
+    values = SWEEP.values(
+        runs,
+        {
+            "{way}_{cwmin}": cell.throughput,
+            "collision_ap_{way}_{cwmin}": cell.ap_collisions,
+            "collision_station_{way}_{cwmin}": cell.station_collisions,
+            "active_{way}_{cwmin}": cell.active,
+        },
+    )
     for way in DIRECTIONS:
-        for cwmin in CWMINS:
-            run = runs[f"{way}-{cwmin}"]
-            values[f"{way}_{cwmin}"] = cell.throughput(run)
-            values[f"collision_ap_{way}_{cwmin}"] = cell.ap_collisions(run)
-            values[f"collision_station_{way}_{cwmin}"] = cell.station_collisions(run)
-            values[f"active_{way}_{cwmin}"] = cell.active(run)
         values[f"fall_{way}"] = (values[f"{way}_15"] - values[f"{way}_3"]) / values[f"{way}_15"]
     return values
 
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return what exponential backoff does at small windows, and what the timeout does."""
-    real, without = runs["down-3"], runs["down-3-fixed"]
+    smallest = SMALL[0]
+    real, without = runs[f"down-{smallest}"], runs[f"down-{smallest}-fixed"]
     backoff = (
-        "exponential backoff remembers: at CWmin 3 who has collided waits with a doubled window, "
-        "while the last winner starts again from 3. Packets gather at the losers: "
-        f"{cell.active(real)} stations are active, the p-persistent chain has "
+        f"exponential backoff remembers: at CWmin {smallest} who has collided waits with a doubled "
+        f"window, while the last winner starts again from {smallest}. Packets gather at the "
+        f"losers: {cell.active(real)} stations are active, the p-persistent chain has "
         f"{cell.predicted(cell.active(real))}, and collisions follow. With windows that do not "
         f"double it is {cell.active(without)} against {cell.predicted(cell.active(without))}"
     )
@@ -60,7 +77,7 @@ def findings(runs: Runs) -> dict[str, str]:
     differences = "; ".join(
         f"{way}load at CWmin {cwmin} {cell.difference(cell.throughput(runs[f'{way}-{cwmin}']))}, "
         f"without doubling {cell.difference(cell.throughput(runs[f'{way}-{cwmin}-fixed']))}"
-        for cwmin in (3, 7)
+        for cwmin in SMALL[:2]
         for way in DIRECTIONS
     )
     return {
@@ -72,60 +89,26 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw throughput, collision rates and active stations over CWmin."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
+def lines(reading: Reading, variant: str = "") -> list[Line]:
+    """Return the lines of both directions over CWmin."""
+    return SWEEP.lines("{way}load", "cwmin", reading, variant)
 
-    windows = [float(k) for k in range(len(CWMINS))]
 
-    def members(quantity: Callable[[Run], Quantity], variant: str = "") -> list[Member]:
-        return [
-            Member(f"{way}load", windows, [quantity(runs[f"{way}-{cw}"]) for cw in CWMINS], variant)
-            for way in DIRECTIONS
-        ]
-
-    collisions = members(cell.station_collisions) + members(cell.ap_collisions, "AP")
-    return family_figure(
-        "CWmin of all [slots]",
-        [
-            FamilyPanel(
-                "throughput [Mb/s]",
-                members(cell.throughput),
-                stated=[(CWMINS.index(cwmin), value) for cwmin, value in STATED.items()],
-            ),
-            FamilyPanel("collision rate", collisions),
-            FamilyPanel("active stations", members(cell.active)),
-        ],
-        ticks=dict(zip(windows, map(str, CWMINS), strict=True)),
-    )
-
+PICTURE = Picture(
+    Abscissa("CWmin of all [slots]", evenly(CWMINS), CWMINS),
+    [
+        Panel("throughput [Mb/s]", lines(cell.throughput), stated=list(STATED.items())),
+        Panel("collision rate", lines(cell.station_collisions) + lines(cell.ap_collisions, "AP")),
+        Panel("active stations", lines(cell.active)),
+    ],
+)
 
 STUDY = Study(
     subject="edca",
     name="fig05",
     title="Figure 5: access point and stations with the same CWmin",
-    points={
-        **{
-            f"{way}-{cwmin}": cell.scenario(way, ap=cwmin, station=cwmin)
-            for way in DIRECTIONS
-            for cwmin in CWMINS
-        },
-        **{
-            f"{way}-{cwmin}-fixed": cell.scenario(
-                way, ap=fixed(cwmin), station=fixed(cwmin), tcp=PATIENT
-            )
-            for way in DIRECTIONS
-            for cwmin in SMALL
-        },
-        **{
-            f"{way}-{cwmin}-short-rto": cell.scenario(
-                way, ap=cwmin, station=cwmin, tcp={"min_rto": SHORT_RTO}
-            )
-            for way in DIRECTIONS
-            for cwmin in SMALL
-        },
-    },
+    points={**SWEEP.points(), **FIXED.points(), **HASTY.points()},
     measure=measure,
-    draw=draw,
+    draw=PICTURE.draw,
     findings=findings,
 )

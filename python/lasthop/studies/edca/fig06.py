@@ -1,19 +1,14 @@
 """Figure 6: downloads, with one CWmin at the access point and another at the stations."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, STATIONS
 from lasthop.studies.edca.fig05 import PATIENT, fixed
-from lasthop.studies.study import Quantity, Run, Runs, Study, along, largest, smallest
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-
+from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
+from lasthop.studies.study import Quantity, Runs, Study, along, largest, listed, smallest
+from lasthop.studies.sweep import Reading, Sweep
 
 SMALL_AP = (3, 7, 15)
 """Windows of the access point for which a throughput that falls, rises and falls is read. [slots]
@@ -25,16 +20,30 @@ SATURATED = 0.95
 """Part of the stations that are active where they count as saturated. [-]"""
 
 
+SWEEP = Sweep(
+    "{ap}-{station}",
+    lambda ap, station: cell.scenario("down", ap=ap, station=station),
+    {"ap": CWMINS, "station": CWMINS},
+)
+
+FIXED = Sweep(
+    "{ap}-{station}-fixed",
+    lambda ap, station: cell.scenario("down", ap=fixed(ap), station=fixed(station), tcp=PATIENT),
+    {"ap": CWMINS[:1], "station": CWMINS},
+)
+
+
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return all readings of every pair, and what the curves of figure 6 do."""
-    values: dict[str, Quantity] = {}
-    for ap in CWMINS:
-        for station in CWMINS:
-            run, pair = runs[f"{ap}-{station}"], f"{ap}_{station}"
-            values[f"down_{pair}"] = cell.throughput(run)
-            values[f"collision_ap_{pair}"] = cell.ap_collisions(run)
-            values[f"collision_station_{pair}"] = cell.station_collisions(run)
-            values[f"active_{pair}"] = cell.active(run)
+    values = SWEEP.values(
+        runs,
+        {
+            "down_{ap}_{station}": cell.throughput,
+            "collision_ap_{ap}_{station}": cell.ap_collisions,
+            "collision_station_{ap}_{station}": cell.station_collisions,
+            "active_{ap}_{station}": cell.active,
+        },
+    )
     for ap in SMALL_AP:
         down = beyond(runs, ap, cell.throughput)
         turn = 1 + int(np.argmin([one.samples.mean() for one in down[1:-1]]))
@@ -43,20 +52,15 @@ def measure(runs: Runs) -> dict[str, Quantity]:
         values[f"peak_{ap}"] = largest(down[turn:-1])
         for node, rate in (("ap", cell.ap_collisions), ("station", cell.station_collisions)):
             values[f"collision_{node}_peak_{ap}"] = largest(beyond(runs, ap, rate)[1:-1])
-        values[f"saturation_{ap}"] = along(saturation, curve(runs, ap, cell.active))
-    values["best_pair"] = largest([values[f"down_{a}_{s}"] for a in CWMINS for s in CWMINS])
+        values[f"saturation_{ap}"] = along(saturation, SWEEP.at(ap=ap).read(runs, cell.active))
+    values["best_pair"] = largest(SWEEP.read(runs, cell.throughput))
     values["best_equal"] = largest([values[f"down_{cwmin}_{cwmin}"] for cwmin in CWMINS])
     return values
 
 
-def curve(runs: Runs, ap: int, quantity: Callable[[Run], Quantity]) -> list[Quantity]:
-    """Return a quantity over the CWmin of the stations."""
-    return [quantity(runs[f"{ap}-{station}"]) for station in CWMINS]
-
-
-def beyond(runs: Runs, ap: int, quantity: Callable[[Run], Quantity]) -> list[Quantity]:
+def beyond(runs: Runs, ap: int, reading: Reading) -> list[Quantity]:
     """Return the part of a curve where the stations' CWmin is at least the access point's."""
-    return curve(runs, ap, quantity)[CWMINS.index(ap) :]
+    return SWEEP.at(ap=ap, station=CWMINS[CWMINS.index(ap) :]).read(runs, reading)
 
 
 def saturation(active: NDArray[np.float64]) -> float:
@@ -76,14 +80,12 @@ def saturation(active: NDArray[np.float64]) -> float:
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return why equality is not "at most one", and what is different at the smallest windows."""
-    without = [runs[f"3-{station}-fixed"] for station in CWMINS]
+    swept = f"over CWmin {CWMINS[0]}..{CWMINS[-1]}"
     falls = (
-        "at CWmin 3 of both exponential backoff has filled the stations already: "
+        f"at CWmin {CWMINS[0]} of both exponential backoff has filled the stations already: "
         f"{cell.active(runs['3-3'])} are active (study fig05), so there is no start from one "
         "active station. Without doubling of the windows"
     )
-    throughputs = ", ".join(str(cell.throughput(run)) for run in without)
-    collisions = ", ".join(str(cell.ap_collisions(run)) for run in without)
     chain = ", ".join(cell.predicted(cell.active(runs[f"{cw}-{cw}"])) for cw in (15, 31, 63))
     return {
         "edca-7": (
@@ -94,57 +96,42 @@ def findings(runs: Runs) -> dict[str, str]:
             f"{cell.active(runs['31-15'])} at (31, 15)"
         ),
         "edca-10": (
-            f"{falls} throughput over the stations' CWmin 3..255 is {throughputs} Mb/s: it falls, "
-            "rises and falls"
+            f"{falls} throughput {swept} of the stations is "
+            f"{listed(FIXED.read(runs, cell.throughput))} Mb/s: it falls, rises and falls"
         ),
-        "edca-18": f"{falls} the AP's collision rate over CWmin 3..255 is {collisions}",
+        "edca-18": (
+            f"{falls} the AP's collision rate {swept} is "
+            f"{listed(FIXED.read(runs, cell.ap_collisions))}"
+        ),
     }
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw throughput, both collision rates and active stations over the stations' CWmin."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
+def panel(y_label: str, reading: Reading, title: str = "", *, from_zero: bool = True) -> Panel:
+    """Return a quantity over the stations' CWmin, a line for each CWmin of the access point."""
+    return Panel(y_label, SWEEP.lines("AP {ap}", "station", reading), title, from_zero)
 
-    places = [float(k) for k in range(len(CWMINS))]
 
-    def members(quantity: Callable[[Run], Quantity]) -> Sequence[Member]:
-        return [Member(f"AP {ap}", places, curve(runs, ap, quantity)) for ap in CWMINS]
-
-    return family_figure(
-        "CWmin of the stations [slots]",
-        [
-            FamilyPanel(
-                "throughput [Mb/s]",
-                members(cell.throughput),
-                "seven downloads, by CWmin of the AP",
-                from_zero=False,
-            ),
-            FamilyPanel("collision rate\nof a station", members(cell.station_collisions)),
-            FamilyPanel("collision rate\nof the AP", members(cell.ap_collisions)),
-            FamilyPanel("active stations", members(cell.active)),
-        ],
-        ticks=dict(zip(places, map(str, CWMINS), strict=True)),
-    )
-
+PICTURE = Picture(
+    Abscissa("CWmin of the stations [slots]", evenly(CWMINS), CWMINS),
+    [
+        panel(
+            "throughput [Mb/s]",
+            cell.throughput,
+            "seven downloads, by CWmin of the AP",
+            from_zero=False,
+        ),
+        panel("collision rate\nof a station", cell.station_collisions),
+        panel("collision rate\nof the AP", cell.ap_collisions),
+        panel("active stations", cell.active),
+    ],
+)
 
 STUDY = Study(
     subject="edca",
     name="fig06",
     title="Figure 6: downloads, CWmin of the access point and of the stations",
-    points={
-        **{
-            f"{ap}-{station}": cell.scenario("down", ap=ap, station=station)
-            for ap in CWMINS
-            for station in CWMINS
-        },
-        **{
-            f"3-{station}-fixed": cell.scenario(
-                "down", ap=fixed(3), station=fixed(station), tcp=PATIENT
-            )
-            for station in CWMINS
-        },
-    },
+    points={**SWEEP.points(), **FIXED.points()},
     measure=measure,
-    draw=draw,
+    draw=PICTURE.draw,
     findings=findings,
 )

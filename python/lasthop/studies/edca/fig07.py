@@ -4,15 +4,11 @@ Runs are made for a FIFO queue at the access point, as real ones are, and for th
 queue of the paper's analysis (section 4).
 """
 
-from typing import TYPE_CHECKING
-
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMIN, WINDOW
+from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Run, Runs, Study, largest
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-
+from lasthop.studies.sweep import Reading, Sweep
 
 AP_LIMITS = (1, 2, 4, 8, 16, 28)
 """TXOP limits of the access point, up to all packets that there are. [packets]"""
@@ -33,19 +29,19 @@ def scenario(order: str, ap: int, station: int, tcp: cell.Tree | None = None) ->
     )
 
 
+SWEEP = Sweep(
+    "{order}-{ap}-{station}",
+    scenario,
+    {"order": ORDERS, "ap": AP_LIMITS, "station": STATION_LIMITS},
+)
+
+
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return the throughput of every pair of limits, by order of the queue."""
-    values: dict[str, Quantity] = {}
+    values = SWEEP.values(runs, {"{order}_{ap}_{station}": cell.throughput})
     for order in ORDERS:
-        for ap in AP_LIMITS:
-            for station in STATION_LIMITS:
-                run = runs[f"{order}-{ap}-{station}"]
-                values[f"{order}_{ap}_{station}"] = cell.throughput(run)
         values[f"{order}_gain_station_at_ap_1"] = values[f"{order}_1_4"] / values[f"{order}_1_1"]
-    values["best_down"] = largest(
-        [values[f"fifo_{a}_{s}"] for a in AP_LIMITS for s in STATION_LIMITS]
-    )
-    return values
+    return values | {"best_down": largest(SWEEP.at(order="fifo").read(runs, cell.throughput))}
 
 
 def findings(runs: Runs) -> dict[str, str]:
@@ -76,62 +72,50 @@ def held_together(ap: int, station: int) -> bool:
     return WINDOW % station == 0 and ap % station == 0
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw throughput and active stations over the access point's limit."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
+def exact(reading: Reading) -> Reading:
+    """Return a reading without the model's value where the model is not exact."""
 
-    places = [float(k) for k in range(len(AP_LIMITS))]
+    def read(run: Run) -> Quantity:
+        ap, station = run.scenario["cell"]["ap"], run.scenario["stations"][0]
+        found = reading(run)
+        if ap["queue_order"] == "mixed" or held_together(
+            ap["txop_packets"], station["txop_packets"]
+        ):
+            return found
+        return Quantity(found.samples)
 
-    def read(order: str, ap: int, station: int, active: bool) -> Quantity:
-        run: Run = runs[f"{order}-{ap}-{station}"]
-        quantity = cell.active(run) if active else cell.throughput(run)
-        if order == "fifo" and not held_together(ap, station):
-            return Quantity(quantity.samples)
-        return quantity
+    return read
 
-    def members(active: bool, *orders: str) -> list[Member]:
-        return [
-            Member(
-                f"limit {station}",
-                places,
-                [read(order, ap, station, active) for ap in AP_LIMITS],
-                "mixed" if order == "mixed" else "",
-            )
-            for order in orders
-            for station in STATION_LIMITS
-        ]
 
-    return family_figure(
-        "TXOP limit of the AP [packets]",
-        [
-            FamilyPanel(
-                "throughput [Mb/s]",
-                members(False, "fifo"),
-                "FIFO queue, by TXOP limit of the stations",
-                from_zero=False,
-            ),
-            FamilyPanel(
-                "throughput [Mb/s]", members(False, "mixed"), "mixed queue", from_zero=False
-            ),
-            FamilyPanel("active stations", members(True, "fifo"), "FIFO queue"),
-            FamilyPanel("active stations", members(True, "mixed"), "mixed queue"),
-        ],
-        ticks=dict(zip(places, map(str, AP_LIMITS), strict=True)),
-        panel_mm=44.0,
-    )
+def panel(order: str, y_label: str, reading: Reading, title: str) -> Panel:
+    """Return a quantity over the access point's limit with one order of its queue."""
+    variant = "mixed" if order == "mixed" else ""
+    lines = SWEEP.at(order=order).lines("limit {station}", "ap", exact(reading), variant)
+    return Panel(y_label, lines, title, from_zero=reading is cell.active)
 
+
+PICTURE = Picture(
+    Abscissa("TXOP limit of the AP [packets]", evenly(AP_LIMITS), AP_LIMITS),
+    [
+        panel(
+            "fifo",
+            "throughput [Mb/s]",
+            cell.throughput,
+            "FIFO queue, by TXOP limit of the stations",
+        ),
+        panel("mixed", "throughput [Mb/s]", cell.throughput, "mixed queue"),
+        panel("fifo", "active stations", cell.active, "FIFO queue"),
+        panel("mixed", "active stations", cell.active, "mixed queue"),
+    ],
+    panel_mm=44.0,
+)
 
 STUDY = Study(
     subject="edca",
     name="fig07",
     title="Figure 7: TXOP, CWmin 31",
-    points={
-        f"{order}-{ap}-{station}": scenario(order, ap, station)
-        for order in ORDERS
-        for ap in AP_LIMITS
-        for station in STATION_LIMITS
-    },
+    points=SWEEP.points(),
     measure=measure,
-    draw=draw,
+    draw=PICTURE.draw,
     findings=findings,
 )

@@ -1,18 +1,13 @@
 """Figure 8: the access point sends after PIFS, without backoff (section 6.3)."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS, PIFS
-from lasthop.studies.study import Quantity, Run, Runs, Study, along, largest
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-
+from lasthop.studies.picture import Abscissa, Panel, Picture
+from lasthop.studies.study import Quantity, Runs, Study, along, largest
+from lasthop.studies.sweep import Sweep
 
 NEAR_OPTIMUM = (23, 27, 31, 35, 39, 47, 55, 63)
 """Windows of the stations among which the best for downloads is sought. [slots]"""
@@ -20,15 +15,24 @@ NEAR_OPTIMUM = (23, 27, 31, 35, 39, 47, 55, 63)
 STUDIED = tuple(sorted({*CWMINS, *NEAR_OPTIMUM}))
 
 
+PAPER_COLLISIONS = 0.2
+"""Collision rate of a station at the optimum for downloads, as the paper has it. [-]"""
+
+SWEEP = Sweep(
+    "{way}-{cwmin}",
+    lambda way, cwmin: cell.scenario(way, ap=PIFS, station=cwmin),
+    {"way": DIRECTIONS, "cwmin": STUDIED},
+)
+
+
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return throughput and collision rate, the best of each, and the optimum for downloads."""
-    values: dict[str, Quantity] = {}
+    values = SWEEP.at(cwmin=CWMINS).values(runs, {"{way}_{cwmin}": cell.throughput})
     for way in DIRECTIONS:
-        values |= cell.named(way, {cw: cell.throughput(runs[f"{way}-{cw}"]) for cw in CWMINS})
         values[f"best_{way}"] = largest([values[f"{way}_{cw}"] for cw in CWMINS])
-    near = cell.picked(runs, [f"down-{cwmin}" for cwmin in NEAR_OPTIMUM])
-    throughput = [cell.throughput(run) for run in near]
-    collisions = [cell.station_collisions(run) for run in near]
+    near = SWEEP.at(way="down", cwmin=NEAR_OPTIMUM)
+    throughput = near.read(runs, cell.throughput)
+    collisions = near.read(runs, cell.station_collisions)
     values["cwmin_at_best"] = along(optimum, throughput)
     values["collision_at_best"] = along(collision_at_optimum, throughput, collisions)
     return values
@@ -57,62 +61,50 @@ def findings(runs: Runs) -> dict[str, str]:
     """Return where the optima are."""
     values = measure(runs)
     largest_up = max(CWMINS, key=lambda cw: float(values[f"up_{cw}"].samples.mean()))
+    up = runs[f"up-{largest_up}"]
+    tcp = up.scenario["flows"][0]["tcp"]
+    ack_bytes = tcp["header_bytes"]
+    data_bytes = ack_bytes + tcp["mss_bytes"]
+    differences = ", ".join(cell.difference(values[f"down_{cwmin}"]) for cwmin in CWMINS)
     return {
         "edca-13": (
             f"downloads are best at CWmin {values['cwmin_at_best']} of the stations, where "
             f"{values['collision_at_best']} of their attempts collide. For uploads, whose "
-            f"colliding frames are five times as long, it is {largest_up} of the sweep with "
-            f"{cell.station_collisions(runs[f'up-{largest_up}'])}. From CWmin 15 on the simulation "
-            f"is {cell.difference(cell.throughput(runs['down-63']))} off the model (at 63): "
-            "after a busy medium a frozen backoff has at least one slot left, so the first "
-            "slot is hardly used, which p-persistent backoff does not know"
+            f"colliding frames carry {data_bytes} bytes instead of {ack_bytes}, it is {largest_up} "
+            f"of the sweep with {cell.station_collisions(up)}. At CWmin "
+            f"{', '.join(map(str, CWMINS))} the "
+            f"simulation is {differences} off the model: after a busy medium a frozen backoff has "
+            "at least one slot left, so the first slot is hardly used, which p-persistent backoff "
+            "does not know"
         )
     }
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw throughput and a station's collision rate over its CWmin."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    def members(quantity: Callable[[Run], Quantity]) -> list[Member]:
-        return [
-            Member(
-                f"{way}load",
-                [float(np.log2(cwmin + 1)) for cwmin in STUDIED],
-                [quantity(runs[f"{way}-{cwmin}"]) for cwmin in STUDIED],
-            )
-            for way in DIRECTIONS
-        ]
-
-    return family_figure(
-        "CWmin of the stations [slots]",
-        [
-            FamilyPanel(
-                "throughput [Mb/s]",
-                members(cell.throughput),
-                "PIFS access of the AP, no TXOP",
-                from_zero=False,
-            ),
-            FamilyPanel(
-                "collision rate\nof a station",
-                members(cell.station_collisions),
-                levels={"paper: optimum": 0.2},
-            ),
-        ],
-        ticks={float(np.log2(cwmin + 1)): str(cwmin) for cwmin in CWMINS},
-    )
-
+PICTURE = Picture(
+    Abscissa(
+        "CWmin of the stations [slots]", lambda cwmin: float(np.log2(cwmin + 1)), ticks=CWMINS
+    ),
+    [
+        Panel(
+            "throughput [Mb/s]",
+            SWEEP.lines("{way}load", "cwmin", cell.throughput),
+            "PIFS access of the AP, no TXOP",
+            from_zero=False,
+        ),
+        Panel(
+            "collision rate\nof a station",
+            SWEEP.lines("{way}load", "cwmin", cell.station_collisions),
+            levels={"paper: optimum": PAPER_COLLISIONS},
+        ),
+    ],
+)
 
 STUDY = Study(
     subject="edca",
     name="fig08",
     title="Figure 8: PIFS access of the access point",
-    points={
-        f"{way}-{cwmin}": cell.scenario(way, ap=PIFS, station=cwmin)
-        for way in DIRECTIONS
-        for cwmin in STUDIED
-    },
+    points=SWEEP.points(),
     measure=measure,
-    draw=draw,
+    draw=PICTURE.draw,
     findings=findings,
 )

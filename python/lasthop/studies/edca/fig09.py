@@ -1,18 +1,14 @@
 """Figure 9: PIFS access of the access point with TXOP, CWmin 31 of the stations (section 6.3)."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.studies.edca import cell, fig07
 from lasthop.studies.edca.cell import CWMIN, DIRECTIONS, PIFS
 from lasthop.studies.edca.fig05 import SHORT_RTO
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Run, Runs, Study, along, largest, mean_of
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-
+from lasthop.studies.sweep import Sweep
 
 AP_LIMITS = (1, 2, 3, 4, 8)
 """TXOP limits of the access point. [packets]"""
@@ -34,28 +30,28 @@ def scenario(way: str, ap: int, station: int, tcp: cell.Tree | None = None) -> c
     )
 
 
+SWEEP = Sweep(
+    "{way}-{ap}-{station}",
+    scenario,
+    {"way": DIRECTIONS, "ap": AP_LIMITS, "station": STATION_LIMITS},
+)
+
+
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return the best throughput, what either limit changes, by direction."""
-    values: dict[str, Quantity] = {}
+    values = SWEEP.at(ap=AP_LIMITS[0]).values(
+        runs, {"station_limit_{station}_{way}": cell.throughput}
+    )
     for way in DIRECTIONS:
-        curves = {limit: curve(runs, way, limit) for limit in STATION_LIMITS}
-        for limit, throughput in curves.items():
-            values[f"station_limit_{limit}_{way}"] = throughput[0]
-        values[f"best_{way}"] = largest(
-            [one for throughput in curves.values() for one in throughput]
-        )
-        spreads = [along(spread, throughput) for throughput in curves.values()]
-        values[f"spread_over_ap_limit_{way}"] = largest(spreads)
+        mine = SWEEP.at(way=way)
+        curves = [mine.at(station=limit).read(runs, cell.throughput) for limit in STATION_LIMITS]
+        values[f"best_{way}"] = largest(mine.read(runs, cell.throughput))
+        values[f"spread_over_ap_limit_{way}"] = largest([along(spread, one) for one in curves])
     return values
 
 
-def curve(runs: Runs, way: str, station: int) -> list[Quantity]:
-    """Return the throughput over the access point's limit. [Mb/s]"""
-    return [cell.throughput(runs[f"{way}-{ap}-{station}"]) for ap in AP_LIMITS]
-
-
 def spread(throughput: NDArray[np.float64]) -> float:
-    """Return how much of the smallest value the largest is above it. [-]"""
+    """Return by what part of the smallest value the largest is above it. [-]"""
     return float(np.ptp(throughput) / np.min(throughput))
 
 
@@ -88,44 +84,30 @@ def _repeated(run: Run) -> str:
     return str(mean_of(flows) * float(len(flows)))
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw throughput over the access point's limit, a panel a direction."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    return family_figure(
-        "TXOP limit of the AP [packets]",
-        [
-            FamilyPanel(
-                "throughput [Mb/s]",
-                [
-                    Member(f"limit {limit}", AP_LIMITS, curve(runs, way, limit))
-                    for limit in STATION_LIMITS
-                ],
-                f"PIFS access, {way}loads, by limit of the stations",
-                from_zero=False,
-            )
-            for way in DIRECTIONS
-        ],
-        ticks={float(limit): str(limit) for limit in AP_LIMITS},
-    )
-
+PICTURE = Picture(
+    Abscissa("TXOP limit of the AP [packets]", ticks=AP_LIMITS),
+    [
+        Panel(
+            "throughput [Mb/s]",
+            SWEEP.at(way=way).lines("limit {station}", "ap", cell.throughput),
+            f"PIFS access, {way}loads, by limit of the stations",
+            from_zero=False,
+        )
+        for way in DIRECTIONS
+    ],
+)
 
 STUDY = Study(
     subject="edca",
     name="fig09",
     title="Figure 9: PIFS access with TXOP, CWmin 31",
     points={
-        **{
-            f"{way}-{ap}-{station}": scenario(way, ap, station)
-            for way in DIRECTIONS
-            for ap in AP_LIMITS
-            for station in STATION_LIMITS
-        },
+        **SWEEP.points(),
         "hasty": scenario("down", 4, 4, HASTY),
         "contended": fig07.scenario("fifo", 8, 4),
         "hasty-contended": fig07.scenario("fifo", 8, 4, HASTY),
     },
     measure=measure,
-    draw=draw,
+    draw=PICTURE.draw,
     findings=findings,
 )

@@ -1,40 +1,42 @@
 """Figure 10: processing time of TCP ACKs at the stations (section 6.4)."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.studies.edca import cell
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Runs, Study, along
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-
+from lasthop.studies.sweep import Sweep
 
 DELAYS = (
     *(0, 50, 100, 150, 200, 250, 280, 300, 304, 306, 307, 308, 309, 310, 312, 316, 320, 325),
     *(330, 340, 350, 360, 380, 400, 450, 500, 550, 600, 650, 700, 800, 900, 1000),
 )
-"""From the last bit of a segment to its ACK at the MAC. [us]"""
+"""Times from the last bit of a segment to its ACK at the MAC. [us]"""
 
 EXCHANGE = 308
-"""SIFS, MAC ACK and AIFS: from then on an ACK may find the medium idle (duration A). [us]"""
+"""Time of SIFS, MAC ACK and AIFS, after which an ACK may find the medium idle (duration A). [us]"""
 
 BEFORE, AFTER = 300, 600
 """Delays on both sides of the bump. [us]"""
 
 
-def curve(runs: Runs) -> list[Quantity]:
-    """Return the throughput over the delay. [Mb/s]"""
-    return [cell.throughput(runs[f"{delay}us"]) for delay in DELAYS]
+GONE = 800
+"""Delay at which what is left of the bump is told. [us]"""
+
+SWEEP = Sweep(
+    "{delay}us",
+    lambda delay: cell.scenario("down", tcp={"ack_processing": f"{delay} us"} if delay else {}),
+    {"delay": DELAYS},
+)
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return how far the curve goes from the analysis, and its bump."""
-    analysis = curve(runs)[0].predicted
+    curve = SWEEP.read(runs, cell.throughput)
+    analysis = curve[0].predicted
     assert analysis is not None
-    down = simulated(curve(runs))
+    down = simulated(curve)
 
     def deviation(throughput: NDArray[np.float64]) -> float:
         return float(np.max(np.abs(throughput / analysis - 1.0)))
@@ -57,7 +59,7 @@ def simulated(quantities: list[Quantity]) -> list[Quantity]:
 def findings(runs: Runs) -> dict[str, str]:
     """Return how immediate access makes the bump, and how high it is."""
     values = measure(runs)
-    before, at = runs[f"{EXCHANGE - 1}us"], runs[f"{EXCHANGE}us"]
+    before, at, gone, none = (runs[f"{us}us"] for us in (EXCHANGE - 1, EXCHANGE, GONE, 0))
     return {
         "edca-15": (
             f"from {EXCHANGE} us on ACKs that find the medium idle are sent without backoff: "
@@ -66,40 +68,31 @@ def findings(runs: Runs) -> dict[str, str]:
             f"{cell.active(before)} to "
             f"{cell.active(at)}. At that edge it is {values['deviation']} above the analysis and "
             f"{values['spread']} above the run without delay; beyond, every slot lets the AP's own "
-            "backoff end first more often, and near 700 us nothing is left"
+            f"backoff end first more often: at {GONE} us throughput is {cell.throughput(gone)} "
+            f"Mb/s, without delay {cell.throughput(none)}"
         )
     }
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw throughput and active stations over the delay."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    active = [cell.active(runs[f"{delay}us"]) for delay in DELAYS]
-    return family_figure(
-        "processing time of TCP ACKs [µs]",
-        [
-            FamilyPanel(
-                "throughput [Mb/s]",
-                [Member("download", DELAYS, curve(runs))],
-                from_zero=False,
-            ),
-            FamilyPanel("active stations", [Member("download", DELAYS, active)]),
-        ],
-        ticks={0.0: "0", 308.0: "308", 600.0: "600", 800.0: "800", 1000.0: "1000"},
-    )
-
+PICTURE = Picture(
+    Abscissa("processing time of TCP ACKs [µs]", ticks=(0, EXCHANGE, 600, 800, 1000)),
+    [
+        Panel(
+            "throughput [Mb/s]",
+            SWEEP.lines("download", "delay", cell.throughput),
+            from_zero=False,
+        ),
+        Panel("active stations", SWEEP.lines("download", "delay", cell.active)),
+    ],
+)
 
 STUDY = Study(
     subject="edca",
     name="fig10",
     title="Figure 10: processing time of TCP ACKs",
-    points={
-        f"{delay}us": cell.scenario("down", tcp={"ack_processing": f"{delay} us"} if delay else {})
-        for delay in DELAYS
-    },
+    points=SWEEP.points(),
     measure=measure,
-    draw=draw,
+    draw=PICTURE.draw,
     findings=findings,
     model="edca",
 )

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.fig05 import SHORT_RTO
-from lasthop.studies.study import Quantity, Run, Runs, Study, along
+from lasthop.studies.picture import Abscissa, Line, Panel, Picture
+from lasthop.studies.study import Quantity, Runs, Study, along
+from lasthop.studies.sweep import Sweep
 
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
-
 
 DELAYS = (0, 10, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200)
 """Round-trip times of the wire, the paper's "wireline delay". [ms]"""
@@ -32,18 +33,25 @@ KNEE = 0.95
 """Part of the throughput without delay at which the flat part ends. [-]"""
 
 
-def point(window: int, loss: int, delay: int, ending: str = "") -> str:
-    """Return the name of a point, such as ``w4-loss10-50ms``."""
-    return f"w{window}-loss{loss}-{delay}ms{ending}"
+ENDINGS = {"": cell.MIN_RTO, "-short-rto": SHORT_RTO}
+"""Minimum RTO by the end of a point's name."""
 
 
-def scenario(window: int, loss: int, delay: int, min_rto: str) -> cell.Tree:
+def scenario(window: int, loss: int, delay: int, ending: str) -> cell.Tree:
     """Return downloads over a wire of so much loss [per mille] and round-trip time [ms]."""
     return cell.scenario(
         "down",
-        tcp={"window": window, "min_rto": min_rto},
+        tcp={"window": window, "min_rto": ENDINGS[ending]},
         wire={"delay": f"{delay / 2:g} ms", "loss": loss / 1000},
     )
+
+
+SWEEP = Sweep(
+    "w{window}-loss{loss}-{delay}ms{ending}",
+    scenario,
+    {"window": WINDOWS, "loss": LOSSES, "delay": DELAYS, "ending": tuple(ENDINGS)},
+    words={loss: f"{loss / 10:g} %" for loss in LOSSES},
+)
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -51,18 +59,14 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     values: dict[str, Quantity] = {}
     for window in WINDOWS:
         for loss in LOSSES:
-            down = curve(runs, window, loss)
+            curve = SWEEP.at(window=window, loss=loss, ending="")
+            down = curve.read(runs, cell.throughput)
             case = f"w{window}_loss_{loss}"
             values[f"start_{case}"], values[f"end_{case}"] = down[0], down[-1]
             values[f"flat_{case}"] = down[DELAYS.index(FLAT)] / down[0]
             values[f"retained_{case}"] = down[DELAYS.index(LATE[window])] / down[0]
             values[f"knee_delay_{case}"] = along(knee, down)
     return values
-
-
-def curve(runs: Runs, window: int, loss: int, ending: str = "") -> list[Quantity]:
-    """Return the throughput over the delay. [Mb/s]"""
-    return [cell.throughput(runs[point(window, loss, delay, ending)]) for delay in DELAYS]
 
 
 def knee(throughput: NDArray[np.float64]) -> float:
@@ -78,69 +82,50 @@ def knee(throughput: NDArray[np.float64]) -> float:
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return what the minimum timeout does, which the paper does not give."""
-
-    def started(window: int, ending: str = "") -> Run:
-        return runs[point(window, 50, 0, ending)]
-
+    start = SWEEP.at(loss=LOSSES[-1], delay=0)
+    levels = [start.at(window=window).read(runs, cell.throughput) for window in WINDOWS]
+    each = "; ".join(
+        f"with window {window} {long} Mb/s at {cell.MIN_RTO} and {short} at {SHORT_RTO}"
+        for window, (long, short) in zip(WINDOWS, levels, strict=True)
+    )
     return {
         "edca-16": (
-            f"the minimum RTO, which the paper does not give, decides the level at 5 % loss: "
-            f"without delay {cell.throughput(started(4))} Mb/s at {cell.MIN_RTO} and "
-            f"{cell.throughput(started(4, '-short-rto'))} at {SHORT_RTO} with window 4, "
-            f"{cell.throughput(started(12))} and {cell.throughput(started(12, '-short-rto'))} "
-            "with window 12"
+            f"the minimum RTO, which the paper does not give, decides the level at "
+            f"{LOSSES[-1] / 10:g} % loss, without delay: {each}"
         )
     }
 
 
+def lines(window: int) -> list[Line]:
+    """Return throughput over delay for each loss, with either minimum RTO."""
+    mine = SWEEP.at(window=window)
+    return [
+        line
+        for ending, variant in zip(ENDINGS, ("", f"RTO from {SHORT_RTO}"), strict=True)
+        for line in mine.at(ending=ending).lines("loss {loss}", "delay", cell.throughput, variant)
+    ]
+
+
 def draw(runs: Runs) -> "Figure":
     """Draw throughput over delay for each loss, a panel a window."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
     analysis = runs["analysis"].prediction["cells"]["cell"]["goodput_bps"] / 1e6
-
-    def members(window: int) -> list[Member]:
-        long = [Member(f"loss {p / 10:g} %", DELAYS, curve(runs, window, p)) for p in LOSSES]
-        short = [
-            Member(
-                f"loss {p / 10:g} %",
-                DELAYS,
-                curve(runs, window, p, "-short-rto"),
-                f"RTO from {SHORT_RTO}",
-            )
-            for p in LOSSES
-        ]
-        return long + short
-
-    return family_figure(
-        "round-trip time of the wire [ms]",
-        [
-            FamilyPanel(
-                "throughput [Mb/s]",
-                members(window),
-                f"window {window} (filled points: minimum RTO {cell.MIN_RTO})",
-                levels={"model without either": analysis},
-            )
-            for window in WINDOWS
-        ],
-        panel_mm=56.0,
-    )
+    panels = [
+        Panel(
+            "throughput [Mb/s]",
+            lines(window),
+            f"window {window} (filled points: minimum RTO {cell.MIN_RTO})",
+            levels={"model without either": analysis},
+        )
+        for window in WINDOWS
+    ]
+    return Picture(Abscissa("round-trip time of the wire [ms]"), panels, panel_mm=56.0).draw(runs)
 
 
 STUDY = Study(
     subject="edca",
     name="fig12",
     title="Figure 12: delay and loss of the wire",
-    points={
-        "analysis": cell.scenario("down"),
-        **{
-            point(window, loss, delay, ending): scenario(window, loss, delay, min_rto)
-            for window in WINDOWS
-            for loss in LOSSES
-            for delay in DELAYS
-            for ending, min_rto in (("", cell.MIN_RTO), ("-short-rto", SHORT_RTO))
-        },
-    },
+    points={"analysis": cell.scenario("down"), **SWEEP.points()},
     measure=measure,
     draw=draw,
     findings=findings,

@@ -1,59 +1,45 @@
 """Section 1: throughput over the number of stations."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import DIRECTIONS
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Runs, Study
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-
+from lasthop.studies.sweep import Sweep
 
 COUNTS = (1, 2, 4, 7, 14, 28)
+
+SWEEP = Sweep(
+    "{way}-{count}",
+    lambda way, count: cell.scenario(way, stations=count),
+    {"way": DIRECTIONS, "count": COUNTS},
+)
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return throughput over that of seven stations."""
+    seven = {way: cell.throughput(runs[f"{way}-{cell.STATIONS}"]) for way in DIRECTIONS}
     return {
-        f"ratio_{way}_{count}": cell.throughput(runs[f"{way}-{count}"])
-        / cell.throughput(runs[f"{way}-{cell.STATIONS}"])
+        f"ratio_{way}_{count}": cell.throughput(runs[f"{way}-{count}"]) / seven[way]
         for way in DIRECTIONS
         for count in COUNTS
     }
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw throughput and active stations over the number of stations."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    places = [float(np.log2(count)) for count in COUNTS]
-
-    def member(way: str, active: bool) -> Member:
-        quantity = cell.active if active else cell.throughput
-        return Member(f"{way}load", places, [quantity(runs[f"{way}-{n}"]) for n in COUNTS])
-
-    return family_figure(
-        "stations",
-        [
-            FamilyPanel("throughput [Mb/s]", [member(way, False) for way in DIRECTIONS]),
-            FamilyPanel("active stations", [member(way, True) for way in DIRECTIONS]),
-        ],
-        ticks=dict(zip(places, map(str, COUNTS), strict=True)),
-    )
-
+PICTURE = Picture(
+    Abscissa("stations", lambda count: float(np.log2(count)), COUNTS),
+    [
+        Panel("throughput [Mb/s]", SWEEP.lines("{way}load", "count", cell.throughput)),
+        Panel("active stations", SWEEP.lines("{way}load", "count", cell.active)),
+    ],
+)
 
 STUDY = Study(
     subject="edca",
     name="stations",
     title="Section 1: throughput over the number of stations",
-    points={
-        f"{way}-{count}": cell.scenario(way, stations=count)
-        for way in DIRECTIONS
-        for count in COUNTS
-    },
+    points=SWEEP.points(),
     measure=measure,
-    draw=draw,
+    draw=PICTURE.draw,
 )

@@ -6,15 +6,15 @@ gives the paper's 1.2.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lasthop.models.access import Access
 from lasthop.models.hotspot.access import beta_from_access
 from lasthop.studies.hotspot import cell
+from lasthop.studies.hotspot.sweeps import picture
+from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Run, Runs, Study
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
+from lasthop.studies.sweep import Sweep
 
 CWMINS = tuple(range(24, 36))
 """Candidate windows of the station. [slots]"""
@@ -28,41 +28,44 @@ def scenario(cwmin: int) -> Mapping[str, Any]:
     return tree | {"station": {"first": {"udp_up": "greedy", "udp_down": "greedy"}}}
 
 
-def beta(run: Run, cwmin: int) -> Quantity:
+SWEEP = Sweep("{cwmin}", scenario, {"cwmin": CWMINS})
+
+
+def beta(run: Run) -> Quantity:
     """Return uplink over downlink goodput, beside the two-node chain's answer. [-]"""
     goodput = {
         direction: run.quantity("flows", f"first/udp-{direction}/1", "goodput_bps")
         for direction in ("up", "down")
     }
-    predicted = beta_from_access(Access(cwmin=cwmin), Access(cwmin=cell.AP_CWMIN))
+    [station] = run.scenario["stations"]
+    predicted = beta_from_access(Access(cwmin=station["cwmin"]), Access(cwmin=cell.AP_CWMIN))
     return Quantity((goodput["up"] / goodput["down"]).samples, predicted)
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return beta of every candidate and of the recipe in use."""
-    values = {cwmin: beta(runs[str(cwmin)], cwmin) for cwmin in CWMINS}
-    return {
-        **{f"cwmin_{cwmin}": value for cwmin, value in values.items()},
-        "recipe": values[cell.STATION_CWMIN],
-    }
+    values = SWEEP.values(runs, {"cwmin_{cwmin}": beta})
+    return values | {"recipe": values[f"cwmin_{cell.STATION_CWMIN}"]}
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw beta over the station's CWmin."""
-    from lasthop.plot.study import Curve, Panel, Stated, sweep_figure
-
-    curve = Curve(CWMINS, [beta(runs[str(cwmin)], cwmin) for cwmin in CWMINS])
-    stated = Stated.value([cell.STATION_CWMIN], [PAPER_BETA])
-    heading = f"greedy UDP both ways, AP CWmin {cell.AP_CWMIN}"
-    panel = Panel("β, uplink / downlink", [curve], stated, heading, from_zero=False)
-    return sweep_figure("CWmin of the station [slots]", [panel])
-
+PICTURE = picture(
+    "CWmin of the station [slots]",
+    [
+        Panel(
+            "β, uplink / downlink",
+            SWEEP.lines("", "cwmin", beta),
+            f"greedy UDP both ways, AP CWmin {cell.AP_CWMIN}",
+            from_zero=False,
+            stated=[(cell.STATION_CWMIN, PAPER_BETA)],
+        )
+    ],
+)
 
 STUDY = Study(
     subject="hotspot",
     name="beta",
     title="Section 5: beta over the station's CWmin",
-    points={str(cwmin): scenario(cwmin) for cwmin in CWMINS},
+    points=SWEEP.points(),
     measure=measure,
-    draw=draw,
+    draw=PICTURE.draw,
 )

@@ -14,13 +14,14 @@ STATION_CWMIN = 29
 AP_CWMIN = 34
 """Smallest contention windows of every station and of the access point. [slots]
 
-The recipe for beta = 1.2, the advantage that the paper measured of its cards over its access point.
-Of all pairs near the standard's 31 it comes nearest: 1.199. `lasthop.studies.hotspot.beta` measures
-it as the paper did, for this window of the station and for its neighbours.
+They are the recipe for beta = 1.2, the advantage that the paper measured of its cards over its
+access point. No other pair near the standard's 31 comes as near: 1.199.
+`lasthop.studies.hotspot.beta` measures it as the paper did, for this window of the station and for
+its neighbours.
 """
 
 STAGGER = "1 s"
-"""From the start of one connection to that of the next.
+"""Time from the start of one connection to that of the next.
 
 The paper does not say how its connections were started, but supposes that all of them get going
 (assumption a4). Ten uploads that start at the same instant do not: the losers of the first second
@@ -28,7 +29,7 @@ meet an access point that drops a third of their few ACKs, and starve. Study ``f
 """
 
 REPLICATIONS = 100
-"""Ten times the paper's ten, since half of the intervals would be too wide otherwise."""
+"""Replications, ten times the paper's ten: half of the intervals would be too wide otherwise."""
 
 WINDOW = 42
 """Receive window of the paper, "about 64 kbytes". [packets]"""
@@ -63,7 +64,7 @@ def scenario(
     ap_queue : int
         Buffer of the access point. [packets]
     stagger : str
-        From the start of one connection to that of the next.
+        Time from the start of one connection to that of the next.
     """
     return {
         "name": name,
@@ -107,8 +108,9 @@ def goodput(run: Run, station: str) -> Quantity:
 def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
     """Return how station 1's queue grows over one to six uploads. [packets, -]
 
-    What the second and the third upload add; the mean growth per upload from the third on; and how
-    straight it is there: the mean of the inner points over that of the outer ones, 1 on a line.
+    These are what the second and the third upload add; the mean growth per upload from the third
+    on; and how straight it is there: the mean of the inner points over that of the outer ones, 1 on
+    a line.
     """
     one, two, three, four, five, six = queue
     return {

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
 
 CASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "up_down": ("1 up\nagainst down", connections("upload", "download")["1"]),
-    "down_down": ("6 down\nagainst down", connections("download", "download")["6"]),
-    "up_up": ("6 up\nagainst up", connections("upload", "upload")["6"]),
+    "up_down": ("1 up\nagainst down", connections("upload", "download").points()["1"]),
+    "down_down": ("6 down\nagainst down", connections("download", "download").points()["6"]),
+    "up_up": ("6 up\nagainst up", connections("upload", "upload").points()["6"]),
     "multirate": (
         "6 down, 2 Mb/s\nagainst down",
-        connections("download", "download", rate=SLOW)["6"],
+        connections("download", "download", rate=SLOW).points()["6"],
     ),
 }
 
@@ -41,20 +41,17 @@ def draw(runs: Runs) -> "Figure":
     """Draw goodputs over fairness levels."""
     from lasthop.plot.study import BarPanel, Bars, bar_figure
 
-    def bars(of: "list[tuple[str, list[Quantity]]]") -> list[Bars]:
-        return [Bars(label, quantities) for label, quantities in of]
-
     goodputs, levels = [], []
     for case, (label, _) in CASES.items():
         run = runs[case]
         stations = ["first", *cell.others(run)]
-        goodputs.append((label, [cell.goodput(run, station) for station in stations]))
+        goodputs.append(Bars(label, [cell.goodput(run, station) for station in stations]))
         shares = [run.quantity("stations", station, "goodput_share") for station in stations]
-        levels.append((label, [shares[0] / share for share in shares]))
+        levels.append(Bars(label, [shares[0] / share for share in shares]))
     return bar_figure(
         [
-            BarPanel("goodput [Mb/s]", bars(goodputs)),
-            BarPanel("fairness level η₁ⱼ", bars(levels), stated=(2.0, 6.0)),
+            BarPanel("goodput [Mb/s]", goodputs),
+            BarPanel("fairness level η₁ⱼ", levels, stated=(2.0, 6.0)),
         ]
     )
 

@@ -5,19 +5,19 @@ A download at 11 Mb/s begins at 25 s and one at 2 Mb/s at 57 s, as in the paper;
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lasthop.studies.hotspot import cell
+from lasthop.studies.hotspot.sweeps import picture
+from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Run, Runs, Study
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
+from lasthop.studies.sweep import Sweep
 
 FAST_S, SLOW_S, GONE_S = 25, 57, 95
-"""When the fast and the slow download begin, and when the slow one ends. [s]"""
+"""Times at which the fast and the slow download begin, and at which the slow one ends. [s]"""
 
 PHASES = {"idle": (5, FAST_S), "one": (35, SLOW_S), "two": (67, GONE_S), "after": (107, 140)}
-"""From when to when C is averaged. [s]"""
+"""Times between which C is averaged, by phase. [s]"""
 
 
 def scenario(phase: str) -> dict[str, Any]:
@@ -47,6 +47,9 @@ def free(rates: Mapping[str, str]) -> dict[str, Any]:
     return tree | {"duration": "60 s", "replications": 20, "station": stations}
 
 
+SWEEP = Sweep("{phase}", scenario, {"phase": tuple(PHASES)})
+
+
 def capacity(run: Run) -> Quantity:
     """Return the time average of C. [Mb/s]"""
     return run.quantity("links", "vsb", "capacity_bps") / 1e6
@@ -59,7 +62,7 @@ def p95(run: Run) -> Quantity:
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return C in each phase. [Mb/s]"""
-    return {f"capacity_{phase}": capacity(runs[phase]) for phase in PHASES}
+    return SWEEP.values(runs, {"capacity_{phase}": capacity})
 
 
 def findings(runs: Runs) -> dict[str, str]:
@@ -75,33 +78,29 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw C in each phase."""
-    from lasthop.plot.study import Curve, Panel, Stated, sweep_figure
+STATED = {"idle": 6.0, "one": 5.4, "two": 2.4, "after": 5.4}
+"""C in each phase, read off the paper's figure. [Mb/s]"""
 
-    middles = [(begin + end) / 2 for begin, end in PHASES.values()]
-    rate = Curve(middles, [capacity(runs[phase]) for phase in PHASES])
-    stated = Stated.value(middles, [6.0, 5.4, 2.4, 5.4])
-    heading = "idle, one at 11 Mb/s, one at 2 Mb/s beside it, gone"
-    ping = Curve(middles, [p95(runs[phase]) for phase in PHASES])
-    return sweep_figure(
-        "time [s]",
-        [
-            Panel("C [Mb/s]", [rate], stated, heading),
-            Panel("95th percentile\nof pings [ms]", [ping]),
-        ],
-    )
-
+PICTURE = picture(
+    "time [s]",
+    [
+        Panel(
+            "C [Mb/s]",
+            SWEEP.lines("", "phase", capacity),
+            "idle, one at 11 Mb/s, one at 2 Mb/s beside it, gone",
+            stated=list(STATED.items()),
+        ),
+        Panel("95th percentile\nof pings [ms]", SWEEP.lines("", "phase", p95)),
+    ],
+    places=lambda phase: sum(PHASES[phase]) / 2,
+)
 
 STUDY = Study(
     subject="hotspot",
     name="fig04",
     title="Figure 4: the estimated rate while stations come and go",
-    points={
-        **{phase: scenario(phase) for phase in PHASES},
-        "alone": free({"first": "11 Mbps"}),
-    },
+    points={**SWEEP.points(), "alone": free({"first": "11 Mbps"})},
     measure=measure,
-    draw=draw,
+    draw=PICTURE.draw,
     findings=findings,
 )

@@ -1,14 +1,11 @@
 """Figure 9: uploads of station 1 against uploads of the others (section 5.3.1)."""
 
-from typing import TYPE_CHECKING
-
 from lasthop.studies.hotspot import cell
-from lasthop.studies.hotspot.sweeps import CONNECTIONS, connections, named, read
+from lasthop.studies.hotspot.sweeps import connections, picture
+from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Run, Runs, Study
 
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-
+SWEEP = connections("upload", "upload")
 
 PROMPT_CWMIN = 7
 """Window with which a station with one upload hardly queues. [slots]"""
@@ -16,13 +13,12 @@ PROMPT_CWMIN = 7
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return eta, the queue of station 1 with its growth, and the access point's queue."""
-    queue = read(runs, CONNECTIONS, cell.station_queue)
-    return {
-        **named("eta", CONNECTIONS, read(runs, CONNECTIONS, cell.fairness)),
-        **named("queue", CONNECTIONS, queue),
-        **cell.queue_shape(queue),
-        **named("ap_queue", CONNECTIONS, read(runs, CONNECTIONS, cell.ap_queue)),
+    table = {
+        "eta_{x}": cell.fairness,
+        "queue_{x}": cell.station_queue,
+        "ap_queue_{x}": cell.ap_queue,
     }
+    return SWEEP.values(runs, table) | cell.queue_shape(SWEEP.read(runs, cell.station_queue))
 
 
 def findings(runs: Runs) -> dict[str, str]:
@@ -47,34 +43,31 @@ def _other_queue(run: Run) -> Quantity:
     return run.quantity("stations", "others-1", "queue_packets")
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw eta, station 1's queue and the access point's."""
-    from lasthop.plot.study import Curve, Panel, Stated, sweep_figure
-
-    def curve(values: list[Quantity]) -> list[Curve]:
-        return [Curve(CONNECTIONS, values)]
-
-    eta = curve(read(runs, CONNECTIONS, cell.fairness))
-    queue = curve(read(runs, CONNECTIONS, cell.station_queue))
-    ap_queue = curve(read(runs, CONNECTIONS, cell.ap_queue))
-    heading = "X uploads against 1 upload"
-    return sweep_figure(
-        "uploads of station 1",
-        [
-            Panel("fairness level η₁₂", eta, Stated.value([6], [2.0]), heading),
-            Panel("station 1's queue\n[packets]", queue, Stated.value([6], [170.0])),
-            Panel("AP's queue\n[packets]", ap_queue, Stated.value([6], [75.0])),
-        ],
-        panel_mm=38.0,
-    )
-
+PICTURE = picture(
+    "uploads of station 1",
+    [
+        Panel(
+            "fairness level η₁₂",
+            SWEEP.lines("", "x", cell.fairness),
+            "X uploads against 1 upload",
+            stated=[(6, 2.0)],
+        ),
+        Panel(
+            "station 1's queue\n[packets]",
+            SWEEP.lines("", "x", cell.station_queue),
+            stated=[(6, 170.0)],
+        ),
+        Panel("AP's queue\n[packets]", SWEEP.lines("", "x", cell.ap_queue), stated=[(6, 75.0)]),
+    ],
+    panel_mm=38.0,
+)
 
 STUDY = Study(
     subject="hotspot",
     name="fig09",
     title="Figure 9: X uploads against one upload of each other station",
     points={
-        **connections("upload", "upload"),
+        **SWEEP.points(),
         "prompt": cell.scenario(
             f"6 x upload against upload, CWmin {PROMPT_CWMIN} at the others",
             {"upload": 6},
@@ -88,6 +81,6 @@ STUDY = Study(
         ),
     },
     measure=measure,
-    draw=draw,
+    draw=PICTURE.draw,
     findings=findings,
 )

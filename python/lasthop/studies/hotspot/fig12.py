@@ -5,20 +5,20 @@ bottleneck begins at 165 s (section 5.4). The paper does not say how far the ser
 way are taken.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lasthop.studies.hotspot import cell
-from lasthop.studies.study import Quantity, Runs, Study
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
+from lasthop.studies.hotspot.sweeps import picture
+from lasthop.studies.picture import Panel
+from lasthop.studies.study import Quantity, Run, Runs, Study
+from lasthop.studies.sweep import Sweep
 
 DELAY = "20 ms"
 """Propagation time to the server, one way."""
 
 BEGINS_S = 165
 PERIODS = {"before": (75, BEGINS_S), "after": (BEGINS_S + 10, 285)}
-"""From when to when goodputs are averaged. [s]"""
+"""Times between which goodputs are averaged. [s]"""
 
 
 def scenario(period: str) -> dict[str, Any]:
@@ -35,37 +35,47 @@ def scenario(period: str) -> dict[str, Any]:
     return tree if period == "before" else tree | {"vsb": {"start": f"{BEGINS_S} s"}}
 
 
+SWEEP = Sweep("{period}", scenario, {"period": tuple(PERIODS)})
+
+
+def of_four(run: Run) -> Quantity:
+    """Return the goodput of the station with four connections. [Mb/s]"""
+    return cell.goodput(run, "first")
+
+
+def of_one(run: Run) -> Quantity:
+    """Return the goodput of the station with one. [Mb/s]"""
+    (other,) = cell.others(run)
+    return cell.goodput(run, other)
+
+
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return both goodputs before, and eta after."""
-    before, after = runs["before"], runs["after"]
-    (one,) = cell.others(before)
     return {
-        "goodput_four_before": cell.goodput(before, "first"),
-        "goodput_one_before": cell.goodput(before, one),
-        "eta_after": cell.fairness(after),
+        "goodput_four_before": of_four(runs["before"]),
+        "goodput_one_before": of_one(runs["before"]),
+        "eta_after": cell.fairness(runs["after"]),
     }
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw the goodputs of both stations before and after."""
-    from lasthop.plot.study import Curve, Panel, Stated, sweep_figure
-
-    (one,) = cell.others(runs["before"])
-    middles = [sum(period) / 2 for period in PERIODS.values()]
-    curves = [
-        Curve(middles, [cell.goodput(runs[period], name) for period in PERIODS], label, hollow)
-        for name, label, hollow in (("first", "four", False), (one, "one", True))
-    ]
-    stated = Stated(middles[:1] * 2, [4.0, 1.0], [4.0, 1.0])
-    heading = "four connections against one; the bottleneck begins at 165 s"
-    return sweep_figure("time [s]", [Panel("goodput [Mb/s]", curves, stated, heading)])
-
+PICTURE = picture(
+    "time [s]",
+    [
+        Panel(
+            "goodput [Mb/s]",
+            SWEEP.lines("four", "period", of_four) + SWEEP.lines("one", "period", of_one, "one"),
+            f"four connections against one; the bottleneck begins at {BEGINS_S} s",
+            stated=[("before", 4.0), ("before", 1.0)],
+        )
+    ],
+    places=lambda period: sum(PERIODS[period]) / 2,
+)
 
 STUDY = Study(
     subject="hotspot",
     name="fig12",
     title="Figure 12: four connections against one over the Internet",
-    points={period: scenario(period) for period in PERIODS},
+    points=SWEEP.points(),
     measure=measure,
-    draw=draw,
+    draw=PICTURE.draw,
 )

@@ -35,7 +35,8 @@ def scenario(fairness: str) -> dict[str, Any]:
 def airtime(run: Run, scenario: Scenario, station: str) -> Quantity:
     """Return the part of the time that a station's exchanges are on the air. [-]
 
-    Its segments, each followed by half an ACK, as delayed ACKs have it; collisions are left out.
+    They carry its segments, each followed by half an ACK, as delayed ACKs have it; collisions are
+    left out.
     """
     known = scenario.typed
     assert isinstance(known, CellScenario)

@@ -1,87 +1,68 @@
 """Figures 7 and 10: station 1 at 2 Mb/s beside the same cell at 11 Mb/s."""
 
-from typing import TYPE_CHECKING
-
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import (
     CONNECTIONS,
     LOSSLESS_QUEUE,
     SLOW,
     connections,
-    named,
-    read,
+    picture,
 )
+from lasthop.studies.picture import Line, Panel
 from lasthop.studies.study import Quantity, Runs, Study
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-
-
-def _measure(runs: Runs) -> dict[str, Quantity]:
-    slow = read(runs, CONNECTIONS, cell.fairness, "slow-")
-    fast = read(runs, CONNECTIONS, cell.fairness, "fast-")
-    ratios = [s / f for s, f in zip(slow, fast, strict=True)]
-    return {**named("eta", CONNECTIONS, slow), **named("eta_ratio", CONNECTIONS, ratios)}
 
 
 def study(name: str, number: int, direction: str) -> Study:
     """Return the study of one direction, ``upload`` or ``download``."""
+    slow = connections(direction, direction, rate=SLOW, name="slow-{x}")
+    fast = connections(direction, direction, name="fast-{x}")
 
-    lossless = f"{direction}s, station 1 at {SLOW}, AP buffer {LOSSLESS_QUEUE}"
-    isolating = {
-        "lossless": cell.scenario(
-            lossless, {direction: 1, "rate": SLOW}, {direction: 1}, ap_queue=LOSSLESS_QUEUE
-        )
-    }
+    def ratios(runs: Runs) -> list[Quantity]:
+        pairs = zip(slow.read(runs, cell.fairness), fast.read(runs, cell.fairness), strict=True)
+        return [s / f for s, f in pairs]
+
+    def measure(runs: Runs) -> dict[str, Quantity]:
+        named = zip(CONNECTIONS, ratios(runs), strict=True)
+        values = slow.values(runs, {"eta_{x}": cell.fairness})
+        return values | {f"eta_ratio_{x}": ratio for x, ratio in named}
 
     def findings(runs: Runs) -> dict[str, str]:
-        ratio = cell.fairness(runs["slow-1"]) / cell.fairness(runs["fast-1"])
         return {
             "hotspot-6": (
-                f"one {direction} each: eta at 2 Mb/s is {ratio} of that at 11 Mb/s; where nothing "
-                f"is lost (AP buffer {LOSSLESS_QUEUE}) eta at 2 Mb/s is "
+                f"one {direction} each: eta at 2 Mb/s is {ratios(runs)[0]} of that at 11 Mb/s; "
+                f"where nothing is lost (AP buffer {LOSSLESS_QUEUE}) eta at 2 Mb/s is "
                 f"{cell.fairness(runs['lossless'])}. Losses are not quite independent of the rate"
             )
         }
 
-    def draw(runs: Runs) -> "Figure":
-        from lasthop.plot.study import Curve, Panel, Stated, sweep_figure
-
-        slow, fast = (
-            Curve(CONNECTIONS, read(runs, CONNECTIONS, cell.fairness, prefix), label, hollow)
-            for prefix, label, hollow in (("slow-", "2 Mb/s", False), ("fast-", "11 Mb/s", True))
-        )
-        ratio = Curve(
-            CONNECTIONS,
-            [s / f for s, f in zip(slow.quantities, fast.quantities, strict=True)],
-            slow.label,
-        )
-        heading = f"station 1 at 2 Mb/s: X {direction}s against 1"
-        return sweep_figure(
-            f"{direction}s of station 1",
-            [
-                Panel("fairness level η₁₂", [fast, slow], title=heading),
-                Panel(
-                    "η₁₂ at 2 Mb/s\n/ η₁₂ at 11 Mb/s",
-                    [ratio],
-                    Stated.value(CONNECTIONS, [1.0] * len(CONNECTIONS)),
-                    from_zero=False,
-                ),
-            ],
-        )
-
-    slow, fast = connections(direction, direction, rate=SLOW), connections(direction, direction)
+    eta = fast.lines("11 Mb/s", "x", cell.fairness, "11 Mb/s") + slow.lines(
+        "2 Mb/s", "x", cell.fairness
+    )
+    shown = picture(
+        f"{direction}s of station 1",
+        [
+            Panel("fairness level η₁₂", eta, f"station 1 at 2 Mb/s: X {direction}s against 1"),
+            Panel(
+                "η₁₂ at 2 Mb/s\n/ η₁₂ at 11 Mb/s",
+                [Line("2 Mb/s", CONNECTIONS, ratios)],
+                from_zero=False,
+                stated=[(x, 1.0) for x in CONNECTIONS],
+            ),
+        ],
+    )
+    lossless = cell.scenario(
+        f"{direction}s, station 1 at {SLOW}, AP buffer {LOSSLESS_QUEUE}",
+        {direction: 1, "rate": SLOW},
+        {direction: 1},
+        ap_queue=LOSSLESS_QUEUE,
+    )
     return Study(
         subject="hotspot",
         name=name,
         title=f"Figure {number}: station 1 at 2 Mb/s, X {direction}s against one",
-        points={
-            **{f"slow-{x}": tree for x, tree in slow.items()},
-            **{f"fast-{x}": tree for x, tree in fast.items()},
-            **isolating,
-        },
-        measure=_measure,
-        draw=draw,
+        points={**slow.points(), **fast.points(), "lossless": lossless},
+        measure=measure,
+        draw=shown.draw,
         findings=findings,
     )
 

@@ -1,7 +1,8 @@
 """Figures 5 to 11 with the virtual shared bottleneck, beside the same cells without it."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import (
@@ -9,14 +10,14 @@ from lasthop.studies.hotspot.sweeps import (
     LOSSLESS_QUEUE,
     SLOW,
     connections,
+    picture,
     windows,
 )
+from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Run, Runs, Study, mean_of
+from lasthop.studies.sweep import Sweep
 
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-
-SWEEPS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+SWEEPS: Mapping[str, Sweep] = {
     "fig05": connections("upload", "download"),
     "fig06": connections("download", "download"),
     "fig07": connections("download", "download", rate=SLOW),
@@ -25,7 +26,7 @@ SWEEPS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "fig10": connections("upload", "upload", rate=SLOW),
     "fig11": windows("upload"),
 }
-"""The points of each figure's sweep, without the bottleneck."""
+"""Sweep of each figure, without the bottleneck."""
 
 TITLES = {
     "fig05": "5: X uploads against a download",
@@ -50,19 +51,19 @@ VSB: Mapping[str, Any] = {}
 """The bottleneck of section 4.2: a leaf of 200 packets for each station, rate by the estimator."""
 
 
-def cumulative(runs: Runs, kind: str, figure: str) -> Quantity:
-    """Return the sum of all goodputs, averaged over the sweep of a figure. [Mb/s]
-
-    Parameters
-    ----------
-    runs : mapping
-        Runs of the study.
-    kind : str
-        ``with`` or ``without`` the bottleneck.
-    figure : str
-        ``fig05``.
-    """
-    return mean_of([total(runs[f"{kind}-{figure}-{x}"]) for x in SWEEPS[figure]])
+WITHOUT = {
+    figure: replace(sweep, name=f"without-{figure}-{sweep.name}")
+    for figure, sweep in SWEEPS.items()
+    if figure in MEASURED
+}
+WITH = {
+    figure: replace(
+        sweep,
+        name=f"with-{figure}-{sweep.name}",
+        scenario=lambda x, sweep=sweep: {**sweep.scenario(x=x), "vsb": dict(VSB)},
+    )
+    for figure, sweep in SWEEPS.items()
+}
 
 
 def total(run: Run) -> Quantity:
@@ -71,18 +72,14 @@ def total(run: Run) -> Quantity:
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return eta at every point, and the mean cumulative goodputs with and without."""
-    eta = {
-        f"eta_{figure}_{x}": cell.fairness(runs[f"with-{figure}-{x}"])
-        for figure, sweep in SWEEPS.items()
-        for x in sweep
-    }
-    goodput = {
-        f"{kind}_{figure}": cumulative(runs, kind, figure)
-        for kind in ("with", "without")
-        for figure in MEASURED
-    }
-    return eta | goodput
+    """Return eta at every point, and the mean cumulative goodputs with and without. [-, Mb/s]"""
+    values: dict[str, Quantity] = {}
+    for figure, sweep in WITH.items():
+        values |= sweep.values(runs, {f"eta_{figure}_{{x}}": cell.fairness})
+    for figure in MEASURED:
+        values[f"with_{figure}"] = mean_of(WITH[figure].read(runs, total))
+        values[f"without_{figure}"] = mean_of(WITHOUT[figure].read(runs, total))
+    return values
 
 
 def findings(runs: Runs) -> dict[str, str]:
@@ -94,14 +91,15 @@ def findings(runs: Runs) -> dict[str, str]:
     lossless, short, shared = (
         total(runs[name]) for name in ("lossless", "short-without", "short-with")
     )
+    standing = small.scenario["vsb"]["wce"]["threshold_s"]
     ping = small.quantity("links", "vsb", "ping_rtt_s") * 1e3
     return {
         "hotspot-8": (
             f"a window of 6 packets a round trip is less than a fair share where pings take {ping} "
-            f"ms: the estimator lets a queue of up to 40 ms stand in the access point. At a rate "
-            f"of {STILL_RATE} nothing stands there, and eta is {still[0]} among downloads, "
-            f"{still[1]} among uploads; their ACKs wait for a second segment of the six, and "
-            f"with an ACK for each it is {still[2]}"
+            f"ms: the estimator lets a queue of up to {standing * 1e3:g} ms stand in the access "
+            f"point. At a rate of {STILL_RATE} nothing stands there, and eta is {still[0]} among "
+            f"downloads, {still[1]} among uploads; their ACKs wait for a second segment of the "
+            f"six, and with an ACK for each it is {still[2]}"
         ),
         "hotspot-9": (
             f"six downloads against one: losing {loss * 100} % of the segments costs little, since "
@@ -114,25 +112,19 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw eta with and without the bottleneck over the sweep of each figure."""
-    from lasthop.plot.study import Curve, Panel, Stated, sweep_figure
-
-    panels = []
-    for figure in ("fig05", "fig06", "fig09"):
-        curves = [
-            Curve(
-                CONNECTIONS,
-                [cell.fairness(runs[f"{kind}-{figure}-{x}"]) for x in CONNECTIONS],
-                label,
-                hollow,
-            )
-            for kind, label, hollow in (("without", "without", True), ("with", "with VSB", False))
-        ]
-        stated = Stated.value(CONNECTIONS, [1.0] * len(CONNECTIONS))
-        panels.append(Panel("η₁₂", curves, stated, TITLES[figure]))
-    return sweep_figure("connections of station 1, X", panels)
-
+PICTURE = picture(
+    "connections of station 1, X",
+    [
+        Panel(
+            "η₁₂",
+            WITHOUT[figure].lines("without", "x", cell.fairness, "without")
+            + WITH[figure].lines("with VSB", "x", cell.fairness),
+            TITLES[figure],
+            stated=[(x, 1.0) for x in CONNECTIONS],
+        )
+        for figure in ("fig05", "fig06", "fig09")
+    ],
+)
 
 EACH = cell.scenario(
     "uploads, window 6 and an ACK for each segment, against 42",
@@ -152,21 +144,16 @@ STUDY = Study(
     name="vsb",
     title="Figures 5 to 11 with the virtual shared bottleneck",
     points={
-        f"{kind}-{figure}-{x}": tree if kind == "without" else {**tree, "vsb": dict(VSB)}
-        for kind in ("with", "without")
-        for figure, sweep in SWEEPS.items()
-        for x, tree in sweep.items()
-        if kind == "with" or figure in MEASURED
-    }
-    | {
-        "still-download": {**SWEEPS["fig08"]["6"], "vsb": {"rate": STILL_RATE}},
-        "still-upload": {**SWEEPS["fig11"]["6"], "vsb": {"rate": STILL_RATE}},
+        **{name: tree for sweep in WITH.values() for name, tree in sweep.points().items()},
+        **{name: tree for sweep in WITHOUT.values() for name, tree in sweep.points().items()},
+        "still-download": {**SWEEPS["fig08"].scenario(x=6), "vsb": {"rate": STILL_RATE}},
+        "still-upload": {**SWEEPS["fig11"].scenario(x=6), "vsb": {"rate": STILL_RATE}},
         "still-each": {**EACH, "vsb": {"rate": STILL_RATE}},
         "lossless": buffered(LOSSLESS_QUEUE),
         "short-without": buffered(SHORT_QUEUE),
         "short-with": {**buffered(SHORT_QUEUE), "vsb": dict(VSB)},
     },
     measure=measure,
-    draw=draw,
+    draw=PICTURE.draw,
     findings=findings,
 )

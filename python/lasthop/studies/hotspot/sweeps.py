@@ -1,10 +1,11 @@
 """The sweeps that figures 5 to 11 are made of: station 1 varies, four others stay as they are."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from lasthop.studies.hotspot import cell
-from lasthop.studies.study import Quantity, Run, Runs
+from lasthop.studies.picture import Abscissa, Panel, Picture
+from lasthop.studies.sweep import Sweep
 
 CONNECTIONS = (1, 2, 3, 4, 5, 6)
 """Connections of station 1, figures 5, 6, 7, 9 and 10."""
@@ -18,10 +19,11 @@ SLOW = "2 Mbps"
 LOSSLESS_QUEUE = 400
 """Buffer of the access point that holds every window: nothing is lost. [packets]"""
 
-Points = Mapping[str, Mapping[str, Any]]
+FAST = "11 Mbps"
+"""Physical rate of every other station."""
 
 
-def connections(first: str, others: str, *, rate: str = "11 Mbps") -> Points:
+def connections(first: str, others: str, *, rate: str = FAST, name: str = "{x}") -> Sweep:
     """Return X connections of station 1 against one of each other, X = 1..6.
 
     Parameters
@@ -30,35 +32,38 @@ def connections(first: str, others: str, *, rate: str = "11 Mbps") -> Points:
         Their direction, ``upload`` or ``download``.
     rate : str
         Physical rate of station 1.
+    name : str
+        Names of the points.
     """
-    ending = "" if rate == "11 Mbps" else f", station 1 at {rate}"
-    return {
-        str(x): cell.scenario(
+    ending = "" if rate == FAST else f", station 1 at {rate}"
+    return Sweep(
+        name,
+        lambda x: cell.scenario(
             f"{x} x {first} against {others}{ending}", {first: x, "rate": rate}, {others: 1}
-        )
-        for x in CONNECTIONS
-    }
+        ),
+        {"x": CONNECTIONS},
+    )
 
 
-def windows(direction: str) -> Points:
+def windows(direction: str) -> Sweep:
     """Return one connection of each station, station 1's with windows from 6 to 42 packets."""
-    return {
-        str(w): cell.scenario(
-            f"{direction}s, window {w} against {cell.WINDOW}",
-            {direction: 1, "tcp": {"window": w}},
+    return Sweep(
+        "{x}",
+        lambda x: cell.scenario(
+            f"{direction}s, window {x} against {cell.WINDOW}",
+            {direction: 1, "tcp": {"window": x}},
             {direction: 1},
-        )
-        for w in WINDOWS
-    }
+        ),
+        {"x": WINDOWS},
+    )
 
 
-def read(
-    runs: Runs, xs: Sequence[int], quantity: Callable[[Run], Quantity], prefix: str = ""
-) -> list[Quantity]:
-    """Return a quantity at each point of a sweep."""
-    return [quantity(runs[f"{prefix}{x}"]) for x in xs]
-
-
-def named(name: str, xs: Sequence[int], quantities: Sequence[Quantity]) -> dict[str, Quantity]:
-    """Return quantities under the names ``NAME_X``."""
-    return {f"{name}_{x}": quantity for x, quantity in zip(xs, quantities, strict=True)}
+def picture(
+    label: str,
+    panels: Sequence[Panel],
+    places: Callable[[Any], float] = float,
+    *,
+    panel_mm: float = 50.0,
+) -> Picture:
+    """Return a picture of what the paper's test-bed showed."""
+    return Picture(Abscissa(label, places), panels, panel_mm, beside_paper=True)

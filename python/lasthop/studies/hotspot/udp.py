@@ -18,7 +18,7 @@ SENDERS = 3
 """Stations with too many datagrams."""
 
 SENT = "4 Mbps"
-"""By each of them: more than it gets, but an answer to a ping finds a place now and then."""
+"""Rate of each of them: more than it gets, but an answer to a ping finds a place now and then."""
 
 KINDS = ("estimated", "plain", "none")
 """The extended estimator, the plain one, no bottleneck at all."""

@@ -12,7 +12,7 @@ from lasthop.studies.red import (
     swings,
     threshold,
 )
-from lasthop.studies.red.router import study
+from lasthop.studies.red.experiment import study
 from lasthop.studies.study import Study
 
 THEORY: tuple[Study, ...] = (
@@ -23,22 +23,22 @@ THEORY: tuple[Study, ...] = (
     fig20.STUDY,
     threshold.STUDY,
 )
-"""Those of the fluid models."""
+"""Studies of the fluid models."""
 
 PACKETS: tuple[Study, ...] = (
     *(
-        study(partial(make, mixed=mixed))
+        study(partial(experiment, mixed=mixed))
         for mixed in (False, True)
-        for make in (swings.over_rtt, swings.two_groups, swings.averaging, swings.thresholds)
+        for experiment in (swings.OverRtt, swings.TwoGroups, swings.Averaging, swings.Thresholds)
     ),
-    study(policies.fig15),
-    study(policies.fig17),
+    study(policies.Queues),
+    study(partial(policies.ParkingLot, mixed=True)),
     *(
-        study(partial(policies.costs, lot=lot, mixed=mixed))
+        study(partial(policies.Costs, lot=lot, mixed=mixed))
         for lot in (False, True)
         for mixed in (False, True)
     ),
 )
-"""Those of simulated packets."""
+"""Studies of simulated packets."""
 
 STUDIES: tuple[Study, ...] = THEORY + PACKETS

@@ -1,7 +1,11 @@
 """What the figures of the analysis share: cases, Hopf points, and points on the Hopf condition."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
+
+from lasthop.studies.study import Quantity
+from lasthop.studies.theory import theory
 
 if TYPE_CHECKING:
     from lasthop.stability import HopfPoint
@@ -31,6 +35,24 @@ def critical_delay(model: str, **values: float) -> "HopfPoint":
 def critical_alpha(model: str, **values: float) -> float:
     """Return Compound's growth at the Hopf condition."""
     return critical(model, "alpha", 0.01, 1.0, **values).value
+
+
+def delays(model: str, name: str, parameter: str, values: Sequence[int]) -> dict[str, Quantity]:
+    """Return critical round-trip times over a parameter, by names that begin so. [s]"""
+    return {
+        f"{name}_{value}": theory(critical_delay(model, **{parameter: float(value)}).value)
+        for value in values
+    }
+
+
+def over_threshold(model: str, rtt: float) -> dict[str, Quantity]:
+    """Return alpha on the Hopf condition at both ends of the threshold, and how much it changes."""
+    low, high = (critical_alpha(model, rtt=rtt, min_th=b) for b in (LOW_TH, HIGH_TH))
+    return {
+        "alpha_threshold_low": theory(low),
+        "alpha_threshold_high": theory(high),
+        "alpha_change": theory(abs(high / low - 1.0)),
+    }
 
 
 def alpha_side(model: str, **values: float) -> str:

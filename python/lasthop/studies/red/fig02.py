@@ -6,8 +6,9 @@ from lasthop.studies.red.curves import (
     CAPACITIES,
     HIGH_TH,
     LOW_TH,
-    critical_alpha,
     critical_delay,
+    delays,
+    over_threshold,
     trade_off,
 )
 from lasthop.studies.study import Quantity, Runs, Study
@@ -23,24 +24,19 @@ DELAY = 0.0848
 """Round-trip time of figure 2c, of the point of figure 2a at C = 100. [s]"""
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
+def measure(_: Runs) -> dict[str, Quantity]:
     """Return critical round-trip times and the ends of the curve in alpha and threshold."""
-    del runs
-    delays = {f"hopf_delay_{c}": critical_delay("red", capacity=float(c)) for c in CAPACITIES}
     point = critical_delay("red", gamma=GAMMA)
-    low, high = (critical_alpha("red", rtt=DELAY, min_th=b) for b in (LOW_TH, HIGH_TH))
-    return {name: theory(each.value) for name, each in delays.items()} | {
+    return {
+        **delays("red", "hopf_delay", "capacity", CAPACITIES),
         "hopf_delay_gamma": theory(point.value),
         "window_gamma": theory(point.case.equilibrium[0]),
-        "alpha_threshold_low": theory(low),
-        "alpha_threshold_high": theory(high),
-        "alpha_change": theory(abs(high / low - 1.0)),
+        **over_threshold("red", DELAY),
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def findings(_: Runs) -> dict[str, str]:
     """Return what the charts do not show: kind of the bifurcation, direction of the trade-off."""
-    del runs
     from lasthop.stability import normal_form
 
     forms = {g: normal_form(critical_delay("red", gamma=g)) for g in (1e-4, GAMMA)}
@@ -49,7 +45,8 @@ def findings(runs: Runs) -> dict[str, str]:
         f"{form.mu2_of('kappa'):.3g}"
         for g, form in forms.items()
     ]
-    pipe = 100.0 * critical_delay("red").value
+    point = critical_delay("red")
+    pipe = point.case.values["capacity"] * point.value
     return {
         "red-1": f"C tau at the Hopf point is {pipe:.4f} packets at every C; {kinds[0]}",
         "red-2": kinds[1],
@@ -57,9 +54,8 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
+def draw(_: Runs) -> "Figure":
     """Draw the three charts."""
-    del runs
     from lasthop.plot.stability import chart_panels
     from lasthop.stability import Axis, Case, chart
 

@@ -31,15 +31,13 @@ def motion(gamma: float) -> "Trajectory":
     return integrate(Case.of("red", gamma=gamma, rtt=DELAY), UNTIL)
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
+def measure(_: Runs) -> dict[str, Quantity]:
     """Return half the swing of the window late in the motion."""
-    del runs
     return {f"amplitude_{g}".replace(".", "_"): theory(motion(g).swing(LATE)) for g in GAMMAS}
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def findings(_: Runs) -> dict[str, str]:
     """Return the period of the cycle."""
-    del runs
     cycling = motion(GAMMAS[1])
     return {
         "red-2": f"gamma {GAMMAS[1]}: window ± {cycling.swing(LATE):.2f} packets, "
@@ -47,9 +45,8 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
+def draw(_: Runs) -> "Figure":
     """Draw the window against itself a round-trip time earlier."""
-    del runs
     from lasthop.plot.stability import portraits
 
     return portraits([motion(g) for g in GAMMAS], [f"γ = {g}" for g in GAMMAS], until=300.0)

@@ -6,12 +6,12 @@ from lasthop.studies.red.curves import (
     CAPACITIES,
     HIGH_TH,
     LOW_TH,
-    critical_alpha,
     critical_delay,
+    delays,
+    over_threshold,
     trade_off,
 )
 from lasthop.studies.study import Quantity, Runs, Study
-from lasthop.studies.theory import theory
 
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
@@ -23,36 +23,26 @@ THRESHOLDS = (20, 50, 80)
 """Lower thresholds at which the claims are read. [packets]"""
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
+def measure(_: Runs) -> dict[str, Quantity]:
     """Return critical round-trip times and the ends of the curve in alpha and threshold."""
-    del runs
-    low, high = (critical_alpha("red-instant", rtt=DELAY, min_th=b) for b in (LOW_TH, HIGH_TH))
-    delays = {
-        f"hopf_delay_{c}": critical_delay("red-instant", capacity=float(c)) for c in CAPACITIES
-    } | {
-        f"hopf_delay_threshold_{b}": critical_delay("red-instant", min_th=float(b))
-        for b in THRESHOLDS
-    }
-    return {name: theory(each.value) for name, each in delays.items()} | {
-        "alpha_threshold_low": theory(low),
-        "alpha_threshold_high": theory(high),
-        "alpha_change": theory(abs(high / low - 1.0)),
+    return {
+        **delays("red-instant", "hopf_delay", "capacity", CAPACITIES),
+        **delays("red-instant", "hopf_delay_threshold", "min_th", THRESHOLDS),
+        **over_threshold("red-instant", DELAY),
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def findings(_: Runs) -> dict[str, str]:
     """Return the direction of the trade-off and the round-trip time that 0.273 s stands for."""
-    del runs
     exact = critical_delay("red-instant").value
     return {
         "red-3": f"figure 4c: {trade_off('red-instant', DELAY)}",
-        "red-4": f"the 0.273 s of figure 4c are {exact:.4f} s exactly computed",
+        "red-4": f"the {DELAY} s of figure 4c are {exact:.4f} s exactly computed",
     }
 
 
-def draw(runs: Runs) -> "Figure":
+def draw(_: Runs) -> "Figure":
     """Draw the three charts."""
-    del runs
     from lasthop.plot.stability import chart_panels
     from lasthop.stability import Axis, Case, chart
 

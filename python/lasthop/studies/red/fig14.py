@@ -57,9 +57,8 @@ def cycles() -> "Branch":
     return branch(critical("threshold", "q_th", 5.0, 100.0), LOW, HIGH, cycles=20)
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
+def measure(_: Runs) -> dict[str, Quantity]:
     """Return the first unstable threshold, cycles beyond it, and both conditions."""
-    del runs
     from lasthop.stability import Case
 
     point = critical("threshold", "q_th", 5.0, 100.0)
@@ -72,9 +71,8 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return values | {f"amplitude_{q}": theory(swing(float(q))) for q in CYCLES}
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def findings(_: Runs) -> dict[str, str]:
     """Return the exact Hopf value, and what the bifurcation is."""
-    del runs
     from lasthop.stability import normal_form
 
     point = critical("threshold", "q_th", 5.0, 100.0)
@@ -85,9 +83,8 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
+def draw(_: Runs) -> "Figure":
     """Draw the chart with condition (43), and the bifurcation diagram."""
-    del runs
     import numpy as np
 
     from lasthop.plot.stability import threshold_figure

@@ -15,7 +15,10 @@ THRESHOLDS = tuple(float(b) for b in range(50, 151, 10))
 """Lower thresholds along figures 4b and 4c. [packets]"""
 
 ALPHAS = (0.05, 0.07, 0.1, 0.125, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.326)
-"""Compound's growth, from a stealthy to the value that makes 0.7751 s critical. [-]"""
+"""Values of Compound's growth, up to the one that makes the 0.7751 s of appendix B critical. [-]"""
+
+PAPER_DELAY = 0.7751
+"""Round-trip time of the Hopf point in appendix B. [s]"""
 
 DELAY = 0.273
 """Round-trip time of figure 4c. [s]"""
@@ -45,9 +48,8 @@ def cycles() -> "Branch":
     return branch(critical_delay("red-instant"), 0.2, 0.4, cycles=30)
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
+def measure(_: Runs) -> dict[str, Quantity]:
     """Return mu2 and beta2 at kappa_c, and the smallest mu2 along the curves of figure 4."""
-    del runs
     here = form()
     along = [form(min_th=b).mu2_of("kappa") for b in THRESHOLDS]
     along += [form_in_alpha(b).mu2_of("kappa") for b in THRESHOLDS]
@@ -58,9 +60,8 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def findings(_: Runs) -> dict[str, str]:
     """Return where the statement ends."""
-    del runs
     large = form(alpha=ALPHAS[-1])
     branch = cycles()
     kind = "super" if large.supercritical else "sub"
@@ -69,17 +70,16 @@ def findings(runs: Runs) -> dict[str, str]:
     return {
         "red-6": (
             f"at the default parameters the Hopf point is {branch.form.point.value:.5f} s, not the "
-            f"0.7751 s of appendix B, which alpha = {ALPHAS[-1]} makes critical, there "
-            f"{kind}-critical (mu2 of kappa {large.mu2_of('kappa'):.3g}); at its own tau it is "
-            f"sub-critical for alpha from {min(turns):g} on; the branch of stable "
+            f"{PAPER_DELAY} s of appendix B; alpha = {ALPHAS[-1]} makes {large.point.value:.4f} s "
+            f"critical, there {kind}-critical (mu2 of kappa {large.mu2_of('kappa'):.3g}); at its "
+            f"own tau it is sub-critical for alpha from {min(turns):g} on; the branch of stable "
             f"cycles turns back at tau = {turned} s, so beyond it the motion jumps"
         )
     }
 
 
-def draw(runs: Runs) -> "Figure":
+def draw(_: Runs) -> "Figure":
     """Draw mu2 along the Hopf curve over alpha, and the folding branch of cycles."""
-    del runs
     from lasthop.plot.stability import kind_figure
 
     return kind_figure(ALPHAS, [form(alpha=a).mu2_of("kappa") for a in ALPHAS], cycles())

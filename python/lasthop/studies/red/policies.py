@@ -5,329 +5,343 @@ completion times.
 The threshold policy is a drop-tail queue of 15 packets: RED is compared with a small buffer.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from lasthop.studies.picture import Panel, Picture
 from lasthop.studies.red import router
-from lasthop.studies.red.router import POLICIES, Effort
-from lasthop.studies.study import Quantity, Run, Runs, Study, largest
+from lasthop.studies.red.experiment import OVER_RTT, Experiment
+from lasthop.studies.red.router import POLICIES
+from lasthop.studies.study import Quantity, Run, Runs, largest, listed
+from lasthop.studies.sweep import Reading, Sweep
 
-if TYPE_CHECKING:
-    from lasthop.plot.family import FamilyPanel, Member
-    from lasthop.plot.figure import Figure
-
-LABELS: Mapping[str, str] = {"red": "RED 8/15", "threshold": "threshold 15"}
+WORDS: Mapping[str, str] = {"red": "RED 8/15", "threshold": "threshold 15"}
 
 LOT = ("bottleneck-1", "bottleneck-2")
 """The queues of the parking lot."""
 
-ENDS = (10, 200)
+ENDS = [10, 200]
 """Round-trip times of the paper's traces. [ms]"""
+
+ENDS_STATED = " and ".join(map(str, ENDS))
 
 LOCKED_RTTS = (10, 100, 200)
 """Round-trip times at which flows with equal access rates are shown. [ms]"""
 
-COARSE_S = 0.5
-"""Width of wider bins for the least utilisation. [s]"""
+FINE_S, COARSE_S = 0.1, 0.5
+"""Widths of the bins for the least utilisation. [s]"""
 
-Scenario = Callable[..., dict[str, Any]]
-
-
-def fig15(effort: Effort) -> Study:
-    """Return figure 15: queue and utilisation at 10 and 200 ms."""
-    at_200 = {**POLICIES, "red500": router.red(8, 15, packet="500 B")}
-
-    def measure(runs: Runs) -> dict[str, Quantity]:
-        values: dict[str, Quantity] = {}
-        for name in POLICIES:
-            for rtt in effort.rtts:
-                run = runs[f"{name}-{rtt}"]
-                values[f"utilisation_{name}_{rtt}"] = router.utilisation(run)
-                values[f"utilisation_min_{name}_{rtt}"] = router.least_utilisation(run)
-            longest = [router.queue_max(runs[f"{name}-{rtt}"]) for rtt in ENDS]
-            values[f"queue_max_{name}"] = largest(longest)
-        return values
-
-    def findings(runs: Runs) -> dict[str, str]:
-        def least(bin_s: float) -> str:
-            each = [runs[f"{name}-200-bin-{bin_s:g}"] for name in ("threshold", "red", "red500")]
-            return ", ".join(str(router.least_utilisation(run)) for run in each)
-
-        red, small = (runs[f"{name}-200"] for name in POLICIES)
-        fair, locked, random = (
-            runs[name] for name in ("threshold-10", "equal-threshold-10", "equal-red-10")
-        )
-        return {
-            "red-14": (
-                "least utilisation at 200 ms with the threshold, with RED, and with RED that takes "
-                f"500 bytes for the mean packet as ns-2 does: {least(0.1)} over 0.1 s, "
-                f"{least(COARSE_S)} over {COARSE_S:g} s; windows correlate by "
-                f"{router.synchrony(small)} with the threshold and {router.synchrony(red)} with "
-                "RED. With equal access rates packets arrive in lock step, and the same flows are "
-                f"lost at the threshold again and again: at 10 ms {router.starved(locked)} of "
-                f"{router.FLOWS} flows starve and Jain's index is {router.fairness(locked)}, with "
-                f"rates spread over 1 %, as everywhere else, {router.starved(fair)} and "
-                f"{router.fairness(fair)}; RED, which drops at random, has "
-                f"{router.fairness(random)} with equal rates"
-            )
-        }
-
-    def draw(runs: Runs) -> "Figure":
-        from lasthop.plot.family import FamilyPanel, Member
-
-        rates = [
-            Member(
-                LABELS["threshold"],
-                LOCKED_RTTS,
-                [router.fairness(runs[f"{prefix}threshold-{rtt}"]) for rtt in LOCKED_RTTS],
-                variant,
-            )
-            for prefix, variant in {"": "", "equal-": "equal access rates"}.items()
-        ]
-        return _draw(
-            [
-                *_panels(effort, runs, {"utilisation": router.utilisation, **_LEAST_AND_LONGEST}),
-                FamilyPanel("Jain's index\nof goodputs", rates, from_zero=False),
-            ]
-        )
-
-    def point(rtt: int, queue: router.Tree, **options: Any) -> dict[str, Any]:
-        return router.dumbbell(rtt, queue, effort=effort, **options)
-
-    points = _points(effort, _more_at_the_ends(effort, point))
-    points |= {
-        f"equal-threshold-{rtt}": point(rtt, POLICIES["threshold"], spread=0.0)
-        for rtt in LOCKED_RTTS
-    }
-    points["equal-red-10"] = point(10, POLICIES["red"], spread=0.0)
-    points |= {
-        f"{name}-200-bin-{bin_s:g}": point(200, queue, bin_s=bin_s, replications=effort.close)
-        for name, queue in at_200.items()
-        for bin_s in (0.1, COARSE_S)
-    }
-    return Study(
-        subject="red",
-        name="fig15",
-        title="Figure 15: RED 8/15 and a threshold of 15 packets",
-        points=points,
-        measure=measure,
-        findings=findings,
-        draw=draw,
-    )
-
-
-def fig17(effort: Effort) -> Study:
-    """Return figure 17: queues in the parking lot under mixed traffic."""
-
-    def longest(runs: Runs, name: str) -> Quantity:
-        ends = [runs[f"{name}-{rtt}"] for rtt in ENDS]
-        return largest([router.queue_max(run, link) for run in ends for link in LOT])
-
-    def findings(runs: Runs) -> dict[str, str]:
-        def red(suffix: str) -> str:
-            each = [
-                largest([router.queue_max(runs[f"red-{rtt}{suffix}"], link) for link in LOT])
-                for rtt in ENDS
-            ]
-            return " and ".join(map(str, each))
-
-        return {
-            "red-17": (
-                f"RED's longest queue in {router.READ_S} s is {red('')} packets at 10 and 200 ms, "
-                f"and {red('-without-web')} without the bursts of web traffic"
-            )
-        }
-
-    def of(link: str) -> Callable[[Run], Quantity]:
-        return lambda run: router.queue_max(run, link)
-
-    points = _points(effort, _lot(effort, mixed=True))
-    for rtt in ENDS:
-        tree = router.parking_lot(rtt, POLICIES["red"], effort=effort, mixed=True)
-        flows = {name: flow for name, flow in tree["flow"].items() if "web" not in flow}
-        points[f"red-{rtt}-without-web"] = {**tree, "flow": flows}
-    return Study(
-        subject="red",
-        name="fig17",
-        title="Figure 17: a parking lot with mixed traffic",
-        points=points,
-        measure=lambda runs: {f"queue_max_{name}": longest(runs, name) for name in POLICIES},
-        findings=findings,
-        draw=lambda runs: _draw(
-            _panels(effort, runs, {f"longest queue\n{link} [packets]": of(link) for link in LOT})
-        ),
-    )
-
-
-def costs(effort: Effort, *, lot: bool, mixed: bool) -> Study:
-    """Return figure 18, one router, or 19, the lot: delay, loss, throughput and completion."""
-    links = LOT if lot else (router.BOTTLENECK,)
-    megabytes = effort.megabytes if lot or mixed else effort.megabytes_long
-
-    def delay(run: Run) -> Quantity:
-        return router.delay_ms(run, links)
-
-    def loss(run: Run) -> Quantity:
-        return router.loss(run, links)
-
-    def throughput(run: Run) -> Quantity:
-        return router.throughput(run, links)
-
-    def measure(runs: Runs) -> dict[str, Quantity]:
-        values: dict[str, Quantity] = {}
-        for rtt in effort.rtts:
-            for name in POLICIES:
-                run, finite = runs[f"{name}-{rtt}"], runs[f"finite-{name}-{rtt}"]
-                values[f"delay_{name}_{rtt}"] = delay(run)
-                values[f"loss_{name}_{rtt}"] = loss(run)
-                values[f"completion_{name}_{rtt}"] = router.completion(finite)
-            if not lot:  # where the policies have as many replications
-                ratio = throughput(runs[f"threshold-{rtt}"]) / throughput(runs[f"red-{rtt}"])
-                values[f"throughput_ratio_{rtt}"] = ratio
-            gain = values[f"completion_red_{rtt}"] - values[f"completion_threshold_{rtt}"]
-            comparable = 1.0 if megabytes == PAPERS_MEGABYTES else np.nan
-            values[f"completion_gain_{rtt}"] = gain * comparable
-        return values
-
-    def findings(runs: Runs) -> dict[str, str]:
-        def compared(quantity: Callable[[Run], Quantity], prefix: str = "") -> str:
-            pairs = [[quantity(runs[f"{prefix}{name}-{rtt}"]) for name in POLICIES] for rtt in ENDS]
-            return "; ".join(f"{a} and {b}" for a, b in pairs)
-
-        text = (
-            f"RED and threshold at 10 and at 200 ms: throughput {compared(throughput)} Mb/s, delay "
-            f"{compared(delay)} ms, loss {compared(loss)}"
-        )
-        if mixed:
-            return {}
-        times = f"mean completion times: {compared(router.completion, 'finite-')} s"
-        if lot:
-            classes = "; ".join(
-                f"{words} {compared(partial(router.completion, start=start), 'finite-')} s"
-                for start, words in {"through": "through both", "first": "through one"}.items()
-            )
-            return {
-                "red-17": f"{text}; {times}, of flows {classes}: the threshold is kinder to the "
-                "longer way, at the cost of the other two thirds of the flows"
-            }
-        text += ": throughputs part where RED's queue swings and empties"
-        return {"red-15": text, "red-16": times}
-
-    def draw(runs: Runs) -> "Figure":
-        from lasthop.plot.family import FamilyPanel
-
-        return _draw(
-            [
-                *_panels(effort, runs, {"queueing\ndelay [ms]": delay, "loss": loss}, zero=True),
-                *_panels(effort, runs, {"throughput [Mb/s]": throughput}),
-                FamilyPanel(
-                    f"completion of\n{megabytes} MB [s]",
-                    _members(effort, runs, router.completion, "finite-"),
-                    from_zero=False,
-                ),
-            ]
-        )
-
-    number = 19 if lot else 18
-    where = "a parking lot" if lot else "one router"
-    scenario = _lot(effort, mixed=mixed) if lot else _one(effort, mixed=mixed)
-
-    def finite(rtt: int, queue: router.Tree) -> dict[str, Any]:
-        place = router.parking_lot if lot else router.dumbbell
-        return place(rtt, queue, effort=effort, mixed=mixed, megabytes=megabytes)
-
-    transfers = _points(effort, finite)
-    return Study(
-        subject="red",
-        name=f"fig{number}" + ("_mixed" if mixed else ""),
-        title=f"Figure {number}: RED and threshold at {where}, "
-        + ("mixed traffic" if mixed else "Compound flows"),
-        points={
-            **_points(effort, scenario),
-            **{f"finite-{name}": tree for name, tree in transfers.items()},
-        },
-        measure=measure,
-        findings=findings,
-        draw=draw,
-    )
-
+NS2_PACKET = "500 B"
+"""Mean length of a packet that ns-2 takes by default."""
 
 PAPERS_MEGABYTES = 500
 """What each flow transfers in the paper, and the only size whose gain is compared with it. [MB]"""
 
 
-def _one(effort: Effort, *, mixed: bool) -> Scenario:
-    def point(rtt: int, queue: router.Tree, **options: Any) -> dict[str, Any]:
-        return router.dumbbell(rtt, queue, effort=effort, mixed=mixed, **options)
+class Policies(Experiment):
+    """Both policies over the round-trip time."""
 
-    return point if mixed else _more_at_the_ends(effort, point)
+    def point(self, policy: str, rtt: int) -> dict[str, Any]:
+        """Return the scenario of a policy at a round-trip time. [ms]"""
+        raise NotImplementedError
 
+    @property
+    def sweep(self) -> Sweep:
+        """Policies and round-trip times."""
+        return self.swept("{policy}-{rtt}", self.point)
 
-def _more_at_the_ends(effort: Effort, point: Scenario) -> Scenario:
-    """More replications where the longest queue and the least utilisation are read."""
-    more = {10: effort.close, 200: effort.least}
-    return lambda rtt, queue: point(rtt, queue, replications=more.get(rtt))
+    def swept(self, name: str, point: Callable[..., dict[str, Any]]) -> Sweep:
+        """Return scenarios of both policies at all round-trip times."""
+        settings = {"policy": tuple(POLICIES), "rtt": self.effort.rtts}
+        return Sweep(name, point, settings, words=WORDS)
 
+    def panel(self, y_label: str, reading: Reading, *, from_zero: bool = False) -> Panel:
+        """Return a quantity of both policies over the round-trip time."""
+        return Panel(y_label, self.sweep.lines("{policy}", "rtt", reading), from_zero=from_zero)
 
-def _lot(effort: Effort, *, mixed: bool) -> Scenario:
-    """More replications with RED and mixed traffic at the ends, whose longest queue is read."""
+    def where_extremes_are_read(self, policy: str, rtt: int) -> dict[str, Any]:
+        """Return one router, with more replications where extremes are compared."""
+        more = {10: self.effort.close, 200: self.effort.least}
+        return self.dumbbell(rtt, POLICIES[policy], replications=more.get(rtt))
 
-    def point(rtt: int, queue: router.Tree) -> dict[str, Any]:
-        replications = effort.close if mixed and rtt in ENDS and "red" in queue else None
-        return router.parking_lot(rtt, queue, effort=effort, mixed=mixed, replications=replications)
-
-    return point
-
-
-_LEAST_AND_LONGEST: Mapping[str, Callable[[Run], Quantity]] = {
-    "least utilisation\nin 0.1 s": router.least_utilisation,
-    "longest queue\n[packets]": router.queue_max,
-}
-
-
-def _points(effort: Effort, scenario: Scenario) -> dict[str, dict[str, Any]]:
-    return {
-        f"{name}-{rtt}": scenario(rtt, queue)
-        for name, queue in POLICIES.items()
-        for rtt in effort.rtts
-    }
+    def where_red_is_longest(self, policy: str, rtt: int) -> dict[str, Any]:
+        """Return the parking lot, with more replications where RED's longest queue is read."""
+        close = self.mixed and rtt in ENDS and policy == "red"
+        replications = self.effort.close if close else None
+        return self.parking_lot(rtt, POLICIES[policy], replications=replications)
 
 
-def _members(
-    effort: Effort, runs: Runs, quantity: Callable[[Run], Quantity], prefix: str = ""
-) -> "list[Member]":
-    """Return both policies over the round-trip time."""
-    from lasthop.plot.family import Member
+class Queues(Policies):
+    """Figure 15: queue and utilisation at 10 and 200 ms."""
 
-    return [
-        Member(
-            LABELS[name],
-            effort.rtts,
-            [quantity(runs[f"{prefix}{name}-{rtt}"]) for rtt in effort.rtts],
+    name = "fig15"
+    title = "Figure 15: RED 8/15 and a threshold of 15 packets"
+    point = Policies.where_extremes_are_read
+
+    @property
+    def locked(self) -> Sweep:
+        """Equal access rates, with the threshold."""
+        return Sweep(
+            "equal-threshold-{rtt}",
+            lambda rtt: self.dumbbell(rtt, POLICIES["threshold"], spread=0.0),
+            {"rtt": LOCKED_RTTS},
         )
-        for name in POLICIES
-    ]
+
+    @property
+    def binned(self) -> Sweep:
+        """Wider and narrower bins at the longest round-trip time, with ns-2's packet too."""
+        queues = {**POLICIES, "red500": router.red(8, 15, packet=NS2_PACKET)}
+        return Sweep(
+            "{queue}-200-bin-{bin_s}",
+            lambda queue, bin_s: self.dumbbell(
+                200, queues[queue], bin_s=bin_s, replications=self.effort.close
+            ),
+            {"queue": ("threshold", "red", "red500"), "bin_s": (FINE_S, COARSE_S)},
+        )
+
+    def points(self) -> dict[str, router.Tree]:
+        """Return the sweeps, and RED with equal access rates."""
+        return {
+            **self.sweep.points(),
+            **self.locked.points(),
+            "equal-red-10": self.dumbbell(10, POLICIES["red"], spread=0.0),
+            **self.binned.points(),
+        }
+
+    def measure(self, runs: Runs) -> dict[str, Quantity]:
+        """Return utilisations over the round-trip time, and the longest queues."""
+        table = {
+            "utilisation_{policy}_{rtt}": router.utilisation,
+            "utilisation_min_{policy}_{rtt}": router.least_utilisation,
+        }
+        values = self.sweep.values(runs, table)
+        for policy in POLICIES:
+            ends = self.sweep.at(policy=policy, rtt=ENDS)
+            values[f"queue_max_{policy}"] = largest(ends.read(runs, router.queue_max))
+        return values
+
+    def findings(self, runs: Runs) -> dict[str, str]:
+        """Return what hangs on bins and mean packet, and what equal access rates do."""
+        fine, coarse = (
+            listed(self.binned.at(bin_s=bin_s).read(runs, router.least_utilisation))
+            for bin_s in (FINE_S, COARSE_S)
+        )
+        red, small = (router.synchrony(runs[f"{name}-200"]) for name in POLICIES)
+        fair, locked, random = (
+            runs[name] for name in ("threshold-10", "equal-threshold-10", "equal-red-10")
+        )
+        return {
+            "red-14": (
+                "least utilisation at 200 ms with the threshold, with RED, and with RED that "
+                f"takes {NS2_PACKET} for the mean packet as ns-2 does: {fine} over {FINE_S:g} s, "
+                f"{coarse} over {COARSE_S:g} s; windows correlate by {small} with the threshold "
+                f"and {red} with RED. With equal access rates packets arrive in lock step, and the "
+                "same flows are lost at the threshold again and again: at 10 ms "
+                f"{router.starved(locked)} of {router.FLOWS} flows starve and Jain's index is "
+                f"{router.fairness(locked)}, with rates spread over "
+                f"{100 * router.HOST['access_spread']:g} %, as everywhere else, "
+                f"{router.starved(fair)} and {router.fairness(fair)}; RED, which drops at random, "
+                f"has {router.fairness(random)} with equal rates"
+            )
+        }
+
+    def picture(self) -> Picture:
+        """Return utilisation, longest queue and, with equal access rates, fairness."""
+        label = WORDS["threshold"]
+        spread = self.sweep.at(policy="threshold", rtt=LOCKED_RTTS)
+        rates = spread.lines(label, "rtt", router.fairness) + self.locked.lines(
+            label, "rtt", router.fairness, "equal access rates"
+        )
+        return Picture(
+            OVER_RTT,
+            [
+                self.panel("utilisation", router.utilisation),
+                self.panel(f"least utilisation\nin {FINE_S:g} s", router.least_utilisation),
+                self.panel("longest queue\n[packets]", router.queue_max),
+                Panel("Jain's index\nof goodputs", rates, from_zero=False),
+            ],
+            panel_mm=38.0,
+        )
 
 
-def _panels(
-    effort: Effort,
-    runs: Runs,
-    quantities: Mapping[str, Callable[[Run], Quantity]],
-    *,
-    zero: bool = False,
-) -> "list[FamilyPanel]":
-    from lasthop.plot.family import FamilyPanel
+class ParkingLot(Policies):
+    """Figure 17: queues in the parking lot under mixed traffic."""
 
-    return [
-        FamilyPanel(label, _members(effort, runs, quantity), from_zero=zero)
-        for label, quantity in quantities.items()
-    ]
+    name = "fig17"
+    title = "Figure 17: a parking lot with mixed traffic"
+    point = Policies.where_red_is_longest
+
+    @property
+    def calm(self) -> Sweep:
+        """RED without web traffic."""
+        return Sweep("red-{rtt}-without-web", self.without_web, {"rtt": ENDS})
+
+    def without_web(self, rtt: int) -> dict[str, Any]:
+        """Return RED without the bursts of web traffic."""
+        tree = self.parking_lot(rtt, POLICIES["red"])
+        flows = {name: flow for name, flow in tree["flow"].items() if "web" not in flow}
+        return {**tree, "flow": flows}
+
+    def points(self) -> dict[str, router.Tree]:
+        """Return the sweep, and RED without web traffic."""
+        return {**self.sweep.points(), **self.calm.points()}
+
+    def measure(self, runs: Runs) -> dict[str, Quantity]:
+        """Return each policy's longest queue of all."""
+        ends = {policy: self.sweep.at(policy=policy, rtt=ENDS).runs(runs) for policy in POLICIES}
+        return {
+            f"queue_max_{policy}": largest(
+                [router.queue_max(run, link) for run in of for link in LOT]
+            )
+            for policy, of in ends.items()
+        }
+
+    def findings(self, runs: Runs) -> dict[str, str]:
+        """Return what the web traffic does to RED's queue."""
+
+        def longest(run: Run) -> Quantity:
+            return largest([router.queue_max(run, link) for link in LOT])
+
+        red, calm = (
+            " and ".join(map(str, sweep.read(runs, longest)))
+            for sweep in (self.sweep.at(policy="red", rtt=ENDS), self.calm)
+        )
+        return {
+            "red-17": (
+                f"RED's longest queue in {router.READ_S} s is {red} packets at {ENDS_STATED} ms, "
+                f"and {calm} without the bursts of web traffic"
+            )
+        }
+
+    def picture(self) -> Picture:
+        """Return the longest queue of either link."""
+        return Picture(
+            OVER_RTT,
+            [
+                self.panel(f"longest queue\n{link} [packets]", partial(router.queue_max, link=link))
+                for link in LOT
+            ],
+            panel_mm=38.0,
+        )
 
 
-def _draw(panels: "Sequence[FamilyPanel]") -> "Figure":
-    from lasthop.plot.family import family_figure
+@dataclass(frozen=True)
+class Costs(Policies):
+    """Figure 18, one router, or 19, the lot: delay, loss, throughput and completion."""
 
-    return family_figure("round-trip time [ms]", panels, panel_mm=38.0)
+    lot: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the study."""
+        return f"fig{19 if self.lot else 18}" + ("_mixed" if self.mixed else "")
+
+    @property
+    def title(self) -> str:
+        """Title of the figure."""
+        number, where = (19, "a parking lot") if self.lot else (18, "one router")
+        traffic = "mixed traffic" if self.mixed else "Compound flows"
+        return f"Figure {number}: RED and threshold at {where}, {traffic}"
+
+    @property
+    def megabytes(self) -> int:
+        """Size of a flow's transfer. [MB]"""
+        effort = self.effort
+        return effort.megabytes if self.lot or self.mixed else effort.megabytes_long
+
+    @property
+    def costs(self) -> dict[str, Reading]:
+        """Delay [ms], loss [-] and throughput [Mb/s] of all links on the way."""
+        links = LOT if self.lot else (router.BOTTLENECK,)
+        return {
+            "delay": partial(router.delay_ms, links=links),
+            "loss": partial(router.loss, links=links),
+            "throughput": partial(router.throughput, links=links),
+        }
+
+    def point(self, policy: str, rtt: int) -> dict[str, Any]:
+        """Return flows without end."""
+        if self.lot:
+            return self.where_red_is_longest(policy, rtt)
+        if self.mixed:
+            return self.dumbbell(rtt, POLICIES[policy])
+        return self.where_extremes_are_read(policy, rtt)
+
+    def transfer(self, policy: str, rtt: int) -> dict[str, Any]:
+        """Return flows that end."""
+        place = self.parking_lot if self.lot else self.dumbbell
+        return place(rtt, POLICIES[policy], megabytes=self.megabytes)
+
+    @property
+    def transfers(self) -> Sweep:
+        """Both policies over the round-trip time, flows that end."""
+        return self.swept("finite-{policy}-{rtt}", self.transfer)
+
+    def points(self) -> dict[str, router.Tree]:
+        """Return flows without end, and flows that end."""
+        return {**self.sweep.points(), **self.transfers.points()}
+
+    def measure(self, runs: Runs) -> dict[str, Quantity]:
+        """Return costs of both policies, and what the threshold gains."""
+        table = {
+            "delay_{policy}_{rtt}": self.costs["delay"],
+            "loss_{policy}_{rtt}": self.costs["loss"],
+        }
+        values = self.sweep.values(runs, table)
+        values |= self.transfers.values(runs, {"completion_{policy}_{rtt}": router.completion})
+        comparable = 1.0 if self.megabytes == PAPERS_MEGABYTES else np.nan
+        for rtt in self.effort.rtts:
+            if not self.lot:  # where the policies have as many replications
+                red, threshold = self.sweep.at(rtt=rtt).read(runs, self.costs["throughput"])
+                values[f"throughput_ratio_{rtt}"] = threshold / red
+            gain = values[f"completion_red_{rtt}"] - values[f"completion_threshold_{rtt}"]
+            values[f"completion_gain_{rtt}"] = gain * comparable
+        return values
+
+    def findings(self, runs: Runs) -> dict[str, str]:
+        """Return all costs at both ends."""
+        if self.mixed:
+            return {}
+
+        def compared(sweep: Sweep, reading: Reading) -> str:
+            each = (sweep.at(rtt=rtt).read(runs, reading) for rtt in ENDS)
+            return "; ".join(f"{red} and {threshold}" for red, threshold in each)
+
+        at = {name: compared(self.sweep, reading) for name, reading in self.costs.items()}
+        text = (
+            f"RED and threshold at {ENDS_STATED} ms: throughput {at['throughput']} Mb/s, delay "
+            f"{at['delay']} ms, loss {at['loss']}"
+        )
+        times = f"mean completion times: {compared(self.transfers, router.completion)} s"
+        if not self.lot:
+            text += ": throughputs part where RED's queue swings and empties"
+            return {"red-15": text, "red-16": times}
+        through, first = (
+            compared(self.transfers, partial(router.completion, start=start))
+            for start in ("through", "first")
+        )
+        return {
+            "red-17": f"{text}; {times}, of flows through both {through} s; through one {first} s: "
+            "the threshold is kinder to the longer way, at the cost of the others"
+        }
+
+    def picture(self) -> Picture:
+        """Return every cost over the round-trip time."""
+        return Picture(
+            OVER_RTT,
+            [
+                self.panel("queueing\ndelay [ms]", self.costs["delay"], from_zero=True),
+                self.panel("loss", self.costs["loss"], from_zero=True),
+                self.panel("throughput [Mb/s]", self.costs["throughput"]),
+                Panel(
+                    f"completion of\n{self.megabytes} MB [s]",
+                    self.transfers.lines("{policy}", "rtt", router.completion),
+                    from_zero=False,
+                ),
+            ],
+            panel_mm=38.0,
+        )

@@ -6,13 +6,13 @@ last 25 s are read. The access rates are spread over 1 %: with equal rates packe
 arrive in lock step, and the order of arrival instead of chance decides who loses one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lasthop.studies.study import Quantity, Run, Study, mean_of
+from lasthop.studies.study import Quantity, Run, mean_of
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Effort:
         vary so much, that five would not do, and of those whose least utilisation is compared with
         the paper's.
     words : str
-        What a title says of it.
+        Words for titles.
     """
 
     rtts: tuple[int, ...]
@@ -55,7 +55,7 @@ FULL = Effort(
     close=20,
     least=40,
 )
-"""As the paper has it, but for the transfers in mixed traffic and in the parking lot."""
+"""Effort of the paper, but for the transfers in mixed traffic and in the parking lot."""
 
 QUICK = Effort(
     (10, 25, 50, 100, 200),
@@ -67,13 +67,7 @@ QUICK = Effort(
     least=4,
     words=" (quick: 4 runs of 125 s, smaller transfers)",
 )
-"""Five round-trip times, a quarter of the time and a part of the data."""
-
-
-def study(make: Callable[[Effort], Study]) -> Study:
-    """Return a study with its quick form."""
-    quick = make(QUICK)
-    return replace(make(FULL), quick=replace(quick, title=quick.title + QUICK.words))
+"""Effort of a quick run: five round-trip times, a quarter of the time and a part of the data."""
 
 
 BUFFER = 2084
@@ -82,10 +76,10 @@ BUFFER = 2084
 FLOWS = 60
 
 READ_S = 25
-"""The end of a run that is read. [s]"""
+"""Length of the end of a run that is read. [s]"""
 
 PACKET = "1500 B"
-"""What RED takes for the mean length of a packet; its automatic weight is 1.2e-4 then. ns-2's own
+"""Mean length of a packet for RED; its automatic weight is 1.2e-4 then. ns-2's own
 default is 500 B, with a weight of 4e-5."""
 
 BOTTLENECK_MBPS = 100
@@ -95,7 +89,7 @@ BOTTLENECK = "bottleneck"
 """Name of the shared link and its queue."""
 
 HOST: Mapping[str, Any] = {"access": "2 Mbps", "access_spread": 0.01, "start_spread": "10 s"}
-"""How a source is attached, and that it starts at random within the first 10 s."""
+"""Attachment of a source, which starts at random within the first 10 s."""
 
 TCP: Mapping[str, Any] = {"congestion": "compound", "window": 10_000, "delayed_ack": False}
 """Compound with its published parameters; a receive window that never limits; immediate ACKs, as
@@ -129,7 +123,7 @@ def threshold(packets: int) -> dict[str, Any]:
 
 
 POLICIES: Mapping[str, Mapping[str, Any]] = {"red": red(8, 15), "threshold": threshold(15)}
-"""The two that sections VI-B and C compare."""
+"""Policies that sections VI-B and C compare."""
 
 
 def dumbbell(
@@ -154,12 +148,12 @@ def dumbbell(
     effort : Effort
         Lengths and replications.
     mixed : bool
-        Section V-B: 27 Compound and 28 CUBIC flows, 8 UDP flows of 1 Mb/s, and 50 web connections
-        a second on Tahoe.
+        Whether the traffic is that of section V-B: 27 Compound and 28 CUBIC flows, 8 UDP flows of 1
+        Mb/s, and 50 web connections a second on Tahoe.
     megabytes : int, optional
-        Each bulk flow is a transfer of so many, and the run is long enough for the last. [MB]
+        Size of the transfer that each bulk flow is; the run is long enough for the last. [MB]
     replications : int, optional
-        Other than those of most points.
+        Number of replications, if not that of most points.
     bin_s : float
         Width of the bins over which the least utilisation is taken. [s]
     spread : float
@@ -249,7 +243,8 @@ def _length(effort: Effort, megabytes: int | None, replications: int | None) -> 
 
 
 LONGEST_S_PER_MB = 12
-"""Enough for the last of sixty transfers, which take 5 s a megabyte at full utilisation. [s/MB]"""
+"""Length of a run with room for the last of sixty transfers, which take 5 s a megabyte at full
+utilisation. [s/MB]"""
 
 
 def _scenario(

@@ -4,16 +4,14 @@ small and large thresholds; of Compound flows alone and of mixed traffic.
 Every figure of mixed traffic repeats one of Compound alone, so that both are made here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from lasthop.studies.picture import Abscissa, Line, Panel, Picture
 from lasthop.studies.red import router
-from lasthop.studies.red.router import Effort
-from lasthop.studies.study import Quantity, Run, Runs, Study
-
-if TYPE_CHECKING:
-    from lasthop.plot.family import FamilyPanel, Member
-    from lasthop.plot.figure import Figure
+from lasthop.studies.red.experiment import OVER_RTT, Experiment
+from lasthop.studies.study import Quantity, Runs
+from lasthop.studies.sweep import Reading, Sweep
 
 RED = router.red(50, 100)
 PLAIN = router.red(50, 100, averaging=False)
@@ -22,8 +20,11 @@ ABRUPT = router.red(50, 100, averaging=False, gentle=False)
 GROUPS: Mapping[str, tuple[int, int]] = {"small": (5, 15), "large": (100, 300)}
 """Round-trip times of the two halves of the flows. [ms]"""
 
-THRESHOLDS = ((8, 15), (100, 200))
-"""Of RED in the third experiment, at 100 ms. [packets]"""
+THRESHOLDS: Mapping[str, tuple[int, int]] = {"8_15": (8, 15), "100_200": (100, 200)}
+"""Thresholds of RED in the third experiment, at 100 ms, by the names of values. [packets]"""
+
+QUEUES: Mapping[str, router.Tree] = {"averaged": RED, "plain": PLAIN}
+WORDS = {"averaged": "with averaging", "plain": "without"}
 
 BINS = (0.05, 0.1, 0.2, 0.5, 1.0)
 """Widths over which the least utilisation is shown. [s]"""
@@ -31,258 +32,268 @@ BINS = (0.05, 0.1, 0.2, 0.5, 1.0)
 BINNED_RTT = 100
 """Round-trip time at which it is. [ms]"""
 
-
-def titled(figure: int, what: str, mixed: bool) -> str:
-    """Return the title of a figure."""
-    return f"Figure {figure}: {what}, {'mixed traffic' if mixed else 'Compound flows'}"
-
-
 CLOSE_RTTS = (50, 100)
 """Where mixed traffic leaves the two regimes of figure 12 close together. [ms]"""
 
-Curve = tuple[str, Sequence[float], Sequence[Run]]
-"""Label, abscissae and runs."""
+LONGEST_RTT = 25
+"""Round-trip time at which longest queues are compared. [ms]"""
+
+FOLLOWED_RTTS = (10, 25)
+"""Round-trip times at which windows are laid beside the loss. [ms]"""
+
+SWINGING: Mapping[str, Reading] = {
+    "utilisation": router.utilisation,
+    "utilisation_min": router.least_utilisation,
+    "oscillation": router.oscillation,
+    "synchrony": router.synchrony,
+}
+"""What tells a queue that swings from one that does not, by names of values."""
 
 
-def _router(effort: Effort, rtt_ms: int, queue: router.Tree, *, mixed: bool) -> dict[str, Any]:
-    replications = effort.close if mixed and rtt_ms in CLOSE_RTTS else None
-    return router.dumbbell(rtt_ms, queue, effort=effort, mixed=mixed, replications=replications)
-
-
-def members(curves: Sequence[Curve], quantity: Callable[[Run], Quantity]) -> "list[Member]":
-    """Return what a panel draws: one quantity of every curve."""
-    from lasthop.plot.family import Member
-
-    return [Member(label, x, [quantity(run) for run in runs]) for label, x, runs in curves]
-
-
-def panels(curves: Sequence[Curve]) -> "list[FamilyPanel]":
+def panels(lines: Callable[[Reading], list[Line]]) -> list[Panel]:
     """Return panels of utilisation, queue and windows, each with every curve."""
-    from lasthop.plot.family import FamilyPanel
-
+    labels = (
+        "utilisation",
+        "least utilisation\nin 0.1 s",
+        "deviation of\nthe queue [packets]",
+        "correlation\nof windows",
+    )
     return [
-        FamilyPanel("utilisation", members(curves, router.utilisation), from_zero=False),
-        FamilyPanel(
-            "least utilisation\nin 0.1 s",
-            members(curves, router.least_utilisation),
-            from_zero=False,
-        ),
-        FamilyPanel("deviation of\nthe queue [packets]", members(curves, router.oscillation)),
-        FamilyPanel("correlation\nof windows", members(curves, router.synchrony), from_zero=False),
+        Panel(label, lines(reading), from_zero=name == "oscillation")
+        for label, (name, reading) in zip(labels, SWINGING.items(), strict=True)
     ]
 
 
-def over_rtt(effort: Effort, *, mixed: bool) -> Study:
-    """Return figure 6 or 10: RED 50/100 over the round-trip time."""
-    number = 10 if mixed else 6
+class Swings(Experiment):
+    """An experiment that the paper makes with Compound flows and repeats with mixed traffic."""
 
-    def measure(runs: Runs) -> dict[str, Quantity]:
-        values: dict[str, Quantity] = {}
-        for rtt in (10, 200):
-            run = runs[f"{rtt}"]
-            values[f"window_{rtt}"] = router.window(run)
-            values[f"utilisation_{rtt}"] = router.utilisation(run)
-            values[f"utilisation_min_{rtt}"] = router.least_utilisation(run)
-            values[f"oscillation_{rtt}"] = router.oscillation(run)
-            values[f"synchrony_{rtt}"] = router.synchrony(run)
-        return values
+    numbers: tuple[int, int]
+    """Figures of Compound flows and of mixed traffic."""
 
-    def findings(runs: Runs) -> dict[str, str]:
-        if mixed:
+    what: str
+    """Short description for the title."""
+
+    @property
+    def name(self) -> str:
+        """Name of the study."""
+        return f"fig{self.numbers[self.mixed]:02d}"
+
+    @property
+    def title(self) -> str:
+        """Title of the figure."""
+        traffic = "mixed traffic" if self.mixed else "Compound flows"
+        return f"Figure {self.numbers[self.mixed]}: {self.what}, {traffic}"
+
+    def router(self, rtt: int, queue: router.Tree) -> dict[str, Any]:
+        """Return the router at a round-trip time [ms], with more replications where it is close."""
+        replications = self.effort.close if self.mixed and rtt in CLOSE_RTTS else None
+        return self.dumbbell(rtt, queue, replications=replications)
+
+
+class OverRtt(Swings):
+    """Figure 6 or 10: RED 50/100 over the round-trip time."""
+
+    numbers = (6, 10)
+    what = "RED 50/100 over the round-trip time"
+
+    @property
+    def sweep(self) -> Sweep:
+        """Round-trip times."""
+        return Sweep("{rtt}", lambda rtt: self.router(rtt, RED), {"rtt": self.effort.rtts})
+
+    def points(self) -> dict[str, router.Tree]:
+        """Return the sweep, and NewReno at its beginning."""
+        points = self.sweep.points()
+        if not self.mixed:
+            tcp = {**router.TCP, "congestion": "newreno"}
+            points["newreno-10"] = {**points["10"], "tcp": tcp}
+        return points
+
+    def measure(self, runs: Runs) -> dict[str, Quantity]:
+        """Return windows and what swings at either end."""
+        table = {f"{name}_{{rtt}}": read for name, read in SWINGING.items()}
+        ends = self.sweep.at(rtt=[10, 200])
+        return ends.values(runs, {"window_{rtt}": router.window, **table})
+
+    def findings(self, runs: Runs) -> dict[str, str]:
+        """Return what windows follow."""
+        if self.mixed:
             return {}
-        here, there, newreno = (runs[name] for name in ("10", "25", "newreno-10"))
+        near, far = FOLLOWED_RTTS
+        here, there, newreno = runs[f"{near}"], runs[f"{far}"], runs["newreno-10"]
         return {
             "red-9": (
                 f"windows follow the loss that RED needs to keep the queue: {router.loss(here)} at "
-                f"10 ms, and {router.loss(there)} at 25 ms, where the mean is "
+                f"{near} ms, and {router.loss(there)} at {far} ms, where the mean is "
                 f"{router.window(there)} packets; that is not Compound's doing, NewReno has "
-                f"{router.window(newreno)} at 10 ms. The paper gives traces, no mean"
+                f"{router.window(newreno)} at {near} ms. The paper gives traces, no mean"
             )
         }
 
-    def draw(runs: Runs) -> "Figure":
-        from lasthop.plot.family import family_figure
-
-        curve = ("RED 50/100", effort.rtts, [runs[f"{rtt}"] for rtt in effort.rtts])
-        return family_figure("round-trip time [ms]", panels([curve]), panel_mm=38.0)
-
-    points = {f"{rtt}": _router(effort, rtt, RED, mixed=mixed) for rtt in effort.rtts}
-    if not mixed:
-        points["newreno-10"] = {**points["10"], "tcp": {**router.TCP, "congestion": "newreno"}}
-    return Study(
-        subject="red",
-        name=f"fig{number:02d}",
-        title=titled(number, "RED 50/100 over the round-trip time", mixed),
-        points=points,
-        measure=measure,
-        findings=findings,
-        draw=draw,
-    )
+    def picture(self) -> Picture:
+        """Return what swings over the round-trip time."""
+        shown = panels(lambda reading: self.sweep.lines("RED 50/100", "rtt", reading))
+        return Picture(OVER_RTT, shown, panel_mm=38.0)
 
 
-def two_groups(effort: Effort, *, mixed: bool) -> Study:
-    """Return figure 7 or 11: two round-trip times at once."""
-    number = 11 if mixed else 7
+class TwoGroups(Swings):
+    """Figure 7 or 11: two round-trip times at once."""
 
-    def measure(runs: Runs) -> dict[str, Quantity]:
-        values: dict[str, Quantity] = {}
-        for name in GROUPS:
-            run = runs[name]
-            values[f"utilisation_{name}"] = router.utilisation(run)
-            values[f"utilisation_min_{name}"] = router.least_utilisation(run)
-            values[f"oscillation_{name}"] = router.oscillation(run)
-            values[f"synchrony_{name}"] = router.synchrony(run)
-        return values
+    numbers = (7, 11)
+    what = "two groups of round-trip times"
 
-    def draw(runs: Runs) -> "Figure":
-        from lasthop.plot.family import family_figure
-
-        places = [float(sum(rtts)) / 2 for rtts in GROUPS.values()]
-        curve = ("RED 50/100", places, [runs[name] for name in GROUPS])
-        ticks = {
-            place: f"{rtts[0]} and {rtts[1]}"
-            for place, rtts in zip(places, GROUPS.values(), strict=True)
-        }
-        return family_figure(
-            "round-trip times of the two halves [ms]", panels([curve]), ticks=ticks, panel_mm=38.0
+    @property
+    def sweep(self) -> Sweep:
+        """Both pairs of round-trip times."""
+        replications = self.effort.close if self.mixed else None
+        return Sweep(
+            "{group}",
+            lambda group: self.dumbbell(GROUPS[group], RED, replications=replications),
+            {"group": tuple(GROUPS)},
         )
 
-    return Study(
-        subject="red",
-        name=f"fig{number:02d}",
-        title=titled(number, "two groups of round-trip times", mixed),
-        points={
-            name: router.dumbbell(
-                rtts, RED, effort=effort, mixed=mixed, replications=effort.close if mixed else None
-            )
-            for name, rtts in GROUPS.items()
-        },
-        measure=measure,
-        draw=draw,
-    )
+    def points(self) -> dict[str, router.Tree]:
+        """Return both pairs."""
+        return self.sweep.points()
+
+    def measure(self, runs: Runs) -> dict[str, Quantity]:
+        """Return what swings."""
+        return self.sweep.values(
+            runs, {f"{name}_{{group}}": reading for name, reading in SWINGING.items()}
+        )
+
+    def picture(self) -> Picture:
+        """Return the same over the mean of a pair."""
+        pairs = Abscissa(
+            "round-trip times of the two halves [ms]",
+            lambda group: sum(GROUPS[group]) / 2,
+            {group: f"{one} and {other}" for group, (one, other) in GROUPS.items()},
+        )
+        shown = panels(lambda reading: self.sweep.lines("RED 50/100", "group", reading))
+        return Picture(pairs, shown, panel_mm=38.0)
 
 
-def averaging(effort: Effort, *, mixed: bool) -> Study:
-    """Return figure 8 or 12: RED with and without averaging."""
-    number = 12 if mixed else 8
-    queues = {"averaged": RED, "plain": PLAIN}
-    labels = {"averaged": "with averaging", "plain": "without"}
+class Averaging(Swings):
+    """Figure 8 or 12: RED with and without averaging."""
 
-    def measure(runs: Runs) -> dict[str, Quantity]:
-        values = {
-            f"utilisation_min_{name}_{rtt}": router.least_utilisation(runs[f"{name}-{rtt}"])
-            for name in queues
-            for rtt in effort.rtts
-        }
-        values["queue_max_plain"] = router.queue_max(runs["plain-25"])
-        values["queue_max_averaged"] = router.queue_max(runs["averaged-25"])
-        return values
+    numbers = (8, 12)
+    what = "RED with and without averaging"
 
-    def findings(runs: Runs) -> dict[str, str]:
-        longest = [router.queue_max(runs[name]) for name in ("plain-25", "abrupt-25")]
+    @property
+    def sweep(self) -> Sweep:
+        """Both queues over the round-trip time."""
+        return Sweep(
+            "{queue}-{rtt}",
+            lambda queue, rtt: self.router(rtt, QUEUES[queue]),
+            {"queue": tuple(QUEUES), "rtt": self.effort.rtts},
+            words=WORDS,
+        )
 
-        def least(name: str, bin_s: float) -> Quantity:
-            return router.least_utilisation(runs[f"{name}-bin-{bin_s:g}"])
+    @property
+    def binned(self) -> Sweep:
+        """Both queues over the width of the bins."""
+        return Sweep(
+            "{queue}-bin-{bin_s}",
+            lambda queue, bin_s: self.dumbbell(BINNED_RTT, QUEUES[queue], bin_s=bin_s),
+            {"queue": tuple(QUEUES), "bin_s": BINS},
+            words=WORDS,
+        )
 
+    def points(self) -> dict[str, router.Tree]:
+        """Return both sweeps, and RED that is not gentle."""
+        abrupt = {f"abrupt-{LONGEST_RTT}": self.router(LONGEST_RTT, ABRUPT)}
+        return {**self.sweep.points(), **abrupt, **self.binned.points()}
+
+    def measure(self, runs: Runs) -> dict[str, Quantity]:
+        """Return the least utilisation at every round-trip time, and longest queues."""
+        values = self.sweep.values(
+            runs, {"utilisation_min_{queue}_{rtt}": router.least_utilisation}
+        )
+        longest = self.sweep.at(rtt=LONGEST_RTT)
+        return values | longest.values(runs, {"queue_max_{queue}": router.queue_max})
+
+    def findings(self, runs: Runs) -> dict[str, str]:
+        """Return what hangs on the width of the bins, and on gentle."""
         shown = "; ".join(
-            f"{bin_s:g} s: {least('averaged', bin_s)} and {least('plain', bin_s)}" for bin_s in BINS
+            f"{bin_s:g} s: {' and '.join(map(str, least))}"
+            for bin_s in BINS
+            for least in [self.binned.at(bin_s=bin_s).read(runs, router.least_utilisation)]
         )
-        at = [runs[f"{name}-{BINNED_RTT}"] for name in queues]
-        means = " and ".join(str(router.utilisation(run)) for run in at)
-        lengths = " and ".join(str(router.queue_mean(run)) for run in at)
+        at = self.sweep.at(rtt=BINNED_RTT)
+        means, lengths = (
+            " and ".join(map(str, at.read(runs, reading)))
+            for reading in (router.utilisation, router.queue_mean)
+        )
+        longest = [router.queue_max(runs[f"{name}-{LONGEST_RTT}"]) for name in ("plain", "abrupt")]
         return {
-            "red-13" if mixed else "red-11": (
+            "red-13" if self.mixed else "red-11": (
                 f"least utilisation at {BINNED_RTT} ms with and without averaging, by the width of "
                 f"the bins: {shown}; mean utilisation {means}, mean queue {lengths} packets; the "
-                f"longest queue without averaging at 25 ms is {longest[0]} packets with the one in "
-                f"service, and {longest[1]} with gentle off, when nothing enters beyond 100 waiting"
+                f"longest queue without averaging at {LONGEST_RTT} ms is {longest[0]} packets with "
+                f"the one in service, and {longest[1]} with gentle off, when nothing enters beyond "
+                f"{ABRUPT['red']['max_th']} waiting"
             )
         }
 
-    def draw(runs: Runs) -> "Figure":
-        from lasthop.plot.family import FamilyPanel, family_figure
-
-        curves = [
-            (label, effort.rtts, [runs[f"{name}-{rtt}"] for rtt in effort.rtts])
-            for name, label in labels.items()
-        ]
-        binned = [
-            (label, BINS, [runs[f"{name}-bin-{bin_s:g}"] for bin_s in BINS])
-            for name, label in labels.items()
-        ]
-        least = FamilyPanel(
+    def picture(self) -> Picture:
+        """Return what swings over the round-trip time, and the least utilisation over the bins."""
+        shown = panels(lambda reading: self.sweep.lines("{queue}", "rtt", reading))
+        least = Panel(
             f"least utilisation\nat {BINNED_RTT} ms",
-            members(binned, router.least_utilisation),
+            self.binned.lines("{queue}", "bin_s", router.least_utilisation),
             from_zero=False,
             x_label="width of the bins [s]",
         )
-        return family_figure("round-trip time [ms]", [*panels(curves), least], panel_mm=38.0)
+        return Picture(OVER_RTT, [*shown, least], panel_mm=38.0)
 
-    points = {
-        f"{name}-{rtt}": _router(effort, rtt, queue, mixed=mixed)
-        for name, queue in queues.items()
-        for rtt in effort.rtts
-    }
-    points["abrupt-25"] = _router(effort, 25, ABRUPT, mixed=mixed)
-    points |= {
-        f"{name}-bin-{bin_s:g}": router.dumbbell(
-            BINNED_RTT, queue, effort=effort, mixed=mixed, bin_s=bin_s
+
+class Thresholds(Swings):
+    """Figure 9 or 13: small and large thresholds of RED."""
+
+    numbers = (9, 13)
+    what = "thresholds of RED at 100 ms"
+
+    @property
+    def sweep(self) -> Sweep:
+        """Both pairs of thresholds."""
+        return Sweep(
+            "{pair}",
+            lambda pair: self.dumbbell(100, router.red(*THRESHOLDS[pair])),
+            {"pair": tuple(THRESHOLDS)},
         )
-        for name, queue in queues.items()
-        for bin_s in BINS
-    }
-    return Study(
-        subject="red",
-        name=f"fig{number:02d}",
-        title=titled(number, "RED with and without averaging", mixed),
-        points=points,
-        measure=measure,
-        findings=findings,
-        draw=draw,
-    )
 
+    def points(self) -> dict[str, router.Tree]:
+        """Return both pairs."""
+        return self.sweep.points()
 
-def thresholds(effort: Effort, *, mixed: bool) -> Study:
-    """Return figure 9 or 13: small and large thresholds of RED."""
-    number = 13 if mixed else 9
+    def measure(self, runs: Runs) -> dict[str, Quantity]:
+        """Return how far the queues swing."""
+        return self.sweep.values(runs, {"oscillation_{pair}": router.oscillation})
 
-    def measure(runs: Runs) -> dict[str, Quantity]:
+    def findings(self, runs: Runs) -> dict[str, str]:
+        """Return that the larger queue swings further because it is larger."""
+        read = {name: self.sweep.read(runs, reading) for name, reading in SWINGING.items()}
+        swing, synchrony, least = (
+            read[name] for name in ("oscillation", "synchrony", "utilisation_min")
+        )
+        lengths = self.sweep.read(runs, router.queue_mean)
+        small, large = (f"{low}/{high}" for low, high in THRESHOLDS.values())
         return {
-            f"oscillation_{low}_{high}": router.oscillation(runs[f"{low}-{high}"])
-            for low, high in THRESHOLDS
-        }
-
-    def findings(runs: Runs) -> dict[str, str]:
-        small, large = (runs[f"{low}-{high}"] for low, high in THRESHOLDS)
-        relative = [router.oscillation(run) / router.queue_mean(run) for run in (small, large)]
-        return {
-            "red-13" if mixed else "red-12": (
-                f"the deviation is {router.oscillation(small)} packets with 8/15 and "
-                f"{router.oscillation(large)} with 100/200, but over the mean queue it is "
-                f"{relative[0]} and {relative[1]}; windows correlate by {router.synchrony(small)} "
-                f"and {router.synchrony(large)}, and the least utilisation is "
-                f"{router.least_utilisation(small)} and {router.least_utilisation(large)}: the "
+            "red-13" if self.mixed else "red-12": (
+                f"the deviation is {swing[0]} packets with {small} and {swing[1]} with {large}, "
+                f"but over the mean queue it is {swing[0] / lengths[0]} and "
+                f"{swing[1] / lengths[1]}; windows correlate by {synchrony[0]} and "
+                f"{synchrony[1]}, and the least utilisation is {least[0]} and {least[1]}: the "
                 "larger queue swings further mostly because it is larger"
             )
         }
 
-    def draw(runs: Runs) -> "Figure":
-        from lasthop.plot.family import family_figure
-
-        places = [float(high) for _, high in THRESHOLDS]
-        curve = ("RTT 100 ms", places, [runs[f"{low}-{high}"] for low, high in THRESHOLDS])
-        ticks = {float(high): f"{low}/{high}" for low, high in THRESHOLDS}
-        return family_figure("thresholds [packets]", panels([curve]), ticks=ticks, panel_mm=38.0)
-
-    return Study(
-        subject="red",
-        name=f"fig{number:02d}",
-        title=titled(number, "thresholds of RED at 100 ms", mixed),
-        points={
-            f"{low}-{high}": router.dumbbell(100, router.red(low, high), effort=effort, mixed=mixed)
-            for low, high in THRESHOLDS
-        },
-        measure=measure,
-        findings=findings,
-        draw=draw,
-    )
+    def picture(self) -> Picture:
+        """Return what swings over the upper threshold."""
+        thresholds = Abscissa(
+            "thresholds [packets]",
+            lambda pair: float(THRESHOLDS[pair][1]),
+            {pair: f"{low}/{high}" for pair, (low, high) in THRESHOLDS.items()},
+        )
+        shown = panels(lambda reading: self.sweep.lines("RTT 100 ms", "pair", reading))
+        return Picture(thresholds, shown, panel_mm=38.0)

@@ -35,4 +35,5 @@ STUDIES: tuple[Study, ...] = (
     fixed_point.STUDY,
     stability.STUDY,
 )
-"""In the order of the paper, then sensors, devices that contend, fixed points, and the appendix."""
+"""Studies in the order of the paper, then sensors, devices that contend, fixed points, the
+appendix."""

@@ -5,10 +5,12 @@ immediate ACKs, 100 packets of room at the access point. Stations of class 1 (``
 frames, those of class 2 (``low``) lose a frame with data with probability p_w.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from lasthop.studies.picture import Abscissa
 from lasthop.studies.study import Quantity, Run, mean_of
+from lasthop.studies.sweep import Reading
 
 if TYPE_CHECKING:
     from lasthop.plot.traces import TracePanel
@@ -16,27 +18,24 @@ if TYPE_CHECKING:
 ATTEMPTS = 4
 """Attempts at a frame, the first included. Table II says "Max. Retry limit 7", which is 8 attempts;
 with these the two classes hardly differ. The gap of the paper's figures needs 4, which is ns-2's
-limit for long frames. Study ``settings`` shows it."""
+limit for long frames. Study ``fig11`` shows it."""
 
 STATED_ATTEMPTS = 8
-"""Table II: one transmission and seven retries."""
+"""Attempts by table II: one transmission and seven retries."""
 
 ERRORS = (0.0, 0.1, 0.2, 0.3)
 """Probabilities of channel errors, p_w, that claims speak of. [-]"""
 
-ERROR_AXIS = "channel errors $p_w$ of class 2 [-]"
-"""Label of the abscissa of figures over them."""
+ERRORS_STATED = ", ".join(f"{error:g}" for error in ERRORS)
+"""The same probabilities for a sentence."""
+
+ERROR_AXIS = Abscissa("channel errors $p_w$ of class 2 [-]")
 
 REPLICATIONS = 20
 BUFFER = 100
 """Room in the access point's queue. [packets]"""
 
 Tree = Mapping[str, Any]
-
-
-def tag(number: float) -> str:
-    """Return a number as the names of values have it: ``0_1``."""
-    return f"{number:g}".replace(".", "_")
 
 
 def shares(share: float = 0.5, **more: Any) -> dict[str, Any]:
@@ -50,6 +49,9 @@ def shares(share: float = 0.5, **more: Any) -> dict[str, Any]:
 
 LAWS: Mapping[str, Tree] = {"vbs": {}, "regulated": {"algorithm": "regulated"}}
 """Algorithm 1 as it must be meant, and the regulator."""
+
+WORDS = {"plain": "drop-tail", "vbs": "Algorithm 1", "regulated": "regulator"}
+"""Queues of the access point as labels call them."""
 
 
 def scenario(
@@ -124,6 +126,11 @@ def goodput(run: Run, prefix: str = "") -> Quantity:
     return mean_of(each) * (len(each) / 1e6)
 
 
+def goodput_of(prefix: str) -> Reading:
+    """Return the reading of the goodput of the stations whose names begin so. [Mb/s]"""
+    return lambda run: goodput(run, prefix)
+
+
 def ratio(run: Run) -> Quantity:
     """Return the goodput of class 1 over that of class 2. [-]"""
     return goodput(run, "high") / goodput(run, "low")
@@ -169,8 +176,3 @@ def buffer_loss(run: Run) -> Quantity:
 def total(run: Run) -> Quantity:
     """Return the goodput of the cell. [Mb/s]"""
     return run.quantity("cells", "cell", "goodput_bps") / 1e6
-
-
-def listed(quantities: Sequence[Quantity]) -> str:
-    """Return values for a sentence."""
-    return ", ".join(str(quantity) for quantity in quantities)

@@ -2,11 +2,37 @@
 
 from typing import Any
 
-from lasthop.studies.study import Quantity, Run, Runs, Study
+from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
 DEVICES = (2, 5, 10, 20)
 REPLICATIONS = 5
+
+CITED = 1.5
+"""Mean number of contending stations in the models that the paper cites. [-]"""
+
+CHANGES: dict[str, dict[str, dict[str, str]]] = {
+    "": {},
+    "equal-": {"tcp": {"mss": "1 B"}},
+    "dense-": {"tcp": {"mss": "1 B"}, "cell": {"slot": "1 us"}},
+}
+"""Differences from the cell of the paper, by the beginnings of points' names."""
+
+
+def scenario(changes: str, count: int) -> dict[str, Any]:
+    """Return so many downloads, perhaps with short frames and slots."""
+    tree = cell.scenario(
+        " ".join([f"{count} downloads", *CHANGES[changes]]),
+        {"high": {"count": count, "download": 1}},
+        attempts=cell.STATED_ATTEMPTS,
+        replications=REPLICATIONS,
+    )
+    own = {table: {**tree[table], **keys} for table, keys in CHANGES[changes].items()}
+    return {**tree, **own}
+
+
+SWEEP = Sweep("{changes}{count}", scenario, {"changes": tuple(CHANGES), "count": DEVICES})
 
 
 def active(run: Run) -> Quantity:
@@ -15,21 +41,22 @@ def active(run: Run) -> Quantity:
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return it for each number of devices."""
-    return {f"active_{count}": active(runs[str(count)]) for count in DEVICES}
+    """Return that mean for each number of devices."""
+    return SWEEP.at(changes="").values(runs, {"active_{count}": active})
 
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return what the mean is over."""
-    each = cell.listed([active(runs[str(count)]) for count in DEVICES])
-    equal = cell.listed([active(runs[f"equal-{count}"]) for count in DEVICES])
-    dense = cell.listed([active(runs[f"dense-{count}"]) for count in DEVICES])
+    plain, equal, dense = (
+        listed(SWEEP.at(changes=changes).read(runs, active)) for changes in CHANGES
+    )
     return {
         "vbs-18": (
-            f"{each} stations of {', '.join(map(str, DEVICES))} have a frame to send, over time: "
-            "hardly more with more devices, as stated. The cited models count 1.5 at the ends of "
-            "exchanges, each taken alike. Over time the frames of the access point weigh more, "
-            "and so do the idle slots, which are many while few contend. With segments of 1 byte, "
+            f"{plain} stations of {', '.join(map(str, DEVICES))} have a frame to send, over time: "
+            f"hardly more with more devices, as stated. The models that the paper cites count "
+            f"{CITED} at the ends of exchanges, each taken alike. Over time the frames of the "
+            "access point weigh more, and so do the idle slots, which are many while few contend. "
+            "With segments of 1 byte, "
             f"whose frames last as long as those of ACKs, it is {equal}; with slots of 1 us too, "
             f"so that nearly all the time is frames, {dense}. What is left is the backoff, which "
             "the cited models forget after every exchange: a station that lost against the access "
@@ -38,29 +65,11 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-EQUAL = {"tcp": {"mss": "1 B"}}
-DENSE = {**EQUAL, "cell": {"slot": "1 us"}}
-
-
-def _scenario(count: int, **changes: Any) -> dict[str, Any]:
-    tree = cell.scenario(
-        " ".join([f"{count} downloads", *changes]),
-        {"high": {"count": count, "download": 1}},
-        attempts=cell.STATED_ATTEMPTS,
-        replications=REPLICATIONS,
-    )
-    return {**tree, **{table: {**tree[table], **keys} for table, keys in changes.items()}}
-
-
 STUDY = Study(
     subject="vbs",
     name="contenders",
     title="Section III-B: devices that contend",
-    points={
-        **{str(count): _scenario(count) for count in DEVICES},
-        **{f"equal-{count}": _scenario(count, **EQUAL) for count in DEVICES},
-        **{f"dense-{count}": _scenario(count, **DENSE) for count in DEVICES},
-    },
+    points=SWEEP.points(),
     measure=measure,
     findings=findings,
 )

@@ -4,13 +4,12 @@ Five users of each class; at 100 s two of class 1 come, at 200 s they leave and 
 The run is read in windows. Each is a run of its own that repeats the whole up to the window's end.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lasthop.studies.study import Quantity, Run, Runs, Study
+from lasthop.studies.picture import Abscissa, Panel, Picture
+from lasthop.studies.study import Quantity, Runs, Study, listed
+from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
 
 SHARE = 0.526
 TARGET = 1.11
@@ -19,7 +18,7 @@ LENGTH_S, REST_S = 100, 30
 """Length of a phase, and its part that is not averaged."""
 
 STEP_S, STEPS = 5, 4
-"""Windows after each change in which settling is seen."""
+"""Length and number of the windows after each change in which settling is seen. [s, -]"""
 
 REPLICATIONS = 10
 JUDGED = 40
@@ -41,7 +40,9 @@ def _stations(end_s: int) -> dict[str, Any]:
     return stations
 
 
-def _window(law: str, begin_s: int, end_s: int) -> dict[str, Any]:
+def scenario(law: str, window: tuple[int, int]) -> dict[str, Any]:
+    """Return the whole up to the end of a window [s], measured within it."""
+    begin_s, end_s = window
     classes = {
         "high": {"error_below": 0.1, "share": SHARE},
         "low": {"error_from": 0.1, "share": 1.0 - SHARE},
@@ -56,39 +57,46 @@ def _window(law: str, begin_s: int, end_s: int) -> dict[str, Any]:
     )
 
 
-def _windows() -> list[tuple[int, int]]:
-    """Return the windows of a phase after its change: steps, then the part that is averaged."""
-    steps = [(STEP_S * k, STEP_S * (k + 1)) for k in range(STEPS)]
-    return [*steps, (REST_S, LENGTH_S)]
+WINDOWS = (*((STEP_S * k, STEP_S * (k + 1)) for k in range(STEPS)), (REST_S, LENGTH_S))
+"""Windows of a phase after its change: steps, then the part that is averaged. [s]"""
 
 
-def _runs(runs: Runs, law: str, window: tuple[int, int]) -> list[Run]:
-    begin, end = window
-    return [runs[f"{law}-{change + begin}-{change + end}"] for change in CHANGES_S]
+def after(change_s: int) -> list[tuple[int, int]]:
+    """Return the windows of the phase after a change. [s]"""
+    return [(change_s + begin, change_s + end) for begin, end in WINDOWS]
+
+
+SWEEP = Sweep(
+    "{law}-{window}",
+    scenario,
+    {"law": tuple(cell.LAWS), "window": [one for change in CHANGES_S for one in after(change)]},
+    words=cell.WORDS,
+)
+AVERAGED = SWEEP.at(window=[after(change)[-1] for change in CHANGES_S])
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return the ratio in each phase, from 30 s after its change on."""
-    rest = _runs(runs, "vbs", (REST_S, LENGTH_S))
-    return {f"ratio_{k}": cell.ratio(run) for k, run in enumerate(rest, 1)}
+    ratios = AVERAGED.at(law="vbs").read(runs, cell.ratio)
+    return {f"ratio_{k}": ratio for k, ratio in enumerate(ratios, 1)}
 
 
 def settling_s(runs: Runs, law: str) -> str:
     """Return for each change the end of the last window that is over 5 % off the target. [s]"""
     times = []
-    for phase in range(len(CHANGES_S)):
+    for change in CHANGES_S:
         late = 0
-        for window in _windows():
-            mean = float(cell.ratio(_runs(runs, law, window)[phase]).samples.mean())
-            if abs(mean / TARGET - 1.0) > 0.05:
-                late = window[1]
+        ratios = SWEEP.at(law=law, window=after(change)).read(runs, cell.ratio)
+        for (_, end), ratio in zip(WINDOWS, ratios, strict=True):
+            if abs(float(ratio.samples.mean()) / TARGET - 1.0) > 0.05:
+                late = end
         times.append("not" if late == LENGTH_S else f"{late}")
     return ", ".join(times)
 
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return settling times, and what the regulator holds."""
-    held = cell.listed([cell.ratio(run) for run in _runs(runs, "regulated", (REST_S, LENGTH_S))])
+    held = listed(AVERAGED.at(law="regulated").read(runs, cell.ratio))
     return {
         "vbs-13": (
             "Algorithm 1 blocks only while the queue holds c B, and lets a class with more users "
@@ -99,44 +107,26 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw the ratio over time."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    def member(law: str, word: str) -> Member:
-        places, values = [], []
-        for phase, change in enumerate(CHANGES_S):
-            for begin, end in _windows():
-                places.append(change + (begin + end) / 2.0)
-                values.append(cell.ratio(_runs(runs, law, (begin, end))[phase]))
-        return Member(word, places, values)
-
-    return family_figure(
-        "time [s]",
-        [
-            FamilyPanel(
-                "class 1 over class 2 [-]",
-                [member("vbs", "Algorithm 1"), member("regulated", "regulator")],
-                "two of class 1 come at 100 s; at 200 s they leave and two of class 2 come",
-                from_zero=False,
-                levels={"target": TARGET},
-            )
-        ],
-        panel_mm=60.0,
-    )
-
+PICTURE = Picture(
+    Abscissa("time [s]", lambda window: sum(window) / 2.0),
+    [
+        Panel(
+            "class 1 over class 2 [-]",
+            SWEEP.lines("{law}", "window", cell.ratio),
+            "two of class 1 come at 100 s; at 200 s they leave and two of class 2 come",
+            from_zero=False,
+            levels={"target": TARGET},
+        )
+    ],
+    panel_mm=60.0,
+)
 
 STUDY = Study(
     subject="vbs",
     name="fig18",
     title="Figure 18: users come and go",
-    points={
-        f"{law}-{change + begin}-{change + end}": _window(law, change + begin, change + end)
-        for law in cell.LAWS
-        for change in CHANGES_S
-        for begin, end in _windows()
-    },
+    points=SWEEP.points(),
     measure=measure,
     findings=findings,
-    draw=draw,
+    draw=PICTURE.draw,
 )

@@ -34,7 +34,7 @@ def shared_trees() -> Iterator[dict[str, object]]:
 def spread(tree: dict[str, object], options: Options) -> tuple[float, int]:
     """Return the largest relative distance from the first fixed point, and how many there are.
 
-    Over goodputs, losses at the queue and its length.
+    The distance is that of goodputs, of losses at the queue and of its length.
     """
     from lasthop.models.cells import cell_scenario
     from lasthop.models.vbs import fixed_point
@@ -54,20 +54,19 @@ def spreads() -> tuple[tuple[float, int], ...]:
     return (*plain, *(spread(tree, Options()) for tree in shared_trees()))
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
+def measure(_: Runs) -> dict[str, Quantity]:
     """Return the largest distance of all."""
-    del runs
     return {"spread": theory(max(distance for distance, _ in spreads()))}
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def findings(_: Runs) -> dict[str, str]:
     """Return over how much this is the largest distance."""
-    del runs
     starts = sum(count for _, count in spreads())
     return {
         "vbs-17": (
-            f"{len(spreads())} systems ({' and '.join(READINGS)} reading of figure 11 with 4 and 8 "
-            "attempts and p_w from 0 to 0.3, with 70 ms of wire, with shares), "
+            f"{len(spreads())} systems ({' and '.join(READINGS)} reading of figure 11 with "
+            f"{cell.ATTEMPTS} and {cell.STATED_ATTEMPTS} attempts and p_w = {cell.ERRORS_STATED}, "
+            "with 70 ms of wire, with shares), "
             f"{starts} starting points in all; no proof, for Brouwer's theorem has existence alone"
         )
     }

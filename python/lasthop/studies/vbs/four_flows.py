@@ -6,16 +6,19 @@ by means.
 
 from typing import TYPE_CHECKING, Any
 
-from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.picture import Panel, Picture
+from lasthop.studies.study import Quantity, Runs, Study, listed
+from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
 
-POINTS = {
-    cell.tag(error): cell.scenario(f"four downloads, p_w {error:g}", cell.classes(error, 2))
-    for error in cell.ERRORS
-}
+SWEEP = Sweep(
+    "{error}",
+    lambda error: cell.scenario(f"four downloads, p_w {error:g}", cell.classes(error, 2)),
+    {"error": cell.ERRORS},
+)
 
 GENTLE = 0.125
 """Part of the window that a loss takes, for comparison; Compound's is a half. [-]"""
@@ -39,13 +42,12 @@ def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
 
 def findings_occupancy(runs: Runs) -> dict[str, str]:
     """Return why the mean is below 90."""
-    lengths = cell.listed([cell.occupancy(runs[cell.tag(error)]) for error in cell.ERRORS])
     return {
         "vbs-1": (
-            f"the queue holds {lengths} packets at p_w = 0, 0.1, 0.2, 0.3: it is never empty and "
-            "full again and again, but each time it overflows, flows halve their windows and it "
-            f"falls by a quarter. Where a loss takes an eighth of the window, it holds "
-            f"{cell.occupancy(runs['gentle'])} at p_w = 0.3"
+            f"the queue holds {listed(SWEEP.read(runs, cell.occupancy))} packets at p_w = "
+            f"{cell.ERRORS_STATED}: it is never empty and full again and again, but each time it "
+            "overflows, flows halve their windows and it falls. Where a loss takes "
+            f"{GENTLE} of the window, it holds {cell.occupancy(runs['gentle'])} at p_w = 0.3"
         )
     }
 
@@ -63,34 +65,22 @@ def draw_occupancy(runs: Runs) -> "Figure":
     return traces_figure([panel("trace-0", "0"), panel("trace", "0.3 of two stations")])
 
 
-def measure_ratio(runs: Runs) -> dict[str, Quantity]:
-    """Return class 1's goodput over class 2's."""
-    return {f"ratio_{tag}": cell.ratio(run) for tag, run in runs.items()}
-
-
-def draw_ratio(runs: Runs) -> "Figure":
-    """Draw goodput of the classes over p_w."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    points = [runs[cell.tag(error)] for error in cell.ERRORS]
-    return family_figure(
-        cell.ERROR_AXIS,
-        [
-            FamilyPanel(
-                "goodput of a class [Mb/s]",
-                [
-                    Member("class 1", cell.ERRORS, [cell.goodput(run, "high") for run in points]),
-                    Member("class 2", cell.ERRORS, [cell.goodput(run, "low") for run in points]),
-                ],
-                "four downloads",
-            ),
-            FamilyPanel(
-                "queue of the AP [packets]",
-                [Member("queue", cell.ERRORS, [cell.occupancy(run) for run in points])],
-                levels={"room": float(cell.BUFFER)},
-            ),
-        ],
-    )
+RATIO = Picture(
+    cell.ERROR_AXIS,
+    [
+        Panel(
+            "goodput of a class [Mb/s]",
+            SWEEP.lines("class 1", "error", cell.goodput_of("high"))
+            + SWEEP.lines("class 2", "error", cell.goodput_of("low")),
+            "four downloads",
+        ),
+        Panel(
+            "queue of the AP [packets]",
+            SWEEP.lines("queue", "error", cell.occupancy),
+            levels={"room": float(cell.BUFFER)},
+        ),
+    ],
+)
 
 
 def measure_windows(runs: Runs) -> dict[str, Quantity]:
@@ -124,7 +114,7 @@ FIG02 = Study(
     subject="vbs",
     name="fig02",
     title="Figure 2: the access point's queue over time, four downloads",
-    points={**POINTS, **TRACES, "gentle": _gentle()},
+    points={**SWEEP.points(), **TRACES, "gentle": _gentle()},
     measure=measure_occupancy,
     findings=findings_occupancy,
     draw=draw_occupancy,
@@ -134,9 +124,9 @@ FIG03 = Study(
     subject="vbs",
     name="fig03",
     title="Figure 3: goodput of four downloads over p_w, and the queue of figure 2",
-    points=POINTS,
-    measure=measure_ratio,
-    draw=draw_ratio,
+    points=SWEEP.points(),
+    measure=lambda runs: SWEEP.values(runs, {"ratio_{error}": cell.ratio}),
+    draw=RATIO.draw,
 )
 
 FIG04 = Study(
@@ -144,7 +134,7 @@ FIG04 = Study(
     name="fig04",
     title="Figure 4: windows of four downloads over time",
     points={
-        "0_3": POINTS["0_3"],
+        "0_3": SWEEP.scenario(error=0.3),
         "trace": TRACES["trace"],
         "trace-70ms": cell.traced(
             "four downloads, 70 ms, p_w 0.3, over time", cell.classes(0.3, 2), delay_ms=35

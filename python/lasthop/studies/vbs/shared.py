@@ -2,7 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from lasthop.studies.study import Quantity, Run, Runs, Study
+from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
+from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.sweep import Reading, Sweep, tag
 from lasthop.studies.vbs import cell, two_classes
 
 if TYPE_CHECKING:
@@ -17,24 +19,34 @@ FAIR: dict[str, Any] = {
 }
 """A queue for each connection, served in turn, whose drops are those of a full buffer alone."""
 
-TRACES = {
-    "trace-plain": "drop-tail",
-    "trace-vbs": "Algorithm 1",
-    "trace-regulated": "regulator",
-}
-
 ALL = {
     "high": {"count": 5, "download": 1, "error_down": 0.3},
     "low": {"count": 5, "download": 1, "error_down": 0.3},
 }
 
 
+TARGET = 0.6 * cell.BUFFER
+"""Length that the laws hold the queue at, c B. [packets]"""
+
+
 def _queue(law: str) -> object:
     return cell.BUFFER if law == "plain" else cell.shares(**cell.LAWS[law])
 
 
-def _with(law: str, error: float) -> dict[str, object]:
+def _with(law: str, error: float) -> dict[str, Any]:
+    if law == "plain":
+        return dict(two_classes.SWEEP.scenario(error=error))
     return cell.scenario(f"{law}, p_w {error:g}", cell.classes(error), queue=_queue(law))
+
+
+SWEEP = Sweep(
+    "{law}-{error}", _with, {"law": tuple(cell.WORDS), "error": cell.ERRORS}, words=cell.WORDS
+)
+
+
+def of_queue(quantity: str) -> Reading:
+    """Return the reading of a quantity of the access point's queue."""
+    return lambda run: run.quantity("queues", "ap", quantity)
 
 
 def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
@@ -42,20 +54,20 @@ def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
     values = {}
     for point in ("two_classes", "all_0_3"):
         values[f"occupancy_{point}"] = cell.occupancy(runs[point])
-        values[f"empty_{point}"] = runs[point].quantity("queues", "ap", "empty_fraction")
+        values[f"empty_{point}"] = of_queue("empty_fraction")(runs[point])
     return values
 
 
 def findings_occupancy(runs: Runs) -> dict[str, str]:
     """Return how far the queue swings."""
     swing = {
-        name: runs[name].quantity("queues", "ap", "occupancy_error_packets")
+        name: of_queue("occupancy_error_packets")(runs[name])
         for name in ("two_classes", "regulated")
     }
     return {
         "vbs-9": (
-            f"root mean square distance from 60: {swing['two_classes']} packets by Algorithm 1, "
-            f"{swing['regulated']} by the regulator, whose mean is "
+            f"root mean square distance from {TARGET:g}: {swing['two_classes']} packets by "
+            f"Algorithm 1, {swing['regulated']} by the regulator, whose mean is "
             f"{cell.occupancy(runs['regulated'])}"
         )
     }
@@ -65,15 +77,20 @@ def draw_occupancy(runs: Runs) -> "Figure":
     """Draw the queue over time without and with shares."""
     from lasthop.plot.traces import Trace, TracePanel, traces_figure
 
-    levels = {"room": float(cell.BUFFER), "c B": 0.6 * cell.BUFFER}
+    levels = {"room": float(cell.BUFFER), "c B": TARGET}
     panels = [
         TracePanel(
             "queue [packets]",
-            [Trace("queue of the AP", *runs[point].track("queues", "ap", "occupancy_packets"))],
+            [
+                Trace(
+                    "queue of the AP",
+                    *runs[f"trace-{law}"].track("queues", "ap", "occupancy_packets"),
+                )
+            ],
             word,
             levels,
         )
-        for point, word in TRACES.items()
+        for law, word in cell.WORDS.items()
     ]
     return traces_figure(panels, panel_mm=30.0)
 
@@ -81,12 +98,11 @@ def draw_occupancy(runs: Runs) -> "Figure":
 def measure_fairness(runs: Runs) -> dict[str, Quantity]:
     """Return ratio, fair rate and aggregate with shares over without."""
     values = {}
-    for error in cell.ERRORS[1:]:
-        tag = cell.tag(error)
-        shared, plain = runs[f"vbs-{tag}"], runs[f"plain-{tag}"]
-        values[f"ratio_{tag}"] = cell.ratio(shared)
-        values[f"aggregate_ratio_{tag}"] = cell.total(shared) / cell.total(plain)
-        values[f"fair_rate_{tag}"] = cell.total(shared) / 10.0
+    for error in map(tag, cell.ERRORS[1:]):
+        shared, plain = runs[f"vbs-{error}"], runs[f"plain-{error}"]
+        values[f"ratio_{error}"] = cell.ratio(shared)
+        values[f"aggregate_ratio_{error}"] = cell.total(shared) / cell.total(plain)
+        values[f"fair_rate_{error}"] = cell.total(shared) / 10.0
     return values
 
 
@@ -109,98 +125,74 @@ def findings_fairness(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw goodputs of the classes and the queue over p_w, with and without shares."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    words = {"plain": "drop-tail", "vbs": "Algorithm 1", "regulated": "regulator"}
-
-    def points(law: str) -> list[Run]:
-        return [runs[f"{law}-{cell.tag(error)}"] for error in cell.ERRORS]
-
-    return family_figure(
-        cell.ERROR_AXIS,
-        [
-            FamilyPanel(
-                "goodput of a class [Mb/s]",
-                [
-                    Member(
-                        word,
-                        cell.ERRORS,
-                        [cell.goodput(run, prefix) for run in points(law)],
-                        variant,
-                    )
-                    for law, word in words.items()
-                    for prefix, variant in (("high", ""), ("low", "class 2"))
-                ],
-                "figure 15",
-            ),
-            FamilyPanel(
-                "goodput of the cell [Mb/s]",
-                [
-                    Member(word, cell.ERRORS, [cell.total(run) for run in points(law)])
-                    for law, word in words.items()
-                ],
-                from_zero=False,
-            ),
-            FamilyPanel(
-                "queue of the AP [packets]",
-                [
-                    Member(word, cell.ERRORS, [cell.occupancy(run) for run in points(law)])
-                    for law, word in words.items()
-                ],
-                "figure 14",
-                levels={"c B": 60.0},
-            ),
-        ],
-    )
+SHARED = Picture(
+    cell.ERROR_AXIS,
+    [
+        Panel(
+            "goodput of a class [Mb/s]",
+            [
+                line
+                for law in cell.WORDS
+                for prefix, variant in (("high", ""), ("low", "class 2"))
+                for line in SWEEP.at(law=law).lines(
+                    "{law}", "error", cell.goodput_of(prefix), variant
+                )
+            ],
+            "figure 15",
+        ),
+        Panel(
+            "goodput of the cell [Mb/s]",
+            SWEEP.lines("{law}", "error", cell.total),
+            from_zero=False,
+        ),
+        Panel(
+            "queue of the AP [packets]",
+            SWEEP.lines("{law}", "error", cell.occupancy),
+            "figure 14",
+            levels={"c B": TARGET},
+        ),
+    ],
+)
 
 
-def measure_tol(runs: Runs) -> dict[str, Quantity]:
-    """Return time until the first rest, and distance from the target, over the tolerance."""
-    values = {}
-    for size in ("small", "large"):
-        values[f"time_{size}_tol"] = runs[size].quantity("queues", "ap", "settling_s")
-        error = runs[size].quantity("queues", "ap", "occupancy_error_packets")
-        values[f"error_{size}_tol"] = error
-    return values
+def _resting(size: str) -> dict[str, Any]:
+    """Return Algorithm 1 with one of the tolerances."""
+    tol = TOLS[size]
+    queue = cell.shares() if tol is None else cell.shares(tol=tol)
+    return cell.scenario(f"tol {size}", cell.classes(0.3), queue=queue)
 
 
-def draw_tol(runs: Runs) -> "Figure":
-    """Draw both over the tolerance."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
+TOL = Sweep("{size}", _resting, {"size": tuple(TOLS)})
 
-    places = [float(k) for k in range(len(TOLS))]
-    labels = ["1/B²" if tol is None else f"{tol:g}" for tol in TOLS.values()]
+TIME_AND_ACCURACY = {
+    "time_{size}_tol": of_queue("settling_s"),
+    "error_{size}_tol": of_queue("occupancy_error_packets"),
+}
+"""Time until the first rest, and distance from the target. [s, packets]"""
 
-    def panel(label: str, quantity: str) -> FamilyPanel:
-        values = [runs[name].quantity("queues", "ap", quantity) for name in TOLS]
-        return FamilyPanel(label, [Member("Algorithm 1", places, values)])
-
-    return family_figure(
+TOLERANCE = Picture(
+    Abscissa(
         "tol [packets²]",
-        [
-            panel("time until rest [s]", "settling_s"),
-            panel("distance from c B [packets]", "occupancy_error_packets"),
-        ],
-        ticks=dict(zip(places, labels, strict=True)),
-    )
-
+        evenly(tuple(TOLS)),
+        {size: "1/B²" if tol is None else f"{tol:g}" for size, tol in TOLS.items()},
+    ),
+    [
+        Panel(label, TOL.lines("Algorithm 1", "size", reading))
+        for label, reading in zip(
+            ("time until rest [s]", "distance from c B [packets]"),
+            TIME_AND_ACCURACY.values(),
+            strict=True,
+        )
+    ],
+)
 
 FIG07 = Study(
     subject="vbs",
     name="fig07",
     title="Figure 7: tolerance, time and accuracy of Algorithm 1",
-    points={
-        name: cell.scenario(
-            f"tol {name}",
-            cell.classes(0.3),
-            queue=cell.shares(**({} if tol is None else {"tol": tol})),
-        )
-        for name, tol in TOLS.items()
-    },
-    measure=measure_tol,
-    draw=draw_tol,
+    points=TOL.points(),
+    measure=lambda runs: TOL.at(size=["small", "large"]).values(runs, TIME_AND_ACCURACY),
+    draw=TOLERANCE.draw,
 )
 
 FIG14 = Study(
@@ -215,7 +207,7 @@ FIG14 = Study(
             f"trace-{law}": cell.traced(
                 f"{law}, p_w 0.3, over time", cell.classes(0.3), queue=_queue(law)
             )
-            for law in ("plain", *cell.LAWS)
+            for law in cell.WORDS
         },
     },
     measure=measure_occupancy,
@@ -228,18 +220,11 @@ FIG15 = Study(
     name="fig15",
     title="Figures 14 and 15: goodput of the classes with virtual buffer sharing",
     points={
-        **{
-            f"plain-{cell.tag(error)}": two_classes.POINTS[cell.tag(error)] for error in cell.ERRORS
-        },
-        **{
-            f"{law}-{cell.tag(error)}": _with(law, error)
-            for law in cell.LAWS
-            for error in cell.ERRORS
-        },
+        **SWEEP.points(),
         "all-0_3": cell.scenario("p_w 0.3 for all", ALL),
         "fair-0_3": cell.scenario("fair queues, p_w 0.3", cell.classes(0.3), queue=FAIR),
     },
     measure=measure_fairness,
     findings=findings_fairness,
-    draw=draw,
+    draw=SHARED.draw,
 )

@@ -59,9 +59,8 @@ def period_ratio() -> float:
     return printed / found if found else np.nan
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
+def measure(_: Runs) -> dict[str, Quantity]:
     """Return growth rate, smallest stable window, and ratio of periods."""
-    del runs
     return {
         "rightmost_kappa_1": theory(rightmost_kappa_1()),
         "smallest_window": theory(smallest().case.equilibrium[0]),
@@ -69,11 +68,12 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def findings(_: Runs) -> dict[str, str]:
     """Return where 0.164 comes from."""
-    del runs
-    sufficient = (8.0 * 0.125 / (pi / 2.0)) ** 4
     point = smallest()
+    values = point.case.values
+    room = values["part"] * values["share"] * values["buffer"]  # c h* B
+    sufficient = (room * values["alpha"] / (pi / 2.0)) ** 4
     [w] = point.case.equilibrium
     loss = point.case.model.loss(point.case.derived, [w])[0]
     return {
@@ -84,9 +84,8 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
+def draw(_: Runs) -> "Figure":
     """Draw where the defaults are stable over growth and service rate."""
-    del runs
     from lasthop.plot.stability import chart_figure
     from lasthop.stability import Axis, chart, named
 

@@ -1,44 +1,67 @@
 """Figures 9 to 13: two classes of five downloads over the errors of class 2."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lasthop.studies.study import Quantity, Run, Runs, Study, mean_of
+from lasthop.studies.picture import Panel, Picture
+from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
+from lasthop.studies.sweep import Reading, Sweep
 from lasthop.studies.vbs import cell
 
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
 
 ERRORS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
-POINTS = {
-    cell.tag(error): cell.scenario(f"two classes of five, p_w {error:g}", cell.classes(error))
-    for error in ERRORS
-}
 CLASSES = {"1": "high", "2": "low"}
 
-SETTINGS = {
-    f"{attempts}-{'acks' if acks else 'data'}": (attempts, acks)
-    for attempts in (cell.ATTEMPTS, cell.STATED_ATTEMPTS)
-    for acks in (False, True)
-}
-"""Attempts, and whether class 2's TCP ACKs have errors too."""
+SWEEP = Sweep(
+    "{error}",
+    lambda error: cell.scenario(f"two classes of five, p_w {error:g}", cell.classes(error)),
+    {"error": ERRORS},
+)
+CLAIMED = SWEEP.at(error=cell.ERRORS)
+"""Part of the sweep that claims speak of."""
 
-VARIANTS = {
-    f"{name}-{cell.tag(error)}": cell.scenario(
-        f"two classes of five, {name}, p_w {error:g}",
-        cell.classes(error, acks=acks),
+WITH_ERRORS = cell.ERRORS[1:]
+
+FRAMES = {"data": "errors of data frames", "acks": "errors of TCP ACKs too"}
+
+
+def _setting(attempts: int, frames: str, error: float) -> dict[str, Any]:
+    return cell.scenario(
+        f"two classes of five, {attempts}-{frames}, p_w {error:g}",
+        cell.classes(error, acks=frames == "acks"),
         attempts=attempts,
     )
-    for name, (attempts, acks) in SETTINGS.items()
-    for error in cell.ERRORS[1:]
-}
+
+
+SETTINGS = Sweep(
+    "{attempts}-{frames}-{error}",
+    _setting,
+    {
+        "attempts": (cell.ATTEMPTS, cell.STATED_ATTEMPTS),
+        "frames": tuple(FRAMES),
+        "error": WITH_ERRORS,
+    },
+)
+"""Attempts, and the frames of class 2 that have errors."""
 
 SNR_DB = {0.1: 16.617, 0.2: 16.381, 0.3: 16.23}
 """Signal-to-noise ratios at which frames with data at 36 Mb/s have these errors; a test checks."""
 
 
-def _fallback(error: float, control: str, *, by_snr: bool) -> dict[str, Any]:
-    """Return the cell with errors that depend on the rate, as noise has them, or do not."""
+KINDS = {
+    "snr_fixed": ("fixed", True, "noise, fixed rates"),
+    "snr_arf": ("arf", True, "noise, fallback"),
+    "any_arf": ("arf", False, "errors at any rate"),
+}
+"""Control of the rate, whether errors depend on the rate as noise has them, and both in words."""
+
+
+def _fallback(kind: str, error: float) -> dict[str, Any]:
+    control, by_snr, _ = KINDS[kind]
     cause = {"snr": f"{SNR_DB[error]} dB"} if by_snr else {"error_down": error}
     tree = cell.scenario(
         f"two classes of five, {control} rates, {cause}",
@@ -47,15 +70,12 @@ def _fallback(error: float, control: str, *, by_snr: bool) -> dict[str, Any]:
     return {**tree, "cell": {**tree["cell"], "rate_control": control}}
 
 
-FALLBACK = {
-    f"{name}-{cell.tag(error)}": _fallback(error, control, by_snr=by_snr)
-    for name, control, by_snr in (
-        ("snr_fixed", "fixed", True),
-        ("snr_arf", "arf", True),
-        ("any_arf", "arf", False),
-    )
-    for error in SNR_DB
-}
+FALLBACK = Sweep(
+    "{kind}-{error}",
+    _fallback,
+    {"kind": tuple(KINDS), "error": tuple(SNR_DB)},
+    words={kind: words for kind, (_, _, words) in KINDS.items()},
+)
 """Section II-B: automatic rate fallback, said to worsen the gap."""
 
 
@@ -107,94 +127,73 @@ def measure_discards(runs: Runs) -> dict[str, Quantity]:
 
 def measure_goodputs(runs: Runs) -> dict[str, Quantity]:
     """Return goodputs of the classes and their ratio."""
-    values = {}
-    for error in cell.ERRORS:
-        run = runs[cell.tag(error)]
-        values[f"ratio_{cell.tag(error)}"] = cell.ratio(run)
-        for number, prefix in CLASSES.items():
-            values[f"goodput_{number}_{cell.tag(error)}"] = cell.goodput(run, prefix)
-    return values
+    table = {
+        f"goodput_{number}_{{error}}": cell.goodput_of(prefix) for number, prefix in CLASSES.items()
+    }
+    return CLAIMED.values(runs, {"ratio_{error}": cell.ratio, **table})
 
 
 def findings_goodputs(runs: Runs) -> dict[str, str]:
-    """Return which setting gives the published gap."""
-    words = {"data": "errors of data frames", "acks": "errors of TCP ACKs too"}
+    """Return which setting gives the published gap, and what fallback does to it."""
     gaps = [
-        f"{attempts} attempts and {words[name.split('-')[1]]} "
-        + cell.listed([cell.ratio(runs[f"{name}-{cell.tag(error)}"]) for error in cell.ERRORS[1:]])
-        for name, (attempts, _) in SETTINGS.items()
+        f"{attempts} attempts and {words} "
+        + listed(SETTINGS.at(attempts=attempts, frames=frames).read(runs, cell.ratio))
+        for attempts in SETTINGS.settings["attempts"]
+        for frames, words in FRAMES.items()
     ]
+    ratio, total = (
+        {kind: listed(FALLBACK.at(kind=kind).read(runs, reading)) for kind in KINDS}
+        for reading in (cell.ratio, cell.total)
+    )
+    errors = ", ".join(f"{error:g}" for error in WITH_ERRORS)
     return {
-        "vbs-2": f"class 1 over class 2 at p_w = 0.1, 0.2, 0.3: {'; '.join(gaps)}. "
-        + _findings_fallback(runs)
-    }
-
-
-def _findings_fallback(runs: Runs) -> str:
-    """Return what rate fallback does to the gap and to the total."""
-
-    def over(name: str, read: Callable[[Run], Quantity]) -> str:
-        return cell.listed([read(runs[f"{name}-{cell.tag(error)}"]) for error in SNR_DB])
-
-    return (
-        "Section II-B says that rate fallback worsens the gap. With 4 attempts and noise that "
-        f"loses as many frames at 36 Mb/s, {over('snr_fixed', cell.ratio)} with fixed rates become "
-        f"{over('snr_arf', cell.ratio)}, and the total {over('snr_fixed', cell.total)} Mb/s "
-        f"{over('snr_arf', cell.total)}: at slower rates the frames get through. With errors that "
-        f"no rate escapes, such as interference, the ratio stays, {over('any_arf', cell.ratio)}, "
-        f"and all lose, {over('any_arf', cell.total)} Mb/s"
-    )
-
-
-def draw_settings(runs: Runs) -> "Figure":
-    """Draw the ratio of the classes under each setting."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
-
-    errors = cell.ERRORS[1:]
-    members = [
-        Member(
-            f"{attempts} attempts",
-            errors,
-            [cell.ratio(runs[f"{name}-{cell.tag(error)}"]) for error in errors],
-            "ACK errors too" if acks else "",
+        "vbs-2": (
+            f"class 1 over class 2 at p_w = {errors}: {'; '.join(gaps)}. Section II-B says that "
+            f"rate fallback worsens the gap. With {cell.ATTEMPTS} attempts and noise that loses as "
+            f"many frames at 36 Mb/s, {ratio['snr_fixed']} with fixed rates become "
+            f"{ratio['snr_arf']}, and the total {total['snr_fixed']} Mb/s {total['snr_arf']}: at "
+            "slower rates the frames get through. With errors that no rate escapes, such as "
+            f"interference, the ratio stays, {ratio['any_arf']}, and all lose, "
+            f"{total['any_arf']} Mb/s"
         )
-        for name, (attempts, acks) in SETTINGS.items()
-    ]
-    words = {
-        "snr_fixed": "noise, fixed rates",
-        "snr_arf": "noise, fallback",
-        "any_arf": "errors at any rate",
     }
-    fallback = [
-        [
-            Member(word, errors, [read(runs[f"{name}-{cell.tag(error)}"]) for error in errors])
-            for name, word in words.items()
-        ]
-        for read in (cell.ratio, cell.total)
-    ]
-    level = {"equal": 1.0}
-    return family_figure(
-        cell.ERROR_AXIS,
-        [
-            FamilyPanel(
-                "class 1 over class 2 [-]",
-                members,
-                "ratio of goodputs, by number of attempts",
-                from_zero=False,
-                levels=level,
-            ),
-            FamilyPanel(
-                "class 1 over class 2 [-]",
-                fallback[0],
-                "ratio of goodputs, 4 attempts, rate fallback",
-                from_zero=False,
-                levels=level,
-            ),
-            FamilyPanel("goodput of all [Mb/s]", fallback[1], "goodput, 4 attempts, rate fallback"),
-        ],
-        ticks={error: f"{error:g}" for error in errors},
-        panel_mm=44.0,
+
+
+def _over_fallback(y_label: str, reading: Reading, title: str, **more: Any) -> Panel:
+    return Panel(
+        y_label,
+        FALLBACK.lines("{kind}", "error", reading),
+        f"{title}, {cell.ATTEMPTS} attempts, rate fallback",
+        **more,
     )
+
+
+GAP = "class 1 over class 2 [-]"
+
+SETTINGS_PICTURE = Picture(
+    replace(cell.ERROR_AXIS, ticks=WITH_ERRORS),
+    [
+        Panel(
+            GAP,
+            [
+                line
+                for attempts in SETTINGS.settings["attempts"]
+                for frames, variant in (("data", ""), ("acks", "ACK errors too"))
+                for line in SETTINGS.at(attempts=attempts, frames=frames).lines(
+                    "{attempts} attempts", "error", cell.ratio, variant
+                )
+            ],
+            "ratio of goodputs, by number of attempts",
+            from_zero=False,
+            levels={"equal": 1.0},
+        ),
+        _over_fallback(
+            GAP, cell.ratio, "ratio of goodputs", from_zero=False, levels={"equal": 1.0}
+        ),
+        _over_fallback("goodput of all [Mb/s]", cell.total, "goodput"),
+    ],
+    panel_mm=44.0,
+)
 
 
 def measure_windows(runs: Runs) -> dict[str, Quantity]:
@@ -216,24 +215,17 @@ def draw_windows(runs: Runs) -> "Figure":
     return traces_figure(cell.window_panels(runs["trace"], "a connection of each class"))
 
 
-def measure_loss(runs: Runs) -> dict[str, Quantity]:
-    """Return the loss of the queue."""
-    return {
-        f"loss_{cell.tag(error)}": cell.buffer_loss(runs[cell.tag(error)]) for error in cell.ERRORS
-    }
-
-
 def findings_loss(runs: Runs) -> dict[str, str]:
     """Return what bursts do to the model's loss."""
     from lasthop.models.vbs import Options, predict
     from lasthop.scenario import Scenario
 
     def without_bursts(error: float) -> float:
-        tree = Scenario(POINTS[cell.tag(error)]).typed
+        tree = Scenario(SWEEP.scenario(error=error)).typed
         [queue] = predict(tree, Options(losses="independent"))["queues"]
         return float(queue["drop_probability"]["mean"])
 
-    seen = [cell.buffer_loss(runs[cell.tag(error)]) for error in cell.ERRORS]
+    seen = CLAIMED.read(runs, cell.buffer_loss)
     off = [
         f"{without_bursts(error) / float(one.samples.mean()) - 1.0:+.0%}"
         for error, one in zip(cell.ERRORS, seen, strict=True)
@@ -245,73 +237,68 @@ def findings_loss(runs: Runs) -> dict[str, str]:
     ]
     return {
         "vbs-8": (
-            "at p_w = 0, 0.1, 0.2, 0.3 the model, whose overflows lose several packets of a window "
-            f"at once, is off by {', '.join(bursts)}; with losses that are independent of each "
-            f"other it would be {', '.join(off)}"
+            f"at p_w = {cell.ERRORS_STATED} the model, whose overflows lose several packets of a "
+            f"window at once, is off by {', '.join(bursts)}; with losses that are independent of "
+            f"each other it would be {', '.join(off)}"
         )
     }
 
 
-def draw(runs: Runs) -> "Figure":
-    """Draw failures, discards, goodputs, windows and losses."""
-    from lasthop.plot.family import FamilyPanel, Member, family_figure
+def _both(y_label: str, read: Callable[..., Quantity], title: str) -> Panel:
+    """Return a quantity of both classes over the errors."""
+    lines = [
+        line
+        for number, prefix in CLASSES.items()
+        for line in SWEEP.lines(f"class {number}", "error", partial(read, prefix=prefix))
+    ]
+    return Panel(y_label, lines, title)
 
-    points = [runs[cell.tag(error)] for error in ERRORS]
 
-    def both(read: "object") -> list[Member]:
-        assert callable(read)
-        return [
-            Member(f"class {number}", ERRORS, [read(run, prefix) for run in points])
-            for number, prefix in CLASSES.items()
-        ]
-
-    return family_figure(
-        cell.ERROR_AXIS,
-        [
-            FamilyPanel("failed attempts [-]", both(failure), "figure 9: frames of the AP"),
-            FamilyPanel("discarded frames [-]", both(discard), "figure 10: frames of the AP"),
-            FamilyPanel("goodput of a class [Mb/s]", both(cell.goodput), "figure 11"),
-            FamilyPanel("window [packets]", both(cell.window), "figure 12, means"),
-            FamilyPanel(
-                "buffer loss [-]",
-                [Member("buffer", ERRORS, [cell.buffer_loss(run) for run in points])],
-                "figure 13",
-            ),
-        ],
-        panel_mm=40.0,
-    )
-
+OVER_ERRORS = Picture(
+    cell.ERROR_AXIS,
+    [
+        _both("failed attempts [-]", failure, "figure 9: frames of the AP"),
+        _both("discarded frames [-]", discard, "figure 10: frames of the AP"),
+        _both("goodput of a class [Mb/s]", cell.goodput, "figure 11"),
+        _both("window [packets]", cell.window, "figure 12, means"),
+        Panel("buffer loss [-]", SWEEP.lines("buffer", "error", cell.buffer_loss), "figure 13"),
+    ],
+    panel_mm=40.0,
+)
 
 FIG09 = Study(
     subject="vbs",
     name="fig09",
     title="Figures 9 to 13: two classes of five downloads",
-    points=POINTS,
+    points=SWEEP.points(),
     measure=measure_failures,
     findings=findings_failures,
-    draw=draw,
+    draw=OVER_ERRORS.draw,
 )
 FIG11 = Study(
     subject="vbs",
     name="fig11",
     title="Figure 11: which setting gives the gap between the classes",
-    points={**POINTS, **VARIANTS, **FALLBACK},
+    points={**SWEEP.points(), **SETTINGS.points(), **FALLBACK.points()},
     measure=measure_goodputs,
     findings=findings_goodputs,
-    draw=draw_settings,
+    draw=SETTINGS_PICTURE.draw,
 )
 FIG10 = Study(
     subject="vbs",
     name="fig10",
     title="Figure 10: discards",
-    points=POINTS,
+    points=SWEEP.points(),
     measure=measure_discards,
 )
 FIG12 = Study(
     subject="vbs",
     name="fig12",
     title="Figure 12: windows over time, p_w 0.3",
-    points={**POINTS, "trace": cell.traced("two classes of five over time", cell.classes(0.3))},
+    points={
+        **SWEEP.points(),
+        "trace": cell.traced("two classes of five over time", cell.classes(0.3)),
+    },
     measure=measure_windows,
     draw=draw_windows,
 )
@@ -319,7 +306,7 @@ FIG13 = Study(
     subject="vbs",
     name="fig13",
     title="Figure 13: buffer loss",
-    points=POINTS,
-    measure=measure_loss,
+    points=SWEEP.points(),
+    measure=lambda runs: CLAIMED.values(runs, {"loss_{error}": cell.buffer_loss}),
     findings=findings_loss,
 )

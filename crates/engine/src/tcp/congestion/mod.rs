@@ -1,7 +1,7 @@
 //! Congestion control: how large the window is. One algorithm a file.
 //!
 //! An algorithm is told what the ACKs mean ([`super::recovery`] finds that out) and changes a
-//! [`Window`]. It says itself how losses are repaired ([`Law::REPAIR`]), so that
+//! [`Window`]. It says itself how losses are repaired ([`Law::repair`]), so that
 //! a new law of growth can share the recovery of an old one.
 //!
 //! Differs from RFC 5681 and Linux in:
@@ -21,6 +21,7 @@ mod cubic;
 mod hystart;
 mod illinois;
 mod newreno;
+mod outside;
 mod reno;
 mod rounds;
 mod tahoe;
@@ -37,6 +38,9 @@ use cubic::Cubic;
 use hystart::HyStart;
 use illinois::Illinois;
 use newreno::NewReno;
+pub(crate) use outside::ControlPart;
+use outside::OutsideLaw;
+pub use outside::{Control, OutsideControl};
 use reno::Reno;
 use tahoe::Tahoe;
 
@@ -57,21 +61,25 @@ words! {
         Illinois = "illinois",
         /// HighSpeed TCP while the queue is short, Reno otherwise (King et al. 2005).
         Africa = "africa",
+        ;
+        /// One of another crate.
+        Outside(OutsideControl)
     }
 }
 
 /// An ACK of new data, as far as a law of growth needs to know it.
 #[derive(Clone, Copy)]
-pub(super) struct NewAck<'a> {
-    pub(super) now: Time,
+pub struct NewAck<'a> {
+    /// When it arrives.
+    pub now: Time,
     /// Segments it acknowledges.
-    pub(super) acked: u32,
+    pub acked: u32,
     /// First segment not acknowledged, this ACK counted in.
-    pub(super) snd_una: u32,
+    pub snd_una: u32,
     /// Next segment to send.
-    pub(super) snd_nxt: u32,
+    pub snd_nxt: u32,
     /// With the sample of this ACK.
-    pub(super) rtt: &'a RttEstimator,
+    pub rtt: &'a RttEstimator,
 }
 
 /// The congestion control of one sender: its window and the algorithm that governs it.
@@ -83,31 +91,100 @@ pub(super) struct Congestion {
     hystart: Option<Box<HyStart>>,
 }
 
-/// Those with more than a word of state are boxed, so that a NewReno sender stays small.
-#[derive(Clone, Debug)]
-enum Algorithm {
-    Tahoe(Tahoe),
-    Reno(Reno),
-    NewReno(NewReno),
-    Compound(Box<Compound>),
-    Cubic(Box<Cubic>),
-    Illinois(Box<Illinois>),
-    Africa(Box<Africa>),
+/// The algorithms: variant, state, how it begins. Each event goes on to the one in use.
+macro_rules! algorithms {
+    ( $( $variant:ident($state:ty) = |$settings:pat_param| $new:expr; )+ ) => {
+        /// Those with more than a word of state are boxed, so that a NewReno sender stays small.
+        #[derive(Clone, Debug)]
+        enum Algorithm {
+            $( $variant($state), )+
+            Outside(OutsideLaw),
+        }
+
+        impl Algorithm {
+            fn new(settings: &TcpSettings) -> Algorithm {
+                match settings.congestion {
+                    $( CongestionControl::$variant => {
+                        let $settings = settings;
+                        Algorithm::$variant($new)
+                    } )+
+                    CongestionControl::Outside(control) => Algorithm::Outside(control.law()),
+                }
+            }
+
+            fn repair(&self) -> Repair {
+                match self {
+                    $( Algorithm::$variant(law) => law.repair(), )+
+                    Algorithm::Outside(law) => law.repair(),
+                }
+            }
+
+#[inline(always)]
+            fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
+                match self {
+                    $( Algorithm::$variant(law) => law.on_ack(window, ack), )+
+                    Algorithm::Outside(law) => law.on_ack(window, ack),
+                }
+            }
+
+            #[inline(always)]
+            fn decrease(&mut self, window: &Window, flight: u32) -> f64 {
+                match self {
+                    $( Algorithm::$variant(law) => law.decrease(window, flight), )+
+                    Algorithm::Outside(law) => law.decrease(window, flight),
+                }
+            }
+
+            #[inline(always)]
+            fn on_loss(&mut self, window: &mut Window, flight: u32) {
+                match self {
+                    $( Algorithm::$variant(law) => law.on_loss(window, flight), )+
+                    Algorithm::Outside(law) => law.on_loss(window, flight),
+                }
+            }
+
+            #[inline(always)]
+            fn on_dup_ack(&mut self, window: &mut Window) {
+                match self {
+                    $( Algorithm::$variant(law) => law.on_dup_ack(window), )+
+                    Algorithm::Outside(law) => law.on_dup_ack(window),
+                }
+            }
+
+            #[inline(always)]
+            fn on_partial_ack(&mut self, window: &mut Window, acked: u32) {
+                match self {
+                    $( Algorithm::$variant(law) => law.on_partial_ack(window, acked), )+
+                    Algorithm::Outside(law) => law.on_partial_ack(window, acked),
+                }
+            }
+
+            #[inline(always)]
+            fn on_recovered(&mut self, window: &mut Window) {
+                match self {
+                    $( Algorithm::$variant(law) => law.on_recovered(window), )+
+                    Algorithm::Outside(law) => law.on_recovered(window),
+                }
+            }
+
+            #[inline(always)]
+            fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+                match self {
+                    $( Algorithm::$variant(law) => law.on_rto(window, flight, first), )+
+                    Algorithm::Outside(law) => law.on_rto(window, flight, first),
+                }
+            }        }
+    };
 }
 
-/// Passes one event on to the algorithm in use.
-macro_rules! dispatch {
-    ($self:ident.$event:ident($($argument:expr),*)) => {
-        match &mut $self.algorithm {
-            Algorithm::Tahoe(algorithm) => algorithm.$event($($argument),*),
-            Algorithm::Reno(algorithm) => algorithm.$event($($argument),*),
-            Algorithm::NewReno(algorithm) => algorithm.$event($($argument),*),
-            Algorithm::Compound(algorithm) => algorithm.$event($($argument),*),
-            Algorithm::Cubic(algorithm) => algorithm.$event($($argument),*),
-            Algorithm::Illinois(algorithm) => algorithm.$event($($argument),*),
-            Algorithm::Africa(algorithm) => algorithm.$event($($argument),*),
-        }
-    };
+algorithms! {
+    Tahoe(Tahoe) = |_| Tahoe;
+    Reno(Reno) = |_| Reno;
+    NewReno(NewReno) = |_| NewReno;
+    Compound(Box<Compound>) = |settings| Compound::new(settings.compound).into();
+    Cubic(Box<Cubic>) = |_| Cubic::new().into();
+    Illinois(Box<Illinois>) = |_| Illinois::new().into();
+    Africa(Box<Africa>) = |_| Africa::new().into();
 }
 
 impl Congestion {
@@ -120,17 +197,7 @@ impl Congestion {
                 receive,
                 slow_start_gain: 1.0,
             },
-            algorithm: match settings.congestion {
-                CongestionControl::Tahoe => Algorithm::Tahoe(Tahoe),
-                CongestionControl::Reno => Algorithm::Reno(Reno),
-                CongestionControl::NewReno => Algorithm::NewReno(NewReno),
-                CongestionControl::Compound => {
-                    Algorithm::Compound(Compound::new(settings.compound).into())
-                }
-                CongestionControl::Cubic => Algorithm::Cubic(Cubic::new().into()),
-                CongestionControl::Illinois => Algorithm::Illinois(Illinois::new().into()),
-                CongestionControl::Africa => Algorithm::Africa(Africa::new().into()),
-            },
+            algorithm: Algorithm::new(settings),
             hystart: settings.hystart.then(|| HyStart::new().into()),
         }
     }
@@ -151,11 +218,7 @@ impl Congestion {
     }
 
     pub(super) fn repair(&self) -> Repair {
-        match self.algorithm {
-            Algorithm::Tahoe(_) => Tahoe::REPAIR,
-            Algorithm::Reno(_) => Reno::REPAIR,
-            _ => Repair::EachHole,
-        }
+        self.algorithm.repair()
     }
 
     #[inline(always)]
@@ -163,7 +226,7 @@ impl Congestion {
         if self.hystart.is_some() {
             self.watch_slow_start(&ack);
         }
-        dispatch!(self.on_ack(&mut self.window, ack));
+        self.algorithm.on_ack(&mut self.window, ack);
     }
 
     #[cold]
@@ -182,14 +245,14 @@ impl Congestion {
 
     pub(super) fn on_loss(&mut self, flight: u32) {
         self.leave_first_slow_start();
-        dispatch!(self.on_loss(&mut self.window, flight));
+        self.algorithm.on_loss(&mut self.window, flight);
     }
 
     /// A loss was found by scoreboard, whose pipe needs no inflated window (RFC 6675, step 4.2), or
     /// a mark was echoed: decrease alone (RFC 3168, section 6.1.2).
     pub(super) fn decrease(&mut self, flight: u32) {
         self.leave_first_slow_start();
-        self.window.ssthresh = dispatch!(self.decrease(&self.window, flight));
+        self.window.ssthresh = self.algorithm.decrease(&self.window, flight);
         self.window.deflate();
     }
 
@@ -207,15 +270,15 @@ impl Congestion {
     }
 
     pub(super) fn on_dup_ack(&mut self) {
-        dispatch!(self.on_dup_ack(&mut self.window));
+        self.algorithm.on_dup_ack(&mut self.window);
     }
 
     pub(super) fn on_partial_ack(&mut self, acked: u32) {
-        dispatch!(self.on_partial_ack(&mut self.window, acked));
+        self.algorithm.on_partial_ack(&mut self.window, acked);
     }
 
     pub(super) fn on_recovered(&mut self) {
-        dispatch!(self.on_recovered(&mut self.window));
+        self.algorithm.on_recovered(&mut self.window);
     }
 
     /// A timeout in fast recovery (`recovering`) is of the loss that ssthresh was reduced for: it may
@@ -223,7 +286,7 @@ impl Congestion {
     pub(super) fn on_rto(&mut self, flight: u32, first: bool, recovering: bool) {
         let reduced = self.window.ssthresh;
         self.leave_first_slow_start();
-        dispatch!(self.on_rto(&mut self.window, flight, first));
+        self.algorithm.on_rto(&mut self.window, flight, first);
         if recovering {
             self.window.ssthresh = self.window.ssthresh.min(reduced);
         }
@@ -234,9 +297,11 @@ impl Congestion {
 ///
 /// What the defaults do in fast recovery is NewReno's window, see `newreno.rs`: a law of growth
 /// need only say how it grows and what it leaves of the window after a loss.
-trait Law {
+pub trait Law {
     /// How losses found by duplicate ACKs are repaired.
-    const REPAIR: Repair = Repair::EachHole;
+    fn repair(&self) -> Repair {
+        Repair::EachHole
+    }
 
     /// New data was acknowledged outside fast recovery.
     fn on_ack(&mut self, window: &mut Window, ack: NewAck);
@@ -285,11 +350,11 @@ const LEAST_SSTHRESH: f64 = 2.0;
 
 /// The numbers that an algorithm governs. [packets]
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Window {
+pub struct Window {
     /// Congestion window; in fast recovery with its inflation.
-    cwnd: f64,
+    pub cwnd: f64,
     /// Slow start below, congestion avoidance from here on.
-    ssthresh: f64,
+    pub ssthresh: f64,
     /// Receive window.
     receive: f64,
     /// Growth per ACK in slow start: 1 unless HyStart++ slows it.
@@ -300,7 +365,7 @@ impl Window {
     /// Growth on an ACK of new data: slow start or congestion avoidance
     /// (RFC 5681, section 3.1, equations 2 and 3).
     #[inline]
-    fn grow(&mut self) {
+    pub fn grow(&mut self) {
         if self.cwnd < self.receive && !self.slow_start() {
             self.add(1.0 / self.cwnd);
         }
@@ -308,7 +373,7 @@ impl Window {
 
     /// Grows in slow start; false, and nothing done, in congestion avoidance.
     #[inline]
-    fn slow_start(&mut self) -> bool {
+    pub fn slow_start(&mut self) -> bool {
         let below = self.cwnd < self.ssthresh;
         if below {
             self.add(self.slow_start_gain);
@@ -318,7 +383,7 @@ impl Window {
 
     /// Grows by `increase`, up to the receive window.
     #[inline]
-    fn add(&mut self, increase: f64) {
+    pub fn add(&mut self, increase: f64) {
         if self.cwnd < self.receive {
             self.cwnd = (self.cwnd + increase).min(self.receive);
         }
@@ -326,23 +391,23 @@ impl Window {
 
     /// Enters fast recovery: the segments that caused the three duplicate ACKs have left the
     /// network (RFC 5681, section 3.2, step 3).
-    fn inflate(&mut self) {
+    pub fn inflate(&mut self) {
         self.cwnd = self.ssthresh + 3.0;
     }
 
     /// Takes the inflation back at the end of fast recovery (step 6); never beyond the receive
     /// window, which may be smaller than the least ssthresh.
-    fn deflate(&mut self) {
+    pub fn deflate(&mut self) {
         self.cwnd = self.ssthresh.min(self.receive);
     }
 
     /// Loss window of one segment (RFC 5681, section 3.1).
-    fn collapse(&mut self) {
+    pub fn collapse(&mut self) {
         self.cwnd = 1.0;
     }
 
     /// Reno's answer to a timeout; see [`Law::on_rto`].
-    fn on_rto(&mut self, flight: u32, first: bool) {
+    pub fn on_rto(&mut self, flight: u32, first: bool) {
         if first {
             self.ssthresh = half(flight);
         }

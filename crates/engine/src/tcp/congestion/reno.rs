@@ -11,7 +11,9 @@ use super::{Law, NewAck, Repair, Window};
 pub(super) struct Reno;
 
 impl Law for Reno {
-    const REPAIR: Repair = Repair::FirstHole;
+    fn repair(&self) -> Repair {
+        Repair::FirstHole
+    }
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, _ack: NewAck) {

@@ -11,7 +11,9 @@ use super::{Law, NewAck, Repair, Window};
 pub(super) struct Tahoe;
 
 impl Law for Tahoe {
-    const REPAIR: Repair = Repair::GoBackN;
+    fn repair(&self) -> Repair {
+        Repair::GoBackN
+    }
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, _ack: NewAck) {

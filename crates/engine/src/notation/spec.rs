@@ -1,0 +1,326 @@
+//! The specification of a key: its kind, its range, its default, its words.
+
+use std::ops::RangeInclusive;
+
+use super::forms::Form;
+use super::layers::Layers;
+use super::problem::Refused;
+use super::setting::{FileTable, KeyOf, Setting, Words};
+use super::table::{Curve, Default, Key, Kind, Listed, Part, Table};
+
+/// What a key is, all but its name and documentation.
+pub struct Spec<T> {
+    kind: Kind,
+    default: Default,
+    fallback: Option<T>,
+}
+
+impl<T> Spec<T> {
+    fn new(kind: Kind) -> Spec<T> {
+        Spec {
+            kind,
+            default: Default::Absent("none"),
+            fallback: None,
+        }
+    }
+
+    /// The key must be given.
+    pub fn required(self) -> Spec<T> {
+        let default = Default::Required;
+        Spec { default, ..self }
+    }
+
+    /// What holds if the key is absent.
+    pub fn default(self, value: impl Into<Plain>) -> Spec<T> {
+        let default = match (value.into(), &self.kind) {
+            (Plain::Text(text), _) => Default::Text(text),
+            (Plain::Count(count), _) => Default::Count(count),
+            (Plain::Number(number), Kind::Probability) => Default::Probability(number),
+            (Plain::Number(number), _) => Default::Number(number),
+            (Plain::Flag(flag), _) => Default::Flag(flag),
+        };
+        Spec { default, ..self }
+    }
+
+    /// What holds if no table gives the key, an outer one neither.
+    pub fn fallback(self, value: T) -> Spec<T>
+    where
+        T: Setting,
+    {
+        // a table is made once
+        let shown: &'static str = Box::leak(value.json().to_string().into_boxed_str());
+        let shown = shown.strip_suffix(".0").unwrap_or(shown);
+        Spec {
+            default: Default::Depends(shown),
+            fallback: Some(value),
+            ..self
+        }
+    }
+
+    /// If the key is absent, something that depends on others holds, described here.
+    pub fn depends(self, what: &'static str) -> Spec<T> {
+        let default = Default::Depends(what);
+        Spec { default, ..self }
+    }
+
+    /// If the key is absent, a value for each preset holds, told by this function.
+    pub fn by_preset(self, told: fn() -> String) -> Spec<T> {
+        let default = Default::Told(told);
+        Spec { default, ..self }
+    }
+
+    /// If the key is absent, so is the thing, described here.
+    pub fn absent(self, what: &'static str) -> Spec<T> {
+        let default = Default::Absent(what);
+        Spec { default, ..self }
+    }
+
+    /// This word may stand in the place of a value.
+    pub fn or(mut self, it: &'static str) -> Spec<T> {
+        match &mut self.kind {
+            Kind::Number { word, .. }
+            | Kind::Duration { word, .. }
+            | Kind::Rate { word }
+            | Kind::Size { word, .. } => *word = Some(it),
+            Kind::Title
+            | Kind::Name
+            | Kind::Formed(_)
+            | Kind::Flag
+            | Kind::Count { .. }
+            | Kind::Probability
+            | Kind::Level { .. }
+            | Kind::Listed(_)
+            | Kind::Length { .. }
+            | Kind::Names
+            | Kind::Points(_)
+            | Kind::Choice(_)
+            | Kind::Table(_)
+            | Kind::Shorthand { .. }
+            | Kind::Named(_) => unreachable!("no word stands in the place of this kind: {it}"),
+        }
+        self
+    }
+
+    /// What is allowed in the place of the range of a count, to follow that word.
+    pub fn but(mut self, it: &'static str) -> Spec<T> {
+        if let Kind::Count { told, .. } = &mut self.kind {
+            *told = Some(it);
+        }
+        self
+    }
+
+    /// As a key of a table.
+    pub fn key(self, key: KeyOf<T>, doc: &'static str) -> Key {
+        Key {
+            name: key.name(),
+            kind: self.kind,
+            default: self.default,
+            doc: doc.trim_ascii_start(),
+        }
+    }
+
+    /// What the layers say, or the fallback.
+    ///
+    /// # Errors
+    /// The value has been refused.
+    pub fn read(self, layers: &Layers, key: KeyOf<T>) -> Result<Option<T>, Refused>
+    where
+        T: Setting,
+    {
+        Ok(layers.value(key)?.or(self.fallback).or_else(T::unsaid))
+    }
+
+    /// The type of the key, without effect: a specification follows it.
+    pub fn name(self, _: KeyOf<T>) -> Spec<T> {
+        self
+    }
+}
+
+/// A default as a table's author writes it.
+pub enum Plain {
+    /// Text: a word, or a value with its unit.
+    Text(&'static str),
+    /// A whole number.
+    Count(u64),
+    /// A number.
+    Number(f64),
+    /// A truth value.
+    Flag(bool),
+}
+
+impl From<&'static str> for Plain {
+    fn from(text: &'static str) -> Plain {
+        Plain::Text(text)
+    }
+}
+
+impl From<i32> for Plain {
+    fn from(count: i32) -> Plain {
+        Plain::Count(count.unsigned_abs().into())
+    }
+}
+
+impl From<f64> for Plain {
+    fn from(number: f64) -> Plain {
+        Plain::Number(number)
+    }
+}
+
+impl From<bool> for Plain {
+    fn from(flag: bool) -> Plain {
+        Plain::Flag(flag)
+    }
+}
+
+/// One line of text.
+pub fn title<T>() -> Spec<T> {
+    Spec::new(Kind::Title)
+}
+
+/// A plain name.
+pub fn name<T>() -> Spec<T> {
+    Spec::new(Kind::Name)
+}
+
+/// A list of names.
+pub fn names<T>() -> Spec<T> {
+    Spec::new(Kind::Names)
+}
+
+/// Text of a form that others define.
+pub fn formed<T>(form: &'static Form) -> Spec<T> {
+    Spec::new(Kind::Formed(form))
+}
+
+/// true or false.
+pub fn flag<T>() -> Spec<T> {
+    Spec::new(Kind::Flag)
+}
+
+/// A whole number.
+pub fn count<T>(range: RangeInclusive<u64>) -> Spec<T> {
+    let (least, most) = range.into_inner();
+    let told = None;
+    Spec::new(Kind::Count { least, most, told })
+}
+
+/// A number from 0 to below 1.
+pub fn probability<T>() -> Spec<T> {
+    Spec::new(Kind::Probability)
+}
+
+/// A number.
+pub fn number<T>(range: RangeInclusive<f64>) -> Spec<T> {
+    let (least, most) = range.into_inner();
+    let word = None;
+    Spec::new(Kind::Number { least, most, word })
+}
+
+/// A level. [dB]
+pub fn level<T>(range: RangeInclusive<f64>) -> Spec<T> {
+    let (least, most) = range.into_inner();
+    Spec::new(Kind::Level { least, most })
+}
+
+/// A duration, its range in nanoseconds.
+pub fn duration<T>(range: RangeInclusive<u64>) -> Spec<T> {
+    let (least, most) = range.into_inner();
+    let word = None;
+    Spec::new(Kind::Duration { least, most, word })
+}
+
+/// A positive rate.
+pub fn rate<T>() -> Spec<T> {
+    Spec::new(Kind::Rate { word: None })
+}
+
+/// A rate that the file's preset lists.
+pub fn listed<T>(listed: &'static Listed) -> Spec<T> {
+    Spec::new(Kind::Listed(listed))
+}
+
+/// A number of bytes.
+pub fn size<T>(range: RangeInclusive<u64>) -> Spec<T> {
+    let (least, most) = range.into_inner();
+    let word = None;
+    Spec::new(Kind::Size { least, most, word })
+}
+
+/// A length, its range in millimetres.
+pub fn length<T>(range: RangeInclusive<u64>) -> Spec<T> {
+    let (least, most) = range.into_inner();
+    Spec::new(Kind::Length { least, most })
+}
+
+/// Points of a curve.
+pub fn points<T>(curve: &'static Curve) -> Spec<T> {
+    Spec::new(Kind::Points(curve))
+}
+
+/// One of the words of an enum.
+pub fn word<T: Words>() -> Spec<T> {
+    Spec::new(Kind::Choice(T::WORDS))
+}
+
+/// One of the words of an enum, or nothing.
+pub fn word_or_none<T: Words>() -> Spec<Option<T>> {
+    Spec::new(Kind::Choice(T::WORDS))
+}
+
+/// A table.
+pub fn inner<T: FileTable>() -> Spec<T> {
+    Spec::new(Kind::Table(T::table))
+}
+
+/// A table, or a bare value that stands for its key `main`.
+pub fn shorthand<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
+    let (table, main) = (T::table as fn() -> &'static Table, main.name());
+    Spec::new(Kind::Shorthand { table, main })
+}
+
+/// Tables with free names.
+pub fn tables<T: FileTable>() -> Spec<T> {
+    Spec::new(Kind::Named(T::table))
+}
+
+/// Parts of a table, as [`table!`](crate::table) puts them together.
+#[derive(Default)]
+pub struct Parts(Vec<Part>);
+
+impl Parts {
+    /// Adds a key of the table's own.
+    pub fn own(&mut self, key: Key) {
+        match self.0.last_mut() {
+            Some(part) if part.inherits.is_none() => part.keys.to_mut().push(key),
+            _ => self.0.push(Part {
+                keys: vec![key].into(),
+                inherits: None,
+            }),
+        }
+    }
+
+    /// Adds the keys of another table; absent ones are looked up in what `inherits` names, if it
+    /// names something.
+    pub fn all_of(&mut self, other: &Table, inherits: Option<&'static str>) {
+        for (key, outer) in other.keys() {
+            let inherits = inherits.or(outer);
+            match self.0.last_mut() {
+                Some(part) if part.inherits == inherits => part.keys.to_mut().push(key.clone()),
+                _ => self.0.push(Part {
+                    keys: vec![key.clone()].into(),
+                    inherits,
+                }),
+            }
+        }
+    }
+
+    /// The table of these parts.
+    pub fn table(self, name: &'static str, doc: &'static str) -> Table {
+        Table {
+            name,
+            doc: doc.trim_ascii_start(),
+            parts: self.0.into(),
+            elsewhere: &[],
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Types that values of a file become.
+
+use serde_json::json;
+
+use super::setting::{Json, Setting};
+use super::value::Value;
+use crate::kernel::time::Span;
+
+impl Setting for bool {
+    fn of(value: &Value) -> Option<bool> {
+        match value {
+            Value::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    fn json(&self) -> Json {
+        json!(self)
+    }
+}
+
+impl Setting for u64 {
+    fn of(value: &Value) -> Option<u64> {
+        match value {
+            Value::Count(number) | Value::Rate(number) | Value::Size(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    fn json(&self) -> Json {
+        json!(self)
+    }
+}
+
+impl Setting for u32 {
+    fn of(value: &Value) -> Option<u32> {
+        u64::of(value)?.try_into().ok()
+    }
+
+    fn json(&self) -> Json {
+        json!(self)
+    }
+}
+
+impl Setting for f64 {
+    fn of(value: &Value) -> Option<f64> {
+        match value {
+            Value::Probability(number) | Value::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    fn json(&self) -> Json {
+        json!(self)
+    }
+}
+
+impl Setting for Span {
+    const UNIT: &'static str = "_s";
+
+    fn of(value: &Value) -> Option<Span> {
+        match value {
+            Value::Duration(span) => Some(*span),
+            _ => None,
+        }
+    }
+
+    fn json(&self) -> Json {
+        json!(self.seconds())
+    }
+}
+
+impl Setting for String {
+    fn of(value: &Value) -> Option<String> {
+        match value {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    fn json(&self) -> Json {
+        json!(self)
+    }
+}
+
+impl Setting for Vec<String> {
+    fn of(value: &Value) -> Option<Vec<String>> {
+        match value {
+            Value::Names(names) => Some(names.clone()),
+            _ => None,
+        }
+    }
+
+    fn json(&self) -> Json {
+        json!(self)
+    }
+}
+
+impl Setting for Vec<(f64, f64)> {
+    fn of(value: &Value) -> Option<Vec<(f64, f64)>> {
+        match value {
+            Value::Points(points) => Some(points.clone()),
+            _ => None,
+        }
+    }
+
+    fn json(&self) -> Json {
+        json!(self)
+    }
+}
+
+/// A length. [mm]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Millimetres(pub u64);
+
+impl Setting for Millimetres {
+    const UNIT: &'static str = "_m";
+
+    fn of(value: &Value) -> Option<Millimetres> {
+        match value {
+            Value::Length(mm) => Some(Millimetres(*mm)),
+            _ => None,
+        }
+    }
+
+    fn json(&self) -> Json {
+        json!(self.metres())
+    }
+}
+
+impl Millimetres {
+    /// [m]
+    pub fn metres(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+}
+
+/// A word in its place, and a key that is absent, mean `None`.
+impl<T: Setting> Setting for Option<T> {
+    const UNIT: &'static str = T::UNIT;
+
+    fn of(value: &Value) -> Option<Option<T>> {
+        match (T::of(value), value) {
+            (Some(known), _) => Some(Some(known)),
+            (None, Value::Word(_)) => Some(None),
+            (None, _) => None,
+        }
+    }
+
+    fn unsaid() -> Option<Option<T>> {
+        Some(None)
+    }
+
+    fn json(&self) -> Json {
+        self.as_ref().map_or(Json::Null, T::json)
+    }
+}

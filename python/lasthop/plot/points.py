@@ -1,0 +1,42 @@
+"""The points of a line: what was measured and predicted, and where it stands on the abscissa."""
+
+from dataclasses import dataclass
+
+from lasthop.studies.panel import Abscissa, Line
+from lasthop.studies.rules import Measured
+from lasthop.studies.study import Runs
+
+__all__ = ["Points"]
+
+
+@dataclass(frozen=True)
+class Points:
+    """A line that has been read.
+
+    Parameters
+    ----------
+    line : Line
+        Its label and variant.
+    measured : tuple
+        Place and values of each point.
+    """
+
+    line: Line
+    measured: tuple[tuple[float, Measured], ...]
+
+    @classmethod
+    def of(cls, line: Line, abscissa: Abscissa, runs: Runs) -> "Points":
+        """Read a line from the runs."""
+        values = (each.measured() for each in line.read(runs))
+        return cls(line, tuple(zip(map(abscissa.places, line.x), values, strict=True)))
+
+    def model(self) -> tuple[list[float], list[float]]:
+        """Return places and values of what the model predicts."""
+        some = [(x, one.predicted) for x, one in self.measured if one.predicted is not None]
+        return [x for x, _ in some], [y for _, y in some]
+
+    def simulation(self) -> tuple[list[float], list[float], list[float]]:
+        """Return places, means and half widths of what the simulation measures."""
+        some = [(x, one) for x, one in self.measured if one.simulated is not None]
+        means = [one.simulated for _, one in some if one.simulated is not None]
+        return [x for x, _ in some], means, [one.ci95 or 0.0 for _, one in some]

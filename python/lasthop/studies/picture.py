@@ -1,0 +1,45 @@
+"""The picture of a study: panels along a common abscissa, described before anything has run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lasthop.studies.panel import Abscissa, Line, Panel, evenly
+from lasthop.studies.study import Runs
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+__all__ = ["Abscissa", "Line", "Panel", "Picture", "evenly"]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Panels over one another along a common abscissa.
+
+    Parameters
+    ----------
+    abscissa : Abscissa
+        What they share.
+    panels : sequence of Panel
+        From top to bottom.
+    panel_mm : float
+        Height of a panel. [mm]
+    beside_paper : bool
+        Whether model and simulation have a colour each, beside a band around the paper's values;
+        by default every label has a colour.
+    """
+
+    abscissa: Abscissa
+    panels: Sequence[Panel]
+    panel_mm: float = 48.0
+    beside_paper: bool = False
+
+    def draw(self, runs: Runs) -> "Figure":
+        """Read the lines from the runs and draw them."""
+        if self.beside_paper:
+            from lasthop.plot.study import sweep_figure as figure
+        else:
+            from lasthop.plot.family import family_figure as figure
+
+        return figure(self.abscissa, self.panels, runs, panel_mm=self.panel_mm)

@@ -1,0 +1,83 @@
+"""What the packet-level figures of paper 004 have in common: one experiment, at either effort."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lasthop.studies.picture import Abscissa, Picture
+from lasthop.studies.red import router
+from lasthop.studies.red.router import FULL, QUICK, Effort, Tree
+from lasthop.studies.study import Quantity, Runs, Study
+
+OVER_RTT = Abscissa("round-trip time [ms]")
+"""Abscissa of most figures."""
+
+
+@dataclass(frozen=True)
+class Experiment(ABC):
+    """One figure of the packet-level simulations.
+
+    Parameters
+    ----------
+    effort : Effort
+        Lengths and replications.
+    mixed : bool
+        Whether other traffic joins the Compound flows, as in section V-B.
+    """
+
+    effort: Effort
+    mixed: bool = False
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Name of the study, the prefix of its values."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """Title of the figure."""
+
+    @abstractmethod
+    def points(self) -> dict[str, Tree]:
+        """Return the scenarios by name."""
+
+    @abstractmethod
+    def measure(self, runs: Runs) -> dict[str, Quantity]:
+        """Return the values that claims read."""
+
+    def findings(self, runs: Runs) -> dict[str, str]:
+        """Return what the runs isolate."""
+        del runs
+        return {}
+
+    @abstractmethod
+    def picture(self) -> Picture:
+        """Return the picture."""
+
+    def dumbbell(self, rtt_ms: float | Sequence[float], queue: Tree, **more: Any) -> dict[str, Any]:
+        """Return the single bottleneck with this effort and traffic."""
+        return router.dumbbell(rtt_ms, queue, effort=self.effort, mixed=self.mixed, **more)
+
+    def parking_lot(self, rtt_ms: float, queue: Tree, **more: Any) -> dict[str, Any]:
+        """Return the two bottlenecks with this effort and traffic."""
+        return router.parking_lot(rtt_ms, queue, effort=self.effort, mixed=self.mixed, **more)
+
+    def study(self) -> Study:
+        """Return the study at this effort."""
+        return Study(
+            subject="red",
+            name=self.name,
+            title=self.title,
+            points=self.points(),
+            measure=self.measure,
+            findings=self.findings,
+            draw=self.picture().draw,
+        )
+
+
+def study(experiment: Callable[[Effort], Experiment]) -> Study:
+    """Return the study of an experiment, with its quick form."""
+    full, quick = experiment(FULL).study(), experiment(QUICK).study()
+    return replace(full, quick=replace(quick, title=quick.title + QUICK.words))

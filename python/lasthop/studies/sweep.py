@@ -1,0 +1,115 @@
+"""A sweep: one scenario for every combination of some settings, and what is read along it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+from lasthop.studies.panel import Line
+from lasthop.studies.study import Quantity, Run, Runs
+
+__all__ = ["Reading", "Sweep", "tag"]
+
+Reading = Callable[[Run], Quantity]
+"""What is read of one run."""
+
+
+def tag(value: Any) -> str:
+    """Return a setting as names have it: ``0_1`` for 0.1, ``5-10`` for a pair."""
+    if isinstance(value, tuple):
+        return "-".join(map(tag, value))
+    return f"{value:g}".replace(".", "_") if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Scenarios over every combination of some settings.
+
+    Parameters
+    ----------
+    name : str
+        Name of a point, with the settings in braces: ``"{way}-{cwmin}"``.
+    scenario : callable
+        From one value of every setting, by keyword, to the scenario.
+    settings : mapping
+        Values of each setting; the last one changes fastest.
+    words : mapping
+        How labels call a value, where they do not show it as it is.
+    """
+
+    name: str
+    scenario: Callable[..., Mapping[str, Any]]
+    settings: Mapping[str, Sequence[Any]]
+    words: Mapping[Any, str] = field(default_factory=dict)
+
+    def at(self, **chosen: Any) -> "Sweep":
+        """Return a part of the sweep: one value of a setting, or a sequence of some."""
+        some = {
+            name: [values] if values in self.settings[name] else list(values)
+            for name, values in chosen.items()
+        }
+        return replace(self, settings={**self.settings, **some})
+
+    def places(self) -> list[dict[str, Any]]:
+        """Return every combination of the settings."""
+        return [
+            dict(zip(self.settings, values, strict=True))
+            for values in product(*self.settings.values())
+        ]
+
+    def point(self, place: Mapping[str, Any]) -> str:
+        """Return the name of a point."""
+        return _filled(self.name, place)
+
+    def points(self) -> dict[str, Mapping[str, Any]]:
+        """Return every scenario by its name."""
+        return {self.point(place): self.scenario(**place) for place in self.places()}
+
+    def runs(self, runs: Runs) -> list[Run]:
+        """Return the runs of all points, in order."""
+        return [runs[self.point(place)] for place in self.places()]
+
+    def read(self, runs: Runs, reading: Reading) -> list[Quantity]:
+        """Return a quantity at all points, in order."""
+        return [reading(run) for run in self.runs(runs)]
+
+    def values(self, runs: Runs, table: Mapping[str, Reading]) -> dict[str, Quantity]:
+        """Return quantities at all points, by names with the settings in braces."""
+        return {
+            _filled(name, place): reading(run)
+            for place, run in zip(self.places(), self.runs(runs), strict=True)
+            for name, reading in table.items()
+        }
+
+    def lines(self, label: str, over: str, reading: Reading, variant: str = "") -> list[Line]:
+        """Return the lines over one setting, one for each combination of the others.
+
+        Parameters
+        ----------
+        label : str
+            Label of a line, with the settings in braces.
+        over : str
+            The setting along the abscissa.
+        reading : callable
+            The quantity along the ordinate.
+        variant : str
+            Difference from lines of the same labels.
+        """
+        values = self.settings[over]
+        others = self.at(**{over: [values[0]]}).places()
+        parts = [self.at(**{**place, over: list(values)}) for place in others]
+        return [
+            Line(
+                label.format_map(
+                    {key: self.words.get(value, value) for key, value in place.items()}
+                ),
+                values,
+                lambda runs, part=part: part.read(runs, reading),  # type: ignore[misc]
+                variant,
+            )
+            for place, part in zip(others, parts, strict=True)
+        ]
+
+
+def _filled(pattern: str, place: Mapping[str, Any]) -> str:
+    return pattern.format_map({name: tag(value) for name, value in place.items()})

@@ -1,0 +1,60 @@
+"""What all models have in common: who is asked, and in what envelope they answer."""
+
+from pathlib import Path
+
+import pytest
+
+from lasthop import Scenario
+from lasthop.models import MODELS, ModelError, choose, predict
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ENVELOPE = [
+    "kind",
+    "model",
+    "scenario",
+    "seed",
+    "replications",
+    "version",
+    "duration_s",
+    "warmup_s",
+]
+OWN = {
+    "hotspot": "hotspot",
+    "seven-downloads": "edca",
+    "snr-classes": "vbs",
+    "vbs": "vbs",
+    "dumbbell": "red",
+    "csma": "acsma",
+}
+
+
+@pytest.mark.parametrize(("example", "model"), OWN.items())
+def test_the_model_that_suits_answers_in_the_envelope_of_all(example: str, model: str) -> None:
+    scenario = Scenario(EXAMPLES / f"{example}.toml").typed
+    assert choose(scenario) == model
+    answer = predict(scenario, model)
+    assert list(answer)[: len(ENVELOPE)] == ENVELOPE
+    assert list(answer)[-2:] == ["assumptions", "warnings"]
+    assert (answer["kind"], answer["model"]) == ("prediction", model)
+    values = [value for item in answer["flows"] for value in item.values()]
+    estimates = [value for value in values if isinstance(value, dict)]
+    assert estimates
+    assert all(set(each) == {"mean", "ci95"} and each["ci95"] is None for each in estimates)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_scenario_suits_the_model_that_is_chosen(path: Path) -> None:
+    scenario = Scenario(path).typed
+    suited = [name for name, model in MODELS.items() if model.suits(scenario)]
+    assert suited[0] == choose(scenario)
+
+
+@pytest.mark.parametrize(
+    ("example", "model"),
+    [("dumbbell", "hotspot"), ("dumbbell", "vbs"), ("csma", "edca"), ("csma", "red")],
+)
+def test_a_model_refuses_another_kind_of_scenario(example: str, model: str) -> None:
+    scenario = Scenario(EXAMPLES / f"{example}.toml").typed
+    assert not MODELS[model].suits(scenario)
+    with pytest.raises(ModelError):
+        predict(scenario, model)

@@ -1,0 +1,56 @@
+"""Questions to a gateway that is up."""
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from lasthop.gateway.config import Gateway
+from lasthop.gateway.control import Control
+from lasthop.gateway.state import State
+
+
+class Service:
+    """Answers, and remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+
+    def status(self) -> dict[str, Any]:
+        return {"name": "cafe"}
+
+    def reload(self, again: Callable[[], Gateway] | None = None) -> list[str]:
+        self.told.append("reload" if again is None else "another file")
+        return ["no"] if again is None else []
+
+    def stop(self) -> None:
+        self.told.append("stop")
+
+
+def test_every_question_has_its_answer(tmp_path: Path) -> None:
+    service = Service()
+    control = Control(State(tmp_path), service)
+    assert control.answer({"do": "status"}) == {"name": "cafe"}
+    assert control.answer({"do": "reload"}) == {"refused": ["no"]}
+    assert control.answer({"do": "reload", "file": "b.toml"}) == {"refused": []}
+    assert control.answer({"do": "stop"}) == {"pid": os.getpid()}
+    assert control.answer({"do": "dance"}) == {"refused": ["unknown request 'dance'"]}
+    assert service.told == ["reload", "another file", "stop"]
+    assert State(tmp_path).file() == Path("b.toml")  # later commands find it
+
+
+def test_questions_come_over_a_socket_that_goes_with_the_process(tmp_path: Path) -> None:
+    state, answers = State(tmp_path), list[object]()
+    control = Control(state, Service())
+    with ExitStack() as stack:
+        there = control.open(stack)
+        asking = Thread(target=lambda: answers.append(state.ask({"do": "status"})))
+        asking.start()
+        there.setblocking(True)
+        control.serve(there)
+        asking.join()
+        assert Path(state.address).stat().st_mode & 0o777 == 0o600
+    assert answers == [{"name": "cafe"}]
+    assert not Path(state.address).exists()
