@@ -107,7 +107,7 @@ fn all_that_is_wrong_with_either_is_told_at_once() {
 #[test]
 fn its_table_is_the_last_of_the_schema() {
     let schema = ROOM.schema();
-    let last = |json: &Json| json.as_object().and_then(|o| o.keys().last()).cloned();
+    let last = |json: &Json| json.as_object().and_then(|o| o.keys().next_back()).cloned();
     assert_eq!(last(&schema["properties"]).as_deref(), Some("lamps"));
     assert_eq!(last(&schema["$defs"]).as_deref(), Some("lamps"));
     assert_eq!(schema["anyOf"][1]["required"][0], "lamps");
