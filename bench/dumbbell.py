@@ -139,12 +139,12 @@ class Compared:
 
     @property
     def our_cost(self) -> Cost:
-        """Of a typical round."""
+        """Cost in a typical round."""
         return typical(self.cost.ours)
 
     @property
     def peer_cost(self) -> Cost:
-        """Of a typical round."""
+        """Cost in a typical round."""
         return typical(self.cost.peer)
 
     @property

@@ -108,7 +108,7 @@ def test_a_chain_has_width_one_and_a_complete_graph_all_its_links():
     cell = from_edges(names, [(a, b) for a in names for b in names if a < b])
     tree = JunctionTree(cell)
     assert tree.width == 99
-    # Of n links that all hear each other one at most is active: e^z / (1 + n e^z).
+    # One at most of n links that all hear each other is active: e^z / (1 + n e^z).
     np.testing.assert_allclose(tree.airtime(np.full(100, 1.0)), exp(1) / (1 + 100 * exp(1)))
 
 

@@ -49,7 +49,7 @@ def test_ratio_matches_two_contending_nodes(station, ap):
 
 
 def test_two_windows_worked_by_hand():
-    # CW 1 (a) against CW 2 (b), one attempt. Of the draws of both, a wins with 3/4 of those that
+    # CW 1 (a) against CW 2 (b), one attempt. a wins with 3/4 of the draws of both that
     # do not collide, leaving b 1, 2 or 1 slots, and b with 1/4, leaving a 1 slot.
     # b waits with 1: a wins once on average, then they collide. With 2: twice more before that.
     # a waits with 1: b wins 1/2 on average; then they collide or, as often, a wins, b waits with 1.

@@ -130,7 +130,7 @@ def test_calls_that_get_what_they_ask_for_are_not_treated_unfairly() -> None:
     found = estimated(sampled(lh.simulate(DOWNLOADS + phone)))
     assert found["jain"].mean > 0.95
     assert found["worst_fairness_level"].mean < 1.5
-    # Of calls alone, all count.
+    # Where there are calls alone, all count.
     calls = DOWNLOADS.replace("download = 1", 'udp_up = "64 kbps"') + phone
     assert estimated(sampled(lh.simulate(calls)))["jain"].mean > 0.95
 
@@ -233,6 +233,7 @@ def test_every_family_is_confirmed(tuning: lh.Tuning) -> None:
     assert len(tuning.confirmed) == 1 + 6
 
 
+@pytest.mark.slow
 def test_same_choice_whatever_the_threads(tuning: lh.Tuning) -> None:
     assert lh.tune(DOWNLOADS, confirm=6, jobs=3).to_json() == tuning.to_json()
 

@@ -76,6 +76,7 @@ def test_equal_sizes_are_an_md1_queue(load):
     close(queue, "occupancy_packets", arrival_rate * sojourn_s)
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize("load", [0.5, 0.8])
 def test_exponential_sizes_are_an_mm1_queue(load):
     sizes = exponential_sizes()

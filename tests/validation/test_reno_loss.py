@@ -85,6 +85,7 @@ def test_send_rate_with_sack_is_padhyes_within_three_per_cent(loss, prr):
     assert over_padhye(flow, loss) == pytest.approx(1, rel=0.03)
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize("prr", [False, True])
 def test_send_rate_with_sack_at_small_loss_follows_the_square_root_law(prr):
     # Ott's constant is of a window that grows in recovery too, a round trip in 47 here (-2 %), and

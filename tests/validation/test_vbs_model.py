@@ -37,6 +37,7 @@ def by_class(result, quantity):
 POINTS = [(attempts, error) for attempts in (8, 4) for error in (0.0, 0.1, 0.2, 0.3)]
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(("attempts", "error"), POINTS)
 def test_goodput_of_both_classes_within_two_per_cent(attempts, error):
     """Claim vbs-7: the target is 3 % with eight attempts and 6 % with four."""
@@ -45,6 +46,7 @@ def test_goodput_of_both_classes_within_two_per_cent(attempts, error):
     assert by_class(model, "goodput_bps") == pytest.approx(seen, rel=0.02)
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(("attempts", "error"), POINTS)
 def test_what_lies_behind_it(attempts, error):
     model = lh.predict(EXAMPLE, model="vbs", settings=settings(attempts, error))
@@ -72,6 +74,7 @@ def test_the_papers_chain_is_within_eight_per_cent(attempts, error, within):
     assert told[1] / told[0] > seen[1] / seen[0]
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(("attempts", "error"), [(8, 0.2), (8, 0.3), (4, 0.3)])
 def test_with_seventy_milliseconds_of_wire_the_poor_channel_loses_less_at_the_queue(
     attempts, error

@@ -83,13 +83,19 @@ impl<'a> Hotspot<'a> {
             shared = Some(links.len());
             down.push(links.len());
             up.insert(0, links.len());
-            links.push(bottleneck::link_of(vsb, scenario, &streams, BIN));
+            links.push(bottleneck::link_of(
+                vsb,
+                scenario.hotspot(),
+                &streams,
+                scenario.measured(),
+                BIN,
+            ));
         }
         let settings = scenario.vsb.as_ref();
         Hotspot {
             scenario,
-            cell: Cell::new(scenario, &streams),
-            bottleneck: settings.map(|vsb| Bottleneck::new(vsb, scenario, &streams)),
+            cell: Cell::new(scenario.hotspot(), scenario.vsb.is_some(), &streams),
+            bottleneck: settings.map(|vsb| Bottleneck::new(vsb, scenario.stations.len(), &streams)),
             datagrams: vec![0; scenario.stations.len()],
             carried: Calendar::new(scenario.wire.delay),
             links,

@@ -20,7 +20,7 @@ const ECHO_REPLY: u8 = 0;
 /// What an IP packet is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Of the flow with this number.
+    /// A packet of the flow with this number.
     Flow(usize),
     /// The answer to the ping with this number.
     Answer(u16),

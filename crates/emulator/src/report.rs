@@ -1,6 +1,5 @@
 //! From counters at the end of the warm-up and at the end of the run to measured quantities.
 
-use lasthop_engine::bottleneck;
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::mac::dcf::NodeCounters;
 use lasthop_engine::quantities::*;
@@ -66,7 +65,7 @@ impl Marks {
         let mut queues: Vec<Value> = (0..hotspot.cell.queues())
             .map(|number| self.queue(&later, hotspot, number, length_ns))
             .collect();
-        let leaves = bottleneck::shown_leaves(hotspot.scenario);
+        let leaves = hotspot.scenario.bottleneck_leaves();
         queues.extend(leaves.map(|(leaf, name)| {
             let (from, to) = (self.leaves[leaf], later.leaves[leaf]);
             let area = to

@@ -24,7 +24,7 @@ const LONGEST_SLEEP: u64 = 50_000_000;
 /// Descriptors, one packet a read or write, that do not block.
 #[derive(Debug)]
 pub struct Descriptors {
-    /// Of the servers, then of each station.
+    /// Descriptors of the servers, then of each station.
     nodes: Vec<OwnedFd>,
     /// Readable when the run is to stop.
     stop: OwnedFd,

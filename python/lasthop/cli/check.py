@@ -72,7 +72,7 @@ def names(links: Sequence[str]) -> str:
 
 
 def shared(cell: Cell) -> Iterator[str]:
-    """What holds of an access point's queue that classes share."""
+    """A line on the access point's queue, if classes share it."""
     queue = cell.ap.queue
     if isinstance(queue, Vbs) and cell.vbs_classes:
         room = queue.occupancy * queue.limit_packets

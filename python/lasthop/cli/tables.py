@@ -140,7 +140,7 @@ TITLES = {
 
 
 def print_answer(summary: Mapping[str, Any], scenario: Scenario) -> None:
-    """Every list of a result that has something to show; columns of zeros are left out."""
+    """Print every list of a result that has something to show; columns of zeros are left out."""
     flows = summary.get("flows", ())
     lists = {**summary, "reports": [flow for flow in flows if "reports" in flow]}
     for list_name, columns in COLUMNS.items():
@@ -155,7 +155,7 @@ def print_answer(summary: Mapping[str, Any], scenario: Scenario) -> None:
 
 
 def of_shares(column: Column, scenario: Scenario) -> Column:
-    """A column of classes; where these share a queue, its title says what shares are of."""
+    """A column of classes; where these share a queue, its title says what is shared."""
     queue = scenario.cell.ap.queue if isinstance(scenario, CellScenario) else None
     if not isinstance(queue, Vbs):
         return column

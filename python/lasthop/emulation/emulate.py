@@ -47,7 +47,7 @@ class Emulation(Answer):
 
     @property
     def warnings(self) -> list[str]:
-        """What of the scenario surprises, and settings that had no effect."""
+        """Surprises in the scenario, and settings that had no effect."""
         return [*cautions(self.scenario.typed), *unfollowed(self.scenario.typed)]
 
     @property

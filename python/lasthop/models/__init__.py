@@ -41,7 +41,7 @@ MODELS: Mapping[str, Model] = {
 def choose(scenario: Readable) -> str:
     """Name of the model that suits a scenario.
 
-    ``red`` for networks of wires: flows over a router's queue as a fluid. Of a cell,
+    ``red`` for networks of wires: flows over a router's queue as a fluid. For a cell,
     ``edca`` where it holds without reservation: one long-lived connection per station, immediate
     ACKs, equal windows, queues with room for all of them, nothing lost, no wire to speak of. Then
     it knows rates and collisions, and the hot-spot model would say only that all share alike.

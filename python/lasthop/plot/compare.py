@@ -160,7 +160,7 @@ SMALL_PART = 0.01
 
 
 def worth_a_row(rows: list[Row], quantity: str) -> tuple[list[Row], str]:
-    """Rows of some size in one answer, and what to say of the others."""
+    """Rows that are worth showing, and a note that tells of the others."""
 
     def largest(row: Row) -> float:
         said = (answer.get(quantity) for answer in (row.simulated, row.predicted, row.emulated))
@@ -195,14 +195,14 @@ def explain(figure: Figure, panels: Sequence[Axes], excuse: str | None, ncols: i
 
 
 def sharing_stations(comparison: "Comparison") -> set[str]:
-    """Stations with more than sensors, which ask for no share; all if there are none."""
+    """Stations with more than sensors, which ask for no share; all stations if there are none."""
     known = comparison.scenario.typed
     bulk = (flow for flow in known.flows if not isinstance(flow, SensorFlow))
     return {flow.station for flow in bulk if flow.station} or set(known.station)
 
 
 def sharing_classes(comparison: "Comparison") -> list[dict[str, Any]]:
-    """What is simulated of the classes that share the access point's queue."""
+    """Simulated classes that share the access point's queue."""
     known = comparison.scenario.typed
     classes = known.cell.vbs_classes if isinstance(known, CellScenario) else ()
     names = {each.name for each in classes}
@@ -211,7 +211,7 @@ def sharing_classes(comparison: "Comparison") -> list[dict[str, Any]]:
 
 
 def draw_classes(axes: Axes, comparison: "Comparison", classes: list[dict[str, Any]]) -> None:
-    """Goodput of each class, and what its target is of what all classes got."""
+    """Goodput of each class beside its target, which is a part of what all classes got."""
     title(axes, "What classes get of a shared queue")
     predicted = {} if comparison.prediction is None else comparison.prediction.summary
     guesses = {item["name"]: item for item in predicted.get("classes", ())}

@@ -16,7 +16,7 @@ MOST_PANELS = 12
 
 
 def series_figure(result: "Result", quantity: str) -> Figure:
-    """One quantity over time in the first replication, a panel an item, all of one scale."""
+    """One quantity over time in the first replication: a panel for each item, all to one scale."""
     every = result.series
     chosen = every[every["quantity"] == quantity]
     if chosen.empty:

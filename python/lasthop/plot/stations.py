@@ -12,7 +12,8 @@ __all__ = ["goodput_figure", "queue_figure"]
 
 
 def goodput_figure(result: "Result") -> Figure:
-    """Goodput of each station, without a cell of each class of flows, with 95 % intervals."""
+    """Goodput of each station, or of each class of flows where there is no cell, with 95 %
+    intervals."""
     stations = result.summary.get("stations") or result.summary["classes"]
     with house_style(rows_height(len(stations))) as figure:
         axes = figure.subplots()
@@ -24,8 +25,8 @@ def goodput_figure(result: "Result") -> Figure:
 
 
 def queue_figure(result: "Result") -> Figure:
-    """Mean queue of the access point and each station, without a cell of each link, with 95 %
-    intervals.
+    """Mean queue of the access point and each station, or of each link where there is no cell, with
+    95 % intervals.
     """
     nodes = [*result.summary.get("aps", ()), *result.summary.get("stations", ())]
     quantity = "queue_packets"

@@ -35,7 +35,7 @@ CHOSEN_BAND = "#E5F2E9"
 
 
 def tuning_figure(tuning: "Tuning") -> Figure:
-    """Panels with one row a confirmed setting: points with intervals, the model's diamonds.
+    """Panels with a row for each confirmed setting: points with intervals, the model's diamonds.
 
     Goodput, delay and fairness, and the delay of every other category that has flows.
     """

@@ -205,7 +205,7 @@ def sharing(share: float, sum_of_all: float = 1.0) -> str:
 
 
 def test_a_solver_that_gives_up_is_told_in_a_sentence(lasthop: Lasthop) -> None:
-    """Of the table and of the picture, with the class and what is solved."""
+    """What table and picture show, with the class and what is solved."""
     done = lasthop("compare", "-", "--set", sharing(0.05), stdin=SHARED.encode())
     assert done.returncode == 0
     [line] = (line for line in done.stdout.splitlines() if line.startswith("no prediction"))
@@ -240,6 +240,7 @@ def test_a_bare_queue_is_a_limit_and_leaves_shares_as_they_are(lasthop: Lasthop)
     assert "vbs" not in lasthop("check", "-", *plain, stdin=SHARED.encode()).stdout
 
 
+@pytest.mark.slow
 def test_compare_says_each_warning_once(lasthop: Lasthop) -> None:
     done = lasthop("compare", "-", "--set", sharing(0.2), stdin=SHARED.encode())
     lines = [line for line in done.stderr.splitlines() if "target 0.2" in line]

@@ -70,6 +70,7 @@ def test_hopf_finds_the_papers_point(lasthop: Lasthop) -> None:
     assert none.startswith("no Hopf point: stable")
 
 
+@pytest.mark.slow
 def test_chart_is_drawn_and_told(lasthop: Lasthop, tmp_path: Path) -> None:
     over = ["--over", "capacity=50..500", "--over", "rtt=10ms..300ms"]
     picture = tmp_path / "chart.svg"
@@ -161,10 +162,15 @@ def test_settings_of_a_scenario_go_by_key_path(lasthop: Lasthop, router: Path) -
         ("roots", []),
         ("hopf", ["--over", "rtt=10ms..1s"]),
         ("normal-form", ["--over", "rtt=10ms..1s"]),
-        ("chart", ["--over", "rtt=10ms..1s", "--over", "max_th=30..300", "--size", "5"]),
         ("cycle", ["--over", "rtt=10ms..1s", "--count", "3"]),
-        ("cycle", ["--over", "rtt=100ms..150ms", "--count", "2", "--constrained"]),
         ("integrate", ["--until", "5 s"]),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (
+                ("chart", ["--over", "rtt=10ms..1s", "--over", "max_th=30..300", "--size", "5"]),
+                ("cycle", ["--over", "rtt=100ms..150ms", "--count", "2", "--constrained"]),
+            )
+        ),
     ],
 )
 def test_every_command_takes_a_scenario(
@@ -218,7 +224,10 @@ def test_part_of_a_range_without_a_point_of_rest_is_told(lasthop: Lasthop, route
 @pytest.mark.parametrize(
     "words",
     [
-        ["chart", "red", "--over", "capacity=50..500", "--over", "rtt=10ms..300ms", "--size", "4"],
+        pytest.param(
+            ["chart", "red", "--over", "capacity=50..500", "--over", "rtt=10ms..300ms", "--size=4"],
+            marks=pytest.mark.slow,
+        ),
         ["cycle", "threshold", "--over", "q_th=30..60", "--count", "2"],
         ["cycle", "threshold", "--over", "q_th=30..60", "--count", "2", "--constrained"],
         ["integrate", "threshold", "--until", "5 s"],
@@ -278,6 +287,7 @@ def test_parameters_of_a_scenario_are_listed(lasthop: Lasthop, router: Path) -> 
     assert listed["parameters"][0]["value"] == "compound-reno"
 
 
+@pytest.mark.slow
 def test_motions_under_constraints_are_listed_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
     words = ["stability", "cycle", "red-dumbbell", "--over", "rtt=30ms..40ms", "--count", "2"]
     picture = tmp_path / "motions.svg"

@@ -98,6 +98,7 @@ def test_range_must_hold_the_hopf_point() -> None:
         branch(point, 50.0, 60.0)
 
 
+@pytest.mark.slow
 def test_mesh_is_refined_until_the_trivial_multiplier_is_1() -> None:
     """Against a direct integration of the linearised equations: 0.560, 0.444 and 0.24 to 0.27."""
     [point] = hopf_points(Case.of("red-instant"), "rtt", 0.1, 5.0)
@@ -126,6 +127,7 @@ def test_stability_is_not_known_where_the_mesh_is_too_coarse(
     assert found.cycles[0].stable is True
 
 
+@pytest.mark.slow
 def test_small_swings_hold_to_what_their_errors_say() -> None:
     """The even mesh of 24 intervals misses this swing by 1.1 %."""
     [point] = hopf_points(Case.of("red", gamma=0.03), "rtt", 0.01, 1.0)

@@ -27,6 +27,7 @@ def test_curve_of_delay_and_capacity_is_a_hyperbola() -> None:
     assert {round(end) for end in curve.x[[0, -1]]} == {50, 500}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "x", "y"),
     [
@@ -47,6 +48,7 @@ def test_shaded_region_ends_at_the_curve(model: str, x: Axis, y: Axis) -> None:
             assert verdicts == {True, False}
 
 
+@pytest.mark.slow
 def test_chart_is_what_roots_say() -> None:
     found = chart(Case.of("red"), Axis("capacity", 50.0, 500.0), Axis("rtt", 0.01, 0.3), 5)
     for i, rtt in enumerate(found.y_values):
@@ -55,6 +57,7 @@ def test_chart_is_what_roots_say() -> None:
             assert found.abscissa[i, j] == pytest.approx(exact, rel=1e-6, abs=1e-7 / rtt)
 
 
+@pytest.mark.slow
 def test_hundred_by_hundred_takes_seconds() -> None:
     rows = []
     start = process_time()
@@ -70,6 +73,7 @@ def test_hundred_by_hundred_takes_seconds() -> None:
     assert rows[-1] == (100, 100)
 
 
+@pytest.mark.slow
 def test_where_there_is_no_equilibrium_nothing_is_stable() -> None:
     case = Case.of("red", drop="strict")
     found = chart(case, Axis("capacity", 50.0, 500.0), Axis("rtt", 0.01, 0.3), 20)
@@ -87,6 +91,7 @@ def steep() -> Chart:
     return chart(STEEP, STEEP_X, STEEP_Y, 24)
 
 
+@pytest.mark.slow
 def test_edge_without_a_hopf_point_is_found(steep: Chart) -> None:
     """Beyond `max_th` RED's law is steeper, and the point of rest unstable at once."""
     case, found = STEEP, steep
@@ -102,6 +107,7 @@ def test_edge_without_a_hopf_point_is_found(steep: Chart) -> None:
         assert jump.value == pytest.approx(rtt, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_every_edge_of_the_grid_is_a_curve_or_a_jump(steep: Chart) -> None:
     x, y, found = STEEP_X, STEEP_Y, steep
     drawn = [

@@ -111,6 +111,7 @@ def test_delay_of_appendix_b_needs_another_parameter(change: str, value: float) 
     st.floats(20.0, 2000.0),
     st.floats(0.5, 2.0),
 )
+@pytest.mark.slow
 def test_scaling_law(model: str, capacity: float, alpha: float) -> None:
     """With gamma fixed the critical round-trip time is inversely proportional to capacity."""
     case = Case.of(model, alpha=0.125 * alpha, **({"q_th": 39.0} if model == "threshold" else {}))
@@ -157,6 +158,7 @@ def test_range_must_make_sense() -> None:
 CORNER = {"tcp": "compound-reno", "queue_weight": 1.0, "max_p": 0.07}
 
 
+@pytest.mark.slow
 def test_corner_of_the_drop_law_is_a_jump_and_no_hopf_point() -> None:
     """Past max_th the law is steeper: at a short round-trip time more is dropped than max_p."""
     case = named("red-dumbbell", CORNER)
@@ -176,6 +178,7 @@ def test_corner_of_the_drop_law_is_a_jump_and_no_hopf_point() -> None:
 TWO = {"queue": "total", "min_th": 50.0, "max_th": 100.0, "tcp": "compound-reno"}
 
 
+@pytest.mark.slow
 def test_scan_of_two_delays_sees_pairs_far_from_0() -> None:
     case = Case.of("red-groups", TWO, queue_weight=0.02, rtt_1=0.013, rtt_2=0.66, share_1=0.7)
     [point] = hopf_points(case, "capacity", 50.0, 500.0)
@@ -184,6 +187,7 @@ def test_scan_of_two_delays_sees_pairs_far_from_0() -> None:
     assert point.frequency == pytest.approx(72.6, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_every_sign_of_a_chart_of_two_delays_is_that_of_its_roots() -> None:
     case = Case.of("red-groups", TWO, queue_weight=0.02, rtt_1=0.013, rtt_2=0.66, share_1=0.7)
     found = chart(case, Axis("capacity", 50.0, 500.0), Axis("max_th", 90.0, 110.0), 6)

@@ -82,6 +82,7 @@ def test_stable_rest_is_told() -> None:
     assert ended.states()[0] == pytest.approx(ended.case.equilibrium[0], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_rest_and_swing_stand_side_by_side_before_a_subcritical_point() -> None:
     """The Hopf point is at 90.93 ms; a large cycle of constraints exists below it already."""
     found = sweep(Case.of("red", gamma=0.002), Axis("rtt", 0.088, 0.092), 3)

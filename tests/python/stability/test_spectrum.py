@@ -115,6 +115,7 @@ def boxed(linear: Linear, left: float, right: float, top: float) -> int:
     return round(turn / (2.0 * np.pi))
 
 
+@pytest.mark.slow
 def test_no_root_of_two_delays_is_missed() -> None:
     random = np.random.default_rng(7)
     unstable = 0

@@ -67,6 +67,7 @@ def test_the_model_predicts_every_scenario_with_tcp_and_without_the_bottleneck(r
             assert bool(run.prediction) == (not shared and not datagrams), (study.name, name)
 
 
+@pytest.mark.slow
 def test_no_pair_of_windows_near_the_standards_is_closer_to_the_papers_beta():
     def distance(station: int, ap: int) -> float:
         return abs(beta_from_access(Access(cwmin=station), Access(cwmin=ap)) - beta.PAPER_BETA)

@@ -45,6 +45,7 @@ def test_an_unknown_name_is_one_error_line_with_the_nearest_name(name, hint, tmp
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_a_quick_run_settles_beta_and_writes_its_report(tmp_path, capsys):
     assert main(["reproduce", "hotspot-15", "--quick", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out

@@ -53,6 +53,7 @@ def seconds(studies: list[Study]) -> float:
     )
 
 
+@pytest.mark.slow
 def test_a_quick_run_simulates_an_eighth_and_measures_what_claims_read(tmp_path):
     quick = [study.shortened(0.3) for study in PACKETS]
     assert seconds(quick) < seconds(list(PACKETS)) / 8

@@ -7,6 +7,7 @@ import pytest
 from lasthop.studies.ledger import load
 from lasthop.studies.reproduction import task
 from lasthop.studies.rules import Measured, Verdict
+from lasthop.studies.study import Study
 
 ANALYSIS = [*(f"red-{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 18)), "vbs-16"]
 
@@ -15,19 +16,31 @@ DEVIATES = {"vbs-16"}
 
 
 @cache
-def measured() -> dict[str, dict[str, Measured]]:
-    values: dict[str, dict[str, Measured]] = {}
-    for study in task(ANALYSIS, quick=False).studies:
-        assert not study.points
-        values.setdefault(study.subject, {}).update(study.values({}))
-    return values
+def measured(subject: str, name: str) -> dict[str, Measured]:
+    [study] = [each for each in studies_of(subject) if each.name == name]
+    assert not study.points
+    return study.values({})
 
 
-@pytest.mark.parametrize("name", ANALYSIS)
+@cache
+def studies_of(subject: str) -> tuple[Study, ...]:
+    return task([name for name in ANALYSIS if name.startswith(subject)], quick=False).studies
+
+
+QUICK = {"red-1", "vbs-16"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(each, marks=() if each in QUICK else pytest.mark.slow) for each in ANALYSIS],
+)
 def test_verdict_is_computed_from_the_model(name: str) -> None:
     ledger = load()
     [claim] = ledger.select([name])
-    result = claim.result(measured()[claim.subject], ledger.rules)
+    values: dict[str, Measured] = {}
+    for study in task([name], quick=False).studies:
+        values |= measured(study.subject, study.name)
+    result = claim.result(values, ledger.rules)
     expected = Verdict.DEVIATES if name in DEVIATES else Verdict.REPRODUCED
     assert result.verdict is expected, result.why
     assert all(check.predicted is not None for check in result.checks)
@@ -39,7 +52,8 @@ def test_deviation_has_its_cause() -> None:
     assert "sufficient condition (29) ends" in study.findings({})["vbs-16"]
 
 
-@pytest.mark.parametrize("name", ["red-2", "red-5", "red-7", "vbs-16"])
+@pytest.mark.smoke(1)
+@pytest.mark.parametrize("name", ["vbs-16", "red-2", "red-5", "red-7"])
 def test_figure_is_drawn(name: str) -> None:
     for study in task([name], quick=True).studies:
         assert study.draw is not None

@@ -1,10 +1,12 @@
 //! Traffic sources beside bulk TCP.
 
+mod flow;
 pub mod sensor;
 mod settings;
 pub mod udp;
 pub mod web;
 
+pub use flow::{Ends, Flow};
 pub use settings::{
     Arrivals, Carrier, Datagrams, Gaps, ReportSettings, SensorSettings, SourceRate, Transport,
     UdpSettings, WebArrivals, WebSettings, WiredDatagrams,

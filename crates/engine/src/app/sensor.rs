@@ -25,7 +25,7 @@ pub struct Reports {
 pub struct Tally {
     /// Reports made early enough that their deadline lies in the period.
     pub made: u64,
-    /// Of these, those that arrived by their deadline: their delays, shortest first.
+    /// Delays of those that arrived by their deadline, shortest first.
     pub delays: Vec<Span>,
 }
 

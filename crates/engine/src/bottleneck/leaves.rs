@@ -1,14 +1,18 @@
 //! The bottleneck as a link: a leaf for each party, one server for all. Packets of both directions enter
 //! the same link.
 
+use std::ops::Range;
+
+use super::{VsbFairness, VsbSettings};
+use crate::app::{Ends, Flow, Transport};
+use crate::cell::Hotspot;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::link::Link;
+use crate::link::LinkSettings;
+use crate::packet::Direction;
+use crate::queue::QueueSetting;
 use crate::queue::{Fair, Scheduler};
-use crate::scenario::{
-    Direction, Ends, Flow, LinkSettings, QueueSetting, Scenario, Transport, VsbFairness,
-    VsbSettings,
-};
 
 /// A full packet and an ACK. [bytes]
 const FULL_BYTES: u32 = 1500;
@@ -28,9 +32,10 @@ pub fn is_redirected(flow: &Flow) -> bool {
 
 /// Time on the air of what a download brings about with delayed ACKs: a full packet to station number
 /// `node` and half an ACK back.
-fn airtime(node: u32, scenario: &Scenario) -> Span {
-    let data = scenario.cell.exchange(FULL_BYTES, scenario.rates(0, node));
-    let ack = scenario.cell.exchange(ACK_BYTES, scenario.rates(node, 0));
+fn airtime(node: u32, hotspot: Hotspot) -> Span {
+    let rates = |from, to| hotspot.cell.rates(hotspot.stations, from, to);
+    let data = hotspot.cell.exchange(FULL_BYTES, rates(0, node));
+    let ack = hotspot.cell.exchange(ACK_BYTES, rates(node, 0));
     data + Span(ack.0 / 2)
 }
 
@@ -44,8 +49,8 @@ pub(super) struct Leaves {
 
 impl Leaves {
     /// The leaves of a kind of fairness.
-    pub(super) fn new(fairness: VsbFairness, scenario: &Scenario) -> Leaves {
-        let stations = scenario.stations.iter();
+    pub(super) fn new(fairness: VsbFairness, hotspot: Hotspot) -> Leaves {
+        let stations = hotspot.stations.iter();
         let alike = |names: Vec<String>| (vec![1.0; names.len()], names);
         let (weights, names) = match fairness {
             VsbFairness::Station => alike(stations.map(|one| one.name.clone()).collect()),
@@ -53,14 +58,14 @@ impl Leaves {
                 let names = stations.clone().map(|one| one.name.clone()).collect();
                 let weights = (1..).zip(stations).map(|(node, one)| match fairness {
                     VsbFairness::Rate => one.rate_bps as f64,
-                    _ => 1.0 / airtime(node, scenario).seconds(),
+                    _ => 1.0 / airtime(node, hotspot).seconds(),
                 });
                 (weights.collect(), names)
             }
-            VsbFairness::Flow => alike(scenario.flows.iter().map(|f| f.name.clone()).collect()),
+            VsbFairness::Flow => alike(hotspot.flows.iter().map(|f| f.name.clone()).collect()),
             VsbFairness::Direction => alike(vec!["up".to_owned(), "down".to_owned()]),
         };
-        let of_flow = (0..).zip(&scenario.flows).map(|(index, flow)| {
+        let of_flow = (0..).zip(hotspot.flows).map(|(index, flow)| {
             let Ends::Station { station, direction } = flow.ends else {
                 return [0, 0]; // it does not come here
             };
@@ -80,8 +85,8 @@ impl Leaves {
     }
 
     /// Leaves that packets can come to: number, and name in results.
-    pub(super) fn shown(&self, scenario: &Scenario) -> Vec<(u32, String)> {
-        let pairs = scenario.flows.iter().zip(&self.of_flow);
+    pub(super) fn shown(&self, flows: &[Flow]) -> Vec<(u32, String)> {
+        let pairs = flows.iter().zip(&self.of_flow);
         let redirected = pairs.filter(|(flow, _)| is_redirected(flow));
         let used: Vec<u32> = redirected.flat_map(|(_, leaves)| *leaves).collect();
         let shown = (0..)
@@ -93,9 +98,16 @@ impl Leaves {
 }
 
 /// The bottleneck of `settings` as a link, at rest, its rate to be set. `bin` is the width of the bins
-/// over which the least utilisation is taken.
-pub fn link_of(settings: &VsbSettings, scenario: &Scenario, streams: &Streams, bin: Span) -> Link {
-    let leaves = Leaves::new(settings.fairness, scenario);
+/// over which the least utilisation is taken, `measured` the time from the end of the warm-up to that
+/// of the run.
+pub fn link_of(
+    settings: &VsbSettings,
+    hotspot: Hotspot,
+    streams: &Streams,
+    measured: Range<Time>,
+    bin: Span,
+) -> Link {
+    let leaves = Leaves::new(settings.fairness, hotspot);
     let fair = Fair::new(leaves.of_flow, &leaves.weights, settings.queue_packets);
     let link = LinkSettings {
         name: "vsb".to_owned(),
@@ -108,7 +120,6 @@ pub fn link_of(settings: &VsbSettings, scenario: &Scenario, streams: &Streams, b
         loss: 0.0,
         of_host: false,
     };
-    let measured = Time::ZERO + scenario.warmup..Time::ZERO + scenario.duration;
     let scheduler = Scheduler::fair(fair);
     Link::served(&link, FREE, scheduler, streams, measured, Some(bin))
 }

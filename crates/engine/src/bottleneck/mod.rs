@@ -30,11 +30,12 @@ use std::collections::VecDeque;
 use self::leaves::Leaves;
 pub use self::leaves::{is_redirected, link_of};
 pub use self::settings::{VsbFairness, VsbSettings};
+use crate::app::{Ends, Flow};
+use crate::cell::Hotspot;
 use crate::control::{Observation, Wce};
 use crate::histogram::Histogram;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
-use crate::scenario::{Ends, Flow, Scenario};
 
 /// So long after its last uplink datagram a station is not pinged. [ns]
 const UDP_MEMORY: Span = Span(5_000_000_000);
@@ -90,8 +91,8 @@ pub struct Ping {
 }
 
 impl Bottleneck {
-    /// The bottleneck of a scenario that has one, at rest.
-    pub fn new(settings: &VsbSettings, scenario: &Scenario, streams: &Streams) -> Bottleneck {
+    /// The bottleneck in front of so many `stations`, at rest.
+    pub fn new(settings: &VsbSettings, stations: usize, streams: &Streams) -> Bottleneck {
         Bottleneck {
             settings: *settings,
             // the checks have seen to it that the settings make one
@@ -104,7 +105,7 @@ impl Bottleneck {
             sent: 0,
             under_way: VecDeque::new(),
             heard: true,
-            datagrams: vec![Datagrams::default(); scenario.stations.len()],
+            datagrams: vec![Datagrams::default(); stations],
             rate_bps: 0,
             rate_since: Time::ZERO + settings.start,
             rate_sum: 0.0,
@@ -239,20 +240,19 @@ impl Bottleneck {
     }
 }
 
-/// Leaves of a scenario's bottleneck that packets can come to: number, and name in results; none
-/// without one.
-pub fn shown_leaves(scenario: &Scenario) -> impl Iterator<Item = (usize, String)> {
-    let leaves = scenario
-        .vsb
-        .as_ref()
-        .map(|vsb| Leaves::new(vsb.fairness, scenario).shown(scenario));
+/// Leaves of a bottleneck that packets can come to: number, and name in results; none without one.
+pub fn shown_leaves(
+    settings: Option<&VsbSettings>,
+    hotspot: Hotspot,
+) -> impl Iterator<Item = (usize, String)> + use<> {
+    let leaves = settings.map(|vsb| Leaves::new(vsb.fairness, hotspot).shown(hotspot.flows));
     let leaves = leaves.into_iter().flatten();
     leaves.map(|(leaf, name)| (leaf as usize, name))
 }
 
 /// Uplink UDP flows, which pass beside it: index and station.
-pub fn beside(scenario: &Scenario) -> impl Iterator<Item = (usize, usize)> {
-    let flows = scenario.flows.iter().enumerate();
+pub fn beside(flows: &[Flow]) -> impl Iterator<Item = (usize, usize)> {
+    let flows = flows.iter().enumerate();
     flows.filter_map(|(index, flow): (usize, &Flow)| match flow.ends {
         Ends::Station { station, .. } if !is_redirected(flow) => Some((index, station)),
         _ => None,

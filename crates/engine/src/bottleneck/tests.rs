@@ -16,7 +16,7 @@ fn bottleneck(vsb: &str) -> Bottleneck {
     let Some(vsb) = &scenario.vsb else {
         panic!("a bottleneck");
     };
-    Bottleneck::new(vsb, &scenario, &Streams::new(1, 0))
+    Bottleneck::new(vsb, scenario.stations.len(), &Streams::new(1, 0))
 }
 
 #[test]

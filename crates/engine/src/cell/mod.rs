@@ -18,22 +18,24 @@
 mod activity;
 
 use self::activity::Activity;
+use crate::app::Flow;
+use crate::channel::Channel;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::{AP, Content, Dcf, Frame, NodeCounters, Outcome};
+use crate::mac::{self, Category, Node, QueueOrder, Station};
 use crate::packet::Packet;
-use crate::queue::{HeadQueue, Outlet, Vbs};
-use crate::scenario::{Category, Channel, Discipline, QueueOrder, Scenario};
+use crate::queue::{Discipline, Greedy, HeadQueue, Outlet, Vbs};
 
-/// Sources that never run out of packets: they fill their queue again whenever one has left it.
-pub trait Greedy {
-    /// `queue`, the one with this `number`, has a place since `now`.
-    fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue);
-}
-
-/// Nobody is greedy.
-impl Greedy for () {
-    fn refill(&mut self, _: Time, _: u32, _: &mut HeadQueue) {}
+/// An access point and its stations, with the flows over them, as settings describe them.
+#[derive(Clone, Copy, Debug)]
+pub struct Hotspot<'a> {
+    /// The cell, its access point included.
+    pub cell: &'a mac::Cell,
+    /// The stations.
+    pub stations: &'a [Station],
+    /// All flows, also those that do not cross the air.
+    pub flows: &'a [Flow],
 }
 
 /// A medium with its queues, one for each contender.
@@ -75,33 +77,36 @@ pub struct Received {
 }
 
 impl Cell {
-    /// The cell of `scenario`, idle, with empty queues.
-    pub fn new(scenario: &Scenario, streams: &Streams) -> Cell {
-        let medium = Dcf::new(scenario, streams);
+    /// The cell of a hot-spot, idle, with empty queues. If stations are `pinged`, each has a flow of
+    /// pings behind the others.
+    pub fn new(hotspot: Hotspot, pinged: bool, streams: &Streams) -> Cell {
+        let Hotspot {
+            cell,
+            stations,
+            flows,
+        } = hotspot;
+        let medium = hotspot.medium(streams);
         let port = |contender| {
             let node = medium.node(contender);
-            let name = queue_name(scenario, &medium, contender);
+            let name = hotspot.queue_name(&medium, contender);
             let draws = streams.stream(&format!("{name}/queue"));
             Port {
                 node,
-                queue: queue_of(scenario, node, draws),
-                marks: node_of(scenario, node).queue.marks(),
+                queue: hotspot.queue(node, draws),
+                marks: hotspot.node(node).queue.marks(),
                 name: name.into(),
             }
         };
-        let of_flows = scenario.flows.iter();
+        let of_flows = flows.iter();
         let of_flows = of_flows.map(|flow| flow.station().map_or(AP, |one| one as u32 + 1));
-        let pinged = match scenario.vsb {
-            Some(_) => scenario.stations.len() as u32,
-            None => 0,
-        };
-        let mixed = scenario.cell.ap_queue_order == QueueOrder::Mixed;
+        let pinged = if pinged { stations.len() as u32 } else { 0 };
+        let mixed = cell.ap_queue_order == QueueOrder::Mixed;
         Cell {
             ports: (0..medium.contenders() as u32).map(port).collect(),
             stations: of_flows.chain(1..=pinged).collect(),
-            activity: Activity::new(scenario.stations.len()),
+            activity: Activity::new(stations.len()),
             mixing: mixed.then(|| streams.stream("ap/order")),
-            shares: !scenario.cell.vbs_classes.is_empty(),
+            shares: !cell.vbs_classes.is_empty(),
             lost: Vec::new(),
             medium,
         }
@@ -162,18 +167,15 @@ impl Cell {
         outcome: Outcome,
         sources: &mut impl Greedy,
     ) -> Option<Received> {
-        for index in 0..self.medium.discarded().len() {
-            let contender = self.medium.discarded()[index];
-            let given_up = self.take_head(contender, now, sources);
-            self.lost.extend(given_up);
+        if !self.medium.discarded().is_empty() {
+            self.give_up(now, sources);
         }
         let Outcome::Delivered { from, done } = outcome else {
             return None;
         };
         let packet = self.take_head(from, done, sources)?;
         if self.shares && packet.is_data() {
-            let ap = self.ports.iter_mut().filter(|port| port.node == AP);
-            ap.for_each(|port| port.queue.carried(packet.flow));
+            self.count_shares(packet.flow);
         }
         Some(Received {
             packet,
@@ -181,8 +183,26 @@ impl Cell {
         })
     }
 
+    /// Takes away the packets that the medium has given up.
+    #[cold]
+    #[inline(never)]
+    fn give_up(&mut self, now: Time, sources: &mut impl Greedy) {
+        for index in 0..self.medium.discarded().len() {
+            let contender = self.medium.discarded()[index];
+            let given_up = self.take_head(contender, now, sources);
+            self.lost.extend(given_up);
+        }
+    }
+
+    /// The air has carried data of `flow`, which the classes of the access point's queues share.
+    #[inline(never)]
+    fn count_shares(&mut self, flow: u32) {
+        let ap = self.ports.iter_mut().filter(|port| port.node == AP);
+        ap.for_each(|port| port.queue.carried(flow));
+    }
+
     /// Removes the packet that `contender` got rid of, its place free from `done` on.
-    #[inline]
+    #[inline(always)]
     fn take_head(
         &mut self,
         contender: u32,
@@ -267,50 +287,57 @@ impl Cell {
     }
 }
 
-/// The settings of a node.
-fn node_of(scenario: &Scenario, node: u32) -> &crate::scenario::Node {
-    match node {
-        AP => &scenario.cell.ap,
-        station => &scenario.stations[station as usize - 1].node,
+impl Hotspot<'_> {
+    /// The medium, idle.
+    pub fn medium(&self, streams: &Streams) -> Dcf {
+        let categories = self.flows.iter();
+        let categories = categories.filter_map(|flow| Some((flow.station()?, flow.category)));
+        Dcf::new(self.cell, self.stations, categories, streams)
     }
-}
 
-fn queue_name(scenario: &Scenario, medium: &Dcf, contender: u32) -> String {
-    let node = match medium.node(contender) {
-        AP => "ap",
-        node => &scenario.stations[node as usize - 1].name,
-    };
-    match medium.category(contender) {
-        Category::BestEffort => node.to_owned(),
-        other => format!("{node}/{}", other.name()),
+    /// The settings of a node.
+    fn node(&self, node: u32) -> &Node {
+        match node {
+            AP => &self.cell.ap,
+            station => &self.stations[station as usize - 1].node,
+        }
     }
-}
 
-/// The empty queue of a contender of `node`.
-fn queue_of(scenario: &Scenario, node: u32, draws: Stream) -> HeadQueue {
-    let setting = &node_of(scenario, node).queue;
-    match setting.discipline {
-        Discipline::Vbs(vbs) if node == AP => HeadQueue::shared(Vbs::new(
-            vbs,
-            setting.limit_packets,
-            &scenario.cell.vbs_classes,
-            scenario.flows.len(),
-            draws,
-        )),
-        _ => HeadQueue::new(setting, outlet(scenario, node), draws),
+    fn queue_name(&self, medium: &Dcf, contender: u32) -> String {
+        let node = match medium.node(contender) {
+            AP => "ap",
+            node => &self.stations[node as usize - 1].name,
+        };
+        match medium.category(contender) {
+            Category::BestEffort => node.to_owned(),
+            other => format!("{node}/{}", other.name()),
+        }
     }
-}
 
-/// What a discipline knows of the cell that serves the queues of `node`: its fastest data rate.
-fn outlet(scenario: &Scenario, node: u32) -> Outlet {
-    let rate_bps = match node {
-        AP => scenario.stations.iter().map(|s| s.downlink_rate_bps).max(),
-        station => Some(scenario.stations[station as usize - 1].rate_bps),
-    };
-    Outlet {
-        rate_bps: rate_bps.unwrap_or(0),
-        is_fixed: false,
-        delay: Span::ZERO,
+    /// The empty queue of a contender of `node`.
+    fn queue(&self, node: u32, draws: Stream) -> HeadQueue {
+        let setting = &self.node(node).queue;
+        if node == AP
+            && let Discipline::Vbs(vbs) = setting.discipline
+        {
+            let classes = &self.cell.vbs_classes;
+            let limit = setting.limit_packets;
+            return HeadQueue::shared(Vbs::new(vbs, limit, classes, self.flows.len(), draws));
+        }
+        HeadQueue::new(setting, self.outlet(node), draws)
+    }
+
+    /// What a discipline knows of the cell that serves the queues of `node`: its fastest data rate.
+    fn outlet(&self, node: u32) -> Outlet {
+        let rate_bps = match node {
+            AP => self.stations.iter().map(|s| s.downlink_rate_bps).max(),
+            station => Some(self.stations[station as usize - 1].rate_bps),
+        };
+        Outlet {
+            rate_bps: rate_bps.unwrap_or(0),
+            is_fixed: false,
+            delay: Span::ZERO,
+        }
     }
 }
 

@@ -8,7 +8,7 @@ fn cell(text: &str) -> Cell {
     let Ok(scenario) = parse(&text, Format::Toml, "test.toml", &[]) else {
         panic!("a cell");
     };
-    Cell::new(&scenario, &Streams::new(1, 0))
+    Cell::new(scenario.hotspot(), false, &Streams::new(1, 0))
 }
 
 /// Lets the cell run dry: what has been received, and how many packets were lost.

@@ -24,14 +24,12 @@ pub use self::settings::{
 };
 
 use self::vertices::{dummies_of, longest_bytes, passing, patience, rules_of, vertices_of};
-use crate::cell::Greedy;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::NodeCounters;
 use crate::mac::graph::{Ended, Graph, Vertex};
 use crate::packet::Packet;
-use crate::queue::QueueSetting;
-use crate::queue::{HeadQueue, Outlet};
+use crate::queue::{Greedy, HeadQueue, Outlet, QueueSetting};
 
 /// What serves the queues, which no plain queue asks for.
 const NO_OUTLET: Outlet = Outlet {

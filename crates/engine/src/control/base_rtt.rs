@@ -26,7 +26,7 @@ pub struct BaseRtt {
     /// Samples since the base was last confirmed, and the longest of them.
     unconfirmed: u32,
     longest: Span,
-    /// Of these, the last ones without a queue: their number and minimum.
+    /// Number and minimum of the last ones among these without a queue.
     idle: u32,
     idle_least: Span,
 }

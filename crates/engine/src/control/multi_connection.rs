@@ -15,7 +15,7 @@ pub enum Aim {
     Utility {
         /// [1/s]
         k: f64,
-        /// Of the rate in packets/s.
+        /// Utility of the rate in packets/s.
         utility: Utility,
         /// Above zero.
         weight: f64,

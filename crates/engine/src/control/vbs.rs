@@ -51,7 +51,7 @@ words! {
 pub struct Observation<'a> {
     /// Packets in the queue, Q. [packets]
     pub backlog_packets: f64,
-    /// Of each class its share h_i, as it is now. [-]
+    /// Share h_i of each class, as it is now. [-]
     pub shares: &'a [f64],
     /// Whether each class has had traffic lately.
     pub present: &'a [bool],
@@ -71,7 +71,7 @@ pub struct Controller {
     targets: Vec<f64>,
     /// Blocking probability of each class, p_i. [-]
     blocking: Vec<f64>,
-    /// Of the regulator: the part of each blocking probability that errors have added up to. [-]
+    /// Part of each blocking probability that errors have added up to; only the regulator has one. [-]
     integral: Vec<f64>,
 }
 

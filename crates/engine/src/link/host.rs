@@ -30,7 +30,7 @@ pub struct Host {
 /// A random time over each packet.
 #[derive(Clone, Debug)]
 struct Jitter {
-    /// Of each of its two parts. [ns]
+    /// Largest value of each of its two parts. [ns]
     most: u32,
     draws: Stream,
     /// The slow part, and until when it holds.

@@ -75,7 +75,7 @@ pub struct Dcf {
     /// To station i: `down[i]`; from station i: `up[i]`.
     down: Vec<Path>,
     up: Vec<Path>,
-    /// Of the access point's frames to station i.
+    /// What became of the access point's frames to station i.
     down_counters: Vec<DownCounters>,
     /// Start of the transmission planned or on the air.
     start: Time,
@@ -107,7 +107,7 @@ pub struct Dcf {
 impl Dcf {
     /// The idle `cell` with its `stations`. `categories` names for each flow its station, counted from
     /// 0, and its category.
-    pub fn of(
+    pub fn new(
         cell: &Cell,
         stations: &[Station],
         categories: impl Iterator<Item = (usize, Category)>,

@@ -15,7 +15,7 @@ pub(super) struct Path {
     /// Chooses among them.
     fallback: Option<Fallback>,
     quality: Quality,
-    /// Of the rates in use.
+    /// What the rates in use make of frames.
     present: Present,
 }
 

@@ -121,7 +121,7 @@ pub(crate) static CONTROL_RATE: Listed = Listed {
     },
 };
 
-/// What each preset makes of a key, in words.
+/// The values that presets give a key, for its documentation.
 pub(crate) fn per_preset(of: fn(&Preset) -> String) -> String {
     let values = PRESETS
         .iter()

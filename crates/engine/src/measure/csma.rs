@@ -1,61 +1,13 @@
 //! What is measured in a network of CSMA links: users with all their connections, links on air.
 
-use super::{Item, Period, Value, ratio};
-use crate::conflict::{Conflict, Drive};
+use super::item::{Item, Value, ratio};
+use super::period::Period;
+use crate::conflict::Conflict;
 use crate::kernel::time::Time;
 use crate::quantities::*;
 use crate::scenario::{Connections, Csma, CsmaAccess};
 use crate::world::FlowCounters;
-use crate::world::{User, Users, World};
-
-/// Counters beside those of flows, queues and frames.
-#[derive(Clone, Debug, Default)]
-pub(super) struct OnAir {
-    links: Vec<LinkCounters>,
-    users: Vec<UserCounters>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct LinkCounters {
-    air_ns: u64,
-    dummy_ns: u64,
-    /// Time integral of r. [ns]
-    r_ns: f64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct UserCounters {
-    /// Time integral of the number of open connections. [ns]
-    connections_ns: u64,
-    opened: u64,
-    closed: u64,
-}
-
-impl OnAir {
-    pub(super) fn take(world: &World<'_>) -> OnAir {
-        let (Some(conflict), Some(users)) = (world.radio().conflict(), world.users()) else {
-            return OnAir::default();
-        };
-        let now = world.now();
-        let link = |(index, drive): (u32, &Drive)| {
-            let (air_ns, dummy_ns) = conflict.medium().air_ns(index, now);
-            LinkCounters {
-                air_ns,
-                dummy_ns,
-                r_ns: drive.integral_ns(now),
-            }
-        };
-        let user = |user: &User| UserCounters {
-            connections_ns: user.integral_ns(now),
-            opened: user.totals().0,
-            closed: user.totals().1,
-        };
-        OnAir {
-            links: (0..).zip(conflict.drives()).map(link).collect(),
-            users: users.iter().map(user).collect(),
-        }
-    }
-}
+use crate::world::{Users, World};
 
 impl Period<'_> {
     /// Links on air and users, of a scenario that has them.

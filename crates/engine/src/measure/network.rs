@@ -1,7 +1,7 @@
 //! What is measured in the wired network: links, their queues, classes of flows.
 
-use super::{Item, Period, Value, jain, ratio};
-use crate::bottleneck;
+use super::item::{Item, Value, jain, ratio};
+use super::period::Period;
 use crate::kernel::time::Time;
 use crate::quantities::*;
 use crate::queue::QueueCounters;
@@ -62,7 +62,9 @@ impl Period<'_> {
             let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
             self.queue_item(&name, false, (from, to), areas)
         };
-        bottleneck::shown_leaves(self.world.scenario())
+        self.world
+            .scenario()
+            .bottleneck_leaves()
             .map(item)
             .collect()
     }

@@ -1,35 +1,10 @@
 //! What is measured of a queue that classes share.
 
-use super::{Item, Period, Value, jain, ratio};
+use super::item::{Item, Value, jain, ratio};
+use super::period::Period;
 use crate::kernel::time::Time;
 use crate::quantities::*;
-use crate::queue::{Deviation, HeadQueue, QueueCounters};
-use crate::world::World;
-
-/// Totals at one instant of the access point's queues that classes share.
-#[derive(Clone, Debug)]
-pub(super) struct Shared {
-    /// Of each class, over the queues.
-    classes: Vec<Vec<QueueCounters>>,
-    /// Of each queue.
-    deviations: Vec<Deviation>,
-}
-
-impl Shared {
-    pub(super) fn take(world: &World<'_>) -> Shared {
-        let shared = world.radio().queues().filter_map(HeadQueue::vbs);
-        let mut classes = vec![Vec::new(); world.scenario().cell.vbs_classes.len()];
-        for vbs in shared.clone() {
-            for (own, &counters) in classes.iter_mut().zip(vbs.counters()) {
-                own.push(counters);
-            }
-        }
-        Shared {
-            classes,
-            deviations: shared.map(|vbs| vbs.deviation(world.now())).collect(),
-        }
-    }
-}
+use crate::queue::{HeadQueue, QueueCounters};
 
 impl Period<'_> {
     /// How contender number `port` kept the target occupancy of its queue, if that has one.

@@ -1,6 +1,7 @@
 //! What is measured of web traffic: its connections as one class.
 
-use super::{Item, Period, ratio};
+use super::item::{Item, ratio};
+use super::period::Period;
 use crate::quantities::*;
 use crate::world::FlowCounters;
 

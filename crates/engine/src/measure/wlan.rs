@@ -1,6 +1,7 @@
 //! What is measured in the cell: its stations, its access point, the cell as a whole.
 
-use super::{Item, Period, Value, jain, ratio};
+use super::item::{Item, Value, jain, ratio};
+use super::period::Period;
 use crate::bottleneck;
 use crate::mac::dcf::NodeCounters;
 use crate::quantities::*;
@@ -43,7 +44,7 @@ impl Period<'_> {
     /// Uplink datagrams of a station, if there is a virtual shared bottleneck that lets them pass.
     fn beside_the_bottleneck(&self, station: usize) -> Option<Value> {
         self.world.bottleneck()?;
-        let own = bottleneck::beside(self.world.scenario()).filter(|&(_, of)| of == station);
+        let own = bottleneck::beside(&self.world.scenario().flows).filter(|&(_, of)| of == station);
         let passed =
             own.map(|(flow, _)| self.end.flows[flow].arrived - self.start.flows[flow].arrived);
         Some(BYPASS.of(passed.sum::<u64>() as f64))

@@ -38,7 +38,7 @@ const PORTS: u32 = 4096;
 
 /// Address, port and sizes of each flow.
 pub(super) struct Addresses {
-    /// Of the scenario's flows, those of stations.
+    /// Flows of stations among the scenario's.
     flows: Vec<Option<Flow>>,
 }
 

@@ -18,7 +18,7 @@ const QUANTUM: f64 = 1500.0;
 /// Leaves of one class.
 #[derive(Clone, Debug)]
 pub struct Fair {
-    /// Of each flow the leaf of its ACKs and that of its data.
+    /// Leaves of each flow: `[ACKs, data]`.
     leaf_of: Vec<[u32; 2]>,
     leaves: Vec<Leaf>,
     /// Leaves with packets, the one whose turn it is first.

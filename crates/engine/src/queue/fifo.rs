@@ -89,7 +89,7 @@ impl Fifo {
     }
 
     /// Removes the head, whose place becomes free at `at` (not before now).
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
         match &mut self.admission {

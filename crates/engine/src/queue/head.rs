@@ -93,7 +93,7 @@ impl HeadQueue {
     }
 
     /// Removes the head, whose place becomes free at `at` (not before now).
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         match self {
             HeadQueue::Fifo(fifo) => fifo.pop(at),

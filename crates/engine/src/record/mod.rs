@@ -2,14 +2,12 @@
 
 mod frames;
 mod series;
-mod settings;
 
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 pub use frames::FrameLog;
 pub use series::{Series, Track};
-pub use settings::Record;
 
 /// Kind of a frame on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

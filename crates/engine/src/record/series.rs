@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::bottleneck::{self, Bottleneck};
+use crate::bottleneck::Bottleneck;
 use crate::conflict::Conflict;
 use crate::kernel::time::Span;
 use crate::quantities::{
@@ -198,7 +198,7 @@ fn of_bottleneck(world: &World<'_>, tracks: &mut Vec<Track>) {
     });
     tracks.push(Track::new("links", "vsb", CAPACITY, 0, rate));
     tracks.push(Track::new("links", "vsb", PING_RTT, 0, rtt));
-    for (leaf, name) in bottleneck::shown_leaves(world.scenario()) {
+    for (leaf, name) in world.scenario().bottleneck_leaves() {
         tracks.push(Track::new("queues", &name, OCCUPANCY, leaf, length));
     }
 }

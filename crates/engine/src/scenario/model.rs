@@ -2,25 +2,28 @@
 //! Built only by [`super::parse`]; the rest of the engine trusts it.
 
 pub use crate::app::{
-    Arrivals, Carrier, Gaps, ReportSettings, Transport, UdpSettings, WebArrivals, WebSettings,
+    Arrivals, Carrier, Ends, Flow, Gaps, ReportSettings, Transport, UdpSettings, WebArrivals,
+    WebSettings,
 };
 pub use crate::bottleneck::{VsbFairness, VsbSettings};
+use crate::cell::Hotspot;
 pub use crate::channel::{Channel, ChannelChange, Quality};
 pub use crate::conflict::{
     Connections, Csma, CsmaAccess, CsmaAcks, CsmaAir, CsmaFlow, CsmaLink, CsmaNode, CsmaPrice,
     CsmaUsers, DcfSettings, Hop,
 };
-use crate::kernel::streams::Streams;
-use crate::kernel::time::Span;
+use std::ops::Range;
+
+pub use super::record::Record;
+use crate::bottleneck;
+use crate::kernel::time::{Span, Time};
 pub use crate::link::{LinkSettings, Wire};
-use crate::mac::dcf::Dcf;
 pub use crate::mac::{
     Access, Category, Cell, CountdownRule, Node, Phy, PhyKind, QueueOrder, RateControl, Rates,
     Spread, Station, data_rates,
 };
 pub use crate::packet::Direction;
 pub use crate::queue::*;
-pub use crate::record::Record;
 pub use crate::tcp::{CompoundSettings, CongestionControl, TcpSettings};
 
 /// A whole experiment.
@@ -54,102 +57,29 @@ pub struct Scenario {
     pub record: Record,
 }
 
-/// What a flow runs between.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ends {
-    /// A station and a wired node.
-    Station {
-        /// Index into [`Scenario::stations`].
-        station: usize,
-        /// Where the data goes.
-        direction: Direction,
-    },
-    /// Two wired nodes.
-    Wired,
-}
-
-/// One transport flow.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Flow {
-    /// Unique name: `STATION/up/K`, `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`;
-    /// between wired nodes that of its table, with its number if the table makes several.
-    pub name: String,
-    /// The table it comes from, for statistics by class.
-    pub class: String,
-    /// What it runs between.
-    pub ends: Ends,
-    /// The links that its data takes, indices into [`Scenario::links`]; for a station's flow those
-    /// beyond the cell's wire.
-    pub forward: Vec<u32>,
-    /// The links that its ACKs take.
-    pub back: Vec<u32>,
-    /// Access category of its packets, both ways.
-    pub category: Category,
-    /// First packet, at the earliest.
-    pub start: Span,
-    /// The first packet is this much later at most, uniformly at random in each replication.
-    pub start_spread: Span,
-    /// No new data from then on; `None`: runs to the end.
-    pub stop: Option<Span>,
-    /// What sends.
-    pub transport: Transport,
-    /// The transport carries a sensor's reports, each one segment or datagram, and nothing else.
-    pub reports: Option<ReportSettings>,
-}
-
-impl Flow {
-    /// A station's flow in category best effort, from the start of the run to its end.
-    pub fn of_station(
-        name: String,
-        station: usize,
-        direction: Direction,
-        transport: Transport,
-    ) -> Flow {
-        Flow {
-            class: String::new(),
-            ends: Ends::Station { station, direction },
-            forward: Vec::new(),
-            back: Vec::new(),
-            category: Category::BestEffort,
-            start: Span::ZERO,
-            start_spread: Span::ZERO,
-            stop: None,
-            transport,
-            reports: None,
-            name,
-        }
-    }
-
-    /// The flow's station, if it has one.
-    pub fn station(&self) -> Option<usize> {
-        match self.ends {
-            Ends::Station { station, .. } => Some(station),
-            Ends::Wired => None,
-        }
-    }
-
-    /// Direction of a station's flow.
-    pub fn direction(&self) -> Option<Direction> {
-        match self.ends {
-            Ends::Station { direction, .. } => Some(direction),
-            Ends::Wired => None,
-        }
-    }
-}
-
 impl Scenario {
     /// Rates of the frames from node `from` to node `to`, one of which is the access point (0; i + 1
     /// is station i).
     pub fn rates(&self, from: u32, to: u32) -> Rates {
         self.cell.rates(&self.stations, from, to)
     }
-}
 
-impl Dcf {
-    /// The cell of `scenario`, idle.
-    pub fn new(scenario: &Scenario, streams: &Streams) -> Dcf {
-        let categories = scenario.flows.iter();
-        let categories = categories.filter_map(|flow| Some((flow.station()?, flow.category)));
-        Dcf::of(&scenario.cell, &scenario.stations, categories, streams)
+    /// Leaves of the bottleneck that packets can come to: number, and name in results.
+    pub fn bottleneck_leaves(&self) -> impl Iterator<Item = (usize, String)> + use<> {
+        bottleneck::shown_leaves(self.vsb.as_ref(), self.hotspot())
+    }
+
+    /// The time that is measured: from the end of the warm-up to that of the run.
+    pub fn measured(&self) -> Range<Time> {
+        Time::ZERO + self.warmup..Time::ZERO + self.duration
+    }
+
+    /// Access point, stations and flows.
+    pub fn hotspot(&self) -> Hotspot<'_> {
+        Hotspot {
+            cell: &self.cell,
+            stations: &self.stations,
+            flows: &self.flows,
+        }
     }
 }

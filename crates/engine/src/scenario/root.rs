@@ -1,6 +1,7 @@
 //! The table that a scenario file is, and what it says of a run.
 
 use super::flows::{Connections, DatagramFlow, SensorFlow, StationTcp};
+use super::record::Record;
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
 use crate::app::{Datagrams, SensorSettings, UdpSettings};
 use crate::bottleneck::VsbSettings;
@@ -11,7 +12,6 @@ use crate::link::{LinkSettings, Wire};
 use crate::mac::{Cell, DATA_RATE, NodeAccess};
 use crate::notation::setting::{MS, S, count, duration, inner, listed, shorthand, tables, title};
 use crate::queue::{QueueSetting, queue};
-use crate::record::Record;
 use crate::table;
 use crate::tcp::TcpSettings;
 

@@ -25,87 +25,17 @@
 //!
 //! These are free functions over the wires, the flows and the clock, since a packet touches all three.
 
-use std::collections::VecDeque;
-
 use super::clock::Clock;
 use super::flow::Endpoints;
 use super::flows::Flows;
-use super::journey::Step;
 use super::legs::Place;
-use super::wires::{Wires, attend, settle};
-use crate::kernel::calendar::Calendar;
-use crate::kernel::time::{Span, Time};
+use super::step::Step;
+use super::wires::Wires;
+use crate::kernel::time::Time;
 use crate::link::Transit;
 use crate::packet::Packet;
 
-/// What endpoints are to do, and may not yet.
-pub(super) struct Ahead {
-    /// Nothing is planned, and nobody looks, before this instant.
-    pub(super) quiet_until: Time,
-    /// The next reading of windows, and the time from one to the next.
-    next_reading: Time,
-    reading_interval: Span,
-    /// Segments that arrive after the next instant planned, or behind one that does.
-    segments: Calendar<Packet>,
-    /// Number of those segments.
-    waiting: usize,
-    /// ACKs of each flow of the scenario that have to wait, in order, with their arrivals.
-    acks: Vec<VecDeque<(Time, Packet)>>,
-    /// Flows that have any.
-    held_up: Vec<u32>,
-    /// Windows as of the next readings, of flows whose windows have changed since.
-    windows: Vec<VecDeque<f64>>,
-}
-
-impl Ahead {
-    pub(super) fn new(flows: usize, reach: Span) -> Ahead {
-        Ahead {
-            quiet_until: Time::ZERO,
-            next_reading: Time::NEVER,
-            reading_interval: Span::ZERO,
-            segments: Calendar::new(reach),
-            waiting: 0,
-            acks: vec![VecDeque::new(); flows],
-            held_up: Vec::new(),
-            windows: vec![VecDeque::new(); flows],
-        }
-    }
-
-    /// Packets under way that no link and no queue has.
-    pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let acks = self.acks.iter().flatten().map(|(_, ack)| ack);
-        self.segments.items().chain(acks)
-    }
-
-    /// Windows are read at `next`, and then at equal intervals.
-    pub(super) fn expect_readings(&mut self, next: Time, interval: Span) {
-        (self.next_reading, self.reading_interval) = (next, interval);
-    }
-
-    /// The window of flow `index` at a reading, if it has changed since.
-    pub(super) fn window(&mut self, index: usize) -> Option<f64> {
-        self.windows.get_mut(index)?.pop_front()
-    }
-
-    /// Whether segments wait.
-    #[inline(always)]
-    pub(super) fn has_segments(&self) -> bool {
-        self.waiting > 0
-    }
-
-    /// The next segment that has waited and need no longer, with the instant of its arrival.
-    pub(super) fn next_segment(&mut self) -> Option<(Time, Packet)> {
-        let (at, _) = self.segments.first();
-        if at > self.quiet_until {
-            return None;
-        }
-        let segment = self.segments.pop()?;
-        self.waiting -= 1;
-        Some((at, segment))
-    }
-}
-
-/// A packet goes on over wires at `at`, now or ahead of time, as far as it may; what its endpoint
+/// A packet goes on its way at `at`, now or ahead of time, as far as it may; what its endpoint
 /// answers ahead of time takes its place and goes on. Says what the packet comes to.
 #[inline]
 pub(super) fn travel(
@@ -183,10 +113,10 @@ fn stop_at(
     fate: Transit,
 ) -> Step {
     match fate {
-        Transit::Kept => attend(wires, flows, clock, link),
+        Transit::Kept => wires.attend(clock, link, &mut |packet| flows.lose(packet)),
         Transit::Refused | Transit::Lost if at == clock.now => return Step::Lost,
         Transit::Refused | Transit::Lost | Transit::Arrives(_) => {
-            settle(wires, flows, clock.now, link)
+            wires.settle(clock.now, link, &mut |packet| flows.lose(packet));
         }
     }
     Step::UnderWay
@@ -207,7 +137,7 @@ fn reach(
         reach_sender(wires, flows, clock, at, packet);
         return Next::Step(Step::UnderWay);
     }
-    if at <= flows.ahead.quiet_until && flows.ahead.waiting == 0 {
+    if at <= flows.waiting.quiet_until && flows.waiting.count == 0 {
         clock.events += 1;
         let flow = &mut flows.states[packet.flow as usize];
         return match flow.take_segment(at, packet) {
@@ -218,16 +148,16 @@ fn reach(
             None => Next::Step(Step::UnderWay),
         };
     }
-    flows.ahead.waiting += 1;
-    flows.ahead.segments.push(at, carrier, *packet);
+    flows.waiting.count += 1;
+    flows.waiting.segments.push(at, carrier, *packet);
     Next::Step(Step::UnderWay)
 }
 
 #[inline(always)]
 fn reach_sender(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) {
     let flow = &flows.states[ack.flow as usize];
-    let before = flow.timer.min(flows.ahead.next_reading);
-    let is_next = at <= before.min(flows.ahead.quiet_until) && !flow.held_up;
+    let before = flow.timer.min(flows.waiting.next_reading);
+    let is_next = at <= before.min(flows.waiting.quiet_until) && !flow.held_up;
     if is_next || becomes_next(flows, clock, at, ack) {
         take_ack(wires, flows, clock, at, ack);
     }
@@ -250,7 +180,7 @@ fn becomes_next(flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) ->
 /// Nothing happens to the sender of flow `index` before `at`.
 fn may_take(flows: &Flows, at: Time, index: usize) -> bool {
     let sender = flows.states[index].sender();
-    at <= flows.ahead.quiet_until && sender.is_some_and(|sender| at <= sender.deadline())
+    at <= flows.waiting.quiet_until && sender.is_some_and(|sender| at <= sender.deadline())
 }
 
 /// What changes nothing about the sender of flow `index` is done with before `at`.
@@ -259,7 +189,7 @@ fn pass_by(flows: &mut Flows, clock: &mut Clock, at: Time, index: usize) {
         clock.events += 1; // a lazy timer finds its deadline moved
         flows.rearm(index, clock);
     }
-    if flows.ahead.next_reading < at {
+    if flows.waiting.next_reading < at {
         note_window(flows, at, index);
     }
 }
@@ -291,9 +221,9 @@ fn note_window(flows: &mut Flows, at: Time, index: usize) {
     let Endpoints::Tcp(tcp) = &flows.states[index].endpoints else {
         return;
     };
-    let interval = flows.ahead.reading_interval;
-    let windows = &mut flows.ahead.windows[index];
-    let mut next = flows.ahead.next_reading + interval * windows.len() as u64;
+    let interval = flows.waiting.reading_interval;
+    let windows = &mut flows.waiting.windows[index];
+    let mut next = flows.waiting.next_reading + interval * windows.len() as u64;
     while next < at {
         windows.push_back(tcp.0.cwnd());
         next += interval;
@@ -304,29 +234,29 @@ fn note_window(flows: &mut Flows, at: Time, index: usize) {
 fn hold_up(flows: &mut Flows, at: Time, ack: Packet) {
     let held_up = &mut flows.states[ack.flow as usize].held_up;
     if !std::mem::replace(held_up, true) {
-        flows.ahead.held_up.push(ack.flow);
+        flows.waiting.held_up.push(ack.flow);
     }
-    flows.ahead.acks[ack.flow as usize].push_back((at, ack));
+    flows.waiting.acks[ack.flow as usize].push_back((at, ack));
 }
 
 /// Something has happened that ACKs of flow `index` may have waited for.
 pub(super) fn take_held_up(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, index: usize) {
-    while let Some(&(at, ack)) = flows.ahead.acks[index].front() {
+    while let Some(&(at, ack)) = flows.waiting.acks[index].front() {
         if !may_take(flows, at, index) {
             return;
         }
-        flows.ahead.acks[index].pop_front();
+        flows.waiting.acks[index].pop_front();
         pass_by(flows, clock, at, index);
         take_ack(wires, flows, clock, at, &ack);
     }
     flows.states[index].held_up = false;
-    flows.ahead.held_up.retain(|&flow| flow as usize != index);
+    flows.waiting.held_up.retain(|&flow| flow as usize != index);
 }
 
 /// Nothing is planned, and nobody looks, before `until`.
 pub(super) fn quiet_until(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, until: Time) {
-    flows.ahead.quiet_until = until;
-    for index in flows.ahead.held_up.clone() {
+    flows.waiting.quiet_until = until;
+    for index in flows.waiting.held_up.clone() {
         take_held_up(wires, flows, clock, index as usize);
     }
 }

@@ -8,24 +8,22 @@
 //! |---|---|
 //! | what a flow keeps and counts | [`super::flow`] |
 //! | what an endpoint does with a packet, a timer, a start or a stop | here |
-//! | connections of web sources | [`super::web`] |
+//! | connections of web sources | [`super::web`], [`super::connections`] |
 //! | endpoints that act ahead of time | [`super::ahead`] |
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ahead::Ahead;
 use super::clock::Clock;
 use super::flow::{Endpoints, FlowState};
-use super::journey::Step;
 use super::numbers::{self, Owner};
-use super::radio::Radio;
+use super::step::{Taken, Wants};
+use super::waiting::Waiting;
 use super::web::Webs;
 use super::wires::Wires;
-use crate::cell::Greedy;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Ecn, Packet, PacketKind};
-use crate::queue::HeadQueue;
+use crate::queue::{Greedy, HeadQueue};
 use crate::scenario::{CsmaFlow, Flow, Scenario};
 use crate::tcp::Ack;
 
@@ -33,15 +31,13 @@ use crate::tcp::Ack;
 pub(crate) struct Flows {
     /// By number: those of the scenario, then users', then pings, then connections.
     pub(super) states: Vec<FlowState>,
-    pub(super) ahead: Ahead,
+    pub(super) waiting: Waiting,
     pub(super) webs: Webs,
     making: Making,
     /// Next report of each sensor, and its flow.
     reports: BTreeSet<(Time, u32)>,
     /// Greedy flows that feed each queue of the radio.
     greedy: Vec<Vec<u32>>,
-    /// Legs of its way that a packet in their queue has begun: on air the first link of its route.
-    greedy_hop: u8,
 }
 
 /// ACKs that take time to make.
@@ -50,17 +46,6 @@ struct Making {
     /// By the instant they are sent and their order.
     acks: BTreeMap<(Time, u64), (u32, Ack)>,
     made: u64,
-}
-
-/// What an endpoint to which something has happened wants to send.
-pub(super) enum Wants {
-    Nothing,
-    /// A packet.
-    Packet(Packet),
-    /// All that the TCP sender of this flow may send.
-    All(usize),
-    /// As much as this queue of the radio takes.
-    Fill(u32),
 }
 
 impl Flows {
@@ -84,19 +69,17 @@ impl Flows {
         }
         Flows {
             states,
-            ahead: Ahead::new(scenario.flows.len(), reach),
+            waiting: Waiting::new(scenario.flows.len(), reach),
             webs,
             making: Making::default(),
             reports: BTreeSet::new(),
             greedy: vec![Vec::new(); queues],
-            greedy_hop: u8::from(scenario.csma.is_some()),
         }
     }
 
-    /// A packet has come to the endpoint it is for. What is to be done next: an answer takes the packet's
-    /// place.
+    /// A packet has come to the endpoint it is for, whose answer takes the packet's place.
     #[inline(never)]
-    pub(super) fn take(&mut self, now: Time, packet: &mut Packet, clock: &mut Clock) -> Step {
+    pub(super) fn take(&mut self, now: Time, packet: &mut Packet, clock: &mut Clock) -> Taken {
         let number = packet.flow;
         let index = number as usize;
         let flow = &mut self.states[index];
@@ -116,14 +99,14 @@ impl Flows {
                 match ack {
                     Some(ack) => {
                         *packet = ack;
-                        Step::Leaves
+                        Taken::Answered
                     }
-                    None => Step::UnderWay,
+                    None => Taken::Kept,
                 }
             }
             (Endpoints::Tcp(_), PacketKind::Ack) => {
                 flow.take_ack(now, packet);
-                Step::LetsGo
+                Taken::LetsGo
             }
             (Endpoints::Udp(_), _) => {
                 flow.counters.arrived += 1;
@@ -133,11 +116,11 @@ impl Flows {
                 if let Some(reports) = &mut flow.reports {
                     reports.arrive(now, packet.number);
                 }
-                Step::UnderWay
+                Taken::Kept
             }
             (Endpoints::Ping, PacketKind::Ack) => {
                 flow.counters.acks_arrived += 1;
-                Step::Pong
+                Taken::Pong
             }
             (Endpoints::Ping, _) => {
                 flow.counters.arrived += 1;
@@ -150,7 +133,7 @@ impl Flows {
                     ecn: Ecn::NotCapable,
                     ..*packet
                 };
-                Step::Leaves
+                Taken::Answered
             }
             (Endpoints::Tcp(_), PacketKind::Datagram) => {
                 unreachable!("a TCP flow sends no datagrams")
@@ -160,21 +143,14 @@ impl Flows {
     }
 
     /// Counts a packet that is lost.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(super) fn lose(&mut self, packet: &Packet) {
         let counters = &mut self.states[packet.flow as usize].counters;
         if packet.is_data() {
             counters.lost += 1;
         } else {
             counters.acks_lost += 1;
-        }
-    }
-
-    /// Counts what the radio has lost.
-    #[inline(always)]
-    pub(super) fn lose_all(&mut self, radio: &mut Radio) {
-        while let Some(packet) = radio.take_lost() {
-            self.lose(&packet);
         }
     }
 
@@ -413,7 +389,7 @@ impl Flows {
 
     /// Packets that have come to their endpoint, which has to wait for them.
     pub(crate) fn held_up(&self) -> impl Iterator<Item = &Packet> {
-        self.ahead.packets()
+        self.waiting.packets()
     }
 }
 
@@ -440,7 +416,7 @@ impl Flows {
             };
             let datagram = source.send();
             let mut packet = flow.datagram(now, index, datagram);
-            packet.hop = self.greedy_hop;
+            packet.hop = 1; // the queue is the first leg of its way
             queue.offer(now, packet);
         }
     }

@@ -93,14 +93,16 @@ impl Gauge {
                 moments.add(wired.link().length(now) as f64);
             }
         }
-        let Flows { states, ahead, .. } = flows;
+        let Flows {
+            states, waiting, ..
+        } = flows;
         let window = |(index, flow): (usize, &FlowState)| {
             let sender = flow.sender()?;
-            ahead.window(index).or_else(|| Some(sender.cwnd()))
+            waiting.window(index).or_else(|| Some(sender.cwnd()))
         };
         self.read_windows(states.iter().enumerate().map(window));
         let next = now + self.interval;
-        ahead.expect_readings(next, self.interval);
+        waiting.expect_readings(next, self.interval);
         next
     }
 

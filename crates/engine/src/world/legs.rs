@@ -17,7 +17,7 @@
 //! front of them ([`Leg::delay`]); one that begins a way joins the leg behind it ([`Leg::lead`]). An
 //! endpoint that acts ahead of time joins the last leg ([`Leg::ends`]).
 
-use super::wires::WiredLink;
+use super::wired::WiredLink;
 use crate::kernel::time::Span;
 use crate::link::Link;
 
@@ -54,10 +54,17 @@ pub(super) enum Place {
     EndAhead,
 }
 
-/// Appends to `legs` those of a way over links with these `numbers`, which leads to `end`. A number
-/// beyond the `links` is one on air.
-pub(super) fn cut(legs: &mut Vec<Leg>, numbers: &[u32], end: Place, links: &[WiredLink]) {
+/// Appends to `legs` those of a way that begins in a queue of the radio or not, goes over links with these
+/// `numbers` and leads to `end`. A number beyond the `links` is one on air.
+pub(super) fn cut(
+    legs: &mut Vec<Leg>,
+    begin: Option<Place>,
+    numbers: &[u32],
+    end: Place,
+    links: &[WiredLink],
+) {
     let first = legs.len();
+    legs.extend(begin.map(|place| Leg::to(place, true)));
     for &number in numbers {
         let is_first = legs.len() == first;
         let last = legs.get_mut(first..).and_then(<[Leg]>::last_mut);

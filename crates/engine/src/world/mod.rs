@@ -15,10 +15,11 @@
 //! | what is due, in which order | here: [`World::run_until`], [`World::step`] |
 //! | what comes next for a packet | [`journey`] |
 //! | links, ways over them, what is entered ahead of time | [`wires`], [`routes`], [`legs`], [`order`] |
-//! | endpoints and their timers, web connections | [`flows`], [`flow`], [`web`] |
-//! | endpoints that act before their time | [`ahead`] |
+//! | endpoints and their timers | [`flows`], [`flow`] |
+//! | web connections | [`web`], [`connections`] |
+//! | endpoints that act before their time | [`ahead`], [`waiting`] |
 //! | the medium and its queues | [`radio`] |
-//! | users that open and close connections; pings | [`users`], [`pings`] |
+//! | users that open and close connections; pings | [`users`], [`control`], [`pings`] |
 //! | numbers of links, flows, slots | [`numbers`] |
 //!
 //! Order of events at the same instant: the medium, the links by number (the two directions of the
@@ -29,6 +30,8 @@
 
 mod ahead;
 mod clock;
+mod connections;
+mod control;
 mod flow;
 mod flows;
 mod gauge;
@@ -40,8 +43,11 @@ mod pings;
 mod plan;
 mod radio;
 mod routes;
+mod step;
 mod users;
+mod waiting;
 mod web;
+mod wired;
 mod wires;
 
 use std::ops::ControlFlow;
@@ -49,15 +55,15 @@ use std::ops::ControlFlow;
 use self::clock::Clock;
 pub(crate) use self::flow::{Endpoints, FlowCounters};
 pub(crate) use self::flows::Flows;
-use self::flows::{Wants, users_of};
+use self::flows::users_of;
 pub(crate) use self::gauge::Gauge;
-use self::journey::Step;
 use self::numbers::Owner;
 use self::plan::{Plan, Planned};
-use self::radio::OffAir;
 pub(crate) use self::radio::{OnExchange, Radio};
+use self::step::Wants;
 pub(crate) use self::users::{User, Users};
-pub(crate) use self::wires::{WiredLink, Wires};
+pub(crate) use self::wired::WiredLink;
+pub(crate) use self::wires::Wires;
 use crate::bottleneck::{self, Bottleneck};
 use crate::error::EngineError;
 use crate::kernel::streams::Streams;
@@ -127,8 +133,8 @@ impl<'a> World<'a> {
             next_look: EVENTS_PER_LOOK,
             flows: Flows::new(scenario, &users, queues, reach, &streams),
             users: scenario.csma.as_ref().map(Users::new),
-            bottleneck: vsb.map(|vsb| Bottleneck::new(vsb, scenario, &streams)),
-            beside: bottleneck::beside(scenario).collect(),
+            bottleneck: vsb.map(|vsb| Bottleneck::new(vsb, scenario.stations.len(), &streams)),
+            beside: bottleneck::beside(&scenario.flows).collect(),
             gauge: Gauge::new(scenario, wires.links().len(), bin),
             radio,
             wires,
@@ -166,7 +172,7 @@ impl<'a> World<'a> {
             }
         }
         self.clock.now = until.min(self.clock.end);
-        wires::settle_all(&mut self.wires, &mut self.flows, self.clock.now);
+        self.settle(self.clock.now);
         Ok(())
     }
 
@@ -207,8 +213,8 @@ impl<'a> World<'a> {
         if medium == now {
             self.medium_event(now, watch);
         } else if (arrives, link) < (pending, slot) {
-            if let Some(packet) = self.wires.carried.pop() {
-                self.travel(now, packet, Step::Wired);
+            if let Some(mut packet) = self.wires.carried.pop() {
+                self.travel(now, &mut packet);
             }
         } else {
             self.agenda_event(now, self.clock.owner(slot));
@@ -221,11 +227,11 @@ impl<'a> World<'a> {
     fn medium_event(&mut self, now: Time, watch: &mut Watch<'_>) {
         let exchange = watch.exchange.as_deref_mut();
         let off = self.radio.advance(now, &mut self.flows, exchange);
-        self.flows.lose_all(&mut self.radio);
+        self.radio.drain_lost(|packet| self.flows.lose(packet));
         match off {
-            OffAir::Nothing => {}
-            OffAir::GoesOn(packet) => self.travel(now, packet, Step::Wired),
-            OffAir::Arrived(packet) => self.travel(now, packet, Step::Arrived),
+            None => {}
+            Some(mut off) if off.by_station => self.arrive(now, &mut off.packet),
+            Some(mut off) => self.travel(now, &mut off.packet),
         }
     }
 
@@ -234,7 +240,9 @@ impl<'a> World<'a> {
         match owner {
             Owner::Link(link) => {
                 self.wires.depart(now, link);
-                wires::attend(&mut self.wires, &mut self.flows, &mut self.clock, link);
+                let flows = &mut self.flows;
+                let lose = &mut |packet: &Packet| flows.lose(packet);
+                self.wires.attend(&mut self.clock, link, lose);
             }
             Owner::Schedule => self.planned_event(now),
             Owner::Gauge => {
@@ -286,7 +294,7 @@ impl<'a> World<'a> {
     fn serve(&mut self, now: Time, wants: Wants) {
         match wants {
             Wants::Nothing => {}
-            Wants::Packet(packet) => self.travel(now, packet, Step::Leaves),
+            Wants::Packet(mut packet) => self.travel(now, &mut packet),
             Wants::All(flow) => self.pump(now, flow),
             Wants::Fill(queue) => self.radio.fill(now, queue, &mut self.flows),
         }
@@ -339,17 +347,23 @@ impl<'a> World<'a> {
     /// Receivers take the segments that have waited and need no longer.
     #[inline(always)]
     fn catch_up(&mut self) {
-        if self.flows.ahead.has_segments() {
+        if self.flows.waiting.has_segments() {
             self.take_segments();
         }
     }
 
     #[cold]
     fn take_segments(&mut self) {
-        while let Some((at, segment)) = self.flows.ahead.next_segment() {
+        while let Some((at, mut segment)) = self.flows.waiting.next_segment() {
             self.clock.events += 1;
-            self.travel(at, segment, Step::Arrived);
+            self.arrive(at, &mut segment);
         }
+    }
+
+    /// What links have lost by now is counted.
+    fn settle(&mut self, now: Time) {
+        let flows = &mut self.flows;
+        self.wires.settle_all(now, &mut |packet| flows.lose(packet));
     }
 
     /// Windows and queues are read now, and again after a time.

@@ -3,7 +3,6 @@
 
 use super::World;
 use super::flow::{Endpoints, FlowState};
-use super::journey::Step;
 use super::numbers;
 use crate::bottleneck::{Bottleneck, Ping};
 use crate::kernel::time::Time;
@@ -38,8 +37,8 @@ impl World<'_> {
         let first = numbers::first_ping(self.scenario);
         if let Some(Ping { station, number }) = ping {
             let index = first + station;
-            let packet = self.flows.states[index].datagram(now, index as u32, number);
-            self.travel(now, packet, Step::Leaves);
+            let mut packet = self.flows.states[index].datagram(now, index as u32, number);
+            self.travel(now, &mut packet);
         }
         self.flows.set_timer(first, next, &mut self.clock);
     }

@@ -7,13 +7,13 @@
 //!
 //! Another access method is another arm: an object with the methods that are called here.
 
-use crate::cell::{Cell, Greedy};
+use crate::cell::{Cell, Received};
 use crate::conflict::Conflict;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Time;
 use crate::mac::dcf::{NodeCounters, Outcome};
 use crate::packet::Packet;
-use crate::queue::HeadQueue;
+use crate::queue::{Greedy, HeadQueue};
 use crate::scenario::Scenario;
 
 /// The medium of a scenario, with its queues.
@@ -28,20 +28,14 @@ pub(crate) enum Radio {
     Conflict(Box<Conflict>),
 }
 
-/// What came off the air.
-pub(super) enum OffAir {
-    /// Nothing.
-    Nothing,
-    /// A packet that goes on over wires, or has come to its end.
-    GoesOn(Packet),
-    /// A packet for the endpoint at a station.
-    Arrived(Packet),
-}
-
 impl Radio {
     pub(super) fn new(scenario: &Scenario, streams: &Streams) -> Radio {
         match &scenario.csma {
-            None => Radio::Cell(Cell::new(scenario, streams)),
+            None => Radio::Cell(Cell::new(
+                scenario.hotspot(),
+                scenario.vsb.is_some(),
+                streams,
+            )),
             Some(csma) => Radio::Conflict(Box::new(Conflict::new(csma, streams))),
         }
     }
@@ -64,7 +58,7 @@ impl Radio {
     }
 
     /// `packet` enters queue `number`; false if it is refused. What else is lost is to be fetched with
-    /// [`Radio::take_lost`].
+    /// [`Radio::drain_lost`].
     #[inline(always)]
     pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         match self {
@@ -81,40 +75,41 @@ impl Radio {
         }
     }
 
-    /// Does what is due at the deadline, `now`. `watch` sees each exchange of a cell when it has ended,
-    /// its frames still in their queues.
+    /// Does what is due at the deadline, `now`; the packet that has been received, if one was. `watch`
+    /// sees each exchange of a cell when it has ended, its frames still in their queues.
     #[inline(always)]
     pub(super) fn advance(
         &mut self,
         now: Time,
         sources: &mut impl Greedy,
         watch: Option<&mut OnExchange<'_>>,
-    ) -> OffAir {
+    ) -> Option<Received> {
         match self {
             Radio::Cell(cell) => {
                 let outcome = cell.end_exchange();
                 if let Some(watch) = watch {
                     watch(cell, outcome);
                 }
-                match cell.clear(now, outcome, sources) {
-                    None => OffAir::Nothing,
-                    Some(received) if received.by_station => OffAir::Arrived(received.packet),
-                    Some(received) => OffAir::GoesOn(received.packet),
-                }
+                cell.clear(now, outcome, sources)
             }
-            Radio::Conflict(conflict) => match conflict.advance(now, sources) {
-                None => OffAir::Nothing,
-                Some(packet) => OffAir::GoesOn(packet),
-            },
+            Radio::Conflict(conflict) => {
+                let packet = conflict.advance(now, sources)?;
+                let by_station = false; // its way goes on, be it to its end
+                Some(Received { packet, by_station })
+            }
         }
     }
 
-    /// A packet that was given up on the air, or dropped by a queue after it had been taken.
+    /// Tells `lose` of each packet that was given up on the air, or dropped by a queue after it had been
+    /// taken.
     #[inline(always)]
-    pub(super) fn take_lost(&mut self) -> Option<Packet> {
-        match self {
+    pub(super) fn drain_lost(&mut self, mut lose: impl FnMut(&Packet)) {
+        let take = |radio: &mut Radio| match radio {
             Radio::Cell(cell) => cell.take_lost(),
             Radio::Conflict(conflict) => conflict.take_lost(),
+        };
+        while let Some(packet) = take(self) {
+            lose(&packet);
         }
     }
 

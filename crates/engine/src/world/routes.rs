@@ -5,7 +5,7 @@
 
 use super::legs::{self, Leg, Place};
 use super::numbers::{self, WIRE_DOWN, WIRE_UP, of_network};
-use super::wires::WiredLink;
+use super::wired::WiredLink;
 use crate::kernel::time::Span;
 
 use crate::bottleneck::is_redirected;
@@ -119,12 +119,6 @@ impl Routes {
         self.first_legs.push(legs);
     }
 
-    /// Where `packet` begins: a queue of the radio, or [`WIRED`].
-    #[inline]
-    pub(super) fn first(&self, packet: &Packet) -> u32 {
-        self.ways[packet.flow as usize][usize::from(packet.is_data())].first
-    }
-
     /// The next leg of `packet`, and those behind it.
     #[inline]
     pub(super) fn legs(&self, packet: &Packet) -> &[Leg] {
@@ -155,7 +149,8 @@ impl Routes {
                 WIRED => Place::End,
                 queue => Place::Air(queue),
             };
-            legs::cut(&mut all, self.links_of(way), end, links);
+            let begin = (way.first != WIRED).then_some(Place::Air(way.first));
+            legs::cut(&mut all, begin, self.links_of(way), end, links);
             first
         };
         let first_legs = self.ways.iter().map(|ways| ways.each_ref().map(&mut lay));

@@ -5,10 +5,10 @@
 //! enters the links ahead of time, all at once ([`super::order`] says where that is exact).
 
 use super::clock::Clock;
-use super::flows::Flows;
 use super::numbers::{self, Owner};
 use super::order::Order;
-use super::routes::{Routes, WIRED};
+use super::routes::Routes;
+use super::wired::{Label, WiredLink};
 use crate::bottleneck;
 use crate::cell::Cell;
 use crate::kernel::calendar::Calendar;
@@ -35,60 +35,8 @@ pub(crate) struct Wires {
     bottleneck: Option<usize>,
 }
 
-/// A link of the network: a cache line, where it is one of the many of hosts.
-#[repr(align(64))]
-pub(crate) struct WiredLink {
-    pub(super) link: Link,
-    label: Box<Label>,
-}
-
-impl WiredLink {
-    /// Whether packets enter it ahead of time.
-    pub(super) fn enters_ahead(&self) -> bool {
-        self.label.ahead
-    }
-
-    /// The link, for what it counts.
-    pub(crate) fn link(&self) -> &Link {
-        &self.link
-    }
-
-    /// Name in results.
-    pub(crate) fn name(&self) -> &str {
-        &self.label.name
-    }
-
-    /// Whether results show it.
-    pub(crate) fn is_shown(&self) -> bool {
-        self.label.shown
-    }
-
-    /// Whether its queue may mark packets.
-    pub(crate) fn marks(&self) -> bool {
-        self.label.marks
-    }
-
-    /// When a packet that enters the link of a host at `at` leaves it.
-    #[inline(always)]
-    pub(super) fn pass_host(&mut self, at: Time, packet: &Packet) -> Time {
-        match &mut self.link {
-            Link::Host(host) => host.enter(at, packet),
-            Link::Pipe(_) | Link::Served(_) => unreachable!("legs know what links are"),
-        }
-    }
-}
-
-/// What no packet asks for.
-struct Label {
-    /// Packets enter the link ahead of time.
-    ahead: bool,
-    /// Results show it.
-    shown: bool,
-    /// Its queue may mark packets.
-    marks: bool,
-    /// Its name in results.
-    name: Box<str>,
-}
+/// Who is told of each packet that is lost.
+pub(super) type Lose<'a> = dyn FnMut(&Packet) + 'a;
 
 impl Wires {
     /// The wires of `scenario`, with nothing on its way, behind a `cell` if there is one.
@@ -104,13 +52,6 @@ impl Wires {
         }
     }
 
-    /// The queue of the radio in which `packet` begins its way; `None` if it begins on wires.
-    #[inline(always)]
-    pub(super) fn first_queue(&self, packet: &Packet) -> Option<u32> {
-        let first = self.routes.first(packet);
-        (first != WIRED).then_some(first)
-    }
-
     /// The queue of the radio that a greedy source fills.
     pub(super) fn queue_of(&self, flow: u32) -> u32 {
         self.routes.queue_of(flow, self.links.len())
@@ -121,6 +62,24 @@ impl Wires {
         if let Some((at, packet)) = self.links[link].link.depart(now) {
             self.carried.push(at, link, packet);
         }
+    }
+
+    /// After a packet came to a served link or left it.
+    pub(super) fn attend(&mut self, clock: &mut Clock, link: usize, lose: &mut Lose<'_>) {
+        self.settle(clock.now, link, lose);
+        clock.set(Owner::Link(link), self.links[link].link.deadline());
+    }
+
+    /// Accounts for packets that were to be lost on a link by now.
+    pub(super) fn settle(&mut self, now: Time, link: usize, lose: &mut Lose<'_>) {
+        while let Some(packet) = self.links[link].link.settle(now) {
+            lose(&packet);
+        }
+    }
+
+    /// The same for all links: what is counted holds at this instant.
+    pub(super) fn settle_all(&mut self, now: Time, lose: &mut Lose<'_>) {
+        (0..self.links.len()).for_each(|link| self.settle(now, link, lose));
     }
 
     /// Sets the rate of the bottleneck. [bit/s]
@@ -170,24 +129,6 @@ impl Wires {
     }
 }
 
-/// After a packet came to a served link or left it.
-pub(super) fn attend(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, link: usize) {
-    settle(wires, flows, clock.now, link);
-    clock.set(Owner::Link(link), wires.links[link].link.deadline());
-}
-
-/// Accounts for packets that were to be lost on a link by now.
-pub(super) fn settle(wires: &mut Wires, flows: &mut Flows, now: Time, link: usize) {
-    while let Some(packet) = wires.links[link].link.settle(now) {
-        flows.lose(&packet);
-    }
-}
-
-/// The same for all links: what is counted holds at this instant.
-pub(super) fn settle_all(wires: &mut Wires, flows: &mut Flows, now: Time) {
-    (0..wires.links.len()).for_each(|link| settle(wires, flows, now, link));
-}
-
 /// Width of the scenario's bins.
 pub(super) fn bin_of(scenario: &Scenario) -> Span {
     scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN)
@@ -235,7 +176,7 @@ fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<
         }
     });
     let shared = scenario.vsb.as_ref().map(|settings| WiredLink {
-        link: bottleneck::link_of(settings, scenario, streams, bin),
+        link: bottleneck::link_of(settings, scenario.hotspot(), streams, measured.clone(), bin),
         label: Box::new(Label {
             ahead: false,
             shown: true,

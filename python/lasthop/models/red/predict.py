@@ -35,7 +35,7 @@ def predict(scenario: Readable) -> Quantities:
     Returns
     -------
     dict
-        A result of kind ``"prediction"``. Of each flow and class at rest ``goodput_bps`` [bit/s],
+        A result of kind ``"prediction"``. Each flow and class at rest has ``goodput_bps`` [bit/s],
         ``cwnd_packets`` [packets], ``loss_probability`` [-]; of the full link ``utilisation`` [-];
         of its queue ``occupancy_packets`` [packets], ``drop_probability`` or ``mark_probability``
         [-] and ``sojourn_s`` [s]; in ``stability`` whether the point of rest is ``stable``, its

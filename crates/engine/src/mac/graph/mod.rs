@@ -151,7 +151,7 @@ pub struct Graph {
     rules: Rules,
     links: Vec<Link>,
     neighbours: Lists,
-    /// Of each neighbour in those lists, whether it reads what the link sends.
+    /// Whether each neighbour in those lists reads what the link sends.
     is_read: Vec<bool>,
     disturbs: Lists,
     /// Slot l is the end of what link l sends, slot `links + l` that of its backoff: ends come first.

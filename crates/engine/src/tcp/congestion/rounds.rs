@@ -36,7 +36,7 @@ pub(super) struct Rounds {
     end: Option<u32>,
     sum: Span,
     samples: u64,
-    /// Of all samples.
+    /// The shortest of all samples.
     least: Span,
     greatest: Span,
 }

@@ -132,6 +132,6 @@ fn an_endpoint_in_its_own_time_is_the_last_leg() {
 fn a_queue_of_the_radio_is_a_leg() {
     let both =
         legs("cell = { phy = \"802.11b\" }\nwire.delay = \"5 ms\"\nstation.a.download = 1\n");
-    let expected = ["link | end", "link at once | air"];
+    let expected = ["link at once | end", "link at once | air"];
     assert_eq!(both, expected);
 }

@@ -55,20 +55,17 @@ fn a_link_that_decides_on_departure_is_never_entered_ahead_of_time() {
 }
 
 #[test]
-fn answers_equally_far_from_one_link_feed_the_way_back_in_order() {
-    let settings = |delayed| {
-        format!(
-            "tcp = {{ delayed_ack = {delayed} }}\n{}",
-            dumbbell("flow.a = { count = 3, rtt = \"40 ms\", access = \"2 Mbps\" }\n")
-        )
+fn answers_equally_far_feed_the_way_back_in_order() {
+    let back = |flows: &str| {
+        let settings = format!("tcp = {{ delayed_ack = false }}\n{}", dumbbell(flows));
+        is_entered(&settings, "bottleneck/back")
     };
-    // whether ACKs leave at once or not, their hosts have a rate and an event waits for them
-    assert!(!is_entered(&settings("true"), "bottleneck/back"));
-    let at_once = format!(
-        "tcp = {{ delayed_ack = false }}\n{}",
-        dumbbell("flow.a = { count = 3, rtt = \"40 ms\" }\n")
-    );
-    assert!(is_entered(&at_once, "bottleneck/back"));
+    assert!(back(
+        "flow.a = { count = 3, rtt = \"40 ms\", access = \"2 Mbps\" }\n"
+    ));
+    assert!(!back(
+        "flow.a = { rtt = \"40 ms\" }\nflow.b = { rtt = \"50 ms\" }\n"
+    ));
 }
 
 #[test]

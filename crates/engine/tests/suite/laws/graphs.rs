@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{cases, queue, result, tcp_settings};
 use crate::support::{MS, dot11b};
 
-/// Of a pair of links one may wait for the other, or destroy what it sends.
+/// One link of a pair may wait for the other, or destroy what it sends.
 #[derive(Clone, Copy, Debug)]
 enum Pair {
     Apart,

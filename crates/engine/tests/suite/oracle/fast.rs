@@ -36,7 +36,7 @@ fn frame(packet: &Packet) -> Frame {
 
 /// Plays `arrivals` (in order of time) to the engine's cell until nothing is left to send.
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Trace {
-    let cell = Dcf::new(scenario, streams);
+    let cell = scenario.hotspot().medium(streams);
     let queue = |contender| {
         let node = match cell.node(contender) {
             0 => &scenario.cell.ap,

@@ -118,7 +118,7 @@ fn responses_are_as_long_as_those_of_ns2() {
     assert_near(&lengths, libm::log2, 10.188, 0.004, "mean log2 of response");
 }
 
-/// Of the tails no more than what the quantiles give: 61.6 MB and 887 kB.
+/// The tails reach no further than the quantiles give: 61.6 MB and 887 kB.
 #[test]
 fn no_length_lies_beyond_the_last_quantile() {
     let longest = |given| libm::exp2(quantile(given, -60.0));

@@ -1,0 +1,89 @@
+//! What runs between whom: a flow as settings describe it.
+
+use super::{ReportSettings, Transport};
+use crate::kernel::time::Span;
+use crate::mac::Category;
+use crate::packet::Direction;
+
+/// What a flow runs between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// A station and a wired node.
+    Station {
+        /// Index of the station.
+        station: usize,
+        /// Where the data goes.
+        direction: Direction,
+    },
+    /// Two wired nodes.
+    Wired,
+}
+
+/// One transport flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Unique name: `STATION/up/K`, `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`;
+    /// between wired nodes that of its table, with its number if the table makes several.
+    pub name: String,
+    /// The table it comes from, for statistics by class.
+    pub class: String,
+    /// What it runs between.
+    pub ends: Ends,
+    /// The links that its data takes, indices into the wired links; for a station's flow those
+    /// beyond the cell's wire.
+    pub forward: Vec<u32>,
+    /// The links that its ACKs take.
+    pub back: Vec<u32>,
+    /// Access category of its packets, both ways.
+    pub category: Category,
+    /// First packet, at the earliest.
+    pub start: Span,
+    /// The first packet is this much later at most, uniformly at random in each replication.
+    pub start_spread: Span,
+    /// No new data from then on; `None`: runs to the end.
+    pub stop: Option<Span>,
+    /// What sends.
+    pub transport: Transport,
+    /// The transport carries a sensor's reports, each one segment or datagram, and nothing else.
+    pub reports: Option<ReportSettings>,
+}
+
+impl Flow {
+    /// A station's flow in category best effort, from the start of the run to its end.
+    pub fn of_station(
+        name: String,
+        station: usize,
+        direction: Direction,
+        transport: Transport,
+    ) -> Flow {
+        Flow {
+            class: String::new(),
+            ends: Ends::Station { station, direction },
+            forward: Vec::new(),
+            back: Vec::new(),
+            category: Category::BestEffort,
+            start: Span::ZERO,
+            start_spread: Span::ZERO,
+            stop: None,
+            transport,
+            reports: None,
+            name,
+        }
+    }
+
+    /// The flow's station, if it has one.
+    pub fn station(&self) -> Option<usize> {
+        match self.ends {
+            Ends::Station { station, .. } => Some(station),
+            Ends::Wired => None,
+        }
+    }
+
+    /// Direction of a station's flow.
+    pub fn direction(&self) -> Option<Direction> {
+        match self.ends {
+            Ends::Station { direction, .. } => Some(direction),
+            Ends::Wired => None,
+        }
+    }
+}

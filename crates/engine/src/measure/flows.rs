@@ -1,0 +1,96 @@
+//! What is measured of flows.
+
+use super::item::{Item, Value, ratio};
+use super::period::Period;
+use crate::kernel::time::Time;
+use crate::quantities::*;
+use crate::scenario::{Direction, Ends, Flow, Station, Transport};
+use crate::world::Endpoints;
+
+impl Period<'_> {
+    /// Payload handed over in order, per time. [bit/s]
+    pub(super) fn goodput_bps(&self, flow: usize) -> f64 {
+        if let &Endpoints::Web(web) = self.world.flows().states()[flow].endpoints() {
+            return self.web_goodput_bps(flow, web);
+        }
+        let packets = self.end.flows[flow].delivered - self.start.flows[flow].delivered;
+        packets as f64 * self.world.payload_bits(flow) / self.length_s()
+    }
+
+    /// Flows of the scenario, web sources not among them.
+    pub(super) fn flows(&self, goodputs: &[f64]) -> Vec<Item> {
+        let total: f64 = goodputs.iter().sum();
+        let scenario = self.world.scenario();
+        let noisy = scenario.stations.iter().any(Station::has_errors);
+        let is_web = |index: &usize| matches!(scenario.flows[*index].transport, Transport::Web(_));
+        (0..goodputs.len())
+            .filter(|index| !is_web(index))
+            .map(|index| {
+                let flow = &scenario.flows[index];
+                let (from, to) = (&self.start.flows[index], &self.end.flows[index]);
+                let delay = ratio(
+                    to.delay_ns - from.delay_ns,
+                    to.delay_samples - from.delay_samples,
+                )
+                .map(|ns| ns / 1e9);
+                let mut values = vec![
+                    GOODPUT.of(goodputs[index]),
+                    GOODPUT_SHARE.of((total > 0.0).then(|| goodputs[index] / total)),
+                ];
+                let loss = ratio(to.lost - from.lost, to.sent - from.sent);
+                if let Transport::Tcp(tcp) = &flow.transport {
+                    let cwnd = (to.cwnd_ns - from.cwnd_ns) / self.length_ns() as f64;
+                    let again = to.retransmitted - from.retransmitted;
+                    values.push(RTT.of(delay));
+                    values.push(CWND.of(cwnd));
+                    if noisy {
+                        let longest = self.world.flows().states()[index].cwnd_max();
+                        values.push(CWND_MAX.of(longest));
+                    }
+                    values.push(LOSS_PROBABILITY.of(loss));
+                    values.push(RETRANSMISSIONS.of(again as f64));
+                    if tcp.segments.is_some() {
+                        let completion = self.world.flows().states()[index].completion_s();
+                        values.push(COMPLETION.of(completion));
+                        values.push(UNFINISHED.of(f64::from(completion.is_none())));
+                    }
+                } else {
+                    values.push(ONE_WAY_DELAY.of(delay));
+                    values.push(LOSS_PROBABILITY.of(loss));
+                }
+                values.extend(self.reports(index));
+                Item {
+                    name: flow.name.clone(),
+                    labels: self.labels(flow),
+                    values,
+                }
+            })
+            .collect()
+    }
+
+    /// What became of a sensor's reports.
+    fn reports(&self, flow: usize) -> Vec<Value> {
+        let Some(reports) = self.world.flows().states()[flow].reports() else {
+            return Vec::new();
+        };
+        let tally = reports.tally(Time(self.start.at_ns), Time(self.end.at_ns));
+        vec![
+            REPORTS.of(tally.made as f64),
+            REPORT_DELIVERY.of(tally.delivery()),
+            REPORT_DELAY.of(tally.mean_s()),
+            REPORT_DELAY_P95.of(tally.quantile_s(0.95)),
+        ]
+    }
+
+    fn labels(&self, flow: &Flow) -> Vec<(&'static str, String)> {
+        let Ends::Station { station, direction } = flow.ends else {
+            return vec![("class", flow.class.clone())];
+        };
+        let station = self.world.scenario().stations[station].name.clone();
+        let direction = match direction {
+            Direction::Up => "up",
+            Direction::Down => "down",
+        };
+        vec![("station", station), ("direction", direction.to_owned())]
+    }
+}

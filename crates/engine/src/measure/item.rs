@@ -1,0 +1,34 @@
+//! What an answer is made of: values, items, lists.
+
+/// A quantity's name and one value; `None` where a replication gives none.
+pub type Value = (&'static str, Option<f64>);
+
+/// One item of a result list.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Name, unique in its list.
+    pub name: String,
+    /// Fixed labels (`station`, `direction`, `class`).
+    pub labels: Vec<(&'static str, String)>,
+    /// What was measured.
+    pub values: Vec<Value>,
+}
+
+/// All lists of one replication, in the order of the result.
+#[derive(Clone, Debug)]
+pub struct Measures {
+    /// List name and items.
+    pub lists: Vec<(&'static str, Vec<Item>)>,
+}
+
+/// `part / whole`, absent when there is no whole.
+pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// (sum x)^2 / (n sum x^2) (paper 002, eq. 27), absent if all are 0.
+pub(super) fn jain(values: &[f64]) -> Option<f64> {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
+}

@@ -1,0 +1,15 @@
+//! Who fills a queue without being asked by a packet's arrival.
+
+use super::HeadQueue;
+use crate::kernel::time::Time;
+
+/// Sources that never run out of packets: they fill their queue again whenever one has left it.
+pub trait Greedy {
+    /// `queue`, the one with this `number`, has a place since `now`.
+    fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue);
+}
+
+/// Nobody is greedy.
+impl Greedy for () {
+    fn refill(&mut self, _: Time, _: u32, _: &mut HeadQueue) {}
+}
