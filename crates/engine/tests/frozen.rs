@@ -19,7 +19,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blocks::{Block, path, read, text, wrong};
-use lasthop_engine::scenario::{Format, Problem, Scenario, parse_bytes, parse_gateway, schema};
+use lasthop_engine::scenario::{Format, Problem, Scenario};
+use lasthop_gateway::{Gateway, parse_gateway, parse_scenario, schema, to_json};
 use serde_json::Value;
 
 /// Text under a name: a block of a file.
@@ -32,13 +33,22 @@ const LONGEST: usize = 10_000;
 const TOLD: usize = 20;
 
 fn parse(block: &Block) -> Result<Scenario, Vec<Problem>> {
-    parse_with(block, &[])
+    parse_with(block, &[]).map(|(scenario, _)| scenario)
 }
 
-fn parse_with(block: &Block, more: &[(String, String)]) -> Result<Scenario, Vec<Problem>> {
+fn parse_with(
+    block: &Block,
+    more: &[(String, String)],
+) -> Result<(Scenario, Option<Gateway>), Vec<Problem>> {
     let (format, source) = form(block);
     let settings = [block.settings().as_slice(), more].concat();
-    parse_bytes(block.text.as_bytes(), format, source, &settings)
+    parse_scenario(block.text.as_bytes(), format, source, &settings)
+}
+
+/// The scenario of a file, as JSON, with its gateway if it has one.
+fn whole(block: &Block) -> Result<Value, Vec<Problem>> {
+    let (scenario, gateway) = parse_with(block, &[])?;
+    Ok(to_json(&scenario, gateway.as_ref()))
 }
 
 /// The gateway of a file, as JSON.
@@ -209,7 +219,8 @@ fn results() {
 fn results_of_longer_runs() {
     results_of("longer.txt", |block| {
         let duration_s = 10.0 * parse(block)?.duration.seconds();
-        parse_with(block, &[("duration".to_owned(), format!("{duration_s} s"))])
+        let longer = ("duration".to_owned(), format!("{duration_s} s"));
+        parse_with(block, &[longer]).map(|(scenario, _)| scenario)
     });
 }
 
@@ -244,7 +255,7 @@ fn normalised() {
         let json = if is_gateway(block) {
             gateway(block)
         } else {
-            parse(block).map(|scenario| scenario.to_json())
+            whole(block)
         };
         match json {
             Ok(json) => Some(by_lines(&json)),
@@ -269,7 +280,7 @@ fn refusals() {
         for (order, rest) in &block.orders {
             let _ = writeln!(text, "> {order} {rest}");
         }
-        text.push_str(&outcome(parse(block).map(|scenario| scenario.to_json())));
+        text.push_str(&outcome(whole(block)));
         if is_gateway(block) {
             let _ = write!(text, "\nas a gateway:\n{}", outcome(gateway(block)));
         }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use lasthop_engine::scenario::{self, Format, Problem, WHOLE_FILE};
+use lasthop_gateway::{Gateway, parse_gateway, parse_scenario, to_json};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -25,6 +26,7 @@ pub struct Scenario {
     source: String,
     settings: Vec<Setting>,
     parsed: Arc<scenario::Scenario>,
+    gateway: Option<Gateway>,
 }
 
 impl Scenario {
@@ -45,8 +47,8 @@ impl Scenario {
         settings: Vec<Setting>,
     ) -> PyResult<Scenario> {
         let kind = format_named(&format)?;
-        let parsed = py
-            .detach(|| scenario::parse_bytes(&content, kind, &source, &settings))
+        let (parsed, gateway) = py
+            .detach(|| parse_scenario(&content, kind, &source, &settings))
             .map_err(refused)?;
         Ok(Scenario {
             content,
@@ -54,6 +56,7 @@ impl Scenario {
             source,
             settings,
             parsed: Arc::new(parsed),
+            gateway,
         })
     }
 
@@ -81,9 +84,9 @@ impl Scenario {
         &self.settings
     }
 
-    /// The scenario normalised, every default filled in.
+    /// The scenario normalised, every default filled in, and its gateway if the file has one.
     fn to_json(&self) -> String {
-        self.parsed.to_json().to_string()
+        to_json(&self.parsed, self.gateway.as_ref()).to_string()
     }
 
     /// What a pickle makes it of.
@@ -104,7 +107,7 @@ pub fn check_gateway(
 ) -> PyResult<String> {
     let format = format_named(format)?;
     let gateway = py
-        .detach(|| scenario::parse_gateway(content, format, source, &settings))
+        .detach(|| parse_gateway(content, format, source, &settings))
         .map_err(refused)?;
     Ok(gateway.to_json().to_string())
 }
@@ -112,7 +115,7 @@ pub fn check_gateway(
 /// The JSON Schema of scenario files, as JSON.
 #[pyfunction]
 pub fn schema() -> String {
-    scenario::schema().to_string()
+    lasthop_gateway::schema().to_string()
 }
 
 fn format_named(name: &str) -> PyResult<Format> {

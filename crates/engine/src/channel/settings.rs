@@ -4,10 +4,9 @@ use super::frame_error;
 use crate::kernel::time::Span;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
-use crate::notation::problem::{Problems, Refused, one_line};
+use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{KeyOf, S, duration, level, probability};
 use crate::notation::units::{self, TIME};
-use crate::notation::value::{NAMES, fault_of_name};
 use crate::table;
 
 /// Keys that say how many frames are lost: of a station, and of a change of its channel.
@@ -155,14 +154,10 @@ impl Channel {
         check_ratio(station, problems);
         let mut starts: Vec<(Span, &str)> = Vec::new();
         for (name, change) in station.tables(ErrorKeys::channel) {
-            if let Some(fault) = fault_of_name(name) {
-                let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
-                problems.add(change.origin, &change.path, message);
-            }
+            change.check_name(name, problems);
             check_ratio(change, problems);
-            let says = |key: &&KeyOf<Option<f64>>| {
-                change.said(**key).is_some() || change.lacks(key.name())
-            };
+            let says =
+                |key: &&KeyOf<Option<f64>>| change.said(**key).is_some() || change.lacks(**key);
             if !ERRORS
                 .iter()
                 .chain(&[ErrorKeys::snr_db])

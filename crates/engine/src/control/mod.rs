@@ -10,4 +10,4 @@ mod wce_settings;
 
 pub use self::wce::{Cycle, Observation, Step, Thresholds, Wce, WceSettings, WceSettingsError};
 pub(crate) use self::wce_settings::VsbWce;
-pub use self::wce_settings::{AccessPointWce, GatewayWce};
+pub use self::wce_settings::WceKeys;

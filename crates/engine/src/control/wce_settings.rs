@@ -43,23 +43,7 @@ table! {
     }
 }
 
-table! {
-    /// The wireless capacity estimator: it pings stations and takes the bottleneck's rate up or down by their round-trip times.
-    pub struct GatewayWce in "wce" {
-        /// Largest rate, and the first one: somewhat above what the WLAN can carry.
-        max: Option<u64> = rate().depends("6 Mbps, the cap of paper 002");
-        all_of WceKeys;
-    }
-}
-
-table! {
-    /// The wireless capacity estimator of one access point.
-    pub struct AccessPointWce in "gateway.ap.wce" {
-        all_of GatewayWce, inherits "gateway.wce";
-    }
-}
-
-/// In every table.
+/// Every table of an estimator has it, each with a default of its own.
 const MAX: KeyOf<Option<u64>> = VsbWce::max;
 
 impl WceSettings {

@@ -1,11 +1,11 @@
 //! The value tree against the grammar: every key known, every value of its kind and in range.
 
-use super::problem::{Origin, Problems, did_you_mean, nearest};
+use super::problem::{Origin, Problems, did_you_mean, nearest, one_line};
 use super::setting::{KeyOf, Setting};
 use super::table::{Added, Brought, Default, Grammar, Key, Kind, NOTHING_ADDED, Table};
 use super::tree::{Data, Item, join};
 use super::units;
-use super::value::{AddedWord, Refusal, Value, allowed, check};
+use super::value::{AddedWord, NAMES, Refusal, Value, allowed, check, fault_of_name};
 
 /// A table of the file, decoded. What was refused is absent.
 pub struct Section {
@@ -50,7 +50,7 @@ pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) ->
         added,
         problems,
     };
-    decoder.section(root, (grammar.root)(), String::new())
+    decoder.section(root, grammar.root, String::new())
 }
 
 /// Decodes one table by itself.
@@ -208,7 +208,7 @@ impl Decoder<'_, '_> {
         let (message, hint) = if self.problems.is_full() {
             (String::new(), None)
         } else {
-            unknown_key(&self.added.names(table), name)
+            unknown_key(table, self.added, name)
         };
         let path = join(&section.path, name);
         self.problems
@@ -219,7 +219,7 @@ impl Decoder<'_, '_> {
     fn absent(&mut self, section: &mut Section, key: &Key, inherited: bool) {
         let path = join(&section.path, key.name);
         let (value, shown) = match &key.default {
-            Default::Required if section.lacks(key.name) => return,
+            Default::Required if section.lacking.contains(&key.name) => return,
             Default::Required => {
                 let allowed = allowed(&key.kind, self.preset);
                 let message = format!("missing; needed {allowed}");
@@ -288,10 +288,15 @@ fn no_unit(key: &Key, node: &Item) -> Option<String> {
     has_unit.then(|| format!("`{}` is a bare number: {what}", key.name))
 }
 
-/// Message and hint for a key that a table with these does not have.
-pub(crate) fn unknown_key(names: &[&str], name: &str) -> (String, Option<String>) {
+/// Message and hint for a key that `table` does not have, nor parts from outside add.
+pub(crate) fn unknown_key(table: &Table, added: &Added, name: &str) -> (String, Option<String>) {
+    if let Some((_, hint)) = table.elsewhere.iter().find(|(key, _)| *key == name) {
+        let message = format!("is no key of a {}", table.name);
+        return (message, Some((*hint).to_owned()));
+    }
+    let names = added.names(table);
     let message = format!("unknown key; allowed are {}", names.join(", "));
-    (message, did_you_mean(name, names.iter().copied()))
+    (message, did_you_mean(name, names))
 }
 
 /// A value of a section, with its type.
@@ -364,8 +369,16 @@ impl Section {
     }
 
     /// Whether there has been a complaint about the value of this key or the lack of one.
-    pub(crate) fn lacks(&self, key: &str) -> bool {
-        self.lacking.contains(&key)
+    pub fn lacks<T>(&self, key: KeyOf<T>) -> bool {
+        self.lacking.contains(&key.name())
+    }
+
+    /// Complains if `name`, under which this table stands, is none that a file may give.
+    pub fn check_name(&self, name: &str, problems: &mut Problems) {
+        if let Some(fault) = fault_of_name(name) {
+            let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
+            problems.add(self.origin, &self.path, message);
+        }
     }
 
     /// The tables with free names under this key, in order of the file.
@@ -379,28 +392,5 @@ impl Section {
             .iter()
             .find(|(name, _)| *name == key)
             .map(|(_, section)| section)
-    }
-}
-
-impl Entry {
-    pub(crate) fn rate(&self) -> Option<u64> {
-        match self.value {
-            Value::Rate(bps) => Some(bps),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn flag(&self) -> Option<bool> {
-        match self.value {
-            Value::Flag(flag) => Some(flag),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn text(&self) -> Option<&str> {
-        match &self.value {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
     }
 }

@@ -26,7 +26,7 @@ impl<'a> Layers<'_, 'a> {
     /// It said something that was refused.
     pub fn value<T: Setting>(&self, key: KeyOf<T>) -> Result<Option<T>, Refused> {
         for section in self.0 {
-            if section.lacks(key.name()) {
+            if section.lacks(key) {
                 return Err(Refused::already());
             }
             if let Some(entry) = section.entry(key.name()) {

@@ -27,7 +27,7 @@ pub mod value;
 mod values;
 
 use self::decode::Section;
-use self::problem::{Origin, Problems, WHOLE_FILE};
+use self::problem::{Origin, Problems, Refused, WHOLE_FILE};
 use self::table::Grammar;
 use self::tree::{Data, Item};
 
@@ -43,9 +43,12 @@ pub enum Format {
 /// Largest file that is read. [bytes]
 pub const LARGEST_FILE: usize = 1 << 20;
 
-/// What a file says, every key known and every value of its kind and in range; `None` if it cannot be
-/// read at all. `settings` are pairs of key path and value, applied in order before anything is
-/// checked; `prepare` sees the tree then. `needed` is said of a file with nothing in it.
+/// What a file says, every key known and every value of its kind and in range. `settings` are pairs of
+/// key path and value, applied in order before anything is checked; `prepare` sees the tree then.
+/// `needed` is said of a file with nothing in it.
+///
+/// # Errors
+/// It cannot be read at all.
 pub(crate) fn read(
     bytes: &[u8],
     format: Format,
@@ -54,12 +57,12 @@ pub(crate) fn read(
     settings: &[(String, String)],
     prepare: impl FnOnce(&mut Item, &mut Problems),
     problems: &mut Problems,
-) -> Option<Section> {
-    let text = text(bytes, problems)?;
-    let mut root = tree(text, format, needed, problems)?;
+) -> Result<Section, Refused> {
+    let read = text(bytes, problems).and_then(|text| tree(text, format, needed, problems));
+    let mut root = read.ok_or_else(Refused::already)?;
     overrides::apply(&mut root, grammar, settings, problems);
     prepare(&mut root, problems);
-    Some(decode::decode(&root, grammar, problems))
+    Ok(decode::decode(&root, grammar, problems))
 }
 
 /// The bytes as text, if they can be a file of ours at all.

@@ -34,7 +34,7 @@ pub(crate) fn apply(
             value,
             problems,
         };
-        setting.in_table(root, (grammar.root)(), &keys, "");
+        setting.in_table(root, grammar.root, &keys, "");
     }
 }
 
@@ -54,7 +54,7 @@ impl Setting<'_, '_, '_> {
         let path = join(path, name);
         let added = self.added;
         let Some(key) = added.find(table, name) else {
-            let (message, hint) = unknown_key(&added.names(table), name);
+            let (message, hint) = unknown_key(table, added, name);
             self.problems
                 .add_with_hint(self.origin, &path, message, hint);
             return;

@@ -149,6 +149,17 @@ impl<'a> Problems<'a> {
         Refused::already()
     }
 
+    /// Whether all is well so far.
+    ///
+    /// # Errors
+    /// It is not.
+    pub(crate) fn so_far(&self) -> Result<(), Refused> {
+        match self.is_empty() {
+            true => Ok(()),
+            false => Err(Refused::already()),
+        }
+    }
+
     /// What came of a file: a value if there is no problem, else all of them. If something has been
     /// refused and nobody has said why, it is said here.
     ///

@@ -23,7 +23,7 @@ pub fn schema(grammar: &Grammar, title: &str, needed: &[&str]) -> Value {
         json!("https://json-schema.org/draft/2020-12/schema"),
     );
     schema.insert("title".to_owned(), json!(title));
-    schema.extend(writer.table((grammar.root)()));
+    schema.extend(writer.table(grammar.root));
     schema.remove("required");
     let needed = needed.iter().map(|key| json!({"required": [key]}));
     schema.insert("anyOf".to_owned(), needed.collect());

@@ -320,6 +320,7 @@ impl Parts {
             name,
             doc: doc.trim_ascii_start(),
             parts: self.0.into(),
+            elsewhere: &[],
         }
     }
 }

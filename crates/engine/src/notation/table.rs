@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use super::forms::Form;
 
 /// A table of a file.
+#[derive(Clone)]
 pub struct Table {
     /// Name of its definition in the schema.
     pub name: &'static str,
@@ -16,6 +17,8 @@ pub struct Table {
     pub doc: &'static str,
     /// Its keys.
     pub parts: Cow<'static, [Part]>,
+    /// Keys that it does not have but others know, each with a hint: who reads it.
+    pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
 /// A run of keys of a table. Parts are shared: the TCP keys stand in four tables.
@@ -264,7 +267,7 @@ impl Added {
 #[derive(Clone, Copy)]
 pub struct Grammar<'a> {
     /// The table that the file is.
-    pub root: fn() -> &'static Table,
+    pub root: &'static Table,
     /// A name that no table with a free name may have.
     pub reserved_name: &'static str,
     /// The preset that a file chooses, if it is one, by the names that [`Listed`] has.

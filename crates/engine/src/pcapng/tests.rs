@@ -98,7 +98,6 @@ fn scenario() -> Scenario {
         ],
         csma: None,
         record: Record::default(),
-        gateway: None,
     }
 }
 

@@ -425,7 +425,7 @@ pub(crate) fn check_start(
     let given = queue.said(LIMIT);
     let limit = match &given {
         Some(limit) => limit.value,
-        None if queue.lacks(LIMIT.name()) => return,
+        None if queue.lacks(LIMIT) => return,
         None => USUAL_LIMIT,
     };
     if f64::from(limit) > start.value {

@@ -4,7 +4,7 @@ use super::flows::{self, start_of};
 use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::stations::member_names;
-use super::{csma, gateway, idle, network, opportunities, vbs};
+use super::{csma, idle, network, opportunities, vbs};
 use crate::kernel::time::Span;
 use crate::mac::Preset;
 use crate::notation::decode::{Section, decode_table};
@@ -51,7 +51,6 @@ pub(super) fn assemble(
         flows: Vec::new(),
         csma: None,
         record: Record::read(&top.inside(RootKeys::record).layers())?,
-        gateway: None,
     };
     network::assemble(root, &mut scenario, problems)?;
     scenario.csma = csma::assemble(root, &scenario, problems)?;
@@ -84,10 +83,6 @@ pub(super) fn assemble(
     opportunities::check(root, &scenario, problems);
     idle::check(root, &scenario, problems);
     flows::check_sources(root, &scenario, problems);
-    if root.inside(RootKeys::gateway).is_some() {
-        let gateway = gateway::assemble(root, default_name, &scenario.stations)?;
-        scenario.gateway = Some(gateway);
-    }
     vbs::assemble(root, &mut scenario, problems);
     Ok(scenario)
 }

@@ -48,7 +48,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     Cell::check(cell, problems);
     vbs::check(root, problems);
     let stations = root.tables(RootKeys::station);
-    if !root.lacks(RootKeys::station.name()) && stations.is_empty() {
+    if !root.lacks(RootKeys::station) && stations.is_empty() {
         let message = "no station is in it; needed are tables [station.NAME]";
         problems.add(cell.origin, &cell.path, message.to_owned());
     }
@@ -94,7 +94,7 @@ fn check_bottleneck(root: &Section, problems: &mut Problems) {
 }
 
 fn check_cell_is_not_needed(root: &Section, problems: &mut Problems) {
-    if root.lacks(RootKeys::cell.name()) {
+    if root.lacks(RootKeys::cell) {
         return;
     }
     if let Some((_, station)) = root.tables(RootKeys::station).first() {
@@ -150,7 +150,7 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
 
 /// Complains if a key that only a table which is there needs is not.
 fn missing<T>(table: &Section, key: KeyOf<T>, needed: &str, problems: &mut Problems) {
-    if table.entry(key.name()).is_none() && !table.lacks(key.name()) {
+    if table.entry(key.name()).is_none() && !table.lacks(key) {
         let message = format!("missing; needed is {needed}");
         problems.add(table.origin, &table.path(key.name()), message);
     }

@@ -1,7 +1,6 @@
 //! The checked scenario: every default filled in, every value in range.
 //! Built only by [`super::parse`]; the rest of the engine trusts it.
 
-use super::gateway::Gateway;
 pub use crate::app::{
     Arrivals, Carrier, Ends, Flow, Gaps, ReportSettings, Transport, UdpSettings, WebArrivals,
     WebSettings,
@@ -56,8 +55,6 @@ pub struct Scenario {
     pub csma: Option<Csma>,
     /// What to record beside the means.
     pub record: Record,
-    /// How fairness is enforced on Linux; nothing here reads it.
-    pub gateway: Option<Gateway>,
 }
 
 impl Scenario {

@@ -27,9 +27,6 @@ impl Scenario {
             "flows": flows,
             "record": self.record.to_json(),
         });
-        if let Some(gateway) = &self.gateway {
-            json["gateway"] = gateway.to_json();
-        }
         if let Some(csma) = &self.csma {
             json["csma"] = csma.to_json(&self.links);
         }

@@ -1,7 +1,6 @@
 //! The table that a scenario file is, and what it says of a run.
 
 use super::flows::{Connections, DatagramFlow, SensorFlow, StationTcp};
-use super::gateway_table::GatewayTable;
 use super::record::Record;
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
 use crate::app::{Datagrams, SensorSettings, UdpSettings};
@@ -23,17 +22,6 @@ table! {
         name: Option<String> = title().depends("the file's name without its ending");
         /// Simulated time of each replication, warm-up included.
         duration: Span = duration(MS..=1_000_000 * S).required();
-        all_of RootKeys;
-    }
-}
-
-table! {
-    /// A gateway, with or without a scenario.
-    pub struct GatewayRoot in "scenario" {
-        /// Title shown in results.
-        name: Option<String> = title().depends("the file's name without its ending");
-        /// Simulated time of each replication, warm-up included.
-        duration: Option<Span> = duration(MS..=1_000_000 * S).absent("nothing is simulated");
         all_of RootKeys;
     }
 }
@@ -76,8 +64,6 @@ table! {
         key flow: FlowTable = tables().absent("no such flows");
         /// What to record beside the means.
         key record: Record = inner().depends("means only");
-        /// How `lasthop gateway` enforces fairness on Linux; simulations do not read it.
-        key gateway: GatewayTable = inner().absent("no gateway");
     }
 }
 

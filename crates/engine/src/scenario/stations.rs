@@ -25,7 +25,7 @@ pub(super) fn shapes(root: &Section) -> impl Iterator<Item = &Section> {
 
 /// Whether there has been a complaint about one of them.
 fn lacks_shape(root: &Section) -> bool {
-    root.lacks(RootKeys::dumbbell.name()) || root.lacks(RootKeys::parking_lot.name())
+    root.lacks(RootKeys::dumbbell) || root.lacks(RootKeys::parking_lot)
 }
 
 /// The access point's name in results and random streams.
@@ -85,7 +85,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     for (name, section) in wired.chain(root.tables(RootKeys::flow)) {
         check_name(name, section, problems);
     }
-    if root.lacks(RootKeys::station.name()) {
+    if root.lacks(RootKeys::station) {
         return;
     }
     let count = |station: &Section| {
@@ -110,7 +110,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         .collect();
     let all = per_table.zip(wired_flows(root));
     match all.map(|(flows, wired)| flows.iter().sum::<u64>().saturating_add(wired)) {
-        _ if root.lacks(RootKeys::flow.name()) || lacks_shape(root) => {}
+        _ if root.lacks(RootKeys::flow) || lacks_shape(root) => {}
         Some(0) => {
             let (origin, path, message) = nothing_flows(root);
             problems.add(origin, &path, message.to_owned());
@@ -151,7 +151,7 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
             shape.path(Dumbbell::flows.name()),
             "missing; needed is a number of flows, or tables [flow.NAME]",
         ),
-        None if root.lacks(RootKeys::link.name()) || !root.tables(RootKeys::link).is_empty() => (
+        None if root.lacks(RootKeys::link) || !root.tables(RootKeys::link).is_empty() => (
             root.origin,
             RootKeys::flow.name().to_owned(),
             "missing; needed are tables [flow.NAME], each with a node `from` and a node `to`",

@@ -7,7 +7,6 @@ use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, did_you_mean, one_line};
 use crate::notation::setting::FileTable;
-use crate::notation::value::{NAMES, fault_of_name};
 use crate::queue::{Alike, VBS};
 
 /// Where shares may exceed 1 by rounding.
@@ -49,10 +48,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         _ => {}
     }
     for (name, class) in classes {
-        if let Some(fault) = fault_of_name(name) {
-            let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
-            problems.add(class.origin, &class.path, message);
-        }
+        class.check_name(name, problems);
         if let Some(share) = class.said(VbsClassTable::share)
             && share.value == 0.0
         {
@@ -68,7 +64,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
 
 /// Whether there has been a complaint about what makes classes.
 fn lacks_classes(vbs: &Section) -> bool {
-    vbs.lacks(VbsTable::by.name()) || vbs.lacks(VbsTable::class.name())
+    vbs.lacks(VbsTable::by) || vbs.lacks(VbsTable::class)
 }
 
 /// Said of the last share, which makes the sum what it is.

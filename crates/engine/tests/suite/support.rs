@@ -66,7 +66,6 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
         flows: Vec::new(),
         csma: None,
         record: Record::default(),
-        gateway: None,
     }
 }
 

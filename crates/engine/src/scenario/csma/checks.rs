@@ -11,7 +11,6 @@ use crate::notation::decode::{Entry, Said, Section};
 use crate::notation::problem::{Problems, did_you_mean, one_line};
 use crate::notation::tree::{Data, Item};
 use crate::notation::units::{self, LENGTH, TIME};
-use crate::notation::value::{NAMES, fault_of_name};
 
 /// Most wireless links.
 const MOST_LINKS: usize = 5_000;
@@ -56,7 +55,7 @@ pub(in super::super) fn leave_alone(root: &mut Item, problems: &mut Problems) {
 /// What tables of a file with or without `[csma]` must satisfy together.
 pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
     let Some(csma) = root.inside(RootKeys::csma) else {
-        if root.lacks(RootKeys::csma.name()) {
+        if root.lacks(RootKeys::csma) {
             return;
         }
         for (_, flow) in root.tables(RootKeys::flow) {
@@ -80,7 +79,7 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
     for (_, flow) in root.tables(RootKeys::flow) {
         check_flow(csma, flow, problems);
     }
-    if root.tables(RootKeys::flow).is_empty() && !root.lacks(RootKeys::flow.name()) {
+    if root.tables(RootKeys::flow).is_empty() && !root.lacks(RootKeys::flow) {
         let message = "missing; needed are tables [flow.NAME] with a route".to_owned();
         problems.add(csma.origin, RootKeys::flow.name(), message);
     }
@@ -106,10 +105,7 @@ fn check_links(csma: &Section, problems: &mut Problems) {
         problems.add(csma.origin, "csma.link", message);
     }
     for (name, section) in links.iter().chain(csma.tables(CsmaTable::node)) {
-        if let Some(fault) = fault_of_name(name) {
-            let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
-            problems.add(section.origin, &section.path, message);
-        }
+        section.check_name(name, problems);
     }
     for (name, link) in links {
         let ends = [link.said(CsmaLinkTable::from), link.said(CsmaLinkTable::to)];
@@ -131,7 +127,7 @@ fn check_links(csma: &Section, problems: &mut Problems) {
 
 /// Whether there has been a complaint about one of its ends.
 fn lacks_end(link: &Section) -> bool {
-    link.lacks(CsmaLinkTable::from.name()) || link.lacks(CsmaLinkTable::to.name())
+    link.lacks(CsmaLinkTable::from) || link.lacks(CsmaLinkTable::to)
 }
 
 /// The links that a link names are there, and others.
@@ -180,7 +176,7 @@ fn check_others(
 fn check_mixture(csma: &Section, problems: &mut Problems) {
     let links = csma.tables(CsmaTable::link);
     let placed = |link: &Section| {
-        link.said(CsmaLinkTable::from).is_some() || link.lacks(CsmaLinkTable::from.name())
+        link.said(CsmaLinkTable::from).is_some() || link.lacks(CsmaLinkTable::from)
     };
     if let (true, Some((_, link))) = (
         links.iter().any(|(_, link)| placed(link)),
@@ -252,7 +248,7 @@ fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
 
 fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
     if flow.said(FlowTable::route).is_none() {
-        if !flow.lacks(FlowTable::route.name()) {
+        if !flow.lacks(FlowTable::route) {
             let message = "without a route; needed beside `csma` is a list of its links";
             problems.add(flow.origin, &flow.path, message.to_owned());
         }

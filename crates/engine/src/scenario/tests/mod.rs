@@ -1,9 +1,9 @@
 //! Tests of the whole way from text to scenario.
 
 mod access;
+mod companion;
 mod csma;
 mod examples;
-mod gateway;
 mod grammar;
 mod networks;
 mod properties;
@@ -32,7 +32,7 @@ fn toml(text: &str, settings: &[(&str, &str)]) -> Result<Scenario, Vec<Problem>>
 }
 
 /// The problems as printed, hints as lines of their own; empty if there are none.
-fn complaints(result: Result<Scenario, Vec<Problem>>) -> String {
+fn complaints<T>(result: Result<T, Vec<Problem>>) -> String {
     let problems = result.err().unwrap_or_default();
     let lines = problems.iter().flat_map(|problem| {
         let hint = problem.hint.as_ref().map(|hint| format!("hint: {hint}"));

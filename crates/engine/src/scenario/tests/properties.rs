@@ -53,8 +53,6 @@ const PIECES: &[&str] = &[
     "\nqueue = { limit = 9, fq_codel = {} }\n",
     "\ndownload.category = \"video\"\n",
     "\n[gateway]\nwan = \"a\"\nlan = \"b\"\n",
-    "\n[gateway.ap.a]\nsubnets = \"::/0\"\n",
-    "\n[gateway.station.a]\naddress = \"::2 1.2.3.4\"\nmac = \"2:2\"\n",
     "\n[vsb]\n",
     "\nvsb = { fairness = \"flow\", rate = \"5 Mbps\" }\n",
     "\"\"\"",

@@ -87,7 +87,6 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
         flows: Vec::new(),
         csma: None,
         record: Record::default(),
-        gateway: None,
     }
 }
 

@@ -1,12 +1,16 @@
 //! Tables of the gateway: what `lasthop gateway` does on Linux.
 
-use super::forms::{ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, OID, SUBNETS};
-use crate::control::{AccessPointWce, GatewayWce};
-use crate::kernel::time::Span;
-use crate::notation::setting::{
+use lasthop_engine::control::WceKeys;
+use lasthop_engine::kernel::time::Span;
+use lasthop_engine::notation::setting::{
     MS, S, count, duration, flag, formed, inner, name, rate, tables, word,
 };
-use crate::{table, words};
+use lasthop_engine::{table, words};
+
+use crate::forms::{ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, OID, SUBNETS};
+
+/// The access point of a gateway that lists none.
+pub(crate) const ONLY: &str = "wlan";
 
 words! {
     /// Queue in each leaf.
@@ -31,16 +35,6 @@ words! {
         Flow = "flow",
         /// Uplink and downlink as wholes.
         Direction = "direction",
-    }
-}
-
-table! {
-    /// What an access point may have of its own.
-    pub struct BottleneckKeys: Copy in "gateway bottleneck" {
-        /// What is shared equally: the bytes of stations; their bytes over their data rate, about the same as their time on the air; the bytes of flows; those of both directions.
-        fairness: Fairness = word().default(Fairness::Station);
-        /// Rate of the bottleneck: "estimated" from pings, or a fixed one.
-        rate_bps as "rate": Option<u64> = rate().or("estimated").default("estimated");
     }
 }
 
@@ -70,6 +64,32 @@ table! {
         /// Stations that are known beforehand, by name.
         key station: GatewayStationTable = tables().absent("none is listed");
         all_of BottleneckKeys;
+    }
+}
+
+table! {
+    /// What an access point may have of its own.
+    pub struct BottleneckKeys: Copy in "gateway bottleneck" {
+        /// What is shared equally: the bytes of stations; their bytes over their data rate, about the same as their time on the air; the bytes of flows; those of both directions.
+        fairness: Fairness = word().default(Fairness::Station);
+        /// Rate of the bottleneck: "estimated" from pings, or a fixed one.
+        rate_bps as "rate": Option<u64> = rate().or("estimated").default("estimated");
+    }
+}
+
+table! {
+    /// The wireless capacity estimator: it pings stations and takes the bottleneck's rate up or down by their round-trip times.
+    pub struct GatewayWce in "wce" {
+        /// Largest rate, and the first one: somewhat above what the WLAN can carry.
+        max: Option<u64> = rate().depends("6 Mbps, the cap of paper 002");
+        all_of WceKeys;
+    }
+}
+
+table! {
+    /// The wireless capacity estimator of one access point.
+    pub struct AccessPointWce in "gateway.ap.wce" {
+        all_of GatewayWce, inherits "gateway.wce";
     }
 }
 

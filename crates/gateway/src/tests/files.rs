@@ -1,24 +1,7 @@
-//! The gateway's table, in files with and without a scenario.
+//! What files with and without a scenario say.
 
-use super::super::{Fairness, Format, Gateway, Problem, parse_gateway};
-use super::{SMALL, complaints, toml};
-
-/// The least gateway, in a file without a scenario.
-const LEAST: &str = "[gateway]\nwan = \"eth0\"\nlan = \"eth1\"\n";
-
-fn gateway(text: &str) -> Result<Gateway, Vec<Problem>> {
-    parse_gateway(text.as_bytes(), Format::Toml, "cafe.toml", &[])
-}
-
-/// What is said of [`LEAST`] with `more` behind it, hints as lines of their own.
-fn said_of(more: &str) -> String {
-    let problems = gateway(&format!("{LEAST}{more}")).err().unwrap_or_default();
-    let lines = problems.iter().flat_map(|problem| {
-        let hint = problem.hint.as_ref().map(|hint| format!("hint: {hint}"));
-        std::iter::once(problem.to_string()).chain(hint)
-    });
-    lines.collect::<Vec<_>>().join("\n")
-}
+use super::{LEAST, SMALL, complaints, gateway, said_of, scenario};
+use crate::{Fairness, to_json};
 
 #[test]
 fn two_interfaces_are_enough() {
@@ -46,23 +29,39 @@ fn two_interfaces_are_enough() {
 #[test]
 fn a_scenario_may_have_a_gateway_and_need_not() {
     let both = format!("{SMALL}{LEAST}");
-    let plain = toml(SMALL, &[]).unwrap();
-    assert_eq!(plain.gateway, None);
-    assert!(plain.to_json().get("gateway").is_none());
+    let (plain, none) = scenario(SMALL).unwrap();
+    assert_eq!(none, None);
+    assert_eq!(to_json(&plain, None), plain.to_json());
     assert_eq!(
-        toml(&both, &[]).unwrap().gateway,
-        gateway(&both).ok().map(|g| Gateway {
-            name: "x".to_owned(), // by the file's name
-            ..g
-        })
+        scenario(&both).unwrap(),
+        (plain, gateway(&both).ok()),
+        "the scenario is the same"
     );
-    let refused = complaints(toml(LEAST, &[]));
+    let refused = complaints(scenario(LEAST));
     assert!(refused.contains("`duration`: missing"), "{refused}");
-    let none = gateway(SMALL).err().unwrap_or_default();
     assert_eq!(
-        none[0].to_string(),
+        complaints(gateway(SMALL)),
         "cafe.toml: `gateway`: missing; needed is a table [gateway] with at least wan and lan"
     );
+}
+
+#[test]
+fn the_gateway_stands_behind_what_is_recorded_in_the_normalised_scenario() {
+    let csma = "duration = \"9 s\"\nflow.a.route = [\"a\"]\n[csma.link.a]\n";
+    for text in [SMALL, csma] {
+        let (scenario, gateway) = scenario(&format!("{text}{LEAST}")).unwrap();
+        let json = to_json(&scenario, gateway.as_ref());
+        let keys: Vec<&str> = json
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
+        let at = keys.iter().position(|key| *key == "gateway").unwrap();
+        assert_eq!(keys[at - 1], "record");
+        assert_eq!(keys.get(at + 1).copied(), (text == csma).then_some("csma"));
+        assert_eq!(json["gateway"]["wan"], "eth0");
+    }
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::notation::forms::Form;
+use lasthop_engine::notation::forms::Form;
+use lasthop_engine::notation::problem::one_line;
 
 /// Name of a network interface (Linux: IFNAMSIZ).
-pub(super) static INTERFACE: Form = Form {
+pub(crate) static INTERFACE: Form = Form {
     allowed: "is the name of a network interface, 1 to 15 characters without blanks, `/` and `:`",
     fault: |text| {
         let plain = |c: char| c.is_ascii_graphic() && c != '/' && c != ':';
@@ -21,28 +22,28 @@ pub(super) static INTERFACE: Form = Form {
 };
 
 /// IP addresses, separated by blanks or commas.
-pub(super) static ADDRESSES: Form = Form {
+pub(crate) static ADDRESSES: Form = Form {
     allowed: "are IPv4 and IPv6 addresses, separated by commas",
     fault: |text| fault_of_each(text, |word| address(word).err()),
     pattern: r"^\s*[0-9A-Fa-f:.]+([\s,]+[0-9A-Fa-f:.]+)*\s*$",
 };
 
 /// IP subnets, separated by blanks or commas.
-pub(super) static SUBNETS: Form = Form {
+pub(crate) static SUBNETS: Form = Form {
     allowed: "are subnets such as 192.168.4.0/24, separated by commas",
     fault: |text| fault_of_each(text, |word| subnet(word).err()),
     pattern: r"^\s*[0-9A-Fa-f:.]+/\d+([\s,]+[0-9A-Fa-f:.]+/\d+)*\s*$",
 };
 
 /// A MAC address of one station.
-pub(super) static MAC: Form = Form {
+pub(crate) static MAC: Form = Form {
     allowed: "is a MAC address such as 02:00:5e:10:00:01",
     fault: |text| mac(text).err(),
     pattern: "^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$",
 };
 
 /// An absolute path.
-pub(super) static FILE: Form = Form {
+pub(crate) static FILE: Form = Form {
     allowed: "is an absolute path",
     fault: |text| match text {
         "" => Some("is empty".to_owned()),
@@ -54,7 +55,7 @@ pub(super) static FILE: Form = Form {
 };
 
 /// Where to listen, for this machine alone.
-pub(super) static LOOPBACK: Form = Form {
+pub(crate) static LOOPBACK: Form = Form {
     allowed: "is \"off\" or a port of this machine alone, such as \"127.0.0.1:9464\"",
     fault: |text| match text.parse::<SocketAddr>() {
         _ if text == "off" => None,
@@ -67,14 +68,14 @@ pub(super) static LOOPBACK: Form = Form {
 };
 
 /// Where an SNMP agent answers.
-pub(super) static AGENT: Form = Form {
+pub(crate) static AGENT: Form = Form {
     allowed: "is an IP address, with or without a port, such as \"192.168.4.2\" or \"192.168.4.2:161\"",
     fault: |text| agent(text).is_none().then(|| "is no IP address".to_owned()),
     pattern: r"^[0-9A-Fa-f:.\[\]]+$",
 };
 
 /// A word that is sent as it is.
-pub(super) static COMMUNITY: Form = Form {
+pub(crate) static COMMUNITY: Form = Form {
     allowed: "is an SNMP community of 1 to 64 printable ASCII characters",
     fault: |text| {
         let printable = text.chars().all(|c| c.is_ascii_graphic() || c == ' ');
@@ -85,7 +86,7 @@ pub(super) static COMMUNITY: Form = Form {
 };
 
 /// An SNMP object identifier.
-pub(super) static OID: Form = Form {
+pub(crate) static OID: Form = Form {
     allowed: "is an object identifier such as \"1.3.6.1.4.1.9.9.273.1.2.1.1.16\"",
     fault: |text| {
         let numbers = text.split('.').map(str::parse::<u32>);
@@ -97,13 +98,13 @@ pub(super) static OID: Form = Form {
 };
 
 /// Words of a list.
-pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     let separates = |c: char| c == ',' || c.is_whitespace();
     text.split(separates).filter(|word| !word.is_empty())
 }
 
 /// An address that one host can have.
-pub(super) fn address(text: &str) -> Result<IpAddr, String> {
+pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
     let address: IpAddr = text.parse().map_err(|_| "is no IP address".to_owned())?;
     let broadcast = address == IpAddr::from([255, 255, 255, 255]);
     if address.is_unspecified() || address.is_multicast() || address.is_loopback() || broadcast {
@@ -113,7 +114,7 @@ pub(super) fn address(text: &str) -> Result<IpAddr, String> {
 }
 
 /// A subnet: its address, with nothing behind the prefix, and the prefix's length. [bits]
-pub(super) fn subnet(text: &str) -> Result<(IpAddr, u32), String> {
+pub(crate) fn subnet(text: &str) -> Result<(IpAddr, u32), String> {
     let fault = || "is no subnet".to_owned();
     let (address, length) = text.split_once('/').ok_or_else(fault)?;
     let address: IpAddr = address.parse().map_err(|_| fault())?;
@@ -137,8 +138,20 @@ pub(super) fn subnet(text: &str) -> Result<(IpAddr, u32), String> {
     Ok((address, length))
 }
 
+/// The addresses of a list without fault; none if there is no list.
+pub(crate) fn addresses(list: Option<&str>) -> Vec<IpAddr> {
+    let words = words(list.unwrap_or_default());
+    words.filter_map(|word| address(word).ok()).collect()
+}
+
+/// The subnets of a list without fault; none if there is no list.
+pub(crate) fn subnets(list: Option<&str>) -> Vec<(IpAddr, u32)> {
+    let words = words(list.unwrap_or_default());
+    words.filter_map(|word| subnet(word).ok()).collect()
+}
+
 /// A MAC address in lower case, with colons.
-pub(super) fn mac(text: &str) -> Result<String, String> {
+pub(crate) fn mac(text: &str) -> Result<String, String> {
     let fault = || "is no MAC address".to_owned();
     let parts: Vec<&str> = text.split([':', '-']).collect();
     let hex = |part: &&str| part.len() == 2 && part.chars().all(|c| c.is_ascii_hexdigit());
@@ -154,7 +167,7 @@ pub(super) fn mac(text: &str) -> Result<String, String> {
 }
 
 /// Address and port of an SNMP agent.
-pub(super) fn agent(text: &str) -> Option<SocketAddr> {
+pub(crate) fn agent(text: &str) -> Option<SocketAddr> {
     const SNMP: u16 = 161;
     let bare = text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, SNMP));
     bare.or_else(|_| text.parse()).ok()
@@ -169,10 +182,7 @@ fn fault_of_each(text: &str, fault: impl Fn(&str) -> Option<String>) -> Option<S
             return Some(if word == text {
                 fault
             } else {
-                format!(
-                    "has `{}`, which {fault}",
-                    crate::notation::problem::one_line(word, 40)
-                )
+                format!("has `{}`, which {fault}", one_line(word, 40))
             });
         }
     }

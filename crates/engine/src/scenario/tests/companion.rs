@@ -1,0 +1,126 @@
+//! A table of the file that another crate reads.
+
+use super::super::{Companion, Format, Problem, Scenario};
+use super::{SMALL, complaints, toml};
+use crate::notation::layers::Layers;
+use crate::notation::problem::Refused;
+use crate::notation::setting::{FileTable, Json, KeyOf, count, inner};
+use crate::table;
+
+table! {
+    /// Lamps of a room.
+    pub struct Lamps: Copy in "lamps" {
+        /// How many there are.
+        number: u32 = count(1..=9).required();
+        /// How many are lit.
+        lit: u32 = count(0..=9).default(0);
+    }
+}
+
+const LAMPS: KeyOf<Lamps> = KeyOf::new("lamps");
+
+/// What is said of lamps, with the file's title and how many stations it has.
+#[derive(Debug, PartialEq)]
+struct Room {
+    title: String,
+    stations: usize,
+    lamps: Lamps,
+}
+
+static ROOM: Companion<Room> = Companion::new(
+    || inner().absent("dark").key(LAMPS, "Lamps of the room."),
+    "a table [lamps]",
+    |lamps, problems| {
+        let said = (lamps.said(Lamps::lit), lamps.said(Lamps::number));
+        if let (Some(lit), Some(number)) = said
+            && lit.value > number.value
+        {
+            let message = format!("{} lamps are not there", lit.shown);
+            problems.add(lit.origin, &lit.path, message);
+        }
+    },
+    |beside| -> Result<Room, Refused> {
+        Ok(Room {
+            title: beside.name.to_owned(),
+            stations: beside.stations.len(),
+            lamps: Lamps::read(&Layers(&[beside.table]))?,
+        })
+    },
+);
+
+fn beside(text: &str) -> Result<(Scenario, Option<Room>), Vec<Problem>> {
+    ROOM.parse_beside(text.as_bytes(), Format::Toml, "x.toml", &[])
+}
+
+fn alone(text: &str) -> Result<Room, Vec<Problem>> {
+    ROOM.parse(text.as_bytes(), Format::Toml, "x.toml", &[])
+}
+
+#[test]
+fn a_companion_is_read_beside_its_scenario() {
+    let (scenario, room) = beside(&format!("{SMALL}[lamps]\nnumber = 3\n")).unwrap();
+    assert_eq!(scenario, toml(SMALL, &[]).unwrap());
+    let lamps = Lamps { number: 3, lit: 0 };
+    let title = "x".to_owned();
+    assert_eq!(
+        room,
+        Some(Room {
+            title,
+            stations: 1,
+            lamps
+        })
+    );
+    assert_eq!(beside(SMALL).unwrap().1, None);
+}
+
+#[test]
+fn a_companion_needs_no_scenario_but_its_table() {
+    let room = alone("name = \"hall\"\nlamps.number = 1\n").unwrap();
+    assert_eq!((room.title.as_str(), room.stations), ("hall", 0));
+    assert_eq!(
+        complaints(alone(SMALL)),
+        "x.toml: `lamps`: missing; needed is a table [lamps]"
+    );
+    assert_eq!(
+        complaints(beside("lamps.number = 1\n")).lines().next(),
+        Some("x.toml: `duration`: missing; needed is a duration from 1 ms to 1000000 s")
+    );
+}
+
+#[test]
+fn all_that_is_wrong_with_either_is_told_at_once() {
+    let wrong = format!("{SMALL}window = 0\n[lamps]\nnumber = 3\nlit = 4\nlitt = 1\n");
+    for said in [complaints(beside(&wrong)), complaints(alone(&wrong))] {
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(
+            lines[1..],
+            [
+                "x.toml:8: `lamps.lit`: 4 lamps are not there",
+                "x.toml:9: `lamps.litt`: unknown key; allowed are number, lit",
+                "hint: did you mean `lit`?"
+            ]
+        );
+        assert!(lines[0].starts_with("x.toml:5: `station.a.window`: unknown key"));
+    }
+}
+
+#[test]
+fn its_table_is_the_last_of_the_schema() {
+    let schema = ROOM.schema();
+    let last = |json: &Json| json.as_object().and_then(|o| o.keys().next_back()).cloned();
+    assert_eq!(last(&schema["properties"]).as_deref(), Some("lamps"));
+    assert_eq!(last(&schema["$defs"]).as_deref(), Some("lamps"));
+    assert_eq!(schema["anyOf"][1]["required"][0], "lamps");
+    assert!(super::super::schema()["properties"].get("lamps").is_none());
+}
+
+#[test]
+fn a_scenario_alone_says_who_reads_the_table_of_a_companion() {
+    let file = format!("{SMALL}[gateway]\nwan = \"eth0\"\n");
+    let said = "`gateway`: is no key of a scenario\nhint: `lasthop gateway` reads it";
+    assert_eq!(complaints(toml(&file, &[])), format!("x.toml:5: {said}"));
+    assert_eq!(
+        complaints(toml(SMALL, &[("gateway.wan", "eth0")])),
+        format!("--set gateway.wan=eth0: {said}")
+    );
+}

@@ -1,0 +1,135 @@
+//! From a decoded table without problems to the [`Gateway`].
+
+use lasthop_engine::control::WceSettings;
+use lasthop_engine::notation::decode::Section;
+use lasthop_engine::notation::layers::Layers;
+use lasthop_engine::notation::problem::Refused;
+use lasthop_engine::notation::setting::FileTable;
+use lasthop_engine::scenario::{Beside, Station};
+
+use crate::forms;
+use crate::gateway::{AccessPoint, Discovery, Gateway, GatewayStation, Snmp};
+use crate::settings::{
+    AccessPointTable, BottleneckKeys, DiscoverTable, GatewayStationTable, GatewayTable, GatewayWce,
+    ONLY, SnmpTable,
+};
+
+/// The gateway of a file without problems.
+///
+/// # Errors
+/// A value has been refused.
+pub(crate) fn assemble(beside: &Beside) -> Result<Gateway, Refused> {
+    let gateway = beside.table;
+    let tables = [gateway];
+    let layers = Layers(&tables);
+    let keys = GatewayTable::read(&layers)?;
+    let mut aps = Vec::new();
+    for (name, ap) in gateway.tables(GatewayTable::ap) {
+        aps.push(access_point(name, ap, gateway)?);
+    }
+    if aps.is_empty() {
+        let wce = layers.inside(GatewayTable::wce);
+        let own = BottleneckKeys::read(&layers)?;
+        aps.push(AccessPoint {
+            name: ONLY.to_owned(),
+            interface: keys.lan.clone(),
+            subnets: Vec::new(),
+            fairness: own.fairness,
+            rate_bps: own.rate_bps,
+            wce: WceSettings::of(&wce.layers(), WceSettings::MAX_BPS)?,
+            max_by_default: wce.layers().said(GatewayWce::max).is_none(),
+            snmp: None,
+        });
+    }
+    let only = (aps.len() == 1).then(|| aps[0].name.clone());
+    let mut listed = Vec::new();
+    for (name, section) in gateway.tables(GatewayTable::station) {
+        listed.push(station(name, section, only.as_deref(), beside.stations)?);
+    }
+    Ok(Gateway {
+        name: beside.name.to_owned(),
+        wan: keys.wan,
+        lan: keys.lan,
+        queue_packets: keys.queue_packets,
+        discipline: keys.discipline,
+        flow_leaves: keys.flow_leaves,
+        udp_uplink_bps: keys.udp_uplink_bps,
+        metrics: keys.metrics.parse().ok(), // "off" is no address
+        discovery: discovery(gateway)?,
+        aps,
+        stations: listed,
+    })
+}
+
+fn access_point(name: &str, ap: &Section, gateway: &Section) -> Result<AccessPoint, Refused> {
+    let tables = [ap, gateway];
+    let layers = Layers(&tables);
+    let keys = AccessPointTable::read(&Layers(&[ap]))?;
+    let shared = BottleneckKeys::read(&layers)?;
+    let wce = layers.inside(GatewayTable::wce); // under the same name in both
+    let snmp = match ap.inside(AccessPointTable::snmp) {
+        Some(section) => Some(snmp(section)?),
+        None => None,
+    };
+    Ok(AccessPoint {
+        name: name.to_owned(),
+        interface: match keys.interface {
+            Some(interface) => interface,
+            None => Layers(&[gateway]).need(GatewayTable::lan)?,
+        },
+        subnets: forms::subnets(keys.subnets.as_deref()),
+        fairness: shared.fairness,
+        rate_bps: shared.rate_bps,
+        wce: WceSettings::of(&wce.layers(), WceSettings::MAX_BPS)?,
+        max_by_default: wce.layers().said(GatewayWce::max).is_none(),
+        snmp,
+    })
+}
+
+fn snmp(section: &Section) -> Result<Snmp, Refused> {
+    let layers = Layers(&[section]);
+    let keys = SnmpTable::read(&layers)?;
+    Ok(Snmp {
+        agent: forms::agent(&keys.agent).ok_or_else(|| layers.lack(SnmpTable::agent))?,
+        community: keys.community,
+        table: keys.column,
+    })
+}
+
+/// How stations are found.
+///
+/// # Errors
+/// A value that is needed has been refused.
+pub(crate) fn discovery(gateway: &Section) -> Result<Discovery, Refused> {
+    let inside = Layers(&[gateway]).inside(GatewayTable::discover);
+    let keys = DiscoverTable::read(&inside.layers())?;
+    let mut aps = gateway.tables(GatewayTable::ap).iter();
+    let asked = aps.any(|(_, ap)| ap.inside(AccessPointTable::snmp).is_some());
+    let none_listed = gateway.tables(GatewayTable::station).is_empty();
+    Ok(Discovery {
+        neighbours: (keys.neighbours).unwrap_or(none_listed && keys.leases.is_none() && !asked),
+        leases: keys.leases,
+        ignore: forms::addresses(keys.ignore.as_deref()),
+        interval: keys.interval,
+        absence: keys.absence,
+    })
+}
+
+fn station(
+    name: &str,
+    section: &Section,
+    only: Option<&str>,
+    stations: &[Station],
+) -> Result<GatewayStation, Refused> {
+    let keys = GatewayStationTable::read(&Layers(&[section]))?;
+    let of_scenario = stations.iter().find(|station| station.name == name);
+    Ok(GatewayStation {
+        name: name.to_owned(),
+        ap: keys.ap.or(only.map(str::to_owned)),
+        addresses: forms::addresses(keys.address.as_deref()),
+        mac: keys.mac.and_then(|mac| forms::mac(&mac).ok()),
+        rate_bps: keys
+            .rate_bps
+            .or(of_scenario.map(|station| station.rate_bps)),
+    })
+}

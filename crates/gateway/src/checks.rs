@@ -1,0 +1,260 @@
+//! What several values of the table must satisfy together. A value that was refused is not judged
+//! again.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use lasthop_engine::control::{WceKeys, WceSettings};
+use lasthop_engine::notation::decode::{Entry, Said, Section};
+use lasthop_engine::notation::problem::{Problems, did_you_mean, one_line};
+
+use crate::assemble::discovery;
+use crate::forms;
+use crate::settings::{
+    AccessPointTable, BottleneckKeys, DiscoverTable, GatewayStationTable, GatewayTable, GatewayWce,
+    ONLY,
+};
+
+/// Most access points of a gateway.
+const MOST_ACCESS_POINTS: usize = 64;
+/// Most stations in the file; more may be discovered.
+const MOST_STATIONS: usize = 10_000;
+/// Least rate of a bottleneck: a full packet in twelve seconds. [bit/s]
+const LEAST_BPS: u64 = 1_000;
+
+/// Checks what several values must satisfy together.
+pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
+    check_interfaces(gateway, problems);
+    check_names(gateway, problems);
+    check_stations(gateway, problems);
+    check_subnets(gateway, problems);
+    check_sources(gateway, problems);
+    check_discovery(gateway, problems);
+    if let Some(wce) = gateway.inside(GatewayTable::wce) {
+        WceSettings::check(&[wce], WceSettings::MAX_BPS, problems);
+        for (_, ap) in gateway.tables(GatewayTable::ap) {
+            if let Some(own) = ap.inside(AccessPointTable::wce) {
+                WceSettings::check(&[own, wce], WceSettings::MAX_BPS, problems);
+            }
+        }
+    }
+    check_rates(gateway, problems);
+}
+
+/// A bottleneck must let something through.
+fn check_rates(gateway: &Section, problems: &mut Problems) {
+    let own = gateway.inside(GatewayTable::wce);
+    check_rates_of(gateway, own, problems);
+    for (_, ap) in gateway.tables(GatewayTable::ap) {
+        check_rates_of(ap, ap.inside(AccessPointTable::wce), problems);
+    }
+}
+
+fn check_rates_of(bottleneck: &Section, wce: Option<&Section>, problems: &mut Problems) {
+    let fixed = bottleneck.said(BottleneckKeys::rate_bps);
+    let bounds = [WceKeys::min, GatewayWce::max].map(|key| wce.and_then(|wce| wce.said(key)));
+    for rate in [fixed].into_iter().chain(bounds).flatten() {
+        if rate.value.is_some_and(|bps| bps < LEAST_BPS) {
+            let message = format!(
+                "{} is too low; allowed is 1 kbps up to 100 Gbps",
+                rate.shown
+            );
+            problems.add(rate.origin, &rate.path, message);
+        }
+    }
+}
+
+fn check_interfaces(gateway: &Section, problems: &mut Problems) {
+    let Some(wan) = gateway.said(GatewayTable::wan) else {
+        return;
+    };
+    let mut refuse_wan = |entry: &Entry, interface: &str| {
+        if interface == wan.value {
+            let message = format!(
+                "{} is `gateway.wan` too; allowed is another interface",
+                entry.shown
+            );
+            problems.add(entry.origin, &entry.path, message);
+        }
+    };
+    if let Some(lan) = gateway.said(GatewayTable::lan) {
+        refuse_wan(&lan, &lan.value);
+    }
+    for (_, ap) in gateway.tables(GatewayTable::ap) {
+        let own = ap.said(AccessPointTable::interface);
+        if let Some(own) = own.and_then(Said::present) {
+            refuse_wan(&own, &own.value);
+        }
+    }
+}
+
+fn check_names(gateway: &Section, problems: &mut Problems) {
+    let aps = gateway.tables(GatewayTable::ap);
+    let stations = gateway.tables(GatewayTable::station);
+    for (name, section) in aps.iter().chain(stations) {
+        section.check_name(name, problems);
+    }
+    let limits = [
+        (aps, GatewayTable::ap.name(), MOST_ACCESS_POINTS),
+        (stations, GatewayTable::station.name(), MOST_STATIONS),
+    ];
+    for (tables, key, most) in limits {
+        if let Some((_, last)) = tables.last()
+            && tables.len() > most
+        {
+            let path = gateway.path(key);
+            let message = format!("{} tables; allowed are at most {most}", tables.len());
+            problems.add(last.origin, &path, message);
+        }
+    }
+}
+
+fn check_stations(gateway: &Section, problems: &mut Problems) {
+    let aps = ap_names(gateway);
+    let mut owners: HashMap<String, &str> = HashMap::new();
+    for (name, station) in gateway.tables(GatewayTable::station) {
+        let ap = station.said(GatewayStationTable::ap);
+        if let Some(ap) = ap.and_then(Said::present)
+            && !aps.contains(&ap.value.as_str())
+        {
+            let message = format!(
+                "{} is no access point of this gateway; allowed are {}",
+                ap.shown,
+                aps.join(", ")
+            );
+            let hint = did_you_mean(&ap.value, aps.iter().copied());
+            problems.add_with_hint(ap.origin, &ap.path, message, hint);
+        }
+        let keys = [GatewayStationTable::address, GatewayStationTable::mac];
+        let known = keys.map(|key| station.said(key).and_then(Said::present));
+        if known.iter().all(Option::is_none) && !keys.iter().any(|key| station.lacks(*key)) {
+            let message = "has neither address nor mac; needed is one of them";
+            problems.add(station.origin, &station.path, message.to_owned());
+        }
+        for said in known.into_iter().flatten() {
+            for word in forms::words(&said.value) {
+                let same = forms::address(word)
+                    .map(|a| a.to_string())
+                    .or_else(|_| forms::mac(word));
+                let Ok(same) = same else { continue };
+                if let Some(other) = owners.insert(same, name) {
+                    let message = format!(
+                        "`{}` is of `gateway.station.{}` too; allowed is one station for each",
+                        one_line(word, 40),
+                        one_line(other, 80)
+                    );
+                    problems.add(said.origin, &said.path, message);
+                }
+            }
+        }
+    }
+}
+
+/// An address must be in subnets of one access point at most.
+fn check_subnets(gateway: &Section, problems: &mut Problems) {
+    let aps = gateway.tables(GatewayTable::ap);
+    let subnets = |ap: &Section| -> Vec<(IpAddr, u32)> {
+        let list = ap.said(AccessPointTable::subnets);
+        forms::subnets(list.and_then(|said| said.value).as_deref())
+    };
+    for (k, (_, ap)) in aps.iter().enumerate() {
+        for own in subnets(ap) {
+            let twin = aps[..k].iter().find_map(|(name, other)| {
+                let found = subnets(other).into_iter().find(|s| overlap(*s, own))?;
+                Some((name, found))
+            });
+            if let Some((name, (address, length))) = twin
+                && let Some(list) = ap.said(AccessPointTable::subnets)
+            {
+                let message = format!(
+                    "{}/{} and {address}/{length} of `gateway.ap.{}` overlap; allowed are subnets of one access point each",
+                    own.0,
+                    own.1,
+                    one_line(name, 80)
+                );
+                problems.add(list.origin, &list.path, message);
+            }
+        }
+    }
+}
+
+/// Whether two subnets have an address in common.
+fn overlap(a: (IpAddr, u32), b: (IpAddr, u32)) -> bool {
+    let prefix = |address: IpAddr, length: u32| match address {
+        IpAddr::V4(v4) => u128::from(u32::from(v4).checked_shr(32 - length).unwrap_or(0)),
+        IpAddr::V6(v6) => u128::from(v6).checked_shr(128 - length).unwrap_or(0),
+    };
+    let length = a.1.min(b.1);
+    a.0.is_ipv4() == b.0.is_ipv4() && prefix(a.0, length) == prefix(b.0, length)
+}
+
+/// Whether a table that names stations, or says where they are, has been refused.
+fn lacks_sources(gateway: &Section) -> bool {
+    gateway.lacks(GatewayTable::ap)
+        || gateway.lacks(GatewayTable::discover)
+        || gateway.lacks(GatewayTable::station)
+}
+
+/// There must be a way to a station at all.
+fn check_sources(gateway: &Section, problems: &mut Problems) {
+    if lacks_sources(gateway) || !gateway.tables(GatewayTable::station).is_empty() {
+        return;
+    }
+    let asked = |(_, ap): &(String, Section)| {
+        ap.inside(AccessPointTable::snmp).is_some() || ap.lacks(AccessPointTable::snmp)
+    };
+    let Some(section) = gateway.inside(GatewayTable::discover) else {
+        return;
+    };
+    if let Some(neighbours) = section.said(DiscoverTable::neighbours)
+        && neighbours.value == Some(false)
+        && section.said(DiscoverTable::leases).is_none()
+        && !section.lacks(DiscoverTable::leases)
+        && !gateway.tables(GatewayTable::ap).iter().any(asked)
+    {
+        let message = "false leaves no way to any station; needed is true, discover.leases, ap.NAME.snmp or a listed station";
+        problems.add(neighbours.origin, &neighbours.path, message.to_owned());
+    }
+}
+
+/// Stations that are found must be some access point's.
+fn check_discovery(gateway: &Section, problems: &mut Problems) {
+    let aps = gateway.tables(GatewayTable::ap);
+    if aps.len() < 2 || lacks_sources(gateway) {
+        return;
+    }
+    let found = discovery(gateway).is_ok_and(|d| d.neighbours || d.leases.is_some());
+    let mut stations = gateway.tables(GatewayTable::station).iter();
+    let unplaced = |(_, station): &(String, Section)| {
+        station.said(GatewayStationTable::ap).is_none()
+            || station.said(GatewayStationTable::address).is_none() // found by its MAC address
+    };
+    if !found && !stations.any(unplaced) {
+        return;
+    }
+    let interface = |ap: &Section| {
+        let own = ap.said(AccessPointTable::interface);
+        let own = own.and_then(|said| said.value);
+        own.or_else(|| gateway.said(GatewayTable::lan).map(|said| said.value))
+    };
+    for (name, ap) in aps {
+        let has = |key| ap.said(key).is_some() || ap.lacks(key);
+        let here = aps.iter().filter(|(_, o)| interface(o) == interface(ap));
+        let own_interface = has(AccessPointTable::interface) && here.count() == 1;
+        let told = has(AccessPointTable::subnets) || own_interface;
+        if !told && ap.inside(AccessPointTable::snmp).is_none() {
+            let message = format!(
+                "nothing tells which stations are at `{}`; needed is an interface of its own, subnets or snmp, or ap in each of the stations",
+                one_line(name, 80)
+            );
+            problems.add(ap.origin, &ap.path, message);
+        }
+    }
+}
+
+fn ap_names(gateway: &Section) -> Vec<&str> {
+    match gateway.tables(GatewayTable::ap) {
+        [] => vec![ONLY],
+        aps => aps.iter().map(|(name, _)| name.as_str()).collect(),
+    }
+}

@@ -1,0 +1,161 @@
+//! The checked gateway: every default filled in, every value in range.
+
+use std::net::{IpAddr, SocketAddr};
+
+use lasthop_engine::control::WceSettings;
+use lasthop_engine::kernel::time::Span;
+use serde_json::{Value, json};
+
+use crate::settings::{Fairness, LeafQueue};
+
+/// A virtual shared bottleneck in front of access points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gateway {
+    /// Title.
+    pub name: String,
+    /// Interface towards the Internet.
+    pub wan: String,
+    /// Interface towards the access points.
+    pub lan: String,
+    /// Packets that a leaf holds.
+    pub queue_packets: u64,
+    /// Queue in each leaf.
+    pub discipline: LeafQueue,
+    /// Leaves into which an access point's flows are hashed.
+    pub flow_leaves: u64,
+    /// Uplink UDP above which a station is not pinged. [bit/s]
+    pub udp_uplink_bps: u64,
+    /// Where metrics are served.
+    pub metrics: Option<SocketAddr>,
+    /// How stations are found.
+    pub discovery: Discovery,
+    /// Access points, at least one.
+    pub aps: Vec<AccessPoint>,
+    /// Stations that are known beforehand.
+    pub stations: Vec<GatewayStation>,
+}
+
+/// Where stations are looked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Discovery {
+    /// In the kernel's table of neighbours.
+    pub neighbours: bool,
+    /// In this leases file.
+    pub leases: Option<String>,
+    /// These are no stations.
+    pub ignore: Vec<IpAddr>,
+    /// Time between two looks.
+    pub interval: Span,
+    /// A station leaves when it has not been named for so long.
+    pub absence: Span,
+}
+
+/// An access point and its bottleneck.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccessPoint {
+    /// Unique name.
+    pub name: String,
+    /// Interface towards it.
+    pub interface: String,
+    /// Stations with an address in these are its own.
+    pub subnets: Vec<(IpAddr, u32)>,
+    /// Who gets equal shares.
+    pub fairness: Fairness,
+    /// Fixed rate; `None`: estimated. [bit/s]
+    pub rate_bps: Option<u64>,
+    /// The estimator.
+    pub wce: WceSettings,
+    /// Whether the estimator's largest rate is the paper's, since the file says none.
+    pub max_by_default: bool,
+    /// Its own table of stations.
+    pub snmp: Option<Snmp>,
+}
+
+/// How an access point is asked for its stations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snmp {
+    /// Where it answers.
+    pub agent: SocketAddr,
+    /// Community that may read.
+    pub community: String,
+    /// Column of addresses.
+    pub table: String,
+}
+
+/// A station that is known beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GatewayStation {
+    /// Unique name.
+    pub name: String,
+    /// Its access point; `None`: the one that it is found at.
+    pub ap: Option<String>,
+    /// Its addresses.
+    pub addresses: Vec<IpAddr>,
+    /// Its MAC address, in lower case with colons.
+    pub mac: Option<String>,
+    /// Rate of its frames. [bit/s]
+    pub rate_bps: Option<u64>,
+}
+
+impl Gateway {
+    /// The gateway as a JSON object that says its units in its keys.
+    pub fn to_json(&self) -> Value {
+        let aps: Vec<Value> = self.aps.iter().map(AccessPoint::to_json).collect();
+        let stations: Vec<Value> = self.stations.iter().map(GatewayStation::to_json).collect();
+        json!({
+            "name": self.name,
+            "wan": self.wan,
+            "lan": self.lan,
+            "queue_packets": self.queue_packets,
+            "discipline": self.discipline.name(),
+            "flow_leaves": self.flow_leaves,
+            "udp_uplink_bps": self.udp_uplink_bps,
+            "metrics": self.metrics.map(|at| json!({"host": at.ip(), "port": at.port()})),
+            "discovery": {
+                "neighbours": self.discovery.neighbours,
+                "leases": self.discovery.leases,
+                "ignore": self.discovery.ignore,
+                "interval_s": self.discovery.interval.seconds(),
+                "absence_s": self.discovery.absence.seconds(),
+            },
+            "aps": aps,
+            "stations": stations,
+        })
+    }
+}
+
+impl AccessPoint {
+    fn to_json(&self) -> Value {
+        let subnets = self
+            .subnets
+            .iter()
+            .map(|(address, length)| format!("{address}/{length}"));
+        json!({
+            "name": self.name,
+            "interface": self.interface,
+            "subnets": subnets.collect::<Vec<_>>(),
+            "fairness": self.fairness.name(),
+            "rate_bps": self.rate_bps,
+            "wce": self.wce.json(),
+            "max_by_default": self.max_by_default,
+            "snmp": self.snmp.as_ref().map(|snmp| json!({
+                "host": snmp.agent.ip(),
+                "port": snmp.agent.port(),
+                "community": snmp.community,
+                "table": snmp.table,
+            })),
+        })
+    }
+}
+
+impl GatewayStation {
+    fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "ap": self.ap,
+            "addresses": self.addresses,
+            "mac": self.mac,
+            "rate_bps": self.rate_bps,
+        })
+    }
+}

@@ -1,0 +1,163 @@
+//! The tables against the decoder and against the schema.
+
+use lasthop_engine::notation::setting::FileTable;
+use lasthop_engine::notation::table::{Default, Key, Kind, Table};
+use lasthop_engine::scenario::Format;
+
+use super::complaints;
+use crate::settings::GatewayTable;
+use crate::{Gateway, parse_gateway, schema};
+
+/// A gateway whose values leave room for those of [`sample`].
+const FULL: &str = r#"
+duration = "100 s"
+dumbbell = { bottleneck = "5 Mbps", flows = 1 }
+[gateway]
+wan = "eth0"
+lan = "eth1"
+wce = { low = "0.5 ms", threshold = "0.6 ms", high = "0.8 ms", timeout = "1 s" }
+discover.leases = "/a"
+[gateway.ap.a]
+snmp = { agent = "192.0.2.1" }
+[gateway.ap.b]
+interface = "eth2"
+[gateway.station.a]
+address = "192.0.2.2"
+"#;
+
+/// Values that are allowed in [`FULL`] and no defaults, by what their path ends in; others follow from
+/// the kind.
+const SAMPLES: &[(&str, &str)] = &[
+    ("wan", "wan0"),
+    ("lan", "lan0"),
+    ("interface", "wlan0"),
+    ("address", "192.0.2.9, 2001:db8::9"),
+    ("subnets", "192.0.2.0/24"),
+    ("mac", "02:00:5e:10:00:01"),
+    ("leases", "/leases"),
+    ("agent", "192.0.2.3:1161"),
+    ("community", "private"),
+    ("table", "1.3.6.1"),
+    ("metrics", "off"),
+    ("discipline", "sfq"),
+    ("fairness", "rate"),
+    ("flow_leaves", "9"),
+    ("discover.interval", "3 s"),
+    ("absence", "9 s"),
+    ("ignore", "192.0.2.4"),
+    ("neighbours", "true"),
+    ("wce.interval", "40 ms"),
+    ("wce.low", "0.55 ms"),
+    ("wce.threshold", "0.7 ms"),
+    ("wce.high", "0.9 ms"),
+    ("wce.timeout", "30 ms"),
+    ("speed_up", "1.5"),
+    ("wce.increase", "100 kbps"),
+    ("station.a.ap", "b"),
+];
+
+/// Every key of the gateway with its path in [`FULL`].
+fn keys() -> Vec<(String, &'static Key)> {
+    let mut found = Vec::new();
+    collect(GatewayTable::table(), "gateway", &mut found);
+    found
+}
+
+fn collect(table: &'static Table, path: &str, found: &mut Vec<(String, &'static Key)>) {
+    for (key, _) in table.keys() {
+        let path = format!("{path}.{}", key.name);
+        match key.kind {
+            Kind::Table(inner) => collect(inner(), &path, found),
+            Kind::Named(inner) => collect(inner(), &format!("{path}.a"), found),
+            _ => {}
+        }
+        found.push((path, key));
+    }
+}
+
+fn sample(path: &str, key: &Key) -> Option<&'static str> {
+    let own = |(end, _): &&(&str, &str)| {
+        let rest = path.strip_suffix(end);
+        rest.is_some_and(|rest| rest.ends_with('.'))
+    };
+    if let Some((_, value)) = SAMPLES.iter().find(own) {
+        return Some(value);
+    }
+    match key.kind {
+        Kind::Table(_) | Kind::Named(_) => None,
+        Kind::Count { .. } => Some("40"),
+        Kind::Number { .. } => Some("0.25"),
+        Kind::Rate { .. } => Some("4 Mbps"),
+        _ => panic!("{path} has no sample"),
+    }
+}
+
+fn with(setting: Option<(&str, &str)>) -> Result<Gateway, String> {
+    let settings = setting.map(|(path, value)| (path.to_owned(), value.to_owned()));
+    let settings: Vec<_> = settings.into_iter().collect();
+    let parsed = parse_gateway(FULL.as_bytes(), Format::Toml, "x.toml", &settings);
+    parsed.map_err(|problems| complaints::<()>(Err(problems)))
+}
+
+#[test]
+fn every_key_changes_the_gateway() {
+    let before = with(None).unwrap();
+    let mut changed = 0;
+    for (path, key) in keys() {
+        let Some(value) = sample(&path, key) else {
+            continue;
+        };
+        let after = with(Some((&path, value)));
+        let after = after.unwrap_or_else(|said| panic!("{path} = {value}: {said}"));
+        assert_ne!(before.to_json(), after.to_json(), "{path} = {value}");
+        changed += 1;
+    }
+    assert!(changed > 40, "{changed} keys");
+}
+
+#[test]
+fn every_default_is_a_value_of_its_kind() {
+    for (path, key) in keys() {
+        let default = match key.default {
+            Default::Text(text) => text.to_owned(),
+            Default::Count(count) => count.to_string(),
+            Default::Number(number) | Default::Probability(number) => number.to_string(),
+            Default::Flag(flag) => flag.to_string(),
+            Default::Required | Default::Told(_) | Default::Depends(_) | Default::Absent(_) => {
+                continue;
+            }
+        };
+        // it may not fit what FULL says of others, which is told of the table
+        let said = with(Some((&path, &default))).err().unwrap_or_default();
+        assert!(!said.contains(&format!("`{path}`: ")), "{said}");
+    }
+}
+
+#[test]
+fn the_schema_describes_every_key() {
+    let schema = schema();
+    let properties = |name: &str| schema["$defs"][name]["properties"].clone();
+    let defined = [
+        "gateway",
+        "wce",
+        "discover",
+        "gateway.ap",
+        "gateway.ap.wce",
+        "snmp",
+        "gateway.station",
+    ];
+    for (path, key) in keys() {
+        let described = defined.iter().any(|name| {
+            let description = &properties(name)[key.name]["description"];
+            description
+                .as_str()
+                .is_some_and(|said| said.starts_with(key.doc))
+        });
+        assert!(described, "{path}");
+    }
+    assert_eq!(
+        schema["properties"]["gateway"]["description"],
+        "How `lasthop gateway` enforces fairness on Linux; simulations do not read it. \
+         Default: no gateway."
+    );
+}
