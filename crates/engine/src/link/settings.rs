@@ -83,7 +83,7 @@ fn at_each_end(layers: &Layers) -> Result<QueueSetting, Refused> {
 
 impl Wire {
     /// The wire in the normalised scenario.
-    pub(crate) fn to_json(&self) -> Json {
+    pub(crate) fn to_json(self) -> Json {
         Json::Object(with_queue(self.json(), &self.queue))
     }
 }
