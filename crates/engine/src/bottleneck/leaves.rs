@@ -98,15 +98,9 @@ pub fn link_of(settings: &VsbSettings, scenario: &Scenario, streams: &Streams, b
     let leaves = Leaves::new(settings.fairness, scenario);
     let fair = Fair::new(leaves.of_flow, &leaves.weights, settings.queue_packets);
     let link = LinkSettings {
-        name: "vsb".to_owned(),
-        from: "wire".to_owned(),
-        to: "ap".to_owned(),
         rate_bps: Some(FREE),
-        delay: Span::ZERO,
-        jitter: Span::ZERO,
         queue: QueueSetting::drop_tail(settings.queue_packets),
-        loss: 0.0,
-        of_host: false,
+        ..LinkSettings::ideal("vsb", "wire", "ap")
     };
     let measured = Time::ZERO + scenario.warmup..Time::ZERO + scenario.duration;
     let scheduler = Scheduler::fair(fair);

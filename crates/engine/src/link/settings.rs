@@ -1,8 +1,10 @@
 //! What a file says of wired links.
 
+use super::Loss;
 use crate::kernel::time::Span;
+use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
-use crate::notation::problem::Refused;
+use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{FileTable, Json, JsonObject, S, duration, name, probability, rate};
 use crate::queue::{QueueSetting, queue};
 use crate::table;
@@ -29,7 +31,7 @@ table! {
         /// The queue of the other direction.
         key back_queue: QueueSetting = queue().default(1_000);
         /// Probability that a TCP segment or datagram is lost on the link; ACKs are spared.
-        loss: f64 = probability().default(0.0);
+        loss: Loss = probability().default(0.0);
         /// It belongs to the host of one flow; results leave it out.
         beside of_host: bool = false;
     }
@@ -40,6 +42,27 @@ fn there(layers: &Layers) -> Result<QueueSetting, Refused> {
 }
 
 impl LinkSettings {
+    /// A link that takes no time and loses nothing.
+    pub fn ideal(name: &str, from: &str, to: &str) -> LinkSettings {
+        LinkSettings {
+            name: name.to_owned(),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            rate_bps: None,
+            delay: Span::ZERO,
+            jitter: Span::ZERO,
+            queue: QueueSetting::drop_tail(1_000),
+            loss: Loss::NONE,
+            of_host: false,
+        }
+    }
+
+    /// Checks the table of a link against itself.
+    pub(crate) fn check(link: &Section, problems: &mut Problems) {
+        QueueSetting::check(link, LinkSettings::queue, problems);
+        QueueSetting::check(link, LinkSettings::back_queue, problems);
+    }
+
     /// The other direction, with a queue of its own.
     pub fn back(&self, queue: QueueSetting) -> LinkSettings {
         LinkSettings {
@@ -73,7 +96,7 @@ table! {
         /// The queue at each end, used only with a rate.
         key queue: QueueSetting = queue().default(1_000);
         /// Probability that a TCP segment or datagram is lost on the wire; ACKs are spared.
-        loss: f64 = probability().default(0.0);
+        loss: Loss = probability().default(0.0);
     }
 }
 
@@ -82,6 +105,11 @@ fn at_each_end(layers: &Layers) -> Result<QueueSetting, Refused> {
 }
 
 impl Wire {
+    /// Checks the table of a wire against itself.
+    pub(crate) fn check(wire: &Section, problems: &mut Problems) {
+        QueueSetting::check(wire, Wire::queue, problems);
+    }
+
     /// The wire in the normalised scenario.
     pub(crate) fn to_json(&self) -> Json {
         Json::Object(with_queue(self.json(), &self.queue))

@@ -13,7 +13,7 @@ pub use crate::conflict::{
 };
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
-pub use crate::link::{LinkSettings, Wire};
+pub use crate::link::{LinkSettings, Loss, Wire};
 use crate::mac::dcf::Dcf;
 pub use crate::mac::{
     Access, Category, Cell, CountdownRule, Node, Phy, PhyKind, QueueOrder, RateControl, Rates,

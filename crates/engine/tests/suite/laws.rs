@@ -250,14 +250,17 @@ fn station() -> impl Strategy<Value = Station> {
     )
 }
 
+fn loss() -> impl Strategy<Value = Loss> {
+    prop_oneof![2 => Just(Loss::NONE), 1 => (0.0..0.3_f64).prop_map(Loss::Random)]
+}
+
 fn wire() -> impl Strategy<Value = Wire> {
     let rate = prop::option::of(prop::sample::select(vec![
         500_000_u64,
         5_000_000,
         100_000_000,
     ]));
-    let loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.3_f64];
-    (rate, 0..40_u64, queue(), loss).prop_map(|(rate_bps, delay, queue, loss)| Wire {
+    (rate, 0..40_u64, queue(), loss()).prop_map(|(rate_bps, delay, queue, loss)| Wire {
         rate_bps,
         delay: Span(delay * MS / 2),
         queue,
