@@ -149,8 +149,7 @@ impl Pipe {
     #[inline(never)]
     fn judge(&mut self, at: Time, packet: &Packet) -> Verdict {
         let stays = &self.stays;
-        self.admission
-            .advance(at, |instant| stays.bytes_at(instant));
+        self.admission.advance(at, |instant| stays.held_at(instant));
         self.stays.retire(at);
         let in_service = self.stays.in_service();
         let backlog = Backlog {

@@ -33,7 +33,7 @@ pub use settings::{ApQueue, Discipline, QueueSetting};
 pub(crate) use settings::{VBS, ap_queue, queue};
 pub use vbs::{Alike, ShareOf, VbsClass, VbsClassTable, VbsSetting, VbsTable};
 
-pub use admission::{Admission, Backlog, Managed, Outlet, Verdict};
+pub use admission::{Admission, Backlog, Held, Managed, Outlet, Verdict};
 pub use counters::{Passage, QueueCounters};
 pub use fair::Fair;
 pub use fifo::Fifo;
