@@ -251,7 +251,11 @@ fn station() -> impl Strategy<Value = Station> {
 }
 
 fn loss() -> impl Strategy<Value = Loss> {
-    prop_oneof![2 => Just(Loss::NONE), 1 => (0.0..0.3_f64).prop_map(Loss::Random)]
+    prop_oneof![
+        4 => Just(Loss::NONE),
+        2 => (0.0..0.3_f64).prop_map(Loss::Random),
+        1 => (2..200_u32).prop_map(Loss::Every),
+    ]
 }
 
 fn wire() -> impl Strategy<Value = Wire> {

@@ -26,7 +26,7 @@ dumbbell = { flows = 20, bottleneck = "10 Mbps", rtt = "40 ms" }
 tcp.window = 1000
 "#;
 
-fn simulate(text: &str, settings: &[(&str, &str)]) -> RunResult {
+pub(crate) fn simulate(text: &str, settings: &[(&str, &str)]) -> RunResult {
     let settings: Vec<(String, String)> = settings
         .iter()
         .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()))
@@ -42,7 +42,7 @@ fn simulate(text: &str, settings: &[(&str, &str)]) -> RunResult {
 }
 
 /// The mean of `quantity` of the item `name` of `list`.
-fn mean(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
+pub(crate) fn mean(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
     let items = result.summary[list].as_array();
     let item = items.and_then(|items| items.iter().find(|item| item["name"] == name));
     let found = item.and_then(|item| item[quantity]["mean"].as_f64());

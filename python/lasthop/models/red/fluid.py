@@ -190,9 +190,14 @@ def reasons(scenario: Tree) -> Iterator[tuple[str, str]]:
                     f"`flow.{tcp[0].flow['class']}`'s"
                 ),
             )
-    lossy = {link["name"] for path in (*tcp, *udp) for link in path.forward if link["loss"] > 0.0}
-    for name in sorted(lossy):
-        yield "eq. 4", f"losses of the queue alone, but link {name} loses packets at random"
+    lossy = {
+        link["name"]: "periodically" if "loss_every" in link else "at random"
+        for path in (*tcp, *udp)
+        for link in path.forward
+        if link["loss"] > 0.0
+    }
+    for name, how in sorted(lossy.items()):
+        yield "eq. 4", f"losses of the queue alone, but link {name} loses packets {how}"
 
 
 def model_of(law: Law, groups: list[Group]) -> Model:
