@@ -1,7 +1,7 @@
 //! Disciplines that decide on arrival only: what they see, what they answer.
 
 use super::outside::OutsidePolicy;
-use super::{Pie, Price, Proportional, Red, Scheduler, Vbs};
+use super::{Pi, Pie, Price, Proportional, Red, Scheduler, Vbs};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
@@ -59,6 +59,8 @@ pub enum Admission {
     Red(Box<Red>),
     /// Drops in proportion to the backlog.
     Proportional(Box<Proportional>),
+    /// Proportional-integral control of the queue.
+    Pi(Box<Pi>),
     /// Proportional-integral control of the delay.
     Pie(Box<Pie>),
     /// Shares for classes of flows.
@@ -97,6 +99,7 @@ impl Admission {
     #[inline]
     pub fn advance(&mut self, now: Time, mut held_at: impl FnMut(Time) -> Held) {
         match self {
+            Admission::Pi(pi) => pi.advance(now, |instant| held_at(instant).packets),
             Admission::Pie(pie) => pie.advance(now, |instant| held_at(instant).bytes),
             Admission::DropTail(_)
             | Admission::Red(_)
@@ -111,6 +114,7 @@ impl Admission {
     #[inline]
     pub fn departed(&mut self, at: Time, packet: &Packet, held: Held) {
         match self {
+            Admission::Pi(pi) => pi.advance(at, |_| held.packets),
             Admission::Pie(pie) => {
                 pie.advance(at, |_| held.bytes);
                 pie.departed(at.since(packet.queued));
@@ -132,6 +136,7 @@ impl Admission {
             Admission::DropTail(_) => Verdict::Drop,
             Admission::Red(red) => red.admit(now, backlog, packet),
             Admission::Proportional(proportional) => proportional.admit(backlog, packet),
+            Admission::Pi(pi) => pi.admit(backlog, packet),
             Admission::Pie(pie) => pie.admit(backlog, packet),
             Admission::Vbs(vbs) => vbs.admit(now, backlog, packet),
             Admission::Price(price) => price.admit(backlog, packet),

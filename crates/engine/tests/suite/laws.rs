@@ -87,6 +87,15 @@ fn discipline() -> impl Strategy<Value = Discipline> {
             max_burst: Span(10 * MS),
             ecn,
         })),
+        1 => (1..20_u32, 1..20_u64, flag()).prop_map(|(target, update, ecn)| {
+            Discipline::Pi(PiSetting {
+                target,
+                a: 0.003,
+                b: 0.002,
+                update: Span(update * MS),
+                ecn,
+            })
+        }),
         1 => (flag(), 100..2_000_u32, 1..64_u32).prop_map(move |(ecn, quantum_bytes, queues)| {
             Discipline::FqCoDel(FqCoDelSetting::of(codel(ecn), quantum_bytes, queues))
         }),
