@@ -168,6 +168,7 @@ def test_networks_are_this_models() -> None:
 
 REFUSED = {
     "cubic": ({"tcp__congestion": "cubic"}, "grows by the time since the last loss"),
+    "westwood": ({"tcp__congestion": "westwood"}, "falls to what the path has carried"),
     "tahoe": ({"tcp__congestion": "tahoe"}, "begins anew"),
     "another discipline": ({"queue": "{ codel = {} }"}, "codel, which no fluid model"),
     "two kinds of TCP": (

@@ -45,6 +45,7 @@ def rule_of(tcp: Mapping[str, Any]) -> tuple[WindowRule, dict[str, float]]:
     why = {
         "cubic": "grows by the time since the last loss",
         "tahoe": "begins anew from one packet with each loss",
+        "westwood": "falls to what the path has carried",
     }
     raise ModelError(
         "eq. 1",
