@@ -169,6 +169,7 @@ def test_networks_are_this_models() -> None:
 
 REFUSED = {
     "cubic": ({"tcp__congestion": "cubic"}, "grows by the time since the last loss"),
+    "westwood": ({"tcp__congestion": "westwood"}, "falls to what the path has carried"),
     "tahoe": ({"tcp__congestion": "tahoe"}, "begins anew"),
     "another discipline": ({"queue": "{ codel = {} }"}, "codel, which no fluid model"),
     "two kinds of TCP": (
@@ -207,23 +208,26 @@ def test_cell_is_refused() -> None:
         fluid(cell)
 
 
-def test_random_loss_is_refused() -> None:
-    lossy = Scenario("""\
+@pytest.mark.parametrize(
+    ("loss", "how"), [("0.01", "at random"), ("{ every = 100 }", "periodically")]
+)
+def test_losses_of_the_link_are_refused(loss: str, how: str) -> None:
+    lossy = Scenario(f"""\
 duration = "10 s"
 [link.a]
 from = "x"
 to = "y"
 rate = "10 Mbps"
 delay = "10 ms"
-loss = 0.01
-queue.red = { min_th = 5, max_th = 15 }
+loss = {loss}
+queue.red = {{ min_th = 5, max_th = 15 }}
 [flow.f]
 from = "x"
 to = "y"
 count = 12
 window = 1000
 """)
-    with pytest.raises(ModelError, match="link a loses packets at random"):
+    with pytest.raises(ModelError, match=f"link a loses packets {how}"):
         fluid(lossy.to_dict())
 
 

@@ -110,15 +110,9 @@ pub fn link_of(
     let leaves = Leaves::new(settings.fairness, hotspot);
     let fair = Fair::new(leaves.of_flow, &leaves.weights, settings.queue_packets);
     let link = LinkSettings {
-        name: "vsb".to_owned(),
-        from: "wire".to_owned(),
-        to: "ap".to_owned(),
         rate_bps: Some(FREE),
-        delay: Span::ZERO,
-        jitter: Span::ZERO,
         queue: QueueSetting::drop_tail(settings.queue_packets),
-        loss: 0.0,
-        of_host: false,
+        ..LinkSettings::ideal("vsb", "wire", "ap")
     };
     let scheduler = Scheduler::fair(fair);
     Link::served(&link, FREE, scheduler, streams, measured, Some(bin))

@@ -111,15 +111,12 @@ mod tests {
 
     fn host(name: &str, rate_bps: Option<u64>, jitter: Span) -> Host {
         let settings = LinkSettings {
-            name: name.to_owned(),
-            from: "host".to_owned(),
-            to: "left".to_owned(),
             rate_bps,
             delay: Span(1_000),
             jitter,
             queue: QueueSetting::drop_tail(u32::MAX),
-            loss: 0.0,
             of_host: true,
+            ..LinkSettings::ideal(name, "host", "left")
         };
         Host::new(&settings, &Streams::new(1, 0))
     }

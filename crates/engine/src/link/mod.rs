@@ -6,6 +6,7 @@
 
 mod bins;
 mod host;
+mod losses;
 mod pipe;
 mod served;
 mod settings;
@@ -14,6 +15,7 @@ mod stays;
 use std::ops::Range;
 
 pub use self::host::Host;
+pub use self::losses::{Loss, Losses};
 pub use self::pipe::Pipe;
 pub use self::served::Served;
 pub use self::settings::{LinkSettings, Wire};
@@ -49,16 +51,19 @@ pub enum Link {
 /// One direction of the wire behind a cell as a link.
 pub fn of_wire(wire: &Wire, name: &str, [from, to]: [&str; 2]) -> LinkSettings {
     LinkSettings {
-        name: name.to_owned(),
-        from: from.to_owned(),
-        to: to.to_owned(),
         rate_bps: wire.rate_bps,
         delay: wire.delay,
-        jitter: Span::ZERO,
         queue: wire.queue,
         loss: wire.loss,
-        of_host: false,
+        ..LinkSettings::ideal(name, from, to)
     }
+}
+
+fn losses(settings: &LinkSettings, streams: &Streams) -> Losses {
+    Losses::new(
+        settings.loss,
+        streams.stream(&format!("{}/loss", settings.name)),
+    )
 }
 
 impl Link {
@@ -73,7 +78,7 @@ impl Link {
         if settings.of_host {
             return Link::Host(Host::new(settings, streams));
         }
-        let losses = streams.stream(&format!("{}/loss", settings.name));
+        let losses = losses(settings, streams);
         let outlet = Outlet {
             rate_bps: settings.rate_bps.unwrap_or(u64::MAX),
             is_fixed: true,
@@ -102,7 +107,7 @@ impl Link {
         measured: Range<Time>,
         bin: Option<Span>,
     ) -> Link {
-        let losses = streams.stream(&format!("{}/loss", settings.name));
+        let losses = losses(settings, streams);
         let served = Served::new(settings, rate_bps, scheduler, losses, measured, bin);
         Link::Served(Box::new(served))
     }

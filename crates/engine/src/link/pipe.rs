@@ -14,8 +14,8 @@ use std::ops::Range;
 use super::LinkSettings;
 use super::Transit;
 use super::bins::Bins;
+use super::losses::Losses;
 use super::stays::{Stay, Stays};
-use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{Admission, Backlog, Passage, QueueCounters, Verdict};
@@ -26,8 +26,7 @@ pub struct Pipe {
     rate_bps: Option<u64>,
     propagation: Span,
     admission: Admission,
-    loss: f64,
-    losses: Stream,
+    losses: Losses,
     /// Some may begin only later.
     stays: Stays,
     /// Those inside and to come included.
@@ -53,7 +52,7 @@ impl Pipe {
     pub fn new(
         settings: &LinkSettings,
         admission: Admission,
-        losses: Stream,
+        losses: Losses,
         measured: Range<Time>,
         bin: Option<Span>,
     ) -> Pipe {
@@ -61,7 +60,6 @@ impl Pipe {
             rate_bps: settings.rate_bps,
             propagation: settings.delay,
             admission,
-            loss: settings.loss,
             losses,
             stays: Stays::new(),
             passage: Passage::default(),
@@ -101,7 +99,7 @@ impl Pipe {
 
     #[inline(always)]
     fn pass(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
-        if packet.is_data() && self.losses.chance(self.loss) {
+        if self.losses.take(packet) {
             return Transit::Lost;
         }
         let Some(rate) = self.rate_bps else {
@@ -151,8 +149,7 @@ impl Pipe {
     #[inline(never)]
     fn judge(&mut self, at: Time, packet: &Packet) -> Verdict {
         let stays = &self.stays;
-        self.admission
-            .advance(at, |instant| stays.bytes_at(instant));
+        self.admission.advance(at, |instant| stays.held_at(instant));
         self.stays.retire(at);
         let in_service = self.stays.in_service();
         let backlog = Backlog {
@@ -241,18 +238,13 @@ mod tests {
 
     fn link(rate_bps: Option<u64>, queue_packets: u32) -> Pipe {
         let settings = LinkSettings {
-            name: "link".to_owned(),
-            from: "a".to_owned(),
-            to: "b".to_owned(),
             rate_bps,
             delay: Span(MS),
-            jitter: Span::ZERO,
             queue: QueueSetting::drop_tail(queue_packets),
-            loss: 0.0,
-            of_host: false,
+            ..LinkSettings::ideal("link", "a", "b")
         };
         let admission = Admission::DropTail(queue_packets);
-        let losses = Streams::new(1, 0).stream("loss");
+        let losses = Losses::new(settings.loss, Streams::new(1, 0).stream("loss"));
         let measured = Time(MS)..Time(4 * MS);
         Pipe::new(&settings, admission, losses, measured, Some(Span(MS)))
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::LinkSettings;
 use super::Transit;
 use super::bins::Bins;
-use crate::kernel::streams::Stream;
+use super::losses::Losses;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{QueueCounters, Scheduler};
@@ -15,8 +15,7 @@ use crate::queue::{QueueCounters, Scheduler};
 pub struct Served {
     rate_bps: u64,
     propagation: Span,
-    loss: f64,
-    losses: Stream,
+    losses: Losses,
     scheduler: Scheduler,
     /// The packet in service, and when it departs.
     in_service: Option<(Time, Packet)>,
@@ -36,14 +35,13 @@ impl Served {
         settings: &LinkSettings,
         rate_bps: u64,
         scheduler: Scheduler,
-        losses: Stream,
+        losses: Losses,
         measured: Range<Time>,
         bin: Option<Span>,
     ) -> Served {
         Served {
             rate_bps,
             propagation: settings.delay,
-            loss: settings.loss,
             losses,
             scheduler,
             in_service: None,
@@ -59,7 +57,7 @@ impl Served {
     /// `packet` enters the queue, which keeps it; what is lost for it, itself or another, is left to
     /// [`Served::settle`].
     pub fn enter(&mut self, now: Time, packet: Packet) -> Transit {
-        if packet.is_data() && self.losses.chance(self.loss) {
+        if self.losses.take(&packet) {
             return Transit::Lost;
         }
         self.counters.enter(now);

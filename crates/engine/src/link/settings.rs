@@ -1,9 +1,11 @@
 //! What a file says of wired links.
 
+use super::losses::{Loss, LossTable};
 use crate::kernel::time::Span;
+use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
-use crate::notation::problem::Refused;
-use crate::notation::setting::{FileTable, Json, JsonObject, S, duration, name, probability, rate};
+use crate::notation::problem::{Problems, Refused};
+use crate::notation::setting::{FileTable, Json, JsonObject, S, duration, name, rate, shorthand};
 use crate::queue::{QueueSetting, queue};
 use crate::table;
 
@@ -28,8 +30,8 @@ table! {
         key queue: QueueSetting = queue().default(1_000);
         /// The queue of the other direction.
         key back_queue: QueueSetting = queue().default(1_000);
-        /// Probability that a TCP segment or datagram is lost on the link; ACKs are spared.
-        loss: f64 = probability().default(0.0);
+        /// Probability that a TCP segment or datagram is lost on the link, or `{ every = N }`: the N-th is, and so on; ACKs are spared.
+        loss: Loss = shorthand(LossTable::probability).default(0.0), by lost;
         /// It belongs to the host of one flow; results leave it out.
         beside of_host: bool = false;
     }
@@ -39,7 +41,33 @@ fn there(layers: &Layers) -> Result<QueueSetting, Refused> {
     QueueSetting::nearest(layers, LinkSettings::queue)
 }
 
+fn lost(layers: &Layers) -> Result<Loss, Refused> {
+    Loss::nearest(layers, LinkSettings::loss)
+}
+
 impl LinkSettings {
+    /// A link that takes no time and loses nothing.
+    pub fn ideal(name: &str, from: &str, to: &str) -> LinkSettings {
+        LinkSettings {
+            name: name.to_owned(),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            rate_bps: None,
+            delay: Span::ZERO,
+            jitter: Span::ZERO,
+            queue: QueueSetting::drop_tail(1_000),
+            loss: Loss::NONE,
+            of_host: false,
+        }
+    }
+
+    /// Checks the table of a link against itself.
+    pub(crate) fn check(link: &Section, problems: &mut Problems) {
+        QueueSetting::check(link, LinkSettings::queue, problems);
+        QueueSetting::check(link, LinkSettings::back_queue, problems);
+        Loss::check(link, LinkSettings::loss, problems);
+    }
+
     /// The other direction, with a queue of its own.
     pub fn back(&self, queue: QueueSetting) -> LinkSettings {
         LinkSettings {
@@ -53,7 +81,7 @@ impl LinkSettings {
 
     /// The link in the normalised scenario.
     pub(crate) fn to_json(&self) -> Json {
-        let mut json = with_queue(self.json(), &self.queue);
+        let mut json = with_queue_and_period(self.json(), &self.queue, self.loss);
         if self.jitter > Span::ZERO {
             json.insert("jitter_s".to_owned(), Json::from(self.jitter.seconds()));
         }
@@ -72,8 +100,8 @@ table! {
         made queue: QueueSetting = at_each_end;
         /// The queue at each end, used only with a rate.
         key queue: QueueSetting = queue().default(1_000);
-        /// Probability that a TCP segment or datagram is lost on the wire; ACKs are spared.
-        loss: f64 = probability().default(0.0);
+        /// Probability that a TCP segment or datagram is lost on the wire, or `{ every = N }`: the N-th of a direction is, and so on; ACKs are spared.
+        loss: Loss = shorthand(LossTable::probability).default(0.0), by lost_on_wire;
     }
 }
 
@@ -81,19 +109,32 @@ fn at_each_end(layers: &Layers) -> Result<QueueSetting, Refused> {
     QueueSetting::nearest(layers, Wire::queue)
 }
 
+fn lost_on_wire(layers: &Layers) -> Result<Loss, Refused> {
+    Loss::nearest(layers, Wire::loss)
+}
+
 impl Wire {
+    /// Checks the table of a wire against itself.
+    pub(crate) fn check(wire: &Section, problems: &mut Problems) {
+        QueueSetting::check(wire, Wire::queue, problems);
+        Loss::check(wire, Wire::loss, problems);
+    }
+
     /// The wire in the normalised scenario.
     pub(crate) fn to_json(self) -> Json {
-        Json::Object(with_queue(self.json(), &self.queue))
+        Json::Object(with_queue_and_period(self.json(), &self.queue, self.loss))
     }
 }
 
-fn with_queue(settings: Json, queue: &QueueSetting) -> JsonObject {
+fn with_queue_and_period(settings: Json, queue: &QueueSetting, loss: Loss) -> JsonObject {
     let mut json = match settings {
         Json::Object(json) => json,
         _ => JsonObject::new(), // a table is an object
     };
     json.insert("queue_packets".to_owned(), queue.most_packets().into());
     json.insert("queue".to_owned(), queue.json());
+    if let Some(period) = loss.period() {
+        json.insert("loss_every".to_owned(), period.into());
+    }
     json
 }

@@ -1,6 +1,7 @@
 //! The queue of a pipe: when packets entered and depart, in a ring.
 
 use crate::kernel::time::Time;
+use crate::queue::Held;
 
 /// A packet's stay in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,11 +134,18 @@ impl Stays {
         low
     }
 
-    /// Length of those inside at `instant`, which is not before the last entry. [bytes]
-    pub(super) fn bytes_at(&self, instant: Time) -> u64 {
+    /// Those inside at `instant`, which is not before the last entry.
+    pub(super) fn held_at(&self, instant: Time) -> Held {
         let waiting = (0..self.waiting()).map(|k| self.stay(self.serving.wrapping_add(k)));
         let inside = waiting.filter(|stay| stay.departs > instant);
-        inside.map(|stay| u64::from(stay.bytes)).sum()
+        let nothing = Held {
+            packets: 0,
+            bytes: 0,
+        };
+        inside.fold(nothing, |held, stay| Held {
+            packets: held.packets + 1,
+            bytes: held.bytes + u64::from(stay.bytes),
+        })
     }
 }
 
@@ -170,7 +178,10 @@ mod tests {
                     inside().filter(|stay| stay.departs > instant).map(|stay| u64::from(stay.bytes)).sum()
                 };
                 prop_assert_eq!(stays.bytes(), bytes(Time(at)));
-                prop_assert_eq!(stays.bytes_at(Time(at + 50)), bytes(Time(at + 50)));
+                let held = stays.held_at(Time(at + 50));
+                prop_assert_eq!(held.bytes, bytes(Time(at + 50)));
+                let later = inside().filter(|stay| stay.departs > Time(at + 50));
+                prop_assert_eq!(held.packets as usize, later.count());
                 let stay = Stay {
                     entered: Time(at),
                     departs: Time(free),

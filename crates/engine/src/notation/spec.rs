@@ -35,7 +35,7 @@ impl<T> Spec<T> {
         let default = match (value.into(), &self.kind) {
             (Plain::Text(text), _) => Default::Text(text),
             (Plain::Count(count), _) => Default::Count(count),
-            (Plain::Number(number), Kind::Probability) => Default::Probability(number),
+            (Plain::Number(number), kind) if kind.is_probability() => Default::Probability(number),
             (Plain::Number(number), _) => Default::Number(number),
             (Plain::Flag(flag), _) => Default::Flag(flag),
         };

@@ -305,6 +305,35 @@ impl Table {
     }
 }
 
+impl Kind {
+    /// A bare number is a probability.
+    pub(super) fn is_probability(&self) -> bool {
+        match self {
+            Kind::Probability => true,
+            Kind::Shorthand { table, main } => table()
+                .key(main)
+                .is_some_and(|main| main.kind.is_probability()),
+            Kind::Title
+            | Kind::Name
+            | Kind::Formed(_)
+            | Kind::Flag
+            | Kind::Count { .. }
+            | Kind::Number { .. }
+            | Kind::Level { .. }
+            | Kind::Duration { .. }
+            | Kind::Rate { .. }
+            | Kind::Listed(_)
+            | Kind::Size { .. }
+            | Kind::Length { .. }
+            | Kind::Names
+            | Kind::Points(_)
+            | Kind::Choice(_)
+            | Kind::Table(_)
+            | Kind::Named(_) => false,
+        }
+    }
+}
+
 impl Listed {
     /// The rates of one preset. [bit/s]
     pub(crate) fn of(&self, preset: &str) -> Option<&'static [u64]> {

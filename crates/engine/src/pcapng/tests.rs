@@ -78,7 +78,7 @@ fn scenario() -> Scenario {
             rate_bps: None,
             delay: Span::ZERO,
             queue: QueueSetting::drop_tail(1000),
-            loss: 0.0,
+            loss: Loss::NONE,
         },
         vsb: None,
         stations: vec![Station {

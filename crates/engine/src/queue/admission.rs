@@ -1,7 +1,7 @@
 //! Disciplines that decide on arrival only: what they see, what they answer.
 
 use super::outside::OutsidePolicy;
-use super::{Pie, Price, Proportional, Red, Scheduler, Vbs};
+use super::{Pi, Pie, Price, Proportional, Red, Scheduler, Vbs};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
@@ -30,6 +30,15 @@ pub struct Backlog {
     pub idle_since: Option<Time>,
 }
 
+/// What a queue held at an instant between arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Packets waiting, and the one in service.
+    pub packets: u32,
+    /// Their length. [bytes]
+    pub bytes: u64,
+}
+
 /// What serves the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlet {
@@ -50,6 +59,8 @@ pub enum Admission {
     Red(Box<Red>),
     /// Drops in proportion to the backlog.
     Proportional(Box<Proportional>),
+    /// Proportional-integral control of the queue.
+    Pi(Box<Pi>),
     /// Proportional-integral control of the delay.
     Pie(Box<Pie>),
     /// Shares for classes of flows.
@@ -83,12 +94,37 @@ impl From<Scheduler> for Managed {
 
 impl Admission {
     /// To be called before the backlog changes, and so before `admit`: catches up with what the
-    /// discipline does between arrivals, given the backlog [bytes] at an instant that has passed
-    /// or is now.
+    /// discipline does between arrivals, given what was inside at an instant that has passed or is
+    /// now.
     #[inline]
-    pub fn advance(&mut self, now: Time, bytes_at: impl FnMut(Time) -> u64) {
-        if let Admission::Pie(pie) = self {
-            pie.advance(now, bytes_at);
+    pub fn advance(&mut self, now: Time, mut held_at: impl FnMut(Time) -> Held) {
+        match self {
+            Admission::Pi(pi) => pi.advance(now, |instant| held_at(instant).packets),
+            Admission::Pie(pie) => pie.advance(now, |instant| held_at(instant).bytes),
+            Admission::DropTail(_)
+            | Admission::Red(_)
+            | Admission::Proportional(_)
+            | Admission::Vbs(_)
+            | Admission::Price(_)
+            | Admission::Outside(_) => {}
+        }
+    }
+
+    /// `packet` leaves at `at`, when the queue, it included, has `held`.
+    #[inline]
+    pub fn departed(&mut self, at: Time, packet: &Packet, held: Held) {
+        match self {
+            Admission::Pi(pi) => pi.advance(at, |_| held.packets),
+            Admission::Pie(pie) => {
+                pie.advance(at, |_| held.bytes);
+                pie.departed(at.since(packet.queued));
+            }
+            Admission::Vbs(vbs) => vbs.departed(packet, at),
+            Admission::Outside(policy) => policy.departed(at, at.since(packet.queued)),
+            Admission::DropTail(_)
+            | Admission::Red(_)
+            | Admission::Proportional(_)
+            | Admission::Price(_) => {}
         }
     }
 
@@ -100,6 +136,7 @@ impl Admission {
             Admission::DropTail(_) => Verdict::Drop,
             Admission::Red(red) => red.admit(now, backlog, packet),
             Admission::Proportional(proportional) => proportional.admit(backlog, packet),
+            Admission::Pi(pi) => pi.admit(backlog, packet),
             Admission::Pie(pie) => pie.admit(backlog, packet),
             Admission::Vbs(vbs) => vbs.admit(now, backlog, packet),
             Admission::Price(price) => price.admit(backlog, packet),

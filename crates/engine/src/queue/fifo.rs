@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Admission, Backlog, QueueCounters, Vbs, Verdict};
+use super::{Admission, Backlog, Held, QueueCounters, Vbs, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
@@ -59,7 +59,11 @@ impl Fifo {
     #[inline(never)]
     fn judge(&mut self, now: Time, packet: &Packet) -> Verdict {
         let backlog = self.backlog(now);
-        self.admission.advance(now, |_| backlog.bytes);
+        let held = Held {
+            packets: backlog.packets,
+            bytes: backlog.bytes,
+        };
+        self.admission.advance(now, |_| held);
         self.admission.admit(now, &backlog, packet)
     }
 
@@ -92,18 +96,11 @@ impl Fifo {
     #[inline(always)]
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
-        match &mut self.admission {
-            Admission::Pie(pie) => {
-                pie.advance(at, |_| self.bytes);
-                pie.departed(at.since(packet.queued));
-            }
-            Admission::Vbs(vbs) => vbs.departed(&packet, at),
-            Admission::Outside(policy) => policy.departed(at, at.since(packet.queued)),
-            Admission::DropTail(_)
-            | Admission::Red(_)
-            | Admission::Proportional(_)
-            | Admission::Price(_) => {}
-        }
+        let held = Held {
+            packets: self.packets.len() as u32 + 1,
+            bytes: self.bytes,
+        };
+        self.admission.departed(at, &packet, held);
         self.bytes -= u64::from(packet.bytes);
         self.counters.leave(packet.queued, at);
         self.released = at;

@@ -5,6 +5,7 @@
 use super::codel::CoDelSetting;
 use super::fq_codel::FqCoDelSetting;
 use super::outside::OutsideDiscipline;
+use super::pi::PiSetting;
 use super::pie::PieSetting;
 use super::proportional::ProportionalSetting;
 use super::red::RedSetting;
@@ -171,6 +172,8 @@ disciplines! {
     Proportional(ProportionalSetting) as "proportional" = inner();
     /// CoDel (RFC 8289).
     CoDel(CoDelSetting) as "codel" = shorthand(CoDelSetting::target);
+    /// PI of Hollot, Misra, Towsley and Gong (INFOCOM 2001).
+    Pi(PiSetting) as "pi" = shorthand(PiSetting::target);
     /// PIE (RFC 8033).
     Pie(PieSetting) as "pie" = shorthand(PieSetting::target);
     /// FQ-CoDel (RFC 8290).

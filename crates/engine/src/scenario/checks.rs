@@ -35,11 +35,10 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     csma::check(root, problems);
     QueueSetting::check(root, RootKeys::queue, problems);
     for (_, link) in root.tables(RootKeys::link) {
-        QueueSetting::check(link, LinkSettings::queue, problems);
-        QueueSetting::check(link, LinkSettings::back_queue, problems);
+        LinkSettings::check(link, problems);
     }
     if let Some(wire) = root.inside(RootKeys::wire) {
-        QueueSetting::check(wire, Wire::queue, problems);
+        Wire::check(wire, problems);
     }
     let Some(cell) = root.inside(RootKeys::cell) else {
         check_cell_is_not_needed(root, problems);

@@ -17,7 +17,7 @@ use std::ops::Range;
 pub use super::record::Record;
 use crate::bottleneck;
 use crate::kernel::time::{Span, Time};
-pub use crate::link::{LinkSettings, Wire};
+pub use crate::link::{LinkSettings, Loss, Wire};
 pub use crate::mac::{
     Access, Category, Cell, CountdownRule, Node, Phy, PhyKind, QueueOrder, RateControl, Rates,
     Spread, Station, data_rates,

@@ -125,15 +125,10 @@ fn shape_links(root: &Section, shape: &Shape) -> Result<Vec<LinkSettings>, Refus
     let ShapeLink { bottleneck, delay } = ShapeLink::read(&Layers(&[shape.section]))?;
     for (k, name) in shape.links.iter().enumerate() {
         let there = LinkSettings {
-            name: name.clone(),
-            from: shape.nodes[k].clone(),
-            to: shape.nodes[k + 1].clone(),
             rate_bps: Some(bottleneck),
             delay,
-            jitter: Span::ZERO,
             queue,
-            loss: 0.0,
-            of_host: false,
+            ..LinkSettings::ideal(name, &shape.nodes[k], &shape.nodes[k + 1])
         };
         let back = there.back(QueueSetting::drop_tail(BACK_QUEUE));
         links.extend([there, back]);
@@ -557,15 +552,12 @@ fn host_links(
 ) -> [LinkSettings; 4] {
     let (source, sink) = (format!("{flow}/source"), format!("{flow}/sink"));
     let link = |name: &str, from: &str, to: &str, rate_bps| LinkSettings {
-        name: format!("{flow}/{name}"),
-        from: from.to_owned(),
-        to: to.to_owned(),
         rate_bps,
         delay,
         jitter: if name == "access" { jitter } else { Span::ZERO },
         queue: QueueSetting::drop_tail(u32::MAX),
-        loss: 0.0,
         of_host: true,
+        ..LinkSettings::ideal(&format!("{flow}/{name}"), from, to)
     };
     [
         link("access", &source, &class.from, rate_bps),

@@ -69,19 +69,11 @@ pub(super) fn route(links: &[LinkSettings], from: &str, to: &str) -> Option<Rout
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::QueueSetting;
 
     fn links(ends: &[(&str, &str)]) -> Vec<LinkSettings> {
         let link = |&(from, to): &(&str, &str)| LinkSettings {
-            name: format!("{from}{to}"),
-            from: from.to_owned(),
-            to: to.to_owned(),
-            rate_bps: None,
             delay: Span(1),
-            jitter: Span::ZERO,
-            queue: QueueSetting::drop_tail(1),
-            loss: 0.0,
-            of_host: false,
+            ..LinkSettings::ideal(&format!("{from}{to}"), from, to)
         };
         ends.iter().map(link).collect()
     }

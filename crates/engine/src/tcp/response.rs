@@ -12,7 +12,7 @@
 use super::pipe::{MS, Packet, Pipe, settings};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::tcp::CongestionControl::{self, Africa, Compound, Cubic, Illinois, NewReno};
+use crate::tcp::CongestionControl::{self, Africa, Compound, Cubic, Illinois, NewReno, Westwood};
 use crate::tcp::TcpSettings;
 
 /// Growth per round trip at window `w`, `t` round trips after a loss at window `before`.
@@ -205,6 +205,19 @@ fn africa_with_periodic_loss() {
     near(fluid(&AFRICA, 0.0, 100, || segments), 263.0, 0.05);
     let found = simulated(&AFRICA, 100_000, |n| n % period == period - 1);
     near(found, fluid(&AFRICA, AFRICA.pause, 100, || segments), 0.04);
+}
+
+/// Westwood+ without a queue: a loss leaves the window of the last ten round trips, so that nothing but
+/// the receive window bounds it. The same losses hold Reno at 41.42 packets.
+#[test]
+fn westwood_is_not_bounded_by_losses_without_a_queue() {
+    let mean = |congestion| {
+        let law = Law { congestion, ..RENO };
+        let mut stream = Streams::new(1, 0).stream("losses");
+        simulated(&law, 150_000, |_| stream.chance(1e-3))
+    };
+    let (westwood, reno) = (mean(Westwood), mean(NewReno));
+    assert!(westwood > 2.0 * reno, "{westwood} beside {reno}");
 }
 
 /// Independent losses, 150 of them, known to 3 % (one standard deviation). The sender cuts the

@@ -248,7 +248,7 @@ fn matters(link: u32, scenario: &Scenario) -> bool {
             None => return true, // the bottleneck, or on air
         },
     };
-    rate_bps.is_some() || delay > Span::ZERO || loss > 0.0
+    rate_bps.is_some() || delay > Span::ZERO || loss.share() > 0.0
 }
 
 /// The queue of a node for a category; stations are in a cell.

@@ -88,6 +88,15 @@ fn discipline() -> impl Strategy<Value = Discipline> {
             max_burst: Span(10 * MS),
             ecn,
         })),
+        1 => (1..20_u32, 1..20_u64, flag()).prop_map(|(target, update, ecn)| {
+            Discipline::Pi(PiSetting {
+                target,
+                a: 0.003,
+                b: 0.002,
+                update: Span(update * MS),
+                ecn,
+            })
+        }),
         1 => (flag(), 100..2_000_u32, 1..64_u32).prop_map(move |(ecn, quantum_bytes, queues)| {
             Discipline::FqCoDel(FqCoDelSetting::of(codel(ecn), quantum_bytes, queues))
         }),
@@ -251,14 +260,21 @@ fn station() -> impl Strategy<Value = Station> {
     )
 }
 
+fn loss() -> impl Strategy<Value = Loss> {
+    prop_oneof![
+        4 => Just(Loss::NONE),
+        2 => (0.0..0.3_f64).prop_map(Loss::Random),
+        1 => (2..200_u32).prop_map(Loss::Every),
+    ]
+}
+
 fn wire() -> impl Strategy<Value = Wire> {
     let rate = prop::option::of(prop::sample::select(vec![
         500_000_u64,
         5_000_000,
         100_000_000,
     ]));
-    let loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.3_f64];
-    (rate, 0..40_u64, queue(), loss).prop_map(|(rate_bps, delay, queue, loss)| Wire {
+    (rate, 0..40_u64, queue(), loss()).prop_map(|(rate_bps, delay, queue, loss)| Wire {
         rate_bps,
         delay: Span(delay * MS / 2),
         queue,

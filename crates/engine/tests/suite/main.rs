@@ -5,6 +5,7 @@ mod capture;
 mod cell;
 mod csma;
 mod laws;
+mod losses;
 mod oracle;
 mod queues;
 mod support;

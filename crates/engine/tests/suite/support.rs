@@ -58,7 +58,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             rate_bps: None,
             delay: Span(0),
             queue: QueueSetting::drop_tail(1000),
-            loss: 0.0,
+            loss: Loss::NONE,
         },
         vsb: None,
         stations: (0..stations).map(station).collect(),

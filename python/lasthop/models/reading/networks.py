@@ -39,6 +39,8 @@ class Link:
     of_host: bool
     """Whether it leads to or from the host of a single flow."""
     jitter_s: float = 0.0
+    loss_every: int | None = None
+    """Every so many packets one is lost, if losses are periodic."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -188,8 +188,10 @@ def reasons(scenario: Scenario) -> Iterator[tuple[str, str]]:
             )
     used = [link for path in tcp for link in path.forward]
     used += [link for path in udp for link in path.forward]
-    for name in sorted({link.name for link in used if link.loss > 0.0}):
-        yield "eq. 4", f"losses of the queue alone, but link {name} loses packets at random"
+    lossy = {link.name: link.loss_every for link in used if link.loss > 0.0}
+    for name, every in sorted(lossy.items()):
+        how = "at random" if every is None else "periodically"
+        yield "eq. 4", f"losses of the queue alone, but link {name} loses packets {how}"
 
 
 def likeness(tcp: Tcp) -> Mapping[str, object]:

@@ -43,6 +43,7 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
     why = {
         "cubic": "grows by the time since the last loss",
         "tahoe": "begins anew from one packet with each loss",
+        "westwood": "falls to what the path has carried",
     }
     raise ModelError(
         "eq. 1",

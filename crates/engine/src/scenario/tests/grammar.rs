@@ -133,6 +133,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             _ => "40",
         },
         Kind::Number { .. } if key.name == "speed_up" => "1.25",
+        Kind::Number { .. } if path.ends_with("pi.b") => "0.00001", // below a
         Kind::Probability | Kind::Number { .. } => "0.25",
         Kind::Level { .. } => "9 dB",
         Kind::Duration { .. } => match key.name {

@@ -143,11 +143,11 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
         "`cell.ap.queue.red.weight`: \"atuo\" is not a number; allowed is \"auto\" or a number \
          from 0 to 1\nhint: did you mean \"auto\"?"
     );
-    let disciplines = "threshold, red, proportional, codel, pie, fq_codel";
+    let disciplines = "threshold, red, proportional, codel, pi, pie, fq_codel";
     assert_eq!(
-        refusal(&[("cell.ap.queue.pei", "{}")]),
+        refusal(&[("cell.ap.queue.piee", "{}")]),
         format!(
-            "`cell.ap.queue.pei`: unknown key; allowed are limit, {disciplines}, vbs\n\
+            "`cell.ap.queue.piee`: unknown key; allowed are limit, {disciplines}, vbs\n\
              hint: did you mean `pie`?"
         )
     );

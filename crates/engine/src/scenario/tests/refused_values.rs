@@ -171,7 +171,7 @@ fn words_and_flags_are_listed() {
         (
             r#"tcp.congestion = "renno""#,
             "tcp.congestion`: \"renno\" is unknown; allowed are \"tahoe\", \"reno\", \"newreno\", \
-             \"compound\", \"cubic\", \"illinois\", \"africa\"\n\
+             \"compound\", \"cubic\", \"illinois\", \"africa\", \"westwood\"\n\
              hint: did you mean \"reno\"?",
         ),
         (
@@ -268,6 +268,28 @@ fn all_problems_are_found_at_once_in_order_of_the_file() {
             "seed"
         ]
     );
+}
+
+#[test]
+fn a_link_has_one_rule_of_loss() {
+    let said = |loss: &str| complaints(toml(SMALL, &[("wire.loss", loss)]));
+    for (loss, message) in [
+        (
+            "{ probability = 0.01, every = 100 }",
+            "`wire.loss.every`: a second rule, after probability; allowed is one of probability, every",
+        ),
+        ("{}", "`wire.loss`: empty; needed one of probability, every"),
+        (
+            "{ every = 1 }",
+            "`wire.loss.every`: 1 is too small; allowed is a whole number from 2 to 1000000000",
+        ),
+        (
+            "1.5",
+            "`wire.loss`: 1.5 is not below 1; allowed is a number from 0 to below 1",
+        ),
+    ] {
+        assert!(said(loss).contains(message), "{loss}: {}", said(loss));
+    }
 }
 
 #[test]

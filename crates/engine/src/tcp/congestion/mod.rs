@@ -25,6 +25,7 @@ mod outside;
 mod reno;
 mod rounds;
 mod tahoe;
+mod westwood;
 
 use super::recovery::Repair;
 use super::rtt::RttEstimator;
@@ -43,6 +44,7 @@ use outside::OutsideLaw;
 pub use outside::{Control, OutsideControl};
 use reno::Reno;
 use tahoe::Tahoe;
+use westwood::Westwood;
 
 words! {
     /// Congestion control of a TCP sender.
@@ -61,6 +63,8 @@ words! {
         Illinois = "illinois",
         /// HighSpeed TCP while the queue is short, Reno otherwise (King et al. 2005).
         Africa = "africa",
+        /// Reno whose losses leave what the path has carried (Grieco, Mascolo 2004).
+        Westwood = "westwood",
         ;
         /// One of another crate.
         Outside(OutsideControl)
@@ -185,6 +189,7 @@ algorithms! {
     Cubic(Box<Cubic>) = |_| Cubic::new().into();
     Illinois(Box<Illinois>) = |_| Illinois::new().into();
     Africa(Box<Africa>) = |_| Africa::new().into();
+    Westwood(Box<Westwood>) = |_| Westwood::new().into();
 }
 
 impl Congestion {

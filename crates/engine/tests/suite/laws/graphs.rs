@@ -8,7 +8,7 @@ use lasthop_engine::scenario::*;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{cases, queue, result, tcp_settings};
+use super::{cases, loss, queue, result, tcp_settings};
 use crate::support::{MS, dot11b};
 
 /// One link of a pair may wait for the other, or destroy what it sends.
@@ -66,20 +66,16 @@ fn links() -> impl Strategy<Value = Vec<CsmaLink>> {
 /// Both directions of a wire, some of which take no time.
 fn wires() -> impl Strategy<Value = Vec<LinkSettings>> {
     let rate = prop::option::of(prop::sample::select(vec![500_000_u64, 5_000_000]));
-    let loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.3_f64];
+    let loss = loss();
     let wire = (rate, 0..20_u64, queue(), loss);
     prop::collection::vec(wire, 0..3).prop_map(|wires| {
         let both = |(index, (rate_bps, delay, queue, loss)): (usize, _)| {
             ["", "/back"].map(|end| LinkSettings {
-                name: format!("w{index}{end}"),
-                from: "x".into(),
-                to: "y".into(),
                 rate_bps,
                 delay: Span(delay * MS),
-                jitter: Span(0),
                 queue: QueueSetting::clone(&queue),
                 loss,
-                of_host: false,
+                ..LinkSettings::ideal(&format!("w{index}{end}"), "x", "y")
             })
         };
         wires.into_iter().enumerate().flat_map(both).collect()

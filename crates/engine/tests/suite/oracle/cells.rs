@@ -79,7 +79,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             rate_bps: None,
             delay: Span::ZERO,
             queue: QueueSetting::drop_tail(1),
-            loss: 0.0,
+            loss: Loss::NONE,
         },
         vsb: None,
         stations,

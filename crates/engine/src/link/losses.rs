@@ -1,0 +1,189 @@
+//! Losses on the way: what a link takes of the segments and datagrams that enter it; ACKs are spared.
+//!
+//! Periodic losses are those of M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of
+//! the TCP congestion avoidance algorithm", Computer Communication Review 27(3), 1997: the window of
+//! Reno is a sawtooth between W/2 and W = sqrt(8N/3) packets.
+
+use crate::kernel::streams::Stream;
+use crate::notation::decode::Section;
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problems, Refused};
+use crate::notation::setting::{FileTable, Json, KeyOf, Setting, count, probability};
+use crate::notation::table::Table;
+use crate::notation::value::Value;
+use crate::packet::Packet;
+use crate::table;
+
+table! {
+    /// Losses of a link: one of the two.
+    pub struct LossTable: Copy in "loss" {
+        /// Probability that a segment or datagram is lost, each independently.
+        probability: Option<f64> = probability().absent("none");
+        /// Every so many segments and datagrams that enter the link one is lost.
+        every: Option<u32> = count(2..=1_000_000_000).absent("none");
+    }
+}
+
+/// What a link loses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Loss {
+    /// Each one with this probability, independently.
+    Random(f64),
+    /// The last of each so many, at least 2.
+    Every(u32),
+}
+
+impl Loss {
+    /// Nothing.
+    pub const NONE: Loss = Loss::Random(0.0);
+
+    /// Share of the segments and datagrams that are lost. [-]
+    pub fn share(self) -> f64 {
+        match self {
+            Loss::Random(probability) => probability,
+            Loss::Every(period) => 1.0 / f64::from(period),
+        }
+    }
+
+    /// Segments and datagrams from one loss to the next, where that is fixed.
+    pub(super) fn period(self) -> Option<u32> {
+        match self {
+            Loss::Random(_) => None,
+            Loss::Every(period) => Some(period),
+        }
+    }
+
+    /// What the nearest table says under `key`, as a table or a bare probability.
+    ///
+    /// # Errors
+    /// It has been refused.
+    pub(super) fn nearest(layers: &Layers, key: KeyOf<Loss>) -> Result<Loss, Refused> {
+        for table in layers.0 {
+            if let Some(own) = table.inside(key) {
+                return Loss::read(&Layers(&[own]));
+            }
+        }
+        layers.need(key)
+    }
+
+    /// Checks what `table` says under `key`, if it says something.
+    pub(super) fn check(table: &Section, key: KeyOf<Loss>, problems: &mut Problems) {
+        let Some(own) = table.inside(key) else {
+            return;
+        };
+        let every = own.said(LossTable::every);
+        let names = "probability, every";
+        match (own.said(LossTable::probability), every) {
+            (Some(_), Some(every)) => {
+                let message =
+                    format!("a second rule, after probability; allowed is one of {names}");
+                problems.add(every.origin, &every.path, message);
+            }
+            (None, None) if !problems.concern(&own.path) && !problems.concern_inside(&own.path) => {
+                let message = format!("empty; needed one of {names}");
+                problems.add(own.origin, &own.path, message);
+            }
+            (Some(_), None) | (None, Some(_) | None) => {}
+        }
+    }
+}
+
+impl FileTable for Loss {
+    fn table() -> &'static Table {
+        LossTable::table()
+    }
+
+    fn read(layers: &Layers) -> Result<Loss, Refused> {
+        let LossTable { probability, every } = LossTable::read(layers)?;
+        let rule = every.map(Loss::Every).or(probability.map(Loss::Random));
+        rule.ok_or_else(|| layers.lack(LossTable::probability))
+    }
+
+    fn json(&self) -> Json {
+        self.share().into()
+    }
+}
+
+impl Setting for Loss {
+    fn of(value: &Value) -> Option<Loss> {
+        f64::of(value).map(Loss::Random)
+    }
+
+    fn json(&self) -> Json {
+        FileTable::json(self)
+    }
+}
+
+/// Decides on one direction of a link.
+#[derive(Clone, Debug)]
+pub struct Losses {
+    rule: Loss,
+    stream: Stream,
+    /// Segments and datagrams that have entered since the last periodic loss.
+    entered: u32,
+}
+
+impl Losses {
+    /// No packet has entered yet; random ones are drawn from `stream`.
+    pub fn new(rule: Loss, stream: Stream) -> Losses {
+        Losses {
+            rule,
+            stream,
+            entered: 0,
+        }
+    }
+
+    /// `packet` enters the link; whether it is lost.
+    #[inline(always)]
+    pub fn take(&mut self, packet: &Packet) -> bool {
+        packet.is_data()
+            && match self.rule {
+                Loss::Random(probability) => self.stream.chance(probability),
+                Loss::Every(period) => self.is_last_of(period),
+            }
+    }
+
+    fn is_last_of(&mut self, period: u32) -> bool {
+        self.entered += 1;
+        let is_last = self.entered == period;
+        if is_last {
+            self.entered = 0;
+        }
+        is_last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::streams::Streams;
+    use crate::packet::PacketKind;
+
+    fn lost(rule: Loss, kinds: impl Iterator<Item = PacketKind>) -> Vec<usize> {
+        let mut losses = Losses::new(rule, Streams::new(1, 0).stream("loss"));
+        let packets = kinds.map(|kind| Packet {
+            kind,
+            ..Packet::SAMPLE
+        });
+        let lost = packets
+            .enumerate()
+            .filter(|(_, packet)| losses.take(packet));
+        lost.map(|(place, _)| place).collect()
+    }
+
+    #[test]
+    fn the_last_of_every_three_is_lost_and_acks_are_neither_counted_nor_lost() {
+        let segments = std::iter::repeat_n(PacketKind::Segment, 10);
+        assert_eq!(lost(Loss::Every(3), segments), [2, 5, 8]);
+        let mixed = [PacketKind::Segment, PacketKind::Ack, PacketKind::Datagram];
+        let mixed = mixed.into_iter().cycle().take(12);
+        // segments and datagrams stand at 0, 2, 3, 5, 6, 8, 9, 11
+        assert_eq!(lost(Loss::Every(3), mixed), [3, 8]);
+    }
+
+    #[test]
+    fn nothing_is_lost_without_a_rule() {
+        let segments = std::iter::repeat_n(PacketKind::Segment, 1_000);
+        assert_eq!(lost(Loss::NONE, segments).len(), 0);
+    }
+}

@@ -1,0 +1,57 @@
+//! Losses of links: what a window makes of every N-th segment lost.
+
+use crate::queues::{mean, simulate};
+
+/// One connection over 100 ms without a queue.
+const PATH: &str = r#"
+duration = "400 s"
+warmup = "100 s"
+replications = 1
+tcp = { congestion = "reno", window = 10_000, delayed_ack = false }
+link.path = { from = "a", to = "b", delay = "50 ms" }
+flow.one = { from = "a", to = "b" }
+"#;
+
+/// The window climbs from W/2 to W = sqrt(8N/3) in W/2 round trips (Mathis et al. 1997): 3/4 W on average.
+#[test]
+fn every_nth_segment_lost_gives_reno_the_sawtooth_of_mathis() {
+    for n in [300, 1_000, 4_000] {
+        let every = format!("{{ every = {n} }}");
+        let result = simulate(PATH, &[("link.path.loss", &every)]);
+        let goodput = mean(&result, "flows", "one", "goodput_bps");
+        let window = goodput * 0.1 / (8.0 * 1_460.0);
+        let largest = (8.0 * f64::from(n) / 3.0).sqrt();
+        let published = 0.75 * largest;
+        // a cycle has a round trip of recovery beside W/2 of growth; half a packet each for the window used,
+        // the flight that is halved and the growth, which are of whole packets
+        let least = published / (1.0 + 2.0 / largest) - 1.5;
+        assert!(
+            (least..1.01 * published).contains(&window),
+            "{n}: {window} instead of {published}"
+        );
+    }
+}
+
+/// 50 Mb/s and 100 ms are 416 packets; independent losses hold Reno far below. Direction only.
+#[test]
+fn westwood_gets_more_than_newreno_of_a_long_fat_path_that_loses_packets() {
+    let goodput = |congestion| {
+        let fat = [
+            ("duration", "100 s"),
+            ("warmup", "20 s"),
+            ("link.path.rate", "50 Mbps"),
+            ("link.path.loss", "0.001"),
+            ("tcp.congestion", congestion),
+        ];
+        mean(&simulate(PATH, &fat), "flows", "one", "goodput_bps")
+    };
+    let (westwood, newreno) = (goodput("westwood"), goodput("newreno"));
+    assert!(westwood > newreno, "{westwood} beside {newreno}");
+}
+
+#[test]
+fn a_bare_probability_is_the_table_with_it() {
+    let loss = |value| simulate(PATH, &[("duration", "120 s"), ("link.path.loss", value)]).summary;
+    assert_eq!(loss("0.01"), loss("{ probability = 0.01 }"));
+    assert_ne!(loss("0.01"), loss("{ every = 100 }"));
+}
