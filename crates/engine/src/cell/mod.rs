@@ -63,6 +63,8 @@ struct Port {
     queue: HeadQueue,
     /// The queue may mark packets.
     marks: bool,
+    /// Greedy sources fill the queue.
+    greedy: bool,
     /// Name of the queue in results, and of its random stream.
     name: Box<str>,
 }
@@ -96,6 +98,7 @@ impl Cell {
                 node,
                 queue: hotspot.queue(node, draws),
                 marks: hotspot.node(node).queue.marks(),
+                greedy: false,
                 name: name.into(),
             }
         };
@@ -136,7 +139,9 @@ impl Cell {
 
     /// Greedy sources begin to fill queue `number`.
     pub fn fill(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
-        let queue = &mut self.ports[number as usize].queue;
+        let port = &mut self.ports[number as usize];
+        port.greedy = true;
+        let queue = &mut port.queue;
         let was_empty = queue.head().is_none();
         sources.refill(now, number, queue);
         if was_empty && let Some(packet) = queue.head().copied() {
@@ -219,7 +224,9 @@ impl Cell {
         if let Some(head) = port.queue.pop(done) {
             *packet = head;
         }
-        sources.refill(done, contender, &mut port.queue);
+        if port.greedy {
+            sources.refill(done, contender, &mut port.queue);
+        }
         if let Some(stream) = &mut self.mixing
             && port.node == AP
         {
