@@ -7,6 +7,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -30,7 +31,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 MOST_CPU_S = 2.0
-"""Processor time of what is not marked `slow` or `measured`, a test or a fixture. [s]"""
+"""Processor time of what is not marked `slow` or `measured`, a test or a fixture, where a million steps
+of a loop take `STEPS_S`; a slower or a busier processor has more. [s]"""
+STEPS_S = 0.069
+SLACK = 1.5
+"""What takes so many times the bound is refused: one test's time varies from run to run. [-]"""
 MORE_CPU_S = {"linux": 8.0, "determinism": 20.0, "test_shell.py": 5.0, "test_docs.py": 60.0}
 """The same, by folder or file, where each command is a process of its own that loads all anew, or a
 page is run as a whole. [s]"""
@@ -42,11 +47,26 @@ def cpu_s() -> float:
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 
+def slowness() -> float:
+    """How much slower than `STEPS_S` says this processor is now, at least 1. [-]"""
+
+    def steps_s() -> float:
+        began_s = time.process_time()
+        total = 0.0
+        for step in range(1_000_000):
+            total += 0.5 * step
+        return time.process_time() - began_s
+
+    return max(1.0, min(steps_s() for _ in range(3)) / STEPS_S)
+
+
 def within_bounds(item: pytest.Item, what: str, began_s: float) -> None:
     """Fail what takes long without saying so: the tests of every day stay a matter of minutes."""
     spent_s = cpu_s() - began_s
     most_s = MORE_CPU_S.get(item.path.name, MORE_CPU_S.get(item.path.parent.name, MOST_CPU_S))
-    if spent_s > most_s and not any(map(item.get_closest_marker, ("slow", "measured"))):
+    if spent_s <= SLACK * most_s or any(map(item.get_closest_marker, ("slow", "measured"))):
+        return
+    if spent_s > SLACK * most_s * slowness():
         pytest.fail(
             f"{what} took {spent_s:.1f} s of processor time, more than {most_s:g} s: make it "
             "quicker, or mark it slow and leave a smaller one here",

@@ -34,10 +34,10 @@ udp_down = { rate = "200 kbps", arrivals = "poisson", packet = "160 B" }
 
 
 def _build(profile: str) -> Path:
-    """The `summary` example built with the given profile."""
-    flags = ["--release"] if profile == "release" else []
-    command = ["cargo", "build", "--quiet", "--package", "lasthop-engine", "--example", "summary"]
-    subprocess.run([*command, *flags], cwd=ROOT, check=True)
+    """The `summary` example built with the given profile, as other stages of the tests have built it."""
+    flags = {"release": ["--release", "--package", "lasthop-engine"], "debug": ["--workspace"]}
+    command = ["cargo", "build", "--quiet", "--example", "summary", *flags[profile]]
+    subprocess.run(command, cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     return target / profile / "examples" / "summary"
 

@@ -8,6 +8,8 @@ import lasthop as lh
 from lasthop.tuning.measures import paired
 from lasthop.tuning.search import Trial
 
+pytestmark = pytest.mark.slow
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "seven-downloads.toml"
 
 

@@ -79,23 +79,23 @@ impl<'a> Hotspot<'a> {
             }
         }
         let mut shared = None;
-        if let Some(vsb) = &scenario.vsb {
+        if let Some(bottleneck) = &scenario.bottleneck {
             shared = Some(links.len());
             down.push(links.len());
             up.insert(0, links.len());
             links.push(bottleneck::link_of(
-                vsb,
+                bottleneck,
                 scenario.hotspot(),
                 &streams,
                 scenario.measured(),
                 BIN,
             ));
         }
-        let settings = scenario.vsb.as_ref();
+        let settings = scenario.bottleneck.as_ref();
         Hotspot {
             scenario,
-            cell: Cell::new(scenario.hotspot(), scenario.vsb.is_some(), &streams),
-            bottleneck: settings.map(|vsb| Bottleneck::new(vsb, scenario.stations.len(), &streams)),
+            cell: Cell::new(scenario.hotspot(), scenario.bottleneck.is_some(), &streams),
+            bottleneck: settings.map(|own| Bottleneck::new(own, scenario.stations.len(), &streams)),
             datagrams: vec![0; scenario.stations.len()],
             carried: Calendar::new(scenario.wire.delay),
             links,
@@ -323,7 +323,8 @@ impl<'a> Hotspot<'a> {
 
     /// The bottleneck begins, or the next ping is due.
     fn ping(&mut self, now: Time) {
-        let (Some(vsb), Some(bottleneck)) = (&self.scenario.vsb, &mut self.bottleneck) else {
+        let (Some(settings), Some(bottleneck)) = (&self.scenario.bottleneck, &mut self.bottleneck)
+        else {
             return;
         };
         let datagrams = &self.datagrams;
@@ -333,13 +334,13 @@ impl<'a> Hotspot<'a> {
             return;
         };
         let node = station as u32 + 1;
-        let bytes = ip::ping(node, number as u16, vsb.ping_bytes as usize);
+        let bytes = ip::ping(node, number as u16, settings.ping_bytes as usize);
         let packet = Packet {
             flow: (self.scenario.flows.len() + station) as u32,
             number: self.keep(bytes),
             stamp: now,
             queued: now,
-            bytes: vsb.ping_bytes as u16,
+            bytes: settings.ping_bytes as u16,
             hop: 0,
             kind: PacketKind::Segment,
             ecn: Ecn::NotCapable,

@@ -1,6 +1,6 @@
 //! Virtual buffer sharing for whoever counts the packets of a live queue.
 
-use lasthop_engine::control::vbs::{Controller, Law, Observation};
+use lasthop_engine::control::buffer_sharing::{Controller, Law, Observation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -14,16 +14,21 @@ const ROUNDING: f64 = 1e-9;
 /// probability that it returns. `algorithm` is "corrected", "printed" or "regulated", as in
 /// `cell.ap_queue.vbs`. What makes no sense raises ValueError.
 #[pyclass(module = "lasthop._core")]
-pub struct Vbs {
+pub struct SharedBuffer {
     controller: Controller,
     classes: usize,
 }
 
 #[pymethods]
-impl Vbs {
+impl SharedBuffer {
     #[new]
     #[pyo3(signature = (targets, *, occupancy_packets, algorithm = "corrected", tol = 0.0))]
-    fn new(targets: Vec<f64>, occupancy_packets: f64, algorithm: &str, tol: f64) -> PyResult<Vbs> {
+    fn new(
+        targets: Vec<f64>,
+        occupancy_packets: f64,
+        algorithm: &str,
+        tol: f64,
+    ) -> PyResult<SharedBuffer> {
         let law = match algorithm {
             "corrected" => Law::Corrected,
             "printed" => Law::Printed,
@@ -55,7 +60,7 @@ impl Vbs {
         if !(tol >= 0.0 && tol.is_finite()) {
             return refused("tol", tol, "a squared distance of at least 0");
         }
-        Ok(Vbs {
+        Ok(SharedBuffer {
             classes: targets.len(),
             controller: Controller::new(law, occupancy_packets, tol, targets),
         })

@@ -192,7 +192,7 @@ fn random_draws_are_those_of_a_simulation() {
         hotspot.send(Time(0), 0, &tcp(true, 1, 0, 1500));
     }
     let streams = Streams::new(scenario.seed, 0);
-    let mut cell = Cell::new(scenario.hotspot(), scenario.vsb.is_some(), &streams);
+    let mut cell = Cell::new(scenario.hotspot(), scenario.bottleneck.is_some(), &streams);
     let packet = Packet {
         flow: 0,
         number: 0,

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{VsbFairness, VsbSettings};
+use super::{BottleneckFairness, BottleneckSettings};
 use crate::app::{Ends, Flow, Transport};
 use crate::cell::Hotspot;
 use crate::kernel::streams::Streams;
@@ -49,32 +49,34 @@ pub(super) struct Leaves {
 
 impl Leaves {
     /// The leaves of a kind of fairness.
-    pub(super) fn new(fairness: VsbFairness, hotspot: Hotspot) -> Leaves {
+    pub(super) fn new(fairness: BottleneckFairness, hotspot: Hotspot) -> Leaves {
         let stations = hotspot.stations.iter();
         let alike = |names: Vec<String>| (vec![1.0; names.len()], names);
         let (weights, names) = match fairness {
-            VsbFairness::Station => alike(stations.map(|one| one.name.clone()).collect()),
-            VsbFairness::Airtime | VsbFairness::Rate => {
+            BottleneckFairness::Station => alike(stations.map(|one| one.name.clone()).collect()),
+            BottleneckFairness::Airtime | BottleneckFairness::Rate => {
                 let names = stations.clone().map(|one| one.name.clone()).collect();
                 let weights = (1..).zip(stations).map(|(node, one)| match fairness {
-                    VsbFairness::Rate => one.rate_bps as f64,
+                    BottleneckFairness::Rate => one.rate_bps as f64,
                     _ => 1.0 / airtime(node, hotspot).seconds(),
                 });
                 (weights.collect(), names)
             }
-            VsbFairness::Flow => alike(hotspot.flows.iter().map(|f| f.name.clone()).collect()),
-            VsbFairness::Direction => alike(vec!["up".to_owned(), "down".to_owned()]),
+            BottleneckFairness::Flow => {
+                alike(hotspot.flows.iter().map(|f| f.name.clone()).collect())
+            }
+            BottleneckFairness::Direction => alike(vec!["up".to_owned(), "down".to_owned()]),
         };
         let of_flow = (0..).zip(hotspot.flows).map(|(index, flow)| {
             let Ends::Station { station, direction } = flow.ends else {
                 return [0, 0]; // it does not come here
             };
             match fairness {
-                VsbFairness::Station | VsbFairness::Airtime | VsbFairness::Rate => {
-                    [station as u32; 2]
-                }
-                VsbFairness::Flow => [index; 2],
-                VsbFairness::Direction => [u32::from(direction == Direction::Down); 2],
+                BottleneckFairness::Station
+                | BottleneckFairness::Airtime
+                | BottleneckFairness::Rate => [station as u32; 2],
+                BottleneckFairness::Flow => [index; 2],
+                BottleneckFairness::Direction => [u32::from(direction == Direction::Down); 2],
             }
         });
         Leaves {
@@ -101,7 +103,7 @@ impl Leaves {
 /// over which the least utilisation is taken, `measured` the time from the end of the warm-up to that
 /// of the run.
 pub fn link_of(
-    settings: &VsbSettings,
+    settings: &BottleneckSettings,
     hotspot: Hotspot,
     streams: &Streams,
     measured: Range<Time>,

@@ -29,7 +29,7 @@ use std::collections::VecDeque;
 
 use self::leaves::Leaves;
 pub use self::leaves::{is_redirected, link_of};
-pub use self::settings::{VsbFairness, VsbSettings};
+pub use self::settings::{BottleneckFairness, BottleneckSettings};
 use crate::app::{Ends, Flow};
 use crate::cell::Hotspot;
 use crate::control::{Observation, Wce};
@@ -46,7 +46,7 @@ const MOST_PINGS: usize = 1 << 16;
 /// The bottleneck's rate and its pings.
 #[derive(Clone, Debug)]
 pub struct Bottleneck {
-    settings: VsbSettings,
+    settings: BottleneckSettings,
     /// The estimator, unless the rate is given.
     estimator: Option<Wce>,
     /// Draws the station to ping.
@@ -92,7 +92,7 @@ pub struct Ping {
 
 impl Bottleneck {
     /// The bottleneck in front of so many `stations`, at rest.
-    pub fn new(settings: &VsbSettings, stations: usize, streams: &Streams) -> Bottleneck {
+    pub fn new(settings: &BottleneckSettings, stations: usize, streams: &Streams) -> Bottleneck {
         Bottleneck {
             settings: *settings,
             // the checks have seen to it that the settings make one
@@ -242,10 +242,10 @@ impl Bottleneck {
 
 /// Leaves of a bottleneck that packets can come to: number, and name in results; none without one.
 pub fn shown_leaves(
-    settings: Option<&VsbSettings>,
+    settings: Option<&BottleneckSettings>,
     hotspot: Hotspot,
 ) -> impl Iterator<Item = (usize, String)> + use<> {
-    let leaves = settings.map(|vsb| Leaves::new(vsb.fairness, hotspot).shown(hotspot.flows));
+    let leaves = settings.map(|own| Leaves::new(own.fairness, hotspot).shown(hotspot.flows));
     let leaves = leaves.into_iter().flatten();
     leaves.map(|(leaf, name)| (leaf as usize, name))
 }

@@ -1,6 +1,6 @@
 //! What a file says of the virtual shared bottleneck.
 
-use crate::control::{VsbWce, WceSettings};
+use crate::control::{BottleneckWce, WceSettings};
 use crate::kernel::time::Span;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
@@ -12,7 +12,7 @@ use crate::{table, words};
 
 words! {
     /// Whose shares of the bottleneck are equal.
-    pub enum VsbFairness {
+    pub enum BottleneckFairness {
         /// Each station's, both directions together.
         Station = "station",
         /// Each station's time on the air.
@@ -28,9 +28,9 @@ words! {
 
 table! {
     /// A virtual shared bottleneck between the wire and the access point: TCP of both directions and downlink UDP share its rate fairly; uplink UDP and pings pass beside it.
-    pub struct VsbSettings: Copy in "vsb" {
+    pub struct BottleneckSettings: Copy in "vsb" {
         /// What is shared equally: the bytes of stations; their time on the air; their bytes over their data rate; the bytes of flows; those of all uploads and of all downloads. ACKs count with their flow.
-        fairness: VsbFairness = word().default(VsbFairness::Station);
+        fairness: BottleneckFairness = word().default(BottleneckFairness::Station);
         /// Most packets of each leaf, the one in service included.
         queue_packets as "queue": u32 = count(1..=100_000).default(200);
         /// Its rate C; "estimated": just under the capacity of the WLAN, from the round-trip times of pings.
@@ -41,7 +41,7 @@ table! {
         apart wce: WceSettings =
             WceSettings::new(WceSettings::MAX_BPS, WceSettings::INTERVAL);
         /// The wireless capacity estimator, which sets the rate.
-        key wce: VsbWce = inner().depends("the defaults of its keys");
+        key wce: BottleneckWce = inner().depends("the defaults of its keys");
         /// IP length of a ping and of its answer.
         ping_bytes as "ping": u32 = size(28..=1500).default("84 B");
         /// Stations that send UDP are not pinged, and the thresholds follow the base round-trip time.
@@ -49,13 +49,16 @@ table! {
     }
 }
 
-impl VsbSettings {
+impl BottleneckSettings {
     /// The bottleneck of a table; `data_rate_bps` is that of the cell's preset.
-    pub(crate) fn of(vsb: &Section, data_rate_bps: u64) -> Result<VsbSettings, Refused> {
-        let settings = VsbSettings::read(&Layers(&[vsb]))?;
-        let wce = Layers(&[vsb]).inside(VsbSettings::wce);
+    pub(crate) fn of(
+        bottleneck: &Section,
+        data_rate_bps: u64,
+    ) -> Result<BottleneckSettings, Refused> {
+        let settings = BottleneckSettings::read(&Layers(&[bottleneck]))?;
+        let wce = Layers(&[bottleneck]).inside(BottleneckSettings::wce);
         let wce = WceSettings::of(&wce.layers(), usual_cap(data_rate_bps))?;
-        Ok(VsbSettings {
+        Ok(BottleneckSettings {
             wce: WceSettings {
                 follows_base: settings.spares_udp,
                 ..wce
@@ -65,8 +68,8 @@ impl VsbSettings {
     }
 
     /// Whether the settings of a bottleneck make sense together, in a cell of this data rate.
-    pub(crate) fn check(vsb: &Section, data_rate_bps: u64, problems: &mut Problems) {
-        if let Some(wce) = vsb.inside(VsbSettings::wce) {
+    pub(crate) fn check(bottleneck: &Section, data_rate_bps: u64, problems: &mut Problems) {
+        if let Some(wce) = bottleneck.inside(BottleneckSettings::wce) {
             WceSettings::check(&[wce], usual_cap(data_rate_bps), problems);
         }
     }

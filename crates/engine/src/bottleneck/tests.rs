@@ -5,18 +5,18 @@ use crate::scenario::{Format, parse};
 
 const MS: u64 = 1_000_000;
 
-fn bottleneck(vsb: &str) -> Bottleneck {
+fn bottleneck(settings: &str) -> Bottleneck {
     let text = format!(
         "duration = \"10 s\"\ncell = {{ phy = \"802.11b\" }}\n\
-         [station.a]\nudp_up = \"1 Mbps\"\n[station.b]\ndownload = 1\n[vsb]\n{vsb}\n"
+         [station.a]\nudp_up = \"1 Mbps\"\n[station.b]\ndownload = 1\n[vsb]\n{settings}\n"
     );
     let Ok(scenario) = parse(&text, Format::Toml, "test.toml", &[]) else {
         panic!("a bottleneck");
     };
-    let Some(vsb) = &scenario.vsb else {
+    let Some(bottleneck) = &scenario.bottleneck else {
         panic!("a bottleneck");
     };
-    Bottleneck::new(vsb, scenario.stations.len(), &Streams::new(1, 0))
+    Bottleneck::new(bottleneck, scenario.stations.len(), &Streams::new(1, 0))
 }
 
 #[test]
@@ -50,8 +50,8 @@ fn a_ping_is_answered_once() {
 
 #[test]
 fn a_station_that_sends_datagrams_is_spared_for_five_seconds() {
-    for (vsb, spared) in [("", true), ("udp_aware = false", false)] {
-        let mut one = bottleneck(vsb);
+    for (settings, spared) in [("", true), ("udp_aware = false", false)] {
+        let mut one = bottleneck(settings);
         let mut asked = [0, 0];
         while one.deadline() < Time(4_000 * MS) {
             // a datagram of station a before the first ping, none after it

@@ -25,7 +25,7 @@ use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::{AP, Content, Dcf, Frame, NodeCounters, Outcome};
 use crate::mac::{self, Category, Node, QueueOrder, Station};
 use crate::packet::Packet;
-use crate::queue::{Discipline, Greedy, HeadQueue, Outlet, Vbs};
+use crate::queue::{Discipline, Greedy, HeadQueue, Outlet, SharedBuffer};
 
 /// An access point and its stations, with the flows over them, as settings describe them.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +111,7 @@ impl Cell {
             stations: of_flows.chain(1..=pinged).collect(),
             activity: Activity::new(stations.len()),
             mixing: mixed.then(|| streams.stream("ap/order")),
-            shares: !cell.vbs_classes.is_empty(),
+            shares: !cell.sharing_classes.is_empty(),
             lost: Vec::new(),
             medium,
         }
@@ -347,11 +347,17 @@ impl Hotspot<'_> {
     fn queue(&self, node: u32, draws: Stream) -> HeadQueue {
         let setting = &self.node(node).queue;
         if node == AP
-            && let Discipline::Vbs(vbs) = setting.discipline
+            && let Discipline::BufferSharing(sharing) = setting.discipline
         {
-            let classes = &self.cell.vbs_classes;
+            let classes = &self.cell.sharing_classes;
             let limit = setting.limit_packets;
-            return HeadQueue::shared(Vbs::new(vbs, limit, classes, self.flows.len(), draws));
+            return HeadQueue::shared(SharedBuffer::new(
+                sharing,
+                limit,
+                classes,
+                self.flows.len(),
+                draws,
+            ));
         }
         HeadQueue::new(setting, self.outlet(node), draws)
     }

@@ -2,12 +2,12 @@
 //! code runs in the simulator, in the emulator and on a Linux gateway.
 
 mod base_rtt;
+pub mod buffer_sharing;
 pub mod multi_connection;
 pub mod utility;
-pub mod vbs;
 pub mod wce;
 mod wce_settings;
 
 pub use self::wce::{Cycle, Observation, Step, Thresholds, Wce, WceSettings, WceSettingsError};
-pub(crate) use self::wce_settings::VsbWce;
+pub(crate) use self::wce_settings::BottleneckWce;
 pub use self::wce_settings::WceKeys;

@@ -36,7 +36,7 @@ table! {
 
 table! {
     /// The wireless capacity estimator: it pings stations and takes the bottleneck's rate up or down by their round-trip times.
-    pub struct VsbWce in "vsb.wce" {
+    pub struct BottleneckWce in "vsb.wce" {
         /// Largest rate, and the first one: somewhat above what the WLAN can carry.
         max: Option<u64> = rate().depends("6/11 of the preset's data rate");
         all_of WceKeys;
@@ -44,7 +44,7 @@ table! {
 }
 
 /// Every table of an estimator has it, each with a default of its own.
-const MAX: KeyOf<Option<u64>> = VsbWce::max;
+const MAX: KeyOf<Option<u64>> = BottleneckWce::max;
 
 impl WceSettings {
     /// The estimator of a table, nearest first, and those that it inherits from. `usual_max_bps` is its

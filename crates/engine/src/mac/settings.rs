@@ -11,7 +11,7 @@ use crate::notation::setting::{
     name, rate, size, word,
 };
 use crate::notation::value::Value;
-use crate::queue::{ApQueue, QueueSetting, VbsClass, ap_queue, queue};
+use crate::queue::{ApQueue, QueueSetting, SharingClass, ap_queue, queue};
 use crate::{table, words};
 
 words! {
@@ -89,7 +89,7 @@ table! {
         /// Order of service in the access point's queues.
         made ap_queue_order: QueueOrder = ap_queue_order;
         /// Classes among which the access point's queue is shared, if its discipline shares it.
-        apart vbs_classes: Vec<VbsClass> = Vec::new();
+        apart sharing_classes: Vec<SharingClass> = Vec::new();
         /// Rate of data frames, both ways.
         key rate: u64 = listed(&DATA_RATE).by_preset(|| per_preset(|preset| rate_of(preset.rate_bps)));
         /// MAC header and frame check sequence of a data frame.

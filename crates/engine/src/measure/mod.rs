@@ -10,8 +10,8 @@ mod flows;
 mod item;
 mod network;
 mod period;
+mod sharing;
 mod snapshot;
-mod vbs;
 mod web;
 mod wlan;
 

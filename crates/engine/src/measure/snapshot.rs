@@ -125,16 +125,18 @@ pub(super) struct Shared {
 
 impl Shared {
     fn take(world: &World<'_>) -> Shared {
-        let shared = world.radio().queues().filter_map(HeadQueue::vbs);
-        let mut classes = vec![Vec::new(); world.scenario().cell.vbs_classes.len()];
-        for vbs in shared.clone() {
-            for (own, &counters) in classes.iter_mut().zip(vbs.counters()) {
+        let shared = world.radio().queues().filter_map(HeadQueue::sharing);
+        let mut classes = vec![Vec::new(); world.scenario().cell.sharing_classes.len()];
+        for sharing in shared.clone() {
+            for (own, &counters) in classes.iter_mut().zip(sharing.counters()) {
                 own.push(counters);
             }
         }
         Shared {
             classes,
-            deviations: shared.map(|vbs| vbs.deviation(world.now())).collect(),
+            deviations: shared
+                .map(|sharing| sharing.deviation(world.now()))
+                .collect(),
         }
     }
 }

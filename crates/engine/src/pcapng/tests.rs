@@ -72,7 +72,7 @@ fn scenario() -> Scenario {
             ap: node(75),
             ap_queue_order: QueueOrder::Fifo,
             rate_control: RateControl::Fixed,
-            vbs_classes: Vec::new(),
+            sharing_classes: Vec::new(),
         },
         wire: Wire {
             rate_bps: None,
@@ -80,7 +80,7 @@ fn scenario() -> Scenario {
             queue: QueueSetting::drop_tail(1000),
             loss: Loss::NONE,
         },
-        vsb: None,
+        bottleneck: None,
         stations: vec![Station {
             name: "a".to_owned(),
             group: "a".to_owned(),

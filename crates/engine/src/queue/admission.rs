@@ -1,7 +1,7 @@
 //! Disciplines that decide on arrival only: what they see, what they answer.
 
 use super::outside::OutsidePolicy;
-use super::{Pi, Pie, Price, Proportional, Red, Scheduler, Vbs};
+use super::{Pi, Pie, Price, Proportional, Red, Scheduler, SharedBuffer};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
@@ -64,7 +64,7 @@ pub enum Admission {
     /// Proportional-integral control of the delay.
     Pie(Box<Pie>),
     /// Shares for classes of flows.
-    Vbs(Box<Vbs>),
+    BufferSharing(Box<SharedBuffer>),
     /// Drops with a probability set from outside.
     Price(Box<Price>),
     /// One of another crate.
@@ -104,7 +104,7 @@ impl Admission {
             Admission::DropTail(_)
             | Admission::Red(_)
             | Admission::Proportional(_)
-            | Admission::Vbs(_)
+            | Admission::BufferSharing(_)
             | Admission::Price(_)
             | Admission::Outside(_) => {}
         }
@@ -119,7 +119,7 @@ impl Admission {
                 pie.advance(at, |_| held.bytes);
                 pie.departed(at.since(packet.queued));
             }
-            Admission::Vbs(vbs) => vbs.departed(packet, at),
+            Admission::BufferSharing(sharing) => sharing.departed(packet, at),
             Admission::Outside(policy) => policy.departed(at, at.since(packet.queued)),
             Admission::DropTail(_)
             | Admission::Red(_)
@@ -138,7 +138,7 @@ impl Admission {
             Admission::Proportional(proportional) => proportional.admit(backlog, packet),
             Admission::Pi(pi) => pi.admit(backlog, packet),
             Admission::Pie(pie) => pie.admit(backlog, packet),
-            Admission::Vbs(vbs) => vbs.admit(now, backlog, packet),
+            Admission::BufferSharing(sharing) => sharing.admit(now, backlog, packet),
             Admission::Price(price) => price.admit(backlog, packet),
             Admission::Outside(policy) => policy.admit(now, backlog, packet),
         }

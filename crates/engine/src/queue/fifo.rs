@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Admission, Backlog, Held, QueueCounters, Vbs, Verdict};
+use super::{Admission, Backlog, Held, QueueCounters, SharedBuffer, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
@@ -156,9 +156,9 @@ impl Fifo {
 
     /// The shares of its classes, if its discipline has some.
     #[inline]
-    pub fn vbs(&self) -> Option<&Vbs> {
+    pub fn sharing(&self) -> Option<&SharedBuffer> {
         match &self.admission {
-            Admission::Vbs(vbs) => Some(vbs),
+            Admission::BufferSharing(sharing) => Some(sharing),
             _ => None,
         }
     }
@@ -166,8 +166,8 @@ impl Fifo {
     /// The air has carried a data segment of `flow`, either way.
     #[inline]
     pub fn carried(&mut self, flow: u32) {
-        if let Admission::Vbs(vbs) = &mut self.admission {
-            vbs.carried(flow);
+        if let Admission::BufferSharing(sharing) = &mut self.admission {
+            sharing.carried(flow);
         }
     }
 

@@ -1,7 +1,7 @@
 //! A queue whose head stays inside until it has been sent, under any discipline.
 
 use super::settings::QueueSetting;
-use super::{Admission, Fifo, Managed, Outlet, Price, QueueCounters, Scheduled, Vbs};
+use super::{Admission, Fifo, Managed, Outlet, Price, QueueCounters, Scheduled, SharedBuffer};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
@@ -27,8 +27,8 @@ impl HeadQueue {
     }
 
     /// An empty queue that classes share.
-    pub fn shared(vbs: Vbs) -> HeadQueue {
-        HeadQueue::Fifo(Fifo::new(Admission::Vbs(Box::new(vbs))))
+    pub fn shared(sharing: SharedBuffer) -> HeadQueue {
+        HeadQueue::Fifo(Fifo::new(Admission::BufferSharing(Box::new(sharing))))
     }
 
     /// An empty queue of at most `limit` packets that drops with a probability set from outside.
@@ -55,9 +55,9 @@ impl HeadQueue {
 
     /// The shares of its classes, if its discipline has some.
     #[inline]
-    pub fn vbs(&self) -> Option<&Vbs> {
+    pub fn sharing(&self) -> Option<&SharedBuffer> {
         match self {
-            HeadQueue::Fifo(fifo) => fifo.vbs(),
+            HeadQueue::Fifo(fifo) => fifo.sharing(),
             HeadQueue::Scheduled(_) => None,
         }
     }

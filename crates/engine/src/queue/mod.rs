@@ -6,6 +6,7 @@
 //! until it has been sent.
 
 mod admission;
+mod buffer_sharing;
 mod codel;
 mod counters;
 mod fair;
@@ -22,8 +23,10 @@ mod red;
 mod scheduled;
 mod scheduler;
 mod settings;
-mod vbs;
 
+pub use buffer_sharing::{
+    Alike, ShareOf, SharingClass, SharingClassTable, SharingSetting, SharingTable,
+};
 pub use codel::CoDelSetting;
 pub use fq_codel::FqCoDelSetting;
 pub use pi::PiSetting;
@@ -33,10 +36,10 @@ pub use red::{RedForm, RedSetting, RedWeight};
 #[cfg(test)]
 pub(crate) use settings::DISCIPLINES;
 pub use settings::{ApQueue, Discipline, QueueSetting};
-pub(crate) use settings::{VBS, ap_queue, queue};
-pub use vbs::{Alike, ShareOf, VbsClass, VbsClassTable, VbsSetting, VbsTable};
+pub(crate) use settings::{BUFFER_SHARING, ap_queue, queue};
 
 pub use admission::{Admission, Backlog, Held, Managed, Outlet, Verdict};
+pub use buffer_sharing::{Deviation, SharedBuffer};
 pub use counters::{Passage, QueueCounters};
 pub use fair::Fair;
 pub use fifo::Fifo;
@@ -51,4 +54,3 @@ pub use proportional::Proportional;
 pub use red::Red;
 pub use scheduled::Scheduled;
 pub use scheduler::Scheduler;
-pub use vbs::{Deviation, Vbs};

@@ -2,6 +2,7 @@
 //!
 //! A discipline is one line of the list below; what it says of itself stands in its own file.
 
+use super::buffer_sharing::{SharingSetting, SharingTable};
 use super::codel::CoDelSetting;
 use super::fq_codel::FqCoDelSetting;
 use super::outside::OutsideDiscipline;
@@ -9,7 +10,6 @@ use super::pi::PiSetting;
 use super::pie::PieSetting;
 use super::proportional::ProportionalSetting;
 use super::red::RedSetting;
-use super::vbs::{VbsSetting, VbsTable};
 use super::{Admission, Managed, Outlet};
 use crate::kernel::streams::Stream;
 use crate::notation::decode::Section;
@@ -66,7 +66,7 @@ macro_rules! disciplines {
                 packets: u32,
             },
             /// Classes of flows share it; the access point's alone.
-            Vbs(VbsSetting),
+            BufferSharing(SharingSetting),
             /// One of another crate.
             Outside(OutsideDiscipline),
             $( $(#[doc = $doc])+ $variant($settings), )+
@@ -76,7 +76,7 @@ macro_rules! disciplines {
             /// Packets may be marked.
             fn marks(&self) -> bool {
                 match self {
-                    Discipline::DropTail | Discipline::Threshold { .. } | Discipline::Vbs(_) => false,
+                    Discipline::DropTail | Discipline::Threshold { .. } | Discipline::BufferSharing(_) => false,
                     Discipline::Outside(outside) => outside.marks(),
                     $( Discipline::$variant(settings) => settings.marks(), )+
                 }
@@ -87,7 +87,7 @@ macro_rules! disciplines {
                 match self {
                     Discipline::DropTail
                     | Discipline::Threshold { .. }
-                    | Discipline::Vbs(_)
+                    | Discipline::BufferSharing(_)
                     | Discipline::Outside(_) => false,
                     $( Discipline::$variant(settings) => settings.orders(), )+
                 }
@@ -97,7 +97,7 @@ macro_rules! disciplines {
             /// known to the access point alone: elsewhere a queue that they would share is drop-tail.
             fn managed(&self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
                 match self {
-                    Discipline::DropTail | Discipline::Vbs(_) => Admission::DropTail(limit).into(),
+                    Discipline::DropTail | Discipline::BufferSharing(_) => Admission::DropTail(limit).into(),
                     Discipline::Threshold { packets } => {
                         Admission::DropTail(limit.min(*packets)).into()
                     }
@@ -116,7 +116,7 @@ macro_rules! disciplines {
                         json.insert("limit_packets".to_owned(), Json::from(limit_packets));
                         json
                     }
-                    Discipline::Vbs(settings) => named("vbs", settings.json(limit_packets)),
+                    Discipline::BufferSharing(settings) => named("vbs", settings.json(limit_packets)),
                     Discipline::Outside(outside) => named(outside.name(), outside.json()),
                     $( Discipline::$variant(settings) => named($key, settings.json()), )+
                 }
@@ -127,10 +127,10 @@ macro_rules! disciplines {
                 if let Some(packets) = Layers(&[queue]).value(THRESHOLD)? {
                     return Ok((Discipline::Threshold { packets }, packets));
                 }
-                if let Some(own) = queue.table(VBS.name()) {
+                if let Some(own) = queue.table(BUFFER_SHARING.name()) {
                     let limit = Layers(&[queue]).value(LIMIT)?.unwrap_or(USUAL_LIMIT);
-                    let settings = VbsTable::read(&Layers(&[own]))?.with_limit(limit);
-                    return Ok((Discipline::Vbs(settings), USUAL_LIMIT));
+                    let settings = SharingTable::read(&Layers(&[own]))?.with_limit(limit);
+                    return Ok((Discipline::BufferSharing(settings), USUAL_LIMIT));
                 }
                 $( if let Some(own) = queue.table($key) {
                     let settings = $settings::read(&Layers(&[own]))?;
@@ -161,7 +161,7 @@ macro_rules! disciplines {
         }
 
         /// Keys of queues that name a discipline, of which a queue has at most one.
-        pub(crate) const DISCIPLINES: &[&str] = &[THRESHOLD.name(), $( $key, )+ VBS.name()];
+        pub(crate) const DISCIPLINES: &[&str] = &[THRESHOLD.name(), $( $key, )+ BUFFER_SHARING.name()];
     };
 }
 
@@ -182,7 +182,7 @@ disciplines! {
 
 const LIMIT: KeyOf<u32> = KeyOf::new("limit");
 const THRESHOLD: KeyOf<u32> = KeyOf::new("threshold");
-pub(crate) const VBS: KeyOf<VbsTable> = KeyOf::new("vbs");
+pub(crate) const BUFFER_SHARING: KeyOf<SharingTable> = KeyOf::new("vbs");
 
 fn named(discipline: &str, parameters: Json) -> JsonObject {
     let mut json = JsonObject::new();
@@ -257,9 +257,9 @@ impl FileTable for ApQueue {
     fn table() -> &'static Table {
         static TABLE: std::sync::LazyLock<Table> = std::sync::LazyLock::new(|| {
             let mut parts = keys();
-            let vbs: Spec<VbsTable> = inner();
-            parts.own(vbs.absent("none").key(
-                VBS,
+            let buffer_sharing: Spec<SharingTable> = inner();
+            parts.own(buffer_sharing.absent("none").key(
+                BUFFER_SHARING,
                 "Virtual buffer sharing: classes of flows with shares of the access point's queue.",
             ));
             let doc = "The queue of the access point: its limit and at most one discipline; without one it is drop-tail.";

@@ -4,7 +4,7 @@ use super::flows::{self, start_of};
 use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::stations::member_names;
-use super::{csma, idle, network, opportunities, vbs};
+use super::{csma, idle, network, opportunities, sharing};
 use crate::kernel::time::Span;
 use crate::mac::Preset;
 use crate::notation::decode::{Section, decode_table};
@@ -42,8 +42,8 @@ pub(super) fn assemble(
         seed: keys.seed,
         cell,
         wire: Wire::read(&top.inside(RootKeys::wire).layers())?,
-        vsb: match root.inside(RootKeys::vsb) {
-            Some(vsb) => Some(VsbSettings::of(vsb, preset.rate_bps)?),
+        bottleneck: match root.inside(RootKeys::bottleneck) {
+            Some(bottleneck) => Some(BottleneckSettings::of(bottleneck, preset.rate_bps)?),
             None => None,
         },
         stations: Vec::new(),
@@ -83,7 +83,7 @@ pub(super) fn assemble(
     opportunities::check(root, &scenario, problems);
     idle::check(root, &scenario, problems);
     flows::check_sources(root, &scenario, problems);
-    vbs::assemble(root, &mut scenario, problems);
+    sharing::assemble(root, &mut scenario, problems);
     Ok(scenario)
 }
 

@@ -5,8 +5,8 @@ use super::csma;
 use super::flows::{CONNECTIONS, DATAGRAMS, REPORTS, StationFlow};
 use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
+use super::sharing;
 use super::stations::{self, shapes};
-use super::vbs;
 use super::wired::{FlowTable, Hosts};
 use crate::app::{Datagrams, SensorSettings, SourceRate, WiredDatagrams};
 use crate::kernel::time::Span;
@@ -45,7 +45,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         return;
     };
     Cell::check(cell, problems);
-    vbs::check(root, problems);
+    sharing::check(root, problems);
     let stations = root.tables(RootKeys::station);
     if !root.lacks(RootKeys::station) && stations.is_empty() {
         let message = "no station is in it; needed are tables [station.NAME]";
@@ -76,17 +76,17 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
 
 /// A bottleneck stands in front of an access point.
 fn check_bottleneck(root: &Section, problems: &mut Problems) {
-    let Some(vsb) = root.inside(RootKeys::vsb) else {
+    let Some(bottleneck) = root.inside(RootKeys::bottleneck) else {
         return;
     };
     match root.inside(RootKeys::cell) {
         None => {
             let message = "it stands in front of an access point; needed is a cell with stations";
-            problems.add(vsb.origin, &vsb.path, message.to_owned());
+            problems.add(bottleneck.origin, &bottleneck.path, message.to_owned());
         }
         Some(cell) => {
             if let Some(phy) = cell.said(Phy::kind) {
-                VsbSettings::check(vsb, Preset::of(phy.value).rate_bps, problems);
+                BottleneckSettings::check(bottleneck, Preset::of(phy.value).rate_bps, problems);
             }
         }
     }

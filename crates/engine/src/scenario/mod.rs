@@ -22,8 +22,8 @@ mod opportunities;
 mod record;
 mod root;
 mod routes;
+mod sharing;
 mod stations;
-mod vbs;
 mod wired;
 
 #[cfg(test)]

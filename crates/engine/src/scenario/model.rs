@@ -5,7 +5,7 @@ pub use crate::app::{
     Arrivals, Carrier, Ends, Flow, Gaps, ReportSettings, Transport, UdpSettings, WebArrivals,
     WebSettings,
 };
-pub use crate::bottleneck::{VsbFairness, VsbSettings};
+pub use crate::bottleneck::{BottleneckFairness, BottleneckSettings};
 use crate::cell::Hotspot;
 pub use crate::channel::{Channel, ChannelChange, Quality};
 pub use crate::conflict::{
@@ -44,7 +44,7 @@ pub struct Scenario {
     /// The wired link between the access point and the servers, each way.
     pub wire: Wire,
     /// The virtual shared bottleneck between wire and access point.
-    pub vsb: Option<VsbSettings>,
+    pub bottleneck: Option<BottleneckSettings>,
     /// Stations in order of the file, groups expanded.
     pub stations: Vec<Station>,
     /// Each direction of each wired link of the network, the cell's wire not among them.
@@ -66,7 +66,7 @@ impl Scenario {
 
     /// Leaves of the bottleneck that packets can come to: number, and name in results.
     pub fn bottleneck_leaves(&self) -> impl Iterator<Item = (usize, String)> + use<> {
-        bottleneck::shown_leaves(self.vsb.as_ref(), self.hotspot())
+        bottleneck::shown_leaves(self.bottleneck.as_ref(), self.hotspot())
     }
 
     /// The time that is measured: from the end of the warm-up to that of the run.

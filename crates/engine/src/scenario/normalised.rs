@@ -21,7 +21,7 @@ impl Scenario {
             "seed": self.seed,
             "cell": (!self.stations.is_empty()).then(|| cell(self)),
             "wire": self.wire.to_json(),
-            "vsb": self.vsb.map(VsbSettings::to_json),
+            "vsb": self.bottleneck.map(BottleneckSettings::to_json),
             "stations": stations,
             "links": links,
             "flows": flows,
@@ -86,14 +86,16 @@ fn cell(scenario: &Scenario) -> Json {
     let mut ap = cell.ap.json();
     ap.insert("queue_order".to_owned(), cell.ap_queue_order.name().into());
     json["ap"] = ap.into();
-    if !cell.vbs_classes.is_empty() {
-        let classes = cell.vbs_classes.iter();
-        json["vbs_classes"] = classes.map(|class| vbs_class(class, scenario)).collect();
+    if !cell.sharing_classes.is_empty() {
+        let classes = cell.sharing_classes.iter();
+        json["vbs_classes"] = classes
+            .map(|class| sharing_class(class, scenario))
+            .collect();
     }
     json
 }
 
-fn vbs_class(class: &VbsClass, scenario: &Scenario) -> Json {
+fn sharing_class(class: &SharingClass, scenario: &Scenario) -> Json {
     let flows = class.flows.iter();
     let flows: Vec<&str> = flows
         .map(|&flow| scenario.flows[flow as usize].name.as_str())

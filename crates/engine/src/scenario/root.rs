@@ -4,7 +4,7 @@ use super::flows::{Connections, DatagramFlow, SensorFlow, StationTcp};
 use super::record::Record;
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
 use crate::app::{Datagrams, SensorSettings, UdpSettings};
-use crate::bottleneck::VsbSettings;
+use crate::bottleneck::BottleneckSettings;
 use crate::channel::ErrorKeys;
 use crate::conflict::CsmaTable;
 use crate::kernel::time::Span;
@@ -43,7 +43,7 @@ table! {
         /// The wired link between the access point and the servers, same both ways.
         key wire: Wire = inner().depends("an ideal wire");
         /// A virtual shared bottleneck in front of the access point.
-        key vsb: VsbSettings = inner().absent("none");
+        key bottleneck as "vsb": BottleneckSettings = inner().absent("none");
         /// Settings of all TCP connections.
         key tcp: TcpSettings = inner().depends("the defaults of its keys");
         /// Settings of all UDP sources.

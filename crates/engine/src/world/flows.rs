@@ -65,9 +65,9 @@ impl Flows {
         let mut states: Vec<FlowState> = flows
             .map(|flow| FlowState::new(flow, streams, &mut webs.sources))
             .collect();
-        if let Some(vsb) = &scenario.vsb {
+        if let Some(bottleneck) = &scenario.bottleneck {
             let stations = scenario.stations.iter();
-            states.extend(stations.map(|_| FlowState::pings(vsb.ping_bytes)));
+            states.extend(stations.map(|_| FlowState::pings(bottleneck.ping_bytes)));
         }
         Flows {
             states,

@@ -125,7 +125,7 @@ impl<'a> World<'a> {
         let queues = radio.queues().count();
         let reach = wires::reach_of(scenario);
         let bin = wires::bin_of(scenario);
-        let vsb = scenario.vsb.as_ref();
+        let shared = scenario.bottleneck.as_ref();
         let mut world = World {
             scenario,
             clock,
@@ -134,7 +134,7 @@ impl<'a> World<'a> {
             next_look: EVENTS_PER_LOOK,
             flows: Flows::new(scenario, &users, queues, reach, &streams),
             users: scenario.csma.as_ref().map(Users::new),
-            bottleneck: vsb.map(|vsb| Bottleneck::new(vsb, scenario.stations.len(), &streams)),
+            bottleneck: shared.map(|own| Bottleneck::new(own, scenario.stations.len(), &streams)),
             beside: bottleneck::beside(&scenario.flows).collect(),
             gauge: Gauge::new(scenario, wires.links().len(), bin),
             radio,

@@ -31,12 +31,12 @@ pub(super) fn in_network(number: u32, scenario: &Scenario) -> Option<usize> {
 /// Number of the bottleneck, if there is one.
 pub(super) fn of_bottleneck(scenario: &Scenario) -> Option<u32> {
     let behind = of_network(scenario.links.len());
-    scenario.vsb.map(|_| behind)
+    scenario.bottleneck.map(|_| behind)
 }
 
 /// How many links are no links on air.
 pub(super) fn wired(scenario: &Scenario) -> usize {
-    of_network(scenario.links.len()) as usize + usize::from(scenario.vsb.is_some())
+    of_network(scenario.links.len()) as usize + usize::from(scenario.bottleneck.is_some())
 }
 
 /// Number of the link on air whose queue is queue `queue` of the radio; those back come last.
@@ -52,7 +52,7 @@ pub(super) fn first_ping(scenario: &Scenario) -> usize {
 
 /// First flow that is a connection's.
 pub(super) fn first_connection(scenario: &Scenario) -> usize {
-    let pinged = scenario.vsb.map_or(0, |_| scenario.stations.len());
+    let pinged = scenario.bottleneck.map_or(0, |_| scenario.stations.len());
     first_ping(scenario) + pinged
 }
 

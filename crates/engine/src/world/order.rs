@@ -180,7 +180,8 @@ fn ways<'a>(
     scenario: &'a Scenario,
     routes: &'a Routes,
 ) -> impl Iterator<Item = (&'a Transport, [&'a [u32]; 2])> {
-    let wired = scenario.stations.is_empty() && scenario.csma.is_none() && scenario.vsb.is_none();
+    let wired =
+        scenario.stations.is_empty() && scenario.csma.is_none() && scenario.bottleneck.is_none();
     let flows = scenario.flows.iter().filter(move |_| wired);
     flows.map(|flow| &flow.transport).zip(routes.pairs())
 }

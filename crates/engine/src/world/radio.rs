@@ -33,7 +33,7 @@ impl Radio {
         match &scenario.csma {
             None => Radio::Cell(Cell::new(
                 scenario.hotspot(),
-                scenario.vsb.is_some(),
+                scenario.bottleneck.is_some(),
                 streams,
             )),
             Some(csma) => Radio::Conflict(Box::new(Conflict::new(csma, streams))),

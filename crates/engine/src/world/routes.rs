@@ -52,7 +52,7 @@ impl Routes {
             let ways = [false, true].map(|data| routes.lay(flow, data, scenario, cell));
             routes.ways.push(ways);
         }
-        if scenario.vsb.is_some() {
+        if scenario.bottleneck.is_some() {
             routes.lay_pings(scenario, cell);
         }
         if let Some(csma) = &scenario.csma {

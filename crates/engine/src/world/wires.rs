@@ -182,7 +182,7 @@ fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<
             label: label.into(),
         }
     });
-    let shared = scenario.vsb.as_ref().map(|settings| WiredLink {
+    let shared = scenario.bottleneck.as_ref().map(|settings| WiredLink {
         link: bottleneck::link_of(settings, scenario.hotspot(), streams, measured.clone(), bin),
         label: Box::new(Label {
             ahead: false,

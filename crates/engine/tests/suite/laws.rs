@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use crate::support::*;
 use lasthop_engine::control::WceSettings;
-use lasthop_engine::control::vbs::Law;
+use lasthop_engine::control::buffer_sharing::Law;
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::scenario::*;
 use lasthop_engine::{RunResult, run};
@@ -283,13 +283,13 @@ fn wire() -> impl Strategy<Value = Wire> {
 }
 
 /// A bottleneck, mostly none, that begins late or at once with a rate of its own or an estimated one.
-fn vsb() -> impl Strategy<Value = Option<VsbSettings>> {
+fn bottleneck() -> impl Strategy<Value = Option<BottleneckSettings>> {
     let fairness = prop::sample::select(vec![
-        VsbFairness::Station,
-        VsbFairness::Airtime,
-        VsbFairness::Rate,
-        VsbFairness::Flow,
-        VsbFairness::Direction,
+        BottleneckFairness::Station,
+        BottleneckFairness::Airtime,
+        BottleneckFairness::Rate,
+        BottleneckFairness::Flow,
+        BottleneckFairness::Direction,
     ]);
     let rate_bps = prop::option::of(200_000..8_000_000_u64);
     let settings = (
@@ -303,7 +303,7 @@ fn vsb() -> impl Strategy<Value = Option<VsbSettings>> {
     );
     let settings = settings.prop_map(|settings| {
         let (fairness, queue_packets, rate_bps, start, interval, ping_bytes, spares_udp) = settings;
-        VsbSettings {
+        BottleneckSettings {
             fairness,
             queue_packets,
             rate_bps,
@@ -316,13 +316,13 @@ fn vsb() -> impl Strategy<Value = Option<VsbSettings>> {
     prop_oneof![2 => Just(None), 1 => settings.prop_map(Some)]
 }
 
-fn shares() -> impl Strategy<Value = VbsSetting> {
+fn shares() -> impl Strategy<Value = SharingSetting> {
     let laws = vec![Law::Corrected, Law::Printed, Law::Regulated];
     let law = prop::sample::select(laws);
     let share_of = prop::sample::select(vec![ShareOf::Queue, ShareOf::Service]);
     let update = prop::option::of(1..20_u64);
     (0.01..0.99_f64, 0.0..50.0_f64, share_of, law, update).prop_map(
-        |(occupancy, tol, share_of, law, update)| VbsSetting {
+        |(occupancy, tol, share_of, law, update)| SharingSetting {
             occupancy,
             tol,
             share_of,
@@ -333,8 +333,8 @@ fn shares() -> impl Strategy<Value = VbsSetting> {
 }
 
 /// Every third flow is of no class.
-fn classes(flows: u32) -> Vec<VbsClass> {
-    let class = |number: u32| VbsClass {
+fn classes(flows: u32) -> Vec<SharingClass> {
+    let class = |number: u32| SharingClass {
         name: format!("class-{number}"),
         share: 0.5,
         target: 0.5,
@@ -356,14 +356,29 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         prop::option::weighted(0.3, shares()),
     );
     let stations = prop::collection::vec(station(), 1..5);
-    (cell, stations, (wire(), vsb()), any::<u64>(), 50..700_u64)
+    (
+        cell,
+        stations,
+        (wire(), bottleneck()),
+        any::<u64>(),
+        50..700_u64,
+    )
         .prop_flat_map(|(cell, stations, wire, seed, duration)| {
             let flows = prop::collection::vec(flow(stations.len()), 1..7);
             (Just((cell, stations, wire, seed, duration)), flows)
         })
         .prop_map(|((cell, stations, wire, seed, duration), flows)| {
-            let (ap, rts_threshold_bytes, ack_timeout, series, mixed, countdown, cf_end, arf, vbs) =
-                cell;
+            let (
+                ap,
+                rts_threshold_bytes,
+                ack_timeout,
+                series,
+                mixed,
+                countdown,
+                cf_end,
+                arf,
+                sharing,
+            ) = cell;
             let mut scenario = dot11b(0, 1);
             scenario.duration = Span(duration * MS);
             scenario.warmup = Span(duration * MS / 10);
@@ -372,9 +387,9 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             if arf {
                 scenario.cell.rate_control = RateControl::Arf;
             }
-            if let Some(vbs) = vbs {
-                scenario.cell.ap.queue.discipline = Discipline::Vbs(vbs);
-                scenario.cell.vbs_classes = classes(flows.len() as u32);
+            if let Some(sharing) = sharing {
+                scenario.cell.ap.queue.discipline = Discipline::BufferSharing(sharing);
+                scenario.cell.sharing_classes = classes(flows.len() as u32);
             }
             if mixed {
                 scenario.cell.ap_queue_order = QueueOrder::Mixed;
@@ -382,7 +397,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             scenario.cell.rts_threshold_bytes = rts_threshold_bytes;
             (scenario.cell.countdown, scenario.cell.cf_end) = (countdown, cf_end);
             scenario.cell.ack_timeout = ack_timeout.map(|us| Span(us * 1000));
-            (scenario.wire, scenario.vsb) = wire;
+            (scenario.wire, scenario.bottleneck) = wire;
             scenario.stations = stations;
             scenario.flows = flows;
             scenario.record.series_interval = series.then_some(Span(10 * MS));

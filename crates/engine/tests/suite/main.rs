@@ -1,6 +1,8 @@
 //! Whole runs of the engine, one binary: linked once, its tests beside each other.
 
 mod access;
+mod bottleneck;
+mod buffer_sharing;
 mod capture;
 mod cell;
 mod csma;
@@ -9,6 +11,4 @@ mod losses;
 mod oracle;
 mod queues;
 mod support;
-mod vbs;
-mod vsb;
 mod weather;

@@ -52,7 +52,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             ap: node.clone(),
             ap_queue_order: QueueOrder::Fifo,
             rate_control: RateControl::Fixed,
-            vbs_classes: Vec::new(),
+            sharing_classes: Vec::new(),
         },
         wire: Wire {
             rate_bps: None,
@@ -60,7 +60,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             queue: QueueSetting::drop_tail(1000),
             loss: Loss::NONE,
         },
-        vsb: None,
+        bottleneck: None,
         stations: (0..stations).map(station).collect(),
         links: Vec::new(),
         flows: Vec::new(),

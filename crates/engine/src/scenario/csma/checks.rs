@@ -22,7 +22,7 @@ const OTHERS: [&str; 6] = [
     RootKeys::dumbbell.name(),
     RootKeys::parking_lot.name(),
     RootKeys::wire.name(),
-    RootKeys::vsb.name(),
+    RootKeys::bottleneck.name(),
 ];
 
 /// No cell and no shape stands beside the conflict graph. What does is refused once and taken away,

@@ -1,6 +1,7 @@
 //! Tests of the whole way from text to scenario.
 
 mod access;
+mod bottleneck;
 mod companion;
 mod csma;
 mod examples;
@@ -11,7 +12,6 @@ mod queues;
 mod refused_files;
 mod refused_values;
 mod settings;
-mod vsb;
 
 use super::{Format, Problem, Scenario, parse};
 

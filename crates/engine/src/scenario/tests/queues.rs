@@ -261,15 +261,15 @@ fn greedy_sources_and_mixed_order_need_a_plain_fifo() {
 
 #[test]
 fn a_shared_queue_has_classes_with_shares() {
-    let vbs = |table: &str| refusal(&[("cell.ap.queue.vbs", table)]);
+    let sharing = |table: &str| refusal(&[("cell.ap.queue.vbs", table)]);
     let place = "`cell.ap.queue.vbs";
     assert_eq!(
-        vbs("{}"),
+        sharing("{}"),
         format!("{place}`: no classes; needed is `by`, or tables [class.NAME] each with a share")
     );
     for c in ["0", "1"] {
         assert_eq!(
-            vbs(&format!("{{ occupancy = {c}, by = \"station\" }}")),
+            sharing(&format!("{{ occupancy = {c}, by = \"station\" }}")),
             format!(
                 "{place}.occupancy`: {c} is no part of the queue's limit; allowed is a number above \
                  0 and below 1"
@@ -277,7 +277,7 @@ fn a_shared_queue_has_classes_with_shares() {
         );
     }
     let class = |first: &str, second: &str| {
-        vbs(&format!(
+        sharing(&format!(
             "{{ class = {{ x = {{ {first} }}, y = {{ {second} }} }} }}"
         ))
     };
@@ -310,7 +310,7 @@ fn a_shared_queue_has_classes_with_shares() {
         )
     );
     assert!(
-        vbs("{ by = \"station\", class = { x = { share = 1 } } }")
+        sharing("{ by = \"station\", class = { x = { share = 1 } } }")
             .starts_with("`cell.ap.queue.vbs.by`: \"station\" beside `class`")
     );
     let elsewhere = refusal(&[("cell.queue.vbs", "{ by = \"station\" }")]);
@@ -333,9 +333,9 @@ error_down = 0.3
 download = 1
 upload = 2
 "#;
-    let classes = |vbs: &str| -> Vec<(String, f64, Vec<u32>)> {
-        let scenario = toml(text, &[("cell.ap_queue.vbs", vbs)]).unwrap();
-        let classes = scenario.cell.vbs_classes.into_iter();
+    let classes = |sharing: &str| -> Vec<(String, f64, Vec<u32>)> {
+        let scenario = toml(text, &[("cell.ap_queue.vbs", sharing)]).unwrap();
+        let classes = scenario.cell.sharing_classes.into_iter();
         classes.map(|c| (c.name, c.share, c.flows)).collect()
     };
     let class = |name: &str, share: f64, flows: &[u32]| (name.to_owned(), share, flows.to_vec());
@@ -367,7 +367,7 @@ fn targets_are_shares_of_what_all_classes_have() {
             ("station.a.download", "1"),
             ("cell.ap_queue.vbs.class", class.as_str()),
         ];
-        let classes = toml(SMALL, &settings).unwrap().cell.vbs_classes;
+        let classes = toml(SMALL, &settings).unwrap().cell.sharing_classes;
         classes.iter().map(|class| class.target).collect()
     };
     assert_eq!(targets("0.125", "0.375"), [0.25, 0.75]);

@@ -73,7 +73,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             ap,
             ap_queue_order: QueueOrder::Fifo,
             rate_control: RateControl::Fixed,
-            vbs_classes: Vec::new(),
+            sharing_classes: Vec::new(),
         },
         wire: Wire {
             rate_bps: None,
@@ -81,7 +81,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             queue: QueueSetting::drop_tail(1),
             loss: Loss::NONE,
         },
-        vsb: None,
+        bottleneck: None,
         stations,
         links: Vec::new(),
         flows: Vec::new(),

@@ -9,8 +9,8 @@
 //! count, so that uploads and downloads are measured alike.
 
 use super::{Backlog, QueueCounters, Verdict};
-use crate::control::vbs::Law;
-use crate::control::vbs::{Controller, Observation};
+use crate::control::buffer_sharing::Law;
+use crate::control::buffer_sharing::{Controller, Observation};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::{
@@ -44,7 +44,7 @@ words! {
 
 table! {
     /// Virtual buffer sharing, for the queue of the access point: it holds a part of its limit, and each class has its share.
-    pub struct VbsTable in "vbs" {
+    pub struct SharingTable in "vbs" {
         /// Part c of the limit that the queue is to hold, between 0 and 1.
         occupancy: f64 = number(0.0..=1.0).default(0.6);
         /// What shares are parts of. "queue": the packets in the queue; "service": the data segments that the air carries, both ways.
@@ -58,13 +58,13 @@ table! {
         /// Classes with equal shares: one a station, one a table of stations, or uploads and downloads.
         by: Option<Alike> = word_or_none().absent("the tables [class.NAME]");
         /// Classes by name. A flow is of the first class that takes it; one that none takes is never blocked, and counts in the target occupancy all the same.
-        key class: VbsClassTable = tables().absent("those of by");
+        key class: SharingClassTable = tables().absent("those of by");
     }
 }
 
 table! {
     /// A class of flows of stations. What is not said does not matter: without any condition it takes all that no class before it takes.
-    pub struct VbsClassTable in "class" {
+    pub struct SharingClassTable in "class" {
         /// Its part, above 0; the shares of all classes sum to at most 1. The target h* is this over their sum.
         share: f64 = number(0.0..=1.0).required();
         /// A station, or a table of stations.
@@ -80,7 +80,7 @@ table! {
 
 /// Parameters of virtual buffer sharing (paper 000, section V).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct VbsSetting {
+pub struct SharingSetting {
     /// Part of the limit that the queue is to hold, c, between 0 and 1. [-]
     pub occupancy: f64,
     /// Squared distance from that within which Algorithm 1 rests. [packets^2]
@@ -95,7 +95,7 @@ pub struct VbsSetting {
 
 /// A class of flows with a share of the queue.
 #[derive(Clone, Debug, PartialEq)]
-pub struct VbsClass {
+pub struct SharingClass {
     /// Unique name.
     pub name: String,
     /// Its part as the file says it; those of all classes sum to at most 1. [-]
@@ -106,11 +106,11 @@ pub struct VbsClass {
     pub flows: Vec<u32>,
 }
 
-impl VbsTable {
+impl SharingTable {
     /// The parameters for a queue of `limit` packets.
-    pub(super) fn with_limit(&self, limit: u32) -> VbsSetting {
+    pub(super) fn with_limit(&self, limit: u32) -> SharingSetting {
         let room = f64::from(limit);
-        VbsSetting {
+        SharingSetting {
             occupancy: self.occupancy,
             tol: self.tol.unwrap_or(1.0 / (room * room)),
             share_of: self.share_of,
@@ -120,7 +120,7 @@ impl VbsTable {
     }
 }
 
-impl VbsSetting {
+impl SharingSetting {
     /// The parameters in the normalised scenario.
     pub(super) fn json(&self, limit_packets: u32) -> Json {
         serde_json::json!({
@@ -154,7 +154,7 @@ pub struct Deviation {
 
 /// State of one shared queue.
 #[derive(Clone, Debug)]
-pub struct Vbs {
+pub struct SharedBuffer {
     limit: u32,
     share_of: ShareOf,
     update: Option<Span>,
@@ -210,15 +210,15 @@ impl Area {
     }
 }
 
-impl Vbs {
+impl SharedBuffer {
     /// An empty queue of `limit` packets that `classes` share, for a scenario of so many `flows`.
     pub fn new(
-        setting: VbsSetting,
+        setting: SharingSetting,
         limit: u32,
-        classes: &[VbsClass],
+        classes: &[SharingClass],
         flows: usize,
         stream: Stream,
-    ) -> Vbs {
+    ) -> SharedBuffer {
         let occupancy = setting.occupancy * f64::from(limit);
         let targets: Vec<f64> = classes.iter().map(|class| class.target).collect();
         let mut class_of = vec![NO_CLASS; flows];
@@ -228,7 +228,7 @@ impl Vbs {
             }
         }
         let count = classes.len();
-        Vbs {
+        SharedBuffer {
             limit,
             share_of: setting.share_of,
             update: setting.update,

@@ -1,6 +1,6 @@
 //! The table `[vsb]`: what it means, and what is said of what is wrong with it.
 
-use super::super::VsbFairness;
+use super::super::BottleneckFairness;
 use super::{SMALL, complaints, toml};
 use crate::control::WceSettings;
 use crate::kernel::time::Span;
@@ -13,26 +13,26 @@ fn said_of_vsb(table: &str) -> String {
 #[test]
 fn an_empty_table_is_the_papers_bottleneck() {
     let scenario = toml(&format!("{SMALL}[vsb]"), &[]).unwrap();
-    let vsb = scenario.vsb.unwrap();
-    assert_eq!(vsb.fairness, VsbFairness::Station);
-    assert_eq!((vsb.queue_packets, vsb.rate_bps), (200, None));
+    let bottleneck = scenario.bottleneck.unwrap();
+    assert_eq!(bottleneck.fairness, BottleneckFairness::Station);
+    assert_eq!((bottleneck.queue_packets, bottleneck.rate_bps), (200, None));
     let usual = WceSettings::new(WceSettings::MAX_BPS, WceSettings::INTERVAL);
-    assert_eq!(vsb.wce, usual);
-    assert_eq!(vsb.start, Span::ZERO);
-    assert!(vsb.spares_udp);
+    assert_eq!(bottleneck.wce, usual);
+    assert_eq!(bottleneck.start, Span::ZERO);
+    assert!(bottleneck.spares_udp);
 }
 
 #[test]
 fn the_cap_grows_with_the_data_rate_of_the_preset() {
     let file = SMALL.replace("802.11b", "802.11g") + "[vsb]";
-    let vsb = toml(&file, &[]).unwrap().vsb.unwrap();
-    assert_eq!(vsb.wce.max_bps, 29_454_545);
-    assert_eq!(vsb.wce.min_bps, 981_818);
+    let bottleneck = toml(&file, &[]).unwrap().bottleneck.unwrap();
+    assert_eq!(bottleneck.wce.max_bps, 29_454_545);
+    assert_eq!(bottleneck.wce.min_bps, 981_818);
 }
 
 #[test]
 fn without_the_table_there_is_none() {
-    assert_eq!(toml(SMALL, &[]).unwrap().vsb, None);
+    assert_eq!(toml(SMALL, &[]).unwrap().bottleneck, None);
 }
 
 #[test]

@@ -11,8 +11,8 @@ impl Period<'_> {
     pub(super) fn keeping(&self, port: usize) -> Vec<Value> {
         let mut queues = self.world.radio().queues();
         let before = queues.by_ref().take(port);
-        let place = before.filter(|queue| queue.vbs().is_some()).count();
-        let Some(vbs) = queues.next().and_then(HeadQueue::vbs) else {
+        let place = before.filter(|queue| queue.sharing().is_some()).count();
+        let Some(sharing) = queues.next().and_then(HeadQueue::sharing) else {
             return Vec::new();
         };
         let from = self.start.shared.deviations[place];
@@ -21,13 +21,13 @@ impl Period<'_> {
         vec![
             OCCUPANCY_ERROR.of(libm::sqrt(mean_square)),
             EMPTY_FRACTION.of(ratio(to.empty_ns - from.empty_ns, self.length_ns())),
-            SETTLING.of(vbs.settling().map(|span| span.seconds())),
+            SETTLING.of(sharing.settling().map(|span| span.seconds())),
         ]
     }
 
     /// The classes that share the access point's queue.
     pub(super) fn sharing(&self, goodputs: &[f64]) -> Vec<Item> {
-        let classes = &self.world.scenario().cell.vbs_classes;
+        let classes = &self.world.scenario().cell.sharing_classes;
         let total: f64 = goodputs.iter().sum();
         let area = |class: usize| -> u64 {
             let pairs = self.start.shared.classes[class].iter();
@@ -39,7 +39,7 @@ impl Period<'_> {
         };
         let areas: Vec<u64> = (0..classes.len()).map(area).collect();
         let whole: u64 = areas.iter().sum();
-        let item = |(index, class): (usize, &crate::scenario::VbsClass)| {
+        let item = |(index, class): (usize, &crate::scenario::SharingClass)| {
             let own: Vec<f64> = class.flows.iter().map(|&k| goodputs[k as usize]).collect();
             let sum: f64 = own.iter().sum();
             let over = |count: fn(&QueueCounters) -> u64| -> u64 {

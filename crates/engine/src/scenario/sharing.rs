@@ -7,7 +7,7 @@ use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, did_you_mean, one_line};
 use crate::notation::setting::FileTable;
-use crate::queue::{Alike, VBS};
+use crate::queue::{Alike, BUFFER_SHARING};
 
 /// Where shares may exceed 1 by rounding.
 const ROUNDING: f64 = 1e-9;
@@ -18,15 +18,16 @@ fn table(root: &Section) -> Option<&Section> {
     let own = cell
         .inside(Cell::ap)
         .and_then(|ap| ap.inside(ApTable::queue));
-    own.or_else(|| cell.inside(Cell::ap_queue))?.inside(VBS)
+    own.or_else(|| cell.inside(Cell::ap_queue))?
+        .inside(BUFFER_SHARING)
 }
 
 /// Checks what a file says of it; the classes' members are not known yet.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
-    let Some(vbs) = table(root) else {
+    let Some(sharing) = table(root) else {
         return;
     };
-    if let Some(occupancy) = vbs.said(VbsTable::occupancy)
+    if let Some(occupancy) = sharing.said(SharingTable::occupancy)
         && (occupancy.value <= 0.0 || occupancy.value >= 1.0)
     {
         let message = format!(
@@ -35,11 +36,11 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         );
         problems.add(occupancy.origin, &occupancy.path, message);
     }
-    let classes = vbs.tables(VbsTable::class);
-    match vbs.said(VbsTable::by) {
-        None if classes.is_empty() && !lacks_classes(vbs) => {
+    let classes = sharing.tables(SharingTable::class);
+    match sharing.said(SharingTable::by) {
+        None if classes.is_empty() && !lacks_classes(sharing) => {
             let message = "no classes; needed is `by`, or tables [class.NAME] each with a share";
-            problems.add(vbs.origin, &vbs.path, message.to_owned());
+            problems.add(sharing.origin, &sharing.path, message.to_owned());
         }
         Some(by) if !classes.is_empty() => {
             let message = format!("{} beside `class`; allowed is one of the two", by.shown);
@@ -49,7 +50,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     }
     for (name, class) in classes {
         class.check_name(name, problems);
-        if let Some(share) = class.said(VbsClassTable::share)
+        if let Some(share) = class.said(SharingClassTable::share)
             && share.value == 0.0
         {
             let message = format!(
@@ -63,13 +64,13 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
 }
 
 /// Whether there has been a complaint about what makes classes.
-fn lacks_classes(vbs: &Section) -> bool {
-    vbs.lacks(VbsTable::by) || vbs.lacks(VbsTable::class)
+fn lacks_classes(sharing: &Section) -> bool {
+    sharing.lacks(SharingTable::by) || sharing.lacks(SharingTable::class)
 }
 
 /// Said of the last share, which makes the sum what it is.
 fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
-    let mut shares = (classes.iter()).filter_map(|(_, class)| class.said(VbsClassTable::share));
+    let mut shares = (classes.iter()).filter_map(|(_, class)| class.said(SharingClassTable::share));
     let sum: f64 = shares.clone().map(|share| share.value).sum();
     if sum > 1.0 + ROUNDING
         && let Some(last) = shares.next_back()
@@ -93,28 +94,31 @@ fn rounded(value: f64) -> f64 {
 
 /// Fills in the classes of the cell.
 pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut Problems) {
-    if !matches!(scenario.cell.ap.queue.discipline, Discipline::Vbs(_)) {
+    if !matches!(
+        scenario.cell.ap.queue.discipline,
+        Discipline::BufferSharing(_)
+    ) {
         return;
     }
-    let Some(vbs) = table(root) else {
+    let Some(sharing) = table(root) else {
         return;
     };
-    scenario.cell.vbs_classes = match vbs.said(VbsTable::by).and_then(|by| by.value) {
+    scenario.cell.sharing_classes = match sharing.said(SharingTable::by).and_then(|by| by.value) {
         Some(by) => alike(by, scenario),
-        None => named(vbs, scenario, problems),
+        None => named(sharing, scenario, problems),
     };
-    let sum: f64 = scenario.cell.vbs_classes.iter().map(|c| c.share).sum();
+    let sum: f64 = scenario.cell.sharing_classes.iter().map(|c| c.share).sum();
     // shares that sum to 1 but for rounding are targets to the last bit
     let whole = if sum < 1.0 - ROUNDING { sum } else { 1.0 };
-    for class in &mut scenario.cell.vbs_classes {
+    for class in &mut scenario.cell.sharing_classes {
         class.target = class.share / whole;
     }
-    check_categories(vbs, scenario, problems);
+    check_categories(sharing, scenario, problems);
 }
 
 /// Shares are of one queue, and each access category has its own.
-fn check_categories(vbs: &Section, scenario: &Scenario, problems: &mut Problems) {
-    let flows = (scenario.cell.vbs_classes.iter()).flat_map(|class| &class.flows);
+fn check_categories(sharing: &Section, scenario: &Scenario, problems: &mut Problems) {
+    let flows = (scenario.cell.sharing_classes.iter()).flat_map(|class| &class.flows);
     let mut used: Vec<Category> = flows
         .map(|&flow| scenario.flows[flow as usize].category)
         .collect();
@@ -129,12 +133,12 @@ fn check_categories(vbs: &Section, scenario: &Scenario, problems: &mut Problems)
          the access point; allowed are classes of one category",
         names.join(", ")
     );
-    problems.add(vbs.origin, &vbs.path, message);
+    problems.add(sharing.origin, &sharing.path, message);
 }
 
 /// Classes with equal shares.
-fn alike(by: Alike, scenario: &Scenario) -> Vec<VbsClass> {
-    let mut classes: Vec<VbsClass> = Vec::new();
+fn alike(by: Alike, scenario: &Scenario) -> Vec<SharingClass> {
+    let mut classes: Vec<SharingClass> = Vec::new();
     for (index, flow) in (0..).zip(&scenario.flows) {
         let Ends::Station { station, direction } = flow.ends else {
             continue;
@@ -147,7 +151,7 @@ fn alike(by: Alike, scenario: &Scenario) -> Vec<VbsClass> {
         };
         match classes.iter_mut().find(|class| class.name == name) {
             Some(class) => class.flows.push(index),
-            None => classes.push(VbsClass {
+            None => classes.push(SharingClass {
                 name: name.to_owned(),
                 share: 0.0,
                 target: 0.0,
@@ -161,14 +165,14 @@ fn alike(by: Alike, scenario: &Scenario) -> Vec<VbsClass> {
 }
 
 /// The classes of the file: each flow goes to the first that takes it.
-fn named(vbs: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec<VbsClass> {
+fn named(sharing: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec<SharingClass> {
     let mut taken = vec![false; scenario.flows.len()];
     let mut classes = Vec::new();
-    for (name, class) in vbs.tables(VbsTable::class) {
+    for (name, class) in sharing.tables(SharingTable::class) {
         if !knows_its_station(class, scenario, problems) {
             continue;
         }
-        let Ok(conditions) = VbsClassTable::read(&Layers(&[class])) else {
+        let Ok(conditions) = SharingClassTable::read(&Layers(&[class])) else {
             continue; // there has been a complaint
         };
         let mut flows = Vec::new();
@@ -183,7 +187,7 @@ fn named(vbs: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec<Vbs
                            flow that no class before it takes";
             problems.add(class.origin, &class.path, message.to_owned());
         }
-        classes.push(VbsClass {
+        classes.push(SharingClass {
             name: name.clone(),
             share: conditions.share,
             target: 0.0,
@@ -195,7 +199,7 @@ fn named(vbs: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec<Vbs
 
 fn knows_its_station(class: &Section, scenario: &Scenario, problems: &mut Problems) -> bool {
     let Some(entry) = class
-        .said(VbsClassTable::station)
+        .said(SharingClassTable::station)
         .and_then(|said| said.present())
     else {
         return true;
@@ -218,7 +222,7 @@ fn knows_its_station(class: &Section, scenario: &Scenario, problems: &mut Proble
 }
 
 /// Whether `flow` meets all conditions of a class.
-fn takes(class: &VbsClassTable, flow: &Flow, scenario: &Scenario) -> bool {
+fn takes(class: &SharingClassTable, flow: &Flow, scenario: &Scenario) -> bool {
     let Ends::Station { station, direction } = flow.ends else {
         return false;
     };
