@@ -31,8 +31,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 MOST_CPU_S = 2.0
-"""Processor time of what is not marked `slow` or `measured`, a test or a fixture, where a million steps
-of a loop take `STEPS_S`; a slower or a busier processor has more. [s]"""
+"""Processor time of what is not marked `slow` or `measured`, a test or a fixture, where a million
+steps of a loop take `STEPS_S`; a slower or a busier processor has more. [s]"""
 STEPS_S = 0.069
 SLACK = 1.5
 """What takes so many times the bound is refused: one test's time varies from run to run. [-]"""

@@ -34,7 +34,7 @@ udp_down = { rate = "200 kbps", arrivals = "poisson", packet = "160 B" }
 
 
 def _build(profile: str) -> Path:
-    """The `summary` example built with the given profile, as other stages of the tests have built it."""
+    """The `summary` example of the given profile, as other stages of the tests have built it."""
     flags = {"release": ["--release", "--package", "lasthop-engine"], "debug": ["--workspace"]}
     command = ["cargo", "build", "--quiet", "--example", "summary", *flags[profile]]
     subprocess.run(command, cwd=ROOT, check=True)

@@ -63,7 +63,7 @@ fn what_is_wrong_is_told_as_of_any_other_part() {
          0 to below 1"
     );
     let word = told(&[("tcp.congestion", "scaleable")]);
-    assert!(word.ends_with("\"africa\", \"scalable\""), "{word}");
+    assert!(word.ends_with(", \"scalable\""), "{word}");
     let twice = told(&[("queue.codel", "{}")]);
     assert!(twice.contains("a second discipline"), "{twice}");
 }
