@@ -36,9 +36,15 @@ steps of a loop take `STEPS_S`; a slower or a busier processor has more. [s]"""
 STEPS_S = 0.069
 SLACK = 1.5
 """What takes so many times the bound is refused: one test's time varies from run to run. [-]"""
-MORE_CPU_S = {"linux": 8.0, "determinism": 20.0, "test_shell.py": 5.0, "test_docs.py": 60.0}
+MORE_CPU_S = {
+    "linux": 8.0,
+    "determinism": 20.0,
+    "test_shell.py": 5.0,
+    "test_docs.py": 60.0,
+    "studies": 20.0,
+}
 """The same, by folder or file, where each command is a process of its own that loads all anew, or a
-page is run as a whole. [s]"""
+page is run as a whole, or a study in quick form. [s]"""
 
 
 def cpu_s() -> float:

@@ -23,7 +23,7 @@ mod _core {
     #[pymodule_export]
     use crate::scenario::{Scenario, check_gateway, schema};
     #[pymodule_export]
-    use crate::sharing::SharedBuffer;
+    use crate::sharing::Vbs;
     #[pymodule_export]
     use crate::simulate::{SimulationOutput, quantities, simulate};
 }

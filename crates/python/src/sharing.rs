@@ -14,21 +14,16 @@ const ROUNDING: f64 = 1e-9;
 /// probability that it returns. `algorithm` is "corrected", "printed" or "regulated", as in
 /// `cell.ap_queue.vbs`. What makes no sense raises ValueError.
 #[pyclass(module = "lasthop._core")]
-pub struct SharedBuffer {
+pub struct Vbs {
     controller: Controller,
     classes: usize,
 }
 
 #[pymethods]
-impl SharedBuffer {
+impl Vbs {
     #[new]
     #[pyo3(signature = (targets, *, occupancy_packets, algorithm = "corrected", tol = 0.0))]
-    fn new(
-        targets: Vec<f64>,
-        occupancy_packets: f64,
-        algorithm: &str,
-        tol: f64,
-    ) -> PyResult<SharedBuffer> {
+    fn new(targets: Vec<f64>, occupancy_packets: f64, algorithm: &str, tol: f64) -> PyResult<Vbs> {
         let law = match algorithm {
             "corrected" => Law::Corrected,
             "printed" => Law::Printed,
@@ -60,7 +55,7 @@ impl SharedBuffer {
         if !(tol >= 0.0 && tol.is_finite()) {
             return refused("tol", tol, "a squared distance of at least 0");
         }
-        Ok(SharedBuffer {
+        Ok(Vbs {
             classes: targets.len(),
             controller: Controller::new(law, occupancy_packets, tol, targets),
         })
