@@ -296,7 +296,7 @@ def send_datagrams(address: str, rate_bps: float, seconds: float) -> None:
 
 def test_pings_and_uplink_udp_pass_beside_the_classes(lab: Lab, tmp_path: Path) -> None:
     with shaping(tmp_path, gateway_text(2)) as shaper:
-        before = shaper.counters()
+        before = counters_at_rest(shaper)
         for address in (station_v4(0), station_v6(0)):
             assert ping(address)
             Child(STATIONS, lambda: send_up(address)).result()  # noqa: B023
@@ -304,6 +304,20 @@ def test_pings_and_uplink_udp_pass_beside_the_classes(lab: Lab, tmp_path: Path) 
         # the same to TCP, so that it is known to be counted
         assert transfers(station_v4(0))
         assert sent(shaper, "s0") > 20_000
+
+
+def counters_at_rest(shaper: Shaper) -> Mapping[int, object]:
+    """The classes' counters, once connections that tests before this one left behind have ended."""
+    last = dict(shaper.counters())
+
+    def quiet() -> bool:
+        nonlocal last
+        time.sleep(1.5)
+        before, last = last, dict(shaper.counters())
+        return last == before
+
+    wait_until(quiet, "the end of earlier connections")
+    return last
 
 
 def ping(address: str) -> bool:
