@@ -1,10 +1,8 @@
 //! Compound TCP over WiFi (paper 000): what channel errors, rate fallback, sensors and shared queues do
 //! to a cell.
 
-use std::ops::ControlFlow;
-
+use crate::queues::{mean, simulate};
 use lasthop_engine::RunResult;
-use lasthop_engine::scenario::{Format, parse};
 
 /// Two classes of five downloads each: Table II, drop-tail.
 const CLASSES: &str = r#"
@@ -18,29 +16,6 @@ station.far = { count = 5, download = 1, error_down = 0.3 }
 "#;
 
 const EQUAL: &str = "{ near = { station = \"near\", share = 0.5 }, far = { share = 0.5 } }";
-
-fn simulate(text: &str, settings: &[(&str, &str)]) -> RunResult {
-    let settings: Vec<(String, String)> = settings
-        .iter()
-        .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()))
-        .collect();
-    let scenario = match parse(text, Format::Toml, "test.toml", &settings) {
-        Ok(scenario) => scenario,
-        Err(problems) => panic!("{}", problems[0]),
-    };
-    match lasthop_engine::run(&scenario, 1, &|_| ControlFlow::Continue(())) {
-        Ok(result) => result,
-        Err(error) => panic!("{error}"),
-    }
-}
-
-/// The mean of `quantity` of the item `name` of `list`.
-fn mean(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
-    let items = result.summary[list].as_array();
-    let item = items.and_then(|items| items.iter().find(|item| item["name"] == name));
-    let found = item.and_then(|item| item[quantity]["mean"].as_f64());
-    found.unwrap_or_else(|| panic!("no {quantity} of {name} in {list}"))
-}
 
 /// Goodput of the stations whose names begin so. [bit/s]
 fn goodput(result: &RunResult, prefix: &str) -> f64 {
