@@ -162,6 +162,8 @@ impl Countdown {
     }
 
     /// Loners who have counted to the end are ready, the others fall in with their groups.
+    #[cold]
+    #[inline(never)]
     fn gather_loners(&mut self, start: Time, contenders: &mut [Contender], ready: &mut Vec<u32>) {
         let slot = self.slot;
         for loner in self.loners.drain(..) {

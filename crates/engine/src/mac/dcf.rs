@@ -70,6 +70,8 @@ pub struct Dcf {
     countdown: Countdown,
     /// Some node has several contenders.
     several_categories: bool,
+    /// Rates fall back.
+    falls_back: bool,
     /// Number of nodes.
     nodes: usize,
     /// To station i: `down[i]`; from station i: `up[i]`.
@@ -163,6 +165,7 @@ impl Dcf {
                 windows.max().unwrap_or(0),
             ),
             several_categories: members.len() > nodes.len(),
+            falls_back,
             nodes: nodes.len(),
             down: down.collect(),
             up: up.collect(),
@@ -425,6 +428,13 @@ impl Dcf {
     /// The data frame of `contender` was acknowledged, or was not: rate fallback hears of it.
     #[inline]
     fn adapt(&mut self, contender: u32, acknowledged: bool) {
+        if self.falls_back {
+            self.fall_back(contender, acknowledged);
+        }
+    }
+
+    #[inline(never)]
+    fn fall_back(&mut self, contender: u32, acknowledged: bool) {
         let state = &mut self.contenders[contender as usize];
         let path = if state.node == AP {
             &mut self.down[state.frame.to as usize - 1]

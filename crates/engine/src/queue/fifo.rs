@@ -96,16 +96,24 @@ impl Fifo {
     #[inline(always)]
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
-        let held = Held {
-            packets: self.packets.len() as u32 + 1,
-            bytes: self.bytes,
-        };
-        self.admission.departed(at, &packet, held);
+        if !matches!(self.admission, Admission::DropTail(_)) {
+            self.tell_departed(at, packet);
+        }
         self.bytes -= u64::from(packet.bytes);
         self.counters.leave(packet.queued, at);
         self.released = at;
         self.released_bytes = packet.bytes;
         Some(packet)
+    }
+
+    /// The discipline hears that `packet`, still counted, leaves at `at`.
+    #[inline(never)]
+    fn tell_departed(&mut self, at: Time, packet: Packet) {
+        let held = Held {
+            packets: self.packets.len() as u32 + 1,
+            bytes: self.bytes,
+        };
+        self.admission.departed(at, &packet, held);
     }
 
     /// Brings to the front the first packet of the flow of a packet drawn at random.
