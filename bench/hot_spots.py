@@ -33,7 +33,9 @@ def table(command: tuple[str, ...]) -> str:
 
 def program(example: str) -> Path:
     """An example of the engine, built with symbols."""
-    build = ["cargo", "build", "--release", "--example", example, "--message-format", "json"]
+    # alone: with the workspace's other packages it would be another build of the engine
+    build = ["cargo", "build", "--release", "--package", "lasthop-engine", "--example", example]
+    build += ["--message-format", "json"]
     for line in run(build).stdout.splitlines():
         message = json.loads(line)
         if message.get("target", {}).get("name") == example and message.get("executable"):
