@@ -188,7 +188,7 @@ impl Setting for Category {
     }
 }
 
-impl From<Category> for crate::notation::setting::Plain {
+impl From<Category> for crate::notation::table::Default {
     fn from(category: Category) -> Self {
         Self::Text(category.name())
     }

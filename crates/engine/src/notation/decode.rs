@@ -1,6 +1,8 @@
 //! The value tree against the grammar: every key known, every value of its kind and in range.
 
-use super::problem::{Origin, Problems, did_you_mean, nearest, one_line};
+use std::fmt::Display;
+
+use super::problem::{Origin, Problems, Refused, did_you_mean, nearest, one_line};
 use super::setting::{KeyOf, Setting};
 use super::table::{Added, Brought, Default, Grammar, Key, Kind, NOTHING_ADDED, Table};
 use super::tree::{Data, Item, join};
@@ -65,11 +67,8 @@ pub(crate) fn decode_table(item: &Item, table: &'static Table, problems: &mut Pr
 
 /// A table that says nothing: its defaults.
 pub(crate) fn nothing(table: &'static Table) -> Section {
-    let item = Item {
-        origin: Origin::File,
-        data: Data::Table(Vec::new()),
-    };
-    decode_table(&item, table, &mut Problems::new("", &[]))
+    let empty = Item::empty(Origin::File);
+    decode_table(&empty, table, &mut Problems::new("", &[]))
 }
 
 struct Decoder<'p, 's> {
@@ -125,16 +124,13 @@ impl Decoder<'_, '_> {
 
     fn key(&mut self, section: &mut Section, key: &Key, node: &Item, path: String) {
         match (&key.kind, &node.data) {
-            (Kind::Table(table) | Kind::Shorthand { table, .. }, Data::Table(_)) => {
+            (Kind::Table(table) | Kind::Shorthand(table, _), Data::Table(_)) => {
                 let inner = self.section(node, table(), path);
                 section.tables.push((key.name, inner));
             }
-            (Kind::Shorthand { table, main }, _) => {
+            (Kind::Shorthand(table, main), _) => {
                 let table = table();
-                let empty = Item {
-                    origin: node.origin,
-                    data: Data::Table(Vec::new()),
-                };
+                let empty = Item::empty(node.origin);
                 let mut inner = self.section(&empty, table, path.clone());
                 if let Some(main) = table.key(main) {
                     inner.entries.retain(|(name, _)| *name != main.name);
@@ -145,8 +141,7 @@ impl Decoder<'_, '_> {
             (Kind::Named(table), Data::Table(entries)) => {
                 let table = table();
                 if entries.is_empty() {
-                    let needed = allowed(&key.kind, self.preset);
-                    let message = format!("empty; needed {needed}");
+                    let message = format!("empty; needed {}", allowed(key, self.preset));
                     self.problems.add(node.origin, &path, message);
                     section.lacking.push(key.name);
                 }
@@ -168,7 +163,7 @@ impl Decoder<'_, '_> {
                 }
                 section.named.push((key.name, named));
             }
-            (kind, _) => match self.check(key, node) {
+            _ => match self.check(key, node) {
                 Ok(value) => section.entries.push((
                     key.name,
                     Entry {
@@ -181,7 +176,7 @@ impl Decoder<'_, '_> {
                 )),
                 Err(refusal) => {
                     section.lacking.push(key.name);
-                    let mut allowed = allowed(kind, self.preset);
+                    let mut allowed = allowed(key, self.preset);
                     for (word, _) in self.added.words(key.name) {
                         allowed += &format!(", \"{word}\"");
                     }
@@ -201,7 +196,7 @@ impl Decoder<'_, '_> {
         {
             return Ok(Value::Added(AddedWord { word, brought }));
         }
-        check(node, &key.kind, self.preset)
+        check(node, key, self.preset)
     }
 
     fn unknown(&mut self, section: &Section, table: &Table, name: &str, node: &Item) {
@@ -221,18 +216,14 @@ impl Decoder<'_, '_> {
         let (value, shown) = match &key.default {
             Default::Required if section.lacking.contains(&key.name) => return,
             Default::Required => {
-                let allowed = allowed(&key.kind, self.preset);
-                let message = format!("missing; needed {allowed}");
+                let message = format!("missing; needed {}", allowed(key, self.preset));
                 self.problems.add(section.origin, &path, message);
                 section.lacking.push(key.name);
                 return;
             }
             Default::Depends(_) | Default::Told(_) => {
                 if let Kind::Table(table) = key.kind {
-                    let empty = Item {
-                        origin: section.origin,
-                        data: Data::Table(Vec::new()),
-                    };
+                    let empty = Item::empty(section.origin);
                     let inner = Section {
                         given: false,
                         ..self.section(&empty, table(), path)
@@ -249,13 +240,12 @@ impl Decoder<'_, '_> {
                     data: Data::Text((*text).to_owned()),
                 };
                 // A test proves that every default is a value of its kind.
-                let Ok(value) = check(&node, &key.kind, None) else {
+                let Ok(value) = check(&node, key, None) else {
                     return;
                 };
                 (value, node.show())
             }
             Default::Count(count) => (Value::Count(*count), count.to_string()),
-            Default::Probability(p) => (Value::Probability(*p), p.to_string()),
             Default::Number(number) => (Value::Number(*number), number.to_string()),
             Default::Flag(flag) => (Value::Flag(*flag), flag.to_string()),
         };
@@ -299,6 +289,24 @@ pub(crate) fn unknown_key(table: &Table, added: &Added, name: &str) -> (String, 
     (message, did_you_mean(name, names))
 }
 
+/// What stands under a key.
+fn find<'a, T>(all: &'a [(&'static str, T)], key: &str) -> Option<&'a T> {
+    let found = all.iter().find(|(name, _)| *name == key);
+    found.map(|(_, it)| it)
+}
+
+impl Entry {
+    /// Tells what is wrong with the value: a fault, to follow it.
+    pub fn refuse_value(&self, fault: impl Display, problems: &mut Problems) -> Refused {
+        self.refuse(format!("{} {fault}", self.shown), problems)
+    }
+
+    /// Tells what is wrong.
+    pub fn refuse(&self, message: impl Into<String>, problems: &mut Problems) -> Refused {
+        problems.add(self.origin, &self.path, message.into())
+    }
+}
+
 /// A value of a section, with its type.
 pub struct Said<'a, T> {
     /// What it means.
@@ -323,6 +331,11 @@ impl<T> std::ops::Deref for Said<'_, T> {
 }
 
 impl Section {
+    /// Tells what is wrong with the table.
+    pub fn refuse(&self, message: impl Into<String>, problems: &mut Problems) -> Refused {
+        problems.add(self.origin, &self.path, message.into())
+    }
+
     /// The path of a key of this table.
     pub fn path(&self, key: &str) -> String {
         join(&self.path, key)
@@ -344,6 +357,19 @@ impl Section {
         self.named(key.name())
     }
 
+    /// The same without their names.
+    pub(crate) fn each<T>(&self, key: KeyOf<T>) -> impl DoubleEndedIterator<Item = &Section> {
+        self.tables(key).iter().map(|(_, table)| table)
+    }
+
+    /// The one with this name.
+    pub(crate) fn one<T>(&self, key: KeyOf<T>, name: &str) -> Option<&Section> {
+        let mut tables = self.tables(key).iter();
+        tables
+            .find(|(other, _)| other == name)
+            .map(|(_, table)| table)
+    }
+
     /// The table under this key.
     pub fn inside<T>(&self, key: KeyOf<T>) -> Option<&Section> {
         self.table(key.name())
@@ -356,11 +382,18 @@ impl Section {
         Some(Said { value, entry })
     }
 
+    /// The same without its place.
+    pub(crate) fn value<T: Setting>(&self, key: KeyOf<T>) -> Option<T> {
+        self.said(key).map(|said| said.value)
+    }
+
+    /// The same, if it is a value and no word in its place.
+    pub(crate) fn present<T: Setting>(&self, key: KeyOf<Option<T>>) -> Option<Said<'_, T>> {
+        self.said(key)?.present()
+    }
+
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
-        self.entries
-            .iter()
-            .find(|(name, _)| *name == key)
-            .map(|(_, entry)| entry)
+        find(&self.entries, key)
     }
 
     /// The entry of a key that stands in the file or a setting, not a default.
@@ -376,21 +409,17 @@ impl Section {
     /// Complains if `name`, under which this table stands, is none that a file may give.
     pub fn check_name(&self, name: &str, problems: &mut Problems) {
         if let Some(fault) = fault_of_name(name) {
-            let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
-            problems.add(self.origin, &self.path, message);
+            let name = one_line(name, 40);
+            self.refuse(format!("\"{name}\" {fault}; allowed {NAMES}"), problems);
         }
     }
 
     /// The tables with free names under this key, in order of the file.
     pub(crate) fn named(&self, key: &str) -> &[(String, Section)] {
-        let found = self.named.iter().find(|(name, _)| *name == key);
-        found.map_or(&[], |(_, sections)| sections)
+        find(&self.named, key).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn table(&self, key: &str) -> Option<&Section> {
-        self.tables
-            .iter()
-            .find(|(name, _)| *name == key)
-            .map(|(_, section)| section)
+        find(&self.tables, key)
     }
 }

@@ -47,7 +47,7 @@ macro_rules! words {
             const WORDS: &'static [&'static str] = &[$( $word ),+];
         }
 
-        impl From<$name> for $crate::notation::setting::Plain {
+        impl From<$name> for $crate::notation::table::Default {
             fn from(word: $name) -> Self {
                 Self::Text(word.name())
             }

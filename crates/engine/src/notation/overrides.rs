@@ -73,9 +73,7 @@ impl Setting<'_, '_, '_> {
             return;
         }
         let inner = match &key.kind {
-            Kind::Table(inner) | Kind::Shorthand { table: inner, .. } | Kind::Named(inner) => {
-                inner()
-            }
+            Kind::Table(inner) | Kind::Shorthand(inner, _) | Kind::Named(inner) => inner(),
             _ => {
                 let message = format!(
                     "`{}` is a single value, not a table; allowed is `{}=VALUE`",
@@ -91,7 +89,7 @@ impl Setting<'_, '_, '_> {
         let child = self.table_at(entries, name);
         match &key.kind {
             Kind::Named(_) => self.in_named(child, &key.kind, inner, rest, &path),
-            Kind::Shorthand { main, .. } => {
+            Kind::Shorthand(_, main) => {
                 write_out(child, main);
                 self.in_table(child, inner, rest, &path);
             }
@@ -175,10 +173,7 @@ impl Setting<'_, '_, '_> {
 
     /// Whether the setting was to be a table and, by its spelling, became text.
     fn is_broken_table(&self, kind: &Kind, value: &Item) -> bool {
-        let has_keys = matches!(
-            kind,
-            Kind::Table(_) | Kind::Shorthand { .. } | Kind::Named(_)
-        );
+        let has_keys = matches!(kind, Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_));
         let is_text = matches!(value.data, Data::Text(_));
         has_keys && is_text && self.value.trim_start().starts_with('{')
     }
@@ -189,8 +184,8 @@ impl Setting<'_, '_, '_> {
             return;
         };
         match (kind, &mut present.data, &value.data) {
-            (Kind::Shorthand { .. }, Data::Table(_), Data::Table(_)) => *present = value,
-            (Kind::Shorthand { main, .. }, Data::Table(inner), _) => {
+            (Kind::Shorthand(..), Data::Table(_), Data::Table(_)) => *present = value,
+            (Kind::Shorthand(_, main), Data::Table(inner), _) => {
                 inner.retain(|(key, _)| key != main);
                 inner.push(((*main).to_owned(), value));
             }
@@ -203,11 +198,7 @@ impl Setting<'_, '_, '_> {
         let at = match entries.iter().position(|(key, _)| key == name) {
             Some(at) => at,
             None => {
-                let empty = Item {
-                    origin: self.origin,
-                    data: Data::Table(Vec::new()),
-                };
-                entries.push((name.to_owned(), empty));
+                entries.push((name.to_owned(), Item::empty(self.origin)));
                 entries.len() - 1
             }
         };

@@ -91,9 +91,9 @@ impl<'a> Problems<'a> {
         }
     }
 
-    /// Adds a problem of the key `path`.
-    pub fn add(&mut self, origin: Origin, path: &str, message: String) {
-        self.add_with_hint(origin, path, message, None);
+    /// Adds a problem of the key `path`; what hangs on it is refused.
+    pub fn add(&mut self, origin: Origin, path: &str, message: String) -> Refused {
+        self.add_with_hint(origin, path, message, None)
     }
 
     /// The same with a remedy.
@@ -103,49 +103,29 @@ impl<'a> Problems<'a> {
         path: &str,
         message: String,
         hint: Option<String>,
-    ) {
+    ) -> Refused {
         if self.is_full() {
             self.unlisted += 1;
-            return;
+            return Refused::already();
         }
-        let (source, line) = match origin {
-            Origin::File => (one_line(self.source, 200), None),
-            Origin::Line(line) => (one_line(self.source, 200), Some(line)),
-            Origin::Setting(index) => {
-                let (path, value) = &self.settings[index];
-                let setting = format!("--set {}={}", one_line(path, 80), one_line(value, 40));
-                (setting, None)
-            }
-        };
-        let problem = Problem {
-            source,
-            line,
+        let mut problem = Problem {
+            source: one_line(self.source, 200),
+            line: None,
             path: one_line(path, 120),
             message,
             hint,
-            setting: match origin {
-                Origin::Setting(index) => Some(self.settings[index].0.clone()),
-                Origin::File | Origin::Line(_) => None,
-            },
+            setting: None,
         };
+        match origin {
+            Origin::File => {}
+            Origin::Line(line) => problem.line = Some(line),
+            Origin::Setting(index) => {
+                let (path, value) = &self.settings[index];
+                problem.source = format!("--set {}={}", one_line(path, 80), one_line(value, 40));
+                problem.setting = Some(path.clone());
+            }
+        }
         self.found.push((origin, problem));
-    }
-
-    /// Adds a problem; what hangs on it is refused.
-    pub fn refuse(&mut self, origin: Origin, path: &str, message: String) -> Refused {
-        self.add(origin, path, message);
-        Refused::already()
-    }
-
-    /// The same with a remedy.
-    pub fn refuse_with_hint(
-        &mut self,
-        origin: Origin,
-        path: &str,
-        message: String,
-        hint: Option<String>,
-    ) -> Refused {
-        self.add_with_hint(origin, path, message, hint);
         Refused::already()
     }
 

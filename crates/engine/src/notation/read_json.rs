@@ -69,6 +69,12 @@ impl<'a> Reader<'a, '_, '_> {
         );
     }
 
+    fn parse<T: Deserialize<'a>>(&mut self, raw: &'a RawValue) -> Option<T> {
+        serde_json::from_str(raw.get())
+            .map_err(|error| self.not_json(self.line(raw), &error))
+            .ok()
+    }
+
     fn data(&mut self, raw: &'a RawValue, path: &str, depth: usize) -> Option<Data> {
         let text = raw.get();
         Some(match text.as_bytes()[0] {
@@ -76,13 +82,7 @@ impl<'a> Reader<'a, '_, '_> {
             b'{' => self.table(raw, path, depth)?,
             b'[' if depth > DEEPEST => Data::List(Vec::new()),
             b'[' => self.list(raw, depth)?,
-            b'"' => match serde_json::from_str(text) {
-                Ok(text) => Data::Text(text),
-                Err(error) => {
-                    self.not_json(self.line(raw), &error);
-                    return None;
-                }
-            },
+            b'"' => Data::Text(self.parse(raw)?),
             b't' => Data::Flag(true),
             b'f' => Data::Flag(false),
             b'n' => Data::Null,
@@ -91,13 +91,7 @@ impl<'a> Reader<'a, '_, '_> {
     }
 
     fn list(&mut self, raw: &'a RawValue, depth: usize) -> Option<Data> {
-        let items: Vec<&'a RawValue> = match serde_json::from_str(raw.get()) {
-            Ok(items) => items,
-            Err(error) => {
-                self.not_json(self.line(raw), &error);
-                return None;
-            }
-        };
+        let items: Vec<&'a RawValue> = self.parse(raw)?;
         let mut list = Vec::with_capacity(items.len());
         for raw in items {
             let data = match raw.get().as_bytes()[0] {
@@ -111,13 +105,7 @@ impl<'a> Reader<'a, '_, '_> {
     }
 
     fn table(&mut self, raw: &'a RawValue, path: &str, depth: usize) -> Option<Data> {
-        let Entries(entries) = match serde_json::from_str(raw.get()) {
-            Ok(entries) => entries,
-            Err(error) => {
-                self.not_json(self.line(raw), &error);
-                return None;
-            }
-        };
+        let Entries(entries) = self.parse(raw)?;
         let mut seen = std::collections::HashSet::new();
         let mut table = Vec::with_capacity(entries.len());
         for (key, raw) in entries {

@@ -17,18 +17,18 @@ pub fn schema(grammar: &Grammar, title: &str, needed: &[&str]) -> Value {
         added: grammar.added,
         definitions: Map::new(),
     };
-    let mut schema = Map::new();
-    schema.insert(
-        "$schema".to_owned(),
-        json!("https://json-schema.org/draft/2020-12/schema"),
-    );
-    schema.insert("title".to_owned(), json!(title));
-    schema.extend(writer.table(grammar.root));
-    schema.remove("required");
+    let table = writer.table(grammar.root);
     let needed = needed.iter().map(|key| json!({"required": [key]}));
-    schema.insert("anyOf".to_owned(), needed.collect());
-    schema.insert("$defs".to_owned(), Value::Object(writer.definitions));
-    Value::Object(schema)
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        "description": table["description"],
+        "type": "object",
+        "properties": table["properties"],
+        "additionalProperties": false,
+        "anyOf": needed.collect::<Vec<_>>(),
+        "$defs": writer.definitions,
+    })
 }
 
 struct Writer<'a> {
@@ -38,30 +38,31 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn table(&mut self, table: &Table) -> Map<String, Value> {
+    fn table(&mut self, table: &Table) -> Value {
         let mut properties = Map::new();
         for (key, inherits) in self.added.keys(table) {
             properties.insert(key.name.to_owned(), self.property(key, inherits));
         }
-        let mut schema = Map::new();
-        schema.insert("description".to_owned(), json!(table.doc));
-        schema.insert("type".to_owned(), json!("object"));
-        schema.insert("properties".to_owned(), Value::Object(properties));
+        let mut schema = json!({
+            "description": table.doc,
+            "type": "object",
+            "properties": properties,
+        });
         let required: Vec<&str> = table.required().collect();
         if !required.is_empty() {
-            schema.insert("required".to_owned(), json!(required));
+            schema["required"] = json!(required);
         }
-        schema.insert("additionalProperties".to_owned(), json!(false));
+        schema["additionalProperties"] = json!(false);
         schema
     }
 
     fn property(&mut self, key: &Key, inherits: Option<&str>) -> Value {
-        let mut schema = self.kind(&key.kind);
+        let mut schema = self.kind(key);
         if let Some(Value::Array(words)) = schema.get_mut("enum") {
             words.extend(self.added.words(key.name).map(|(word, _)| json!(word)));
         }
         let mut description = key.doc.to_owned();
-        if let Some(range) = range(&key.kind) {
+        if let Some(range) = range(key) {
             description += &format!(" Allowed {range}.");
         }
         let mut default = None;
@@ -74,19 +75,18 @@ impl Writer<'_> {
             (Default::Told(values), _) => description += &format!(" Default: {}.", values()),
             (Default::Text(text), _) => default = Some(json!(text)),
             (Default::Count(count), _) => default = Some(json!(count)),
-            (Default::Probability(p), _) => default = Some(json!(p)),
             (Default::Number(number), _) => default = Some(json!(number)),
             (Default::Flag(flag), _) => default = Some(json!(flag)),
         }
-        schema.insert("description".to_owned(), json!(description));
+        schema["description"] = json!(description);
         if let Some(default) = default {
-            schema.insert("default".to_owned(), default);
+            schema["default"] = default;
         }
-        Value::Object(schema)
+        schema
     }
 
-    fn kind(&mut self, kind: &Kind) -> Map<String, Value> {
-        let schema = match kind {
+    fn kind(&mut self, key: &Key) -> Value {
+        match &key.kind {
             Kind::Title => json!({
                 "type": "string",
                 "maxLength": 200,
@@ -95,13 +95,14 @@ impl Writer<'_> {
             Kind::Name => json!({"type": "string", "pattern": NAME}),
             Kind::Formed(form) => json!({"type": "string", "pattern": form.pattern}),
             Kind::Flag => json!({"type": "boolean"}),
-            Kind::Count { least, most, .. } => {
-                json!({"type": "integer", "minimum": least, "maximum": most})
+            Kind::Count(range) => {
+                json!({"type": "integer", "minimum": range.start(), "maximum": range.end()})
             }
             Kind::Probability => json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
-            Kind::Number { least, most, word } => {
-                let number = json!({"type": "number", "minimum": least, "maximum": most});
-                match word {
+            Kind::Number(range) => {
+                let number =
+                    json!({"type": "number", "minimum": range.start(), "maximum": range.end()});
+                match key.word {
                     Some(word) => json!({"oneOf": [number, {"enum": [word]}]}),
                     None => number,
                 }
@@ -110,11 +111,10 @@ impl Writer<'_> {
                 "type": "string",
                 "pattern": r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*dB\s*$",
             }),
-            Kind::Duration { word, .. } => quantity(units::TIME, *word),
-            Kind::Rate { word } => quantity(units::RATE, *word),
-            Kind::Listed(_) => quantity(units::RATE, None),
-            Kind::Size { word, .. } => quantity(units::SIZE, *word),
-            Kind::Length { .. } => quantity(units::LENGTH, None),
+            Kind::Duration(_) => quantity(units::TIME, key.word),
+            Kind::Rate | Kind::Listed(_) => quantity(units::RATE, key.word),
+            Kind::Size(_) => quantity(units::SIZE, key.word),
+            Kind::Length(_) => quantity(units::LENGTH, key.word),
             Kind::Names => json!({
                 "type": "array",
                 "minItems": 1,
@@ -134,8 +134,8 @@ impl Writer<'_> {
             }),
             Kind::Choice(words) => json!({"enum": words}),
             Kind::Table(inner) => self.reference(inner()),
-            Kind::Shorthand { table: inner, main } => {
-                let bare = inner().key(main).map(|key| self.kind(&key.kind));
+            Kind::Shorthand(inner, main) => {
+                let bare = inner().key(main).map(|key| self.kind(key));
                 json!({"oneOf": [bare, self.reference(inner())]})
             }
             Kind::Named(inner) => json!({
@@ -147,10 +147,6 @@ impl Writer<'_> {
                 },
                 "additionalProperties": self.reference(inner()),
             }),
-        };
-        match schema {
-            Value::Object(schema) => schema,
-            other => Map::from_iter([("const".to_owned(), other)]),
         }
     }
 
@@ -158,8 +154,7 @@ impl Writer<'_> {
         if !self.definitions.contains_key(inner.name) {
             self.definitions.insert(inner.name.to_owned(), Value::Null);
             let schema = self.table(inner);
-            self.definitions
-                .insert(inner.name.to_owned(), Value::Object(schema));
+            self.definitions.insert(inner.name.to_owned(), schema);
         }
         json!({"$ref": format!("#/$defs/{}", inner.name)})
     }
@@ -178,20 +173,20 @@ fn quantity(units: &[Unit], word: Option<&str>) -> Value {
 }
 
 /// What the type and pattern of a quantity cannot say: its range.
-fn range(kind: &Kind) -> Option<String> {
+fn range(key: &Key) -> Option<String> {
     let of = |(preset, rates): (&str, &[u64])| format!("{preset} {}", units::show_rates(rates));
-    match kind {
+    match &key.kind {
         Kind::Formed(form) => Some(form.allowed.to_owned()),
         Kind::Listed(listed) => {
             let lists: Vec<String> = (listed.rates)().into_iter().map(of).collect();
             Some(format!("are {}", lists.join("; ")))
         }
-        Kind::Duration { .. }
-        | Kind::Length { .. }
-        | Kind::Level { .. }
+        Kind::Duration(_)
+        | Kind::Length(_)
+        | Kind::Level(_)
         | Kind::Points(_)
-        | Kind::Rate { .. }
-        | Kind::Size { .. } => Some(allowed(kind, None)),
+        | Kind::Rate
+        | Kind::Size(_) => Some(allowed(key, None)),
         _ => None,
     }
 }

@@ -11,6 +11,8 @@ use super::table::{Curve, Default, Key, Kind, Listed, Part, Table};
 /// What a key is, all but its name and documentation.
 pub struct Spec<T> {
     kind: Kind,
+    word: Option<&'static str>,
+    told: Option<&'static str>,
     default: Default,
     fallback: Option<T>,
 }
@@ -19,6 +21,8 @@ impl<T> Spec<T> {
     fn new(kind: Kind) -> Spec<T> {
         Spec {
             kind,
+            word: None,
+            told: None,
             default: Default::Absent("none"),
             fallback: None,
         }
@@ -31,14 +35,8 @@ impl<T> Spec<T> {
     }
 
     /// What holds if the key is absent.
-    pub fn default(self, value: impl Into<Plain>) -> Spec<T> {
-        let default = match (value.into(), &self.kind) {
-            (Plain::Text(text), _) => Default::Text(text),
-            (Plain::Count(count), _) => Default::Count(count),
-            (Plain::Number(number), kind) if kind.is_probability() => Default::Probability(number),
-            (Plain::Number(number), _) => Default::Number(number),
-            (Plain::Flag(flag), _) => Default::Flag(flag),
-        };
+    pub fn default(self, value: impl Into<Default>) -> Spec<T> {
+        let default = value.into();
         Spec { default, ..self }
     }
 
@@ -76,37 +74,15 @@ impl<T> Spec<T> {
     }
 
     /// This word may stand in the place of a value.
-    pub fn or(mut self, it: &'static str) -> Spec<T> {
-        match &mut self.kind {
-            Kind::Number { word, .. }
-            | Kind::Duration { word, .. }
-            | Kind::Rate { word }
-            | Kind::Size { word, .. } => *word = Some(it),
-            Kind::Title
-            | Kind::Name
-            | Kind::Formed(_)
-            | Kind::Flag
-            | Kind::Count { .. }
-            | Kind::Probability
-            | Kind::Level { .. }
-            | Kind::Listed(_)
-            | Kind::Length { .. }
-            | Kind::Names
-            | Kind::Points(_)
-            | Kind::Choice(_)
-            | Kind::Table(_)
-            | Kind::Shorthand { .. }
-            | Kind::Named(_) => unreachable!("no word stands in the place of this kind: {it}"),
-        }
-        self
+    pub fn or(self, it: &'static str) -> Spec<T> {
+        let word = Some(it);
+        Spec { word, ..self }
     }
 
-    /// What is allowed in the place of the range of a count, to follow that word.
-    pub fn but(mut self, it: &'static str) -> Spec<T> {
-        if let Kind::Count { told, .. } = &mut self.kind {
-            *told = Some(it);
-        }
-        self
+    /// What is allowed in the place of the range, to follow that word.
+    pub fn but(self, it: &'static str) -> Spec<T> {
+        let told = Some(it);
+        Spec { told, ..self }
     }
 
     /// As a key of a table.
@@ -114,6 +90,8 @@ impl<T> Spec<T> {
         Key {
             name: key.name(),
             kind: self.kind,
+            word: self.word,
+            told: self.told,
             default: self.default,
             doc: doc.trim_ascii_start(),
         }
@@ -133,42 +111,6 @@ impl<T> Spec<T> {
     /// The type of the key, without effect: a specification follows it.
     pub fn name(self, _: KeyOf<T>) -> Spec<T> {
         self
-    }
-}
-
-/// A default as a table's author writes it.
-pub enum Plain {
-    /// Text: a word, or a value with its unit.
-    Text(&'static str),
-    /// A whole number.
-    Count(u64),
-    /// A number.
-    Number(f64),
-    /// A truth value.
-    Flag(bool),
-}
-
-impl From<&'static str> for Plain {
-    fn from(text: &'static str) -> Plain {
-        Plain::Text(text)
-    }
-}
-
-impl From<i32> for Plain {
-    fn from(count: i32) -> Plain {
-        Plain::Count(count.unsigned_abs().into())
-    }
-}
-
-impl From<f64> for Plain {
-    fn from(number: f64) -> Plain {
-        Plain::Number(number)
-    }
-}
-
-impl From<bool> for Plain {
-    fn from(flag: bool) -> Plain {
-        Plain::Flag(flag)
     }
 }
 
@@ -199,9 +141,7 @@ pub fn flag<T>() -> Spec<T> {
 
 /// A whole number.
 pub fn count<T>(range: RangeInclusive<u64>) -> Spec<T> {
-    let (least, most) = range.into_inner();
-    let told = None;
-    Spec::new(Kind::Count { least, most, told })
+    Spec::new(Kind::Count(range))
 }
 
 /// A number from 0 to below 1.
@@ -211,27 +151,22 @@ pub fn probability<T>() -> Spec<T> {
 
 /// A number.
 pub fn number<T>(range: RangeInclusive<f64>) -> Spec<T> {
-    let (least, most) = range.into_inner();
-    let word = None;
-    Spec::new(Kind::Number { least, most, word })
+    Spec::new(Kind::Number(range))
 }
 
 /// A level. [dB]
 pub fn level<T>(range: RangeInclusive<f64>) -> Spec<T> {
-    let (least, most) = range.into_inner();
-    Spec::new(Kind::Level { least, most })
+    Spec::new(Kind::Level(range))
 }
 
 /// A duration, its range in nanoseconds.
 pub fn duration<T>(range: RangeInclusive<u64>) -> Spec<T> {
-    let (least, most) = range.into_inner();
-    let word = None;
-    Spec::new(Kind::Duration { least, most, word })
+    Spec::new(Kind::Duration(range))
 }
 
 /// A positive rate.
 pub fn rate<T>() -> Spec<T> {
-    Spec::new(Kind::Rate { word: None })
+    Spec::new(Kind::Rate)
 }
 
 /// A rate that the file's preset lists.
@@ -241,15 +176,12 @@ pub fn listed<T>(listed: &'static Listed) -> Spec<T> {
 
 /// A number of bytes.
 pub fn size<T>(range: RangeInclusive<u64>) -> Spec<T> {
-    let (least, most) = range.into_inner();
-    let word = None;
-    Spec::new(Kind::Size { least, most, word })
+    Spec::new(Kind::Size(range))
 }
 
 /// A length, its range in millimetres.
 pub fn length<T>(range: RangeInclusive<u64>) -> Spec<T> {
-    let (least, most) = range.into_inner();
-    Spec::new(Kind::Length { least, most })
+    Spec::new(Kind::Length(range))
 }
 
 /// Points of a curve.
@@ -274,8 +206,7 @@ pub fn inner<T: FileTable>() -> Spec<T> {
 
 /// A table, or a bare value that stands for its key `main`.
 pub fn shorthand<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
-    let (table, main) = (T::table as fn() -> &'static Table, main.name());
-    Spec::new(Kind::Shorthand { table, main })
+    Spec::new(Kind::Shorthand(T::table, main.name()))
 }
 
 /// Tables with free names.

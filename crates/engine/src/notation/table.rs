@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use super::forms::Form;
 
@@ -37,6 +38,10 @@ pub struct Key {
     pub name: &'static str,
     /// What its value must be.
     pub kind: Kind,
+    /// A word that may stand in the place of a value.
+    pub word: Option<&'static str>,
+    /// What is allowed, to follow that word, where not everybody may use all of its range.
+    pub told: Option<&'static str>,
     /// What holds if it is absent.
     pub default: Default,
     /// What it is for.
@@ -48,15 +53,13 @@ pub struct Key {
 pub enum Default {
     /// The key must be given.
     Required,
-    /// This value.
+    /// This text: a word, or a value with its unit.
     Text(&'static str),
-    /// This value.
+    /// This whole number.
     Count(u64),
-    /// This value.
-    Probability(f64),
-    /// This value.
+    /// This number.
     Number(f64),
-    /// This value.
+    /// This truth value.
     Flag(bool),
     /// A value for each preset, told by this function.
     Told(fn() -> String),
@@ -64,6 +67,30 @@ pub enum Default {
     Depends(&'static str),
     /// Nothing, not even a table of defaults.
     Absent(&'static str),
+}
+
+impl From<&'static str> for Default {
+    fn from(text: &'static str) -> Default {
+        Default::Text(text)
+    }
+}
+
+impl From<i32> for Default {
+    fn from(count: i32) -> Default {
+        Default::Count(count.unsigned_abs().into())
+    }
+}
+
+impl From<f64> for Default {
+    fn from(number: f64) -> Default {
+        Default::Number(number)
+    }
+}
+
+impl From<bool> for Default {
+    fn from(flag: bool) -> Default {
+        Default::Flag(flag)
+    }
 }
 
 /// What a value must be.
@@ -77,65 +104,24 @@ pub enum Kind {
     Formed(&'static Form),
     /// true or false.
     Flag,
-    /// A whole number; `told` in the place of its range where not everybody may use all of it.
-    Count {
-        /// Smallest.
-        least: u64,
-        /// Largest.
-        most: u64,
-        /// What is allowed, to follow that word.
-        told: Option<&'static str>,
-    },
+    /// A whole number.
+    Count(RangeInclusive<u64>),
     /// A number from 0 to below 1.
     Probability,
-    /// A number, or a word.
-    Number {
-        /// Smallest.
-        least: f64,
-        /// Largest.
-        most: f64,
-        /// A word in its place.
-        word: Option<&'static str>,
-    },
-    /// A level in decibels.
-    Level {
-        /// Smallest. [dB]
-        least: f64,
-        /// Largest. [dB]
-        most: f64,
-    },
-    /// A duration, or a word.
-    Duration {
-        /// Shortest. [ns]
-        least: u64,
-        /// Longest. [ns]
-        most: u64,
-        /// A word in its place.
-        word: Option<&'static str>,
-    },
-    /// A positive rate, or a word.
-    Rate {
-        /// A word in its place.
-        word: Option<&'static str>,
-    },
+    /// A number.
+    Number(RangeInclusive<f64>),
+    /// A level. [dB]
+    Level(RangeInclusive<f64>),
+    /// A duration. [ns]
+    Duration(RangeInclusive<u64>),
+    /// A positive rate.
+    Rate,
     /// One of the rates that the file's preset lists.
     Listed(&'static Listed),
-    /// A number of bytes, or a word.
-    Size {
-        /// Smallest. [bytes]
-        least: u64,
-        /// Largest. [bytes]
-        most: u64,
-        /// A word in its place.
-        word: Option<&'static str>,
-    },
-    /// A length.
-    Length {
-        /// Shortest. [mm]
-        least: u64,
-        /// Longest. [mm]
-        most: u64,
-    },
+    /// A size. [bytes]
+    Size(RangeInclusive<u64>),
+    /// A length. [mm]
+    Length(RangeInclusive<u64>),
     /// A list of names.
     Names,
     /// A list of points of a curve.
@@ -144,13 +130,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// A table.
     Table(fn() -> &'static Table),
-    /// A table, or a bare value that stands for its key `main`.
-    Shorthand {
-        /// The table.
-        table: fn() -> &'static Table,
-        /// The key.
-        main: &'static str,
-    },
+    /// A table, or a bare value that stands for the key of this name.
+    Shorthand(fn() -> &'static Table, &'static str),
     /// A table of tables with free names.
     Named(fn() -> &'static Table),
 }
@@ -302,35 +283,6 @@ impl Table {
     /// Names of all keys.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.keys().map(|(key, _)| key.name)
-    }
-}
-
-impl Kind {
-    /// A bare number is a probability.
-    pub(super) fn is_probability(&self) -> bool {
-        match self {
-            Kind::Probability => true,
-            Kind::Shorthand { table, main } => table()
-                .key(main)
-                .is_some_and(|main| main.kind.is_probability()),
-            Kind::Title
-            | Kind::Name
-            | Kind::Formed(_)
-            | Kind::Flag
-            | Kind::Count { .. }
-            | Kind::Number { .. }
-            | Kind::Level { .. }
-            | Kind::Duration { .. }
-            | Kind::Rate { .. }
-            | Kind::Listed(_)
-            | Kind::Size { .. }
-            | Kind::Length { .. }
-            | Kind::Names
-            | Kind::Points(_)
-            | Kind::Choice(_)
-            | Kind::Table(_)
-            | Kind::Named(_) => false,
-        }
     }
 }
 

@@ -58,6 +58,12 @@ impl Number {
 }
 
 impl Item {
+    /// A table with nothing in it.
+    pub(crate) fn empty(origin: Origin) -> Item {
+        let data = Data::Table(Vec::new());
+        Item { origin, data }
+    }
+
     /// The value as an error message shows it.
     pub(crate) fn show(&self) -> String {
         match &self.data {

@@ -1,8 +1,9 @@
 //! One value against one [`Kind`]: what it means, or why it is refused.
 
-use super::forms::Form;
+use std::ops::RangeInclusive;
+
 use super::problem::{nearest, one_line};
-use super::table::{Brought, Curve, Kind, LARGEST_RATE, Listed};
+use super::table::{Brought, Curve, Key, Kind, LARGEST_RATE, Listed};
 use super::tree::{Data, Item, Number};
 use super::units::{self, NotAQuantity, Unit};
 use crate::kernel::time::Span;
@@ -18,9 +19,7 @@ pub enum Value {
     Flag(bool),
     /// A whole number.
     Count(u64),
-    /// A number from 0 to below 1.
-    Probability(f64),
-    /// A number, or a level in decibels.
+    /// A number, a probability, or a level in decibels.
     Number(f64),
     /// A duration.
     Duration(Span),
@@ -79,86 +78,110 @@ fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
 }
 
 /// The meaning of a value that is not a table; `preset`, if known, bounds what hangs on it.
-pub(crate) fn check(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refusal> {
+pub(crate) fn check(node: &Item, key: &Key, preset: Option<&str>) -> Result<Value, Refusal> {
+    let (Some(word), Data::Text(text)) = (key.word, &node.data) else {
+        return of_kind(node, &key.kind, preset);
+    };
+    if text.trim() == word {
+        return Ok(Value::Word(word));
+    }
+    of_kind(node, &key.kind, preset).map_err(|refusal| Refusal {
+        hint: refusal.hint.or_else(|| meant(text, [word])),
+        ..refusal
+    })
+}
+
+fn of_kind(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refusal> {
     match kind {
-        Kind::Title => title(node),
-        Kind::Name => name(node),
-        Kind::Formed(form) => formed(node, form),
+        Kind::Title => text(node, "text", fault_of_title).map(Value::Text),
+        Kind::Name => text(node, "a name", fault_of_name).map(Value::Text),
+        Kind::Formed(form) => {
+            let formed = text(node, "text", |text| (form.fault)(text.trim()))?;
+            Ok(Value::Text(formed.trim().to_owned()))
+        }
         Kind::Flag => match node.data {
             Data::Flag(flag) => Ok(Value::Flag(flag)),
             _ => refuse("is not a truth value"),
         },
-        Kind::Count { least, most, .. } => whole(node, *least, *most).map(Value::Count),
-        Kind::Probability => probability(node),
-        Kind::Number { least, most, word } => word_or(node, *word, || number(node, *least, *most)),
-        Kind::Level { least, most } => level(node, *least, *most),
-        Kind::Duration { least, most, word } => word_or(node, *word, || {
+        Kind::Count(range) => whole(node, range).map(Value::Count),
+        Kind::Probability => match finite(node)?.value {
+            negative if negative < 0.0 => refuse("is negative"),
+            value if value >= 1.0 => refuse("is not below 1"),
+            value => Ok(number(value)),
+        },
+        Kind::Number(range) => in_range(finite(node)?.value, range).map(number),
+        Kind::Level(range) => in_range(level(node)?, range).map(number),
+        Kind::Duration(range) => {
             let ns = quantity(node, units::TIME, "duration")?;
-            in_range(ns, *least, *most)?;
-            Ok(Value::Duration(Span(ns)))
-        }),
-        Kind::Size { least, most, word } => word_or(node, *word, || {
-            let bytes = quantity(node, units::SIZE, "size")?;
-            in_range(bytes, *least, *most)?;
-            Ok(Value::Size(bytes))
-        }),
-        Kind::Rate { word } => word_or(node, *word, || rate(node).map(Value::Rate)),
-        Kind::Listed(listed) => listed_rate(node, listed, preset),
-        Kind::Length { least, most } => {
-            let mm = quantity(node, units::LENGTH, "length")?;
-            in_range(mm, *least, *most)?;
-            Ok(Value::Length(mm))
+            in_range(ns, range).map(|ns| Value::Duration(Span(ns)))
         }
+        Kind::Size(range) => {
+            let bytes = quantity(node, units::SIZE, "size")?;
+            in_range(bytes, range).map(Value::Size)
+        }
+        Kind::Length(range) => {
+            let mm = quantity(node, units::LENGTH, "length")?;
+            in_range(mm, range).map(Value::Length)
+        }
+        Kind::Rate => rate(node).map(Value::Rate),
+        Kind::Listed(listed) => listed_rate(node, listed, preset),
         Kind::Names => names(node),
         Kind::Points(curve) => points(node, curve).map(Value::Points),
         Kind::Choice(words) => choice(node, words),
-        Kind::Table(_) | Kind::Shorthand { .. } | Kind::Named(_) => refuse("is not a table"),
+        Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_) => refuse("is not a table"),
     }
 }
 
-/// What a kind allows, to follow the words `; allowed`.
-pub(crate) fn allowed(kind: &Kind, preset: Option<&str>) -> String {
-    let or_word = |word: &Option<&str>| match word {
-        Some(word) => format!("\"{word}\" or "),
-        None => String::new(),
+/// What a key allows, to follow the words `; allowed`.
+pub(crate) fn allowed(key: &Key, preset: Option<&str>) -> String {
+    if let Some(told) = key.told {
+        return told.to_owned();
+    }
+    let word = key.word.map(|word| format!("\"{word}\" or "));
+    let word = word.unwrap_or_default();
+    let between = |what: &str, range: &RangeInclusive<u64>, units| {
+        let (least, most) = (
+            units::show(*range.start(), units),
+            units::show(*range.end(), units),
+        );
+        format!("is {word}a {what} from {least} to {most}")
     };
-    match kind {
+    match &key.kind {
         Kind::Name => NAMES.to_owned(),
         Kind::Formed(form) => form.allowed.to_owned(),
         Kind::Title => "is one line of 1 to 200 characters".to_owned(),
         Kind::Flag => "are true, false".to_owned(),
-        Kind::Count {
-            told: Some(told), ..
-        } => (*told).to_owned(),
-        Kind::Count { least, most, .. } => format!("is a whole number from {least} to {most}"),
+        Kind::Count(range) => {
+            format!(
+                "is a whole number from {} to {}",
+                range.start(),
+                range.end()
+            )
+        }
         Kind::Probability => "is a number from 0 to below 1".to_owned(),
-        Kind::Number { least, most, word } => {
-            format!("is {}a number from {least} to {most}", or_word(word))
+        Kind::Number(range) => {
+            format!(
+                "is {word}a number from {} to {}",
+                range.start(),
+                range.end()
+            )
         }
-        Kind::Level { least, most } => format!("is a level from {least} to {most} dB"),
-        Kind::Duration { least, most, word } => format!(
-            "is {}a duration from {} to {}",
-            or_word(word),
-            units::show(*least, units::TIME),
-            units::show(*most, units::TIME)
+        Kind::Level(range) => format!("is a level from {} to {} dB", range.start(), range.end()),
+        Kind::Duration(range) => between("duration", range, units::TIME),
+        Kind::Size(range) => format!(
+            "is {word}a size from {} to {} B",
+            range.start(),
+            range.end()
         ),
-        Kind::Size { least, most, word } => {
-            format!("is {}a size from {least} to {most} B", or_word(word))
+        Kind::Rate => {
+            let most = units::show(LARGEST_RATE, units::RATE);
+            format!("is {word}a rate above 0 and up to {most}")
         }
-        Kind::Rate { word } => format!(
-            "is {}a rate above 0 and up to {}",
-            or_word(word),
-            units::show(LARGEST_RATE, units::RATE)
-        ),
         Kind::Listed(listed) => match preset.and_then(|preset| listed.of(preset)) {
             Some(rates) => format!("are {}", units::show_rates(rates)),
             None => "is a rate of the PHY".to_owned(),
         },
-        Kind::Length { least, most } => format!(
-            "is a length from {} to {}",
-            units::show(*least, units::LENGTH),
-            units::show(*most, units::LENGTH)
-        ),
+        Kind::Length(range) => between("length", range, units::LENGTH),
         Kind::Names => "is a list of names in quotes, such as [\"a\", \"b\"]".to_owned(),
         Kind::Points(curve) => curve.allowed.to_owned(),
         Kind::Choice(words) => {
@@ -166,30 +189,44 @@ pub(crate) fn allowed(kind: &Kind, preset: Option<&str>) -> String {
             format!("are {}", quoted.join(", "))
         }
         Kind::Table(table) => {
-            let table = table();
-            let required: Vec<&str> = table.required().collect();
+            let required: Vec<&str> = table().required().collect();
             if required.is_empty() {
-                let names: Vec<&str> = table.names().collect();
+                let names: Vec<&str> = table().names().collect();
                 format!("is a table with some of the keys {}", names.join(", "))
             } else {
                 format!("is a table with at least the key {}", required.join(", "))
             }
         }
         Kind::Named(table) => format!("are tables [{}.NAME]", table().name),
-        Kind::Shorthand { table, main } => match table().key(main) {
-            Some(key) => format!("{}, or a table", allowed(&key.kind, preset)),
+        Kind::Shorthand(table, main) => match table().key(main) {
+            Some(main) => format!("{}, or a table", allowed(main, preset)),
             None => "is a table".to_owned(),
         },
     }
 }
 
-fn title(node: &Item) -> Result<Value, Refusal> {
-    match &node.data {
-        Data::Text(text) if text.trim().is_empty() => refuse("is empty"),
-        Data::Text(text) if text.chars().any(char::is_control) => refuse("has control characters"),
-        Data::Text(text) if text.chars().count() > 200 => refuse("is too long"),
-        Data::Text(text) => Ok(Value::Text(text.clone())),
-        _ => refuse("is not text in quotes"),
+/// Text without a fault.
+fn text<F: Into<String>>(
+    node: &Item,
+    what: &str,
+    fault: impl Fn(&str) -> Option<F>,
+) -> Result<String, Refusal> {
+    let Data::Text(text) = &node.data else {
+        return refuse(format!("is not {what} in quotes"));
+    };
+    match fault(text) {
+        Some(fault) => refuse(fault),
+        None => Ok(text.clone()),
+    }
+}
+
+fn fault_of_title(title: &str) -> Option<&'static str> {
+    if title.trim().is_empty() {
+        Some("is empty")
+    } else if title.chars().any(char::is_control) {
+        Some("has control characters")
+    } else {
+        (title.chars().count() > 200).then_some("is too long")
     }
 }
 
@@ -211,26 +248,6 @@ pub(crate) fn fault_of_name(name: &str) -> Option<&'static str> {
     }
 }
 
-fn name(node: &Item) -> Result<Value, Refusal> {
-    match &node.data {
-        Data::Text(text) => match fault_of_name(text) {
-            Some(fault) => refuse(fault),
-            None => Ok(Value::Text(text.clone())),
-        },
-        _ => refuse("is not a name in quotes"),
-    }
-}
-
-fn formed(node: &Item, form: &Form) -> Result<Value, Refusal> {
-    match &node.data {
-        Data::Text(text) => match (form.fault)(text.trim()) {
-            Some(fault) => refuse(fault),
-            None => Ok(Value::Text(text.trim().to_owned())),
-        },
-        _ => refuse("is not text in quotes"),
-    }
-}
-
 /// A list of plain names, none of them twice.
 fn names(node: &Item) -> Result<Value, Refusal> {
     let Data::List(items) = &node.data else {
@@ -238,13 +255,7 @@ fn names(node: &Item) -> Result<Value, Refusal> {
     };
     let mut names = Vec::with_capacity(items.len());
     for item in items {
-        let Value::Text(name) = name(item).map_err(|refusal| Refusal {
-            fault: format!("has {}, which {}", item.show(), refusal.fault),
-            ..refusal
-        })?
-        else {
-            return refuse("is not a list of names");
-        };
+        let name = text(item, "a name", fault_of_name).map_err(|refusal| within(item, refusal))?;
         if names.contains(&name) {
             return refuse(format!("has \"{name}\" twice"));
         }
@@ -254,6 +265,12 @@ fn names(node: &Item) -> Result<Value, Refusal> {
         return refuse("is empty");
     }
     Ok(Value::Names(names))
+}
+
+/// Why a list is refused, one of whose items is.
+fn within(item: &Item, refusal: Refusal) -> Refusal {
+    let fault = format!("has {}, which {}", item.show(), refusal.fault);
+    Refusal { fault, ..refusal }
 }
 
 /// A list of pairs of numbers.
@@ -271,7 +288,7 @@ fn points(node: &Item, curve: &Curve) -> Result<Vec<(f64, f64)>, Refusal> {
         };
         let number = |node: &Item| match finite(node) {
             Ok(number) => Ok(number.value),
-            Err(refusal) => refuse(format!("has {}, which {}", node.show(), refusal.fault)),
+            Err(refusal) => Err(within(node, refusal)),
         };
         points.push((number(rate)?, number(marginal)?));
     }
@@ -290,93 +307,56 @@ fn finite(node: &Item) -> Result<&Number, Refusal> {
     }
 }
 
-fn whole(node: &Item, least: u64, most: u64) -> Result<u64, Refusal> {
+fn whole(node: &Item, range: &RangeInclusive<u64>) -> Result<u64, Refusal> {
     let number = finite(node)?;
     if number.value < 0.0 {
         return refuse("is negative");
     }
     match number.whole.map(u64::try_from) {
-        Some(Ok(count)) => in_range(count, least, most).map(|()| count),
+        Some(Ok(count)) => in_range(count, range),
         Some(Err(_)) => refuse("is too large"),
-        None if number.value > most as f64 => refuse("is too large"),
+        None if number.value > *range.end() as f64 => refuse("is too large"),
         None => refuse("is not a whole number"),
     }
 }
 
-fn probability(node: &Item) -> Result<Value, Refusal> {
-    let number = finite(node)?;
-    if number.value < 0.0 {
-        refuse("is negative")
-    } else if number.value >= 1.0 {
-        refuse("is not below 1")
-    } else {
-        // Adding 0 turns -0 into 0.
-        Ok(Value::Probability(number.value + 0.0))
-    }
-}
-
-fn number(node: &Item, least: f64, most: f64) -> Result<Value, Refusal> {
-    let number = finite(node)?.value;
-    if number < least {
-        refuse("is too small")
-    } else if number > most {
-        refuse("is too large")
-    } else {
-        // Adding 0 turns -0 into 0.
-        Ok(Value::Number(number + 0.0))
-    }
+/// Adding 0 turns -0 into 0.
+fn number(value: f64) -> Value {
+    Value::Number(value + 0.0)
 }
 
 /// A number with the unit dB.
-fn level(node: &Item, least: f64, most: f64) -> Result<Value, Refusal> {
-    let Data::Text(text) = &node.data else {
-        let text = match &node.data {
-            Data::Number(number) => one_line(&number.text, 40),
-            _ => return refuse("is not a level"),
-        };
-        return refuse(format!("has no unit, write \"{text} dB\""));
+fn level(node: &Item) -> Result<f64, Refusal> {
+    let no_unit = |number: &str| refuse(format!("has no unit, write \"{number} dB\""));
+    let text = match &node.data {
+        Data::Text(text) => text.trim(),
+        Data::Number(number) => return no_unit(&one_line(&number.text, 40)),
+        _ => return refuse("is not a level"),
     };
-    let Some(digits) = text.trim().strip_suffix("dB").map(str::trim) else {
-        return match text.trim().parse::<f64>() {
-            Ok(_) => refuse(format!("has no unit, write \"{} dB\"", text.trim())),
+    match (text.strip_suffix("dB"), text.parse::<f64>()) {
+        (None, Ok(_)) => no_unit(text),
+        (None, Err(_)) => refuse("is not a level"),
+        (Some(digits), _) => match digits.trim().parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            Ok(_) => refuse("is not finite"),
             Err(_) => refuse("is not a level"),
-        };
-    };
-    match digits.parse::<f64>() {
-        Ok(value) if !value.is_finite() => refuse("is not finite"),
-        Ok(value) if value < least => refuse("is too small"),
-        Ok(value) if value > most => refuse("is too large"),
-        // Adding 0 turns -0 into 0.
-        Ok(value) => Ok(Value::Number(value + 0.0)),
-        Err(_) => refuse("is not a level"),
+        },
     }
 }
 
-fn in_range(value: u64, least: u64, most: u64) -> Result<(), Refusal> {
-    if value < least {
+fn in_range<N: PartialOrd>(value: N, range: &RangeInclusive<N>) -> Result<N, Refusal> {
+    if value < *range.start() {
         refuse("is too small")
-    } else if value > most {
+    } else if value > *range.end() {
         refuse("is too large")
     } else {
-        Ok(())
+        Ok(value)
     }
 }
 
-fn word_or(
-    node: &Item,
-    word: Option<&'static str>,
-    otherwise: impl FnOnce() -> Result<Value, Refusal>,
-) -> Result<Value, Refusal> {
-    match (&node.data, word) {
-        (Data::Text(text), Some(word)) if text.trim() == word => Ok(Value::Word(word)),
-        (Data::Text(text), Some(word)) => otherwise().map_err(|refusal| Refusal {
-            hint: refusal
-                .hint
-                .or_else(|| nearest(text, [word]).map(|word| format!("did you mean \"{word}\"?"))),
-            ..refusal
-        }),
-        _ => otherwise(),
-    }
+/// The hint that one of the words was meant.
+fn meant<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<String> {
+    nearest(text, words).map(|word| format!("did you mean \"{word}\"?"))
 }
 
 /// A number with a unit, in base units.
@@ -417,11 +397,10 @@ fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
 
 fn rate(node: &Item) -> Result<u64, Refusal> {
     let bps = quantity(node, units::RATE, "rate")?;
-    if bps == 0 {
-        return refuse("is not a positive rate");
+    match bps {
+        0 => refuse("is not a positive rate"),
+        _ => in_range(bps, &(1..=LARGEST_RATE)),
     }
-    in_range(bps, 1, LARGEST_RATE)?;
-    Ok(bps)
 }
 
 fn listed_rate(node: &Item, listed: &Listed, preset: Option<&str>) -> Result<Value, Refusal> {
@@ -442,8 +421,7 @@ fn choice(node: &Item, words: &[&'static str]) -> Result<Value, Refusal> {
         Some(word) => Ok(Value::Word(word)),
         None => Err(Refusal {
             fault: "is unknown".to_owned(),
-            hint: nearest(text, words.iter().copied())
-                .map(|word| format!("did you mean \"{word}\"?")),
+            hint: meant(text, words.iter().copied()),
         }),
     }
 }

@@ -6,48 +6,36 @@ use super::setting::{Json, Setting};
 use super::value::Value;
 use crate::kernel::time::Span;
 
-impl Setting for bool {
-    fn of(value: &Value) -> Option<bool> {
-        match value {
-            Value::Flag(flag) => Some(*flag),
-            _ => None,
-        }
-    }
+/// Types that are as JSON what they are here.
+macro_rules! as_they_are {
+    ($( $type:ty: $( $variant:ident )|+; )+) => { $(
+        impl Setting for $type {
+            fn of(value: &Value) -> Option<$type> {
+                match value {
+                    $( Value::$variant(value) )|+ => Some(value.clone()),
+                    _ => None,
+                }
+            }
 
-    fn json(&self) -> Json {
-        json!(self)
-    }
+            fn json(&self) -> Json {
+                json!(self)
+            }
+        }
+    )+ };
 }
 
-impl Setting for u64 {
-    fn of(value: &Value) -> Option<u64> {
-        match value {
-            Value::Count(number) | Value::Rate(number) | Value::Size(number) => Some(*number),
-            _ => None,
-        }
-    }
-
-    fn json(&self) -> Json {
-        json!(self)
-    }
+as_they_are! {
+    bool: Flag;
+    u64: Count | Rate | Size;
+    f64: Number;
+    String: Text;
+    Vec<String>: Names;
+    Vec<(f64, f64)>: Points;
 }
 
 impl Setting for u32 {
     fn of(value: &Value) -> Option<u32> {
         u64::of(value)?.try_into().ok()
-    }
-
-    fn json(&self) -> Json {
-        json!(self)
-    }
-}
-
-impl Setting for f64 {
-    fn of(value: &Value) -> Option<f64> {
-        match value {
-            Value::Probability(number) | Value::Number(number) => Some(*number),
-            _ => None,
-        }
     }
 
     fn json(&self) -> Json {
@@ -67,45 +55,6 @@ impl Setting for Span {
 
     fn json(&self) -> Json {
         json!(self.seconds())
-    }
-}
-
-impl Setting for String {
-    fn of(value: &Value) -> Option<String> {
-        match value {
-            Value::Text(text) => Some(text.clone()),
-            _ => None,
-        }
-    }
-
-    fn json(&self) -> Json {
-        json!(self)
-    }
-}
-
-impl Setting for Vec<String> {
-    fn of(value: &Value) -> Option<Vec<String>> {
-        match value {
-            Value::Names(names) => Some(names.clone()),
-            _ => None,
-        }
-    }
-
-    fn json(&self) -> Json {
-        json!(self)
-    }
-}
-
-impl Setting for Vec<(f64, f64)> {
-    fn of(value: &Value) -> Option<Vec<(f64, f64)>> {
-        match value {
-            Value::Points(points) => Some(points.clone()),
-            _ => None,
-        }
-    }
-
-    fn json(&self) -> Json {
-        json!(self)
     }
 }
 

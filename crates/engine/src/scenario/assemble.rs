@@ -169,7 +169,7 @@ fn stagger(
             Some(start) => (start.origin, start.path.clone()),
             None => (stagger.origin, stagger.path.clone()),
         };
-        return Err(problems.refuse(origin, &path, message));
+        return Err(problems.add(origin, &path, message));
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     let stations = root.tables(RootKeys::station);
     if !root.lacks(RootKeys::station) && stations.is_empty() {
         let message = "no station is in it; needed are tables [station.NAME]";
-        problems.add(cell.origin, &cell.path, message.to_owned());
+        cell.refuse(message, problems);
     }
     let duration = root.said(Root::duration).map(|said| said.value);
     for (_, station) in stations {
@@ -82,7 +82,7 @@ fn check_bottleneck(root: &Section, problems: &mut Problems) {
     match root.inside(RootKeys::cell) {
         None => {
             let message = "it stands in front of an access point; needed is a cell with stations";
-            problems.add(bottleneck.origin, &bottleneck.path, message.to_owned());
+            bottleneck.refuse(message, problems);
         }
         Some(cell) => {
             if let Some(phy) = cell.said(Phy::kind) {
@@ -140,8 +140,7 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
         let tcp = TcpSettings::table().names();
         for key in tcp.chain([FlowTable::segments.name()]) {
             if let Some(entry) = flow.entry(key) {
-                let message = format!("{} is of TCP; allowed is a flow without udp", entry.shown);
-                problems.add(entry.origin, &entry.path, message);
+                entry.refuse_value("is of TCP; allowed is a flow without udp", problems);
             }
         }
     }
@@ -163,8 +162,7 @@ fn check_web(flow: &Section, problems: &mut Problems) {
     let needed = "a number of connections a second";
     missing(web, WebSettings::connections_per_s, needed, problems);
     if let Some(source) = flow.inside(FlowTable::udp) {
-        let message = "beside `web`; allowed is one of the two".to_owned();
-        problems.add(source.origin, &source.path, message);
+        source.refuse("beside `web`; allowed is one of the two", problems);
     }
     let of_bulk = [
         FlowTable::count.name(),
@@ -173,11 +171,7 @@ fn check_web(flow: &Section, problems: &mut Problems) {
         Hosts::rtt_spread.name(),
     ];
     for entry in of_bulk.iter().filter_map(|key| flow.entry(key)) {
-        let message = format!(
-            "{} is of bulk TCP; allowed is a flow without web",
-            entry.shown
-        );
-        problems.add(entry.origin, &entry.path, message);
+        entry.refuse_value("is of bulk TCP; allowed is a flow without web", problems);
     }
 }
 
@@ -190,11 +184,9 @@ fn check_times(root: &Section, problems: &mut Problems) {
     if let Some(warmup) = root.said(RootKeys::warmup)
         && warmup.value.is_some_and(|span| span >= duration)
     {
-        let message = format!(
-            "{} leaves nothing to measure; allowed is less than the duration of {shown}",
-            warmup.shown
-        );
-        problems.add(warmup.origin, &warmup.path, message);
+        let fault =
+            format!("leaves nothing to measure; allowed is less than the duration of {shown}");
+        warmup.refuse_value(fault, problems);
     }
     let record = root.inside(RootKeys::record);
     let Some(interval) = record.and_then(|record| record.said(Record::series_interval)) else {
@@ -234,12 +226,11 @@ fn check_lifetime_of(
     if let (Some(start), Some(stop)) = (flow.said(start), flow.said(stop))
         && stop.value.is_some_and(|stop| stop <= start.value)
     {
-        let message = format!(
-            "{} is not after the start; allowed is more than {}",
-            stop.shown,
+        let fault = format!(
+            "is not after the start; allowed is more than {}",
             units::show(start.value.0, TIME)
         );
-        problems.add(stop.origin, &stop.path, message);
+        stop.refuse_value(fault, problems);
     }
 }
 
@@ -282,12 +273,12 @@ fn check_msdu(
     if payload.value <= room {
         return;
     }
-    let message = format!(
-        "{} with headers of {header_bytes} B and {llc_bytes} B is more than an 802.11 frame \
-         carries ({LARGEST_MSDU} B) in `{}`; allowed are at most {room} B",
-        payload.shown, flow.path
+    let fault = format!(
+        "with headers of {header_bytes} B and {llc_bytes} B is more than an 802.11 frame carries \
+         ({LARGEST_MSDU} B) in `{}`; allowed are at most {room} B",
+        flow.path
     );
-    problems.add(payload.origin, &payload.path, message);
+    payload.refuse_value(fault, problems);
 }
 
 fn check_source(root: &Section, cell: &Section, source: &Section, problems: &mut Problems) {
@@ -309,12 +300,12 @@ fn check_source(root: &Section, cell: &Section, source: &Section, problems: &mut
         (Some(rate), Some(arrivals))
             if (rate.value == Some(SourceRate::Greedy)) != is_greedy(arrivals.value) =>
         {
-            let message = format!(
-                "{} contradicts the rate of {}; allowed is \"greedy\" for a greedy source, \
+            let fault = format!(
+                "contradicts the rate of {}; allowed is \"greedy\" for a greedy source, \
                  \"constant\" or \"poisson\" for one with a rate",
-                arrivals.shown, rate.shown
+                rate.shown
             );
-            problems.add(arrivals.origin, &arrivals.path, message);
+            arrivals.refuse_value(fault, problems);
         }
         _ => check_datagram_rate(rate, layers, problems),
     }
@@ -349,12 +340,11 @@ fn check_report(
         && let Some(deadline) = reports.said(SensorSettings::deadline)
         && deadline.value.is_some_and(|span| span >= duration.value)
     {
-        let message = format!(
-            "{} leaves no report to measure; allowed is less than the duration of {}",
-            deadline.shown,
+        let fault = format!(
+            "leaves no report to measure; allowed is less than the duration of {}",
             units::show(duration.value.0, TIME)
         );
-        problems.add(deadline.origin, &deadline.path, message);
+        deadline.refuse_value(fault, problems);
     }
 }
 
@@ -369,12 +359,11 @@ fn check_datagram_rate(
         && let bits = 8 * u64::from(payload.value)
         && bps > MOST_DATAGRAMS * bits
     {
-        let message = format!(
-            "{} in datagrams of {} B is {} a second; allowed are at most {MOST_DATAGRAMS}",
-            rate.shown,
+        let fault = format!(
+            "in datagrams of {} B is {} a second; allowed are at most {MOST_DATAGRAMS}",
             payload.value,
             bps / bits
         );
-        problems.add(rate.origin, &rate.path, message);
+        rate.refuse_value(fault, problems);
     }
 }

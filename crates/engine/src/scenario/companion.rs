@@ -131,7 +131,7 @@ impl<T> Companion<T> {
         let table = match root.table(self.name()) {
             Some(table) => table,
             None if problems.concern(self.name()) => return Err(Refused::already()),
-            None => return Err(problems.refuse(Origin::File, self.name(), missing())),
+            None => return Err(problems.add(Origin::File, self.name(), missing())),
         };
         problems.so_far()?;
         let stations = match simulated {

@@ -232,12 +232,9 @@ pub(super) fn check_sources(root: &Section, scenario: &Scenario, problems: &mut 
         && let Some(table) = table.and_then(|cell| cell.inside(Cell::ap))
         && let Some(order) = table.said(ApTable::queue_order)
     {
-        let message = format!(
-            "{} contradicts the queue's discipline, which chooses the next packet; allowed is \
-             \"fifo\"",
-            order.shown
-        );
-        problems.add(order.origin, &order.path, message);
+        let fault = "contradicts the queue's discipline, which chooses the next packet; allowed is \
+                     \"fifo\"";
+        order.refuse_value(fault, problems);
     }
     for flow in &scenario.flows {
         let (Transport::Udp(udp), Ends::Station { station, direction }) =
@@ -260,9 +257,9 @@ pub(super) fn check_sources(root: &Section, scenario: &Scenario, problems: &mut 
         };
         if !problems.concern(&source.path) {
             let message = "greedy, so that it fills its queue to the limit, which the queue's \
-                           discipline would not let it; allowed is a source with a rate, or a \
-                           queue with a limit or a threshold alone";
-            problems.add(source.origin, &source.path, message.to_owned());
+                           discipline would not let it; allowed is a source with a rate, or a queue \
+                           with a limit or a threshold alone";
+            source.refuse(message, problems);
         }
     }
 }

@@ -36,15 +36,14 @@ fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     if from.div_ceil(width) < to / width {
         return;
     }
-    let message = format!(
-        "{} leaves no whole bin between the warm-up of {} and the end at {}; allowed is less, such \
-         as {}",
-        entry.shown,
+    let fault = format!(
+        "leaves no whole bin between the warm-up of {} and the end at {}; allowed is less, such as \
+         {}",
         units::show(from, TIME),
         units::show(to, TIME),
         units::show((to - from) / 2, TIME)
     );
-    problems.add(entry.origin, &entry.path, message);
+    entry.refuse_value(fault, problems);
 }
 
 /// A queue stands in front of a link that has a rate.
@@ -80,7 +79,7 @@ fn check_queues(root: &Section, problems: &mut Problems) {
 fn refuse_queue(queue: Option<&Section>, problems: &mut Problems) {
     if let Some(queue) = queue {
         let message = "a link without a rate never lets a packet wait; allowed with a rate";
-        problems.add(queue.origin, &queue.path, message.to_owned());
+        queue.refuse(message, problems);
     }
 }
 
@@ -96,12 +95,11 @@ fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
         let spread = Some(entry.value).filter(|&span| span != START_SPREAD);
         let room = Span(scenario.duration.0.saturating_sub(start.0));
         if spread.is_some_and(|spread| spread > room) {
-            let message = format!(
-                "{} lets flows start after the end; allowed is at most {}",
-                entry.shown,
+            let fault = format!(
+                "lets flows start after the end; allowed is at most {}",
                 units::show(room.0, TIME)
             );
-            problems.add(entry.origin, &entry.path, message);
+            entry.refuse_value(fault, problems);
         }
     }
 }
@@ -128,10 +126,8 @@ fn check_access_spread(root: &Section, problems: &mut Problems) {
         .chain(own)
         .filter_map(|table| table.said(Hosts::access_spread))
     {
-        let message = format!(
-            "{} spreads no rate, since hosts have no `access`; needed is that, or allowed is 0",
-            entry.shown
-        );
-        problems.add(entry.origin, &entry.path, message);
+        let fault =
+            "spreads no rate, since hosts have no `access`; needed is that, or allowed is 0";
+        entry.refuse_value(fault, problems);
     }
 }

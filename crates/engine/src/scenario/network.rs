@@ -79,7 +79,7 @@ pub(super) fn assemble(
                     one_line(&member, 80)
                 );
                 let table = class.table();
-                return Err(problems.refuse(table.origin, &table.path, message));
+                return Err(problems.add(table.origin, &table.path, message));
             }
         }
     }
@@ -113,7 +113,7 @@ fn shape<'a>(root: &'a Section, problems: &mut Problems) -> Result<Option<Shape<
         }
         (Some(_), Some(second)) => {
             let message = "a second shape beside `dumbbell`; allowed is one of the two";
-            Err(problems.refuse(second.origin, &second.path, message.to_owned()))
+            Err(second.refuse(message, problems))
         }
     }
 }
@@ -150,7 +150,7 @@ fn unique_links(
         let same = scenario.links.iter().filter(|link| link.name == *name);
         if same.count() > 1 {
             let message = "is the name of a bottleneck too; allowed are unique names";
-            fine = Err(problems.refuse(section.origin, &section.path, message.to_owned()));
+            fine = Err(section.refuse(message, problems));
         }
         let (from, to) = (
             section.said(LinkSettings::from),
@@ -160,15 +160,14 @@ fn unique_links(
             continue; // there has been a complaint
         };
         if from.value == to.value {
-            let message = format!("{} is its other end too; allowed is another node", to.shown);
-            fine = Err(problems.refuse(to.origin, &to.path, message));
+            fine = Err(to.refuse_value("is its other end too; allowed is another node", problems));
         }
         for end in [from, to] {
             if end.value == "ap" {
                 let message = "\"ap\" is no wired node; allowed is the node of the cell's wire";
                 let hint = "`cell.node` says on which node a cell hangs".to_owned();
                 let message = message.to_owned();
-                fine = Err(problems.refuse_with_hint(end.origin, &end.path, message, Some(hint)));
+                fine = Err(problems.add_with_hint(end.origin, &end.path, message, Some(hint)));
             }
         }
     }
@@ -201,7 +200,7 @@ fn classes<'a>(
         let (from, to) = (flow.from.as_ref().or(first), flow.to.as_ref().or(last));
         let (Some(from), Some(to)) = (from, to) else {
             let message = "`from` and `to` are needed without a dumbbell or parking_lot";
-            return Err(problems.refuse(section.origin, &section.path, message.to_owned()));
+            return Err(section.refuse(message, problems));
         };
         classes.push(Class {
             name: name.clone(),
@@ -303,11 +302,8 @@ fn flows(
     if let Some(spread) = class.own().and_then(|own| own.said(Hosts::rtt_spread))
         && class.count.unwrap_or(1) < 2
     {
-        let message = format!(
-            "{} is of several flows; needed is a count of at least 2",
-            spread.shown
-        );
-        return Err(problems.refuse(spread.origin, &spread.path, message));
+        let fault = "is of several flows; needed is a count of at least 2";
+        return Err(spread.refuse_value(fault, problems));
     }
     let timeless =
         quarter == Span::ZERO && access.is_none() && forward.is_instant && back.is_instant;
@@ -317,7 +313,7 @@ fn flows(
             "packets from {from} to {to} and back take no time; needed is a rate or a delay on the \
              way, or an rtt"
         );
-        return Err(problems.refuse(origin, &path, message));
+        return Err(problems.add(origin, &path, message));
     }
     let jitter = jitter(root, class, &forward, &transport, scenario, problems)?;
     let (start, stop) = match class.own() {
@@ -395,7 +391,7 @@ pub(super) fn beyond_the_wire(
         };
         return Err(match problems.concern(&entry.path) {
             true => Refused::already(),
-            false => problems.refuse_with_hint(entry.origin, &entry.path, message, hint),
+            false => problems.add_with_hint(entry.origin, &entry.path, message, hint),
         });
     }
     let Some(server) = server else {
@@ -422,7 +418,7 @@ pub(super) fn beyond_the_wire(
                 None => Some("`cell.node` says on which node the cell hangs".to_owned()),
                 Some(_) => None,
             };
-            Err(problems.refuse_with_hint(server.origin, &server.path, message, hint))
+            Err(problems.add_with_hint(server.origin, &server.path, message, hint))
         }
     }
 }
@@ -454,7 +450,7 @@ fn way(
                     known.join(", ")
                 ),
             };
-            return Err(problems.refuse_with_hint(origin, &path, message, hint));
+            return Err(problems.add_with_hint(origin, &path, message, hint));
         }
     }
     let (origin, path) = class.place(end);
@@ -465,7 +461,7 @@ fn way(
             "no links lead from {from} to {to}, at least none over {LONGEST_ROUTE} links or fewer"
         )
     };
-    Err(problems.refuse(origin, &path, message))
+    Err(problems.add(origin, &path, message))
 }
 
 /// A quarter of what the route lacks to the round-trip time asked for.
@@ -478,14 +474,13 @@ fn quarter(class: &Class, route: Span, problems: &mut Problems) -> Result<Span, 
         return Ok(Span::ZERO);
     };
     if rtt.value < route {
-        let message = format!(
-            "{} is less than the links from {} to {} and back take; allowed is at least {}",
-            rtt.shown,
+        let fault = format!(
+            "is less than the links from {} to {} and back take; allowed is at least {}",
             class.from,
             class.to,
             units::show(route.0, TIME)
         );
-        return Err(problems.refuse(rtt.origin, &rtt.path, message));
+        return Err(rtt.refuse_value(fault, problems));
     }
     Ok(Span((rtt.value.0 - route.0) / 4))
 }
@@ -519,7 +514,7 @@ fn jitter(
             "no link from {} to {} has a rate; needed is one, or a duration",
             class.from, class.to
         );
-        return Err(problems.refuse(jitter.origin, &jitter.path, message));
+        return Err(jitter.refuse(message, problems));
     };
     let tcp = match transport {
         Transport::Tcp(tcp) => *tcp,

@@ -47,13 +47,12 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
         flow,
     } in found.into_values()
     {
-        let message = format!(
-            "{} is shorter than the exchange of one frame of flow `{flow}`; allowed is \"none\" \
-             or at least {}",
-            entry.shown,
+        let fault = format!(
+            "is shorter than the exchange of one frame of flow `{flow}`; allowed is \"none\" or at \
+             least {}",
             units::show(needed.0, TIME)
         );
-        problems.add(entry.origin, &entry.path, message);
+        entry.refuse_value(fault, problems);
     }
 }
 

@@ -30,21 +30,17 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     if let Some(occupancy) = sharing.said(SharingTable::occupancy)
         && (occupancy.value <= 0.0 || occupancy.value >= 1.0)
     {
-        let message = format!(
-            "{} is no part of the queue's limit; allowed is a number above 0 and below 1",
-            occupancy.shown
-        );
-        problems.add(occupancy.origin, &occupancy.path, message);
+        let fault = "is no part of the queue's limit; allowed is a number above 0 and below 1";
+        occupancy.refuse_value(fault, problems);
     }
     let classes = sharing.tables(SharingTable::class);
     match sharing.said(SharingTable::by) {
         None if classes.is_empty() && !lacks_classes(sharing) => {
             let message = "no classes; needed is `by`, or tables [class.NAME] each with a share";
-            problems.add(sharing.origin, &sharing.path, message.to_owned());
+            sharing.refuse(message, problems);
         }
         Some(by) if !classes.is_empty() => {
-            let message = format!("{} beside `class`; allowed is one of the two", by.shown);
-            problems.add(by.origin, &by.path, message);
+            by.refuse_value("beside `class`; allowed is one of the two", problems);
         }
         _ => {}
     }
@@ -53,11 +49,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         if let Some(share) = class.said(SharingClassTable::share)
             && share.value == 0.0
         {
-            let message = format!(
-                "{} is no share; allowed is a number above 0 and at most 1",
-                share.shown
-            );
-            problems.add(share.origin, &share.path, message);
+            let fault = "is no share; allowed is a number above 0 and at most 1";
+            share.refuse_value(fault, problems);
         }
     }
     check_sum(classes, problems);
@@ -76,14 +69,13 @@ fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
         && let Some(last) = shares.next_back()
     {
         let rest = sum - last.value;
-        let message = format!(
-            "{} makes the shares of all classes sum to {}; allowed is a sum of at most 1, here at \
+        let fault = format!(
+            "makes the shares of all classes sum to {}; allowed is a sum of at most 1, here at \
              most {}",
-            last.shown,
             rounded(sum),
             rounded((1.0 - rest).max(0.0))
         );
-        problems.add(last.origin, &last.path, message);
+        last.refuse_value(fault, problems);
     }
 }
 
@@ -133,7 +125,7 @@ fn check_categories(sharing: &Section, scenario: &Scenario, problems: &mut Probl
          the access point; allowed are classes of one category",
         names.join(", ")
     );
-    problems.add(sharing.origin, &sharing.path, message);
+    sharing.refuse(message, problems);
 }
 
 /// Classes with equal shares.
@@ -185,7 +177,7 @@ fn named(sharing: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec
         if flows.is_empty() {
             let message = "no station with a flow is in it; allowed is a class of at least one \
                            flow that no class before it takes";
-            problems.add(class.origin, &class.path, message.to_owned());
+            class.refuse(message, problems);
         }
         classes.push(SharingClass {
             name: name.clone(),

@@ -177,7 +177,7 @@ fn check_name(name: &str, station: &Section, problems: &mut Problems) {
         return;
     };
     let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
-    problems.add(station.origin, &station.path, message);
+    station.refuse(message, problems);
 }
 
 fn check_unique(root: &Section, problems: &mut Problems) {
@@ -192,7 +192,7 @@ fn check_unique(root: &Section, problems: &mut Problems) {
                 one_line(&name, 80),
                 one_line(other, 80)
             );
-            problems.add(station.origin, &station.path, message);
+            station.refuse(message, problems);
             break;
         }
     }

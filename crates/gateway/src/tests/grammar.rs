@@ -121,7 +121,7 @@ fn every_default_is_a_value_of_its_kind() {
         let default = match key.default {
             Default::Text(text) => text.to_owned(),
             Default::Count(count) => count.to_string(),
-            Default::Number(number) | Default::Probability(number) => number.to_string(),
+            Default::Number(number) => number.to_string(),
             Default::Flag(flag) => flag.to_string(),
             Default::Required | Default::Told(_) | Default::Depends(_) | Default::Absent(_) => {
                 continue;

@@ -34,7 +34,7 @@ pub(in super::super) fn assemble(
     for (name, section) in csma.tables(CsmaTable::link) {
         if scenario.links.iter().any(|wired| wired.name == *name) {
             let message = "is the name of a wired link too; allowed are unique names";
-            return Err(problems.refuse(section.origin, &section.path, message.to_owned()));
+            return Err(section.refuse(message, problems));
         }
     }
     if network.connected {
@@ -117,12 +117,11 @@ fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Re
     let Some(overhead) = overhead.filter(|overhead| overhead.value >= whole) else {
         return Ok(());
     };
-    let message = format!(
-        "{} is not less than a packet takes at this service_rate; allowed is less than {}",
-        overhead.shown,
+    let fault = format!(
+        "is not less than a packet takes at this service_rate; allowed is less than {}",
         units::show(whole.0, TIME)
     );
-    Err(problems.refuse(overhead.origin, &overhead.path, message))
+    Err(overhead.refuse_value(fault, problems))
 }
 
 fn nodes(csma: &Section) -> Result<Vec<CsmaNode>, Refused> {
@@ -246,11 +245,11 @@ fn connected(csma: &Section, links: &[CsmaLink], problems: &mut Problems) -> Res
         return Ok(());
     };
     let message = format!(
-        "the conflict graph is not connected: no conflicts lead from link {} to link {}; \
-         allowed is false",
+        "the conflict graph is not connected: no conflicts lead from link {} to link {}; allowed \
+         is false",
         links[0].name, links[apart].name
     );
-    Err(problems.refuse(connected.origin, &connected.path, message))
+    Err(connected.refuse(message, problems))
 }
 
 fn flows(
@@ -298,7 +297,7 @@ fn flows(
                     "flow name `{}` is made twice; allowed are unique names",
                     one_line(&name, 80)
                 );
-                return Err(problems.refuse(section.origin, &section.path, message));
+                return Err(section.refuse(message, problems));
             }
             let step = stagger.as_ref().map_or(Span::ZERO, |stagger| stagger.value);
             let delay = step.0.saturating_mul(flows.len() as u64);
@@ -351,5 +350,5 @@ fn check_start(
         (None, Some(stagger)) => (stagger.origin, &stagger.path),
         (None, None) => (section.origin, &section.path),
     };
-    Err(problems.refuse(origin, path, message))
+    Err(problems.add(origin, path, message))
 }

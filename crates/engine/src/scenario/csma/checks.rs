@@ -66,11 +66,10 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
             ];
             for entry in keys.iter().filter_map(|key| flow.entry(key)) {
                 let message = "without `csma`; needed are wireless links [csma.link.NAME]";
-                problems.add(entry.origin, &entry.path, message.to_owned());
+                entry.refuse(message, problems);
             }
             if let Some(rate) = greedy(flow) {
-                let message = format!("{} beside no route; allowed is a rate", rate.shown);
-                problems.add(rate.origin, &rate.path, message);
+                rate.refuse_value("beside no route; allowed is a rate", problems);
             }
         }
         return;
@@ -93,8 +92,8 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
         && let Some(frames) = record.said(Record::frames)
         && frames.value != 0
     {
-        let message = "beside `csma`; a capture is of the frames of a cell".to_owned();
-        problems.add(frames.origin, &frames.path, message);
+        let message = "beside `csma`; a capture is of the frames of a cell";
+        frames.refuse(message, problems);
     }
 }
 
@@ -111,8 +110,8 @@ fn check_links(csma: &Section, problems: &mut Problems) {
         let ends = [link.said(CsmaLinkTable::from), link.said(CsmaLinkTable::to)];
         let given = ends.iter().flatten().count();
         if given == 1 && !lacks_end(link) {
-            let message = "has one end; needed are `from` and `to`, or neither".to_owned();
-            problems.add(link.origin, &link.path, message);
+            let message = "has one end; needed are `from` and `to`, or neither";
+            link.refuse(message, problems);
         }
         check_others(name, link, links, given > 0, problems);
         for end in ends.iter().flatten() {
@@ -145,12 +144,12 @@ fn check_others(
         };
         if placed {
             let message = format!("beside nodes; allowed are {key}, or the nodes at the ends");
-            problems.add(entry.origin, &entry.path, message);
+            entry.refuse(message, problems);
         }
         for other in &names(link, listing) {
             if other == name {
                 let message = format!("\"{name}\" is the link itself; allowed are other links");
-                problems.add(entry.origin, &entry.path, message);
+                entry.refuse(message, problems);
             } else {
                 known(&entry, other, links, "wireless link", problems);
             }
@@ -168,7 +167,7 @@ fn check_others(
     ) {
         let message =
             format!("\"{heard}\" is in conflict with it, so that it waits; allowed are others");
-        problems.add(entry.origin, &entry.path, message);
+        entry.refuse(message, problems);
     }
 }
 
@@ -183,13 +182,13 @@ fn check_mixture(csma: &Section, problems: &mut Problems) {
         links.iter().find(|(_, link)| !placed(link)),
     ) {
         let message = "has no nodes, but another link has; needed are nodes for all or for none";
-        problems.add(link.origin, &link.path, message.to_owned());
+        link.refuse(message, problems);
     }
     if !links.iter().any(|(_, link)| placed(link))
         && let Some((_, node)) = csma.tables(CsmaTable::node).first()
     {
         let message = "no link begins or ends at a node; needed are `from` and `to` of links";
-        problems.add(node.origin, &node.path, message.to_owned());
+        node.refuse(message, problems);
     }
 }
 
@@ -224,8 +223,7 @@ fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
     if let (Some(from), Some(to)) = (from, to)
         && from.value == to.value
     {
-        let message = format!("{} is its other end too; allowed is another node", to.shown);
-        problems.add(to.origin, &to.path, message);
+        to.refuse_value("is its other end too; allowed is another node", problems);
         return;
     }
     let range = csma
@@ -242,7 +240,7 @@ fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
             distance(from, to) / 1000.0,
             units::show(range, LENGTH)
         );
-        problems.add(link.origin, &link.path, message);
+        link.refuse(message, problems);
     }
 }
 
@@ -250,7 +248,7 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
     if flow.said(FlowTable::route).is_none() {
         if !flow.lacks(FlowTable::route) {
             let message = "without a route; needed beside `csma` is a list of its links";
-            problems.add(flow.origin, &flow.path, message.to_owned());
+            flow.refuse(message, problems);
         }
         return;
     }
@@ -265,23 +263,15 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
     ];
     for key in of_wires {
         if let Some(entry) = flow.entry(key) {
-            let message = format!(
-                "{} is of flows between wired nodes, not on a route",
-                entry.shown
-            );
-            problems.add(entry.origin, &entry.path, message);
+            entry.refuse_value("is of flows between wired nodes, not on a route", problems);
         }
     }
     if let Some(table) = flow.inside(FlowTable::web) {
-        let message = "beside `route`; allowed is bulk TCP, or udp".to_owned();
-        problems.add(table.origin, &table.path, message);
+        table.refuse("beside `route`; allowed is bulk TCP, or udp", problems);
     }
     if let Some(entry) = flow.said(FlowTable::segments) {
-        let message = format!(
-            "{} is of flows that end; a flow on a route has no end, but `stop`",
-            entry.shown
-        );
-        problems.add(entry.origin, &entry.path, message);
+        let fault = "is of flows that end; a flow on a route has no end, but `stop`";
+        entry.refuse_value(fault, problems);
     }
     check_greedy(csma, flow, problems);
 }
@@ -328,35 +318,29 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
             "{} is less than cwmin; allowed is at least {}",
             most.value, least.value
         );
-        problems.add(most.origin, &most.path, message);
+        most.refuse(message, problems);
     }
     if let (Some(difs), Some(eifs)) = (csma.said(CsmaTable::difs), csma.said(CsmaTable::eifs))
         && eifs.value < difs.value
     {
-        let message = format!(
-            "{} is less than difs; allowed is at least {}",
-            eifs.shown,
+        let fault = format!(
+            "is less than difs; allowed is at least {}",
             units::show(difs.value.0, TIME)
         );
-        problems.add(eifs.origin, &eifs.path, message);
+        eifs.refuse_value(fault, problems);
     }
     if let Some(fairness) = csma.said(CsmaTable::fairness)
         && fairness.value <= 0.0
     {
-        let message = format!(
-            "{} makes a utility that is not strictly concave; allowed is a number above 0",
-            fairness.shown
-        );
-        problems.add(fairness.origin, &fairness.path, message);
+        let fault = "makes a utility that is not strictly concave; allowed is a number above 0";
+        fairness.refuse_value(fault, problems);
     }
     if let Some(fairness) = csma.said(CsmaTable::fairness)
         && csma.said(CsmaTable::marginal_utility).is_some()
     {
-        let message = format!(
-            "{} beside marginal_utility, which says what rates are worth; allowed is one of the two",
-            fairness.shown
-        );
-        problems.add(fairness.origin, &fairness.path, message);
+        let fault =
+            "beside marginal_utility, which says what rates are worth; allowed is one of the two";
+        fairness.refuse_value(fault, problems);
     }
     check_ranges(csma, problems);
     let access = csma.said(CsmaTable::access).map(|access| access.value);
@@ -399,10 +383,9 @@ fn check_ranges(csma: &Section, problems: &mut Problems) {
             format!("at most {}", units::show(sensed, LENGTH)),
         ),
     };
-    let message = format!(
-        "{} makes sensing_range less than transmission_range, but a frame that can be received is \
-         sensed; allowed is {bound}",
-        entry.shown
+    let fault = format!(
+        "makes sensing_range less than transmission_range, but a frame that can be received is \
+         sensed; allowed is {bound}"
     );
-    problems.add(entry.origin, &entry.path, message);
+    entry.refuse_value(fault, problems);
 }

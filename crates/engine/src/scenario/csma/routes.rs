@@ -23,9 +23,8 @@ pub(super) fn check_time(
     if route.iter().any(takes_time) {
         return Ok(());
     }
-    let message =
-        "packets take no time on it; needed is a wireless link, or a rate or a delay".to_owned();
-    Err(problems.refuse(names.origin, &names.path, message))
+    let message = "packets take no time on it; needed is a wireless link, or a rate or a delay";
+    Err(names.refuse(message, problems))
 }
 
 /// The links of a route: each is there, and begins where the one before ends.
@@ -51,7 +50,7 @@ pub(super) fn route(
                     one_line(&known.join(", "), 200)
                 );
                 let hint = did_you_mean(name, known);
-                return Err(problems.refuse_with_hint(names.origin, &names.path, message, hint));
+                return Err(problems.add_with_hint(names.origin, &names.path, message, hint));
             }
         }
     }
@@ -112,7 +111,7 @@ fn touching(
         let hint = (end == to).then(|| {
             format!("a route passes links from `from` to `to`, and \"{next}\" leads to {to}")
         });
-        return Err(problems.refuse_with_hint(names.origin, &names.path, message, hint));
+        return Err(problems.add_with_hint(names.origin, &names.path, message, hint));
     }
     Ok(())
 }
