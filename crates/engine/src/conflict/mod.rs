@@ -15,12 +15,11 @@ mod settings;
 mod vertices;
 
 pub(crate) use self::settings::{
-    AccessWord, ConnectionsWord, CsmaLinkTable, CsmaNodeTable, CsmaTable, MARGINAL_UTILITY,
-    QueueUnit, Rounding,
+    AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable, MARGINAL_UTILITY,
 };
 pub use self::settings::{
     Connections, Csma, CsmaAccess, CsmaAcks, CsmaAir, CsmaFlow, CsmaLink, CsmaNode, CsmaPrice,
-    CsmaUsers, DcfSettings, Hop,
+    CsmaUsers, DcfSettings, Hop, QueueUnit, Rounding,
 };
 
 use self::vertices::{dummies_of, longest_bytes, passing, patience, rules_of, vertices_of};
@@ -197,9 +196,9 @@ impl Conflict {
         }
         for (link, (drive, queue)) in self.drives.iter_mut().zip(&mut self.queues).enumerate() {
             if !drive.fixed {
-                let length = match self.price.in_bytes {
-                    true => queue.bytes() as f64 / self.packet_bytes,
-                    false => queue.length(now) as f64,
+                let length = match self.price.queue_unit {
+                    QueueUnit::Bytes => queue.bytes() as f64 / self.packet_bytes,
+                    QueueUnit::Packets => queue.length(now) as f64,
                 };
                 let r = self.price.r_per_packet * length;
                 drive.set(now, r.min(self.price.r_max.unwrap_or(f64::INFINITY)));

@@ -84,7 +84,7 @@ table! {
         /// Wireless links by name; names as for stations.
         key link: CsmaLinkTable = tables().required();
         /// Nodes by name with their positions, from which the conflicts follow.
-        key node: CsmaNodeTable = tables().absent("no nodes; conflicts are listed");
+        key node: CsmaNode = tables().absent("no nodes; conflicts are listed");
         /// How far a frame can be received; links from node to node are not longer.
         transmission_range: Millimetres = length(1..=FARTHEST).default("250 m");
         /// Carrier-sensing range, no less than transmission_range: links from node to node conflict if their transmitters are no farther apart, or share a node.
@@ -95,16 +95,8 @@ table! {
         connected: bool = flag().default(false);
         /// Adaptive: a link's mean backoff is exp(-beta r) of a transmission, r following its queue. Legacy: all links count down alike, in continuous time. Dcf: they count slots, with windows that double after a collision (IEEE 802.11). With legacy and dcf there are no prices: one connection a flow, no aqm. Settings that an access or connections have no use for are refused, but those of the file where --set chose the access or connections.
         access: AccessWord = word().default(AccessWord::Adaptive);
-        /// Packets that a link sends in a second while it is active, the same for all links; shorter ones than the longest of any flow take less time.
-        service_rate: f64 = number(1e-3..=1e7).default(600.0);
-        /// Part of a transmission that does not depend on the packet's length: preambles, headers, MAC ACK.
-        overhead: Span = duration(0..=10 * S).default("0 s");
-        /// Distribution of the time a packet takes on the air, with the mean that its length gives; uniform: from 0 to twice the mean.
-        transmission: Spread = word().default(Spread::Constant);
-        /// Distribution of the backoff time with adaptive and legacy access.
-        backoff: Spread = word().default(Spread::Exponential);
-        /// Attempts for each packet, the first one included.
-        attempts: u32 = count(1..=255).default(7);
+        /// How long packets take on the air, and how often they are tried.
+        flat air: CsmaAir;
         /// Slot time of the dcf.
         slot: Span = duration(US..=S).default("20 us");
         /// Silence before a link of the dcf counts slots.
@@ -125,31 +117,63 @@ table! {
         access_intensity: f64 = number(1e-6..=1e6).default(2.24);
         /// Factor of the aggressiveness r in the exponent of the backoff, inverse weight of the entropy.
         beta: f64 = number(1e-6..=1e9).default(200.0);
-        /// Aggressiveness r of a link for each packet in its queue.
-        r_per_packet: f64 = number(1e-12..=1.0).default(3e-5);
-        /// What the queue is counted in for r; a packet of the longest of any flow counts as one.
-        queue_unit: QueueUnit = word().default(QueueUnit::Packets);
-        /// Time between two looks at the queue, at which r is set.
-        r_interval: Span = duration(US..=1_000 * S).default("1 s");
-        /// Largest aggressiveness r; needed without aqm, where r grows up to it.
-        r_max: Option<f64> = number(1e-12..=1e6).or("unlimited").default("unlimited");
-        /// Whether a link drops arriving packets with probability r; it marks them where they are ECN-capable.
-        aqm: bool = flag().default(true);
+        /// How r follows the queue.
+        flat price: CsmaPrice;
         /// TCP connections of each flow: k times the round-trip time, or as many as realise the utility, or one.
         connections: ConnectionsWord = word().default(ConnectionsWord::Rtt);
         /// Connections for each second of round-trip time.
         k: f64 = number(1e-6..=1e6).default(10.0);
-        /// Time between two changes of a flow's number of connections; the round-trip time is its mean since the last one.
-        connections_interval: Span = duration(US..=1_000 * S).default("5 s");
-        /// How the number of connections becomes whole; there is always one.
-        rounding: Rounding = word().default(Rounding::Down);
-        /// Weight of the number before in the next one, before rounding: 0.5 takes the mean of the two.
-        smoothing: f64 = probability().default(0.0);
+        /// How a flow follows the number of connections that is asked for.
+        flat users: CsmaUsers;
         /// Utility x^(1 - fairness) / (1 - fairness) of a rate x in packets/s, only with connections = "utility"; above 0, so that it is concave. 1: proportional fairness.
         fairness: f64 = number(-1000.0..=1000.0).fallback(2.0);
         /// Any concave utility, in the place of fairness and only with connections = "utility", by its derivative: points [rate in packets/s, marginal utility]. Between two points, and beyond the first and the last, it is a power of the rate.
         key marginal_utility: Vec<(f64, f64)> =
             points(&MARGINAL_UTILITY).absent("a power of the rate, by fairness");
+    }
+}
+
+table! {
+    /// How long packets take on the air, and how often they are tried.
+    pub struct CsmaAir: Copy in "csma" {
+        /// Packets that a link sends in a second while it is active, the same for all links; shorter ones than the longest of any flow take less time.
+        service_rate_pps as "service_rate": f64 = number(1e-3..=1e7).default(600.0);
+        /// Part of a transmission that does not depend on the packet's length: preambles, headers, MAC ACK.
+        overhead: Span = duration(0..=10 * S).default("0 s");
+        /// Distribution of the time a packet takes on the air, with the mean that its length gives; uniform: from 0 to twice the mean.
+        transmission: Spread = word().default(Spread::Constant);
+        /// Distribution of the backoff time with adaptive and legacy access.
+        backoff: Spread = word().default(Spread::Exponential);
+        /// Attempts for each packet, the first one included.
+        attempts: u32 = count(1..=255).default(7);
+    }
+}
+
+table! {
+    /// How the aggressiveness of a link follows its queue.
+    pub struct CsmaPrice: Copy in "csma" {
+        /// Aggressiveness r of a link for each packet in its queue.
+        r_per_packet: f64 = number(1e-12..=1.0).default(3e-5);
+        /// What the queue is counted in for r; a packet of the longest of any flow counts as one.
+        queue_unit: QueueUnit = word().default(QueueUnit::Packets);
+        /// Time between two looks at the queue, at which r is set.
+        interval as "r_interval": Span = duration(US..=1_000 * S).default("1 s");
+        /// Largest aggressiveness r; needed without aqm, where r grows up to it.
+        r_max: Option<f64> = number(1e-12..=1e6).or("unlimited").default("unlimited");
+        /// Whether a link drops arriving packets with probability r; it marks them where they are ECN-capable.
+        aqm: bool = flag().default(true);
+    }
+}
+
+table! {
+    /// How a flow follows the number of connections that is asked for.
+    pub struct CsmaUsers: Copy in "csma" {
+        /// Time between two changes of a flow's number of connections; the round-trip time is its mean since the last one.
+        interval as "connections_interval": Span = duration(US..=1_000 * S).default("5 s");
+        /// How the number of connections becomes whole; there is always one.
+        rounding: Rounding = word().default(Rounding::Down);
+        /// Weight of the number before in the next one, before rounding: 0.5 takes the mean of the two.
+        smoothing: f64 = probability().default(0.0);
     }
 }
 
@@ -174,7 +198,7 @@ table! {
 
 table! {
     /// Where a node stands.
-    pub struct CsmaNodeTable: Copy in "csma.node" {
+    pub struct CsmaNode: Copy in "csma.node" {
         /// Position to the east.
         x: Millimetres = length(0..=FARTHEST).default("0 mm");
         /// Position to the north.
@@ -187,8 +211,8 @@ table! {
 pub struct Csma {
     /// The links.
     pub links: Vec<CsmaLink>,
-    /// Where nodes stand, if the conflicts follow from that.
-    pub nodes: Vec<CsmaNode>,
+    /// Name and place of each node, if the conflicts follow from that.
+    pub nodes: Vec<(String, CsmaNode)>,
     /// How far a frame can be received. [m]
     pub transmission_range_m: f64,
     /// How far a frame can be sensed. [m]
@@ -236,17 +260,6 @@ pub struct CsmaLink {
     pub r: Option<f64>,
     /// Probability that a frame is lost to channel errors, per attempt.
     pub error: f64,
-}
-
-/// A node and where it stands.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CsmaNode {
-    /// Unique among nodes.
-    pub name: String,
-    /// To the east. [m]
-    pub x_m: f64,
-    /// To the north. [m]
-    pub y_m: f64,
 }
 
 /// A flow over wireless links, and wired ones.
@@ -345,36 +358,6 @@ pub struct DcfSettings {
     pub cwmax: u32,
 }
 
-/// How long packets take on the air, and how often they are tried.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CsmaAir {
-    /// Packets that an active link sends in a second, of the longest there are. [packets/s]
-    pub service_rate_pps: f64,
-    /// Part of a transmission that does not depend on the packet's length.
-    pub overhead: Span,
-    /// Distribution of backoff times, but with the DCF.
-    pub backoff: Spread,
-    /// Distribution of a packet's time on the air, around that of its length.
-    pub transmission: Spread,
-    /// Attempts, the first one included.
-    pub attempts: u32,
-}
-
-/// How the aggressiveness of a link follows its queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CsmaPrice {
-    /// Aggressiveness for each queued packet.
-    pub r_per_packet: f64,
-    /// Largest aggressiveness, if it has one.
-    pub r_max: Option<f64>,
-    /// The queue counts by its bytes, a packet being as long as the longest there are.
-    pub in_bytes: bool,
-    /// A link drops arriving packets with the probability of its aggressiveness.
-    pub aqm: bool,
-    /// Time between two looks at the queue.
-    pub interval: Span,
-}
-
 /// How many connections a flow has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Connections {
@@ -392,15 +375,4 @@ pub enum Connections {
     },
     /// One.
     One,
-}
-
-/// How a flow follows the number of connections that is asked for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CsmaUsers {
-    /// Time between two changes.
-    pub interval: Span,
-    /// Rounded to the nearest whole number; otherwise down.
-    pub nearest: bool,
-    /// Weight of the number before, from 0 to below 1.
-    pub smoothing: f64,
 }

@@ -12,7 +12,7 @@ use super::flow::{FlowCounters, FlowState};
 use crate::control::multi_connection::{Aim, MultiConnection, Seen};
 use crate::control::utility::Utility;
 use crate::kernel::time::Time;
-use crate::scenario::{Connections, Csma, CsmaFlow, TcpSettings, Transport};
+use crate::scenario::{Connections, Csma, CsmaFlow, Rounding, TcpSettings, Transport};
 
 /// One user: a flow of the scenario, with its connections.
 pub(crate) struct User {
@@ -55,7 +55,11 @@ impl User {
             Connections::One => Aim::One,
         };
         User {
-            rule: MultiConnection::new(aim, csma.users.smoothing, csma.users.nearest),
+            rule: MultiConnection::new(
+                aim,
+                csma.users.smoothing,
+                csma.users.rounding == Rounding::Nearest,
+            ),
             tcp: match &flow.transport {
                 Transport::Tcp(tcp) => Some(*tcp),
                 _ => None,

@@ -9,9 +9,7 @@ use super::super::wired::{FlowTable, Hosts};
 use super::routes::{check_time, route};
 use super::*;
 use crate::app::WiredDatagrams;
-use crate::conflict::{
-    AccessWord, ConnectionsWord, CsmaLinkTable, CsmaNodeTable, CsmaTable, QueueUnit, Rounding,
-};
+use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable};
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused, one_line};
@@ -73,20 +71,11 @@ fn settings(csma: &Section) -> Result<Csma, Refused> {
         connected: keys.connected,
         flows: Vec::new(),
         access,
-        air: CsmaAir {
-            service_rate_pps: keys.service_rate,
-            overhead: keys.overhead,
-            backoff: keys.backoff,
-            transmission: keys.transmission,
-            attempts: keys.attempts,
-        },
+        air: keys.air,
         beta: keys.beta,
         price: CsmaPrice {
-            r_per_packet: keys.r_per_packet,
-            r_max: keys.r_max,
-            in_bytes: keys.queue_unit == QueueUnit::Bytes,
-            aqm: keys.aqm && is_adaptive,
-            interval: keys.r_interval,
+            aqm: keys.price.aqm && is_adaptive,
+            ..keys.price
         },
         queue_packets: keys.queue,
         dummy: keys.dummy,
@@ -102,18 +91,14 @@ fn settings(csma: &Section) -> Result<Csma, Refused> {
                 Connections::One
             }
         },
-        users: CsmaUsers {
-            interval: keys.connections_interval,
-            nearest: keys.rounding == Rounding::Nearest,
-            smoothing: keys.smoothing,
-        },
+        users: keys.users,
     })
 }
 
 /// The fixed part of a transmission leaves something for the packet.
 fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Result<(), Refused> {
     let whole = Span::from_seconds(1.0 / network.air.service_rate_pps);
-    let overhead = csma.said(CsmaTable::overhead);
+    let overhead = csma.said(CsmaAir::overhead);
     let Some(overhead) = overhead.filter(|overhead| overhead.value >= whole) else {
         return Ok(());
     };
@@ -124,16 +109,11 @@ fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Re
     Err(overhead.refuse_value(fault, problems))
 }
 
-fn nodes(csma: &Section) -> Result<Vec<CsmaNode>, Refused> {
-    let node = |(name, node): &(String, Section)| {
-        let CsmaNodeTable { x, y } = CsmaNodeTable::read(&Layers(&[node]))?;
-        Ok(CsmaNode {
-            name: name.clone(),
-            x_m: x.metres(),
-            y_m: y.metres(),
-        })
-    };
-    csma.tables(CsmaTable::node).iter().map(node).collect()
+fn nodes(csma: &Section) -> Result<Vec<(String, CsmaNode)>, Refused> {
+    let nodes = csma.tables(CsmaTable::node).iter();
+    let node =
+        |(name, node): &(String, Section)| Ok((name.clone(), CsmaNode::read(&Layers(&[node]))?));
+    nodes.map(node).collect()
 }
 
 /// The links with their conflicts, listed or from positions.
@@ -216,13 +196,9 @@ pub(super) fn position(
     link: &Section,
     end: KeyOf<Option<String>>,
 ) -> Option<(f64, f64)> {
-    let name = link.said(end)?.value?;
-    let (_, node) = csma
-        .tables(CsmaTable::node)
-        .iter()
-        .find(|(node, _)| *node == name)?;
-    let along = |axis: KeyOf<Millimetres>| Some(node.said(axis)?.value.0 as f64);
-    Some((along(CsmaNodeTable::x)?, along(CsmaNodeTable::y)?))
+    let node = csma.one(CsmaTable::node, &link.value(end)??)?;
+    let along = |axis| Some(node.value::<Millimetres>(axis)?.0 as f64);
+    Some((along(CsmaNode::x)?, along(CsmaNode::y)?))
 }
 
 pub(super) fn distance(one: (f64, f64), other: (f64, f64)) -> f64 {

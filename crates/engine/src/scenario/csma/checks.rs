@@ -6,7 +6,7 @@ use super::super::wired::{FlowTable, Hosts};
 use super::assemble::{distance, names, position};
 use super::effect;
 use crate::app::{Gaps, SourceRate, WiredDatagrams};
-use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable};
+use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaPrice, CsmaTable};
 use crate::notation::decode::{Entry, Said, Section};
 use crate::notation::problem::{Problems, did_you_mean, one_line};
 use crate::notation::tree::{Data, Item};
@@ -296,7 +296,7 @@ fn check_greedy(csma: &Section, flow: &Section, problems: &mut Problems) {
         links.any(|(link, _)| link == name)
     };
     let access = csma.said(CsmaTable::access).map(|access| access.value);
-    let has_aqm = csma.said(CsmaTable::aqm).is_some_and(|aqm| aqm.value);
+    let has_aqm = csma.said(CsmaPrice::aqm).is_some_and(|aqm| aqm.value);
     let message = if arrivals.is_some_and(|gaps| gaps.value == Gaps::Poisson) {
         "\"greedy\" contradicts arrivals = \"poisson\"; allowed is one of the two"
     } else if !first.is_some_and(on_air) {
@@ -349,14 +349,14 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
         && access == Some(AccessWord::Adaptive)
         && connections == Some(ConnectionsWord::One)
         && csma
-            .said(CsmaTable::r_max)
+            .said(CsmaPrice::r_max)
             .is_some_and(|most| most.value.is_none())
-        && let Some(aqm) = csma.said(CsmaTable::aqm).filter(|aqm| !aqm.value)
+        && let Some(aqm) = csma.said(CsmaPrice::aqm).filter(|aqm| !aqm.value)
     {
         let message = "without it and with one connection r grows without bound; needed is r_max";
         problems.add(
             aqm.origin,
-            &csma.path(CsmaTable::aqm.name()),
+            &csma.path(CsmaPrice::aqm.name()),
             message.to_owned(),
         );
     }

@@ -7,29 +7,30 @@ use super::super::wired::FlowTable;
 use crate::conflict::{AccessWord, ConnectionsWord, CsmaAcks, CsmaLinkTable, CsmaTable};
 use crate::notation::decode::{Entry, Section};
 use crate::notation::problem::{Origin, Problems};
+use crate::scenario::model::{CsmaAir, CsmaPrice, CsmaUsers};
 
 /// How r follows the queue, and what hangs on r.
 const PRICES: [&str; 5] = [
     CsmaTable::beta.name(),
-    CsmaTable::r_per_packet.name(),
-    CsmaTable::queue_unit.name(),
-    CsmaTable::r_interval.name(),
-    CsmaTable::r_max.name(),
+    CsmaPrice::r_per_packet.name(),
+    CsmaPrice::queue_unit.name(),
+    CsmaPrice::interval.name(),
+    CsmaPrice::r_max.name(),
 ];
 
 /// What hangs on the queues if each link has an r of its own.
 const QUEUES: [&str; 3] = [
-    CsmaTable::r_per_packet.name(),
-    CsmaTable::queue_unit.name(),
-    CsmaTable::r_max.name(),
+    CsmaPrice::r_per_packet.name(),
+    CsmaPrice::queue_unit.name(),
+    CsmaPrice::r_max.name(),
 ];
 
 /// How a user follows the number of connections that is asked for.
 const SEVERAL: [&str; 4] = [
     CsmaTable::k.name(),
-    CsmaTable::connections_interval.name(),
-    CsmaTable::rounding.name(),
-    CsmaTable::smoothing.name(),
+    CsmaUsers::interval.name(),
+    CsmaUsers::rounding.name(),
+    CsmaUsers::smoothing.name(),
 ];
 
 /// What makes a utility, of all flows and of one.
@@ -115,7 +116,7 @@ pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mu
     }
     if access == AccessWord::Dcf {
         let needed = "csma.access = \"adaptive\" or \"legacy\"";
-        idle.refuse(&[CsmaTable::backoff.name()], ACCESS, needed);
+        idle.refuse(&[CsmaAir::backoff.name()], ACCESS, needed);
     } else {
         idle.refuse(&SLOTS, ACCESS, "csma.access = \"dcf\"");
     }
@@ -144,8 +145,8 @@ impl Idle<'_, '_, '_> {
         self.refuse(&PRICES, ACCESS, needed);
         self.refuse(&SEVERAL, ACCESS, needed);
         self.refuse(&UTILITIES, ACCESS, needed);
-        if self.csma.said(CsmaTable::aqm).is_some_and(|aqm| aqm.value) {
-            self.refuse(&[CsmaTable::aqm.name()], ACCESS, needed);
+        if self.csma.said(CsmaPrice::aqm).is_some_and(|aqm| aqm.value) {
+            self.refuse(&[CsmaPrice::aqm.name()], ACCESS, needed);
         }
         if connections != ConnectionsWord::One {
             self.refuse(&[CONNECTIONS], ACCESS, needed);

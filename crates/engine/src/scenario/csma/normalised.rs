@@ -23,7 +23,7 @@ impl Csma {
                 "error": link.error,
             })
         };
-        let node = |node: &CsmaNode| json!({"name": node.name, "x_m": node.x_m, "y_m": node.y_m});
+        let node = |(name, node): &(String, CsmaNode)| json!({"name": name, "x_m": node.x.metres(), "y_m": node.y.metres()});
         let (access, access_intensity, dcf) = match self.access {
             CsmaAccess::Adaptive => ("adaptive", None, None),
             CsmaAccess::Legacy { access_intensity } => ("legacy", Some(access_intensity), None),
@@ -60,17 +60,14 @@ impl Csma {
             "r_per_packet": self.price.r_per_packet,
             "r_max": self.price.r_max,
             "r_interval_s": self.price.interval.seconds(),
-            "queue_unit": if self.price.in_bytes { "bytes" } else { "packets" },
+            "queue_unit": self.price.queue_unit.name(),
             "aqm": self.price.aqm,
             "queue_packets": self.queue_packets,
             "dummy": self.dummy,
-            "acks": match self.acks {
-                CsmaAcks::Priority => "priority",
-                CsmaAcks::Contend => "contend",
-            },
+            "acks": self.acks.name(),
             "connections": connections,
             "connections_interval_s": self.users.interval.seconds(),
-            "rounding": if self.users.nearest { "nearest" } else { "down" },
+            "rounding": self.users.rounding.name(),
             "smoothing": self.users.smoothing,
             "k_per_s": k,
             "fairness": fairness,

@@ -221,6 +221,7 @@ fn network() -> impl Strategy<Value = Scenario> {
         .prop_map(|((links, wires, rules), flows)| {
             let ((access, air, connections, beta), (price, users, queue_packets), more) = rules;
             let (r_per_packet, r_max, in_bytes, aqm, interval) = price;
+            let queue_unit = QueueUnit::ALL[usize::from(in_bytes)];
             let ([dummy, contend, series], seed, duration) = more;
             let mut csma = Csma {
                 links,
@@ -236,7 +237,7 @@ fn network() -> impl Strategy<Value = Scenario> {
                 price: CsmaPrice {
                     r_per_packet,
                     r_max,
-                    in_bytes,
+                    queue_unit,
                     aqm,
                     interval: Span(interval * MS),
                 },
@@ -249,7 +250,7 @@ fn network() -> impl Strategy<Value = Scenario> {
                 connections,
                 users: CsmaUsers {
                     interval: Span(users.0 * MS),
-                    nearest: users.1,
+                    rounding: Rounding::ALL[usize::from(users.1)],
                     smoothing: users.2,
                 },
             };
