@@ -357,6 +357,14 @@ macro_rules! table {
     };
 }
 
+/// The names of keys of tables, as a file has them.
+macro_rules! keys {
+    ($( $table:ident: $( $key:ident ),+ );+) => {
+        [$( $( $table::$key.name() ),+ ),+]
+    };
+}
+pub(crate) use keys;
+
 /// The name of a key: the one given, else that of the field.
 #[doc(hidden)]
 #[macro_export]

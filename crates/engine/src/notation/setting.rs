@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use super::decode;
 use super::layers::Layers;
+pub(crate) use super::macros::keys;
 use super::problem::Refused;
 pub use super::spec::*;
 use super::table::Table;

@@ -4,11 +4,12 @@ use super::super::model::Record;
 use super::super::root::RootKeys;
 use super::super::wired::{FlowTable, Hosts};
 use super::assemble::{distance, names, position};
-use super::effect;
+use super::{CsmaPrice, effect};
 use crate::app::{Gaps, SourceRate, WiredDatagrams};
-use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaPrice, CsmaTable};
+use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable};
 use crate::notation::decode::{Entry, Said, Section};
 use crate::notation::problem::{Problems, did_you_mean, one_line};
+use crate::notation::setting::{Millimetres, keys};
 use crate::notation::tree::{Data, Item};
 use crate::notation::units::{self, LENGTH, TIME};
 
@@ -16,14 +17,14 @@ use crate::notation::units::{self, LENGTH, TIME};
 const MOST_LINKS: usize = 5_000;
 
 /// Tables of other networks.
-const OTHERS: [&str; 6] = [
-    RootKeys::cell.name(),
-    RootKeys::station.name(),
-    RootKeys::dumbbell.name(),
-    RootKeys::parking_lot.name(),
-    RootKeys::wire.name(),
-    RootKeys::bottleneck.name(),
-];
+const OTHERS: [&str; 6] = keys!(RootKeys: cell, station, dumbbell, parking_lot, wire, bottleneck);
+
+/// Keys of flows on a route.
+const OF_ROUTES: [&str; 3] = keys!(FlowTable: route, weight, marginal_utility);
+
+/// Keys of flows between wired nodes.
+const OF_WIRES: [&str; 7] =
+    keys!(FlowTable: from, to; Hosts: access, access_spread, jitter, rtt, rtt_spread);
 
 /// No cell and no shape stands beside the conflict graph. What does is refused once and taken away,
 /// so that nothing else is said of it.
@@ -59,12 +60,7 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
             return;
         }
         for (_, flow) in root.tables(RootKeys::flow) {
-            let keys = [
-                FlowTable::route.name(),
-                FlowTable::weight.name(),
-                FlowTable::marginal_utility.name(),
-            ];
-            for entry in keys.iter().filter_map(|key| flow.entry(key)) {
+            for entry in OF_ROUTES.iter().filter_map(|key| flow.entry(key)) {
                 let message = "without `csma`; needed are wireless links [csma.link.NAME]";
                 entry.refuse(message, problems);
             }
@@ -82,10 +78,7 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
         let message = "missing; needed are tables [flow.NAME] with a route".to_owned();
         problems.add(csma.origin, RootKeys::flow.name(), message);
     }
-    let has_tcp = root
-        .tables(RootKeys::flow)
-        .iter()
-        .any(|(_, flow)| flow.inside(FlowTable::udp).is_none());
+    let has_tcp = (root.each(RootKeys::flow)).any(|flow| flow.inside(FlowTable::udp).is_none());
     check_rules(csma, has_tcp, problems);
     effect::check(root, csma, has_tcp, problems);
     if let Some(record) = root.inside(RootKeys::record)
@@ -161,10 +154,9 @@ fn check_others(
         let theirs = links.iter().find(|(name, _)| name == *other);
         listed(link, other) || theirs.is_some_and(|(_, section)| listed(section, name))
     };
-    if let (Some(entry), Some(heard)) = (
-        link.said(CsmaLinkTable::disturbs),
-        names(link, CsmaLinkTable::disturbs).iter().find(hears),
-    ) {
+    if let Some(entry) = link.said(CsmaLinkTable::disturbs)
+        && let Some(heard) = entry.value.iter().flatten().find(hears)
+    {
         let message =
             format!("\"{heard}\" is in conflict with it, so that it waits; allowed are others");
         entry.refuse(message, problems);
@@ -202,19 +194,13 @@ fn known(
 ) {
     let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
     if !names.contains(&name) {
-        let message = match names.len() {
-            0 => format!("there is no {what} \"{name}\"; needed are tables [csma.{what}.NAME]"),
-            _ => format!(
-                "there is no {what} \"{name}\"; allowed are {}",
-                one_line(&names.join(", "), 200)
-            ),
+        let instead = match names.len() {
+            0 => format!("needed are tables [csma.{what}.NAME]"),
+            _ => format!("allowed are {}", one_line(&names.join(", "), 200)),
         };
-        problems.add_with_hint(
-            entry.origin,
-            &entry.path,
-            message,
-            did_you_mean(name, names),
-        );
+        let message = format!("there is no {what} \"{name}\"; {instead}");
+        let hint = did_you_mean(name, names);
+        problems.add_with_hint(entry.origin, &entry.path, message, hint);
     }
 }
 
@@ -226,18 +212,15 @@ fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
         to.refuse_value("is its other end too; allowed is another node", problems);
         return;
     }
-    let range = csma
-        .said(CsmaTable::transmission_range)
-        .map(|range| range.value.0);
-    if let (Some(from), Some(to), Some(range)) = (
-        position(csma, link, CsmaLinkTable::from),
-        position(csma, link, CsmaLinkTable::to),
-        range,
-    ) && distance(from, to) > range as f64
+    if let Some(Millimetres(range)) = csma.value(CsmaTable::transmission_range)
+        && let Some(from) = position(csma, link, CsmaLinkTable::from)
+        && let Some(to) = position(csma, link, CsmaLinkTable::to)
+        && let long = distance(from, to)
+        && long > range as f64
     {
         let message = format!(
             "is {:.0} m long; allowed is at most the transmission range of {}",
-            distance(from, to) / 1000.0,
+            long / 1000.0,
             units::show(range, LENGTH)
         );
         link.refuse(message, problems);
@@ -252,19 +235,8 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         }
         return;
     }
-    let of_wires = [
-        FlowTable::from.name(),
-        FlowTable::to.name(),
-        Hosts::access.name(),
-        Hosts::access_spread.name(),
-        Hosts::jitter.name(),
-        Hosts::rtt.name(),
-        Hosts::rtt_spread.name(),
-    ];
-    for key in of_wires {
-        if let Some(entry) = flow.entry(key) {
-            entry.refuse_value("is of flows between wired nodes, not on a route", problems);
-        }
+    for entry in OF_WIRES.iter().filter_map(|key| flow.entry(key)) {
+        entry.refuse_value("is of flows between wired nodes, not on a route", problems);
     }
     if let Some(table) = flow.inside(FlowTable::web) {
         table.refuse("beside `route`; allowed is bulk TCP, or udp", problems);
@@ -288,26 +260,21 @@ fn check_greedy(csma: &Section, flow: &Section, problems: &mut Problems) {
         return;
     };
     let source = flow.inside(FlowTable::udp);
-    let arrivals = source.and_then(|source| source.said(WiredDatagrams::arrivals));
-    let route = flow.said(FlowTable::route).and_then(|route| route.value);
-    let first = route.as_ref().and_then(|route| route.first());
-    let on_air = |name: &String| {
-        let mut links = csma.tables(CsmaTable::link).iter();
-        links.any(|(link, _)| link == name)
-    };
-    let access = csma.said(CsmaTable::access).map(|access| access.value);
-    let has_aqm = csma.said(CsmaPrice::aqm).is_some_and(|aqm| aqm.value);
-    let message = if arrivals.is_some_and(|gaps| gaps.value == Gaps::Poisson) {
+    let arrivals = source.and_then(|source| source.value(WiredDatagrams::arrivals));
+    let route = flow.value(FlowTable::route).flatten().unwrap_or_default();
+    let on_air = |name: &String| csma.one(CsmaTable::link, name).is_some();
+    let adapts = csma.value(CsmaTable::access) == Some(AccessWord::Adaptive);
+    let message = if arrivals == Some(Gaps::Poisson) {
         "\"greedy\" contradicts arrivals = \"poisson\"; allowed is one of the two"
-    } else if !first.is_some_and(on_air) {
+    } else if !route.first().is_some_and(on_air) {
         "greedy, but the route does not begin with a wireless link; allowed is a rate"
-    } else if access == Some(AccessWord::Adaptive) && has_aqm {
+    } else if adapts && csma.value(CsmaPrice::aqm) == Some(true) {
         "greedy, so that it fills its queue to the limit, which csma.aqm would not let it; \
          allowed is a rate, or aqm = false"
     } else {
         return;
     };
-    problems.add(rate.origin, &rate.path, message.to_owned());
+    rate.refuse(message, problems);
 }
 
 fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
@@ -343,22 +310,14 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
         fairness.refuse_value(fault, problems);
     }
     check_ranges(csma, problems);
-    let access = csma.said(CsmaTable::access).map(|access| access.value);
-    let connections = csma.said(CsmaTable::connections).map(|word| word.value);
     if has_tcp
-        && access == Some(AccessWord::Adaptive)
-        && connections == Some(ConnectionsWord::One)
-        && csma
-            .said(CsmaPrice::r_max)
-            .is_some_and(|most| most.value.is_none())
+        && csma.value(CsmaTable::access) == Some(AccessWord::Adaptive)
+        && csma.value(CsmaTable::connections) == Some(ConnectionsWord::One)
+        && csma.value(CsmaPrice::r_max) == Some(None)
         && let Some(aqm) = csma.said(CsmaPrice::aqm).filter(|aqm| !aqm.value)
     {
         let message = "without it and with one connection r grows without bound; needed is r_max";
-        problems.add(
-            aqm.origin,
-            &csma.path(CsmaPrice::aqm.name()),
-            message.to_owned(),
-        );
+        aqm.refuse(message, problems);
     }
 }
 
@@ -373,16 +332,11 @@ fn check_ranges(csma: &Section, problems: &mut Problems) {
     if sensed >= received || csma.tables(CsmaTable::node).is_empty() {
         return;
     }
-    let (entry, bound) = match sensing.given {
-        true => (
-            sensing,
-            format!("at least {}", units::show(received, LENGTH)),
-        ),
-        false => (
-            transmission,
-            format!("at most {}", units::show(sensed, LENGTH)),
-        ),
+    let (entry, bound, metres) = match sensing.given {
+        true => (sensing, "at least", received),
+        false => (transmission, "at most", sensed),
     };
+    let bound = format!("{bound} {}", units::show(metres, LENGTH));
     let fault = format!(
         "makes sensing_range less than transmission_range, but a frame that can be received is \
          sensed; allowed is {bound}"
