@@ -1,10 +1,9 @@
 //! From a decoded file without problems to the [`Scenario`].
 
-use super::flows::{self, start_of};
 use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::stations::member_names;
-use super::{csma, idle, network, opportunities, sharing};
+use super::{csma, file, flows, idle, network, opportunities, sharing};
 use crate::kernel::time::Span;
 use crate::mac::Preset;
 use crate::notation::decode::{Section, decode_table};
@@ -12,22 +11,21 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::{Origin, Problems, Refused};
 use crate::notation::setting::FileTable;
 use crate::notation::tree::{Data, Item};
-use crate::notation::units::{self, TIME};
 
 /// Longest warm-up that is chosen without being asked for.
 const LONGEST_DEFAULT_WARMUP: Span = Span(20_000_000_000);
 
-/// Builds the scenario.
+/// Builds the scenario of the file `source`.
 ///
 /// # Errors
 /// There is a problem.
 pub(super) fn assemble(
     root: &Section,
-    default_name: &str,
+    source: &str,
     problems: &mut Problems,
 ) -> Result<Scenario, Refused> {
     let top = Layers(&[root]);
-    let Root { name, duration } = Root::read(&top)?;
+    let duration = top.need(Root::duration)?;
     let keys = RootKeys::read(&top)?;
     let idle = idle_cell();
     let cell_section = root.inside(RootKeys::cell).unwrap_or(&idle);
@@ -35,7 +33,7 @@ pub(super) fn assemble(
     let preset = Preset::of(cell.phy.kind);
     let default_warmup = Span(duration.0 / 10).min(LONGEST_DEFAULT_WARMUP);
     let mut scenario = Scenario {
-        name: name.unwrap_or_else(|| default_name.to_owned()),
+        name: file::name(root, source)?,
         duration,
         warmup: keys.warmup.unwrap_or(default_warmup),
         replications: keys.replications,
@@ -79,7 +77,10 @@ pub(super) fn assemble(
         }
     }
     scenario.flows.extend(wired);
-    stagger(root, &mut scenario, problems)?;
+    for k in 0..scenario.flows.len() {
+        let start = flows::staggered(root, k, &scenario.flows[k], &scenario, problems)?;
+        scenario.flows[k].start = start;
+    }
     opportunities::check(root, &scenario, problems);
     idle::check(root, &scenario, problems);
     flows::check_sources(root, &scenario, problems);
@@ -89,10 +90,8 @@ pub(super) fn assemble(
 
 /// The cell of a file without one: no station is in it.
 fn idle_cell() -> Section {
-    let item = |data| Item {
-        origin: Origin::File,
-        data,
-    };
+    let origin = Origin::File;
+    let item = |data| Item { origin, data };
     let phy = item(Data::Text(PhyKind::Dot11b.name().to_owned()));
     let cell = item(Data::Table(vec![(Phy::kind.name().to_owned(), phy)]));
     decode_table(&cell, Cell::table(), &mut Problems::new("", &[]))
@@ -108,14 +107,14 @@ fn station(
 ) -> Result<Station, Refused> {
     let tables = [section, cell_section];
     let own = StationTable::read(&Layers(&[section]))?;
-    let of_cell = Layers(&[cell_section]).value(Cell::rate)?;
-    let of_ap = Layers(&[cell_section]).inside(Cell::ap);
+    let of_cell = Layers(&[cell_section]);
+    let of_ap = of_cell.inside(Cell::ap);
     let of_ap = of_ap.layers().value(crate::mac::ApTable::rate)?;
     let usual = Preset::of(cell.phy.kind).rate_bps;
-    let rate_bps = own.rate.or(of_cell).unwrap_or(usual);
+    let rate_bps = own.rate.or(of_cell.value(Cell::rate)?).unwrap_or(usual);
     let queue = match QueueSetting::at(section, StationTable::queue)? {
         Some(queue) => queue,
-        None => QueueSetting::nearest(&Layers(&[cell_section]), Cell::queue)?,
+        None => QueueSetting::nearest(&of_cell, Cell::queue)?,
     };
     let mut station = Station {
         name: group.to_owned(),
@@ -136,40 +135,4 @@ fn station(
         channel.hear_noise(rates, data_bytes, ack_bytes);
     }
     Ok(station)
-}
-
-/// Delays the k-th flow by k times the stagger; each must begin before its stop and the end.
-fn stagger(
-    root: &Section,
-    scenario: &mut Scenario,
-    problems: &mut Problems,
-) -> Result<(), Refused> {
-    let Some(stagger) = root.said(RootKeys::stagger) else {
-        return Ok(());
-    };
-    for (k, flow) in scenario.flows.iter_mut().enumerate() {
-        let unstaggered = flow.start;
-        let delay = stagger.value.0.saturating_mul(k as u64);
-        flow.start = Span(unstaggered.0.saturating_add(delay));
-        let end = flow
-            .stop
-            .unwrap_or(scenario.duration)
-            .min(scenario.duration);
-        if flow.start < end {
-            continue;
-        }
-        let message = format!(
-            "flow `{}` would start at {}; allowed is before its end at {}",
-            flow.name,
-            units::show(flow.start.0, TIME),
-            units::show(end.0, TIME)
-        );
-        let own = start_of(root, &scenario.stations, flow);
-        let (origin, path) = match own.filter(|_| unstaggered >= end) {
-            Some(start) => (start.origin, start.path.clone()),
-            None => (stagger.origin, stagger.path.clone()),
-        };
-        return Err(problems.add(origin, &path, message));
-    }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 //! judged again.
 
 use super::csma;
-use super::flows::{CONNECTIONS, DATAGRAMS, REPORTS, StationFlow};
+use super::flows::{CONNECTIONS, DATAGRAMS, REPORTS, StationFlow, made};
 use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::sharing;
@@ -14,7 +14,7 @@ use crate::mac::Preset;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
-use crate::notation::setting::{FileTable, KeyOf};
+use crate::notation::setting::{FileTable, KeyOf, keys};
 use crate::notation::units::{self, TIME};
 
 /// Largest MSDU, LLC/SNAP header included (IEEE 802.11-2016, 9.2.4.7). [bytes]
@@ -51,23 +51,20 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         let message = "no station is in it; needed are tables [station.NAME]";
         cell.refuse(message, problems);
     }
-    let duration = root.said(Root::duration).map(|said| said.value);
+    let duration = root.value(Root::duration);
     for (_, station) in stations {
         QueueSetting::check(station, StationTable::queue, problems);
         Cell::check_station(station, cell, problems);
         Channel::check(station, duration, problems);
-        for connections in CONNECTIONS
-            .iter()
-            .filter_map(|(key, _)| station.inside(*key))
-        {
+        for (connections, _) in made(station, CONNECTIONS) {
             check_lifetime(connections, problems);
             check_segment(root, cell, station, connections, problems);
         }
-        for source in DATAGRAMS.iter().filter_map(|(key, _)| station.inside(*key)) {
+        for (source, _) in made(station, DATAGRAMS) {
             check_lifetime(source, problems);
             check_source(root, cell, source, problems);
         }
-        for reports in REPORTS.iter().filter_map(|(key, _)| station.inside(*key)) {
+        for (reports, _) in made(station, REPORTS) {
             check_lifetime(reports, problems);
             check_report(root, cell, station, reports, problems);
         }
@@ -96,7 +93,7 @@ fn check_cell_is_not_needed(root: &Section, problems: &mut Problems) {
     if root.lacks(RootKeys::cell) {
         return;
     }
-    if let Some((_, station)) = root.tables(RootKeys::station).first() {
+    if let Some(station) = root.each(RootKeys::station).next() {
         let message = "missing; needed with stations is a table with at least the key phy";
         problems.add(station.origin, RootKeys::cell.name(), message.to_owned());
         return;
@@ -131,17 +128,12 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
             let rate = source.said(WiredDatagrams::rate);
             check_datagram_rate(rate, Layers(&[source, udp]), problems);
         }
-        missing(
-            source,
-            WiredDatagrams::rate,
-            "a rate such as \"2 Mbps\"",
-            problems,
-        );
-        let tcp = TcpSettings::table().names();
-        for key in tcp.chain([FlowTable::segments.name()]) {
-            if let Some(entry) = flow.entry(key) {
-                entry.refuse_value("is of TCP; allowed is a flow without udp", problems);
-            }
+        let needed = "a rate such as \"2 Mbps\"";
+        missing(source, WiredDatagrams::rate, needed, problems);
+        let of_tcp = TcpSettings::table().names();
+        let of_tcp = of_tcp.chain(keys!(FlowTable: segments));
+        for entry in of_tcp.filter_map(|key| flow.entry(key)) {
+            entry.refuse_value("is of TCP; allowed is a flow without udp", problems);
         }
     }
 }
@@ -164,12 +156,7 @@ fn check_web(flow: &Section, problems: &mut Problems) {
     if let Some(source) = flow.inside(FlowTable::udp) {
         source.refuse("beside `web`; allowed is one of the two", problems);
     }
-    let of_bulk = [
-        FlowTable::count.name(),
-        FlowTable::segments.name(),
-        Hosts::access_spread.name(),
-        Hosts::rtt_spread.name(),
-    ];
+    let of_bulk = keys!(FlowTable: count, segments; Hosts: access_spread, rtt_spread);
     for entry in of_bulk.iter().filter_map(|key| flow.entry(key)) {
         entry.refuse_value("is of bulk TCP; allowed is a flow without web", problems);
     }
@@ -189,27 +176,18 @@ fn check_times(root: &Section, problems: &mut Problems) {
         warmup.refuse_value(fault, problems);
     }
     let record = root.inside(RootKeys::record);
-    let Some(interval) = record.and_then(|record| record.said(Record::series_interval)) else {
+    let Some(interval) = record.and_then(|record| record.present(Record::series_interval)) else {
         return;
     };
-    let Some(span) = interval.value else {
-        return;
-    };
-    let samples = duration.0 / span.0;
-    let message = if span > duration {
-        format!(
-            "{} leaves no sample; allowed is at most the duration of {shown}",
-            interval.shown
-        )
+    let samples = duration.0 / interval.value.0;
+    if samples == 0 {
+        let fault = format!("leaves no sample; allowed is at most the duration of {shown}");
+        interval.refuse_value(fault, problems);
     } else if samples > MOST_SAMPLES {
-        format!(
-            "{} makes {samples} samples of {shown}; allowed are at most {MOST_SAMPLES}",
-            interval.shown
-        )
-    } else {
-        return;
-    };
-    problems.add(interval.origin, &interval.path, message);
+        let fault =
+            format!("makes {samples} samples of {shown}; allowed are at most {MOST_SAMPLES}");
+        interval.refuse_value(fault, problems);
+    }
 }
 
 fn check_lifetime(flow: &Section, problems: &mut Problems) {
@@ -241,11 +219,9 @@ fn check_segment(
     connections: &Section,
     problems: &mut Problems,
 ) {
-    let tcp = (
-        root.inside(RootKeys::tcp),
-        station.inside(StationTable::tcp),
-    );
-    if let (Some(tcp), Some(station_tcp)) = tcp {
+    if let Some(tcp) = root.inside(RootKeys::tcp)
+        && let Some(station_tcp) = station.inside(StationTable::tcp)
+    {
         let tables = [connections, station_tcp, tcp];
         let layers = Layers(&tables);
         let sizes = (TcpSettings::mss_bytes, TcpSettings::header_bytes);
@@ -321,9 +297,7 @@ fn check_report(
 ) {
     let needed = "a duration such as \"10 s\"";
     missing(reports, SensorSettings::every, needed, problems);
-    let transport = reports
-        .said(SensorSettings::transport)
-        .map(|said| said.value);
+    let transport = reports.value(SensorSettings::transport);
     let (outer, own, header) = match transport {
         Some(Carrier::Tcp) => {
             let own = station.inside(StationTable::tcp);

@@ -10,7 +10,6 @@ use super::root::Root;
 use super::{assemble, checks, file};
 use crate::notation::Format;
 use crate::notation::decode::Section;
-use crate::notation::layers::Layers;
 use crate::notation::problem::{Origin, Problem, Problems, Refused};
 use crate::notation::schema;
 use crate::notation::setting::{FileTable, Json, Parts};
@@ -72,11 +71,22 @@ impl<T> Companion<T> {
         source: &str,
         settings: &[(String, String)],
     ) -> Result<(Scenario, Option<T>), Vec<Problem>> {
-        let mut problems = Problems::new(source, settings);
         let grammar = file::grammar(self.beside(), &NOTHING_ADDED);
-        let root = file::read(bytes, format, &grammar, settings, &mut problems);
-        let both = root.and_then(|root| self.scenario_and_own(&root, source, &mut problems));
-        problems.conclude(both)
+        file::parse(
+            &grammar,
+            bytes,
+            format,
+            source,
+            settings,
+            |root, problems| {
+                checks::check(root, problems);
+                let table = self.checked(root, problems);
+                problems.so_far()?;
+                let scenario = assemble::assemble(root, source, problems)?;
+                let own = table.map(|table| self.of(table, root, source, &scenario.stations));
+                Ok((scenario, own.transpose()?))
+            },
+        )
     }
 
     /// The companion of a file, which must have the table. A file that says what to simulate is
@@ -91,11 +101,33 @@ impl<T> Companion<T> {
         source: &str,
         settings: &[(String, String)],
     ) -> Result<T, Vec<Problem>> {
-        let mut problems = Problems::new(source, settings);
         let grammar = file::grammar(self.alone(), &NOTHING_ADDED);
-        let root = file::read(bytes, format, &grammar, settings, &mut problems);
-        let own = root.and_then(|root| self.own(&root, source, &mut problems));
-        problems.conclude(own)
+        file::parse(
+            &grammar,
+            bytes,
+            format,
+            source,
+            settings,
+            |root, problems| {
+                let simulated = root.said(Root::duration).is_some();
+                if simulated {
+                    checks::check(root, problems);
+                }
+                let Some(table) = self.checked(root, problems) else {
+                    if problems.concern(self.name()) {
+                        return Err(Refused::already());
+                    }
+                    let message = format!("missing; needed is {}", self.needed);
+                    return Err(problems.add(Origin::File, self.name(), message));
+                };
+                problems.so_far()?;
+                let stations = match simulated {
+                    true => assemble::assemble(root, source, problems)?.stations,
+                    false => Vec::new(),
+                };
+                self.of(table, root, source, &stations)
+            },
+        )
     }
 
     /// JSON Schema (2020-12) of the scenario file with this table.
@@ -104,47 +136,11 @@ impl<T> Companion<T> {
         schema::schema(&grammar, file::TITLE, &["duration", self.name()])
     }
 
-    fn scenario_and_own(
-        &self,
-        root: &Section,
-        source: &str,
-        problems: &mut Problems,
-    ) -> Result<(Scenario, Option<T>), Refused> {
-        checks::check(root, problems);
-        self.check(root, problems);
-        problems.so_far()?;
-        let scenario = assemble::assemble(root, &file::default_name(source), problems)?;
-        let own = match root.table(self.name()) {
-            Some(table) => Some(self.of(table, root, source, &scenario.stations)?),
-            None => None,
-        };
-        Ok((scenario, own))
-    }
-
-    fn own(&self, root: &Section, source: &str, problems: &mut Problems) -> Result<T, Refused> {
-        let simulated = root.said(Root::duration).is_some();
-        if simulated {
-            checks::check(root, problems);
-        }
-        self.check(root, problems);
-        let missing = || format!("missing; needed is {}", self.needed);
-        let table = match root.table(self.name()) {
-            Some(table) => table,
-            None if problems.concern(self.name()) => return Err(Refused::already()),
-            None => return Err(problems.add(Origin::File, self.name(), missing())),
-        };
-        problems.so_far()?;
-        let stations = match simulated {
-            true => assemble::assemble(root, &file::default_name(source), problems)?.stations,
-            false => Vec::new(),
-        };
-        self.of(table, root, source, &stations)
-    }
-
-    fn check(&self, root: &Section, problems: &mut Problems) {
-        if let Some(table) = root.table(self.name()) {
-            (self.check)(table, problems);
-        }
+    /// The companion's table, judged.
+    fn checked<'s>(&self, root: &'s Section, problems: &mut Problems) -> Option<&'s Section> {
+        let table = root.table(self.name())?;
+        (self.check)(table, problems);
+        Some(table)
     }
 
     fn of(
@@ -154,10 +150,9 @@ impl<T> Companion<T> {
         source: &str,
         stations: &[Station],
     ) -> Result<T, Refused> {
-        let title = Layers(&[root]).value(Root::name)?.flatten();
         (self.read)(&Beside {
             table,
-            name: &title.unwrap_or_else(|| file::default_name(source)),
+            name: &file::name(root, source)?,
             stations,
         })
     }
@@ -167,27 +162,25 @@ impl<T> Companion<T> {
     }
 
     fn beside(&'static self) -> &'static Table {
-        self.beside.get_or_init(|| self.root(Key::clone))
+        self.beside.get_or_init(|| self.root(Default::Required))
     }
 
     fn alone(&'static self) -> &'static Table {
-        self.alone.get_or_init(|| {
-            self.root(|key| match key.name == Root::duration.name() {
-                true => Key {
-                    default: Default::Absent("nothing is simulated"),
-                    ..key.clone()
-                },
-                false => key.clone(),
-            })
-        })
+        let nothing = Default::Absent("nothing is simulated");
+        self.alone.get_or_init(|| self.root(nothing))
     }
 
-    /// The keys of a scenario, as `with` has them, and behind them the companion's.
-    fn root(&self, with: impl Fn(&Key) -> Key) -> Table {
+    /// The keys of a scenario, one that says no duration being so, and behind them the companion's.
+    fn root(&self, without_duration: Default) -> Table {
         let scenario = Root::table();
         let mut parts = Parts::default();
         for (key, _) in scenario.keys() {
-            parts.own(with(key));
+            let default = match key.name == Root::duration.name() {
+                true => without_duration,
+                false => key.default,
+            };
+            let key = key.clone();
+            parts.own(Key { default, ..key });
         }
         parts.own((self.key)());
         parts.table(scenario.name, scenario.doc)

@@ -1,13 +1,15 @@
 //! How a scenario's file is read: its grammar, whatever tables stand at its root, and its name.
 
+use super::root::Root;
 use super::{csma, stations};
 use crate::mac::PhyKind;
-use crate::notation::Format;
 use crate::notation::decode::Section;
-use crate::notation::problem::{Problems, Refused, one_line};
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problem, Problems, Refused, one_line};
 use crate::notation::setting::Words;
 use crate::notation::table::{Added, Grammar, Table};
 use crate::notation::tree::{Data, Item};
+use crate::notation::{Format, read};
 
 /// What is said of a file with nothing in it.
 const NEEDED: &str = "allowed is a scenario with at least a duration and flows: stations with a cell, or wired links";
@@ -33,23 +35,41 @@ fn preset(root: &Item) -> Option<&'static str> {
     }
 }
 
-/// What a file says.
-///
-/// # Errors
-/// It cannot be read at all.
-pub(super) fn read(
+/// What `make` makes of what a file says, or every problem found.
+pub(super) fn parse<T>(
+    grammar: &Grammar,
     bytes: &[u8],
     format: Format,
-    grammar: &Grammar,
+    source: &str,
     settings: &[(String, String)],
-    problems: &mut Problems,
-) -> Result<Section, Refused> {
+    make: impl FnOnce(&Section, &mut Problems) -> Result<T, Refused>,
+) -> Result<T, Vec<Problem>> {
+    let mut problems = Problems::new(source, settings);
     let prepare = csma::leave_alone;
-    crate::notation::read(bytes, format, grammar, NEEDED, settings, prepare, problems)
+    let root = read(
+        bytes,
+        format,
+        grammar,
+        NEEDED,
+        settings,
+        prepare,
+        &mut problems,
+    );
+    let made = root.and_then(|root| make(&root, &mut problems));
+    problems.conclude(made)
+}
+
+/// The title of a file.
+///
+/// # Errors
+/// It has been refused.
+pub(super) fn name(root: &Section, source: &str) -> Result<String, Refused> {
+    let title = Layers(&[root]).value(Root::name)?.flatten();
+    Ok(title.unwrap_or_else(|| default_name(source)))
 }
 
 /// The name of a scenario that gives none: its file's, without folder and ending.
-pub(super) fn default_name(source: &str) -> String {
+fn default_name(source: &str) -> String {
     let file = source.rsplit(['/', '\\']).next().unwrap_or(source);
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     if stem.is_empty() || stem == "-" || stem.starts_with('<') {

@@ -11,6 +11,7 @@ use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{FileTable, KeyOf, S, count, duration, name, word};
+use crate::notation::units::{self, TIME};
 use crate::table;
 
 /// Longest deadline of reports that is chosen without being asked for.
@@ -84,6 +85,15 @@ pub(super) const REPORTS: [(KeyOf<SensorFlow>, Direction); 2] = [
     (StationTable::sensor_down, Direction::Down),
 ];
 
+/// The tables that a station has under these keys.
+pub(super) fn made<T>(
+    station: &Section,
+    keys: [(KeyOf<T>, Direction); 2],
+) -> impl Iterator<Item = (&Section, Direction)> {
+    let table = |(key, direction)| Some((station.inside(key)?, direction));
+    keys.into_iter().filter_map(table)
+}
+
 /// Settings of TCP connections of a station, some of which their own table may say.
 pub(super) fn tcp_of(
     root: &Section,
@@ -131,10 +141,7 @@ pub(super) fn of_station(
             ..Flow::of_station(name, 0, direction, transport)
         })
     };
-    for (key, direction) in CONNECTIONS {
-        let Some(table) = station.inside(key) else {
-            continue;
-        };
+    for (table, direction) in made(station, CONNECTIONS) {
         let Connections {
             connections,
             segments,
@@ -148,19 +155,13 @@ pub(super) fn of_station(
             flows.push(flow(name, table, direction, transport)?);
         }
     }
-    for (key, direction) in DATAGRAMS {
-        let Some(table) = station.inside(key) else {
-            continue;
-        };
+    for (table, direction) in made(station, DATAGRAMS) {
         let Datagrams { rate, arrivals } = Datagrams::read(&Layers(&[table]))?;
         let transport = Transport::Udp(udp_of(root, Some(table))?.leaving(rate, arrivals));
         let name = format!("udp-{}/1", direction.name());
         flows.push(flow(name, table, direction, transport)?);
     }
-    for (key, direction) in REPORTS {
-        let Some(table) = station.inside(key) else {
-            continue;
-        };
+    for (table, direction) in made(station, REPORTS) {
         let sensor = SensorSettings::read(&Layers(&[table]))?;
         let transport = match sensor.transport {
             Carrier::Tcp => Transport::Tcp(TcpSettings {
@@ -189,20 +190,42 @@ pub(super) fn of_station(
     Ok(flows)
 }
 
-/// The start of a flow in the file.
-pub(super) fn start_of<'a>(
-    root: &'a Section,
-    stations: &[Station],
+/// The start of the k-th flow, k times the stagger later; it is before its stop and the end.
+pub(super) fn staggered(
+    root: &Section,
+    k: usize,
     flow: &Flow,
-) -> Option<Said<'a, Span>> {
+    scenario: &Scenario,
+    problems: &mut Problems,
+) -> Result<Span, Refused> {
+    let stagger = root.said(RootKeys::stagger).ok_or_else(Refused::already)?;
+    let delay = stagger.value.0.saturating_mul(k as u64);
+    let start = Span(flow.start.0.saturating_add(delay));
+    let end = flow.stop.unwrap_or(scenario.duration);
+    let end = end.min(scenario.duration);
+    if start < end {
+        return Ok(start);
+    }
+    let message = format!(
+        "flow `{}` would start at {}; allowed is before its end at {}",
+        flow.name,
+        units::show(start.0, TIME),
+        units::show(end.0, TIME)
+    );
+    let own = start_of(root, &scenario.stations, flow);
+    let late = own.filter(|_| flow.start >= end).unwrap_or(stagger);
+    Err(late.refuse(message, problems))
+}
+
+/// The start of a flow in the file.
+fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<Said<'a, Span>> {
     let Ends::Station { station, direction } = flow.ends else {
-        let mut classes = root.tables(RootKeys::flow).iter();
-        let (_, own) = classes.find(|(name, _)| *name == flow.class)?;
-        return own.said(FlowTable::start);
+        return root
+            .one(RootKeys::flow, &flow.class)?
+            .said(FlowTable::start);
     };
     let group = &stations[station].group;
-    let mut groups = root.tables(RootKeys::station).iter();
-    let (_, station) = groups.find(|(name, _)| name == group)?;
+    let station = root.one(RootKeys::station, group)?;
     let table = match flow.transport {
         _ if flow.reports.is_some() => under(station, REPORTS, direction),
         Transport::Tcp(_) => under(station, CONNECTIONS, direction),
@@ -218,8 +241,8 @@ fn under<T>(
     keys: [(KeyOf<T>, Direction); 2],
     direction: Direction,
 ) -> Option<&Section> {
-    let key = keys.into_iter().find(|(_, way)| *way == direction);
-    station.inside(key?.0)
+    let found = made(station, keys).find(|(_, way)| *way == direction);
+    found.map(|(table, _)| table)
 }
 
 /// What cannot go with a discipline: a greedy source, which fills a queue up to its limit, and an
@@ -250,12 +273,10 @@ pub(super) fn check_sources(root: &Section, scenario: &Scenario, problems: &mut 
         if udp.arrivals != Arrivals::Greedy || queue.is_plain() {
             continue;
         }
-        let mut groups = root.tables(RootKeys::station).iter();
-        let group = groups.find(|(name, _)| *name == station.group);
-        let Some(source) = group.and_then(|(_, group)| under(group, DATAGRAMS, direction)) else {
-            continue;
-        };
-        if !problems.concern(&source.path) {
+        let group = root.one(RootKeys::station, &station.group);
+        if let Some(source) = group.and_then(|group| under(group, DATAGRAMS, direction))
+            && !problems.concern(&source.path)
+        {
             let message = "greedy, so that it fills its queue to the limit, which the queue's \
                            discipline would not let it; allowed is a source with a rate, or a queue \
                            with a limit or a threshold alone";

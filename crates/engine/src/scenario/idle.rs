@@ -25,15 +25,13 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
 /// A bin in which the least utilisation is taken lies between the warm-up and the end.
 fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let record = root.inside(RootKeys::record);
-    let Some(entry) = record.and_then(|record| record.said(Record::utilisation_bin)) else {
-        return;
-    };
-    let Some(Span(width)) = entry.value.filter(|&span| span != DEFAULT_BIN) else {
+    let Some(entry) = record.and_then(|record| record.present(Record::utilisation_bin)) else {
         return;
     };
     // as the links count them: from the start of the run on
     let (from, to) = (scenario.warmup.0, scenario.duration.0);
-    if from.div_ceil(width) < to / width {
+    let Span(width) = entry.value;
+    if entry.value == DEFAULT_BIN || from.div_ceil(width) < to / width {
         return;
     }
     let fault = format!(
@@ -55,29 +53,14 @@ fn check_queues(root: &Section, problems: &mut Problems) {
         let hint = "`cell.ap_queue`, and `queue` of a link, are the queues elsewhere".to_owned();
         problems.add_with_hint(queue.origin, &queue.path, message.to_owned(), Some(hint));
     }
-    for (_, link) in root.tables(RootKeys::link) {
-        if link
-            .said(LinkSettings::rate_bps)
-            .and_then(|rate| rate.value)
-            .is_none()
-        {
-            refuse_queue(link.inside(LinkSettings::queue), problems);
-            refuse_queue(link.inside(LinkSettings::back_queue), problems);
-        }
-    }
-    if let Some(wire) = root.inside(RootKeys::wire)
-        && wire
-            .said(Wire::rate_bps)
-            .and_then(|rate| rate.value)
-            .is_none()
-    {
-        refuse_queue(wire.inside(Wire::queue), problems);
-    }
-}
-
-/// A queue of a link without a rate.
-fn refuse_queue(queue: Option<&Section>, problems: &mut Problems) {
-    if let Some(queue) = queue {
+    let links = root.each(RootKeys::link);
+    let links = links.filter(|link| link.present(LinkSettings::rate_bps).is_none());
+    let queues = [LinkSettings::queue, LinkSettings::back_queue];
+    let of_links = links.flat_map(|link| queues.map(|queue| link.inside(queue)));
+    let wire = root.inside(RootKeys::wire).into_iter();
+    let wire = wire.filter(|wire| wire.present(Wire::rate_bps).is_none());
+    let of_wire = wire.map(|wire| wire.inside(Wire::queue));
+    for queue in of_links.chain(of_wire).flatten() {
         let message = "a link without a rate never lets a packet wait; allowed with a rate";
         queue.refuse(message, problems);
     }
@@ -85,21 +68,16 @@ fn refuse_queue(queue: Option<&Section>, problems: &mut Problems) {
 
 /// Every flow starts before the end.
 fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    let flows = root.tables(RootKeys::flow).iter().map(|(_, flow)| flow);
-    for table in shapes(root).chain(flows) {
-        let Some(entry) = table.said(Hosts::start_spread) else {
-            continue;
-        };
-        let start = table.said(FlowTable::start).map(|said| said.value);
-        let start = start.unwrap_or(Span::ZERO);
-        let spread = Some(entry.value).filter(|&span| span != START_SPREAD);
+    for table in shapes(root).chain(root.each(RootKeys::flow)) {
+        let start = table.value(FlowTable::start).unwrap_or(Span::ZERO);
         let room = Span(scenario.duration.0.saturating_sub(start.0));
-        if spread.is_some_and(|spread| spread > room) {
-            let fault = format!(
-                "lets flows start after the end; allowed is at most {}",
-                units::show(room.0, TIME)
-            );
-            entry.refuse_value(fault, problems);
+        if let Some(spread) = table.said(Hosts::start_spread)
+            && spread.value != START_SPREAD
+            && spread.value > room
+        {
+            let room = units::show(room.0, TIME);
+            let fault = format!("lets flows start after the end; allowed is at most {room}");
+            spread.refuse_value(fault, problems);
         }
     }
 }
@@ -107,25 +85,20 @@ fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
 /// A spread of access rates needs an access rate.
 fn check_access_spread(root: &Section, problems: &mut Problems) {
     let shape = shapes(root).next();
-    let flows = || root.tables(RootKeys::flow).iter().map(|(_, flow)| flow);
-    let spreads = |table: &Section| {
-        let spread = table.said(Hosts::access_spread);
-        spread.is_some_and(|spread| spread.value > 0.0)
-    };
+    let flows = || root.each(RootKeys::flow);
+    let spreads = |table: &Section| table.value(Hosts::access_spread) > Some(0.0);
     let has_rate = |table: &Section| {
         let layers: Vec<&Section> = std::iter::once(table).chain(shape).collect();
-        let rate = Layers(&layers).said(Hosts::access);
-        rate.is_some_and(|rate| rate.value.is_some())
+        Layers(&layers)
+            .said(Hosts::access)
+            .is_some_and(|rate| rate.value.is_some())
     };
     let own = flows().filter(|flow| spreads(flow) && !has_rate(flow));
     let inherits = |flow: &Section| flow.said(Hosts::access_spread).is_none() && has_rate(flow);
     let of_shape =
         shape.filter(|shape| spreads(shape) && !has_rate(shape) && !flows().any(inherits));
-    for entry in of_shape
-        .into_iter()
-        .chain(own)
-        .filter_map(|table| table.said(Hosts::access_spread))
-    {
+    let spreading = of_shape.into_iter().chain(own);
+    for entry in spreading.filter_map(|table| table.said(Hosts::access_spread)) {
         let fault =
             "spreads no rate, since hosts have no `access`; needed is that, or allowed is 0";
         entry.refuse_value(fault, problems);

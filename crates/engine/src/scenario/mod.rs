@@ -36,7 +36,6 @@ pub use model::*;
 
 use std::sync::LazyLock;
 
-use crate::notation::problem::Problems;
 use crate::notation::schema;
 use crate::notation::setting::FileTable;
 use crate::notation::table::{Added, NOTHING_ADDED, Table};
@@ -99,13 +98,17 @@ pub(crate) fn parse_with(
     source: &str,
     settings: &[(String, String)],
 ) -> Result<Scenario, Vec<Problem>> {
-    let mut problems = Problems::new(source, settings);
     let grammar = file::grammar(&ALONE, added);
-    let root = file::read(bytes, format, &grammar, settings, &mut problems);
-    let scenario = root.and_then(|root| {
-        checks::check(&root, &mut problems);
-        problems.so_far()?;
-        assemble::assemble(&root, &file::default_name(source), &mut problems)
-    });
-    problems.conclude(scenario)
+    file::parse(
+        &grammar,
+        bytes,
+        format,
+        source,
+        settings,
+        |root, problems| {
+            checks::check(root, problems);
+            problems.so_far()?;
+            assemble::assemble(root, source, problems)
+        },
+    )
 }

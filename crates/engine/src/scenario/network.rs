@@ -6,10 +6,11 @@ use super::flows::{StationFlow, udp_of};
 use super::model::*;
 use super::root::RootKeys;
 use super::routes::{Route, nodes, route};
+use super::stations::members;
 use super::wired::{Dumbbell, FlowTable, Hosts, ParkingLot, ShapeLink};
 use crate::app::WiredDatagrams;
 use crate::kernel::time::Span;
-use crate::notation::decode::Section;
+use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Origin, Problems, Refused, did_you_mean, one_line};
 use crate::notation::setting::{FileTable, KeyOf};
@@ -35,15 +36,10 @@ struct Class<'a> {
     count: Option<u64>,
     from: String,
     to: String,
-    tables: Tables<'a>,
-}
-
-/// The tables that describe a class.
-enum Tables<'a> {
-    /// That of the shape which makes it.
-    Shape(&'a Section),
-    /// One of its own, and that of the shape which it crosses.
-    Own(&'a Section, Option<&'a Section>),
+    /// Its own table; a class of the shape has none.
+    own: Option<&'a Section>,
+    /// The tables that describe it, nearest first: its own, and that of the shape which it crosses.
+    tables: Vec<&'a Section>,
 }
 
 /// Adds links and wired flows to `scenario`.
@@ -73,17 +69,25 @@ pub(super) fn assemble(
     for class in classes(root, shape.as_ref(), problems)? {
         flows(root, &class, scenario, problems)?;
         for member in class.names() {
-            if !names.insert(member.clone()) {
-                let message = format!(
-                    "flow name `{}` is made twice; allowed are unique names",
-                    one_line(&member, 80)
-                );
-                let table = class.table();
-                return Err(problems.add(table.origin, &table.path, message));
-            }
+            unique(&mut names, &member, class.table(), problems)?;
         }
     }
     Ok(())
+}
+
+/// The name of a flow that a table makes is none of those before.
+pub(super) fn unique(
+    names: &mut HashSet<String>,
+    name: &str,
+    table: &Section,
+    problems: &mut Problems,
+) -> Result<(), Refused> {
+    if names.insert(name.to_owned()) {
+        return Ok(());
+    }
+    let name = one_line(name, 80);
+    let message = format!("flow name `{name}` is made twice; allowed are unique names");
+    Err(table.refuse(message, problems))
 }
 
 fn shape<'a>(root: &'a Section, problems: &mut Problems) -> Result<Option<Shape<'a>>, Refused> {
@@ -152,11 +156,8 @@ fn unique_links(
             let message = "is the name of a bottleneck too; allowed are unique names";
             fine = Err(section.refuse(message, problems));
         }
-        let (from, to) = (
-            section.said(LinkSettings::from),
-            section.said(LinkSettings::to),
-        );
-        let (Some(from), Some(to)) = (from, to) else {
+        let from = section.said(LinkSettings::from);
+        let (Some(from), Some(to)) = (from, section.said(LinkSettings::to)) else {
             continue; // there has been a complaint
         };
         if from.value == to.value {
@@ -187,7 +188,8 @@ fn classes<'a>(
             count: Some(*count),
             from: shape.nodes[*from].clone(),
             to: shape.nodes[*to].clone(),
-            tables: Tables::Shape(shape.section),
+            own: None,
+            tables: vec![shape.section],
         }));
     }
     for (name, section) in root.tables(RootKeys::flow) {
@@ -207,7 +209,11 @@ fn classes<'a>(
             count: flow.count,
             from: from.clone(),
             to: to.clone(),
-            tables: Tables::Own(section, shape.map(|shape| shape.section)),
+            own: Some(section),
+            tables: [section]
+                .into_iter()
+                .chain(shape.map(|shape| shape.section))
+                .collect(),
         });
     }
     Ok(classes)
@@ -215,49 +221,28 @@ fn classes<'a>(
 
 impl Class<'_> {
     fn names(&self) -> Vec<String> {
-        match self.count {
-            None => vec![self.name.clone()],
-            Some(count) => (1..=count).map(|k| format!("{}-{k}", self.name)).collect(),
-        }
+        members(&self.name, self.count)
     }
 
     /// The table that makes it.
     fn table(&self) -> &Section {
-        match self.tables {
-            Tables::Shape(table) | Tables::Own(table, _) => table,
-        }
-    }
-
-    /// Its own table, if it has one.
-    fn own(&self) -> Option<&Section> {
-        match self.tables {
-            Tables::Shape(_) => None,
-            Tables::Own(own, _) => Some(own),
-        }
-    }
-
-    /// The tables that say how hosts are attached, nearest first.
-    fn layers(&self) -> Vec<&Section> {
-        match self.tables {
-            Tables::Shape(shape) => vec![shape],
-            Tables::Own(own, shape) => [own].into_iter().chain(shape).collect(),
-        }
+        self.tables[0]
     }
 
     /// Where to complain about an end of its route.
-    fn place(&self, key: KeyOf<Option<String>>) -> (Origin, String) {
+    fn place(&self, key: KeyOf<Option<String>>) -> (Origin, &str) {
         let table = self.table();
-        match table.said(key) {
-            Some(said) => (said.origin, said.path.clone()),
-            None => (table.origin, table.path.clone()),
+        match table.entry(key.name()) {
+            Some(entry) => (entry.origin, &entry.path),
+            None => (table.origin, &table.path),
         }
     }
 }
 
-/// What a class of flows carries.
-fn transport(root: &Section, class: &Class) -> Result<Transport, Refused> {
+/// What a class of flows carries, which may have a table of its `own`.
+pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transport, Refused> {
     let tcp = root.inside(RootKeys::tcp);
-    let Some(own) = class.own() else {
+    let Some(own) = own else {
         let tables: Vec<&Section> = tcp.into_iter().collect();
         return TcpSettings::read(&Layers(&tables)).map(Transport::Tcp);
     };
@@ -290,16 +275,15 @@ fn flows(
     let (from, to) = (&class.from, &class.to);
     let forward = way(class, FlowTable::to, from, to, scenario, problems)?;
     let back = way(class, FlowTable::from, to, from, scenario, problems)?;
-    let tables = class.layers();
-    let hosts = Hosts::read(&Layers(&tables))?;
+    let hosts = Hosts::read(&Layers(&class.tables))?;
     let quarter = quarter(class, forward.delay + back.delay, problems)?;
-    let transport = transport(root, class)?;
+    let transport = transport(root, class.own)?;
     // a web source stands for many hosts: the rate of a shape's hosts is not that of all of them
-    let access = match (&transport, class.own()) {
+    let access = match (&transport, class.own) {
         (Transport::Web(_), Some(own)) => Layers(&[own]).value(Hosts::access)?.flatten(),
         _ => hosts.access,
     };
-    if let Some(spread) = class.own().and_then(|own| own.said(Hosts::rtt_spread))
+    if let Some(spread) = class.own.and_then(|own| own.said(Hosts::rtt_spread))
         && class.count.unwrap_or(1) < 2
     {
         let fault = "is of several flows; needed is a count of at least 2";
@@ -313,10 +297,10 @@ fn flows(
             "packets from {from} to {to} and back take no time; needed is a rate or a delay on the \
              way, or an rtt"
         );
-        return Err(problems.add(origin, &path, message));
+        return Err(problems.add(origin, path, message));
     }
     let jitter = jitter(root, class, &forward, &transport, scenario, problems)?;
-    let (start, stop) = match class.own() {
+    let (start, stop) = match class.own {
         Some(own) => {
             let own = FlowTable::read(&Layers(&[own]))?;
             (own.start, own.stop)
@@ -335,17 +319,9 @@ fn flows(
             let hosts = host_links(&name, class, rate_bps, quarter, jitter);
             scenario.links.extend(hosts);
         }
-        let with_hosts = |route: &Route, out: u32, into: u32| -> Vec<u32> {
-            let links = route.links.iter().copied();
-            if has_hosts {
-                [first + out]
-                    .into_iter()
-                    .chain(links)
-                    .chain([first + into])
-                    .collect()
-            } else {
-                links.collect()
-            }
+        let with_hosts = |route: &Route, out: u32, into: u32| match has_hosts {
+            true => [&[first + out], &route.links[..], &[first + into]].concat(),
+            false => route.links.clone(),
         };
         scenario.flows.push(Flow {
             reports: None,
@@ -373,22 +349,12 @@ pub(super) fn beyond_the_wire(
 ) -> Result<(Vec<u32>, Vec<u32>), Refused> {
     let hangs_on = cell.and_then(|cell| cell.said(Cell::node));
     let known = nodes(links);
-    let server = flows
-        .said(StationFlow::server)
-        .and_then(|said| said.present());
+    let server = flows.present(StationFlow::server);
     for entry in [&hangs_on, &server].into_iter().flatten() {
         if known.contains(&entry.value.as_str()) {
             continue;
         }
-        let hint = did_you_mean(&entry.value, known.iter().copied());
-        let message = match known.len() {
-            0 => format!("no link has a node {}; needed are links", entry.shown),
-            _ => format!(
-                "no link has a node {}; allowed are {}",
-                entry.shown,
-                known.join(", ")
-            ),
-        };
+        let (message, hint) = no_such_node(&entry.value, &entry.shown, &known, "links");
         return Err(match problems.concern(&entry.path) {
             true => Refused::already(),
             false => problems.add_with_hint(entry.origin, &entry.path, message, hint),
@@ -398,29 +364,30 @@ pub(super) fn beyond_the_wire(
         return Ok((Vec::new(), Vec::new()));
     };
     let there = &server.value;
-    let (out, home) = match &hangs_on {
-        Some(node) => (
-            route(links, &node.value, there),
-            route(links, there, &node.value),
-        ),
-        None => (None, None),
-    };
-    match (out, home) {
-        (Some(out), Some(home)) if out.links.len() + home.links.len() <= LONGEST_ROUTE => {
-            Ok((out.links, home.links))
-        }
-        _ => {
-            let message = format!(
-                "no links lead from the cell to {}; allowed is a node that they lead to",
-                server.shown
-            );
-            let hint = match hangs_on {
-                None => Some("`cell.node` says on which node the cell hangs".to_owned()),
-                Some(_) => None,
-            };
-            Err(problems.add_with_hint(server.origin, &server.path, message, hint))
-        }
+    if let Some(node) = &hangs_on
+        && let Some(out) = route(links, &node.value, there)
+        && let Some(home) = route(links, there, &node.value)
+        && out.links.len() + home.links.len() <= LONGEST_ROUTE
+    {
+        return Ok((out.links, home.links));
     }
+    let message = format!(
+        "no links lead from the cell to {}; allowed is a node that they lead to",
+        server.shown
+    );
+    let hint = "`cell.node` says on which node the cell hangs";
+    let hint = hangs_on.is_none().then(|| hint.to_owned());
+    Err(problems.add_with_hint(server.origin, &server.path, message, hint))
+}
+
+/// Message and hint for a node, `shown` so, that no link has; without links, some are `needed`.
+fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (String, Option<String>) {
+    let instead = match known.len() {
+        0 => format!("needed are {needed}"),
+        _ => format!("allowed are {}", known.join(", ")),
+    };
+    let hint = did_you_mean(node, known.iter().copied());
+    (format!("no link has a node {shown}; {instead}"), hint)
 }
 
 /// The route of a class one way; `end` is the key to blame if there is none.
@@ -442,15 +409,8 @@ fn way(
     for (key, node) in [(FlowTable::from, &class.from), (FlowTable::to, &class.to)] {
         if !known.contains(&node.as_str()) {
             let (origin, path) = class.place(key);
-            let hint = did_you_mean(node, known.iter().copied());
-            let message = match known.len() {
-                0 => format!("no link has a node {node}; needed are links or a dumbbell"),
-                _ => format!(
-                    "no link has a node {node}; allowed are {}",
-                    known.join(", ")
-                ),
-            };
-            return Err(problems.add_with_hint(origin, &path, message, hint));
+            let (message, hint) = no_such_node(node, node, &known, "links or a dumbbell");
+            return Err(problems.add_with_hint(origin, path, message, hint));
         }
     }
     let (origin, path) = class.place(end);
@@ -461,16 +421,13 @@ fn way(
             "no links lead from {from} to {to}, at least none over {LONGEST_ROUTE} links or fewer"
         )
     };
-    Err(problems.add(origin, &path, message))
+    Err(problems.add(origin, path, message))
 }
 
 /// A quarter of what the route lacks to the round-trip time asked for.
 fn quarter(class: &Class, route: Span, problems: &mut Problems) -> Result<Span, Refused> {
-    let tables = class.layers();
-    let Some(rtt) = Layers(&tables)
-        .said(Hosts::rtt)
-        .and_then(|said| said.present())
-    else {
+    let rtt = Layers(&class.tables).said(Hosts::rtt);
+    let Some(rtt) = rtt.and_then(Said::present) else {
         return Ok(Span::ZERO);
     };
     if rtt.value < route {
@@ -500,8 +457,7 @@ fn jitter(
     scenario: &Scenario,
     problems: &mut Problems,
 ) -> Result<Span, Refused> {
-    let tables = class.layers();
-    let Some(jitter) = Layers(&tables).said(Hosts::jitter) else {
+    let Some(jitter) = Layers(&class.tables).said(Hosts::jitter) else {
         return Ok(Span::ZERO);
     };
     if let Some(most) = jitter.value {

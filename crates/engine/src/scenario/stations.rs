@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::flows::{CONNECTIONS, Connections, DATAGRAMS, REPORTS};
+use super::flows::{CONNECTIONS, Connections, DATAGRAMS, REPORTS, made};
 use super::root::{RootKeys, StationTable};
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
 use crate::notation::decode::Section;
@@ -33,10 +33,12 @@ pub(super) const AP_NAME: &str = "ap";
 
 /// The names of the stations that the table `name` makes.
 pub(super) fn member_names(name: &str, station: &Section) -> Vec<String> {
-    match station
-        .said(StationTable::count)
-        .and_then(|said| said.value)
-    {
+    members(name, station.value(StationTable::count).flatten())
+}
+
+/// `name`, or if there may be several their numbered names.
+pub(super) fn members(name: &str, count: Option<u64>) -> Vec<String> {
+    match count {
         Some(count) => (1..=count).map(|k| format!("{name}-{k}")).collect(),
         None => vec![name.to_owned()],
     }
@@ -45,33 +47,25 @@ pub(super) fn member_names(name: &str, station: &Section) -> Vec<String> {
 /// Number of flows of one station of the table; `None` if a number was refused.
 fn flows(station: &Section) -> Option<u64> {
     let mut flows = 0;
-    for (key, _) in CONNECTIONS {
-        if let Some(table) = station.inside(key) {
-            flows += u64::from(table.said(Connections::connections)?.value);
-        }
+    for (table, _) in made(station, CONNECTIONS) {
+        flows += u64::from(table.value(Connections::connections)?);
     }
-    let datagrams = DATAGRAMS
-        .iter()
-        .filter(|(key, _)| station.inside(*key).is_some());
-    let reports = REPORTS
-        .iter()
-        .filter(|(key, _)| station.inside(*key).is_some());
-    Some(flows + datagrams.count() as u64 + reports.count() as u64)
+    let others = made(station, DATAGRAMS).count() + made(station, REPORTS).count();
+    Some(flows + others as u64)
 }
 
 /// Number of flows between wired nodes; `None` if a number of a shape was refused.
 fn wired_flows(root: &Section) -> Option<u64> {
     let mut all = 0;
-    for (_, flow) in root.tables(RootKeys::flow) {
-        let count = flow.said(FlowTable::count).and_then(|said| said.value);
-        all += count.unwrap_or(1);
+    for flow in root.each(RootKeys::flow) {
+        all += flow.value(FlowTable::count).flatten().unwrap_or(1);
     }
     if let Some(dumbbell) = root.inside(RootKeys::dumbbell) {
-        all += dumbbell.said(Dumbbell::flows)?.value;
+        all += dumbbell.value(Dumbbell::flows)?;
     }
     if let Some(lot) = root.inside(RootKeys::parking_lot) {
-        let hops = lot.said(ParkingLot::hops)?.value;
-        all += lot.said(ParkingLot::flows)?.value + hops * lot.said(ParkingLot::cross)?.value;
+        let hops = lot.value(ParkingLot::hops)?;
+        all += lot.value(ParkingLot::flows)? + hops * lot.value(ParkingLot::cross)?;
     }
     Some(all)
 }
@@ -88,28 +82,18 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     if root.lacks(RootKeys::station) {
         return;
     }
-    let count = |station: &Section| {
-        let said = station.said(StationTable::count);
-        said.and_then(|said| said.value).unwrap_or(1)
-    };
-    let stations: u64 = root
-        .tables(RootKeys::station)
-        .iter()
-        .map(|(_, s)| count(s))
-        .sum();
+    let count = |station: &Section| station.value(StationTable::count).flatten().unwrap_or(1);
+    let stations: u64 = root.each(RootKeys::station).map(count).sum();
     if stations > MOST_STATIONS {
         let message = format!("{stations} stations in all; allowed are at most {MOST_STATIONS}");
         problems.add(last_origin(root), RootKeys::station.name(), message);
         return;
     }
     check_unique(root, problems);
-    let per_table: Option<Vec<u64>> = root
-        .tables(RootKeys::station)
-        .iter()
-        .map(|(_, s)| Some(flows(s)?.saturating_mul(count(s))))
-        .collect();
-    let all = per_table.zip(wired_flows(root));
-    match all.map(|(flows, wired)| flows.iter().sum::<u64>().saturating_add(wired)) {
+    let of_stations = |station| Some(flows(station)?.saturating_mul(count(station)));
+    let of_stations: Option<u64> = root.each(RootKeys::station).map(of_stations).sum();
+    let all = of_stations.zip(wired_flows(root));
+    match all.map(|(flows, wired)| flows.saturating_add(wired)) {
         _ if root.lacks(RootKeys::flow) || lacks_shape(root) => {}
         Some(0) => {
             let (origin, path, message) = nothing_flows(root);
@@ -127,8 +111,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
 /// The last table of those that make flows, the plural of stations standing for all of them.
 fn most_flows(root: &Section) -> (Origin, String) {
     let shape = shapes(root).next();
-    let flow = root.tables(RootKeys::flow).last().map(|(_, flow)| flow);
-    match flow.or(shape) {
+    match root.each(RootKeys::flow).next_back().or(shape) {
         Some(table) if root.tables(RootKeys::station).is_empty() => {
             (table.origin, table.path.clone())
         }
@@ -166,9 +149,8 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
 
 /// Where the last station stands: it makes the sum what it is.
 fn last_origin(root: &Section) -> Origin {
-    root.tables(RootKeys::station)
-        .last()
-        .map_or(root.origin, |(_, s)| s.origin)
+    let last = root.each(RootKeys::station).next_back();
+    last.map_or(root.origin, |station| station.origin)
 }
 
 fn check_name(name: &str, station: &Section, problems: &mut Problems) {

@@ -2,17 +2,18 @@
 
 use std::collections::HashSet;
 
-use super::super::flows::udp_of;
-use super::super::model::{Scenario, Transport};
+use super::super::flows::staggered;
+use super::super::model::Scenario;
+use super::super::network::{transport, unique};
 use super::super::root::RootKeys;
+use super::super::stations::members;
 use super::super::wired::{FlowTable, Hosts};
 use super::routes::{check_time, route};
 use super::*;
-use crate::app::WiredDatagrams;
 use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable};
-use crate::notation::decode::{Said, Section};
+use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
-use crate::notation::problem::{Problems, Refused, one_line};
+use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{FileTable, KeyOf, Millimetres};
 use crate::notation::units::{self, TIME};
 
@@ -185,9 +186,7 @@ fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Result<(), Refused>
 
 /// The names listed under a key of a link.
 pub(super) fn names(link: &Section, key: KeyOf<Option<Vec<String>>>) -> Vec<String> {
-    link.said(key)
-        .and_then(|said| said.value)
-        .unwrap_or_default()
+    link.value(key).flatten().unwrap_or_default()
 }
 
 /// The node at one end of a link. [mm]
@@ -234,49 +233,22 @@ fn flows(
     scenario: &Scenario,
     problems: &mut Problems,
 ) -> Result<Vec<CsmaFlow>, Refused> {
-    let stagger = root.said(RootKeys::stagger);
     let csma = root.inside(RootKeys::csma);
     let of_all = csma.and_then(|csma| marginals(csma, CsmaTable::marginal_utility));
     let mut flows: Vec<CsmaFlow> = Vec::new();
     let mut known = HashSet::new();
     for (class, section) in root.tables(RootKeys::flow) {
-        let Some(names) = section
-            .said(FlowTable::route)
-            .and_then(|said| said.present())
-        else {
+        let Some(names) = section.present(FlowTable::route) else {
             continue; // there has been a complaint
         };
         let route = route(&names, links, &scenario.links, problems)?;
         check_time(&names, &route, scenario, problems)?;
         let own = FlowTable::read(&Layers(&[section]))?;
-        let transport = match section.inside(FlowTable::udp) {
-            Some(source) => {
-                let WiredDatagrams { rate, arrivals } = WiredDatagrams::read(&Layers(&[source]))?;
-                let udp = udp_of(root, Some(source))?;
-                Transport::Udp(udp.leaving(rate, Some(arrivals.into())))
-            }
-            None => {
-                let tcp = root.inside(RootKeys::tcp);
-                let tables: Vec<&Section> = [section].into_iter().chain(tcp).collect();
-                Transport::Tcp(TcpSettings::read(&Layers(&tables))?)
-            }
-        };
-        let members = match own.count {
-            None => vec![class.clone()],
-            Some(count) => (1..=count).map(|k| format!("{class}-{k}")).collect(),
-        };
+        let transport = transport(root, Some(section))?;
         let marginal_utility = marginals(section, FlowTable::marginal_utility);
         let marginal_utility = marginal_utility.or(of_all.clone());
-        for name in members {
-            if !known.insert(name.clone()) {
-                let message = format!(
-                    "flow name `{}` is made twice; allowed are unique names",
-                    one_line(&name, 80)
-                );
-                return Err(section.refuse(message, problems));
-            }
-            let step = stagger.as_ref().map_or(Span::ZERO, |stagger| stagger.value);
-            let delay = step.0.saturating_mul(flows.len() as u64);
+        for name in members(class, own.count) {
+            unique(&mut known, &name, section, problems)?;
             let flow = CsmaFlow {
                 name,
                 class: class.clone(),
@@ -284,12 +256,12 @@ fn flows(
                 weight: own.weight,
                 marginal_utility: marginal_utility.clone(),
                 transport,
-                start: Span(own.start.0.saturating_add(delay)),
+                start: own.start,
                 start_spread: Hosts::read(&Layers(&[section]))?.start_spread,
                 stop: own.stop,
             };
-            check_start(section, &stagger, &flow, scenario.duration, problems)?;
-            flows.push(flow);
+            let start = staggered(root, flows.len(), &flow.to_flow(), scenario, problems)?;
+            flows.push(CsmaFlow { start, ..flow });
         }
     }
     Ok(flows)
@@ -297,34 +269,5 @@ fn flows(
 
 /// The marginal utility of a table, whose points have been checked.
 fn marginals(table: &Section, key: KeyOf<Vec<(f64, f64)>>) -> Option<Marginals> {
-    let points = table.said(key)?.value;
-    Marginals::new(points).ok()
-}
-
-/// A flow begins before its end.
-fn check_start(
-    section: &Section,
-    stagger: &Option<Said<Span>>,
-    flow: &CsmaFlow,
-    duration: Span,
-    problems: &mut Problems,
-) -> Result<(), Refused> {
-    let end = flow.stop.unwrap_or(duration).min(duration);
-    if flow.start < end {
-        return Ok(());
-    }
-    let message = format!(
-        "flow `{}` would start at {}; allowed is before its end at {}",
-        flow.name,
-        units::show(flow.start.0, TIME),
-        units::show(end.0, TIME)
-    );
-    let own = section.said(FlowTable::start);
-    let late = own.filter(|start| start.value >= end);
-    let (origin, path) = match (&late, stagger) {
-        (Some(start), _) => (start.origin, &start.path),
-        (None, Some(stagger)) => (stagger.origin, &stagger.path),
-        (None, None) => (section.origin, &section.path),
-    };
-    Err(problems.add(origin, path, message))
+    Marginals::new(table.value(key)?).ok()
 }
