@@ -7,7 +7,7 @@ use super::setting::{KeyOf, Setting};
 use super::table::{Added, Brought, Default, Grammar, Key, Kind, NOTHING_ADDED, Table};
 use super::tree::{Data, Item, join};
 use super::units;
-use super::value::{AddedWord, NAMES, Refusal, Value, allowed, check, fault_of_name};
+use super::value::{NAMES, Refusal, Value, allowed, check, fault_of_name};
 
 /// A table of the file, decoded. What was refused is absent.
 pub struct Section {
@@ -177,8 +177,8 @@ impl Decoder<'_, '_> {
                 Err(refusal) => {
                     section.lacking.push(key.name);
                     let mut allowed = allowed(key, self.preset);
-                    for (word, _) in self.added.words(key.name) {
-                        allowed += &format!(", \"{word}\"");
+                    for added in self.added.words(key.name) {
+                        allowed += &format!(", \"{}\"", added.word);
                     }
                     let message = format!("{} {}; allowed {allowed}", node.show(), refusal.fault);
                     let hint = refusal.hint.or_else(|| no_unit(key, node));
@@ -192,9 +192,9 @@ impl Decoder<'_, '_> {
     /// The meaning of a value, which may be a word from outside.
     fn check(&self, key: &Key, node: &Item) -> Result<Value, Refusal> {
         if let (Kind::Choice(_), Data::Text(text)) = (&key.kind, &node.data)
-            && let Some((word, brought)) = self.added.words(key.name).find(|(word, _)| word == text)
+            && let Some(added) = self.added.words(key.name).find(|added| added.word == text)
         {
-            return Ok(Value::Added(AddedWord { word, brought }));
+            return Ok(Value::Added(added));
         }
         check(node, key, self.preset)
     }

@@ -59,7 +59,7 @@ impl Writer<'_> {
     fn property(&mut self, key: &Key, inherits: Option<&str>) -> Value {
         let mut schema = self.kind(key);
         if let Some(Value::Array(words)) = schema.get_mut("enum") {
-            words.extend(self.added.words(key.name).map(|(word, _)| json!(word)));
+            words.extend(self.added.words(key.name).map(|added| json!(added.word)));
         }
         let mut description = key.doc.to_owned();
         if let Some(range) = range(key) {

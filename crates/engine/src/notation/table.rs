@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use super::forms::Form;
+use super::value::AddedWord;
 
 /// A table of a file.
 #[derive(Clone)]
@@ -161,7 +162,8 @@ pub type Brought = &'static (dyn Any + Send + Sync);
 #[derive(Clone, Default)]
 pub struct Added {
     keys: Vec<AddedKey>,
-    words: Vec<AddedWord>,
+    /// With the names of their keys.
+    words: Vec<(&'static str, AddedWord)>,
 }
 
 #[derive(Clone)]
@@ -169,13 +171,6 @@ struct AddedKey {
     table: &'static str,
     key: Key,
     inherits: Option<&'static str>,
-    brought: Brought,
-}
-
-#[derive(Clone)]
-struct AddedWord {
-    key: &'static str,
-    word: &'static str,
     brought: Brought,
 }
 
@@ -204,7 +199,7 @@ impl Added {
 
     /// Adds a word to those of the key of this name, wherever it stands.
     pub(crate) fn word(&mut self, key: &'static str, word: &'static str, brought: Brought) {
-        self.words.push(AddedWord { key, word, brought });
+        self.words.push((key, AddedWord { word, brought }));
     }
 
     /// All keys of a table, those from outside last, each with where it inherits from.
@@ -238,9 +233,9 @@ impl Added {
     }
 
     /// The words from outside for a key.
-    pub(super) fn words(&self, key: &str) -> impl Iterator<Item = (&'static str, Brought)> {
-        let words = self.words.iter().filter(move |added| added.key == key);
-        words.map(|added| (added.word, added.brought))
+    pub(super) fn words(&self, key: &str) -> impl Iterator<Item = AddedWord> {
+        let words = self.words.iter().filter(move |(of, _)| *of == key);
+        words.map(|(_, added)| *added)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::kernel::time::Span;
 const LONGEST_NAME: usize = 64;
 
 /// A checked value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub enum Value {
     /// Text, or a name.
     Text(String),
@@ -46,18 +46,6 @@ pub struct AddedWord {
     pub word: &'static str,
     /// Whose it is.
     pub brought: Brought,
-}
-
-impl PartialEq for AddedWord {
-    fn eq(&self, other: &AddedWord) -> bool {
-        self.word == other.word
-    }
-}
-
-impl std::fmt::Debug for AddedWord {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.word)
-    }
 }
 
 /// Why a value is refused.

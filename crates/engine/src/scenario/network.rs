@@ -36,6 +36,8 @@ struct Class<'a> {
     count: Option<u64>,
     from: String,
     to: String,
+    start: Span,
+    stop: Option<Span>,
     /// Its own table; a class of the shape has none.
     own: Option<&'a Section>,
     /// The tables that describe it, nearest first: its own, and that of the shape which it crosses.
@@ -188,6 +190,8 @@ fn classes<'a>(
             count: Some(*count),
             from: shape.nodes[*from].clone(),
             to: shape.nodes[*to].clone(),
+            start: Span::ZERO,
+            stop: None,
             own: None,
             tables: vec![shape.section],
         }));
@@ -209,6 +213,8 @@ fn classes<'a>(
             count: flow.count,
             from: from.clone(),
             to: to.clone(),
+            start: flow.start,
+            stop: flow.stop,
             own: Some(section),
             tables: [section]
                 .into_iter()
@@ -300,13 +306,6 @@ fn flows(
         return Err(problems.add(origin, path, message));
     }
     let jitter = jitter(root, class, &forward, &transport, scenario, problems)?;
-    let (start, stop) = match class.own {
-        Some(own) => {
-            let own = FlowTable::read(&Layers(&[own]))?;
-            (own.start, own.stop)
-        }
-        None => (Span::ZERO, None),
-    };
     let names = class.names();
     let members = names.len();
     for (k, name) in names.into_iter().enumerate() {
@@ -330,9 +329,9 @@ fn flows(
             forward: with_hosts(&forward, 0, 1),
             back: with_hosts(&back, 2, 3),
             category: Category::BestEffort,
-            start,
+            start: class.start,
             start_spread: hosts.start_spread,
-            stop,
+            stop: class.stop,
             transport,
             name,
         });

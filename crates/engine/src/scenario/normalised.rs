@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::model::*;
-use crate::notation::setting::{FileTable, Json, JsonObject};
+use crate::notation::setting::{FileTable, Json};
 
 impl Scenario {
     /// The scenario as a JSON object that says its units in its keys; what models and results read.
@@ -25,7 +25,7 @@ impl Scenario {
             "stations": stations,
             "links": links,
             "flows": flows,
-            "record": self.record.to_json(),
+            "record": self.record.json(),
         });
         if let Some(csma) = &self.csma {
             json["csma"] = csma.to_json(&self.links);
@@ -130,27 +130,23 @@ fn station(station: &Station, scenario: &Scenario, number: u32) -> Json {
         });
         json["channel_changes"] = changes.collect();
     }
-    extend(&mut json, station.node.json());
+    extend(&mut json, station.node.json().into());
     json
 }
 
 /// Appends keys to an object.
-fn extend(json: &mut Json, more: JsonObject) {
-    if let Json::Object(json) = json {
+fn extend(json: &mut Json, more: Json) {
+    if let (Json::Object(json), Json::Object(more)) = (json, more) {
         json.extend(more);
     }
 }
 
-fn channel(channel: &Channel) -> JsonObject {
-    let fields = [
-        ("error_up", Json::from(channel.error_up)),
-        ("error_down", channel.error_down.into()),
-        ("ack_error_up", channel.ack_error_up.into()),
-        ("ack_error_down", channel.ack_error_down.into()),
-        ("snr_db", channel.snr_db.into()),
-    ];
-    let fields = fields
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value));
-    fields.collect()
+fn channel(channel: &Channel) -> Json {
+    json!({
+        "error_up": channel.error_up,
+        "error_down": channel.error_down,
+        "ack_error_up": channel.ack_error_up,
+        "ack_error_down": channel.ack_error_down,
+        "snr_db": channel.snr_db,
+    })
 }

@@ -11,46 +11,29 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
 use crate::notation::units::{self, TIME};
 
-/// A `txop_limit` that is too short, and the longest exchange that must fit.
-struct TooShort<'a> {
-    entry: Said<'a, Option<Span>>,
-    needed: Span,
-    flow: &'a str,
-}
-
 /// Reports each `txop_limit` that is shorter than an exchange it is meant for.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    let mut found: BTreeMap<String, TooShort> = BTreeMap::new();
+    // what is too short, by its path, with the longest exchange that must fit and its flow
+    let mut found: BTreeMap<String, (Said<Option<Span>>, Span, &str)> = BTreeMap::new();
     for flow in &scenario.flows {
         for sender in [Direction::Up, Direction::Down] {
             let Some((entry, limit)) = limit(root, scenario, flow, sender) else {
                 continue;
             };
             let needed = exchange(scenario, flow, sender);
-            if needed <= limit || found.get(&entry.path).is_some_and(|f| f.needed >= needed) {
-                continue;
+            let longest = found
+                .get(&entry.path)
+                .map_or(limit, |(_, longest, _)| *longest);
+            if needed > longest {
+                found.insert(entry.path.clone(), (entry, needed, &flow.name));
             }
-            let flow = &flow.name;
-            found.insert(
-                entry.path.clone(),
-                TooShort {
-                    entry,
-                    needed,
-                    flow,
-                },
-            );
         }
     }
-    for TooShort {
-        entry,
-        needed,
-        flow,
-    } in found.into_values()
-    {
+    for (entry, needed, flow) in found.into_values() {
+        let needed = units::show(needed.0, TIME);
         let fault = format!(
             "is shorter than the exchange of one frame of flow `{flow}`; allowed is \"none\" or at \
-             least {}",
-            units::show(needed.0, TIME)
+             least {needed}"
         );
         entry.refuse_value(fault, problems);
     }
@@ -71,10 +54,7 @@ fn limit<'a>(
     let limit = node.access(flow.category).txop_limit?;
     let cell = root.inside(RootKeys::cell)?;
     let own = match direction {
-        Direction::Up => {
-            let mut groups = root.tables(RootKeys::station).iter();
-            &groups.find(|(name, _)| *name == station.group)?.1
-        }
+        Direction::Up => root.one(RootKeys::station, &station.group)?,
         Direction::Down => cell.inside(Cell::ap)?,
     };
     let tables = Access::tables(&[own, cell], flow.category);

@@ -3,7 +3,7 @@
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;
-use crate::notation::setting::{FileTable, Json, S, US, count, duration};
+use crate::notation::setting::{S, US, count, duration};
 use crate::table;
 
 table! {
@@ -13,10 +13,8 @@ table! {
         series_interval: Option<Span> = duration(US..=1_000_000 * S).or("never").default("never");
         /// Width of the bins over which the least utilisation of a link is taken.
         utilisation_bin: Option<Span> = duration(US..=1_000_000 * S).default("100 ms");
-        /// Most frames on the air that are logged; none: no log.
-        made frames: Option<u64> = frames;
         /// Keep a log of at most this many frames on the air; 0: none.
-        key frames: u64 = count(0..=10_000_000).default(0);
+        frames: Option<u64> = count(0..=10_000_000).default(0), by frames;
     }
 }
 
@@ -32,15 +30,5 @@ impl Default for Record {
 }
 
 fn frames(layers: &Layers) -> Result<Option<u64>, Refused> {
-    let most = layers.need(Record::frames)?;
-    Ok((most > 0).then_some(most))
-}
-
-impl Record {
-    /// The settings in the normalised scenario.
-    pub(crate) fn to_json(self) -> Json {
-        let mut json = self.json();
-        json["frames"] = self.frames.into();
-        json
-    }
+    Ok(layers.need(Record::frames)?.filter(|most| *most > 0))
 }

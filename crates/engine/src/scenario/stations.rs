@@ -7,7 +7,7 @@ use super::root::{RootKeys, StationTable};
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
 use crate::notation::decode::Section;
 use crate::notation::problem::{Origin, Problems, one_line};
-use crate::notation::value::{NAMES, fault_of_name};
+use crate::notation::value::NAMES;
 
 /// Most stations in a scenario.
 pub(super) const MOST_STATIONS: u64 = 10_000;
@@ -72,11 +72,9 @@ fn wired_flows(root: &Section) -> Option<u64> {
 
 /// Checks the stations as a whole.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
-    for (name, station) in root.tables(RootKeys::station) {
-        check_name(name, station, problems);
-    }
-    let wired = root.tables(RootKeys::link).iter();
-    for (name, section) in wired.chain(root.tables(RootKeys::flow)) {
+    let named = root.tables(RootKeys::station).iter();
+    let named = named.chain(root.tables(RootKeys::link));
+    for (name, section) in named.chain(root.tables(RootKeys::flow)) {
         check_name(name, section, problems);
     }
     if root.lacks(RootKeys::station) {
@@ -153,13 +151,12 @@ fn last_origin(root: &Section) -> Origin {
     last.map_or(root.origin, |station| station.origin)
 }
 
-fn check_name(name: &str, station: &Section, problems: &mut Problems) {
-    let own = (name == AP_NAME).then_some("is the access point's name");
-    let Some(fault) = fault_of_name(name).or(own) else {
-        return;
-    };
-    let message = format!("\"{}\" {fault}; allowed {NAMES}", one_line(name, 40));
-    station.refuse(message, problems);
+fn check_name(name: &str, section: &Section, problems: &mut Problems) {
+    section.check_name(name, problems);
+    if name == AP_NAME {
+        let message = format!("\"{name}\" is the access point's name; allowed {NAMES}");
+        section.refuse(message, problems);
+    }
 }
 
 fn check_unique(root: &Section, problems: &mut Problems) {

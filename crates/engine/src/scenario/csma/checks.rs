@@ -83,7 +83,7 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
     effect::check(root, csma, has_tcp, problems);
     if let Some(record) = root.inside(RootKeys::record)
         && let Some(frames) = record.said(Record::frames)
-        && frames.value != 0
+        && frames.value != Some(0)
     {
         let message = "beside `csma`; a capture is of the frames of a cell";
         frames.refuse(message, problems);
