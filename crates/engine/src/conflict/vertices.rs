@@ -26,11 +26,7 @@ pub(super) fn dummies_of(csma: &Csma, links: usize, longest: u32) -> Vec<Option<
 /// The users whose packets pass link `index`, which may be one back.
 pub(super) fn passing(csma: &Csma, index: usize) -> Vec<u32> {
     let back = index >= csma.links.len();
-    let link = Hop::Wireless(if back {
-        index - csma.links.len()
-    } else {
-        index
-    });
+    let link = Hop::Wireless(index % csma.links.len());
     let users = csma.flows.iter().enumerate();
     users
         .filter(|(_, flow)| flow.route.contains(&link) && (flow.is_tcp() || !back))
@@ -73,13 +69,8 @@ pub(super) fn vertices_of(csma: &Csma) -> Vec<Vertex> {
     let is_double = csma.acks == CsmaAcks::Contend;
     let both = |links: &BTreeSet<usize>| -> Vec<u32> {
         let there = links.iter().map(|&link| link as u32);
-        match is_double {
-            false => there.collect(),
-            true => there
-                .clone()
-                .chain(there.map(|link| link + count))
-                .collect(),
-        }
+        let back = there.clone().map(|link| link + count);
+        there.chain(back.filter(|_| is_double)).collect()
     };
     let vertex = |index: usize, back: bool| {
         let link = &csma.links[index];
@@ -106,12 +97,9 @@ pub(super) fn vertices_of(csma: &Csma) -> Vec<Vertex> {
             },
         }
     };
-    let there = (0..csma.links.len()).map(|index| vertex(index, false));
-    let back = (0..csma.links.len()).map(|index| vertex(index, true));
-    match is_double {
-        false => there.collect(),
-        true => there.chain(back).collect(),
-    }
+    let ways = [false, true].into_iter().take(1 + usize::from(is_double));
+    let both_ways = ways.flat_map(|back| (0..csma.links.len()).map(move |link| (link, back)));
+    both_ways.map(|(link, back)| vertex(link, back)).collect()
 }
 
 /// Mean backoff over mean transmission (paper 001, algorithm 1, line 7).

@@ -45,30 +45,27 @@ pub struct Entry {
 
 /// Decodes the file `root`, reporting every problem.
 pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) -> Section {
-    let preset = (grammar.preset)(root);
-    let added = grammar.added;
     let mut decoder = Decoder {
-        preset,
-        added,
+        preset: (grammar.preset)(root),
+        added: grammar.added,
         problems,
     };
     decoder.section(root, grammar.root, String::new())
 }
 
-/// Decodes one table by itself.
-pub(crate) fn decode_table(item: &Item, table: &'static Table, problems: &mut Problems) -> Section {
+/// Decodes one table by itself, in which no problem is expected.
+pub(crate) fn decode_table(item: &Item, table: &'static Table) -> Section {
     let mut decoder = Decoder {
         preset: None,
         added: &NOTHING_ADDED,
-        problems,
+        problems: &mut Problems::new("", &[]),
     };
     decoder.section(item, table, String::new())
 }
 
 /// A table that says nothing: its defaults.
 pub(crate) fn nothing(table: &'static Table) -> Section {
-    let empty = Item::empty(Origin::File);
-    decode_table(&empty, table, &mut Problems::new("", &[]))
+    decode_table(&Item::empty(Origin::File), table)
 }
 
 struct Decoder<'p, 's> {

@@ -157,18 +157,15 @@ impl Setting<'_, '_, '_> {
 
     /// The value of the setting, for a key of this kind.
     fn node(&self, kind: &Kind) -> Item {
-        let text = || Item {
-            origin: self.origin,
-            data: Data::Text(self.value.to_owned()),
-        };
-        match read_toml::read_value(self.value, self.origin) {
-            Some(node) => match (&node.data, kind) {
-                (Data::Text(_), _) => node,
-                (Data::Date(_), _) | (_, Kind::Title | Kind::Formed(_)) => text(),
-                _ => node,
-            },
-            None => text(),
-        }
+        let origin = self.origin;
+        let data = read_toml::read_value(self.value, origin).map(|item| item.data);
+        let data = data.filter(|data| match (data, kind) {
+            (Data::Text(_), _) => true,
+            (Data::Date(_), _) | (_, Kind::Title | Kind::Formed(_)) => false,
+            _ => true,
+        });
+        let data = data.unwrap_or_else(|| Data::Text(self.value.to_owned()));
+        Item { origin, data }
     }
 
     /// Whether the setting was to be a table and, by its spelling, became text.

@@ -54,15 +54,14 @@ fn data(value: &DeValue, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data
     match value {
         DeValue::String(text) => Data::Text(text.to_string()),
         DeValue::Integer(integer) => {
-            match i128::from_str_radix(integer.as_str(), integer.radix()) {
-                Ok(whole) => Data::Number(Number::integer(integer.to_string(), whole)),
-                // Only the size can be wrong: the parser has checked the digits.
-                Err(_) => Data::Number(Number {
-                    text: integer.to_string(),
-                    value: integer.as_str().parse().unwrap_or(f64::MAX),
-                    whole: None,
-                }),
-            }
+            // Only the size can be wrong: the parser has checked the digits.
+            let whole = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
+            let large = || integer.as_str().parse().unwrap_or(f64::MAX);
+            Data::Number(Number {
+                text: integer.to_string(),
+                value: whole.map_or_else(large, |whole| whole as f64),
+                whole,
+            })
         }
         DeValue::Float(float) => match Number::read(float.as_str()) {
             Some(number) => Data::Number(number),

@@ -47,14 +47,6 @@ impl Number {
             whole: text.parse().ok().or(exactly_whole.then_some(value as i128)),
         })
     }
-
-    pub(crate) fn integer(text: String, whole: i128) -> Number {
-        Number {
-            text,
-            value: whole as f64,
-            whole: Some(whole),
-        }
-    }
 }
 
 impl Item {

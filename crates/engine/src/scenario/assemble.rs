@@ -94,7 +94,7 @@ fn idle_cell() -> Section {
     let item = |data| Item { origin, data };
     let phy = item(Data::Text(PhyKind::Dot11b.name().to_owned()));
     let cell = item(Data::Table(vec![(Phy::kind.name().to_owned(), phy)]));
-    decode_table(&cell, Cell::table(), &mut Problems::new("", &[]))
+    decode_table(&cell, Cell::table())
 }
 
 /// A station of the table `section`, without its number.

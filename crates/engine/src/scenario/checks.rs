@@ -204,10 +204,8 @@ fn check_lifetime_of(
     if let (Some(start), Some(stop)) = (flow.said(start), flow.said(stop))
         && stop.value.is_some_and(|stop| stop <= start.value)
     {
-        let fault = format!(
-            "is not after the start; allowed is more than {}",
-            units::show(start.value.0, TIME)
-        );
+        let start = units::show(start.value.0, TIME);
+        let fault = format!("is not after the start; allowed is more than {start}");
         stop.refuse_value(fault, problems);
     }
 }
@@ -314,10 +312,9 @@ fn check_report(
         && let Some(deadline) = reports.said(SensorSettings::deadline)
         && deadline.value.is_some_and(|span| span >= duration.value)
     {
-        let fault = format!(
-            "leaves no report to measure; allowed is less than the duration of {}",
-            units::show(duration.value.0, TIME)
-        );
+        let duration = units::show(duration.value.0, TIME);
+        let fault =
+            format!("leaves no report to measure; allowed is less than the duration of {duration}");
         deadline.refuse_value(fault, problems);
     }
 }

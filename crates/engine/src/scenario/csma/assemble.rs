@@ -153,14 +153,11 @@ fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Result<(), Refused>
     let sensing = range(CsmaTable::sensing_range)?;
     let transmission = range(CsmaTable::transmission_range)?;
     let interference = range(CsmaTable::interference_range)?;
-    let tables = csma.tables(CsmaTable::link);
-    let places: Vec<Option<[(f64, f64); 2]>> = tables
-        .iter()
-        .map(|(_, link)| {
-            let from = position(csma, link, CsmaLinkTable::from)?;
-            Some([from, position(csma, link, CsmaLinkTable::to)?])
-        })
-        .collect();
+    let place = |link: &Section| {
+        let from = position(csma, link, CsmaLinkTable::from)?;
+        Some([from, position(csma, link, CsmaLinkTable::to)?])
+    };
+    let places: Vec<Option<[(f64, f64); 2]>> = csma.each(CsmaTable::link).map(place).collect();
     for a in 0..links.len() {
         let (Some([transmitter, _]), Some(nodes)) = (places[a], links[a].ends.clone()) else {
             continue;

@@ -102,7 +102,8 @@ fn check_links(csma: &Section, problems: &mut Problems) {
     for (name, link) in links {
         let ends = [link.said(CsmaLinkTable::from), link.said(CsmaLinkTable::to)];
         let given = ends.iter().flatten().count();
-        if given == 1 && !lacks_end(link) {
+        let keys = [CsmaLinkTable::from, CsmaLinkTable::to];
+        if given == 1 && !keys.iter().any(|end| link.lacks(*end)) {
             let message = "has one end; needed are `from` and `to`, or neither";
             link.refuse(message, problems);
         }
@@ -115,11 +116,6 @@ fn check_links(csma: &Section, problems: &mut Problems) {
         check_length(csma, link, problems);
     }
     check_mixture(csma, problems);
-}
-
-/// Whether there has been a complaint about one of its ends.
-fn lacks_end(link: &Section) -> bool {
-    link.lacks(CsmaLinkTable::from) || link.lacks(CsmaLinkTable::to)
 }
 
 /// The links that a link names are there, and others.
@@ -148,9 +144,9 @@ fn check_others(
             }
         }
     }
+    let listed =
+        |of: &Section, one: &str| names(of, CsmaLinkTable::conflicts).iter().any(|n| n == one);
     let hears = |other: &&String| {
-        let listed =
-            |of: &Section, one: &str| names(of, CsmaLinkTable::conflicts).iter().any(|n| n == one);
         let theirs = links.iter().find(|(name, _)| name == *other);
         listed(link, other) || theirs.is_some_and(|(_, section)| listed(section, name))
     };
@@ -218,11 +214,9 @@ fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
         && let long = distance(from, to)
         && long > range as f64
     {
-        let message = format!(
-            "is {:.0} m long; allowed is at most the transmission range of {}",
-            long / 1000.0,
-            units::show(range, LENGTH)
-        );
+        let (long, range) = (long / 1000.0, units::show(range, LENGTH));
+        let message =
+            format!("is {long:.0} m long; allowed is at most the transmission range of {range}");
         link.refuse(message, problems);
     }
 }
@@ -281,33 +275,27 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
     if let (Some(least), Some(most)) = (csma.said(CsmaTable::cwmin), csma.said(CsmaTable::cwmax))
         && most.value < least.value
     {
-        let message = format!(
-            "{} is less than cwmin; allowed is at least {}",
-            most.value, least.value
-        );
+        let (least, cwmax) = (least.value, most.value);
+        let message = format!("{cwmax} is less than cwmin; allowed is at least {least}");
         most.refuse(message, problems);
     }
     if let (Some(difs), Some(eifs)) = (csma.said(CsmaTable::difs), csma.said(CsmaTable::eifs))
         && eifs.value < difs.value
     {
-        let fault = format!(
-            "is less than difs; allowed is at least {}",
-            units::show(difs.value.0, TIME)
-        );
+        let difs = units::show(difs.value.0, TIME);
+        let fault = format!("is less than difs; allowed is at least {difs}");
         eifs.refuse_value(fault, problems);
     }
-    if let Some(fairness) = csma.said(CsmaTable::fairness)
-        && fairness.value <= 0.0
-    {
-        let fault = "makes a utility that is not strictly concave; allowed is a number above 0";
-        fairness.refuse_value(fault, problems);
-    }
-    if let Some(fairness) = csma.said(CsmaTable::fairness)
-        && csma.said(CsmaTable::marginal_utility).is_some()
-    {
-        let fault =
-            "beside marginal_utility, which says what rates are worth; allowed is one of the two";
-        fairness.refuse_value(fault, problems);
+    if let Some(fairness) = csma.said(CsmaTable::fairness) {
+        if fairness.value <= 0.0 {
+            let fault = "makes a utility that is not strictly concave; allowed is a number above 0";
+            fairness.refuse_value(fault, problems);
+        }
+        if csma.said(CsmaTable::marginal_utility).is_some() {
+            let fault = "beside marginal_utility, which says what rates are worth; allowed is one \
+                         of the two";
+            fairness.refuse_value(fault, problems);
+        }
     }
     check_ranges(csma, problems);
     if has_tcp

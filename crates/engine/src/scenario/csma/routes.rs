@@ -38,21 +38,15 @@ pub(super) fn route(
     for name in &names.value {
         let wireless = links.iter().position(|link| link.name == *name);
         let wire = || wired.iter().position(|link| link.name == *name);
-        match wireless
-            .map(Hop::Wireless)
-            .or_else(|| wire().map(Hop::Wired))
-        {
-            Some(hop) => hops.push(hop),
-            None => {
-                let known: Vec<&str> = every(links, wired).map(|(name, _)| name).collect();
-                let message = format!(
-                    "there is no link \"{name}\"; allowed are {}",
-                    one_line(&known.join(", "), 200)
-                );
-                let hint = did_you_mean(name, known);
-                return Err(problems.add_with_hint(names.origin, &names.path, message, hint));
-            }
-        }
+        let wireless = wireless.map(Hop::Wireless);
+        let Some(hop) = wireless.or_else(|| wire().map(Hop::Wired)) else {
+            let known: Vec<&str> = every(links, wired).map(|(name, _)| name).collect();
+            let all = one_line(&known.join(", "), 200);
+            let message = format!("there is no link \"{name}\"; allowed are {all}");
+            let hint = did_you_mean(name, known);
+            return Err(problems.add_with_hint(names.origin, &names.path, message, hint));
+        };
+        hops.push(hop);
     }
     touching(names, links, wired, problems)?;
     Ok(hops)
@@ -97,10 +91,8 @@ fn touching(
             continue;
         }
         let begins_there = |ends: Ends| ends.is_some_and(|[from, _]| from == to);
-        let after: Vec<&str> = every(links, wired)
-            .filter(|(_, ends)| begins_there(*ends))
-            .map(|(name, _)| name)
-            .collect();
+        let after = every(links, wired).filter(|(_, ends)| begins_there(*ends));
+        let after: Vec<&str> = after.map(|(name, _)| name).collect();
         let allowed = match after.is_empty() {
             true => format!("needed after it is a link from {to}, and there is none"),
             false => format!("allowed after it are {}", one_line(&after.join(", "), 200)),
