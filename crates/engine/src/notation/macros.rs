@@ -106,123 +106,114 @@ macro_rules! table {
         }
     ) => {
         $crate::table! { @entry
-            { [$($doc)+] $vis $name [$($derive)?] $table } [] [] [] [] []
+            { [$($doc)+] $vis $name [$($derive)?] $table } [] [] [] []
             $($body)*
         }
     };
 
     // a field that is made of the layers otherwise
-    (@entry $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($parts:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
+    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
         $(#[doc = $doc:literal])+ made $field:ident : $ty:ty = $by:path ; $($rest:tt)*
     ) => {
         $crate::table! { @entry $head
             [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($consts)*]
-            [$($parts)*]
+            [$($keys)*]
             [$($reads)* ($field made $by)]
             [$($jsons)*]
             $($rest)*
         }
     };
     // a field that has the keys of another table
-    (@entry $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($parts:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
+    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
         $(#[doc = $doc:literal])+ flat $field:ident : $ty:ty ; $($rest:tt)*
     ) => {
         $crate::table! { @entry $head
             [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($consts)*]
-            [$($parts)* (all_of $ty, [])]
+            [$($keys)* (all_of $ty, [])]
             [$($reads)* ($field flat $ty)]
             [$($jsons)* ($field flat $ty)]
             $($rest)*
         }
     };
     // a field that is no key
-    (@entry $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($parts:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
+    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
         $(#[doc = $doc:literal])+ beside $field:ident : $ty:ty $(, json $json:literal)? = $value:expr ; $($rest:tt)*
     ) => {
         $crate::table! { @entry $head
             [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($consts)*]
-            [$($parts)*]
+            [$($keys)*]
             [$($reads)* ($field: $ty = $value)]
             [$($jsons)* ($field: $ty, [$($json)?])]
             $($rest)*
         }
     };
     // a field that is no key and does not show
-    (@entry $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($parts:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
+    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
         $(#[doc = $doc:literal])+ apart $field:ident : $ty:ty = $value:expr ; $($rest:tt)*
     ) => {
         $crate::table! { @entry $head
             [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($consts)*]
-            [$($parts)*]
+            [$($keys)*]
             [$($reads)* ($field: $ty = $value)]
             [$($jsons)*]
             $($rest)*
         }
     };
     // a table inside
-    (@entry $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($parts:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
+    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
         $(#[doc = $doc:literal])+ within $field:ident : $ty:ty = $spec:expr ; $($rest:tt)*
     ) => {
         $crate::table! { @entry $head
             [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($consts)* (($($doc)+) $field, stringify!($field), $ty)]
-            [$($parts)* (own ($($doc)+) $field, $spec)]
+            [$($keys)* (own ($($doc)+) $field, stringify!($field), $ty, $spec)]
             [$($reads)* ($field within $ty)]
             [$($jsons)* ($field within $ty)]
             $($rest)*
         }
     };
     // a key without a field
-    (@entry $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($parts:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
+    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
         $(#[doc = $doc:literal])+ key $field:ident $(as $key:literal)? : $ty:ty = $spec:expr ; $($rest:tt)*
     ) => {
         $crate::table! { @entry $head
             [$($fields)*]
-            [$($consts)* (($($doc)+) $field, $crate::key_name!($field $($key)?), $ty)]
-            [$($parts)* (own ($($doc)+) $field, $spec)]
+            [$($keys)* (own ($($doc)+) $field, $crate::key_name!($field $($key)?), $ty, $spec)]
             [$($reads)*]
             [$($jsons)*]
             $($rest)*
         }
     };
     // the keys of another table
-    (@entry $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($parts:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
+    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
         all_of $other:ty $(, inherits $from:literal)? ; $($rest:tt)*
     ) => {
         $crate::table! { @entry $head
             [$($fields)*]
-            [$($consts)*]
-            [$($parts)* (all_of $other, [$($from)?])]
+            [$($keys)* (all_of $other, [$($from)?])]
             [$($reads)*]
             [$($jsons)*]
             $($rest)*
         }
     };
     // a field with its key, read in a way of its own
-    (@entry $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($parts:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
+    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
         $(#[doc = $doc:literal])+ $field:ident $(as $key:literal)? : $ty:ty = $spec:expr , by $by:path ; $($rest:tt)*
     ) => {
         $crate::table! { @entry $head
             [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($consts)* (($($doc)+) $field, $crate::key_name!($field $($key)?), $ty)]
-            [$($parts)* (own ($($doc)+) $field, $spec)]
+            [$($keys)* (own ($($doc)+) $field, $crate::key_name!($field $($key)?), $ty, $spec)]
             [$($reads)* ($field made $by)]
             [$($jsons)* ($field: $ty, [])]
             $($rest)*
         }
     };
     // a field with its key
-    (@entry $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($parts:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
+    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
         $(#[doc = $doc:literal])+ $field:ident $(as $key:literal)? : $ty:ty $(, json $json:literal)? = $spec:expr $(=> $unsaid:expr)? ; $($rest:tt)*
     ) => {
         $crate::table! { @entry $head
             [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($consts)* (($($doc)+) $field, $crate::key_name!($field $($key)?), $ty)]
-            [$($parts)* (own ($($doc)+) $field, $spec)]
+            [$($keys)* (own ($($doc)+) $field, $crate::key_name!($field $($key)?), $ty, $spec)]
             [$($reads)* ($field: $ty, $spec, [$($unsaid)?])]
             [$($jsons)* ($field: $ty, [$($json)?])]
             $($rest)*
@@ -231,7 +222,7 @@ macro_rules! table {
 
     // all entries are sorted: the struct and what it can do
     (@entry { [$($doc:literal)+] $vis:vis $name:ident [$($derive:ident)?] $table:literal }
-        [$($fields:tt)*] [$($consts:tt)*] [$($parts:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
+        [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
     ) => {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq $(, $derive)?)]
@@ -241,7 +232,7 @@ macro_rules! table {
 
         #[allow(non_upper_case_globals, dead_code, reason = "keys are named as their fields")]
         impl $name {
-            $( $crate::table! { @const $consts } )*
+            $( $crate::table! { @const $keys } )*
         }
 
         impl $crate::notation::setting::FileTable for $name {
@@ -250,7 +241,7 @@ macro_rules! table {
                     std::sync::LazyLock::new(|| {
                         #[allow(unused_mut, reason = "a table may have no keys yet")]
                         let mut parts = $crate::notation::setting::Parts::default();
-                        $( $crate::table! { @part parts, $name, $parts } )*
+                        $( $crate::table! { @part parts, $name, $keys } )*
                         parts.table($table, concat!($($doc),+))
                     });
                 &TABLE
@@ -274,13 +265,14 @@ macro_rules! table {
         }
     };
 
-    (@const (($($doc:literal)+) $field:ident, $key:expr, $ty:ty)) => {
+    (@const (all_of $($other:tt)*)) => {};
+    (@const (own ($($doc:literal)+) $field:ident, $key:expr, $ty:ty, $spec:expr)) => {
         #[doc = concat!("Key `", stringify!($field), "`.")]
         pub const $field: $crate::notation::setting::KeyOf<$ty> =
             $crate::notation::setting::KeyOf::new($key);
     };
 
-    (@part $into:ident, $name:ident, (own ($($doc:literal)+) $field:ident, $spec:expr)) => {
+    (@part $into:ident, $name:ident, (own ($($doc:literal)+) $field:ident, $key:expr, $ty:ty, $spec:expr)) => {
         $into.own($spec.name($name::$field).key($name::$field, concat!($($doc),+)));
     };
     (@part $into:ident, $name:ident, (all_of $other:ty, [$($from:literal)?])) => {

@@ -58,38 +58,33 @@ pub(crate) fn read(
     prepare: impl FnOnce(&mut Item, &mut Problems),
     problems: &mut Problems,
 ) -> Result<Section, Refused> {
-    let read = text(bytes, problems).and_then(|text| tree(text, format, needed, problems));
-    let mut root = read.ok_or_else(Refused::already)?;
+    let text = text(bytes).map_err(|(at, message)| problems.add(at, WHOLE_FILE, message))?;
+    let mut root = tree(text, format, needed, problems).ok_or_else(Refused::already)?;
     overrides::apply(&mut root, grammar, settings, problems);
     prepare(&mut root, problems);
     Ok(decode::decode(&root, grammar, problems))
 }
 
-/// The bytes as text, if they can be a file of ours at all.
-fn text<'t>(bytes: &'t [u8], problems: &mut Problems) -> Option<&'t str> {
-    if bytes.len() > LARGEST_FILE {
+/// The bytes as text, if they can be a file of ours at all; else where and why not.
+fn text(bytes: &[u8]) -> Result<&str, (Origin, String)> {
+    let length = bytes.len();
+    if length > LARGEST_FILE {
         let message = format!(
-            "{} bytes are too many for a scenario; allowed are at most {LARGEST_FILE}",
-            bytes.len()
+            "{length} bytes are too many for a scenario; allowed are at most {LARGEST_FILE}"
         );
-        problems.add(Origin::File, WHOLE_FILE, message);
-        return None;
+        return Err((Origin::File, message));
     }
-    let line_of = |offset: usize| 1 + bytes[..offset].iter().filter(|b| **b == b'\n').count();
+    let breaks = |offset: usize| bytes[..offset].iter().filter(|b| **b == b'\n').count();
+    let no_text = |offset: usize, what: &str| {
+        let message = format!("not text {what}; allowed is a scenario in TOML or JSON");
+        (Origin::Line(1 + breaks(offset)), message)
+    };
     if let Some(offset) = bytes.iter().position(|b| *b == 0) {
-        let message = "not text (a NUL byte); allowed is a scenario in TOML or JSON".to_owned();
-        problems.add(Origin::Line(line_of(offset)), WHOLE_FILE, message);
-        return None;
+        return Err(no_text(offset, "(a NUL byte)"));
     }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Some(text.strip_prefix('\u{feff}').unwrap_or(text)),
-        Err(error) => {
-            let message = "not text in UTF-8; allowed is a scenario in TOML or JSON".to_owned();
-            let line = line_of(error.valid_up_to());
-            problems.add(Origin::Line(line), WHOLE_FILE, message);
-            None
-        }
-    }
+    let text = std::str::from_utf8(bytes);
+    let text = text.map_err(|error| no_text(error.valid_up_to(), "in UTF-8"))?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
 fn tree(text: &str, format: Format, needed: &str, problems: &mut Problems) -> Option<Item> {

@@ -62,11 +62,9 @@ impl<'a> Reader<'a, '_, '_> {
     fn not_json(&mut self, first_line: usize, error: &serde_json::Error) {
         let message = error.to_string();
         let cause = message.split(" at line ").next().unwrap_or(&message);
-        self.problems.add(
-            Origin::Line((first_line + error.line()).saturating_sub(1).max(1)),
-            WHOLE_FILE,
-            format!("not valid JSON: {cause}"),
-        );
+        let line = (first_line + error.line()).saturating_sub(1).max(1);
+        let message = format!("not valid JSON: {cause}");
+        self.problems.add(Origin::Line(line), WHOLE_FILE, message);
     }
 
     fn parse<T: Deserialize<'a>>(&mut self, raw: &'a RawValue) -> Option<T> {

@@ -221,27 +221,24 @@ pub struct Parts(Vec<Part>);
 impl Parts {
     /// Adds a key of the table's own.
     pub fn own(&mut self, key: Key) {
-        match self.0.last_mut() {
-            Some(part) if part.inherits.is_none() => part.keys.to_mut().push(key),
-            _ => self.0.push(Part {
-                keys: vec![key].into(),
-                inherits: None,
-            }),
-        }
+        self.push(key, None);
     }
 
     /// Adds the keys of another table; absent ones are looked up in what `inherits` names, if it
     /// names something.
     pub fn all_of(&mut self, other: &Table, inherits: Option<&'static str>) {
         for (key, outer) in other.keys() {
-            let inherits = inherits.or(outer);
-            match self.0.last_mut() {
-                Some(part) if part.inherits == inherits => part.keys.to_mut().push(key.clone()),
-                _ => self.0.push(Part {
-                    keys: vec![key.clone()].into(),
-                    inherits,
-                }),
-            }
+            self.push(key.clone(), inherits.or(outer));
+        }
+    }
+
+    fn push(&mut self, key: Key, inherits: Option<&'static str>) {
+        match self.0.last_mut() {
+            Some(part) if part.inherits == inherits => part.keys.to_mut().push(key),
+            _ => self.0.push(Part {
+                keys: vec![key].into(),
+                inherits,
+            }),
         }
     }
 

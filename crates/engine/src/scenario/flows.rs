@@ -206,14 +206,12 @@ pub(super) fn staggered(
     if start < end {
         return Ok(start);
     }
-    let message = format!(
-        "flow `{}` would start at {}; allowed is before its end at {}",
-        flow.name,
-        units::show(start.0, TIME),
-        units::show(end.0, TIME)
-    );
     let own = start_of(root, &scenario.stations, flow);
     let late = own.filter(|_| flow.start >= end).unwrap_or(stagger);
+    let [start, end] = [start, end].map(|time| units::show(time.0, TIME));
+    let name = &flow.name;
+    let message =
+        format!("flow `{name}` would start at {start}; allowed is before its end at {end}");
     Err(late.refuse(message, problems))
 }
 

@@ -34,12 +34,10 @@ fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     if entry.value == DEFAULT_BIN || from.div_ceil(width) < to / width {
         return;
     }
+    let [from, to, less] = [from, to, (to - from) / 2].map(|time| units::show(time, TIME));
     let fault = format!(
-        "leaves no whole bin between the warm-up of {} and the end at {}; allowed is less, such as \
-         {}",
-        units::show(from, TIME),
-        units::show(to, TIME),
-        units::show((to - from) / 2, TIME)
+        "leaves no whole bin between the warm-up of {from} and the end at {to}; allowed is less, \
+         such as {less}"
     );
     entry.refuse_value(fault, problems);
 }

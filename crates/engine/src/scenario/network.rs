@@ -430,11 +430,9 @@ fn quarter(class: &Class, route: Span, problems: &mut Problems) -> Result<Span, 
         return Ok(Span::ZERO);
     };
     if rtt.value < route {
+        let (from, to, least) = (&class.from, &class.to, units::show(route.0, TIME));
         let fault = format!(
-            "is less than the links from {} to {} and back take; allowed is at least {}",
-            class.from,
-            class.to,
-            units::show(route.0, TIME)
+            "is less than the links from {from} to {to} and back take; allowed is at least {least}"
         );
         return Err(rtt.refuse_value(fault, problems));
     }

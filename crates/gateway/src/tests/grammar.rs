@@ -85,9 +85,9 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
     }
     match key.kind {
         Kind::Table(_) | Kind::Named(_) => None,
-        Kind::Count { .. } => Some("40"),
-        Kind::Number { .. } => Some("0.25"),
-        Kind::Rate { .. } => Some("4 Mbps"),
+        Kind::Count(_) => Some("40"),
+        Kind::Number(_) => Some("0.25"),
+        Kind::Rate => Some("4 Mbps"),
         _ => panic!("{path} has no sample"),
     }
 }

@@ -128,27 +128,27 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             _ => "true",
         },
         Kind::Count(_) if key.told.is_some() => "3",
-        Kind::Count { .. } => match key.name {
+        Kind::Count(_) => match key.name {
             "cwmin" => "3",
             _ => "40",
         },
-        Kind::Number { .. } if key.name == "speed_up" => "1.25",
-        Kind::Number { .. } if path.ends_with("pi.b") => "0.00001", // below a
-        Kind::Probability | Kind::Number { .. } => "0.25",
-        Kind::Level { .. } => "9 dB",
-        Kind::Duration { .. } => match key.name {
+        Kind::Number(_) if key.name == "speed_up" => "1.25",
+        Kind::Number(_) if path.ends_with("pi.b") => "0.00001", // below a
+        Kind::Probability | Kind::Number(_) => "0.25",
+        Kind::Level(_) => "9 dB",
+        Kind::Duration(_) => match key.name {
             "duration" => "90 s",
             "txop_limit" | "update" | "threshold" => "9 ms",
             "high" | "timeout" => "0.9 s",
             "interval" => "70 ms",
             _ => "0.7 ms",
         },
-        Kind::Rate { .. } if key.name == "increase" => "4 kbps",
-        Kind::Rate { .. } => "4 Mbps",
+        Kind::Rate if key.name == "increase" => "4 kbps",
+        Kind::Rate => "4 Mbps",
         Kind::Listed(_) => "1 Mbps",
-        Kind::Size { .. } => "50 B",
-        Kind::Length { .. } if key.name == "sensing_range" => "900 m",
-        Kind::Length { .. } => "5 m",
+        Kind::Size(_) => "50 B",
+        Kind::Length(_) if key.name == "sensing_range" => "900 m",
+        Kind::Length(_) => "5 m",
         Kind::Names => "[\"b\"]",
         Kind::Points(_) => "[[1, 2], [3, 1.5]]",
         Kind::Choice(_) => match key.name {
