@@ -7,12 +7,22 @@ no reader; what it names without a default must be there.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-__all__ = ["named", "read_as"]
+__all__ = ["Table", "named", "read_as"]
 
 T = TypeVar("T")
 Reader = Callable[[Any], Any]
@@ -30,6 +40,14 @@ PLAIN: Mapping[Any, Reader] = {float: float, str: _text}
 def named(key: str) -> Any:
     """A field whose key is no name of Python, such as ``class``."""
     return field(metadata={"key": key})
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(named,))
+class Table:
+    """Base of classes that stand for a table: each is a frozen dataclass with keywords alone."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
 
 
 def read_as(kind: type[T], tree: Mapping[str, Any]) -> T:

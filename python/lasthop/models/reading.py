@@ -1,0 +1,580 @@
+"""The checked scenario as typed values: read once, and then trusted.
+
+The engine has checked and filled in everything. A class here names what Python asks of a table, a
+field the key of its value with its unit; `lasthop.typed` reads them. A setting of the engine that
+no model asks for needs nothing here.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from lasthop.typed import Table, named, read_as
+
+
+class Queue(Table):
+    """Queue of a node or a link, of any discipline whose settings no model asks for."""
+
+    discipline: str
+    ecn: bool = False
+    """Whether it marks packets that can be marked."""
+
+    @staticmethod
+    def kind_of(tree: Mapping[str, Any]) -> "type[Queue]":
+        """The class of a discipline."""
+        return DISCIPLINES.get(tree["discipline"], Queue)
+
+
+class Threshold(Queue):
+    """Drop-tail at a threshold below the limit."""
+
+    threshold_packets: int
+
+
+class Red(Queue):
+    """Random early detection."""
+
+    form: Literal["ns-2", "published"]
+    min_th_packets: float
+    max_th_packets: float
+    max_p: float
+    weight: float | Literal["auto"]
+    """Weight of an arrival in the average; 0: that of one second. [-]"""
+    gentle: bool
+    wait: bool
+    counts_bytes: bool = named("bytes")
+    mean_packet_bytes: int
+
+
+class Proportional(Queue):
+    """Drops in proportion to the queue."""
+
+    slope: float
+    """Drop probability of each packet in the queue. [1/packet]"""
+
+
+class Vbs(Queue):
+    """Virtual buffer sharing."""
+
+    limit_packets: int
+    occupancy: float
+    """Part of the limit that is kept filled. [-]"""
+    share_of: Literal["queue", "service"]
+    algorithm: Literal["corrected", "printed", "regulated"]
+
+
+DISCIPLINES: Mapping[str, type[Queue]] = {
+    "threshold": Threshold,
+    "red": Red,
+    "proportional": Proportional,
+    "vbs": Vbs,
+}
+"""Disciplines whose settings models ask for."""
+
+
+DELAYED_ACK = 2
+"""Segments that a delayed ACK answers: RFC 5681, 4.2. [segments]"""
+
+
+class Compound(Table):
+    """Parameters of Compound TCP."""
+
+    alpha: float
+    beta: float
+    k: float
+    gamma_packets: float
+    zeta: float
+
+
+class Tcp(Table):
+    """A TCP connection."""
+
+    congestion: str
+    compound: Compound
+    hystart: bool
+    ecn: bool
+    sack: bool
+    prr: bool
+    window_packets: int
+    initial_cwnd_packets: int
+    delayed_ack: bool
+    ack_delay_s: float
+    ack_processing_s: float
+    mss_bytes: int
+    header_bytes: int
+    min_rto_s: float
+    initial_rto_s: float
+    segments: int | None
+    """Segments after which it ends; None: never."""
+
+    @property
+    def segments_per_ack(self) -> int:
+        """Segments that an ACK answers. [segments]"""
+        return DELAYED_ACK if self.delayed_ack else 1
+
+    @property
+    def payload_bytes(self) -> int:
+        """What a full segment carries. [bytes]"""
+        return self.mss_bytes
+
+    @property
+    def packet_bytes(self) -> int:
+        """IP packet of a full segment. [bytes]"""
+        return self.mss_bytes + self.header_bytes
+
+
+class Udp(Table):
+    """A source of datagrams."""
+
+    arrivals: Literal["constant", "poisson", "greedy"]
+    rate_bps: float
+    payload_bytes: int
+    header_bytes: int
+
+    @property
+    def packet_bytes(self) -> int:
+        """IP packet of a datagram. [bytes]"""
+        return self.payload_bytes + self.header_bytes
+
+
+class Web(Table):
+    """Web traffic: connections that come and go."""
+
+    connections_per_s: float
+
+
+class Report(Table):
+    """When a sensor reports, and over which protocol: one of the two."""
+
+    every_s: float
+    tcp: Tcp | None = None
+    udp: Udp | None = None
+
+    @property
+    def transport(self) -> Tcp | Udp:
+        """What carries the reports."""
+        if self.udp is not None:
+            return self.udp
+        assert self.tcp is not None, "a report goes over TCP or UDP"
+        return self.tcp
+
+
+class Flow(Table, ABC):
+    """What all flows have in common."""
+
+    name: str
+    class_name: str = named("class")
+    station: str
+    """Its station; empty between wired nodes."""
+    direction: str
+    """The way of its data; empty between wired nodes."""
+    forward: tuple[str, ...]
+    """Links of its data, beyond a cell and its wire."""
+    back: tuple[str, ...]
+    """Links of its ACKs, beyond a cell and its wire."""
+    category: str
+    start_s: float
+    start_spread_s: float
+    stop_s: float | None
+    settings: ClassVar[tuple[str, str]]
+    """Keys of a station's table that make such flows, up and down."""
+
+    @staticmethod
+    def kind_of(tree: Mapping[str, Any]) -> "type[Flow]":
+        """The class of a flow."""
+        if "sensor" in tree:
+            return SensorFlow
+        return TcpFlow if "tcp" in tree else UdpFlow
+
+    @property
+    def is_up(self) -> bool:
+        """Whether its data goes from a station to the access point."""
+        return self.direction == "up"
+
+    @property
+    @abstractmethod
+    def transport(self) -> Tcp | Udp:
+        """What carries its data."""
+
+    @property
+    def setting(self) -> str:
+        """The key of a station's table that makes such flows."""
+        up, down = self.settings
+        return up if self.is_up else down
+
+
+class TcpFlow(Flow):
+    """A flow over TCP."""
+
+    settings = ("upload", "download")
+    tcp: Tcp
+    web: Web | None = None
+
+    @property
+    def transport(self) -> Tcp:
+        """What carries its data."""
+        return self.tcp
+
+
+class UdpFlow(Flow):
+    """A flow of datagrams."""
+
+    settings = ("udp_up", "udp_down")
+    udp: Udp
+
+    @property
+    def transport(self) -> Udp:
+        """What carries its data."""
+        return self.udp
+
+
+class SensorFlow(Flow):
+    """A flow of rare reports."""
+
+    settings = ("sensor_up", "sensor_down")
+    sensor: Report
+
+    @property
+    def transport(self) -> Tcp | Udp:
+        """What carries its data."""
+        return self.sensor.transport
+
+
+BEST_EFFORT = "best-effort"
+"""Category of flows that name none; its access parameters are the node's own."""
+
+
+class AccessCategory(Table):
+    """Access parameters of a category at a node."""
+
+    aifsn: int
+    cwmin: int
+    cwmax: int
+    txop_packets: int | None
+    txop_limit_s: float | None
+
+    @property
+    def has_bursts(self) -> bool:
+        """Whether more than one packet may be sent at an access."""
+        return self.txop_packets != 1 or self.txop_limit_s is not None
+
+
+class Node(AccessCategory):
+    """Access point or station; its own access parameters are those of best effort."""
+
+    attempts_short: int
+    queue_packets: int
+    queue: Queue
+    voice: AccessCategory
+    video: AccessCategory
+    background: AccessCategory
+
+    def access(self, category: str) -> AccessCategory:
+        """Access parameters of a category."""
+        others = {"voice": self.voice, "video": self.video, "background": self.background}
+        return self if category == BEST_EFFORT else others[category]
+
+
+class AccessPoint(Node):
+    """The access point of a cell."""
+
+    queue_order: Literal["fifo", "mixed"]
+
+
+class Channel(Table):
+    """What the channel does to the frames of a station."""
+
+    error_up: float
+    error_down: float
+    ack_error_up: float
+    ack_error_down: float
+    snr_db: float | None
+
+
+class ChannelChange(Channel):
+    """The channel of a station from an instant on."""
+
+    at_s: float
+
+
+class Station(Node, Channel):
+    """A station of a cell."""
+
+    name: str
+    group: str
+    """Its table in the file."""
+    rate_bps: float
+    downlink_rate_bps: float
+    uplink_rts_rate_bps: float
+    uplink_response_rate_bps: float
+    downlink_rts_rate_bps: float
+    downlink_response_rate_bps: float
+    channel_changes: tuple[ChannelChange, ...] = ()
+
+    @property
+    def table(self) -> str:
+        """Key path of its table."""
+        return f"station.{self.group}"
+
+    @property
+    def uplink_control_bps(self) -> tuple[float, float]:
+        """Rates of RTS and of what answers, on the way up. [bit/s]"""
+        return self.uplink_rts_rate_bps, self.uplink_response_rate_bps
+
+    @property
+    def downlink_control_bps(self) -> tuple[float, float]:
+        """The same on the way down. [bit/s]"""
+        return self.downlink_rts_rate_bps, self.downlink_response_rate_bps
+
+
+class VbsClass(Table):
+    """Flows that have a share of the access point's queue."""
+
+    name: str
+    share: float
+    target_share: float
+    flows: tuple[str, ...]
+
+
+class Cell(Table):
+    """A WLAN cell."""
+
+    phy: Literal["802.11b", "802.11g", "802.11g-long"]
+    slot_s: float
+    sifs_s: float
+    preamble_s: float
+    eifs_rate_bps: float
+    mac_header_bytes: int
+    llc_bytes: int
+    rts_threshold_bytes: int | None
+    ack_timeout_s: float | None
+    countdown: Literal["dcf", "edca"]
+    cf_end: bool
+    rate_control: Literal["fixed", "arf"]
+    ap: AccessPoint
+    vbs_classes: tuple[VbsClass, ...] = ()
+
+
+class Wire(Table):
+    """The wire between a cell and the servers."""
+
+    rate_bps: float | None
+    delay_s: float
+    loss: float
+
+    def round_trip_s(self, tcp: Tcp | None) -> float:
+        """Round-trip time for a full segment and an ACK of a connection, without queueing. [s]"""
+        time = 2.0 * self.delay_s
+        if self.rate_bps is not None and tcp is not None:
+            time += 8.0 * (tcp.mss_bytes + 2 * tcp.header_bytes) / self.rate_bps
+        return time
+
+
+class Link(Table):
+    """A wired link."""
+
+    name: str
+    rate_bps: float | None
+    delay_s: float
+    queue_packets: int
+    queue: Queue
+    loss: float
+    of_host: bool
+    """Whether it leads to or from the host of a single flow."""
+    jitter_s: float = 0.0
+    loss_every: int | None = None
+    """Every so many packets one is lost, if losses are periodic."""
+
+
+class CsmaLink(Table):
+    """A wireless link of a conflict graph."""
+
+    name: str
+    conflicts: tuple[str, ...]
+    disturbs: tuple[str, ...]
+    """Links whose frames it destroys, since they do not hear it."""
+    from_node: str = named("from")
+    """Where it begins; empty where nodes have no places."""
+    to_node: str = named("to")
+    """Where it ends."""
+    r: float | None
+    """Its aggressiveness, if it is given. [-]"""
+    error: float
+
+
+class CsmaNode(Table):
+    """A node with its place."""
+
+    name: str
+    x_m: float
+    y_m: float
+
+
+class CsmaFlow(Table):
+    """A flow over links of a conflict graph and over wires."""
+
+    name: str
+    class_name: str = named("class")
+    route: tuple[str, ...]
+    weight: float
+    marginal_utility: tuple[tuple[float, float], ...] | None
+    transport: Literal["tcp", "udp"]
+    greedy: bool
+    mss_bytes: int
+    header_bytes: int
+
+
+class Csma(Table):
+    """A network by its conflict graph."""
+
+    links: tuple[CsmaLink, ...]
+    nodes: tuple[CsmaNode, ...]
+    flows: tuple[CsmaFlow, ...]
+    access: Literal["adaptive", "legacy", "dcf"]
+    access_intensity: float | None
+    service_rate_pps: float
+    beta: float
+    r_per_packet: float
+    r_max: float | None
+    r_interval_s: float
+    aqm: bool
+    queue_packets: int
+    dummy: bool
+    acks: Literal["priority", "contend"]
+    connections: Literal["rtt", "utility", "one"]
+    k_per_s: float | None
+    fairness: float | None
+
+    @property
+    def k(self) -> float:
+        """Factor of the number of connections, except where each flow has one. [1/s]"""
+        assert self.k_per_s is not None, "one connection a flow"
+        return self.k_per_s
+
+    @property
+    def intensity(self) -> float:
+        """Access intensity of legacy access. [-]"""
+        assert self.access_intensity is not None, "not legacy access"
+        return self.access_intensity
+
+    @cached_property
+    def conflicts(self) -> Mapping[str, tuple[str, ...]]:
+        """Conflicts of each link by its name."""
+        return {link.name: link.conflicts for link in self.links}
+
+    @cached_property
+    def carrying(self) -> frozenset[str]:
+        """Links, wireless and wired, that some flow passes."""
+        return frozenset(link for flow in self.flows for link in flow.route)
+
+    @property
+    def saturated(self) -> bool:
+        """Whether every wireless link that carries a flow has an aggressiveness of its own."""
+        own = [link.r for link in self.links if link.name in self.carrying]
+        return bool(own) and None not in own
+
+    @property
+    def one_flow_per_link(self) -> bool:
+        """Whether each flow passes one wireless link, and each of these one flow."""
+        wireless = {link.name for link in self.links}
+        links = [flow.route[0] for flow in self.flows]
+        return all(len(flow.route) == 1 for flow in self.flows) and (
+            set(links) <= wireless and len(set(links)) == len(links)
+        )
+
+
+class Recording(Table):
+    """What of the first replication is kept."""
+
+    series_interval_s: float | None
+    frames: int | None
+
+
+class Scenario(Table):
+    """A checked scenario; a network of wires if it is of no class below."""
+
+    name: str
+    duration_s: float
+    warmup_s: float
+    replications: int
+    seed: int
+    wire: Wire
+    vsb: Mapping[str, Any] | None
+    """Settings of a virtual shared bottleneck, which the engine reads."""
+    stations: tuple[Station, ...]
+    links: tuple[Link, ...]
+    flows: tuple[Flow, ...]
+    record: Recording
+
+    @staticmethod
+    def kind_of(tree: Mapping[str, Any]) -> "type[Scenario]":
+        """The class of a scenario."""
+        if tree.get("csma"):
+            return CsmaScenario
+        return Scenario if tree["cell"] is None else CellScenario
+
+    @property
+    def is_network(self) -> bool:
+        """Whether it has wires alone."""
+        return type(self) is Scenario
+
+    @cached_property
+    def tcp_flows(self) -> tuple[TcpFlow, ...]:
+        """Flows over TCP, without sensors' reports."""
+        return tuple(flow for flow in self.flows if isinstance(flow, TcpFlow))
+
+    @cached_property
+    def udp_flows(self) -> tuple[UdpFlow, ...]:
+        """Flows of datagrams, without sensors' reports."""
+        return tuple(flow for flow in self.flows if isinstance(flow, UdpFlow))
+
+    @property
+    def wired_round_trip_s(self) -> float:
+        """Round-trip time of the wire for the first TCP flow's segments, without queueing. [s]"""
+        return self.wire.round_trip_s(self.tcp_flows[0].tcp if self.tcp_flows else None)
+
+    @cached_property
+    def station(self) -> Mapping[str, Station]:
+        """Stations by name."""
+        return {station.name: station for station in self.stations}
+
+    def flow_key(self, flow: Flow) -> str:
+        """Key path of the table of a station's flow."""
+        return f"{self.station[flow.station].table}.{flow.setting}"
+
+    def starting_late(self, flows: Sequence[Flow]) -> int:
+        """Number of flows that start after the warm-up."""
+        return sum(flow.start_s > self.warmup_s for flow in flows)
+
+    def stopping_early(self, flows: Sequence[Flow]) -> int:
+        """Number of flows that stop before the end."""
+        stops = (flow.stop_s for flow in flows)
+        return sum(stop is not None and stop < self.duration_s for stop in stops)
+
+
+class CellScenario(Scenario):
+    """A scenario with a WLAN cell, perhaps with wires behind it."""
+
+    cell: Cell
+
+    def nodes(self) -> Iterator[tuple[str, Node]]:
+        """The access point and all stations, each with the key path of its table."""
+        yield "cell.ap", self.cell.ap
+        for station in self.stations:
+            yield station.table, station
+
+
+class CsmaScenario(Scenario):
+    """A scenario by a conflict graph."""
+
+    csma: Csma
+
+
+Readable: TypeAlias = Scenario | Mapping[str, Any]
+"""A scenario read, or the normalised tree that is to be read."""
+
+
+def read(scenario: Readable) -> Scenario:
+    """A normalised scenario as typed values; one that has been read already as it is."""
+    return scenario if isinstance(scenario, Scenario) else read_as(Scenario, scenario)
