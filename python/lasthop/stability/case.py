@@ -1,6 +1,6 @@
 """A case: a model with values for its parameters, its point of rest and its linearisation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from lasthop.stability.errors import NoEquilibriumError, ParameterError
 from lasthop.stability.models import MODELS, Model
 from lasthop.stability.parameters import Number, checked, unknown
-from lasthop.stability.series import Series
+from lasthop.stability.series import Series, unit_lines
 
-__all__ = ["Case", "Linear", "linearised"]
+__all__ = ["Case", "Linear", "linearised", "rates_along"]
 
 SCENARIOS = "lasthop.fluid(scenario).case is a scenario's case"
 """What to call for a scenario."""
@@ -191,16 +191,17 @@ class Case:
         for name in arrays:
             self.number(name)
         with np.errstate(all="ignore"):
-            cleared = self.model.cleared(arrays)
-            p, rest = solved(self.model, {**self.values, **cleared, **arrays})
+            p, rest = self._solved_over(arrays)
             return rest, linearised(self.model, p, rest)
 
     def pieces(self, **arrays: Any) -> NDArray[np.int64]:
         """Return which piece of the equations points of rest lie on, of many cases at once."""
         with np.errstate(all="ignore"):
-            cleared = self.model.cleared(arrays)
-            p, rest = solved(self.model, {**self.values, **cleared, **arrays})
-            return self.model.pieces(p, rest)
+            return self.model.pieces(*self._solved_over(arrays))
+
+    def _solved_over(self, arrays: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+        cleared = self.model.cleared(arrays)
+        return solved(self.model, {**self.values, **cleared, **arrays})
 
     @property
     def delays(self) -> list[float]:
@@ -226,23 +227,21 @@ def linearised(model: Model, p: Mapping[str, Any], rest: NDArray[np.float64]) ->
     A delay that depends on the state is frozen there: the state does not move at rest, so that a
     change of the delay has no effect of first order.
     """
-    states = len(rest)
     delays = [np.broadcast_to(d, rest.shape[1:]) for d in model.delays(p, list(rest))]
-    columns = states * (1 + len(delays))
-    unit = np.eye(columns).reshape(columns, columns, *[1] * (rest.ndim - 1))
-    lines = [
-        Series(
-            np.stack(
-                [
-                    np.broadcast_to(rest[c % states], (columns, *rest.shape[1:])),
-                    np.broadcast_to(unit[c], (columns, *rest.shape[1:])),
-                ]
-            )
-        )
-        for c in range(columns)
-    ]
-    blocks = [lines[start : start + states] for start in range(0, columns, states)]
-    rates = model.rates(p, blocks[0], blocks[1:])
+    rates = rates_along(model, p, rest, [rest] * len(delays))
     jacobian = np.stack([np.moveaxis(rate.coefficients[1], 0, -1) for rate in rates], axis=-2)
     parts = np.stack(np.split(jacobian, 1 + len(delays), axis=-1), axis=-3)
     return Linear(parts[..., 0, :, :], parts[..., 1:, :, :], np.stack(delays, axis=-1))
+
+
+def rates_along(
+    model: Model,
+    p: Mapping[str, Any],
+    now: NDArray[np.float64],
+    lagged: Sequence[NDArray[np.float64]],
+) -> list[Series]:
+    """Return the rates with their derivatives by each state now, and then by each one before."""
+    states = len(now)
+    lines = unit_lines(np.concatenate([now, *lagged]))
+    blocks = [lines[start : start + states] for start in range(0, len(lines), states)]
+    return model.rates(p, blocks[0], blocks[1:])

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.stability.case import Case
+from lasthop.stability.case import Case, rates_along
 from lasthop.stability.errors import ConvergenceError
-from lasthop.stability.series import Series
+from lasthop.stability.series import Series, unit_lines
 
 __all__ = ["Cycle", "Mesh", "corrected", "multipliers", "refined", "system"]
 
@@ -284,17 +284,7 @@ def residual(case: Case, mesh: Mesh, values: Array, period: float) -> Array:
 
 def _jacobians(case: Case, now: Array, lagged: list[Array]) -> tuple[Array, list[Array]]:
     """Return rates and Jacobians with respect to the present and each past state."""
-    states = len(now)
-    columns = states * (1 + len(lagged))
-    base = np.concatenate([now, *lagged])
-    unit = np.eye(columns)[:, :, None]
-    shape = (columns, now.shape[1])
-    lines = [
-        Series(np.stack([np.broadcast_to(base[c], shape), np.broadcast_to(unit[c], shape)]))
-        for c in range(columns)
-    ]
-    blocks = [lines[start : start + states] for start in range(0, columns, states)]
-    rates = case.model.rates(case.derived, blocks[0], blocks[1:])
+    rates = rates_along(case.model, case.derived, now, lagged)
     values = np.stack([rate.value[0] for rate in rates])
     slopes = np.stack([rate.coefficients[1] for rate in rates])  # state, column, point
     parts = np.split(slopes, 1 + len(lagged), axis=1)
@@ -304,19 +294,7 @@ def _jacobians(case: Case, now: Array, lagged: list[Array]) -> tuple[Array, list
 def _delay_slopes(case: Case, now: Array) -> list[list[Array]]:
     """Return the derivative of each delay with respect to each state."""
     states, count = now.shape
-    unit = np.eye(states)[:, :, None]
-    lines = [
-        Series(
-            np.stack(
-                [
-                    np.broadcast_to(now[c], (states, count)),
-                    np.broadcast_to(unit[c], (states, count)),
-                ]
-            )
-        )
-        for c in range(states)
-    ]
-    delays = case.model.delays(case.derived, lines)
+    delays = case.model.delays(case.derived, unit_lines(now))
     return [
         [d.coefficients[1][j] if isinstance(d, Series) else np.zeros(count) for j in range(states)]
         for d in delays

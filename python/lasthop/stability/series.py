@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Series", "exp", "larger", "log"]
+__all__ = ["Series", "exp", "larger", "log", "unit_lines"]
 
 
 class Series:
@@ -101,6 +101,18 @@ class Series:
     @staticmethod
     def _with_first(first: Any, rest: NDArray[Any]) -> "Series":
         return _stacked([first, *rest[1:]])
+
+
+def unit_lines(values: NDArray[np.float64]) -> list[Series]:
+    """Return a series of first order for each value, each along a direction of its own.
+
+    What is computed from them has its derivatives by all values as coefficients, a row a value.
+    """
+    count = len(values)
+    unit = np.eye(count).reshape(count, count, *[1] * (values.ndim - 1))
+    pairs = zip(values, unit, strict=True)
+    shape = (count, *values.shape[1:])
+    return [Series(np.stack([np.broadcast_to(each, shape) for each in pair])) for pair in pairs]
 
 
 def _stacked(coefficients: Sequence[Any]) -> Series:

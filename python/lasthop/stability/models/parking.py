@@ -10,7 +10,7 @@ from lasthop.stability.models import drop
 from lasthop.stability.models.base import Derived, Model, State, window_rule
 from lasthop.stability.models.red import CAPACITY, GAMMA, RTT, WEIGHT, ewma_gain
 from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
-from lasthop.stability.series import Series
+from lasthop.stability.series import unit_lines
 
 __all__ = ["ParkingLot"]
 
@@ -179,15 +179,7 @@ def newton(
     size = len(start)
     with np.errstate(all="ignore"):
         for _ in range(STEPS):
-            lines = [
-                Series.line(
-                    x[i],
-                    np.ones_like(x[i]) * (np.arange(size) == i).reshape(-1, *[1] * x[i].ndim),
-                    order=1,
-                )
-                for i in range(size)
-            ]
-            found = residual(lines)
+            found = residual(unit_lines(x))
             value = np.stack([f.value[0] for f in found], axis=-1)
             slope = np.stack([np.moveaxis(f.coefficients[1], 0, -1) for f in found], axis=-2)
             bad = ~np.all(np.isfinite(slope), axis=(-2, -1)) | ~np.all(np.isfinite(value), axis=-1)
