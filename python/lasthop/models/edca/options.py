@@ -1,7 +1,9 @@
 """What the paper leaves open, each choice by name."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Literal
+
+from lasthop.models.choices import Choices
 
 MeanBackoff = Literal["CW/2", "(CW+1)/2"]
 Attempts = Literal["scenario", "unlimited"]
@@ -9,18 +11,9 @@ Collision = Literal["eifs", "frame"]
 ApQueue = Literal["fifo", "mixed"]
 Solver = Literal["auto", "full", "product", "lumped", "pifs"]
 
-CHOICES: dict[str, tuple[str | None, ...]] = {
-    "mean_backoff": get_args(MeanBackoff),
-    "attempts": get_args(Attempts),
-    "collision": get_args(Collision),
-    "ap_queue": (*get_args(ApQueue), None),
-    "solver": get_args(Solver),
-}
-"""What each reading may be."""
-
 
 @dataclass(frozen=True)
-class Options:
+class Options(Choices):
     """Readings of the paper. The defaults are what the engine does.
 
     Attributes
@@ -51,16 +44,9 @@ class Options:
     solver: Solver = "auto"
 
     def __post_init__(self) -> None:
-        for name, allowed in CHOICES.items():
-            value = getattr(self, name)
-            if value not in allowed:
-                raise ValueError(f"{name} = {value!r} is none of {', '.join(map(str, allowed))}")
+        super().__post_init__()
         if self.eifs_rate_bps is not None and not self.eifs_rate_bps > 0.0:
             raise ValueError(f"eifs_rate_bps = {self.eifs_rate_bps!r} is not a positive rate")
-
-    def to_dict(self) -> dict[str, Any]:
-        """By name, as results state them."""
-        return asdict(self)
 
 
 PAPER = Options(mean_backoff="CW/2", attempts="unlimited", collision="eifs", ap_queue="mixed")

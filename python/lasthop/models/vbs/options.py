@@ -1,7 +1,9 @@
 """What the paper leaves open or prints wrongly, each choice by name."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Literal
+
+from lasthop.models.choices import Choices
 
 Increase = Literal["engine", "compound", "printed"]
 Losses = Literal["bursts", "independent", "chain"]
@@ -10,19 +12,9 @@ Collisions = Literal["draining", "mean"]
 Slots = Literal["scenario", "bianchi"]
 AckBalance = Literal["served", "printed"]
 
-CHOICES: dict[str, tuple[str, ...]] = {
-    "increase": get_args(Increase),
-    "losses": get_args(Losses),
-    "mean": get_args(Mean),
-    "collisions": get_args(Collisions),
-    "slots": get_args(Slots),
-    "ack_balance": get_args(AckBalance),
-}
-"""What each reading may be."""
-
 
 @dataclass(frozen=True)
-class Options:
+class Options(Choices):
     r"""Readings of the paper. The defaults are what the engine does.
 
     Attributes
@@ -57,16 +49,6 @@ class Options:
     collisions: Collisions = "draining"
     slots: Slots = "scenario"
     ack_balance: AckBalance = "served"
-
-    def __post_init__(self) -> None:
-        for name, allowed in CHOICES.items():
-            value = getattr(self, name)
-            if value not in allowed:
-                raise ValueError(f"{name} = {value!r} is none of {', '.join(allowed)}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """By name, as results state them."""
-        return asdict(self)
 
 
 PAPER = Options(losses="chain", mean="jumps", collisions="mean", slots="bianchi")
