@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from lasthop.models.reading import Scenario
 
-__all__ = ["Lists", "Quantities", "estimate", "prediction"]
+__all__ = ["Lists", "Quantities", "cell_item", "estimate", "prediction"]
 
 Quantities: TypeAlias = dict[str, Any]
 """What is said of an item, by name."""
@@ -17,6 +17,26 @@ Lists: TypeAlias = Mapping[str, list[Quantities]]
 def estimate(mean: float) -> Quantities:
     """A value as results give it; a model has no interval."""
     return {"mean": float(mean), "ci95": None}
+
+
+def cell_item(
+    goodput_bps: float, active: float, stations: list[Quantities], flows: list[Quantities]
+) -> Quantities:
+    """A cell with its goodput, its mean of active stations, and how its goodput is shared out."""
+    shares = [one["goodput_bps"]["mean"] for one in stations if "goodput_bps" in one]
+    item: Quantities = {
+        "name": "cell",
+        "goodput_bps": estimate(goodput_bps),
+        "active_stations": estimate(active),
+        "jain": estimate(goodput_bps**2 / len(shares) / sum(one**2 for one in shares)),
+    }
+    up, down = (
+        sum(flow["goodput_bps"]["mean"] for flow in flows if flow["direction"] == way)
+        for way in ("up", "down")
+    )
+    if up and down:
+        item["updown_ratio"] = estimate(up / down)
+    return item
 
 
 def prediction(

@@ -1,11 +1,27 @@
 """What the models of a WLAN cell and its wire have in common: what is beyond them all."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lasthop.models.errors import ModelError
-from lasthop.models.reading import CellScenario, CsmaScenario, Readable, Scenario, Station, read
+from lasthop.models.reading import (
+    CellScenario,
+    CsmaScenario,
+    Flow,
+    Readable,
+    Scenario,
+    Station,
+    read,
+)
 
-__all__ = ["PLAIN", "cell_scenario", "changing", "is_cell", "managed"]
+__all__ = [
+    "PLAIN",
+    "cell_scenario",
+    "changing",
+    "disturbing",
+    "is_cell",
+    "managed",
+    "unsteady",
+]
 
 PLAIN = ("drop_tail", "threshold")
 """Disciplines under which a packet is lost if, and only if, it finds the queue full."""
@@ -57,8 +73,27 @@ def managed(scenario: CellScenario) -> Iterator[str]:
             yield what
 
 
+def disturbing(stations: tuple[Station, ...]) -> Iterator[str]:
+    """What of a scenario loses frames of stations, for models of an ideal channel."""
+    for station in stations:
+        for key, error in (("error_up", station.error_up), ("error_down", station.error_down)):
+            if error > 0.0:
+                yield f"the channel loses frames, `{station.table}.{key}` = {error:g}"
+    yield from changing(stations)
+
+
 def changing(stations: tuple[Station, ...]) -> Iterator[str]:
     """What of a scenario changes the channel of stations, for models of a steady state."""
     groups = dict.fromkeys(each.table for each in stations if each.channel_changes)
     for table in groups:
         yield f"`{table}.channel` changes the channel; the model knows a steady state only"
+
+
+def unsteady(scenario: Scenario, flows: Sequence[Flow]) -> Iterator[str]:
+    """What to say of flows that are not there all the time that is measured."""
+    late = sum(flow.start_s > scenario.warmup_s for flow in flows)
+    early = sum(flow.stop_s is not None and flow.stop_s < scenario.duration_s for flow in flows)
+    if late:
+        yield f"flows that start after the warm-up, {late} of {len(flows)}"
+    if early:
+        yield f"flows that stop before the end, {early} of {len(flows)}"

@@ -6,7 +6,7 @@ no model asks for needs nothing here.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -542,15 +542,6 @@ class Scenario(Table):
     def flow_key(self, flow: Flow) -> str:
         """Key path of the table of a station's flow."""
         return f"{self.station[flow.station].table}.{flow.setting}"
-
-    def starting_late(self, flows: Sequence[Flow]) -> int:
-        """Number of flows that start after the warm-up."""
-        return sum(flow.start_s > self.warmup_s for flow in flows)
-
-    def stopping_early(self, flows: Sequence[Flow]) -> int:
-        """Number of flows that stop before the end."""
-        stops = (flow.stop_s for flow in flows)
-        return sum(stop is not None and stop < self.duration_s for stop in stops)
 
 
 class CellScenario(Scenario):

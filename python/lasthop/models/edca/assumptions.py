@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from lasthop.models.cells import changing, managed
+from lasthop.models.cells import disturbing, managed, unsteady
 from lasthop.models.edca.cell import Cell
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import Performance, packets_held_together
-from lasthop.models.errors import ModelError
+from lasthop.models.errors import ModelError, refuse
 from lasthop.models.reading import CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
 
 ASSUMPTIONS = (
@@ -66,10 +66,7 @@ def settled(findings: Iterable[Finding]) -> list[str]:
         Assumptions are broken; it names them all.
     """
     found = list(findings)
-    broken = dict.fromkeys((one.assumption, one.message) for one in found if one.broken)
-    if broken:
-        (assumption, message), *more = broken
-        raise ModelError(assumption, message, more)
+    refuse((one.assumption, one.message) for one in found if one.broken)
     return list(dict.fromkeys(f"{one.assumption}: {one.message}" for one in found))
 
 
@@ -109,12 +106,7 @@ def _flows(scenario: CellScenario) -> Iterator[Finding]:
 def _channel(scenario: CellScenario) -> Iterator[Finding]:
     if scenario.wire.loss > 0.0:
         yield Finding("a3", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}")
-    for station in active_stations(scenario):
-        for key, error in (("error_up", station.error_up), ("error_down", station.error_down)):
-            if error > 0.0:
-                where = f"`{station.table}.{key}` = {error:g}"
-                yield Finding("a3", f"the channel loses frames, {where}")
-    for what in changing(active_stations(scenario)):
+    for what in disturbing(active_stations(scenario)):
         yield Finding("a3", what)
 
 
@@ -170,14 +162,8 @@ def _access(scenario: CellScenario) -> Iterator[Finding]:
 def access_values(node: Station, category: str) -> dict[str, Any]:
     """What a station's access to the medium depends on, by setting."""
     access = node.access(category)
-    return {
-        "cwmin": access.cwmin,
-        "cwmax": access.cwmax,
-        "aifsn": access.aifsn,
-        "txop_packets": access.txop_packets,
-        "txop_limit_s": access.txop_limit_s,
-        "attempts_short": node.attempts_short,
-    }
+    keys = ("cwmin", "cwmax", "aifsn", "txop_packets", "txop_limit_s")
+    return {key: getattr(access, key) for key in keys} | {"attempts_short": node.attempts_short}
 
 
 def _bursts(scenario: CellScenario) -> Iterator[Finding]:
@@ -187,12 +173,8 @@ def _bursts(scenario: CellScenario) -> Iterator[Finding]:
 
 
 def _times(scenario: CellScenario) -> Iterator[Finding]:
-    cell, flows = scenario.cell, len(scenario.flows)
-    if late := scenario.starting_late(scenario.flows):
-        what = f"flows that start after the warm-up, {late} of {flows}"
-        yield Finding("a4", what, broken=False)
-    if early := scenario.stopping_early(scenario.flows):
-        what = f"flows that stop before the end, {early} of {flows}"
+    cell = scenario.cell
+    for what in unsteady(scenario, scenario.flows):
         yield Finding("a4", what, broken=False)
     if cell.ack_timeout_s is not None:
         what = "colliding nodes are taken to wait for EIFS, not for `cell.ack_timeout`"

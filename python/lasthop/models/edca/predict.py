@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from lasthop.models import reading
 from lasthop.models.access import Access
-from lasthop.models.answer import Lists, Quantities, estimate, prediction
+from lasthop.models.answer import Lists, Quantities, cell_item, estimate, prediction
 from lasthop.models.cells import cell_scenario, is_cell
 from lasthop.models.dcf import airtime
 from lasthop.models.edca.assumptions import (
@@ -200,18 +200,7 @@ def _lists(scenario: CellScenario, found: Performance) -> Lists:
         "queue_packets": estimate(found.ap_queue),
     }
     flows = _flows(scenario, goodput)
-    cell: Quantities = {
-        "name": "cell",
-        "goodput_bps": estimate(total),
-        "active_stations": estimate(found.active_stations),
-        "jain": estimate(total**2 / len(goodput) / sum(own**2 for own in goodput.values())),
-    }
-    up, down = (
-        sum(item["goodput_bps"]["mean"] for item in flows if item["direction"] == way)
-        for way in ("up", "down")
-    )
-    if up and down:
-        cell["updown_ratio"] = estimate(up / down)
+    cell = cell_item(total, found.active_stations, stations, flows)
     return {"flows": flows, "stations": stations, "aps": [ap], "cells": [cell]}
 
 

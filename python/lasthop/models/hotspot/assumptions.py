@@ -6,8 +6,8 @@ warning that the user must weigh.
 
 from collections.abc import Iterator, Sequence
 
-from lasthop.models.cells import changing, managed
-from lasthop.models.errors import ModelError
+from lasthop.models.cells import disturbing, managed, unsteady
+from lasthop.models.errors import ModelError, refuse
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
 from lasthop.models.reading import CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
 
@@ -50,20 +50,16 @@ def check_scenario(scenario: CellScenario) -> Iterator[str]:
     ModelError
         The scenario breaks assumptions; all of them are named.
     """
-    flows = scenario.flows
-    if not flows:
+    if not scenario.flows:
         raise ModelError("section 3", "the scenario has no connection")
     # Once a table of stations: its members break the same assumptions.
-    broken = dict.fromkeys(
+    refuse(
         (
             *_broken_by_channel(scenario),
             *_broken_by_queues(scenario),
             *_broken_by_flows(scenario),
         )
     )
-    if broken:
-        (assumption, message), *more = broken
-        raise ModelError(assumption, message, more)
     yield from _check_retries(scenario)
     connections = [flow.tcp for flow in scenario.tcp_flows]
     if any(tcp.congestion == "newreno" for tcp in connections):
@@ -75,21 +71,15 @@ def check_scenario(scenario: CellScenario) -> Iterator[str]:
         yield "a3: immediate ACKs are beyond the paper; solved with one segment per ACK (b = 1)"
     if any(tcp.delayed_ack and tcp.window_packets == 1 for tcp in connections):
         yield "a3: with a window of one segment every delayed ACK waits for its timer (footnote 15)"
-    if late := scenario.starting_late(scenario.flows):
-        yield f"section 3: flows that start after the warm-up, {late} of {len(flows)}"
-    if early := scenario.stopping_early(scenario.flows):
-        yield f"section 3: flows that stop before the end, {early} of {len(flows)}"
+    for what in unsteady(scenario, scenario.flows):
+        yield f"section 3: {what}"
 
 
 def _broken_by_channel(scenario: CellScenario) -> Iterator[tuple[str, str]]:
     """Assumptions that losses beyond the AP's queue break, and what breaks them."""
     if scenario.wire.loss > 0.0:
         yield "a1", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
-    for station in scenario.stations:
-        for key, error in (("error_up", station.error_up), ("error_down", station.error_down)):
-            if error > 0.0:
-                yield "a7", f"the channel loses frames, `{station.table}.{key}` = {error:g}"
-    for what in changing(scenario.stations):
+    for what in disturbing(scenario.stations):
         yield "a7", what
 
 

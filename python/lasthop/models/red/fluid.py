@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from lasthop.models.errors import ModelError
+from lasthop.models.errors import ModelError, refuse
 from lasthop.models.reading import CellScenario, Link, Readable, Scenario, Tcp, read
 from lasthop.models.red.network import Group, bottleneck, groups_of, paths_of
 from lasthop.models.red.router import Law, law_of
@@ -146,14 +146,6 @@ def fluid(scenario: Readable) -> Fluid:
         tuple(listed(case, parameters, link.name, len(tcp))),
         tuple(doubts(scenario, case, len(tcp), others_bps)),
     )
-
-
-def refuse(found: Iterator[tuple[str, str]]) -> None:
-    """Raise what was found, if anything."""
-    distinct = list(dict.fromkeys(found))
-    if distinct:
-        (assumption, message), *more = distinct
-        raise ModelError(assumption, message, more)
 
 
 def reasons(scenario: Scenario) -> Iterator[tuple[str, str]]:

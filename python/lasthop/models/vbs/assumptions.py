@@ -6,9 +6,9 @@ miss is a warning that the user must weigh.
 
 from collections.abc import Iterator
 
-from lasthop.models.cells import PLAIN, changing
+from lasthop.models.cells import PLAIN, changing, unsteady
 from lasthop.models.dcf import airtime
-from lasthop.models.errors import ModelError
+from lasthop.models.errors import ModelError, refuse
 from lasthop.models.reading import BEST_EFFORT, CellScenario, SensorFlow, TcpFlow, UdpFlow, Vbs
 from lasthop.models.vbs.cell import Cell
 from lasthop.models.vbs.fixed_point import Solution, wire_is_long, wire_packets
@@ -61,7 +61,7 @@ def check_scenario(scenario: CellScenario, options: Options) -> list[str]:
     """
     if not connections(scenario):
         raise ModelError("section III-B", "the scenario has no connection")
-    broken = dict.fromkeys(
+    refuse(
         (
             *_flows(scenario, options),
             *_queues(scenario),
@@ -70,9 +70,6 @@ def check_scenario(scenario: CellScenario, options: Options) -> list[str]:
             *_wire(scenario.wire.loss),
         )
     )
-    if broken:
-        (assumption, message), *more = broken
-        raise ModelError(assumption, message, more)
     return list(dict.fromkeys(_doubts(scenario)))
 
 
@@ -168,10 +165,8 @@ def _doubts(scenario: CellScenario) -> Iterator[str]:
     reports = sum(1.0 / one.every_s for one in sensors)
     if reports:
         yield f"section II: the reports of sensors, {reports:.3g} a second, are left out"
-    if late := scenario.starting_late(flows):
-        yield f"section III-B: flows that start after the warm-up, {late} of {len(flows)}"
-    if early := scenario.stopping_early(flows):
-        yield f"section III-B: flows that stop before the end, {early} of {len(flows)}"
+    for what in unsteady(scenario, flows):
+        yield f"section III-B: {what}"
     if scenario.cell.ack_timeout_s is not None:
         yield "section IV-B: colliding nodes are taken to wait for EIFS, not for `cell.ack_timeout`"
     if any(flow.tcp.prr or flow.tcp.hystart for flow in scenario.tcp_flows):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lasthop.models.answer import Lists, Quantities, estimate, prediction
+from lasthop.models.answer import Lists, Quantities, cell_item, estimate, prediction
 from lasthop.models.cells import cell_scenario, is_cell
 from lasthop.models.errors import ModelError
 from lasthop.models.reading import CellScenario, Readable, Scenario, Station, Vbs, VbsClass
@@ -143,19 +143,7 @@ def _lists(scenario: CellScenario, picture: Picture, found: Solution) -> Lists:
         "drop_probability": estimate(drop),
         "sojourn_s": estimate(found.occupancy / mac.service_rate),
     }
-    own = [one["goodput_bps"]["mean"] for one in stations if "goodput_bps" in one]
-    cell: Quantities = {
-        "name": "cell",
-        "goodput_bps": estimate(total),
-        "active_stations": estimate(mac.active),
-        "jain": estimate(total**2 / len(own) / sum(x**2 for x in own)),
-    }
-    up, down = (
-        sum(flow["goodput_bps"]["mean"] for flow in flows if flow["direction"] == way)
-        for way in ("up", "down")
-    )
-    if up and down:
-        cell["updown_ratio"] = estimate(up / down)
+    cell = cell_item(total, mac.active, stations, flows)
     lists = {
         "flows": flows,
         "stations": stations,
