@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Prediction", "Result"]
 
 
+class _List(cached_property["pd.DataFrame"]):
+    """A list of the answer under its own name, as a data frame."""
+
+    def __init__(self, doc: str) -> None:
+        super().__init__(lambda answer: answer.table(self.attrname))
+        self.__doc__ = doc
+
+
 class Answer:
     """What a model or a simulation says about a scenario.
 
@@ -38,50 +46,17 @@ class Answer:
         self.summary = summary
         self.scenario = scenario
 
-    @cached_property
-    def flows(self) -> "pd.DataFrame":
-        """One row a transport flow."""
-        return self.table("flows")
-
-    @cached_property
-    def stations(self) -> "pd.DataFrame":
-        """One row a station."""
-        return self.table("stations")
-
-    @cached_property
-    def aps(self) -> "pd.DataFrame":
-        """One row an access point."""
-        return self.table("aps")
-
-    @cached_property
-    def queues(self) -> "pd.DataFrame":
-        """One row a queue."""
-        return self.table("queues")
-
-    @cached_property
-    def links(self) -> "pd.DataFrame":
-        """One row a wired link, or a link of a CSMA network."""
-        return self.table("links")
-
-    @cached_property
-    def classes(self) -> "pd.DataFrame":
-        """One row a class of wired flows, or one that shares the access point's queue."""
-        return self.table("classes")
-
-    @cached_property
-    def cells(self) -> "pd.DataFrame":
-        """One row a cell."""
-        return self.table("cells")
-
-    @cached_property
-    def stability(self) -> "pd.DataFrame":
-        """One row a queue: whether its point of rest is stable, rightmost root, period."""
-        return self.table("stability")
-
-    @cached_property
-    def totals(self) -> "pd.DataFrame":
-        """Sums over the whole run."""
-        return self.table("totals")
+    flows = _List("One row a transport flow.")
+    stations = _List("One row a station.")
+    aps = _List("One row an access point.")
+    queues = _List("One row a queue.")
+    links = _List("One row a wired link, or a link of a CSMA network.")
+    classes = _List("One row a class of wired flows, or one that shares the access point's queue.")
+    cells = _List("One row a cell.")
+    stability = _List(
+        "One row a queue: whether its point of rest is stable, rightmost root, period."
+    )
+    totals = _List("Sums over the whole run.")
 
     def table(self, name: str) -> "pd.DataFrame":
         """One list as a data frame; empty if this answer does not have it."""

@@ -1,7 +1,8 @@
 """The quantities by which settings are compared, as a model predicts and a simulation measures
 them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
 from statistics import fmean, stdev
@@ -111,27 +112,34 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
 
     `category` is the one that is tuned.
     """
-    by_name: dict[tuple[str, str], dict[str, list[float]]] = {}
+    by_name: Mapping[tuple[str, str], dict[str, list[float]]] = defaultdict(dict)
     samples = result.samples
     columns = (samples[column].tolist() for column in ("list", "quantity", "name", "value"))
     for list_name, quantity, name, value in zip(*columns, strict=True):
-        items = by_name.setdefault((list_name, quantity), {})
-        items.setdefault(name, []).append(nan if value is None else value)
+        values = by_name[list_name, quantity].setdefault(name, [])
+        values.append(nan if value is None else value)
     count = result.replications
     scenario = result.scenario
     nodes = list(scenario.typed.station)
+    sojourns = by_name["queues", "sojourn_s"]
+
+    def longest(nodes: Iterable[str], of: str) -> list[float]:
+        """Longest time in the queues of a category at these nodes. [s]"""
+        names = (queue_name(node, of) for node in nodes)
+        return _each([sojourns[name] for name in names if name in sojourns], count, max)
+
     found = {
-        "goodput_bps": _each(by_name, ("cells", "goodput_bps"), count, fmean),
-        "rtt_s": _each(by_name, ("flows", "rtt_s"), count, fmean),
-        "sojourn_s": _longest(by_name, ["ap"], category, count),
-        "station_sojourn_s": _longest(by_name, nodes, category, count),
-        "updown_ratio": _each(by_name, ("cells", "updown_ratio"), count, fmean),
+        "goodput_bps": _each(by_name["cells", "goodput_bps"].values(), count, fmean),
+        "rtt_s": _each(by_name["flows", "rtt_s"].values(), count, fmean),
+        "sojourn_s": longest(["ap"], category),
+        "station_sojourn_s": longest(nodes, category),
+        "updown_ratio": _each(by_name["cells", "updown_ratio"].values(), count, fmean),
     }
     for other in categories_in_use(scenario):
         if other != category:
-            found[delay_quantity(other)] = _longest(by_name, ["ap", *nodes], other, count)
+            found[delay_quantity(other)] = longest(["ap", *nodes], other)
     flows = cell_flows(scenario)
-    goodputs = by_name[("flows", "goodput_bps")]
+    goodputs = by_name["flows", "goodput_bps"]
     ways = _sums(goodputs, {flow.name: (flow.direction,) for flow in flows}, count)
     if len(ways[0]) > 1:
         for way in ("up", "down"):
@@ -172,28 +180,10 @@ def sharing(scenario: Scenario) -> list[Flow]:
     ] or flows
 
 
-def _each(
-    by_name: Mapping[tuple[str, str], Mapping[str, Sequence[float]]],
-    key: tuple[str, str],
-    count: int,
-    over: Any,
-) -> list[float]:
-    """Mean or maximum over the items that have a value, in each replication."""
-    items = by_name.get(key, {}).values()
+def _each(items: Collection[Sequence[float]], count: int, over: Any) -> list[float]:
+    """A value a replication, over the items that have one; NaN where there is none."""
     rows = [[item[index] for item in items if not isnan(item[index])] for index in range(count)]
     return [float(over(row)) if row else nan for row in rows]
-
-
-def _longest(
-    by_name: Mapping[tuple[str, str], Mapping[str, Sequence[float]]],
-    nodes: Iterable[str],
-    category: str,
-    count: int,
-) -> list[float]:
-    """Longest mean time in a queue of this category at these nodes, in each replication."""
-    every = by_name.get(("queues", "sojourn_s"), {})
-    kept = {name: every[name] for node in nodes if (name := queue_name(node, category)) in every}
-    return _each({("queues", "sojourn_s"): kept}, ("queues", "sojourn_s"), count, max)
 
 
 def _sums(

@@ -1,11 +1,11 @@
 """What to write into a scenario for a candidate."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TypeAlias
 
 from lasthop.errors import ScenarioError
-from lasthop.models.reading import Node, SensorFlow
+from lasthop.models.reading import SensorFlow
 from lasthop.scenario import Scenario
 from lasthop.tuning.candidates import Candidate, largest_windows
 from lasthop.tuning.categories import (
@@ -78,17 +78,6 @@ def counts_are_no_times(scenario: Scenario, settings: Sequence[Setting]) -> bool
     return len(packets) > 1
 
 
-def windows(node: Node, category: str) -> dict[str, int]:
-    """Windows of a category at the AP or a station, by key."""
-    own = node.access(category)
-    return {"cwmin": own.cwmin, "cwmax": own.cwmax}
-
-
-def access_values(node: Node, category: str) -> dict[str, int | None]:
-    """The same with the TXOP limit, all that `tune` sets for stations."""
-    return {**windows(node, category), "txop_packets": node.access(category).txop_packets}
-
-
 def toml(settings: Sequence[Setting]) -> str:
     """Settings as they stand in a scenario file."""
     tables: dict[str, list[str]] = {}
@@ -102,18 +91,11 @@ def _applied(
     scenario: Scenario, candidate: Candidate, category: str, others: Sequence[str]
 ) -> tuple[Scenario, list[Setting]]:
     wanted = _stations_keys(candidate)
-    settings = [(f"{table_of('cell', category)}.{key}", value) for key, value in wanted.items()]
-    settings += [
-        (f"{table_of('cell.ap', category)}.{key}", value)
-        for key, value in _ap_keys(scenario, candidate, category).items()
-    ]
+    settings = _under("cell", category, wanted)
+    settings += _under("cell.ap", category, _ap_keys(scenario, candidate, category))
     if candidate.every_category:
-        settings += [
-            (f"{table_of('cell.ap', other)}.{key}", value)
-            for other in categories_in_use(scenario)
-            if other != category
-            for key, value in PIFS_ACCESS.items()
-        ]
+        for other in categories_in_use(scenario):
+            settings += _under("cell.ap", other, PIFS_ACCESS) if other != category else []
     given = {path for path, _ in settings}
     settings += [kept for kept in _kept(scenario, category, others) if kept[0] not in given]
     changed = Scenario(scenario, settings)
@@ -125,6 +107,10 @@ def _applied(
     return (Scenario(scenario, settings + own) if own else changed), settings + own
 
 
+def _under(node: str, category: str, values: Mapping[str, int]) -> list[Setting]:
+    return [(f"{table_of(node, category)}.{key}", value) for key, value in values.items()]
+
+
 def _kept(scenario: Scenario, category: str, others: Sequence[str]) -> list[Setting]:
     """Settings that keep the windows of `others`, which follow best effort's where derived."""
     if category != BEST_EFFORT:
@@ -133,14 +119,14 @@ def _kept(scenario: Scenario, category: str, others: Sequence[str]) -> list[Sett
     known = cell_scenario(scenario)
     for other in others:
         for key in ("cwmin", "cwmax"):
-            of_group = {node.group: windows(node, other)[key] for node in known.stations}
+            of_group = {each.group: getattr(each.access(other), key) for each in known.stations}
             if len(set(of_group.values())) == 1:
                 kept.append((f"cell.{other}.{key}", next(iter(of_group.values()))))
             else:
                 kept += [(f"station.{name}.{other}.{key}", cw) for name, cw in of_group.items()]
                 # what the file gives all stations would be refused beside other windows
                 kept.append((f"cell.{other}.{key}", max(of_group.values())))
-            kept.append((f"cell.ap.{other}.{key}", windows(known.cell.ap, other)[key]))
+            kept.append((f"cell.ap.{other}.{key}", getattr(known.cell.ap.access(other), key)))
     return kept
 
 
@@ -166,7 +152,7 @@ def _overriding(scenario: Scenario, category: str, key: str, value: int) -> list
         dict.fromkeys(
             station.group
             for station in scenario.typed.stations
-            if access_values(station, category)[key] != value
+            if getattr(station.access(category), key) != value
         )
     )
 

@@ -18,16 +18,23 @@ from lasthop.models.acsma.sets import Floats
 __all__ = ["SingleConnection", "SingleConnectionAqm", "equal_aggressiveness"]
 
 
-def _one_flow_per_link(problem: Problem) -> None:
-    """Both appendices have one flow on each link."""
-    incidence = problem.incidence
-    square = incidence.shape[0] == incidence.shape[1]
-    if problem.capacity.size or not (square and np.array_equal(incidence, np.eye(len(incidence)))):
-        raise NetworkError("appendices A and B are of one flow on each wireless link, in order")
+@dataclass(frozen=True)
+class _OneFlowPerLink:
+    """Links with a connection each, with the state (x, r)."""
+
+    problem: Problem
+    per_packet: float
+
+    def __post_init__(self) -> None:
+        incidence = self.problem.incidence
+        square = incidence.shape[0] == incidence.shape[1]
+        own = square and np.array_equal(incidence, np.eye(len(incidence)))
+        if self.problem.capacity.size or not own:
+            raise NetworkError("appendices A and B are of one flow on each wireless link, in order")
 
 
 @dataclass(frozen=True)
-class SingleConnection:
+class SingleConnection(_OneFlowPerLink):
     r"""One connection on each link over A-CSMA, without AQM.
 
     .. math:: \dot x_s = \frac{x_s^2}{2} \Bigl(\frac{2}{T_s^2 x_s^2} - p_s\Bigr)_{x_s}^+, \quad
@@ -52,13 +59,8 @@ class SingleConnection:
     Eq. (A.1)-(A.4).
     """
 
-    problem: Problem
-    per_packet: float
     rtt_s: float = 1.0
     largest: float = np.inf
-
-    def __post_init__(self) -> None:
-        _one_flow_per_link(self.problem)
 
     def speed(self, state: Floats) -> Floats:
         """Derivative of x and r. [packets/s^2, 1/s]"""
@@ -72,7 +74,7 @@ class SingleConnection:
 
 
 @dataclass(frozen=True)
-class SingleConnectionAqm:
+class SingleConnectionAqm(_OneFlowPerLink):
     r"""One connection on each link over A-CSMA with AQM.
 
     .. math:: \dot x_s = \frac{x_s^2}{2} \Bigl(\frac{2}{T_s^2 x_s^2} - r_s\Bigr)_{x_s}^+, \quad
@@ -90,12 +92,6 @@ class SingleConnectionAqm:
     -----
     Eq. (B.1)-(B.4).
     """
-
-    problem: Problem
-    per_packet: float
-
-    def __post_init__(self) -> None:
-        _one_flow_per_link(self.problem)
 
     def speed(self, state: Floats) -> Floats:
         """Derivative of x and r. [packets/s^2, 1/s]"""

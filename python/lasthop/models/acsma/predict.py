@@ -82,9 +82,10 @@ def predict(scenario: Readable) -> Quantities:
         if csma.access == "legacy":
             answer = _legacy(csma, network)
         elif csma.saturated:
-            answer = _given(csma, network)
+            own = [csma.links[place].r for place in network.carrying]
+            answer = _given(csma, network, np.array(own))
         elif csma.connections == "one":
-            answer = _one_connection(csma, network)
+            answer = _given(csma, network, np.full(len(network.carrying), _one_connection(csma)))
         else:
             answer, more = _optimum(scenario, network)
             warnings += more
@@ -209,15 +210,10 @@ def _wires_s(scenario: CsmaScenario, network: Network, loss: Mapping[str, float]
     return np.array([sum(added.get(link, 0.0) for link in route) for route in routes])
 
 
-def _one_connection(csma: Csma, network: Network) -> _Answer:
-    """One connection each: every r at its largest (A), or with AQM at the same value (B.8)."""
+def _one_connection(csma: Csma) -> float:
+    """The r of one connection each: its largest (A), or with AQM the same value (B.8)."""
     largest = np.inf if csma.r_max is None else csma.r_max
-    equal = equal_aggressiveness(csma.r_per_packet) if csma.aqm else largest
-    r = min(equal, largest)
-    answer = _saturated(csma, network, np.full(len(network.carrying), csma.beta * r))
-    for place in network.carrying:
-        answer.links[network.graph.links[place]]["aggressiveness"] = estimate(r)
-    return answer
+    return min(equal_aggressiveness(csma.r_per_packet), largest) if csma.aqm else largest
 
 
 def _legacy(csma: Csma, network: Network) -> _Answer:
@@ -226,9 +222,8 @@ def _legacy(csma: Csma, network: Network) -> _Answer:
     return _saturated(csma, network, z)
 
 
-def _given(csma: Csma, network: Network) -> _Answer:
+def _given(csma: Csma, network: Network, r: Floats) -> _Answer:
     """Every link by an r of its own (3.3)."""
-    r = np.array([csma.links[place].r for place in network.carrying])
     answer = _saturated(csma, network, csma.beta * r)
     for place, own in zip(network.carrying, r, strict=True):
         answer.links[network.graph.links[place]]["aggressiveness"] = estimate(own)

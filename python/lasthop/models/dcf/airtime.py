@@ -4,8 +4,6 @@ Reads the normalised scenario; the engine has its own tables in Rust, so that a 
 them shows as a disagreement.
 """
 
-from __future__ import annotations
-
 import math
 
 from lasthop.models.reading import AccessCategory, Cell

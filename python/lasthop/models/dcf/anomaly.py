@@ -12,8 +12,6 @@ two stations; but the stations count the same idle slots, so that a round takes 
 as one station's backoffs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lasthop.models.dcf.saturation import Contender

@@ -9,8 +9,6 @@ Differs from the paper in: the backoff is uniform on :math:`[0, CW]` with any in
 differ; a collision costs the longest frame and EIFS.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

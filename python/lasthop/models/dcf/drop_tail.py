@@ -7,8 +7,6 @@ Reference: D. Gross, J. F. Shortle, J. M. Thompson, C. M. Harris, "Fundamentals 
 Theory", 4th ed. (2008), sections 5.1.1 and 5.1.7.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import accumulate

@@ -15,8 +15,6 @@ saturation throughput analysis with freezing of backoff counters", IEEE Communic
 after their collision.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What every saturation model needs: the contenders, the air time of collisions, the answer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -140,7 +138,7 @@ class Way:
     error_prob: float
 
     @classmethod
-    def of(cls, cell: Cell, station: Station, udp: Udp, *, up: bool) -> Way:
+    def of(cls, cell: Cell, station: Station, udp: Udp, *, up: bool) -> "Way":
         """The way from or to a station."""
         rate = station.rate_bps if up else station.downlink_rate_bps
         control, reply = station.uplink_control_bps if up else station.downlink_control_bps

@@ -20,8 +20,6 @@ distributed coordination function", IEEE JSAC 22(5), 2004 (zones); P. E. Engelst
 classes, the exact number of slots that an idle period reaches.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

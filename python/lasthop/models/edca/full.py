@@ -8,11 +8,10 @@ from itertools import combinations_with_replacement
 from math import comb
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from lasthop.models.edca.cell import Floats, Integers
+from lasthop.models.edca.cell import Integers
 from lasthop.models.edca.contention import Contention
-from lasthop.models.edca.levels import Chain, stationary
+from lasthop.models.edca.levels import Chain, stationary, transitions
 from lasthop.models.edca.occupancy import Occupancy, merged
 
 MOST_STATES = 60_000
@@ -93,8 +92,8 @@ def build(
     chain = Chain(
         first=np.searchsorted(at_stations, np.arange(stations * window + 2)),
         ap_wins=at.ap_wins[situation],
-        one_packet=_matrix(up, len(counts)),
-        station_burst=_matrix(down, len(counts)),
+        one_packet=transitions(up, len(counts)),
+        station_burst=transitions(down, len(counts)),
         ap_packets=min(ap_packets, stations * window),
         station_packets=min(station_packets, window),
     )
@@ -117,8 +116,3 @@ class _Index:
         with np.errstate(over="ignore"):
             keys = self.keys[rows] - self.multiplier[taken] + self.multiplier[given]
         return np.asarray(self.order[np.searchsorted(self.sorted, keys)])
-
-
-def _matrix(parts: list[tuple[Integers, Integers, Floats]], size: int) -> csr_array:
-    rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return csr_array((values, (rows, columns)), shape=(size, size))

@@ -63,6 +63,13 @@ class Chain:
         return len(self.first) - 1
 
 
+def transitions(parts: list[tuple[Integers, Integers, Floats]], size: int) -> csr_array:
+    """Matrix of probabilities by their states, from and to; a state numbered -1 is left out."""
+    rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+    kept = (columns >= 0) & (values > 0.0)
+    return csr_array((values[kept], (rows[kept], columns[kept])), shape=(size, size))
+
+
 def stationary(chain: Chain, start: Floats) -> Floats:
     """Stationary distribution of a chain. [-]
 

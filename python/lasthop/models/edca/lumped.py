@@ -19,7 +19,7 @@ from scipy.special import gammaln
 from lasthop.models.edca.arrangements import log_arrangements
 from lasthop.models.edca.cell import Floats, Integers
 from lasthop.models.edca.contention import Contention
-from lasthop.models.edca.levels import Chain, stationary
+from lasthop.models.edca.levels import Chain, stationary, transitions
 from lasthop.models.edca.occupancy import Occupancy
 from lasthop.models.edca.product import NEGLIGIBLE, level_range, log_weights
 
@@ -169,7 +169,7 @@ def _one_packet(
     for more, prob in ((1, to_inactive), (0, 1.0 - to_inactive)):
         target = np.minimum(eta[rows] + more, stations)
         parts.append((rows, index[target, k[rows] + 1], prob))
-    return _matrix(parts, len(eta))
+    return transitions(parts, len(eta))
 
 
 def _station_burst(eta: Integers, k: Integers, index: Integers, sizes: Floats) -> csr_array:
@@ -181,11 +181,4 @@ def _station_burst(eta: Integers, k: Integers, index: Integers, sizes: Floats) -
     longer = np.maximum(1.0 - sizes.sum(axis=1), 0.0)
     rows = np.flatnonzero((longer > 0.0) & (eta > 0) & (k >= limit))
     parts.append((rows, index[eta[rows], k[rows] - limit], longer[rows]))
-    return _matrix(parts, len(eta))
-
-
-def _matrix(parts: list[tuple[Integers, Integers, Floats]], size: int) -> csr_array:
-    """Matrix from rows, columns and values; a column of -1 is a state not considered."""
-    rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
-    kept = (columns >= 0) & (values > 0.0)
-    return csr_array((values[kept], (rows[kept], columns[kept])), shape=(size, size))
+    return transitions(parts, len(eta))

@@ -111,20 +111,29 @@ def solve_lossless(stations: Sequence[StationLoad], pipe: float = 0.0) -> Equili
     if not active:
         raise ValueError("no station has a connection")
     # Between two emptying points the right side of Eq. (13) is `full + gain * x`.
-    full, gain = 0.0, sum(at_ap / empty_from for empty_from, at_ap in active)
+    gain = sum(at_ap / empty_from for empty_from, at_ap in active)
     if gain < 1.0 - NEUTRAL:
         return None
     neutral = abs(gain - 1.0) <= NEUTRAL
-    for empty_from, at_ap in active:
-        if gain < 1.0 - NEUTRAL and full <= empty_from * (1.0 - gain):
-            root = full / (1.0 - gain)
-            break
-        full += at_ap
-        gain -= at_ap / empty_from
-    else:
-        root = full
+    pieces = [(empty_from, at_ap, at_ap / empty_from) for empty_from, at_ap in active]
+    root = _balance(pieces, 0.0, gain, 1.0 - NEUTRAL)
     queues = tuple(sum(station_queues(each, root)) for each in stations)
     return Equilibrium(root - pipe, 0.0, queues, pipe, lossless=True, neutral=neutral)
+
+
+def _balance(
+    pieces: Sequence[tuple[float, float, float]], full: float, gain: float, steepest: float
+) -> float:
+    """Root x of x = full + gain x, where each station adds to full and takes from gain if empty.
+
+    `pieces` are, by station, the x from which on it is empty, and what it then adds and takes.
+    """
+    for empty_from, added, taken in pieces:
+        if gain < steepest and full <= empty_from * (1.0 - gain):
+            return full / (1.0 - gain)
+        full += added
+        gain -= taken
+    return full
 
 
 def solve_void_rounds(stations: Sequence[StationLoad]) -> Equilibrium:
@@ -157,14 +166,8 @@ def solve_void_rounds(stations: Sequence[StationLoad]) -> Equilibrium:
         raise ValueError("no station has a connection")
     full = sum(ratio for _, ratio, _ in active)
     gain = sum(ratio * beta for _, ratio, beta in active)
-    for empty_from, ratio, beta in active:
-        if gain < 1.0 and full <= empty_from * (1.0 - gain):
-            root = full / (1.0 - gain)
-            break
-        full += ratio * beta * empty_from
-        gain -= ratio * beta
-    else:
-        root = full
+    pieces = [(start, ratio * beta * start, ratio * beta) for start, ratio, beta in active]
+    root = _balance(pieces, full, gain, 1.0)
     queues = tuple(max(0.0, each.packets_at_station - each.beta * root - 1.0) for each in stations)
     return Equilibrium(root, 0.0, queues)
 

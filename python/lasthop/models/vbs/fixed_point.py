@@ -100,20 +100,11 @@ class _State:
 
     def towards(self, other: "_State", step: float) -> "_State":
         """A part of the way to the other; rates are guesses, and are taken over."""
-
-        def between(a: Floats, b: Floats) -> Floats:
-            return np.asarray(a + step * (b - a))
-
-        return _State(
-            between(self.shares, other.shares),
-            between(self.replies, other.replies),
-            between(self.overflow, other.overflow),
-            self.occupancy + step * (other.occupancy - self.occupancy),
-            self.swing + step * (other.swing - self.swing),
-            self.own + step * (other.own - self.own),
-            between(self.spread, other.spread),
-            other.rates,
-        )
+        moved = {
+            name: value + step * (getattr(other, name) - value)
+            for name, value in vars(self).items()
+        }
+        return _State(**moved | {"rates": other.rates})
 
 
 class _Components:
