@@ -1,12 +1,15 @@
 import copy
 import re
 from collections.abc import Callable
+from math import dist
 from typing import Any
 
 import pytest
 
 from lasthop.models import ModelError, predict
 from lasthop.models.access import Access
+from lasthop.models.acsma.errors import NetworkError
+from lasthop.models.acsma.graph import ConflictGraph, from_edges
 from lasthop.models.edca.cell import Cell, Connection, Packet, StationTraffic
 
 Scenario = dict[str, Any]
@@ -182,3 +185,61 @@ def seven(hotspot: Callable[..., Scenario]) -> Callable[..., Scenario]:
         return scenario
 
     return build
+
+
+def _from_positions(
+    nodes: dict[str, tuple[float, float]],
+    links: dict[str, tuple[str, str]],
+    transmission_range_m: float,
+    sensing_range_m: float,
+) -> ConflictGraph:
+    """A conflict graph from where the nodes stand.
+
+    Two links conflict if their transmitters are within carrier-sensing range of each other, or if
+    they share a node, which cannot send and receive at a time.
+
+    Parameters
+    ----------
+    nodes : mapping of str to (float, float)
+        Where the nodes stand. [m]
+    links : mapping of str to (str, str)
+        Transmitter and receiver of each link.
+    transmission_range_m, sensing_range_m : float
+        How far a frame can be received, and how far sensed. [m]
+
+    Raises
+    ------
+    NetworkError
+        A link names a node that there is not or has one node at both ends, is longer than the
+        transmission range, or a range is not positive.
+    """
+    for name, reach in (("transmission", transmission_range_m), ("sensing", sensing_range_m)):
+        if not reach > 0.0:
+            raise NetworkError(f"{name} range = {reach:g} m is not positive")
+    for name, ends in links.items():
+        for node in ends:
+            if node not in nodes:
+                raise NetworkError(f"link {name}: there is no node {node}")
+        if ends[0] == ends[1]:
+            raise NetworkError(f"link {name}: node {ends[0]} is at both of its ends")
+        length = dist(nodes[ends[0]], nodes[ends[1]])
+        if length > transmission_range_m:
+            raise NetworkError(
+                f"link {name} is {length:g} m long, beyond the transmission range of "
+                f"{transmission_range_m:g} m"
+            )
+    names = list(links)
+    conflicts = [
+        (one, other)
+        for number, one in enumerate(names)
+        for other in names[:number]
+        if set(links[one]) & set(links[other])
+        or dist(nodes[links[one][0]], nodes[links[other][0]]) <= sensing_range_m
+    ]
+    return from_edges(names, conflicts)
+
+
+@pytest.fixture
+def from_positions() -> Callable[..., ConflictGraph]:
+    """Conflict graphs from positions, which `csma.node` must give as well."""
+    return _from_positions

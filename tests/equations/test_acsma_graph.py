@@ -3,7 +3,7 @@ import pytest
 
 from lasthop.models.acsma.capacity import capacity
 from lasthop.models.acsma.errors import NetworkError, TooLargeError
-from lasthop.models.acsma.graph import ConflictGraph, Position, from_edges, from_positions
+from lasthop.models.acsma.graph import ConflictGraph, from_edges
 from lasthop.models.acsma.network import Flow, Network
 from lasthop.models.acsma.sets import independent_sets, maximal_sets
 from lasthop.models.acsma.topologies import TOPOLOGIES, topology
@@ -63,8 +63,16 @@ def test_a_random_rate_vector_is_inside_exactly_if_some_schedule_is():
     assert not capacity(graph, [0.5, 0.5, 0.5, 0.5]).inside
 
 
-def test_positions_give_conflicts_within_sensing_range_and_at_shared_nodes():
-    nodes = {name: Position(100.0 * k, 0.0) for k, name in enumerate("abcdef")}
+def test_a_graph_has_the_parts_that_no_conflict_joins():
+    graph = from_edges("123", [("1", "2")])
+    assert [[graph.links[link] for link in part] for part in graph.components] == [
+        ["1", "2"],
+        ["3"],
+    ]
+
+
+def test_positions_give_conflicts_within_sensing_range_and_at_shared_nodes(from_positions):
+    nodes = {name: (100.0 * k, 0.0) for k, name in enumerate("abcdef")}
     links = {"1": ("a", "b"), "2": ("c", "d"), "3": ("e", "f"), "4": ("f", "e")}
     graph = from_positions(nodes, links, 150.0, 250.0)
     # Transmitters at 0, 200, 400 and 500 m.
@@ -73,10 +81,26 @@ def test_positions_give_conflicts_within_sensing_range_and_at_shared_nodes():
     assert shared.edges == {(0, 1)}
 
 
-def test_a_cell_is_a_complete_graph():
-    nodes = {str(k): Position(np.cos(k), np.sin(k)) for k in range(6)} | {"ap": Position(0, 0)}
+def test_a_cell_is_a_complete_graph(from_positions):
+    nodes = {str(k): (np.cos(k), np.sin(k)) for k in range(6)} | {"ap": (0, 0)}
     graph = from_positions(nodes, {str(k): (str(k), "ap") for k in range(6)}, 250.0, 800.0)
     assert len(graph.edges) == 15
+
+
+@pytest.mark.parametrize(
+    ("nodes", "words"),
+    [
+        ({"a": (0, 0)}, "link 1: there is no node b"),
+        (
+            {"a": (0, 0), "b": (300, 0)},
+            "link 1 is 300 m long, beyond the transmission range of 250 m",
+        ),
+    ],
+)
+def test_links_between_places_that_make_no_sense_are_refused(from_positions, nodes, words):
+    with pytest.raises(NetworkError, match=words) as caught:
+        from_positions(nodes, {"1": ("a", "b")}, 250.0, 800.0)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -86,20 +110,6 @@ def test_a_cell_is_a_complete_graph():
         (lambda: from_edges("11", []), "link 1 is there twice"),
         (lambda: from_edges("12", [("1", "3")]), "conflict 1-3: there is no wireless link 3"),
         (lambda: from_edges("12", [("1", "1")]), "conflict 1-1: a link does not conflict"),
-        (
-            lambda: from_positions({"a": Position(0, 0)}, {"1": ("a", "b")}, 1.0, 1.0),
-            "link 1: there is no node b",
-        ),
-        (
-            lambda: from_positions(
-                {"a": Position(0, 0), "b": Position(300, 0)}, {"1": ("a", "b")}, 250.0, 800.0
-            ),
-            "link 1 is 300 m long, beyond the transmission range of 250 m",
-        ),
-        (
-            lambda: from_edges("123", [("1", "2")]).require_connected(),
-            "it has 2 parts, link 1 is in one and link 3 in another",
-        ),
         (lambda: topology("f"), 'topology "f": there are a, b, c, d, e'),
         (
             lambda: Network(topology("a").graph, (Flow("x", ("1", "5")),)),

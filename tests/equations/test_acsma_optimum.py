@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.integrate import quad
+from scipy.optimize import brentq, minimize
 
 from lasthop.models.acsma.errors import NetworkError
 from lasthop.models.acsma.graph import ConflictGraph, from_edges
@@ -8,7 +9,79 @@ from lasthop.models.acsma.network import Flow, Network
 from lasthop.models.acsma.optimum import RENO, Problem, optimum
 from lasthop.models.acsma.sets import independent_sets
 from lasthop.models.acsma.topologies import topology
-from lasthop.models.acsma.utility import AlphaFair, ByDerivative, ByPoints
+from lasthop.models.acsma.utility import AlphaFair, ByPoints
+
+LEAST_RATE, MOST_RATE = 1e-9, 1e12
+"""Rates between which the rate of a price is sought; concavity is checked there. [packets/s]"""
+
+CHECKED = 400
+"""Rates at which concavity is checked."""
+
+
+class ByDerivative:
+    r"""Any concave utility, given by its derivative.
+
+    Parameters
+    ----------
+    derivative : callable
+        :math:`U'(x)` of a rate above zero.
+    least, most : float
+        Range of rates over which it is used. [packets/s]
+
+    Raises
+    ------
+    NetworkError
+        At one of `CHECKED` rates, spread over the range by factors, the derivative is not positive
+        or not below that of the rate before: U is not increasing or not strictly concave.
+    """
+
+    def __init__(
+        self,
+        derivative,
+        least=LEAST_RATE,
+        most=MOST_RATE,
+    ):
+        self._derivative = derivative
+        self._range = least, most
+        before = np.inf
+        for rate in np.geomspace(least, most, CHECKED):
+            slope = float(derivative(float(rate)))
+            if not 0.0 < slope < np.inf:
+                raise NetworkError(
+                    f"utility: its derivative at rate {rate:.3g} is {slope:g}; it is to be above 0"
+                )
+            if not slope < before:
+                raise NetworkError(
+                    f"utility is not concave: its derivative does not fall before rate {rate:.3g}"
+                )
+            before = slope
+
+    def value(self, rate):
+        """:math:`U(x) - U(1)`."""
+        # Over the logarithm of the rate: derivatives like 1/x^2 are tame there.
+        area, _ = quad(lambda u: self._derivative(np.exp(u)) * np.exp(u), 0.0, np.log(rate))
+        return float(area)
+
+    def derivative(self, rate):
+        """:math:`U'(x)`."""
+        return float(self._derivative(rate))
+
+    def rate(self, price):
+        """The rate with :math:`U'(x)` equal to the price, within the range."""
+        least, most = np.log(self._range)
+        if price >= self.derivative(self._range[0]):
+            return self._range[0]
+        if price <= self.derivative(self._range[1]):
+            return self._range[1]
+        log_rate = brentq(
+            lambda u: np.log(self._derivative(float(np.exp(u))) / price), least, most, xtol=1e-14
+        )
+        return float(np.exp(log_rate))
+
+    def rate_slope(self, price):
+        """Derivative of `rate`, from prices on both sides."""
+        step = 1e-4
+        return (self.rate(price * (1 + step)) - self.rate(price * (1 - step))) / (2 * step * price)
 
 
 def primal(network, k, beta):

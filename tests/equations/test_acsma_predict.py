@@ -8,7 +8,6 @@ from lasthop.errors import ModelError
 from lasthop.models import choose
 from lasthop.models.acsma.distribution import stationary_airtime
 from lasthop.models.acsma.failing import equal_aggressiveness
-from lasthop.models.acsma.graph import Position, from_positions
 from lasthop.models.acsma.optimum import RENO, optimum
 from lasthop.models.acsma.predict import network_of
 from lasthop.models.acsma.topologies import topology
@@ -72,19 +71,19 @@ def test_the_example_with_wires_is_the_optimum_of_topology_e():
     assert means(answer, "flows", "rtt_s")[2] == pytest.approx(50.0 / (2e6 / 8320.0))
 
 
-def test_positions_mean_the_same_to_the_engine_and_to_the_model():
+def test_positions_mean_the_same_to_the_engine_and_to_the_model(from_positions):
     random = np.random.default_rng(4)
     transmitters = random.integers(150, 900, (12, 2))
     receivers = transmitters + random.integers(-150, 151, (12, 2))  # in range
     places = np.stack([transmitters, receivers], axis=1).reshape(24, 2)
-    nodes = {f"n{k}": Position(*map(float, place)) for k, place in enumerate(places)}
+    nodes = {f"n{k}": tuple(map(float, place)) for k, place in enumerate(places)}
     links = {f"l{k}": (f"n{2 * k}", f"n{2 * k + 1}") for k in range(12)}
     ours = from_positions(nodes, links, 250.0, 300.0)
     tree = {
         "duration": "1 s",
         "csma": {
             "sensing_range": "300 m",
-            "node": {name: {"x": f"{at.x_m} m", "y": f"{at.y_m} m"} for name, at in nodes.items()},
+            "node": {name: {"x": f"{x} m", "y": f"{y} m"} for name, (x, y) in nodes.items()},
             "link": {name: {"from": ends[0], "to": ends[1]} for name, ends in links.items()},
         },
         "flow": {"f": {"route": ["l0"]}},

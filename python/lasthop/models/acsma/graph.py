@@ -1,23 +1,12 @@
 """Conflict graphs: which links of a CSMA network hear each other (section 3.2)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from math import dist
-from typing import NamedTuple
 
 from lasthop.models.acsma.errors import NetworkError
 
-__all__ = ["ConflictGraph", "Position", "from_edges", "from_positions"]
-
-
-class Position(NamedTuple):
-    """Where a node stands."""
-
-    x_m: float
-    """[m]"""
-    y_m: float
-    """[m]"""
+__all__ = ["ConflictGraph", "from_edges"]
 
 
 @dataclass(frozen=True)
@@ -75,21 +64,6 @@ class ConflictGraph:
         )
         return ConflictGraph(tuple(self.links[link] for link in kept), edges)
 
-    def require_connected(self) -> None:
-        """Refuse a graph that falls into parts.
-
-        Raises
-        ------
-        NetworkError
-            With one link of each of the first two parts.
-        """
-        if len(self.components) > 1:
-            first, second = (self.links[group[0]] for group in self.components[:2])
-            raise NetworkError(
-                f"the conflict graph is not connected: it has {len(self.components)} parts, link "
-                f"{first} is in one and link {second} in another"
-            )
-
 
 def from_edges(links: Iterable[str], conflicts: Iterable[tuple[str, str]]) -> ConflictGraph:
     """A conflict graph given directly.
@@ -123,55 +97,3 @@ def from_edges(links: Iterable[str], conflicts: Iterable[tuple[str, str]]) -> Co
         a, b = place[one], place[other]
         edges.add((min(a, b), max(a, b)))
     return ConflictGraph(names, frozenset(edges))
-
-
-def from_positions(
-    nodes: Mapping[str, Position],
-    links: Mapping[str, tuple[str, str]],
-    transmission_range_m: float,
-    sensing_range_m: float,
-) -> ConflictGraph:
-    """A conflict graph from where the nodes stand.
-
-    Two links conflict if their transmitters are within carrier-sensing range of each other, or if
-    they share a node, which cannot send and receive at a time.
-
-    Parameters
-    ----------
-    nodes : mapping of str to Position
-        Where the nodes stand. [m]
-    links : mapping of str to (str, str)
-        Transmitter and receiver of each link.
-    transmission_range_m, sensing_range_m : float
-        How far a frame can be received, and how far sensed. [m]
-
-    Raises
-    ------
-    NetworkError
-        A link names a node that there is not or has one node at both ends, is longer than the
-        transmission range, or a range is not positive.
-    """
-    for name, reach in (("transmission", transmission_range_m), ("sensing", sensing_range_m)):
-        if not reach > 0.0:
-            raise NetworkError(f"{name} range = {reach:g} m is not positive")
-    for name, ends in links.items():
-        for node in ends:
-            if node not in nodes:
-                raise NetworkError(f"link {name}: there is no node {node}")
-        if ends[0] == ends[1]:
-            raise NetworkError(f"link {name}: node {ends[0]} is at both of its ends")
-        length = dist(nodes[ends[0]], nodes[ends[1]])
-        if length > transmission_range_m:
-            raise NetworkError(
-                f"link {name} is {length:g} m long, beyond the transmission range of "
-                f"{transmission_range_m:g} m"
-            )
-    names = list(links)
-    conflicts = [
-        (one, other)
-        for number, one in enumerate(names)
-        for other in names[:number]
-        if set(links[one]) & set(links[other])
-        or dist(nodes[links[one][0]], nodes[links[other][0]]) <= sensing_range_m
-    ]
-    return from_edges(names, conflicts)

@@ -7,7 +7,6 @@ __all__ = [
     "PENTIUM_4",
     "PORTS",
     "TCB_BYTES",
-    "THREADS_BYTES",
     "Costs",
     "cpu_s",
     "efficiency",
@@ -22,9 +21,6 @@ PORTS = 65_536
 
 TCB_BYTES = 512.0
 """Memory of one connection's control block, :math:`M`. [bytes]"""
-
-THREADS_BYTES = 2.4e6 / 100.0
-"""Memory of one connection that is a thread of the application. [bytes]"""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 r"""Independent sets of a conflict graph, and the stationary distribution by listing them all."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from lasthop.models.acsma.errors import TooLargeError
 from lasthop.models.acsma.graph import ConflictGraph
 
-__all__ = ["MOST_SETS", "Enumeration", "Floats", "independent_sets", "maximal_sets"]
+__all__ = ["MOST_SETS", "Enumeration", "Floats", "independent_sets", "maximal_sets", "sets_of"]
 
 Floats = NDArray[np.float64]
 
@@ -30,16 +31,26 @@ def independent_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.
     TooLargeError
         There are more than `most`.
     """
-    members = np.zeros((1, len(graph)), dtype=np.bool_)
-    for link in range(len(graph)):
-        earlier = [other for other in graph.neighbours[link] if other < link]
-        joined = members[~members[:, earlier].any(axis=1)].copy()
-        joined[:, link] = True
+    earlier = [
+        [near for near in graph.neighbours[link] if near < link] for link in range(len(graph))
+    ]
+    refusal = TooLargeError(
+        f"{len(graph)} links have more than {most} independent sets",
+        "the junction tree needs no list of them",
+    )
+    return sets_of(earlier, most, refusal)
+
+
+def sets_of(
+    earlier: Sequence[Sequence[int]], most: int, refusal: TooLargeError
+) -> NDArray[np.bool_]:
+    """Sets without a conflict, by the neighbours of each member that come before it."""
+    members = np.zeros((1, len(earlier)), dtype=np.bool_)
+    for member, near in enumerate(earlier):
+        joined = members[~members[:, near].any(axis=1)].copy()
+        joined[:, member] = True
         if len(members) + len(joined) > most:
-            raise TooLargeError(
-                f"{len(graph)} links have more than {most} independent sets",
-                "the junction tree needs no list of them",
-            )
+            raise refusal
         members = np.concatenate([members, joined])
     return members
 

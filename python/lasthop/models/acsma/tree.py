@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lasthop.models.acsma.errors import TooLargeError
 from lasthop.models.acsma.graph import ConflictGraph
-from lasthop.models.acsma.sets import Floats
+from lasthop.models.acsma.sets import Floats, sets_of
 
 __all__ = ["MOST_STATES", "JunctionTree", "min_fill_order"]
 
@@ -230,15 +230,10 @@ def _gathered(bag: _Bag, of_parent: Floats) -> Floats:
 
 def _independent(graph: ConflictGraph, links: tuple[int, ...], most: int) -> NDArray[np.bool_]:
     """Independent sets among some links, one column each."""
-    members = np.zeros((1, len(links)), dtype=np.bool_)
-    for k, link in enumerate(links):
-        earlier = [j for j in range(k) if links[j] in graph.neighbours[link]]
-        joined = members[~members[:, earlier].any(axis=1)].copy()
-        joined[:, k] = True
-        if len(members) + len(joined) > most:
-            raise _too_large(graph, MOST_STATES)
-        members = np.concatenate([members, joined])
-    return members
+    earlier = [
+        [j for j in range(k) if links[j] in graph.neighbours[link]] for k, link in enumerate(links)
+    ]
+    return sets_of(earlier, most, _too_large(graph, MOST_STATES))
 
 
 def _restriction(

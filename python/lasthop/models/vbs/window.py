@@ -1,6 +1,5 @@
 r"""Congestion window of Compound TCP: growth, and the chain of section IV-A."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -132,12 +131,3 @@ def mean_window(loss_prob: float, increase_per_ack: Floats, mean: Mean) -> float
         return float(grown @ levels / grown.sum())
     packets = (1.0 - climb_prob(loss_prob, increase_per_ack)) / loss_prob
     return float(grown @ packets / (grown @ (packets / levels)))
-
-
-def loss_for_window(mean: Callable[[float], float], target: float) -> float:
-    """Loss probability at which a falling function of it takes a value, by bisection. [-]"""
-    low, high = 0.0, 1.0 - 1e-9
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if mean(middle) > target else (low, middle)
-    return 0.5 * (low + high)
