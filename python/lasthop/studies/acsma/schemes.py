@@ -25,7 +25,10 @@ CURES = ("hack", "nack")
 RANDOM_LOSS = 1.31
 """Mean window of Reno under random losses times sqrt(p), for an ACK to every packet. Mathis,
 Semke, Mahdavi and Ott, The macroscopic behavior of the TCP congestion avoidance algorithm, 1997,
-table 1. [packets]"""
+after Ott, Kemperman and Mathis, The stationary behavior of ideal TCP congestion avoidance, 1996.
+With W grown by 1/W an ACK and halved with each loss, X = p W^2 / 2 rises by 1 in 1/p packets and
+falls to X/4, so that it is distributed as the sum over k of E_k / 4^k of exponential E_k of mean 1;
+the mean over time is sqrt(2) / E[X^(-1/2)] = 1.3098. Periodic losses have sqrt(3/2). [packets]"""
 
 WINDOW_FACTOR = RANDOM_LOSS / 2**0.5
 """The same over sqrt(2), as (3.6) has it; the k that a user gets is smaller by it. [-]"""

@@ -5,6 +5,7 @@ completion times.
 The threshold policy is a drop-tail queue of 15 packets: RED is compared with a small buffer.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -45,9 +46,9 @@ PAPERS_MEGABYTES = 500
 class Policies(Experiment):
     """Both policies over the round-trip time."""
 
+    @abstractmethod
     def point(self, policy: str, rtt: int) -> dict[str, Any]:
         """Return the scenario of a policy at a round-trip time. [ms]"""
-        raise NotImplementedError
 
     @property
     def sweep(self) -> Sweep:
