@@ -162,16 +162,14 @@ def _too_fast(
 ) -> Iterator[str]:
     """The direction in which most is lost, if that is too much."""
     phy, falls_back = scenario.cell.phy, scenario.cell.rate_control == "arf"
-    worst: tuple[float, float, int] | None = None
+    losses = []
     for way, length in frames.items():
         nominal = station.rate_bps if way == "up" else station.downlink_rate_bps
         bps = min(_core.data_rates(phy)) if falls_back else nominal
-        lost = frame_error(bps, length, snr_db)
-        if lost > LOSSY and (worst is None or lost > worst[0]):
-            worst = lost, bps, length
-    if worst is None:
+        losses.append((frame_error(bps, length, snr_db), bps, length))
+    lost, bps, length = max(losses, key=lambda each: each[0], default=(0.0, 0.0, 0))
+    if lost <= LOSSY:
         return
-    lost, bps, length = worst
     best = highest_rate(phy, max(frames.values()), snr_db, bps)
     if best is not None:
         works = f'rate = "{best / 1e6:g} Mbps" is the highest that works'

@@ -42,6 +42,8 @@ OF_WIRED = ("one_way_delay_s",)
 OF_USERS = ("goodput_bps", "rtt_s")
 """Those of the flows of a network by conflict graph, which no class sums up."""
 
+UNKNOWN = {"mean": None, "ci95": None}
+"""What stands for an estimate that is not there."""
 PICTURES = (".png", ".pdf", ".svg")
 
 
@@ -189,20 +191,14 @@ class Comparison:
                 for name in ours:
                     if (list_name, name) in hidden and quantity not in theirs.get(name, {}):
                         continue
-                    guess = theirs.get(name, {}).get(quantity)
-                    seen = ours[name].get(quantity)
-                    tried = reals.get(name, {}).get(quantity)
-                    if guess is None and seen is None:
-                        continue
-                    yield Row(
-                        list_name,
-                        name,
-                        quantity,
-                        None if guess is None else guess["mean"],
-                        None if seen is None else seen["mean"],
-                        None if seen is None else seen["ci95"],
-                        None if tried is None else tried["mean"],
+                    guess, seen, tried = (
+                        each.get(name, {}).get(quantity) or UNKNOWN
+                        for each in (theirs, ours, reals)
                     )
+                    if guess is UNKNOWN and seen is UNKNOWN:
+                        continue
+                    means = guess["mean"], seen["mean"], seen["ci95"], tried["mean"]
+                    yield Row(list_name, name, quantity, *means)
 
     def _swing_rows(self) -> Iterator[Row]:
         """Yield the period of the fluid's cycle beside that of the simulated trace."""

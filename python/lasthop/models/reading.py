@@ -363,13 +363,6 @@ class Wire(Table):
     delay_s: float
     loss: float
 
-    def round_trip_s(self, tcp: Tcp | None) -> float:
-        """Round-trip time for a full segment and an ACK of a connection, without queueing. [s]"""
-        time = 2.0 * self.delay_s
-        if self.rate_bps is not None and tcp is not None:
-            time += 8.0 * (tcp.mss_bytes + 2 * tcp.header_bytes) / self.rate_bps
-        return time
-
 
 class Link(Table):
     """A wired link."""
@@ -531,8 +524,12 @@ class Scenario(Table):
 
     @property
     def wired_round_trip_s(self) -> float:
-        """Round-trip time of the wire for the first TCP flow's segments, without queueing. [s]"""
-        return self.wire.round_trip_s(self.tcp_flows[0].tcp if self.tcp_flows else None)
+        """Round-trip time of a full segment of the first TCP flow and its ACK, unqueued. [s]"""
+        time, rate_bps = 2.0 * self.wire.delay_s, self.wire.rate_bps
+        if rate_bps is not None and self.tcp_flows:
+            tcp = self.tcp_flows[0].tcp
+            time += 8.0 * (tcp.mss_bytes + 2 * tcp.header_bytes) / rate_bps
+        return time
 
     @cached_property
     def station(self) -> Mapping[str, Station]:

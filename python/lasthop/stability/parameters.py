@@ -70,11 +70,6 @@ class Number:
         start = f"from {self.low:g}" if self.closed else f"above {self.low:g}"
         return start if self.high == inf else f"{start} to {self.high:g}"
 
-    @property
-    def default_text(self) -> str:
-        """The default, for people."""
-        return f"{self.default:g}"
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -100,11 +95,6 @@ class Choice:
     def range(self) -> str:
         """What is allowed."""
         return ", ".join(self.allowed)
-
-    @property
-    def default_text(self) -> str:
-        """The default, for people."""
-        return self.default
 
 
 Parameter = Number | Choice

@@ -88,11 +88,10 @@ def window_pairs(
             yield Candidate(ap, station, *limits)
     if not pifs:
         return
-    for station in stations:
-        yield Candidate(None, station, *limits)
-    if len(categories_in_use(scenario)) > 1:
+    several = len(categories_in_use(scenario)) > 1
+    for every_category in (False, True) if several else (False,):
         for station in stations:
-            yield replace(Candidate(None, station, *limits), every_category=True)
+            yield Candidate(None, station, limits[0], limits[1], every_category)
 
 
 def wider(scenario: Scenario, category: str = BEST_EFFORT) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import isclose
-from typing import TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from lasthop.errors import ScenarioError, UserError, shortcoming
 from lasthop.models.reading import TcpFlow
@@ -19,6 +19,8 @@ from lasthop.tuning.objectives import Objective
 from lasthop.tuning.settings import Setting, apply
 
 __all__ = ["LeftOut", "ProgressCallback", "Search", "Stopped", "Trial", "TuneProgress"]
+
+T = TypeVar("T")
 
 MODEL = "edca"
 
@@ -280,10 +282,8 @@ class Search:
         return self._ranked(self.trials[1:], lambda trial: trial.screened)
 
     def _burst_bases(self) -> list[Candidate]:
-        ways: dict[tuple[bool, bool], list[Candidate]] = {}
-        for trial in self._screened():
-            if trial.candidate is not None:
-                ways.setdefault(trial.candidate.access, []).append(trial.candidate)
+        screened = [trial.candidate for trial in self._screened() if trial.candidate is not None]
+        ways = grouped_by(screened, lambda candidate: candidate.access)
         return list(chain.from_iterable(ways[way][:BURST_BASES] for way in sorted(ways)))
 
     def _finalists(self, confirm: int) -> list[Trial]:
@@ -315,11 +315,16 @@ MODELLED = ("goodput_bps", "rtt_s", "sojourn_s")
 
 def grouped(trials: Iterable[Trial]) -> list[list[Trial]]:
     """Trials by family, each in the order given; present settings are left out."""
-    families: dict[tuple[bool, ...], list[Trial]] = {}
-    for trial in trials:
-        if trial.candidate is not None:
-            families.setdefault(trial.candidate.family, []).append(trial)
-    return list(families.values())
+    families = grouped_by(trials, lambda trial: trial.candidate and trial.candidate.family)
+    return [family for key, family in families.items() if key is not None]
+
+
+def grouped_by(things: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
+    """Things that have a key in common, by that key, each in the order given."""
+    groups: dict[Any, list[T]] = {}
+    for thing in things:
+        groups.setdefault(key(thing), []).append(thing)
+    return groups
 
 
 def alike(ours: Values, theirs: Values) -> bool:
@@ -331,12 +336,9 @@ def alike(ours: Values, theirs: Values) -> bool:
 
 def refusals(refused: Sequence[tuple[Candidate, str]]) -> list[LeftOut]:
     """Refused candidates by family, with the first one's refusal."""
-    families: dict[tuple[bool, ...], list[tuple[Candidate, str]]] = {}
-    for candidate, why in refused:
-        families.setdefault(candidate.family, []).append((candidate, why))
     return [
         LeftOut(some(candidate.name for candidate, _ in family), family[0][1])
-        for family in families.values()
+        for family in grouped_by(refused, lambda each: each[0].family).values()
     ]
 
 

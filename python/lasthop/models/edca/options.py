@@ -5,11 +5,7 @@ from typing import Literal
 
 from lasthop.models.choices import Choices
 
-MeanBackoff = Literal["CW/2", "(CW+1)/2"]
-Attempts = Literal["scenario", "unlimited"]
-Collision = Literal["eifs", "frame"]
 ApQueue = Literal["fifo", "mixed"]
-Solver = Literal["auto", "full", "product", "lumped", "pifs"]
 
 
 @dataclass(frozen=True)
@@ -36,12 +32,12 @@ class Options(Choices):
         See :mod:`lasthop.models.edca.solve`.
     """
 
-    mean_backoff: MeanBackoff = "CW/2"
-    attempts: Attempts = "scenario"
-    collision: Collision = "eifs"
+    mean_backoff: Literal["CW/2", "(CW+1)/2"] = "CW/2"
+    attempts: Literal["scenario", "unlimited"] = "scenario"
+    collision: Literal["eifs", "frame"] = "eifs"
     eifs_rate_bps: float | None = None
     ap_queue: ApQueue | None = None
-    solver: Solver = "auto"
+    solver: Literal["auto", "full", "product", "lumped", "pifs"] = "auto"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -176,13 +176,8 @@ def _connection(cell: reading.Cell, node: Station, flow: TcpFlow) -> Connection:
 
 
 def _lists(scenario: CellScenario, found: Performance) -> Lists:
-    goodput = dict(
-        zip(
-            (node.name for node in active_stations(scenario)),
-            found.station_goodput_bps,
-            strict=True,
-        )
-    )
+    nodes = (node.name for node in active_stations(scenario))
+    goodput = dict(zip(nodes, found.station_goodput_bps, strict=True))
     total = found.goodput_bps
     stations: list[Quantities] = []
     for node in scenario.stations:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from lasthop.models.edca.cell import Cell, Floats, Packet, StationTraffic, mean_over_packets
+from lasthop.models.edca.cell import Cell, Floats, StationTraffic, mean_over_packets
 from lasthop.models.edca.contention import Contention
 from lasthop.models.edca.options import Options
 
@@ -140,11 +140,8 @@ def _none_as_long(
 def _at_least(station: StationTraffic, length: float, way: str) -> float:
     """Part of a station's packets whose exposed frame is as long. [-]"""
 
-    def packet(one: object) -> Packet:
-        found: Packet = getattr(one, way)
-        return found
-
-    return sum(station.share(one) for one in station.connections if packet(one).exposed_s >= length)
+    connections = station.connections
+    return sum(station.share(one) for one in connections if getattr(one, way).exposed_s >= length)
 
 
 def _mean_product(factors: Floats, counts: np.ndarray, chosen: int) -> float:

@@ -6,11 +6,7 @@ from typing import Literal
 from lasthop.models.choices import Choices
 
 Increase = Literal["engine", "compound", "printed"]
-Losses = Literal["bursts", "independent", "chain"]
 Mean = Literal["time", "jumps"]
-Collisions = Literal["draining", "mean"]
-Slots = Literal["scenario", "bianchi"]
-AckBalance = Literal["served", "printed"]
 
 
 @dataclass(frozen=True)
@@ -44,11 +40,11 @@ class Options(Choices):
     """
 
     increase: Increase = "engine"
-    losses: Losses = "bursts"
+    losses: Literal["bursts", "independent", "chain"] = "bursts"
     mean: Mean = "time"
-    collisions: Collisions = "draining"
-    slots: Slots = "scenario"
-    ack_balance: AckBalance = "served"
+    collisions: Literal["draining", "mean"] = "draining"
+    slots: Literal["scenario", "bianchi"] = "scenario"
+    ack_balance: Literal["served", "printed"] = "served"
 
 
 PAPER = Options(losses="chain", mean="jumps", collisions="mean", slots="bianchi")
