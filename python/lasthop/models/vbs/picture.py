@@ -90,8 +90,10 @@ def picture_of(scenario: CellScenario) -> Picture:
                 )
                 for k, flow in enumerate(examples)
             ),
-            stations=tuple(StationKind(members[k], _access(node)) for k, node in enumerate(nodes)),
-            ap=_access(cell.ap),
+            stations=tuple(
+                StationKind(members[k], Access.of(node)) for k, node in enumerate(nodes)
+            ),
+            ap=Access.of(cell.ap),
             buffer_packets=cell.ap.queue_packets,
             slot_s=cell.slot_s,
             wire_s=scenario.wired_round_trip_s,
@@ -144,11 +146,6 @@ def _likeness(flow: TcpFlow, sharing: Mapping[str, int]) -> Hashable:
         tcp.header_bytes,
         tcp.min_rto_s,
     )
-
-
-def _access(node: reading.Node) -> Access:
-    # without RTS all frames count as short
-    return Access(node.cwmin, node.cwmax, attempts=node.attempts_short)
 
 
 def _flow_class(
