@@ -4,8 +4,6 @@ from dataclasses import dataclass, field
 
 from lasthop.models.reading import BEST_EFFORT, Node
 
-__all__ = ["Access"]
-
 
 @dataclass(frozen=True)
 class Access:

@@ -5,8 +5,6 @@ from typing import Any, TypeAlias
 
 from lasthop.models.reading import Scenario
 
-__all__ = ["Lists", "Quantities", "cell_item", "estimate", "prediction"]
-
 Quantities: TypeAlias = dict[str, Any]
 """What is said of an item, by name."""
 

@@ -13,16 +13,6 @@ from lasthop.models.reading import (
     read,
 )
 
-__all__ = [
-    "PLAIN",
-    "cell_scenario",
-    "changing",
-    "disturbing",
-    "is_cell",
-    "managed",
-    "unsteady",
-]
-
 PLAIN = ("drop_tail", "threshold")
 """Disciplines under which a packet is lost if, and only if, it finds the queue full."""
 

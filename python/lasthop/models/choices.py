@@ -4,8 +4,6 @@ from dataclasses import asdict, dataclass
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-__all__ = ["Choices"]
-
 
 @dataclass(frozen=True)
 class Choices:

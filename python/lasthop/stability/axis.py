@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from lasthop.stability.case import Case
 from lasthop.stability.errors import ParameterError
 
-__all__ = ["Axis", "axis_of"]
-
 Vector = NDArray[np.float64]
 
 LOOKED_AT = 9

@@ -20,8 +20,6 @@ from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, Param
 from lasthop.stability.hopf import HopfPoint
 from lasthop.stability.normal_form import NormalForm, normal_form
 
-__all__ = ["Branch", "branch"]
-
 Array = NDArray[np.float64]
 
 INTERVALS = 24

@@ -13,8 +13,6 @@ from lasthop.stability.models import MODELS, Model
 from lasthop.stability.parameters import Number, checked, unknown
 from lasthop.stability.series import Series, unit_lines
 
-__all__ = ["Case", "Linear", "linearised", "rates_along"]
-
 SCENARIOS = "lasthop.fluid(scenario).case is a scenario's case"
 """What to call for a scenario."""
 WHY = {"least_rest": ", too small for congestion avoidance without timeouts"}

@@ -14,8 +14,6 @@ from lasthop.stability.curve import HopfCurve, hopf_curves
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
 from lasthop.stability.spectrum import leading
 
-__all__ = ["Chart", "chart"]
-
 HALVINGS = 24
 """Halvings of a cell of the grid, to find a corner in it."""
 

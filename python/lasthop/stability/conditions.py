@@ -8,8 +8,6 @@ from typing import Any
 
 from lasthop.stability.case import Case
 
-__all__ = ["Condition", "conditions", "crossing_frequency", "largest_gain", "loop_coefficients"]
-
 
 @dataclass(frozen=True)
 class Condition:

@@ -11,8 +11,6 @@ from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 from lasthop.stability.hopf import HopfPoint, crossing, crossing_gap, hopf_points
 from lasthop.stability.spectrum import roots
 
-__all__ = ["HopfCurve", "hopf_curves"]
-
 Vector = NDArray[np.float64]
 
 FIRST_STEP = 0.01

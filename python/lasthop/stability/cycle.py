@@ -18,8 +18,6 @@ from lasthop.stability.case import Case, rates_along
 from lasthop.stability.errors import ConvergenceError
 from lasthop.stability.series import Series, unit_lines
 
-__all__ = ["Cycle", "Mesh", "corrected", "multipliers", "refined", "system"]
-
 Array = NDArray[np.float64]
 
 DEGREE = 4

@@ -11,17 +11,6 @@ from lasthop.stability.case import Case, Linear
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 from lasthop.stability.spectrum import leading, rightmost
 
-__all__ = [
-    "HopfPoint",
-    "Jump",
-    "crossing",
-    "crossing_gap",
-    "direct",
-    "edges",
-    "hopf_points",
-    "transversality",
-]
-
 SCAN = 160
 """Values of a parameter at which the rightmost root is looked at, when a range is scanned."""
 REFINED = 3

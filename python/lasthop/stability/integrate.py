@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from lasthop.stability.case import Case
 from lasthop.stability.errors import ConvergenceError, ParameterError
 
-__all__ = ["History", "Trajectory", "integrate", "mode"]
-
 History = Callable[[float], Sequence[float]]
 """State at times up to 0, from the time. [s]"""
 

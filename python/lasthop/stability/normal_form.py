@@ -19,8 +19,6 @@ from lasthop.stability.errors import ParameterError
 from lasthop.stability.hopf import HopfPoint, transversality
 from lasthop.stability.series import Series, exp
 
-__all__ = ["NormalForm", "normal_form"]
-
 Vector = NDArray[np.complexfloating[Any, Any]]
 
 

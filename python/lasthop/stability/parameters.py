@@ -9,8 +9,6 @@ from typing import Any
 from lasthop.stability.errors import ParameterError
 from lasthop.stability.windows import RULES, WindowRule
 
-__all__ = ["COMPOUND", "KAPPA", "Choice", "Number", "Parameter", "seconds"]
-
 LONGEST = 40
 """Characters of a wrong value that a message shows."""
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}

@@ -7,8 +7,6 @@ from lasthop.stability.case import SCENARIOS, Case
 from lasthop.stability.errors import ParameterError
 from lasthop.stability.models import MODELS
 
-__all__ = ["PRESETS", "named"]
-
 DUMBBELL: Mapping[str, Any] = {
     "queue": "total",
     "flows": 60.0,

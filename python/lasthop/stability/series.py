@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Series", "exp", "larger", "log", "unit_lines"]
-
 
 class Series:
     """A polynomial in one small variable, cut after its highest power.

@@ -21,8 +21,6 @@ from lasthop.stability.errors import ConvergenceError
 from lasthop.stability.integrate import History, Trajectory, integrate
 from lasthop.stability.spectrum import roots
 
-__all__ = ["Settled", "Sweep", "manner", "settled", "sweep"]
-
 Array = NDArray[np.float64]
 
 SAME = 1e-4

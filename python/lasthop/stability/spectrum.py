@@ -20,8 +20,6 @@ from lasthop.stability.case import Case, Linear
 from lasthop.stability.errors import ConvergenceError
 from lasthop.stability.winding import largest, right_of, shifted
 
-__all__ = ["Roots", "collocated", "leading", "polished", "rightmost", "roots"]
-
 NEGLIGIBLE = 1e-12
 """Coefficient of a delayed state, over the largest, below which it needs no history. [-]"""
 

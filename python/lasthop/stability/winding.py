@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from lasthop.stability.case import Linear
 
-__all__ = ["Count", "largest", "right_of", "shifted"]
-
 Array = NDArray[np.float64]
 
 POWERS = 30

@@ -15,8 +15,6 @@ import numpy as np
 from lasthop.stability.errors import ParameterError
 from lasthop.stability.series import Series, larger, log
 
-__all__ = ["RULES", "WindowRule"]
-
 Function = Callable[[Any, Mapping[str, Any]], Any]
 
 

@@ -13,8 +13,6 @@ from lasthop.tuning.categories import (
     table_of,
 )
 
-__all__ = ["WINDOWS", "Candidate", "largest_windows", "opportunities", "wider", "window_pairs"]
-
 WINDOWS = tuple(2**k - 1 for k in range(1, 11))
 """Smallest contention windows tried, 1 to 1023: what a beacon's EDCA parameter set can say."""
 

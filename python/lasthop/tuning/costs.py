@@ -7,8 +7,6 @@ from lasthop.digits import plain
 from lasthop.tuning.measures import Estimate
 from lasthop.tuning.shown import SHOWN
 
-__all__ = ["costs"]
-
 NOTICED = 0.01
 """Relative change from which on a quantity that gets worse counts as a cost. [-]"""
 

@@ -19,18 +19,6 @@ from lasthop.tuning.categories import (
     queue_name,
 )
 
-__all__ = [
-    "Estimate",
-    "Samples",
-    "Values",
-    "estimated",
-    "means",
-    "paired",
-    "predicted",
-    "sampled",
-    "sharing",
-]
-
 Values: TypeAlias = Mapping[str, float]
 """One value of each quantity of `Samples`."""
 

@@ -14,8 +14,6 @@ from lasthop.tuning.categories import (
 )
 from lasthop.tuning.measures import Estimate, Values, sharing
 
-__all__ = ["OBJECTIVES", "Criterion", "Objective", "objective_for"]
-
 T = TypeVar("T")
 
 

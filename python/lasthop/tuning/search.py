@@ -18,8 +18,6 @@ from lasthop.tuning.measures import Samples, Values, means, predicted, sampled
 from lasthop.tuning.objectives import Objective
 from lasthop.tuning.settings import Setting, apply
 
-__all__ = ["LeftOut", "ProgressCallback", "Search", "Stopped", "Trial", "TuneProgress"]
-
 T = TypeVar("T")
 
 MODEL = "edca"

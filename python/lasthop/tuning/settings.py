@@ -17,8 +17,6 @@ from lasthop.tuning.categories import (
     table_of,
 )
 
-__all__ = ["Setting", "apply", "counts_are_no_times", "fewest", "toml"]
-
 DIFS = 2
 """AIFSN of DIFS, the least that a station may use; one less is PIFS."""
 

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from lasthop.tuning.categories import CATEGORIES, delay_quantity
 
-__all__ = ["SHOWN", "Shown"]
-
 
 @dataclass(frozen=True)
 class Shown:

@@ -10,8 +10,6 @@ from lasthop.models.acsma.errors import ConvergenceError
 from lasthop.models.acsma.graph import ConflictGraph
 from lasthop.models.acsma.sets import Floats, maximal_sets
 
-__all__ = ["Capacity", "capacity"]
-
 
 @dataclass(frozen=True)
 class Capacity:

@@ -11,8 +11,6 @@ from lasthop.models.acsma.sampling import sample_airtime
 from lasthop.models.acsma.sets import Enumeration, Floats
 from lasthop.models.acsma.tree import JunctionTree
 
-__all__ = ["FEW_LINKS", "Airtime", "Exact", "Method", "exact", "stationary_airtime"]
-
 Method = Literal["enumeration", "junction tree", "sampling"]
 Exact: TypeAlias = Enumeration | JunctionTree
 

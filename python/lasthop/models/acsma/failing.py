@@ -15,8 +15,6 @@ from lasthop.models.acsma.optimum import Problem
 from lasthop.models.acsma.reno import drop_tail_loss, rate_speed
 from lasthop.models.acsma.sets import Floats
 
-__all__ = ["SingleConnection", "SingleConnectionAqm", "equal_aggressiveness"]
-
 
 @dataclass(frozen=True)
 class _OneFlowPerLink:

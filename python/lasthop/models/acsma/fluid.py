@@ -23,16 +23,6 @@ from lasthop.models.acsma.reno import (
 )
 from lasthop.models.acsma.sets import Floats
 
-__all__ = [
-    "AdaptiveCsma",
-    "MultiConnection",
-    "PacketCounts",
-    "Rest",
-    "System",
-    "follow",
-    "settle",
-]
-
 STILL = 1e-8
 """Largest relative change of a state, over as much time as passed before, that is rest. [-]"""
 

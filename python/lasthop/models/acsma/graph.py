@@ -6,8 +6,6 @@ from functools import cached_property
 
 from lasthop.models.acsma.errors import NetworkError
 
-__all__ = ["ConflictGraph", "from_edges"]
-
 
 @dataclass(frozen=True)
 class ConflictGraph:

@@ -5,8 +5,6 @@ import numpy as np
 from lasthop.models.acsma.distribution import Airtime, Method, stationary_airtime
 from lasthop.models.acsma.graph import ConflictGraph
 
-__all__ = ["PAPER_ACCESS_INTENSITY", "legacy_airtime", "middle_of_topology_a"]
-
 PAPER_ACCESS_INTENSITY = 2.24
 r""":math:`\rho` of the paper's simulations (section 4.1, after Wang and Kar). [-]"""
 

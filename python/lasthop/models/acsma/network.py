@@ -12,8 +12,6 @@ from lasthop.models.acsma.graph import ConflictGraph
 from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import AlphaFair, Utility
 
-__all__ = ["Flow", "Network"]
-
 
 @dataclass(frozen=True)
 class Flow:

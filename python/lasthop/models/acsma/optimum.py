@@ -32,8 +32,6 @@ from lasthop.models.acsma.network import Network
 from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import AlphaFair
 
-__all__ = ["RENO", "Optimum", "Problem", "optimum"]
-
 RENO = AlphaFair(alpha=2.0, weight=2.0)
 """The utility :math:`-2/x` whose optimum ``n = k T`` connections of Reno reach (5.1)-(5.4)."""
 

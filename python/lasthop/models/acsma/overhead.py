@@ -3,19 +3,6 @@ r"""What many connections cost: memory, ports, retransmissions and CPU time (sec
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "PENTIUM_4",
-    "PORTS",
-    "TCB_BYTES",
-    "Costs",
-    "cpu_s",
-    "efficiency",
-    "management_s",
-    "mean_memory_bytes",
-    "memory_bytes",
-    "retransmissions_pps",
-]
-
 PORTS = 65_536
 """Port numbers: connections that one pair of addresses and one remote port can have at most."""
 

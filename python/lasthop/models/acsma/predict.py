@@ -25,8 +25,6 @@ from lasthop.models.answer import Quantities, estimate, prediction
 from lasthop.models.errors import ModelError
 from lasthop.models.reading import Csma, CsmaFlow, CsmaScenario, Readable, Scenario
 
-__all__ = ["network_of", "predict", "suits"]
-
 NO_LOSS = 1e-9
 """Loss of a wired link that is none but for the solver's residual. [-]"""
 

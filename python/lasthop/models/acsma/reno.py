@@ -4,16 +4,6 @@ import numpy as np
 
 from lasthop.models.acsma.sets import Floats
 
-__all__ = [
-    "connections_for_rtt",
-    "connections_for_utility",
-    "drop_tail_loss",
-    "projected",
-    "rate_speed",
-    "rate_speed_of_many",
-    "window_speed",
-]
-
 
 def projected(speed: Floats, value: Floats) -> Floats:
     r"""A speed that does not take a value below zero, :math:`[g]_z^+`.

@@ -8,8 +8,6 @@ from lasthop.models.acsma.distribution import exact
 from lasthop.models.acsma.network import Network
 from lasthop.models.acsma.sets import Floats
 
-__all__ = ["queue_modes"]
-
 EMPTY = 1e-9
 """Aggressiveness of a link whose queue is empty but for the solver's residual. [-]"""
 

@@ -17,8 +17,6 @@ from lasthop.models.acsma.errors import ConvergenceError
 from lasthop.models.acsma.graph import ConflictGraph
 from lasthop.models.acsma.sets import Floats
 
-__all__ = ["CHAINS", "Sample", "sample_airtime"]
-
 CHAINS = 128
 """Independent chains."""
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from lasthop.models.acsma.errors import TooLargeError
 from lasthop.models.acsma.graph import ConflictGraph
 
-__all__ = ["MOST_SETS", "Enumeration", "Floats", "independent_sets", "maximal_sets", "sets_of"]
-
 Floats = NDArray[np.float64]
 
 MOST_SETS = 1 << 22

@@ -11,8 +11,6 @@ from lasthop.models.acsma.graph import from_edges
 from lasthop.models.acsma.network import Flow, Network
 from lasthop.models.acsma.utility import AlphaFair, Utility
 
-__all__ = ["TOPOLOGIES", "topology"]
-
 PACKET_BITS = 8_000
 """Payload of 1000 bytes (section 4.1). [bit]"""
 

@@ -21,8 +21,6 @@ from lasthop.models.acsma.errors import TooLargeError
 from lasthop.models.acsma.graph import ConflictGraph
 from lasthop.models.acsma.sets import Floats, sets_of
 
-__all__ = ["MOST_STATES", "JunctionTree", "min_fill_order"]
-
 Indices = NDArray[np.intp]
 
 MOST_STATES = 1 << 23

@@ -9,8 +9,6 @@ import numpy as np
 
 from lasthop.models.acsma.errors import NetworkError
 
-__all__ = ["AlphaFair", "ByPoints", "Utility"]
-
 
 @runtime_checkable
 class Utility(Protocol):

@@ -19,8 +19,6 @@ from lasthop.models.edca.solve import Performance, solve
 from lasthop.models.errors import ModelError
 from lasthop.models.reading import CellScenario, Node, Readable, Scenario, Station, TcpFlow
 
-__all__ = ["cell_of", "predict", "suits"]
-
 
 def suits(scenario: Scenario) -> bool:
     """Whether a scenario is what this model was made for, without reservation.

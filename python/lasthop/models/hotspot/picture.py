@@ -10,8 +10,6 @@ from lasthop.models.hotspot.access import beta_from_access
 from lasthop.models.hotspot.station import Connections, StationLoad
 from lasthop.models.reading import CellScenario, Station, TcpFlow
 
-__all__ = ["Connection", "HotSpot", "hot_spot"]
-
 
 @dataclass(frozen=True)
 class Packets:

@@ -24,8 +24,6 @@ from lasthop.models.hotspot.station import Equilibrium, StationLoad
 from lasthop.models.hotspot.wire import solve_with_wire, traffic
 from lasthop.models.reading import CellScenario, Readable, Scenario
 
-__all__ = ["predict", "suits"]
-
 BUSY_WIRE = 0.8
 """Load of the wire from which on it is no longer taken for free of queueing. [-]"""
 

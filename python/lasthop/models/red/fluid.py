@@ -14,8 +14,6 @@ from lasthop.stability import Case, Model
 from lasthop.stability.models import MODELS
 from lasthop.stability.models.red import Red
 
-__all__ = ["Derived", "Fluid", "fluid"]
-
 MOST_GROUPS = 8
 """Groups of round-trip times; beyond that the spectrum takes long."""
 FEW = 10

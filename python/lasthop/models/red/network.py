@@ -7,8 +7,6 @@ from typing import Generic, TypeVar
 from lasthop.models.errors import ModelError
 from lasthop.models.reading import Flow, Link, Scenario, TcpFlow, UdpFlow
 
-__all__ = ["Group", "Path", "TcpPath", "bottleneck", "groups_of", "paths_of"]
-
 FULL = 1.0 - 1e-9
 """Load over rate from which on a link is full. [-]"""
 SAME_RTT = 0.01

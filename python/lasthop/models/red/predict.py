@@ -9,8 +9,6 @@ from lasthop.models.red.fluid import Fluid, fluid
 from lasthop.models.red.timeouts import doubted_loss
 from lasthop.stability import NoEquilibriumError, roots
 
-__all__ = ["doubts_at_rest", "predict", "suits"]
-
 ASSUMPTIONS = (
     "section II: many long-lived flows of one TCP, held back by one queue",
     "remark (i): congestion avoidance only: no slow start, no timeouts, no flows that come and go",

@@ -8,8 +8,6 @@ from typing import Any
 from lasthop.models.errors import ModelError
 from lasthop.models.reading import Link, Proportional, Red, Threshold
 
-__all__ = ["Law", "dropped", "law_of"]
-
 
 @dataclass(frozen=True)
 class Law:

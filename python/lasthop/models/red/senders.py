@@ -8,8 +8,6 @@ from lasthop.models.reading import DELAYED_ACK, Tcp
 from lasthop.stability.series import larger
 from lasthop.stability.windows import RULES, WindowRule
 
-__all__ = ["rule_of"]
-
 RENO = ("reno", "newreno")
 """Congestion controls whose congestion avoidance is Reno's."""
 

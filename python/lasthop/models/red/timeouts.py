@@ -11,8 +11,6 @@ from lasthop.models.reading import Tcp
 from lasthop.models.red.fluid import Fluid
 from lasthop.stability.models import drop
 
-__all__ = ["doubted_loss", "reno_loss"]
-
 FACTOR = 1.5
 """Loss of the fluid over that of Reno with timeouts, from which on it is doubted: at 1.33 they
 differ by the saw-teeth alone. [-]"""

@@ -11,8 +11,6 @@ from lasthop.models.reading import CellScenario, Flow, SensorFlow, Station, Tcp,
 from lasthop.models.vbs.cell import Cell, FlowClass, Frame, StationKind
 from lasthop.models.vbs.window import Law
 
-__all__ = ["Picture", "connections", "picture_of"]
-
 NO_SHARING = 0.6
 """Occupancy of a cell whose queue is not shared; it has no effect there. [-]"""
 

@@ -18,8 +18,6 @@ from lasthop.models.vbs.fixed_point import Solution, solutions
 from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.picture import Picture, connections, picture_of
 
-__all__ = ["predict", "suits"]
-
 
 def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     """Predict goodput, windows and losses of TCP connections in a cell with channel errors.

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from lasthop.stability.parameters import Parameter
 from lasthop.stability.windows import RULES, WindowRule
 
-__all__ = ["Derived", "Model", "State", "beyond", "bisected", "range_of", "window_rule"]
-
 Derived = Mapping[str, Any]
 """Parameters with the constants that follow from them; values may be arrays, one a case."""
 

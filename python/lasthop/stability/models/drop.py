@@ -7,8 +7,6 @@ import numpy as np
 
 from lasthop.stability.parameters import Choice, Number, Parameter
 
-__all__ = ["FLOWS", "RED", "law", "line", "piece", "queue_at", "settings"]
-
 ROUNDING = 1e-12
 """Part of a queue that scaling it forth and back may add. [-]"""
 

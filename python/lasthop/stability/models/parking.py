@@ -12,8 +12,6 @@ from lasthop.stability.models.red import CAPACITY, GAMMA, RTT, WEIGHT, ewma_gain
 from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
 from lasthop.stability.series import unit_lines
 
-__all__ = ["ParkingLot"]
-
 STEPS = 100
 """Newton steps allowed for the point of rest."""
 CLOSE = 1e-13

@@ -18,8 +18,6 @@ from lasthop.stability.models.base import (
 )
 from lasthop.stability.parameters import COMPOUND, KAPPA, Number, Parameter, renamed
 
-__all__ = ["Red", "ewma_gain", "per_flow"]
-
 RTT = Number("rtt", 0.1, "s", "round-trip time without queueing, tau")
 CAPACITY = Number("capacity", 100.0, "packets/s", "capacity per flow, C")
 GAMMA = Number("gamma", 1e-4, "-", "gain of the queue average, per packet of one flow")

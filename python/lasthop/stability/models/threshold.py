@@ -25,8 +25,6 @@ from lasthop.stability.models.drop import FLOWS
 from lasthop.stability.models.red import CAPACITY, LINK, NARROWEST, RTT, WIDEST, per_flow
 from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
 
-__all__ = ["SmallBuffer", "Threshold", "Vbs"]
-
 
 class SmallBuffer(Model):
     r"""A window whose losses come from a small buffer.
