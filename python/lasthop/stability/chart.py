@@ -136,8 +136,14 @@ def split(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return values of x and y at which the equations have a corner, and pairs without one."""
 
+    def values(at: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        return {x.name: x.value(at[:, 0]), y.name: y.value(at[:, 1])}
+
     def pieces(at: NDArray[np.float64]) -> NDArray[np.int64]:
-        return case.pieces(**{x.name: x.value(at[:, 0]), y.name: y.value(at[:, 1])})
+        return case.pieces(**values(at))
+
+    def stable(at: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return np.asarray(leading(case.over(**values(at))[1]).real < 0.0)
 
     if len(pairs) == 0:
         return np.empty((0, 2)), pairs
@@ -150,13 +156,7 @@ def split(
         same = (pieces(middle) == first)[:, None]
         low, high = np.where(same, middle, low), np.where(same, high, middle)
     # A Hopf point may lie beside the corner: then both sides of the corner are alike.
-    sides = [stable_at(case, x, y, at) for at in (low, high)] if len(low) else [first, first]
+    sides = [stable(low), stable(high)] if len(low) else [first, first]
     jumps = low[sides[0] != sides[1]]
     smooth = np.concatenate([pairs[~cornered], pairs[cornered][sides[0] == sides[1]]])
     return np.stack([x.value(jumps[:, 0]), y.value(jumps[:, 1])], axis=-1), smooth
-
-
-def stable_at(case: Case, x: Axis, y: Axis, at: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell whether points of rest are stable, at places on x and y."""
-    _, linear = case.over(**{x.name: x.value(at[:, 0]), y.name: y.value(at[:, 1])})
-    return np.asarray(leading(linear).real < 0.0)

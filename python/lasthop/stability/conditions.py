@@ -40,18 +40,16 @@ def conditions(case: Case) -> list[Condition]:
     values = case.values
     if values["kappa"] != 1.0:
         return []
-    rule = case.derived["rule"].name
     name = case.model.name
     if name in ("threshold", "vbs"):
         return small_buffer(case, name)
     if name not in ("red", "red-instant"):
         return []
+    rule = case.derived["rule"].name
     of_the_paper = rule == "compound" and values["delay"] == "propagation"
     if not of_the_paper or values["feedback"] != "loss":
         return []
-    if name == "red":
-        return averaged(case)
-    return instantaneous(case)
+    return averaged(case) if name == "red" else instantaneous(case)
 
 
 def small_buffer(case: Case, name: str) -> list[Condition]:
@@ -64,12 +62,11 @@ def small_buffer(case: Case, name: str) -> list[Condition]:
     exact, sufficient = (
         ("004 (40)", "004 (41)") if name == "threshold" else ("000 (26)", "000 (25)")
     )
-    first = (
-        Condition(exact, "exact", tau * sqrt(a2 * a2 - a1 * a1), acos(-a1 / a2))
-        if a2 > a1
-        else Condition(exact, "exact", 0.0, pi)
-    )
-    return [first, Condition(sufficient, "sufficient", a2 * tau, pi / 2.0)]
+    ends = (tau * sqrt(a2 * a2 - a1 * a1), acos(-a1 / a2)) if a2 > a1 else (0.0, pi)
+    return [
+        Condition(exact, "exact", *ends),
+        Condition(sufficient, "sufficient", a2 * tau, pi / 2.0),
+    ]
 
 
 def loop_coefficients(case: Case) -> tuple[float, float, float, float]:

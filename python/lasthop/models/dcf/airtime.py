@@ -58,8 +58,7 @@ def aifs_s(cell: Cell, aifsn: int) -> float:
 
 def eifs_s(cell: Cell, aifsn: int) -> float:
     """Extended interframe space: SIFS + a MAC ACK at the EIFS rate + AIFS. [s]"""
-    ack_s = frame_s(cell, ACK_BYTES, cell.eifs_rate_bps)
-    return cell.sifs_s + ack_s + aifs_s(cell, aifsn)
+    return eifs_lead_s(cell) + aifs_s(cell, aifsn)
 
 
 def eifs_lead_s(cell: Cell, rate_bps: float | None = None) -> float:

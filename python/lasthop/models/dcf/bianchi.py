@@ -10,7 +10,7 @@ differ; a collision costs the longest frame and EIFS.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lasthop.models.dcf.saturation import (
     Contender,
@@ -60,6 +60,18 @@ def failure_probs(nodes: Sequence[Contender], taus: Sequence[float]) -> list[flo
     ]
 
 
+def settled(
+    nodes: Sequence[Contender], failures: Callable[[Sequence[float]], list[float]]
+) -> tuple[list[float], list[float]]:
+    """Attempt and failure probabilities that go together, each node's; failures follow attempts."""
+
+    def step(taus: list[float]) -> list[float]:
+        return [attempt_prob(node, p) for node, p in zip(nodes, failures(taus), strict=True)]
+
+    taus = fixed_point(step, [attempt_prob(node, 0.0) for node in nodes])
+    return taus, failures(taus)
+
+
 def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> Saturation:
     r"""Throughput of the saturated cell.
 
@@ -81,13 +93,7 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
     -----
     Bianchi 2000, Eq. (13), for mixed nodes.
     """
-
-    def step(taus: list[float]) -> list[float]:
-        fails = failure_probs(nodes, taus)
-        return [attempt_prob(node, p) for node, p in zip(nodes, fails, strict=True)]
-
-    taus = fixed_point(step, [attempt_prob(node, 0.0) for node in nodes])
-    fails = failure_probs(nodes, taus)
+    taus, fails = settled(nodes, lambda taus: failure_probs(nodes, taus))
     success = [tau * (1 - p) for tau, p in zip(taus, fails, strict=True)]
     idle = math.prod(1 - tau for tau in taus)
 

@@ -25,12 +25,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lasthop.models.dcf import airtime
-from lasthop.models.dcf.bianchi import attempt_prob
+from lasthop.models.dcf.bianchi import settled
 from lasthop.models.dcf.saturation import (
     Contender,
     Saturation,
     Way,
-    fixed_point,
     greedy,
     longest_frame_s,
 )
@@ -100,13 +99,7 @@ def solve(
     longest frame of the collision counts the one that gave way too.
     """
     nodes = [category.contender for category in categories]
-
-    def step(taus: list[float]) -> list[float]:
-        fails = failure_probs(categories, taus)
-        return [attempt_prob(node, p) for node, p in zip(nodes, fails, strict=True)]
-
-    taus = fixed_point(step, [attempt_prob(node, 0.0) for node in nodes])
-    fails = failure_probs(categories, taus)
+    taus, fails = settled(nodes, lambda taus: failure_probs(categories, taus))
     slots = _slots(categories, taus)
     success = [
         tau * (1 - p) * _usable(slots, i)

@@ -89,13 +89,9 @@ class _State:
     rates: Floats  # of losses, by group
 
     def moved(self, other: "_State", buffer: int) -> float:
-        pairs = (
-            (self.shares, other.shares),
-            (self.replies, other.replies),
-            (self.overflow, other.overflow),
-            (self.spread, other.spread),
-        )
-        most = max(float(np.abs(a - b).max()) for a, b in pairs)
+        ours, theirs = vars(self), vars(other)
+        names = ("shares", "replies", "overflow", "spread")
+        most = max(float(np.abs(ours[name] - theirs[name]).max()) for name in names)
         return max(most, abs(self.occupancy - other.occupancy) / buffer)
 
     def towards(self, other: "_State", step: float) -> "_State":

@@ -56,7 +56,7 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     for one in found:
         warnings += check_solution(one, _wire_load(scenario, picture, one))
     if len(found) > 1:
-        others = "; ".join(_in_words(one) for one in found[1:])
+        others = "; ".join(", ".join(f"{rate:.1f}/s" for rate in one.goodput) for one in found[1:])
         warnings.append(
             f"section IV-D: {len(found)} fixed points, of which the first is shown, that of equal "
             f"shares at the start; goodputs per connection by class elsewhere: {others}"
@@ -100,10 +100,6 @@ def loses_frames(station: Station) -> bool:
     """Whether the channel destroys some kind of a station's frames."""
     errors = (station.error_up, station.error_down, station.ack_error_up, station.ack_error_down)
     return any(error > 0.0 for error in errors)
-
-
-def _in_words(one: Solution) -> str:
-    return ", ".join(f"{rate:.1f}/s" for rate in one.goodput)
 
 
 def _wire_load(scenario: CellScenario, picture: Picture, found: Solution) -> float:
