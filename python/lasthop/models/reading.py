@@ -154,10 +154,9 @@ class Report(Table):
     @property
     def transport(self) -> Tcp | Udp:
         """What carries the reports."""
-        if self.udp is not None:
-            return self.udp
-        assert self.tcp is not None, "a report goes over TCP or UDP"
-        return self.tcp
+        carrier = self.udp or self.tcp
+        assert carrier is not None, "a report goes over TCP or UDP"
+        return carrier
 
 
 class Flow(Table, ABC):

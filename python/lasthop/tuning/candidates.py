@@ -3,15 +3,9 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from lasthop.models.reading import TcpFlow
+from lasthop.models.reading import BEST_EFFORT, TcpFlow
 from lasthop.scenario import Scenario
-from lasthop.tuning.categories import (
-    BEST_EFFORT,
-    categories_in_use,
-    cell_flows,
-    cell_scenario,
-    table_of,
-)
+from lasthop.tuning.categories import categories_in_use, cell_flows, cell_scenario, table_of
 
 WINDOWS = tuple(2**k - 1 for k in range(1, 11))
 """Smallest contention windows tried, 1 to 1023: what a beacon's EDCA parameter set can say."""

@@ -4,18 +4,6 @@ from lasthop.errors import UserError
 from lasthop.models.reading import BEST_EFFORT, CellScenario, Flow
 from lasthop.scenario import Scenario
 
-__all__ = [
-    "BEST_EFFORT",
-    "CATEGORIES",
-    "categories_in_use",
-    "category_asked",
-    "cell_flows",
-    "cell_scenario",
-    "delay_quantity",
-    "queue_name",
-    "table_of",
-]
-
 CATEGORIES = ("voice", "video", BEST_EFFORT, "background")
 """Access categories of IEEE 802.11e, the highest first."""
 

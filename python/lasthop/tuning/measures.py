@@ -8,16 +8,10 @@ from math import isnan, nan, sqrt
 from statistics import fmean, stdev
 from typing import Any, TypeAlias
 
-from lasthop.models.reading import Flow, TcpFlow, UdpFlow
+from lasthop.models.reading import BEST_EFFORT, Flow, TcpFlow, UdpFlow
 from lasthop.result import Result
 from lasthop.scenario import Scenario
-from lasthop.tuning.categories import (
-    BEST_EFFORT,
-    categories_in_use,
-    cell_flows,
-    delay_quantity,
-    queue_name,
-)
+from lasthop.tuning.categories import categories_in_use, cell_flows, delay_quantity, queue_name
 
 Values: TypeAlias = Mapping[str, float]
 """One value of each quantity of `Samples`."""

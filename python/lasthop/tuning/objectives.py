@@ -5,13 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from lasthop.models.reading import BEST_EFFORT
 from lasthop.scenario import Scenario
-from lasthop.tuning.categories import (
-    BEST_EFFORT,
-    CATEGORIES,
-    categories_in_use,
-    delay_quantity,
-)
+from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
 from lasthop.tuning.measures import Estimate, Values, sharing
 
 T = TypeVar("T")

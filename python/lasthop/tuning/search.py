@@ -8,12 +8,11 @@ from math import isclose
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from lasthop.errors import ScenarioError, UserError, shortcoming
-from lasthop.models.reading import TcpFlow
+from lasthop.models.reading import BEST_EFFORT, TcpFlow
 from lasthop.result import Result
 from lasthop.run import simulate
 from lasthop.scenario import Scenario
 from lasthop.tuning.candidates import Candidate, opportunities, wider, window_pairs
-from lasthop.tuning.categories import BEST_EFFORT
 from lasthop.tuning.measures import Samples, Values, means, predicted, sampled
 from lasthop.tuning.objectives import Objective
 from lasthop.tuning.settings import Setting, apply

@@ -5,11 +5,10 @@ from contextlib import suppress
 from typing import TypeAlias
 
 from lasthop.errors import ScenarioError
-from lasthop.models.reading import SensorFlow
+from lasthop.models.reading import BEST_EFFORT, SensorFlow
 from lasthop.scenario import Scenario
 from lasthop.tuning.candidates import Candidate, largest_windows
 from lasthop.tuning.categories import (
-    BEST_EFFORT,
     CATEGORIES,
     categories_in_use,
     cell_flows,

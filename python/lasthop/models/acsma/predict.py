@@ -78,7 +78,8 @@ def predict(scenario: Readable) -> Quantities:
     try:
         network = network_of(scenario)
         if csma.access == "legacy":
-            answer = _legacy(csma, network)
+            alike = np.full(len(network.carrying), np.log(csma.intensity))  # (4.1)
+            answer = _saturated(csma, network, alike)
         elif csma.saturated:
             own = [csma.links[place].r for place in network.carrying]
             answer = _given(csma, network, np.array(own))
@@ -212,12 +213,6 @@ def _one_connection(csma: Csma) -> float:
     """The r of one connection each: its largest (A), or with AQM the same value (B.8)."""
     largest = np.inf if csma.r_max is None else csma.r_max
     return min(equal_aggressiveness(csma.r_per_packet), largest) if csma.aqm else largest
-
-
-def _legacy(csma: Csma, network: Network) -> _Answer:
-    """All links count down alike (4.1)."""
-    z = np.full(len(network.carrying), np.log(csma.intensity))
-    return _saturated(csma, network, z)
 
 
 def _given(csma: Csma, network: Network, r: Floats) -> _Answer:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lasthop.stability.models import drop
 from lasthop.stability.models.base import Derived, Model, State, window_rule
-from lasthop.stability.models.red import CAPACITY, GAMMA, RTT, WEIGHT, ewma_gain
+from lasthop.stability.models.red import CAPACITY, GAMMA, RTT, WEIGHT, gamma_of
 from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
 from lasthop.stability.series import unit_lines
 
@@ -69,10 +69,7 @@ class ParkingLot(Model):
         p["served"] = 0.0 if values["feedback"] == "ecn" else 1.0
         p["capacities"] = [values["capacity_1"], values["capacity_2"]]
         if self.averaged:
-            weight = np.asarray(values["queue_weight"])
-            gains = [ewma_gain(weight, values["flows"], c) for c in p["capacities"]]
-            gammas = [np.where(weight == 0.0, values["gamma"], gain)[()] for gain in gains]
-            p["gains"] = [gamma * c for gamma, c in zip(gammas, p["capacities"], strict=True)]
+            p["gains"] = [gamma_of(values, c) * c for c in p["capacities"]]
         logs = newton(lambda w: self._balance(w, p), self._guess(p))
         windows = np.exp(logs)
         losses = [rule.balance(w, p) for w in windows[1:]]

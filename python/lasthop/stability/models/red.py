@@ -86,6 +86,13 @@ def ewma_gain(weight: Any, flows: Any, capacity: Any) -> Any:
     return (flows * np.where(np.asarray(weight) < 0.0, automatic, weight))[()]
 
 
+def gamma_of(values: Mapping[str, Any], capacity: Any) -> Any:
+    """Return the gain of the average: that of the weight of an arrival, where one is given. [-]"""
+    weight = np.asarray(values["queue_weight"])
+    gain = ewma_gain(weight, values["flows"], capacity)
+    return np.where(weight == 0.0, values["gamma"], gain)[()]
+
+
 class Red(Model):
     r"""Long-lived flows through one RED queue.
 
@@ -153,9 +160,7 @@ class Red(Model):
             full = np.minimum(full, values["max_th"])
         p["full"] = (full / p["scale"])[()]
         if self.averaged:
-            weight = np.asarray(values["queue_weight"])
-            gain = ewma_gain(weight, values["flows"], p["capacity"])
-            p["gamma"] = np.where(weight == 0.0, values["gamma"], gain)[()]
+            p["gamma"] = gamma_of(values, p["capacity"])
 
         smooth = {**p, "drop": "gentle"} if values["drop"] == "strict" else p
 
