@@ -26,7 +26,10 @@ class _List(cached_property["pd.DataFrame"]):
     """A list of the answer under its own name, as a data frame."""
 
     def __init__(self, doc: str) -> None:
-        super().__init__(lambda answer: answer.table(self.attrname))
+        def table(answer: "Answer") -> "pd.DataFrame":
+            return answer.table(str(self.attrname))
+
+        super().__init__(table)
         self.__doc__ = doc
 
 
