@@ -523,7 +523,7 @@ class Scenario(Table):
 
     @property
     def wired_round_trip_s(self) -> float:
-        """Round-trip time of a full segment of the first TCP flow and its ACK, unqueued. [s]"""
+        """Round-trip time of the wire for the first TCP flow's segments, without queueing. [s]"""
         time, rate_bps = 2.0 * self.wire.delay_s, self.wire.rate_bps
         if rate_bps is not None and self.tcp_flows:
             tcp = self.tcp_flows[0].tcp

@@ -317,7 +317,7 @@ def grouped(trials: Iterable[Trial]) -> list[list[Trial]]:
 
 
 def grouped_by(things: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
-    """Things that have a key in common, by that key, each in the order given."""
+    """Things by the key that they have in common, each group in the order given."""
     groups: dict[Any, list[T]] = {}
     for thing in things:
         groups.setdefault(key(thing), []).append(thing)

@@ -63,7 +63,7 @@ def failure_probs(nodes: Sequence[Contender], taus: Sequence[float]) -> list[flo
 def settled(
     nodes: Sequence[Contender], failures: Callable[[Sequence[float]], list[float]]
 ) -> tuple[list[float], list[float]]:
-    """Attempt and failure probabilities that go together, each node's; failures follow attempts."""
+    """Attempt probabilities, and the failure probabilities that follow from them and cause them."""
 
     def step(taus: list[float]) -> list[float]:
         return [attempt_prob(node, p) for node, p in zip(nodes, failures(taus), strict=True)]
