@@ -45,14 +45,6 @@ impl Loss {
         }
     }
 
-    /// Segments and datagrams from one loss to the next, where that is fixed.
-    pub(super) fn period(self) -> Option<u32> {
-        match self {
-            Loss::Random(_) => None,
-            Loss::Every(period) => Some(period),
-        }
-    }
-
     /// What the nearest table says under `key`, as a table or a bare probability.
     ///
     /// # Errors

@@ -78,7 +78,6 @@ impl Link {
         if settings.of_host {
             return Link::Host(Host::new(settings, streams));
         }
-        let losses = losses(settings, streams);
         let outlet = Outlet {
             rate_bps: settings.rate_bps.unwrap_or(u64::MAX),
             is_fixed: true,
@@ -87,13 +86,13 @@ impl Link {
         let draws = streams.stream(&format!("{}/queue", settings.name));
         let admission = match (settings.queue.managed(outlet, draws), settings.rate_bps) {
             (Managed::OnDeparture(scheduler), Some(rate_bps)) => {
-                let served = Served::new(settings, rate_bps, scheduler, losses, measured, bin);
-                return Link::Served(Box::new(served));
+                return Link::served(settings, rate_bps, scheduler, streams, measured, bin);
             }
             // without a rate there is no queue
             (Managed::OnDeparture(_), None) => Admission::DropTail(settings.queue.limit_packets),
             (Managed::OnArrival(admission), _) => admission,
         };
+        let losses = losses(settings, streams);
         let pipe = Pipe::new(settings, admission, losses, measured, bin);
         Link::Pipe(Box::new(pipe))
     }

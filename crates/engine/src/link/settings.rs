@@ -5,7 +5,7 @@ use crate::kernel::time::Span;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
-use crate::notation::setting::{FileTable, Json, JsonObject, S, duration, name, rate, shorthand};
+use crate::notation::setting::{FileTable, Json, S, duration, name, rate, shorthand};
 use crate::queue::{QueueSetting, queue};
 use crate::table;
 
@@ -37,10 +37,12 @@ table! {
     }
 }
 
+/// The queue of a link or a wire.
 fn there(layers: &Layers) -> Result<QueueSetting, Refused> {
     QueueSetting::nearest(layers, LinkSettings::queue)
 }
 
+/// What a link or a wire loses.
 fn lost(layers: &Layers) -> Result<Loss, Refused> {
     Loss::nearest(layers, LinkSettings::loss)
 }
@@ -83,9 +85,9 @@ impl LinkSettings {
     pub(crate) fn to_json(&self) -> Json {
         let mut json = with_queue_and_period(self.json(), &self.queue, self.loss);
         if self.jitter > Span::ZERO {
-            json.insert("jitter_s".to_owned(), Json::from(self.jitter.seconds()));
+            json["jitter_s"] = self.jitter.seconds().into();
         }
-        Json::Object(json)
+        json
     }
 }
 
@@ -97,20 +99,12 @@ table! {
         /// Propagation time, one way.
         delay: Span = duration(0..=100 * S).default("0 ms");
         /// The queue at each end (only with a rate).
-        made queue: QueueSetting = at_each_end;
+        made queue: QueueSetting = there;
         /// The queue at each end, used only with a rate.
         key queue: QueueSetting = queue().default(1_000);
         /// Probability that a TCP segment or datagram is lost on the wire, or `{ every = N }`: the N-th of a direction is, and so on; ACKs are spared.
-        loss: Loss = shorthand(LossTable::probability).default(0.0), by lost_on_wire;
+        loss: Loss = shorthand(LossTable::probability).default(0.0), by lost;
     }
-}
-
-fn at_each_end(layers: &Layers) -> Result<QueueSetting, Refused> {
-    QueueSetting::nearest(layers, Wire::queue)
-}
-
-fn lost_on_wire(layers: &Layers) -> Result<Loss, Refused> {
-    Loss::nearest(layers, Wire::loss)
 }
 
 impl Wire {
@@ -122,19 +116,15 @@ impl Wire {
 
     /// The wire in the normalised scenario.
     pub(crate) fn to_json(self) -> Json {
-        Json::Object(with_queue_and_period(self.json(), &self.queue, self.loss))
+        with_queue_and_period(self.json(), &self.queue, self.loss)
     }
 }
 
-fn with_queue_and_period(settings: Json, queue: &QueueSetting, loss: Loss) -> JsonObject {
-    let mut json = match settings {
-        Json::Object(json) => json,
-        _ => JsonObject::new(), // a table is an object
-    };
-    json.insert("queue_packets".to_owned(), queue.most_packets().into());
-    json.insert("queue".to_owned(), queue.json());
-    if let Some(period) = loss.period() {
-        json.insert("loss_every".to_owned(), period.into());
+fn with_queue_and_period(mut json: Json, queue: &QueueSetting, loss: Loss) -> Json {
+    json["queue_packets"] = queue.most_packets().into();
+    json["queue"] = queue.to_json();
+    if let Loss::Every(period) = loss {
+        json["loss_every"] = period.into();
     }
     json
 }

@@ -4,7 +4,7 @@ use crate::kernel::time::Time;
 use crate::queue::Held;
 
 /// A packet's stay in the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stay {
     pub(super) entered: Time,
     pub(super) departs: Time,
@@ -26,18 +26,10 @@ pub(super) struct Stays {
     bytes: u64,
 }
 
-/// What no place has held yet.
-const NONE: Stay = Stay {
-    entered: Time::ZERO,
-    departs: Time::ZERO,
-    bytes: 0,
-    marked: false,
-};
-
 impl Stays {
     pub(super) fn new() -> Stays {
         Stays {
-            ring: Box::new([NONE; 16]),
+            ring: Box::new([Stay::default(); 16]),
             first: 0,
             serving: 0,
             next: 0,
@@ -99,7 +91,7 @@ impl Stays {
         self.first = self.first.wrapping_add(over.min(passed));
         let kept = self.next.wrapping_sub(self.first);
         if 8 * kept > 7 * self.ring.len() {
-            let mut ring = vec![NONE; 2 * self.ring.len()].into_boxed_slice();
+            let mut ring = vec![Stay::default(); 2 * self.ring.len()].into_boxed_slice();
             for number in (0..kept).map(|k| self.first.wrapping_add(k)) {
                 ring[number & (2 * self.ring.len() - 1)] = *self.stay(number);
             }
@@ -138,11 +130,7 @@ impl Stays {
     pub(super) fn held_at(&self, instant: Time) -> Held {
         let waiting = (0..self.waiting()).map(|k| self.stay(self.serving.wrapping_add(k)));
         let inside = waiting.filter(|stay| stay.departs > instant);
-        let nothing = Held {
-            packets: 0,
-            bytes: 0,
-        };
-        inside.fold(nothing, |held, stay| Held {
+        inside.fold(Held::default(), |held, stay| Held {
             packets: held.packets + 1,
             bytes: held.bytes + u64::from(stay.bytes),
         })

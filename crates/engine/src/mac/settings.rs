@@ -391,7 +391,7 @@ impl Node {
         json.insert("attempts_short".to_owned(), self.attempts_short.into());
         json.insert("attempts_long".to_owned(), self.attempts_long.into());
         json.insert("queue_packets".to_owned(), self.queue.most_packets().into());
-        json.insert("queue".to_owned(), self.queue.json());
+        json.insert("queue".to_owned(), self.queue.to_json());
         for category in [Category::Voice, Category::Video, Category::Background] {
             let access = self.access(category).json();
             json.insert(category.name().to_owned(), access.into());

@@ -2,8 +2,9 @@
 
 use super::outside::OutsidePolicy;
 use super::{Pi, Pie, Price, Proportional, Red, Scheduler, SharedBuffer};
+use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 
 /// What a discipline decides on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,44 @@ pub enum Verdict {
     Mark,
     /// The packet is lost.
     Drop,
+}
+
+impl Verdict {
+    /// An early loss of `packet`, or a mark in its place where there `may` be one and it can carry it.
+    #[inline]
+    pub(super) fn early(may: bool, packet: &Packet) -> Verdict {
+        match may && packet.ecn != Ecn::NotCapable {
+            true => Verdict::Mark,
+            false => Verdict::Drop,
+        }
+    }
+}
+
+/// Draws for each packet, whatever became of those before, whether it is lost early.
+#[derive(Clone, Debug)]
+pub(super) struct Lot {
+    /// Packets, the one in service included.
+    limit: u32,
+    ecn: bool,
+    stream: Stream,
+}
+
+impl Lot {
+    pub(super) fn new(limit: u32, ecn: bool, stream: Stream) -> Lot {
+        Lot { limit, ecn, stream }
+    }
+
+    /// Decides on `packet`, which finds `backlog`, with the probability `p`; above 1 it counts as 1.
+    #[inline]
+    pub(super) fn admit(&mut self, p: f64, backlog: &Backlog, packet: &Packet) -> Verdict {
+        if backlog.packets >= self.limit {
+            Verdict::Drop
+        } else if self.stream.chance(p) {
+            Verdict::early(self.ecn, packet)
+        } else {
+            Verdict::Enter
+        }
+    }
 }
 
 /// The queue as an arriving packet finds it.
@@ -31,7 +70,7 @@ pub struct Backlog {
 }
 
 /// What a queue held at an instant between arrivals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     /// Packets waiting, and the one in service.
     pub packets: u32,
@@ -78,18 +117,6 @@ pub enum Managed {
     OnArrival(Admission),
     /// It decides or reorders when a packet leaves.
     OnDeparture(Scheduler),
-}
-
-impl From<Admission> for Managed {
-    fn from(admission: Admission) -> Managed {
-        Managed::OnArrival(admission)
-    }
-}
-
-impl From<Scheduler> for Managed {
-    fn from(scheduler: Scheduler) -> Managed {
-        Managed::OnDeparture(scheduler)
-    }
 }
 
 impl Admission {

@@ -8,16 +8,17 @@
 //! the service, its part in the last data segments that the air has carried, both ways: ACKs do not
 //! count, so that uploads and downloads are measured alike.
 
-use super::{Backlog, QueueCounters, Verdict};
-use crate::control::buffer_sharing::Law;
-use crate::control::buffer_sharing::{Controller, Observation};
+use super::settings::USUAL_LIMIT;
+use super::{Backlog, QueueCounters, QueueSetting, Verdict};
+use crate::control::buffer_sharing::{Controller, Law, Observation};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
+use crate::notation::layers::Layers;
+use crate::notation::problem::Refused;
 use crate::notation::setting::{
     Json, S, US, duration, name, number, probability, tables, word, word_or_none,
 };
-use crate::packet::Direction;
-use crate::packet::Packet;
+use crate::packet::{Direction, Packet};
 use crate::{table, words};
 
 words! {
@@ -44,7 +45,7 @@ words! {
 
 table! {
     /// Virtual buffer sharing, for the queue of the access point: it holds a part of its limit, and each class has its share.
-    pub struct SharingTable in "vbs" {
+    pub struct SharingSetting: Copy in "vbs" {
         /// Part c of the limit that the queue is to hold, between 0 and 1.
         occupancy: f64 = number(0.0..=1.0).default(0.6);
         /// What shares are parts of. "queue": the packets in the queue; "service": the data segments that the air carries, both ways.
@@ -52,11 +53,11 @@ table! {
         /// "corrected": blocks a class that has its share while the queue holds its part; "printed": Algorithm 1 to the letter, which blocks it with a short queue too; "regulated": a proportional-integral controller for each class.
         algorithm: Law = word().default(Law::Corrected);
         /// Squared distance from the target occupancy, in packets, within which Algorithm 1 changes nothing; with "regulated" it has no effect but on the measured settling_s.
-        tol: Option<f64> = number(0.0..=1_000_000_000_000.0).depends("1/limit^2");
+        tol: f64 = number(0.0..=1_000_000_000_000.0).depends("1/limit^2"), by tolerance;
         /// Time between steps of the algorithm; "packet": one at every arrival.
         update: Option<Span> = duration(US..=10 * S).or("packet").default("packet");
         /// Classes with equal shares: one a station, one a table of stations, or uploads and downloads.
-        by: Option<Alike> = word_or_none().absent("the tables [class.NAME]");
+        key by: Option<Alike> = word_or_none().absent("the tables [class.NAME]");
         /// Classes by name. A flow is of the first class that takes it; one that none takes is never blocked, and counts in the target occupancy all the same.
         key class: SharingClassTable = tables().absent("those of by");
     }
@@ -78,21 +79,6 @@ table! {
     }
 }
 
-/// Parameters of virtual buffer sharing (paper 000, section V).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SharingSetting {
-    /// Part of the limit that the queue is to hold, c, between 0 and 1. [-]
-    pub occupancy: f64,
-    /// Squared distance from that within which Algorithm 1 rests. [packets^2]
-    pub tol: f64,
-    /// What the shares are parts of.
-    pub share_of: ShareOf,
-    /// The rule for blocking probabilities.
-    pub law: Law,
-    /// Time between the controller's steps, above zero; `None`: at every arrival.
-    pub update: Option<Span>,
-}
-
 /// A class of flows with a share of the queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharingClass {
@@ -106,29 +92,25 @@ pub struct SharingClass {
     pub flows: Vec<u32>,
 }
 
-impl SharingTable {
-    /// The parameters for a queue of `limit` packets.
-    pub(super) fn with_limit(&self, limit: u32) -> SharingSetting {
-        let room = f64::from(limit);
-        SharingSetting {
-            occupancy: self.occupancy,
-            tol: self.tol.unwrap_or(1.0 / (room * room)),
-            share_of: self.share_of,
-            law: self.algorithm,
-            update: self.update,
-        }
+/// The squared distance that the table says, else a packet's part of the queue's limit.
+fn tolerance(layers: &Layers) -> Result<f64, Refused> {
+    if let Some(tol) = layers.value(SharingSetting::tol)? {
+        return Ok(tol);
     }
+    let limit = layers.value(QueueSetting::limit_packets)?;
+    let room = f64::from(limit.unwrap_or(USUAL_LIMIT));
+    Ok(1.0 / (room * room))
 }
 
 impl SharingSetting {
     /// The parameters in the normalised scenario.
-    pub(super) fn json(&self, limit_packets: u32) -> Json {
+    pub(super) fn to_json(self, limit_packets: u32) -> Json {
         serde_json::json!({
             "limit_packets": limit_packets,
             "occupancy": self.occupancy,
             "tol_packets2": self.tol,
             "share_of": self.share_of.name(),
-            "algorithm": self.law.name(),
+            "algorithm": self.algorithm.name(),
             "update_s": self.update.map(Span::seconds),
         })
     }
@@ -156,8 +138,7 @@ pub struct Deviation {
 #[derive(Clone, Debug)]
 pub struct SharedBuffer {
     limit: u32,
-    share_of: ShareOf,
-    update: Option<Span>,
+    setting: SharingSetting,
     next_update: Time,
     controller: Controller,
     /// The class of each flow, or [`NO_CLASS`].
@@ -230,10 +211,9 @@ impl SharedBuffer {
         let count = classes.len();
         SharedBuffer {
             limit,
-            share_of: setting.share_of,
-            update: setting.update,
+            setting,
             next_update: Time::ZERO,
-            controller: Controller::new(setting.law, occupancy, setting.tol, targets),
+            controller: Controller::new(setting.algorithm, occupancy, setting.tol, targets),
             class_of,
             counters: vec![QueueCounters::default(); count],
             shares: vec![0.0; count],
@@ -296,7 +276,7 @@ impl SharedBuffer {
 
     /// The air has carried a data segment of `flow`, either way.
     pub fn carried(&mut self, flow: u32) {
-        if self.share_of != ShareOf::Service {
+        if self.setting.share_of != ShareOf::Service {
             return;
         }
         let Some(class) = self.class(flow) else {
@@ -315,7 +295,7 @@ impl SharedBuffer {
 
     /// Lets the controller step if it is time to.
     fn control(&mut self, now: Time, backlog_packets: u32) {
-        if let Some(update) = self.update {
+        if let Some(update) = self.setting.update {
             if now < self.next_update {
                 return;
             }
@@ -325,7 +305,7 @@ impl SharedBuffer {
         for (present, last) in self.present.iter_mut().zip(&self.last_arrival) {
             *present = last.is_some_and(|last| now.since(last) <= ABSENCE);
         }
-        if self.share_of == ShareOf::Queue {
+        if self.setting.share_of == ShareOf::Queue {
             let whole: u64 = self.counters.iter().map(QueueCounters::length).sum();
             for (share, counters) in self.shares.iter_mut().zip(&self.counters) {
                 *share = counters.length() as f64 / whole.max(1) as f64;

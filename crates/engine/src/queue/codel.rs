@@ -5,10 +5,11 @@
 //! would have been dropped, which the RFC leaves open and Linux does so; the largest packet is the
 //! largest seen so far, not the MTU.
 
-use super::{Managed, Outlet, Scheduler};
 use std::collections::VecDeque;
 
+use super::scheduler::{Kind, Single};
 use super::settings::OfDiscipline;
+use super::{Managed, Outlet, Scheduler};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::decode::Section;
@@ -30,16 +31,11 @@ table! {
 }
 
 impl OfDiscipline for CoDelSetting {
-    fn marks(&self) -> bool {
-        self.ecn
-    }
+    const ORDERS: bool = true;
 
     fn managed(self, limit: u32, _: Outlet, _: Stream) -> Managed {
-        Scheduler::codel(self, limit).into()
-    }
-
-    fn orders(&self) -> bool {
-        true
+        let single = Box::new(Single::new(self));
+        Managed::OnDeparture(Scheduler::new(Kind::CoDel(single), limit))
     }
 
     fn check(_: &Section, own: &Section, problems: &mut Problems) {

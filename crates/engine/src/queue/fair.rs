@@ -28,7 +28,6 @@ pub struct Fair {
     /// Packets of one leaf, the one in service included.
     limit: usize,
     packets: usize,
-    bytes: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -59,7 +58,6 @@ impl Fair {
             serving: None,
             limit: limit as usize,
             packets: 0,
-            bytes: 0,
         }
     }
 
@@ -80,7 +78,6 @@ impl Fair {
         }
         leaf.packets.push_back(packet);
         self.packets += 1;
-        self.bytes += u64::from(packet.bytes);
     }
 
     /// The next packet to send.
@@ -101,7 +98,6 @@ impl Fair {
                 self.busy.pop_front();
             }
             self.packets -= 1;
-            self.bytes -= u64::from(packet.bytes);
             self.serving = Some(index);
             return Some(packet);
         }
@@ -118,10 +114,6 @@ impl Fair {
 
     pub(super) fn len(&self) -> usize {
         self.packets
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {

@@ -5,15 +5,14 @@
 //! both directions of a flow never meet in one queue here. Differs from Linux in: a full queue drops
 //! one packet from the head of the longest queue (RFC 8290, section 4.1), not a batch.
 
-use super::{Managed, Outlet, Scheduler};
 use std::collections::VecDeque;
 
-use super::codel::CoDelSetting;
-use super::codel::{CoDel, Passed};
+use super::codel::{CoDel, CoDelSetting, Passed};
+use super::scheduler::Kind;
 use super::settings::OfDiscipline;
+use super::{Managed, Outlet, Scheduler};
 use crate::kernel::streams::Stream;
-use crate::kernel::time::Span;
-use crate::kernel::time::Time;
+use crate::kernel::time::{Span, Time};
 use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
 use crate::notation::setting::{S, US, count, duration, flag, size};
@@ -37,17 +36,6 @@ table! {
 }
 
 impl FqCoDelSetting {
-    /// So many queues under `codel`, each of which may send `quantum_bytes` in its turn.
-    pub const fn of(codel: CoDelSetting, quantum_bytes: u32, queues: u32) -> FqCoDelSetting {
-        FqCoDelSetting {
-            target: codel.target,
-            interval: codel.interval,
-            quantum_bytes,
-            queues,
-            ecn: codel.ecn,
-        }
-    }
-
     /// CoDel in each queue.
     pub fn codel(&self) -> CoDelSetting {
         CoDelSetting {
@@ -61,17 +49,11 @@ impl FqCoDelSetting {
 impl OfDiscipline for FqCoDelSetting {
     /// RFC 8290, section 5.2.3.
     const LIMIT: u32 = 10_240;
-
-    fn marks(&self) -> bool {
-        self.ecn
-    }
+    const ORDERS: bool = true;
 
     fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
-        Scheduler::fq_codel(FqCoDel::new(self, stream), limit).into()
-    }
-
-    fn orders(&self) -> bool {
-        true
+        let queues = Box::new(FqCoDel::new(self, stream));
+        Managed::OnDeparture(Scheduler::new(Kind::FqCoDel(queues), limit))
     }
 
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
@@ -190,11 +172,6 @@ impl FqCoDel {
     /// Packets inside.
     pub(super) fn len(&self) -> usize {
         self.packets
-    }
-
-    /// Their length. [bytes]
-    pub(super) fn bytes(&self) -> u64 {
-        self.queues.iter().map(|queue| queue.codel.bytes()).sum()
     }
 
     /// Packets inside, queue by queue.

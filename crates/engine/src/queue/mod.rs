@@ -24,33 +24,28 @@ mod scheduled;
 mod scheduler;
 mod settings;
 
+use admission::Lot;
+pub use admission::{Admission, Backlog, Held, Managed, Outlet, Verdict};
 pub use buffer_sharing::{
-    Alike, ShareOf, SharingClass, SharingClassTable, SharingSetting, SharingTable,
+    Alike, Deviation, ShareOf, SharedBuffer, SharingClass, SharingClassTable, SharingSetting,
 };
 pub use codel::CoDelSetting;
-pub use fq_codel::FqCoDelSetting;
-pub use pi::PiSetting;
-pub use pie::PieSetting;
-pub use proportional::ProportionalSetting;
-pub use red::{RedForm, RedSetting, RedWeight};
-#[cfg(test)]
-pub(crate) use settings::DISCIPLINES;
-pub use settings::{ApQueue, Discipline, QueueSetting};
-pub(crate) use settings::{BUFFER_SHARING, ap_queue, queue};
-
-pub use admission::{Admission, Backlog, Held, Managed, Outlet, Verdict};
-pub use buffer_sharing::{Deviation, SharedBuffer};
 pub use counters::{Passage, QueueCounters};
 pub use fair::Fair;
 pub use fifo::Fifo;
+pub use fq_codel::FqCoDelSetting;
 pub use greedy::Greedy;
 pub use head::HeadQueue;
 pub(crate) use outside::QueuePart;
 pub use outside::{OutsideDiscipline, Policy};
-pub use pi::Pi;
-pub use pie::Pie;
+pub use pi::{Pi, PiSetting};
+pub use pie::{Pie, PieSetting};
 pub use price::Price;
-pub use proportional::Proportional;
-pub use red::Red;
+pub use proportional::{Proportional, ProportionalSetting};
+pub use red::{Red, RedForm, RedSetting, RedWeight};
 pub use scheduled::Scheduled;
 pub use scheduler::Scheduler;
+#[cfg(test)]
+pub(crate) use settings::DISCIPLINES;
+pub use settings::{ApQueue, Discipline, QueueSetting};
+pub(crate) use settings::{ap_queue, queue};

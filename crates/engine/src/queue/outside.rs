@@ -39,39 +39,23 @@ pub trait Policy: Clone + fmt::Debug + Send + 'static {
 
 /// A queue discipline of another crate with its settings, which live as long as the program.
 #[derive(Clone, Copy)]
-pub struct OutsideDiscipline(&'static dyn Maker);
+pub struct OutsideDiscipline(pub(super) &'static Configured);
+
+/// What is known of it.
+pub(super) struct Configured {
+    pub(super) name: &'static str,
+    pub(super) marks: bool,
+    /// Its settings in the normalised scenario.
+    pub(super) json: Json,
+    policy: Box<Maker>,
+}
+
+/// Makes the discipline of one queue.
+type Maker = dyn Fn(u32, Outlet, Stream) -> OutsidePolicy + Send + Sync;
 
 /// What a crate brings to have its discipline in files.
 pub(crate) struct QueuePart {
-    read: fn(&Section) -> Result<OutsideDiscipline, Refused>,
-}
-
-/// A discipline with its settings.
-trait Maker: Send + Sync {
-    fn name(&self) -> &'static str;
-    fn marks(&self) -> bool;
-    fn json(&self) -> Json;
-    fn policy(&self, limit: u32, outlet: Outlet, stream: Stream) -> OutsidePolicy;
-}
-
-struct Configured<P: Policy>(P::Settings);
-
-impl<P: Policy> Maker for Configured<P> {
-    fn name(&self) -> &'static str {
-        P::NAME
-    }
-
-    fn marks(&self) -> bool {
-        P::MARKS
-    }
-
-    fn json(&self) -> Json {
-        self.0.json()
-    }
-
-    fn policy(&self, limit: u32, outlet: Outlet, stream: Stream) -> OutsidePolicy {
-        OutsidePolicy(Box::new(P::new(&self.0, limit, outlet, stream)))
-    }
+    read: fn(&Section) -> Result<Configured, Refused>,
 }
 
 impl QueuePart {
@@ -79,9 +63,14 @@ impl QueuePart {
         QueuePart {
             read: |own| {
                 let settings = P::Settings::read(&Layers(&[own]))?;
-                Ok(OutsideDiscipline(Box::leak(Box::new(Configured::<P>(
-                    settings,
-                )))))
+                Ok(Configured {
+                    name: P::NAME,
+                    marks: P::MARKS,
+                    json: settings.json(),
+                    policy: Box::new(move |limit, outlet, stream| {
+                        Box::new(P::new(&settings, limit, outlet, stream))
+                    }),
+                })
             },
         }
     }
@@ -91,46 +80,36 @@ impl OutsideDiscipline {
     /// The discipline that somebody brought, with what its table says; `None` if it is none.
     pub(super) fn read(brought: Brought, own: &Section) -> Result<Option<Self>, Refused> {
         let part = brought.downcast_ref::<QueuePart>();
-        part.map(|part| (part.read)(own)).transpose()
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        self.0.name()
-    }
-
-    pub(super) fn marks(self) -> bool {
-        self.0.marks()
-    }
-
-    pub(super) fn json(self) -> Json {
-        self.0.json()
+        let configured = part.map(|part| (part.read)(own)).transpose()?;
+        Ok(configured.map(|one| OutsideDiscipline(Box::leak(Box::new(one)))))
     }
 
     pub(super) fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
-        Admission::Outside(self.0.policy(limit, outlet, stream)).into()
+        Managed::OnArrival(Admission::Outside((self.0.policy)(limit, outlet, stream)))
     }
 }
 
 /// By name and settings.
 impl PartialEq for OutsideDiscipline {
     fn eq(&self, other: &OutsideDiscipline) -> bool {
-        (self.name(), self.json()) == (other.name(), other.json())
+        (self.0.name, &self.0.json) == (other.0.name, &other.0.json)
     }
 }
 
 impl fmt::Debug for OutsideDiscipline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.name(), self.json())
+        write!(f, "{} {}", self.0.name, self.0.json)
     }
 }
 
 /// The discipline of one queue, whatever its type.
-pub struct OutsidePolicy(Box<dyn AnyPolicy>);
+pub type OutsidePolicy = Box<dyn AnyPolicy>;
 
-trait AnyPolicy: fmt::Debug + Send {
+/// What a [`Policy`] can do for one queue.
+pub trait AnyPolicy: fmt::Debug + Send {
     fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict;
     fn departed(&mut self, now: Time, sojourn: Span);
-    fn boxed(&self) -> Box<dyn AnyPolicy>;
+    fn boxed(&self) -> OutsidePolicy;
 }
 
 impl<P: Policy> AnyPolicy for P {
@@ -142,29 +121,13 @@ impl<P: Policy> AnyPolicy for P {
         Policy::departed(self, now, sojourn);
     }
 
-    fn boxed(&self) -> Box<dyn AnyPolicy> {
+    fn boxed(&self) -> OutsidePolicy {
         Box::new(self.clone())
-    }
-}
-
-impl OutsidePolicy {
-    pub(super) fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
-        self.0.admit(now, backlog, packet)
-    }
-
-    pub(super) fn departed(&mut self, now: Time, sojourn: Span) {
-        self.0.departed(now, sojourn);
     }
 }
 
 impl Clone for OutsidePolicy {
     fn clone(&self) -> OutsidePolicy {
-        OutsidePolicy(self.0.boxed())
-    }
-}
-
-impl fmt::Debug for OutsidePolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        (**self).boxed()
     }
 }

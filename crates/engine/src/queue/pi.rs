@@ -17,14 +17,13 @@
 //! Differs from ns-2 (`pi.cc`) in: no mode by bytes.
 
 use super::settings::OfDiscipline;
-use super::{Admission, Managed};
-use super::{Backlog, Outlet, Verdict};
+use super::{Admission, Backlog, Lot, Managed, Outlet, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
 use crate::notation::setting::{MS, S, count, duration, flag, number};
-use crate::packet::{Ecn, Packet};
+use crate::packet::Packet;
 use crate::table;
 
 table! {
@@ -44,12 +43,8 @@ table! {
 }
 
 impl OfDiscipline for PiSetting {
-    fn marks(&self) -> bool {
-        self.ecn
-    }
-
     fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
-        Admission::Pi(Box::new(Pi::new(self, limit, stream))).into()
+        Managed::OnArrival(Admission::Pi(Box::new(Pi::new(self, limit, stream))))
     }
 
     /// Without an integral part that pulls towards the target nothing would hold the queue there.
@@ -71,32 +66,24 @@ impl OfDiscipline for PiSetting {
 #[derive(Clone, Debug)]
 pub struct Pi {
     setting: PiSetting,
-    /// Packets, the one in service included.
-    limit: u32,
+    lot: Lot,
     next_update: Time,
-    /// p. [-]
+    /// p, as of the last step. [-]
     probability: f64,
     /// q at the last step. [packets]
     before: u32,
-    stream: Stream,
 }
 
 impl Pi {
     /// An empty queue.
     pub fn new(setting: PiSetting, limit: u32, stream: Stream) -> Pi {
         Pi {
-            limit,
+            lot: Lot::new(limit, setting.ecn, stream),
             next_update: Time::ZERO + setting.update,
             probability: 0.0,
             before: 0,
             setting,
-            stream,
         }
-    }
-
-    /// The drop probability as of the last step. [-]
-    pub fn probability(&self) -> f64 {
-        self.probability
     }
 
     /// Makes the steps that are due until `now`, given the packets inside at a past instant.
@@ -118,16 +105,7 @@ impl Pi {
 
     /// Decides on `packet`, which finds `backlog`; `advance` has been called for `now`.
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
-        if backlog.packets >= self.limit {
-            return Verdict::Drop;
-        }
-        if !self.stream.chance(self.probability) {
-            Verdict::Enter
-        } else if self.setting.ecn && packet.ecn != Ecn::NotCapable {
-            Verdict::Mark
-        } else {
-            Verdict::Drop
-        }
+        self.lot.admit(self.probability, backlog, packet)
     }
 }
 
@@ -136,6 +114,7 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
     use crate::notation::setting::FileTable;
+    use crate::packet::Ecn;
 
     fn pi(setting: PiSetting) -> Pi {
         Pi::new(setting, 800, Streams::new(1, 0).stream("pi"))
@@ -167,21 +146,21 @@ mod tests {
         let mut queue = pi(ROUND);
         // 3e-4 (0 - 200) - 2e-4 (0 - 200) is below 0
         queue.advance(Time(10 * MS), |_| 0);
-        close(queue.probability(), 0.0);
+        close(queue.probability, 0.0);
         // 3e-4 (500 - 200) - 2e-4 (0 - 200)
         queue.advance(Time(20 * MS), |_| 500);
-        close(queue.probability(), 0.13);
+        close(queue.probability, 0.13);
         // 3e-4 * 300 - 2e-4 * 300 more: the integral part alone
         queue.advance(Time(30 * MS), |_| 500);
-        close(queue.probability(), 0.16);
+        close(queue.probability, 0.16);
         // at the reference: - 2e-4 * 300, then nothing moves
         queue.advance(Time(40 * MS), |_| 200);
-        close(queue.probability(), 0.10);
+        close(queue.probability, 0.10);
         queue.advance(Time(60 * MS), |_| 200);
-        close(queue.probability(), 0.10);
+        close(queue.probability, 0.10);
         // 3e-4 * 600 a step, less 2e-4 of what was before, up to 1
         queue.advance(Time(500 * MS), |_| 100_000);
-        close(queue.probability(), 1.0);
+        close(queue.probability, 1.0);
     }
 
     #[test]
@@ -198,7 +177,7 @@ mod tests {
         for (at, packets) in [(10, 590), (20, 580), (30, 570)] {
             punctual.advance(Time(at * MS), |_| packets);
         }
-        assert_eq!(late.probability(), punctual.probability());
+        assert_eq!(late.probability, punctual.probability);
     }
 
     #[test]

@@ -12,12 +12,11 @@
 //! length; instants of update are multiples of the interval from the start of the run.
 
 use super::settings::OfDiscipline;
-use super::{Admission, Managed};
-use super::{Backlog, Outlet, Verdict};
+use super::{Admission, Backlog, Managed, Outlet, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::{MS, S, duration, flag, number};
-use crate::packet::{Ecn, Packet};
+use crate::packet::Packet;
 use crate::table;
 
 table! {
@@ -39,12 +38,10 @@ table! {
 }
 
 impl OfDiscipline for PieSetting {
-    fn marks(&self) -> bool {
-        self.ecn
-    }
-
     fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
-        Admission::Pie(Box::new(Pie::new(self, limit, outlet, stream))).into()
+        Managed::OnArrival(Admission::Pie(Box::new(Pie::new(
+            self, limit, outlet, stream,
+        ))))
     }
 }
 
@@ -63,6 +60,7 @@ pub struct Pie {
     /// Rate that turns the backlog into its delay; `None`: the last packet's time counts. [bit/s]
     rate_bps: Option<u64>,
     next_update: Time,
+    /// Drop probability as of the last update. [-]
     probability: f64,
     /// Probabilities added up since the last drop. [-]
     accumulated: f64,
@@ -90,11 +88,6 @@ impl Pie {
             setting,
             stream,
         }
-    }
-
-    /// The drop probability as of the last update. [-]
-    pub fn probability(&self) -> f64 {
-        self.probability
     }
 
     /// Makes the updates that are due until `now`, given the backlog [bytes] at a past instant.
@@ -166,11 +159,7 @@ impl Pie {
             return Verdict::Enter;
         }
         self.accumulated = 0.0;
-        if self.setting.ecn && packet.ecn != Ecn::NotCapable && self.probability < MARKED_BELOW {
-            Verdict::Mark
-        } else {
-            Verdict::Drop
-        }
+        Verdict::early(self.setting.ecn && self.probability < MARKED_BELOW, packet)
     }
 
     /// Sections 4.1 and 5.4.

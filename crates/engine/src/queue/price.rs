@@ -1,18 +1,16 @@
 //! Drops with the probability that its owner sets: the price of a link of a CSMA network (paper 001,
 //! algorithm 1, line 14).
 
-use super::{Backlog, Verdict};
+use super::{Backlog, Lot, Verdict};
 use crate::kernel::streams::Stream;
-use crate::packet::{Ecn, Packet};
+use crate::packet::Packet;
 
 /// State of one queue.
 #[derive(Clone, Debug)]
 pub struct Price {
     /// Probability of a drop, from 0 on; above 1 it counts as 1.
     r: f64,
-    /// Packets, the one in service included.
-    limit: u32,
-    stream: Stream,
+    lot: Lot,
 }
 
 impl Price {
@@ -20,8 +18,7 @@ impl Price {
     pub fn new(limit: u32, stream: Stream) -> Price {
         Price {
             r: 0.0,
-            limit,
-            stream,
+            lot: Lot::new(limit, true, stream),
         }
     }
 
@@ -33,14 +30,7 @@ impl Price {
     /// Decides on `packet`, which finds `backlog`.
     #[inline]
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
-        if backlog.packets >= self.limit {
-            return Verdict::Drop;
-        }
-        match (self.stream.chance(self.r), packet.ecn) {
-            (false, _) => Verdict::Enter,
-            (true, Ecn::NotCapable) => Verdict::Drop,
-            (true, _) => Verdict::Mark,
-        }
+        self.lot.admit(self.r, backlog, packet)
     }
 }
 
@@ -49,6 +39,7 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
     use crate::kernel::time::Time;
+    use crate::packet::Ecn;
 
     #[test]
     fn the_price_is_the_share_of_packets_that_is_dropped_or_marked() {

@@ -4,11 +4,10 @@
 //! Differs from the paper in: the queue counts the packet in service.
 
 use super::settings::OfDiscipline;
-use super::{Admission, Managed, Outlet};
-use super::{Backlog, Verdict};
+use super::{Admission, Backlog, Lot, Managed, Outlet, Verdict};
 use crate::kernel::streams::Stream;
 use crate::notation::setting::{flag, number};
-use crate::packet::{Ecn, Packet};
+use crate::packet::Packet;
 use crate::table;
 
 table! {
@@ -22,46 +21,32 @@ table! {
 }
 
 impl OfDiscipline for ProportionalSetting {
-    fn marks(&self) -> bool {
-        self.ecn
-    }
-
     fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
-        Admission::Proportional(Box::new(Proportional::new(self, limit, stream))).into()
+        let proportional = Box::new(Proportional::new(self, limit, stream));
+        Managed::OnArrival(Admission::Proportional(proportional))
     }
 }
 
 /// State of one queue.
 #[derive(Clone, Debug)]
 pub struct Proportional {
-    setting: ProportionalSetting,
-    /// Packets, the one in service included.
-    limit: u32,
-    stream: Stream,
+    slope: f64,
+    lot: Lot,
 }
 
 impl Proportional {
     /// An empty queue.
     pub fn new(setting: ProportionalSetting, limit: u32, stream: Stream) -> Proportional {
         Proportional {
-            setting,
-            limit,
-            stream,
+            slope: setting.slope,
+            lot: Lot::new(limit, setting.ecn, stream),
         }
     }
 
     /// Decides on `packet`, which finds `backlog`.
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
-        if backlog.packets >= self.limit {
-            return Verdict::Drop;
-        }
-        if !(self.stream).chance(self.setting.slope * f64::from(backlog.packets)) {
-            Verdict::Enter
-        } else if self.setting.ecn && packet.ecn != Ecn::NotCapable {
-            Verdict::Mark
-        } else {
-            Verdict::Drop
-        }
+        let p = self.slope * f64::from(backlog.packets);
+        self.lot.admit(p, backlog, packet)
     }
 }
 
@@ -70,7 +55,7 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
     use crate::kernel::time::Time;
-    use crate::packet::PacketKind;
+    use crate::packet::{Ecn, PacketKind};
 
     #[test]
     fn drops_are_as_frequent_as_the_backlog_is_long() {

@@ -27,15 +27,14 @@
 //! `mark_p_` = 0.1; no adaptive, cautious or random-victim variants.
 
 use super::settings::{OfDiscipline, check_start};
-use super::{Admission, Managed};
-use super::{Backlog, Outlet, Verdict};
+use super::{Admission, Backlog, Managed, Outlet, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
 use crate::notation::setting::{Json, Setting, flag, number, size, word};
 use crate::notation::value::Value;
-use crate::packet::{Ecn, Packet};
+use crate::packet::Packet;
 use crate::{table, words};
 
 words! {
@@ -108,12 +107,10 @@ table! {
 }
 
 impl OfDiscipline for RedSetting {
-    fn marks(&self) -> bool {
-        self.ecn
-    }
-
     fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
-        Admission::Red(Box::new(Red::new(self, limit, outlet, stream))).into()
+        Managed::OnArrival(Admission::Red(Box::new(Red::new(
+            self, limit, outlet, stream,
+        ))))
     }
 
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
@@ -130,10 +127,8 @@ impl OfDiscipline for RedSetting {
             problems.add(min_th.origin, &min_th.path, message);
         }
         // a queue may hold packets longer than the mean, whose average never gets to the limit
-        if own
-            .said(RedSetting::bytes)
-            .is_some_and(|bytes| !bytes.value)
-        {
+        let bytes = own.said(RedSetting::bytes);
+        if bytes.is_some_and(|bytes| !bytes.value) {
             check_start(queue, &min_th, "red.min_th", problems);
         }
     }
@@ -151,6 +146,7 @@ pub struct Red {
     weight: f64,
     /// C: packets of the mean length that the outlet sends. [1/s]
     packets_per_s: f64,
+    /// Average queue as of the last arrival.
     average: f64,
     /// Packets since the last early drop or mark; -1: the average is below min_th (published).
     count: i64,
@@ -174,21 +170,15 @@ impl Red {
             weight: weight(setting.weight, packets_per_s, outlet.delay.seconds()),
             packets_per_s,
             average: 0.0,
-            count: if setting.form == RedForm::Published {
-                -1
-            } else {
-                0
+            count: match setting.form {
+                RedForm::Ns2 => 0,
+                RedForm::Published => -1,
             },
             count_bytes: 0,
             above: false,
             setting,
             stream,
         }
-    }
-
-    /// The average queue as of the last arrival. [packets, bytes in byte mode]
-    pub fn average(&self) -> f64 {
-        self.average
     }
 
     /// Decides on `packet`, which finds `backlog`.
@@ -211,10 +201,9 @@ impl Red {
     fn as_published(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         match backlog.idle_since {
             None => {
-                let queue = if self.setting.bytes {
-                    backlog.bytes as f64
-                } else {
-                    f64::from(backlog.packets)
+                let queue = match self.setting.bytes {
+                    true => backlog.bytes as f64,
+                    false => f64::from(backlog.packets),
                 };
                 self.average += self.weight * (queue - self.average);
             }
@@ -229,8 +218,7 @@ impl Red {
             return Verdict::Enter;
         }
         if self.is_beyond() {
-            self.count = 0;
-            self.count_bytes = 0;
+            self.restart_count();
             return Verdict::Drop;
         }
         self.count += 1;
@@ -310,11 +298,7 @@ impl Red {
             return Verdict::Enter;
         }
         self.restart_count();
-        if self.setting.ecn && packet.ecn != Ecn::NotCapable && self.average < self.max_th {
-            Verdict::Mark
-        } else {
-            Verdict::Drop
-        }
+        Verdict::early(self.setting.ecn && self.average < self.max_th, packet)
     }
 
     /// The average is where every packet is dropped.

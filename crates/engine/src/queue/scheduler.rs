@@ -2,8 +2,7 @@
 //! service is not inside.
 
 use super::QueueCounters;
-use super::codel::CoDelSetting;
-use super::codel::{CoDel, Passed};
+use super::codel::{CoDel, CoDelSetting, Passed};
 use super::fair::Fair;
 use super::fq_codel::FqCoDel;
 use crate::kernel::time::Time;
@@ -18,7 +17,7 @@ pub struct Scheduler {
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+pub(super) enum Kind {
     CoDel(Box<Single>),
     FqCoDel(Box<FqCoDel>),
     Fair(Box<Fair>),
@@ -26,7 +25,7 @@ enum Kind {
 
 /// One queue under CoDel.
 #[derive(Clone, Debug)]
-struct Single {
+pub(super) struct Single {
     setting: CoDelSetting,
     codel: CoDel,
     /// Longest packet seen. [bytes]
@@ -34,27 +33,22 @@ struct Single {
     marked: u64,
 }
 
-impl Scheduler {
-    /// CoDel over one queue of at most `limit` packets.
-    pub(super) fn codel(setting: CoDelSetting, limit: u32) -> Scheduler {
-        let single = Single {
+impl Single {
+    pub(super) fn new(setting: CoDelSetting) -> Single {
+        Single {
             setting,
             codel: CoDel::default(),
             largest: 0,
             marked: 0,
-        };
-        Scheduler {
-            limit: limit as usize,
-            kind: Kind::CoDel(Box::new(single)),
         }
     }
+}
 
-    /// FQ-CoDel over at most `limit` packets.
-    pub(super) fn fq_codel(fq: FqCoDel, limit: u32) -> Scheduler {
-        Scheduler {
-            limit: limit as usize,
-            kind: Kind::FqCoDel(Box::new(fq)),
-        }
+impl Scheduler {
+    /// A discipline over at most `limit` packets.
+    pub(super) fn new(kind: Kind, limit: u32) -> Scheduler {
+        let limit = limit as usize;
+        Scheduler { limit, kind }
     }
 
     /// Leaves that take turns, each with a limit of its own.
@@ -115,25 +109,11 @@ impl Scheduler {
     }
 
     /// Packets waiting.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match &self.kind {
             Kind::CoDel(single) => single.codel.len(),
             Kind::FqCoDel(fq) => fq.len(),
             Kind::Fair(fair) => fair.len(),
-        }
-    }
-
-    /// True if no packet waits.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Length of the packets waiting. [bytes]
-    pub fn bytes(&self) -> u64 {
-        match &self.kind {
-            Kind::CoDel(single) => single.codel.bytes(),
-            Kind::FqCoDel(fq) => fq.bytes(),
-            Kind::Fair(fair) => fair.bytes(),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, did_you_mean, one_line};
 use crate::notation::setting::FileTable;
-use crate::queue::{Alike, BUFFER_SHARING};
+use crate::queue::{Alike, ApQueue};
 
 /// Where shares may exceed 1 by rounding.
 const ROUNDING: f64 = 1e-9;
@@ -19,7 +19,7 @@ fn table(root: &Section) -> Option<&Section> {
         .inside(Cell::ap)
         .and_then(|ap| ap.inside(ApTable::queue));
     own.or_else(|| cell.inside(Cell::ap_queue))?
-        .inside(BUFFER_SHARING)
+        .inside(ApQueue::vbs)
 }
 
 /// Checks what a file says of it; the classes' members are not known yet.
@@ -27,14 +27,14 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     let Some(sharing) = table(root) else {
         return;
     };
-    if let Some(occupancy) = sharing.said(SharingTable::occupancy)
+    if let Some(occupancy) = sharing.said(SharingSetting::occupancy)
         && (occupancy.value <= 0.0 || occupancy.value >= 1.0)
     {
         let fault = "is no part of the queue's limit; allowed is a number above 0 and below 1";
         occupancy.refuse_value(fault, problems);
     }
-    let classes = sharing.tables(SharingTable::class);
-    match sharing.said(SharingTable::by) {
+    let classes = sharing.tables(SharingSetting::class);
+    match sharing.said(SharingSetting::by) {
         None if classes.is_empty() && !lacks_classes(sharing) => {
             let message = "no classes; needed is `by`, or tables [class.NAME] each with a share";
             sharing.refuse(message, problems);
@@ -58,7 +58,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
 
 /// Whether there has been a complaint about what makes classes.
 fn lacks_classes(sharing: &Section) -> bool {
-    sharing.lacks(SharingTable::by) || sharing.lacks(SharingTable::class)
+    sharing.lacks(SharingSetting::by) || sharing.lacks(SharingSetting::class)
 }
 
 /// Said of the last share, which makes the sum what it is.
@@ -95,7 +95,7 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
     let Some(sharing) = table(root) else {
         return;
     };
-    scenario.cell.sharing_classes = match sharing.said(SharingTable::by).and_then(|by| by.value) {
+    scenario.cell.sharing_classes = match sharing.said(SharingSetting::by).and_then(|by| by.value) {
         Some(by) => alike(by, scenario),
         None => named(sharing, scenario, problems),
     };
@@ -160,7 +160,7 @@ fn alike(by: Alike, scenario: &Scenario) -> Vec<SharingClass> {
 fn named(sharing: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec<SharingClass> {
     let mut taken = vec![false; scenario.flows.len()];
     let mut classes = Vec::new();
-    for (name, class) in sharing.tables(SharingTable::class) {
+    for (name, class) in sharing.tables(SharingSetting::class) {
         if !knows_its_station(class, scenario, problems) {
             continue;
         }

@@ -98,7 +98,8 @@ fn discipline() -> impl Strategy<Value = Discipline> {
             })
         }),
         1 => (flag(), 100..2_000_u32, 1..64_u32).prop_map(move |(ecn, quantum_bytes, queues)| {
-            Discipline::FqCoDel(FqCoDelSetting::of(codel(ecn), quantum_bytes, queues))
+            let CoDelSetting { target, interval, ecn } = codel(ecn);
+            Discipline::FqCoDel(FqCoDelSetting { target, interval, quantum_bytes, queues, ecn })
         }),
     ]
 }
@@ -322,11 +323,11 @@ fn shares() -> impl Strategy<Value = SharingSetting> {
     let share_of = prop::sample::select(vec![ShareOf::Queue, ShareOf::Service]);
     let update = prop::option::of(1..20_u64);
     (0.01..0.99_f64, 0.0..50.0_f64, share_of, law, update).prop_map(
-        |(occupancy, tol, share_of, law, update)| SharingSetting {
+        |(occupancy, tol, share_of, algorithm, update)| SharingSetting {
             occupancy,
             tol,
             share_of,
-            law,
+            algorithm,
             update: update.map(|ms| Span(ms * MS)),
         },
     )

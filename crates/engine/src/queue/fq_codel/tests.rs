@@ -14,7 +14,13 @@ const CODEL: CoDelSetting = CoDelSetting {
     ecn: true,
 };
 
-const SETTING: FqCoDelSetting = FqCoDelSetting::of(CODEL, 1_500, 1_024);
+const SETTING: FqCoDelSetting = FqCoDelSetting {
+    target: CODEL.target,
+    interval: CODEL.interval,
+    quantum_bytes: 1_500,
+    queues: 1_024,
+    ecn: CODEL.ecn,
+};
 
 fn fq(seed: u64) -> FqCoDel {
     FqCoDel::new(SETTING, Streams::new(seed, 0).stream("ap/fq"))
@@ -76,7 +82,8 @@ fn rounds_give_each_flow_its_quantum_of_bytes() {
     let order: Vec<(u32, u32)> = std::iter::from_fn(|| next(&mut fq, 1)).take(8).collect();
     let flows: Vec<u32> = order.iter().map(|(flow, _)| *flow).collect();
     assert_eq!(flows, [1, 2, 2, 2, 1, 2, 2, 2]);
-    assert_eq!((fq.len(), fq.bytes()), (4, 6_000));
+    let bytes: u32 = fq.packets().map(|packet| u32::from(packet.bytes)).sum();
+    assert_eq!((fq.len(), bytes), (4, 6_000));
     assert!(std::iter::from_fn(|| next(&mut fq, 1)).all(|(flow, _)| flow == 1));
     assert_eq!((fq.len(), fq.packets().count(), dropped.len()), (0, 0, 0));
 }

@@ -57,8 +57,13 @@ fn discipline(ecn: bool) -> impl Strategy<Value = Discipline> {
             max_burst: Span(2 * MS),
             ecn,
         })),
-        (1..40_u32)
-            .prop_map(move |queues| Discipline::FqCoDel(FqCoDelSetting::of(codel, 700, queues))),
+        (1..40_u32).prop_map(move |queues| Discipline::FqCoDel(FqCoDelSetting {
+            target: codel.target,
+            interval: codel.interval,
+            quantum_bytes: 700,
+            queues,
+            ecn,
+        })),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::kernel::streams::Streams;
-use crate::packet::PacketKind;
+use crate::packet::{Ecn, PacketKind};
 
 const MS: u64 = 1_000_000;
 
@@ -59,10 +59,10 @@ fn the_controller_follows_a_trace_worked_by_hand() {
     let mut queue = pie(SETTING, OUTLET);
     // 50 packets are 60 ms: 0.125 (60 - 15) + 1.25 (60 - 0) = 0.080625, divided by 2048
     queue.advance(Time(15 * MS), |_| 75_000);
-    close(queue.probability(), 0.080_625 / 2_048.0);
+    close(queue.probability, 0.080_625 / 2_048.0);
     // 60 ms again: 0.005625; between 1e-5 and 1e-4 divided by 128
     queue.advance(Time(30 * MS), |_| 75_000);
-    close(queue.probability(), 0.080_625 / 2_048.0 + 0.005_625 / 128.0);
+    close(queue.probability, 0.080_625 / 2_048.0 + 0.005_625 / 128.0);
     // each bound of the auto-tuning
     for (probability, gain) in [
         (0.0, 1.0 / 2_048.0),
@@ -79,13 +79,13 @@ fn the_controller_follows_a_trace_worked_by_hand() {
     // from 0.1 on a step is at most 0.02: 120 ms after 60 ms would be 0.088125
     queue.probability = 0.3;
     queue.advance(Time(45 * MS), |_| 150_000);
-    close(queue.probability(), 0.32);
+    close(queue.probability, 0.32);
     // empty twice: first the step down, then that and the decay
     queue.advance(Time(60 * MS), |_| 0);
     let first = 0.32 + 0.125 * -0.015 + 1.25 * -0.12;
-    close(queue.probability(), first);
+    close(queue.probability, first);
     queue.advance(Time(75 * MS), |_| 0);
-    close(queue.probability(), (first + 0.125 * -0.015) * 0.98);
+    close(queue.probability, (first + 0.125 * -0.015) * 0.98);
 }
 
 #[test]
@@ -102,10 +102,7 @@ fn updates_see_the_backlog_of_their_own_instant() {
     for at in 0..51 {
         punctual.advance(Time(at * MS), |_| 75_000);
     }
-    assert_eq!(
-        late.probability().to_bits(),
-        punctual.probability().to_bits()
-    );
+    assert_eq!(late.probability.to_bits(), punctual.probability.to_bits());
 }
 
 #[test]
@@ -205,7 +202,7 @@ fn without_a_fixed_rate_the_last_departure_tells_the_delay() {
     let mut queue = pie(SETTING, outlet);
     queue.departed(Span(60 * MS));
     queue.advance(Time(15 * MS), |_| 1_500);
-    close(queue.probability(), 0.080_625 / 2_048.0);
+    close(queue.probability, 0.080_625 / 2_048.0);
     queue.advance(Time(30 * MS), |_| 0);
     assert_eq!(queue.delay, 0.0, "nothing waits in an empty queue");
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
-use crate::packet::PacketKind;
+use crate::packet::{Ecn, PacketKind};
 
 const SETTING: RedSetting = RedSetting {
     form: RedForm::Published,
@@ -75,7 +75,7 @@ fn the_published_average_and_probability_follow_a_trace_worked_by_hand() {
         (8, 3.734_375, 1, Some(0.1 * 1.734_375 / 2.0)),
     ] {
         let verdict = queue.admit(Time(1), &backlog(found, 0), &packet(500));
-        close(queue.average(), average);
+        close(queue.average, average);
         assert_eq!((verdict, queue.count), (Verdict::Enter, count));
         if let Some(p_b) = p_b {
             close(queue.base_probability(), p_b);
@@ -91,11 +91,11 @@ fn the_published_average_and_probability_follow_a_trace_worked_by_hand() {
         queue.admit(Time(2), &backlog(9, 0), &packet(500)),
         Verdict::Drop
     );
-    close(queue.average(), 5.050_781_25);
+    close(queue.average, 5.050_781_25);
     assert_eq!(queue.count, 0);
     // idle for 10 ms, 2.5 packets: no arrival is counted, and the exponent is real
     queue.admit(Time(30_000_000), &backlog(0, 20_000_000), &packet(500));
-    close(queue.average(), 5.050_781_25 * libm::pow(0.75, 2.5));
+    close(queue.average, 5.050_781_25 * libm::pow(0.75, 2.5));
     assert_eq!(queue.count, 1, "2.46 is above min_th");
 }
 
@@ -172,8 +172,8 @@ fn the_average_is_the_one_that_ns2_prints() {
         assert_eq!(inside.saturating_sub(1), waiting, "at {at} ns");
         let verdict = queue.admit(Time(at), &backlog(inside, idle_since), &packet(500));
         // ns-2 prints six digits
-        let error = (queue.average() - average).abs();
-        assert!(error <= 5e-6 * average, "{} {average}", queue.average());
+        let error = (queue.average - average).abs();
+        assert!(error <= 5e-6 * average, "{} {average}", queue.average);
         if verdict == Verdict::Enter {
             departures.push(at.max(idle_since) + 4_000_000);
         }
@@ -419,8 +419,8 @@ proptest! {
             };
             let verdict = queue.admit(Time(now), &found, &packet(bytes));
             prop_assert_eq!(verdict == Verdict::Drop, plain.dropped(now, &found, bytes));
-            let error = (queue.average() - plain.avg).abs();
-            prop_assert!(error <= 1e-9 * (1.0 + plain.avg), "{} {}", queue.average(), plain.avg);
+            let error = (queue.average - plain.avg).abs();
+            prop_assert!(error <= 1e-9 * (1.0 + plain.avg), "{} {}", queue.average, plain.avg);
             prop_assert!(verdict == Verdict::Drop || found.packets < 50);
             if verdict != Verdict::Drop {
                 last_departure = now.max(last_departure) + u64::from(bytes) * 8_000;

@@ -87,7 +87,13 @@ fn the_others_have_the_defaults_of_their_documents() {
         (queue.limit_packets, queue.discipline)
     };
     assert_eq!(of("codel"), (1_000, Discipline::CoDel(codel)));
-    let fq = FqCoDelSetting::of(CoDelSetting { ecn: true, ..codel }, 1_514, 1_024);
+    let fq = FqCoDelSetting {
+        target: codel.target,
+        interval: codel.interval,
+        quantum_bytes: 1_514,
+        queues: 1_024,
+        ecn: true,
+    };
     assert_eq!(of("fq_codel"), (10_240, Discipline::FqCoDel(fq)));
     let pie = PieSetting {
         target: ms(15),

@@ -359,7 +359,13 @@ fn queue() -> impl Strategy<Value = QueueSetting> {
         interval: Span(50_000_000),
         ecn: false,
     };
-    let fq_codel = FqCoDelSetting::of(codel, 1500, 8);
+    let fq_codel = FqCoDelSetting {
+        target: codel.target,
+        interval: codel.interval,
+        quantum_bytes: 1500,
+        queues: 8,
+        ecn: codel.ecn,
+    };
     let discipline = prop_oneof![
         Just(Discipline::DropTail),
         red,
