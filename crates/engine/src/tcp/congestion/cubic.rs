@@ -27,7 +27,7 @@ const BETA: f64 = 0.7;
 /// Growth of W_est per round trip, section 4.3: as much as leads to Reno's average window.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Cubic {
     /// Window before the last reduction, less with fast convergence. 0: there was none in this
     /// slow start. [packets]
@@ -64,16 +64,6 @@ impl Epoch {
     fn w_cubic(&self, t: f64) -> f64 {
         let since_plateau = t - self.k;
         C * (since_plateau * since_plateau * since_plateau) + self.w_max
-    }
-}
-
-impl Cubic {
-    pub(super) fn new() -> Cubic {
-        Cubic {
-            w_max: 0.0,
-            cwnd_prior: 0.0,
-            epoch: None,
-        }
     }
 }
 
@@ -154,7 +144,7 @@ mod tests {
 
     #[test]
     fn losses_leave_seven_tenths_and_converge_fast() {
-        let mut driver = Driver::new(Cubic::new(), 100.0);
+        let mut driver = Driver::new(Cubic::default(), 100.0);
         assert_eq!(driver.law.decrease(&driver.window, 100), 70.0);
         assert_eq!((driver.law.w_max, driver.law.cwnd_prior), (100.0, 100.0));
         // a loss below the last W_max: W_max = 80 * 1.7/2
@@ -166,7 +156,7 @@ mod tests {
     /// RTT 1 s and W_max 1000: far from Reno's region, the window follows the cubic.
     #[test]
     fn cwnd_follows_the_cubic_function_on_a_long_path() {
-        let mut driver = Driver::new(Cubic::new(), 1000.0);
+        let mut driver = Driver::new(Cubic::default(), 1000.0);
         driver.window.ssthresh = driver.law.decrease(&driver.window, 1000);
         driver.window.deflate();
         for _ in 0..10 {
@@ -184,7 +174,7 @@ mod tests {
     /// RTT 10 ms: the cubic moves 0.4 (0.01 n)^3, W_est 0.529 packets a round trip.
     #[test]
     fn on_a_short_path_it_grows_as_reno_would() {
-        let mut driver = Driver::new(Cubic::new(), 20.0);
+        let mut driver = Driver::new(Cubic::default(), 20.0);
         driver.window.ssthresh = driver.law.decrease(&driver.window, 20);
         driver.window.deflate(); // 14
         for _ in 0..6 {
@@ -205,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_timeout_keeps_seven_tenths_as_threshold_and_forgets_the_plateau() {
-        let mut driver = Driver::new(Cubic::new(), 100.0);
+        let mut driver = Driver::new(Cubic::default(), 100.0);
         driver.law.on_rto(&mut driver.window, 100, true);
         assert_eq!((driver.window.cwnd, driver.window.ssthresh), (1.0, 70.0));
         assert_eq!(driver.law.w_max, 0.0);

@@ -95,9 +95,16 @@ pub(super) struct Congestion {
     hystart: Option<Box<HyStart>>,
 }
 
-/// The algorithms: variant, state, how it begins. Each event goes on to the one in use.
+/// The algorithms: variant, state, how it begins; and the events, each of which goes on to the one in use.
 macro_rules! algorithms {
-    ( $( $variant:ident($state:ty) = |$settings:pat_param| $new:expr; )+ ) => {
+    ( $laws:tt $( $event:ident $told:tt: $params:tt -> $answer:ty; )+ ) => {
+        algorithms! { @laws $laws }
+
+        impl Algorithm {
+            $( algorithms! { @event $laws $event $told $params -> $answer } )+
+        }
+    };
+    ( @laws { $( $variant:ident($state:ty) = |$settings:pat_param| $new:expr; )+ } ) => {
         /// Those with more than a word of state are boxed, so that a NewReno sender stays small.
         #[derive(Clone, Debug)]
         enum Algorithm {
@@ -122,74 +129,40 @@ macro_rules! algorithms {
                     Algorithm::Outside(law) => law.repair(),
                 }
             }
-
-#[inline(always)]
-            fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
-                match self {
-                    $( Algorithm::$variant(law) => law.on_ack(window, ack), )+
-                    Algorithm::Outside(law) => law.on_ack(window, ack),
-                }
+        }
+    };
+    (
+        @event { $( $variant:ident $state:tt = |$settings:pat_param| $new:expr; )+ }
+        $event:ident $told:tt ($( $params:tt )+) -> $answer:ty
+    ) => {
+        #[inline(always)]
+        fn $event(&mut self, $( $params )+) -> $answer {
+            match self {
+                $( Algorithm::$variant(law) => law.$event $told, )+
+                Algorithm::Outside(law) => law.$event $told,
             }
-
-            #[inline(always)]
-            fn decrease(&mut self, window: &Window, flight: u32) -> f64 {
-                match self {
-                    $( Algorithm::$variant(law) => law.decrease(window, flight), )+
-                    Algorithm::Outside(law) => law.decrease(window, flight),
-                }
-            }
-
-            #[inline(always)]
-            fn on_loss(&mut self, window: &mut Window, flight: u32) {
-                match self {
-                    $( Algorithm::$variant(law) => law.on_loss(window, flight), )+
-                    Algorithm::Outside(law) => law.on_loss(window, flight),
-                }
-            }
-
-            #[inline(always)]
-            fn on_dup_ack(&mut self, window: &mut Window) {
-                match self {
-                    $( Algorithm::$variant(law) => law.on_dup_ack(window), )+
-                    Algorithm::Outside(law) => law.on_dup_ack(window),
-                }
-            }
-
-            #[inline(always)]
-            fn on_partial_ack(&mut self, window: &mut Window, acked: u32) {
-                match self {
-                    $( Algorithm::$variant(law) => law.on_partial_ack(window, acked), )+
-                    Algorithm::Outside(law) => law.on_partial_ack(window, acked),
-                }
-            }
-
-            #[inline(always)]
-            fn on_recovered(&mut self, window: &mut Window) {
-                match self {
-                    $( Algorithm::$variant(law) => law.on_recovered(window), )+
-                    Algorithm::Outside(law) => law.on_recovered(window),
-                }
-            }
-
-            #[inline(always)]
-            fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
-                match self {
-                    $( Algorithm::$variant(law) => law.on_rto(window, flight, first), )+
-                    Algorithm::Outside(law) => law.on_rto(window, flight, first),
-                }
-            }        }
+        }
     };
 }
 
 algorithms! {
-    Tahoe(Tahoe) = |_| Tahoe;
-    Reno(Reno) = |_| Reno;
-    NewReno(NewReno) = |_| NewReno;
-    Compound(Box<Compound>) = |settings| Compound::new(settings.compound).into();
-    Cubic(Box<Cubic>) = |_| Cubic::new().into();
-    Illinois(Box<Illinois>) = |_| Illinois::new().into();
-    Africa(Box<Africa>) = |_| Africa::new().into();
-    Westwood(Box<Westwood>) = |_| Westwood::new().into();
+    {
+        Tahoe(Tahoe) = |_| Tahoe;
+        Reno(Reno) = |_| Reno;
+        NewReno(NewReno) = |_| NewReno;
+        Compound(Box<Compound>) = |settings| Compound::new(settings.compound).into();
+        Cubic(Box<Cubic>) = |_| Box::default();
+        Illinois(Box<Illinois>) = |_| Illinois::new().into();
+        Africa(Box<Africa>) = |_| Africa::new().into();
+        Westwood(Box<Westwood>) = |_| Westwood::new().into();
+    }
+    on_ack(window, ack): (window: &mut Window, ack: NewAck) -> ();
+    decrease(window, flight): (window: &Window, flight: u32) -> f64;
+    on_loss(window, flight): (window: &mut Window, flight: u32) -> ();
+    on_dup_ack(window): (window: &mut Window) -> ();
+    on_partial_ack(window, acked): (window: &mut Window, acked: u32) -> ();
+    on_recovered(window): (window: &mut Window) -> ();
+    on_rto(window, flight, first): (window: &mut Window, flight: u32, first: bool) -> ();
 }
 
 impl Congestion {
@@ -300,8 +273,8 @@ impl Congestion {
 
 /// One algorithm. `flight` counts the segments outstanding when the event happened.
 ///
-/// What the defaults do in fast recovery is NewReno's window, see `newreno.rs`: a law of growth
-/// need only say how it grows and what it leaves of the window after a loss.
+/// The defaults are NewReno's window, see `newreno.rs`: a law of growth need only say how it grows
+/// and what it leaves of the window after a loss.
 pub trait Law {
     /// How losses found by duplicate ACKs are repaired.
     fn repair(&self) -> Repair {
@@ -309,7 +282,10 @@ pub trait Law {
     }
 
     /// New data was acknowledged outside fast recovery.
-    fn on_ack(&mut self, window: &mut Window, ack: NewAck);
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, _ack: NewAck) {
+        window.grow();
+    }
 
     /// What a loss among `flight` segments leaves of the window: the new ssthresh, at least 2.
     fn decrease(&mut self, _window: &Window, flight: u32) -> f64 {

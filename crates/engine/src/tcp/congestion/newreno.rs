@@ -14,15 +14,10 @@
 //! Differs from the RFC in: deflation by a partial ACK stops at an empty window, where the RFC
 //! would make cwnd negative after many lost ACKs.
 
-use super::{Law, NewAck, Window};
+use super::Law;
 
-/// The defaults of [`super::Law`] are its fast recovery.
+/// The defaults of [`Law`] are its window.
 #[derive(Clone, Debug)]
 pub(super) struct NewReno;
 
-impl Law for NewReno {
-    #[inline]
-    fn on_ack(&mut self, window: &mut Window, _ack: NewAck) {
-        window.grow();
-    }
-}
+impl Law for NewReno {}

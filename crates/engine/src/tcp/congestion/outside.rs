@@ -3,12 +3,11 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use super::{Law, NewAck, Window};
+use super::Law;
 use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;
 use crate::notation::setting::{FileTable, KeyOf};
 use crate::notation::value::AddedWord;
-use crate::tcp::recovery::Repair;
 
 /// A congestion control of another crate.
 pub trait Control: Law + Clone + fmt::Debug + Send + 'static {
@@ -22,24 +21,22 @@ pub trait Control: Law + Clone + fmt::Debug + Send + 'static {
     fn new(settings: &Self::Settings) -> Self;
 }
 
-/// A congestion control of another crate, as settings have it: its name, and its settings once they
-/// have been read. They live as long as the program.
+/// A congestion control of another crate, as settings have it: its name, and once its settings have
+/// been read what makes laws of it. They live as long as the program.
 #[derive(Clone, Copy)]
 pub struct OutsideControl {
     part: &'static ControlPart,
-    maker: Option<&'static dyn Maker>,
+    maker: Option<&'static Maker>,
 }
 
 /// What a crate brings to have its control in files.
 pub(crate) struct ControlPart {
     pub(crate) name: &'static str,
-    read: fn(&Layers) -> Result<&'static dyn Maker, Refused>,
+    read: fn(&Layers) -> Result<Box<Maker>, Refused>,
 }
 
-/// A control with its settings.
-trait Maker: Send + Sync {
-    fn law(&self) -> OutsideLaw;
-}
+/// Makes the law of one connection.
+type Maker = dyn Fn() -> OutsideLaw + Send + Sync;
 
 impl ControlPart {
     pub(crate) fn of<C: Control>() -> ControlPart {
@@ -51,17 +48,9 @@ impl ControlPart {
                     true => C::Settings::usual()?,
                     false => C::Settings::read(&own.layers())?,
                 };
-                Ok(Box::leak(Box::new(Configured::<C>(settings))))
+                Ok(Box::new(move || Box::new(C::new(&settings))))
             },
         }
-    }
-}
-
-struct Configured<C: Control>(C::Settings);
-
-impl<C: Control> Maker for Configured<C> {
-    fn law(&self) -> OutsideLaw {
-        OutsideLaw(Box::new(C::new(&self.0)))
     }
 }
 
@@ -78,13 +67,14 @@ impl OutsideControl {
 
     /// The same with the settings of the layers.
     pub(crate) fn configured(self, layers: &Layers) -> Result<OutsideControl, Refused> {
-        let maker = Some((self.part.read)(layers)?);
+        let maker: &'static Maker = Box::leak((self.part.read)(layers)?);
+        let maker = Some(maker);
         Ok(OutsideControl { maker, ..self })
     }
 
     pub(super) fn law(self) -> OutsideLaw {
         match self.maker {
-            Some(maker) => maker.law(),
+            Some(maker) => maker(),
             None => unreachable!("settings of TCP are read whole"),
         }
     }
@@ -112,60 +102,20 @@ impl fmt::Debug for OutsideControl {
 }
 
 /// The law of one connection, whatever its type.
-pub(super) struct OutsideLaw(Box<dyn AnyLaw>);
+pub(super) type OutsideLaw = Box<dyn AnyLaw>;
 
-trait AnyLaw: Law + fmt::Debug + Send {
-    fn boxed(&self) -> Box<dyn AnyLaw>;
+pub(super) trait AnyLaw: Law + fmt::Debug + Send {
+    fn boxed(&self) -> OutsideLaw;
 }
 
 impl<L: Law + Clone + fmt::Debug + Send + 'static> AnyLaw for L {
-    fn boxed(&self) -> Box<dyn AnyLaw> {
+    fn boxed(&self) -> OutsideLaw {
         Box::new(self.clone())
     }
 }
 
 impl Clone for OutsideLaw {
     fn clone(&self) -> OutsideLaw {
-        OutsideLaw(self.0.boxed())
-    }
-}
-
-impl fmt::Debug for OutsideLaw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Law for OutsideLaw {
-    fn repair(&self) -> Repair {
-        self.0.repair()
-    }
-
-    fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
-        self.0.on_ack(window, ack);
-    }
-
-    fn decrease(&mut self, window: &Window, flight: u32) -> f64 {
-        self.0.decrease(window, flight)
-    }
-
-    fn on_loss(&mut self, window: &mut Window, flight: u32) {
-        self.0.on_loss(window, flight);
-    }
-
-    fn on_dup_ack(&mut self, window: &mut Window) {
-        self.0.on_dup_ack(window);
-    }
-
-    fn on_partial_ack(&mut self, window: &mut Window, acked: u32) {
-        self.0.on_partial_ack(window, acked);
-    }
-
-    fn on_recovered(&mut self, window: &mut Window) {
-        self.0.on_recovered(window);
-    }
-
-    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
-        self.0.on_rto(window, flight, first);
+        (**self).boxed()
     }
 }

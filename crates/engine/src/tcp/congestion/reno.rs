@@ -5,7 +5,7 @@
 //! Differs from Linux in: Linux's `reno` repairs as NewReno and shrinks the window by
 //! proportional rate reduction (RFC 6937).
 
-use super::{Law, NewAck, Repair, Window};
+use super::{Law, Repair};
 
 #[derive(Clone, Debug)]
 pub(super) struct Reno;
@@ -13,10 +13,5 @@ pub(super) struct Reno;
 impl Law for Reno {
     fn repair(&self) -> Repair {
         Repair::FirstHole
-    }
-
-    #[inline]
-    fn on_ack(&mut self, window: &mut Window, _ack: NewAck) {
-        window.grow();
     }
 }

@@ -5,7 +5,7 @@
 //! Differs from 4.3BSD-Tahoe in: ssthresh is half the flight size (RFC 5681), not half of
 //! min(cwnd, receive window); a timeout repeated for the same segment leaves it.
 
-use super::{Law, NewAck, Repair, Window};
+use super::{Law, Repair, Window};
 
 #[derive(Clone, Debug)]
 pub(super) struct Tahoe;
@@ -13,11 +13,6 @@ pub(super) struct Tahoe;
 impl Law for Tahoe {
     fn repair(&self) -> Repair {
         Repair::GoBackN
-    }
-
-    #[inline]
-    fn on_ack(&mut self, window: &mut Window, _ack: NewAck) {
-        window.grow();
     }
 
     /// There is no fast recovery, so that the events of one do not reach Tahoe.

@@ -73,9 +73,7 @@ impl Law for Westwood {
         if let Some(rtt) = ack.rtt.last_sample() {
             self.least_rtt = self.least_rtt.min(rtt);
         }
-        let NewAck {
-            snd_una, snd_nxt, ..
-        } = ack;
+        let (snd_una, snd_nxt) = (ack.snd_una, ack.snd_nxt);
         let is_over = self.round.is_none_or(|round| snd_una > round.snd_nxt);
         if is_over {
             if let Some(round) = self.round
