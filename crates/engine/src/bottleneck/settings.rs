@@ -55,16 +55,11 @@ impl BottleneckSettings {
         bottleneck: &Section,
         data_rate_bps: u64,
     ) -> Result<BottleneckSettings, Refused> {
-        let settings = BottleneckSettings::read(&Layers(&[bottleneck]))?;
+        let mut settings = BottleneckSettings::read(&Layers(&[bottleneck]))?;
         let wce = Layers(&[bottleneck]).inside(BottleneckSettings::wce);
-        let wce = WceSettings::of(&wce.layers(), usual_cap(data_rate_bps))?;
-        Ok(BottleneckSettings {
-            wce: WceSettings {
-                follows_base: settings.spares_udp,
-                ..wce
-            },
-            ..settings
-        })
+        settings.wce = WceSettings::of(&wce.layers(), usual_cap(data_rate_bps))?;
+        settings.wce.follows_base = settings.spares_udp;
+        Ok(settings)
     }
 
     /// Whether the settings of a bottleneck make sense together, in a cell of this data rate.

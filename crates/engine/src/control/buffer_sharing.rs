@@ -93,11 +93,6 @@ impl Controller {
         &self.blocking
     }
 
-    /// Target occupancy, c B. [packets]
-    pub fn occupancy(&self) -> f64 {
-        self.occupancy
-    }
-
     /// True within the tolerance of the target occupancy.
     pub fn is_near(&self, backlog_packets: f64) -> bool {
         let error = backlog_packets - self.occupancy;

@@ -100,63 +100,26 @@ impl WceSettings {
     /// Time between pings unless said otherwise.
     pub const INTERVAL: Span = Span(100_000_000);
 
-    /// The paper's thresholds, and steps for a WLAN whose capacity is somewhat below `max_bps`,
-    /// pinged every `interval`: in a second C grows by a sixtieth of `max_bps` or falls by four times
-    /// that.
-    pub fn new(max_bps: u64, interval: Span) -> WceSettings {
-        let in_a_second = |bps: u64| {
-            let step = u128::from(bps) * u128::from(interval.0) / 1_000_000_000;
-            u64::try_from(step).unwrap_or(u64::MAX).max(1)
-        };
-        WceSettings {
-            max_bps,
-            min_bps: (max_bps / 30).max(1),
-            interval,
-            thresholds: Thresholds {
-                low: Span(5_000_000),
-                threshold: Span(40_000_000),
-                high: Span(200_000_000),
-            },
-            increase_bps: in_a_second(max_bps / 60),
-            decrease_bps: in_a_second(max_bps / 15),
-            speed_up: 1.02,
-            back_off: 0.8,
-            timeout: Span(3_000_000_000),
-            follows_base: true,
-        }
-    }
-
     /// The settings, if they make sense together.
     ///
     /// # Errors
     /// The first rule that they break.
     pub fn checked(self) -> Result<WceSettings, WceSettingsError> {
-        let Thresholds {
-            low,
-            threshold,
-            high,
-        } = self.thresholds;
+        use WceSettingsError as Fault;
+        let times = self.thresholds;
+        let ascend = times.low < times.threshold && times.threshold < times.high;
+        let steps = self.increase_bps >= 1 && self.decrease_bps >= self.increase_bps;
+        let speeds_up = self.speed_up > 1.0 && self.speed_up <= 2.0;
+        let backs_off = self.back_off > 0.0 && self.back_off < 1.0;
         let rules = [
-            (self.min_bps >= 1, WceSettingsError::Minimum),
-            (self.max_bps >= self.min_bps, WceSettingsError::Maximum),
-            (self.interval > Span::ZERO, WceSettingsError::Interval),
-            (
-                low < threshold && threshold < high,
-                WceSettingsError::Thresholds,
-            ),
-            (high < self.timeout, WceSettingsError::Timeout),
-            (
-                self.increase_bps >= 1 && self.decrease_bps >= self.increase_bps,
-                WceSettingsError::Steps,
-            ),
-            (
-                self.speed_up > 1.0 && self.speed_up <= 2.0,
-                WceSettingsError::SpeedUp,
-            ),
-            (
-                self.back_off > 0.0 && self.back_off < 1.0,
-                WceSettingsError::BackOff,
-            ),
+            (self.min_bps >= 1, Fault::Minimum),
+            (self.max_bps >= self.min_bps, Fault::Maximum),
+            (self.interval > Span::ZERO, Fault::Interval),
+            (ascend, Fault::Thresholds),
+            (times.high < self.timeout, Fault::Timeout),
+            (steps, Fault::Steps),
+            (speeds_up, Fault::SpeedUp),
+            (backs_off, Fault::BackOff),
         ];
         let broken = rules.into_iter().find(|&(holds, _)| !holds);
         broken.map_or(Ok(self), |(_, error)| Err(error))
@@ -312,16 +275,12 @@ impl Wce {
 
     /// The thresholds for the present base round-trip time.
     pub fn thresholds(&self) -> Thresholds {
-        let Thresholds {
-            low,
-            threshold,
-            high,
-        } = self.settings.thresholds;
-        let above = self.base_rtt().map_or(Span::ZERO, |base| base - low);
+        let usual = self.settings.thresholds;
+        let above = self.base_rtt().map_or(Span::ZERO, |base| base - usual.low);
         Thresholds {
-            low: low + above,
-            threshold: threshold + above,
-            high: high + above,
+            low: usual.low + above,
+            threshold: usual.threshold + above,
+            high: usual.high + above,
         }
     }
 
@@ -366,16 +325,12 @@ impl Wce {
         if self.settings.follows_base {
             self.watch_base(at, rtt);
         }
-        let Thresholds {
-            low,
-            threshold,
-            high,
-        } = self.thresholds();
-        if rtt <= low {
+        let now = self.thresholds();
+        if rtt <= now.low {
             Step::SpeedUp
-        } else if rtt <= threshold && !self.base.is_doubtful() {
+        } else if rtt <= now.threshold && !self.base.is_doubtful() {
             Step::Increase
-        } else if rtt <= high || left_before(self.backed_off, rtt) {
+        } else if rtt <= now.high || left_before(self.backed_off, rtt) {
             Step::Decrease // once more for a ping that left before C fell would be once too often
         } else {
             self.backed_off = Some(at);

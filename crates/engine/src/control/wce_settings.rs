@@ -1,16 +1,16 @@
 //! What a file says of the wireless capacity estimator, in a simulation and on Linux.
 
-use super::wce::{Thresholds, WceSettings, WceSettingsError};
+use super::wce::{Thresholds, WceSettings};
 use crate::kernel::time::Span;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
-use crate::notation::setting::{Json, KeyOf, MS, S, Setting, duration, number, rate};
+use crate::notation::setting::{FileTable, Json, KeyOf, MS, S, Setting, duration, number, rate};
 use crate::table;
 
 table! {
     /// Steps and thresholds of the estimator.
-    pub struct WceKeys in "wce" {
+    pub struct WceKeys: Copy in "wce" {
         /// Least rate.
         min: Option<u64> = rate().depends("a thirtieth of max");
         /// Time between pings, each to a station drawn at random.
@@ -46,7 +46,45 @@ table! {
 /// Every table of an estimator has it, each with a default of its own.
 const MAX: KeyOf<Option<u64>> = BottleneckWce::max;
 
+impl WceKeys {
+    /// The estimator with these steps and thresholds below `max_bps`. By default they are the paper's
+    /// thresholds, and steps for a WLAN whose capacity is somewhat below `max_bps`: in a second C grows
+    /// by a sixtieth of `max_bps` or falls by four times that.
+    fn below(self, max_bps: u64) -> WceSettings {
+        let in_a_second = |bps: u64| {
+            let step = u128::from(bps) * u128::from(self.interval.0) / u128::from(S);
+            u64::try_from(step).unwrap_or(u64::MAX).max(1)
+        };
+        let four_times = self.increase.map(|bps| bps.saturating_mul(4));
+        let decrease = self.decrease.or(four_times);
+        WceSettings {
+            max_bps,
+            min_bps: self.min.unwrap_or((max_bps / 30).max(1)),
+            interval: self.interval,
+            thresholds: Thresholds {
+                low: self.low,
+                threshold: self.threshold,
+                high: self.high,
+            },
+            increase_bps: self.increase.unwrap_or(in_a_second(max_bps / 60)),
+            decrease_bps: decrease.unwrap_or(in_a_second(max_bps / 15)),
+            speed_up: self.speed_up,
+            back_off: self.back_off,
+            timeout: self.timeout,
+            follows_base: true,
+        }
+    }
+}
+
 impl WceSettings {
+    /// The defaults for a largest C of `max_bps` and a ping every `interval`.
+    pub fn new(max_bps: u64, interval: Span) -> WceSettings {
+        match WceKeys::usual() {
+            Ok(usual) => WceKeys { interval, ..usual }.below(max_bps),
+            Err(_) => unreachable!("no key is required"),
+        }
+    }
+
     /// The estimator of a table, nearest first, and those that it inherits from. `usual_max_bps` is its
     /// cap if the tables say nothing.
     ///
@@ -54,74 +92,37 @@ impl WceSettings {
     /// A value has been refused.
     pub fn of(layers: &Layers, usual_max_bps: u64) -> Result<WceSettings, Refused> {
         let max_bps = layers.value(MAX)?.flatten().unwrap_or(usual_max_bps);
-        let usual = WceSettings::new(max_bps, layers.need(WceKeys::interval)?);
-        let increase = layers.value(WceKeys::increase)?.flatten();
-        let four_times = increase.map(|bps| bps.saturating_mul(4));
-        let decrease = layers.value(WceKeys::decrease)?.flatten();
-        Ok(WceSettings {
-            min_bps: layers
-                .value(WceKeys::min)?
-                .flatten()
-                .unwrap_or(usual.min_bps),
-            thresholds: Thresholds {
-                low: layers.need(WceKeys::low)?,
-                threshold: layers.need(WceKeys::threshold)?,
-                high: layers.need(WceKeys::high)?,
-            },
-            increase_bps: increase.unwrap_or(usual.increase_bps),
-            decrease_bps: decrease.or(four_times).unwrap_or(usual.decrease_bps),
-            speed_up: layers.need(WceKeys::speed_up)?,
-            back_off: layers.need(WceKeys::back_off)?,
-            timeout: layers.need(WceKeys::timeout)?,
-            ..usual
-        })
+        Ok(WceKeys::read(layers)?.below(max_bps))
     }
 
     /// Checks that bounds and thresholds ascend; later tables fill in what the first does not say.
     pub fn check(tables: &[&Section], usual_max_bps: u64, problems: &mut Problems) {
+        let steps = (WceKeys::increase, WceKeys::decrease);
         let in_order = [
-            ascend(tables, (WceKeys::min, MAX), rates, problems),
-            ascend(
-                tables,
-                (WceKeys::increase, WceKeys::decrease),
-                rates,
-                problems,
-            ),
-            ascend(tables, (WceKeys::low, WceKeys::threshold), times, problems),
-            ascend(tables, (WceKeys::threshold, WceKeys::high), times, problems),
-            ascend(tables, (WceKeys::high, WceKeys::timeout), times, problems),
+            ascend(tables, (WceKeys::min, MAX), true, problems),
+            ascend(tables, steps, true, problems),
+            ascend(tables, (WceKeys::low, WceKeys::threshold), false, problems),
+            ascend(tables, (WceKeys::threshold, WceKeys::high), false, problems),
+            ascend(tables, (WceKeys::high, WceKeys::timeout), false, problems),
         ];
-        // what is left are values that do not fit a default that follows from others
         if in_order.contains(&false) {
             return;
         }
         let Ok(settings) = WceSettings::of(&Layers(tables), usual_max_bps) else {
             return; // there has been a complaint
         };
-        let Err(error) = settings.checked() else {
+        // what is left are values that do not fit a default that follows from others
+        let (keys, allowed) = if settings.min_bps > settings.max_bps {
+            ([WceKeys::min, MAX], "min up to max")
+        } else if settings.increase_bps > settings.decrease_bps {
+            let steps = [WceKeys::decrease, WceKeys::increase];
+            (steps, "increase up to decrease")
+        } else {
             return;
         };
-        let own = |key: &str| tables[0].entry(key);
-        let (entry, allowed) = match error {
-            WceSettingsError::Minimum | WceSettingsError::Maximum => {
-                (own("min").or(own("max")), "min up to max")
-            }
-            WceSettingsError::Interval => (own("interval"), "a positive time"),
-            WceSettingsError::Thresholds => (
-                own("low").or(own("threshold")),
-                "low below threshold below high",
-            ),
-            WceSettingsError::Timeout => (own("timeout"), "a time longer than high"),
-            WceSettingsError::Steps => (
-                own("decrease").or(own("increase")),
-                "increase up to decrease",
-            ),
-            WceSettingsError::SpeedUp => (own("speed_up"), "a factor above 1, at most 2"),
-            WceSettingsError::BackOff => (own("back_off"), "a factor above 0 and below 1"),
-        };
-        if let Some(entry) = entry {
-            let message = format!("{} makes no sense here; allowed is {allowed}", entry.shown);
-            problems.add(entry.origin, &entry.path, message);
+        if let Some(said) = keys.iter().find_map(|&key| tables[0].said(key)) {
+            let message = format!("{} makes no sense here; allowed is {allowed}", said.shown);
+            problems.add(said.origin, &said.path, message);
         }
     }
 
@@ -143,53 +144,28 @@ impl WceSettings {
     }
 }
 
-/// How two values must lie: whether they do, what is wrong if not, and the order in words.
-struct Order<T> {
-    holds: fn(&T, &T) -> bool,
-    fault: &'static str,
-    order: &'static str,
-}
-
-/// Bounds may be equal.
-const fn rates() -> Order<Option<u64>> {
-    Order {
-        holds: |low, high| low <= high,
-        fault: "is above",
-        order: "up to",
-    }
-}
-
-/// Thresholds may not.
-const fn times() -> Order<Span> {
-    Order {
-        holds: |low, high| low < high,
-        fault: "is not below",
-        order: "below",
-    }
-}
-
-/// Complains if two values of the tables are not in order; whether they are.
-fn ascend<T: Setting>(
+/// Complains if two values of the tables are not in order; whether they are. They `may_equal` each
+/// other, or not.
+fn ascend<T: Setting + PartialOrd>(
     tables: &[&Section],
     (lower, upper): (KeyOf<T>, KeyOf<T>),
-    order: fn() -> Order<T>,
+    may_equal: bool,
     problems: &mut Problems,
 ) -> bool {
     let layers = Layers(tables);
     let (Some(low), Some(high)) = (layers.said(lower), layers.said(upper)) else {
         return true;
     };
-    let Order {
-        holds,
-        fault,
-        order,
-    } = order();
-    if holds(&low.value, &high.value) {
+    if low.value < high.value || may_equal && low.value == high.value {
         return true;
     }
     let own = |key: KeyOf<T>| tables[0].said(key).is_some();
-    // An inherited pair has been judged where it stands.
+    // an inherited pair has been judged where it stands
     if own(lower) || own(upper) {
+        let (fault, order) = match may_equal {
+            true => ("is above", "up to"),
+            false => ("is not below", "below"),
+        };
         let (lower_name, upper_name) = (lower.name(), upper.name());
         let message = format!(
             "{lower_name} {} {fault} {upper_name} {}; allowed is {lower_name} {order} {upper_name}",
