@@ -12,10 +12,9 @@ use crate::kernel::time::{Span, Time};
 pub struct Reports {
     settings: ReportSettings,
     stream: Stream,
-    open: bool,
     due: Time,
-    made: Vec<Time>,
-    arrived: Vec<Option<Time>>,
+    /// When each was made, and when it arrived.
+    made: Vec<(Time, Option<Time>)>,
     /// Reports that have arrived in order.
     in_order: usize,
 }
@@ -35,10 +34,8 @@ impl Reports {
         Reports {
             settings: *settings,
             stream,
-            open: false,
             due: Time::NEVER,
             made: Vec::new(),
-            arrived: Vec::new(),
             in_order: 0,
         }
     }
@@ -46,7 +43,6 @@ impl Reports {
     /// The sensor starts: its first report comes at a random part of the first gap (equal gaps), or
     /// after a gap.
     pub fn open(&mut self, now: Time) {
-        self.open = true;
         let part = match self.settings.arrivals {
             Gaps::Poisson => self.stream.exponential(),
             Gaps::Constant => self.stream.unit(),
@@ -56,7 +52,6 @@ impl Reports {
 
     /// The sensor stops.
     pub fn close(&mut self) {
-        self.open = false;
         self.due = Time::NEVER;
     }
 
@@ -67,8 +62,7 @@ impl Reports {
 
     /// A report is made; sets the next deadline.
     pub fn make(&mut self, now: Time) {
-        self.made.push(now);
-        self.arrived.push(None);
+        self.made.push((now, None));
         let gaps = match self.settings.arrivals {
             Gaps::Poisson => self.stream.exponential(),
             Gaps::Constant => 1.0,
@@ -78,7 +72,7 @@ impl Reports {
 
     /// Report `number` has arrived.
     pub fn arrive(&mut self, now: Time, number: u32) {
-        if let Some(arrived) = self.arrived.get_mut(number as usize) {
+        if let Some((_, arrived)) = self.made.get_mut(number as usize) {
             arrived.get_or_insert(now);
         }
     }
@@ -98,7 +92,7 @@ impl Reports {
     /// What became of the reports made from `from` on whose deadline is at `to` or before.
     pub fn tally(&self, from: Time, to: Time) -> Tally {
         let mut tally = Tally::default();
-        for (&made, arrived) in self.made.iter().zip(&self.arrived) {
+        for &(made, arrived) in &self.made {
             if made < from || made + self.settings.deadline > to {
                 continue;
             }

@@ -8,11 +8,9 @@ use crate::app::{Ends, Flow, Transport};
 use crate::cell::Hotspot;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::link::Link;
-use crate::link::LinkSettings;
+use crate::link::{Link, LinkSettings};
 use crate::packet::Direction;
-use crate::queue::QueueSetting;
-use crate::queue::{Fair, Scheduler};
+use crate::queue::{Fair, QueueSetting, Scheduler};
 
 /// A full packet and an ACK. [bytes]
 const FULL_BYTES: u32 = 1500;
@@ -87,13 +85,12 @@ impl Leaves {
     }
 
     /// Leaves that packets can come to: number, and name in results.
-    pub(super) fn shown(&self, flows: &[Flow]) -> Vec<(u32, String)> {
+    pub(super) fn shown(&self, flows: &[Flow]) -> Vec<(usize, String)> {
         let pairs = flows.iter().zip(&self.of_flow);
         let redirected = pairs.filter(|(flow, _)| is_redirected(flow));
         let used: Vec<u32> = redirected.flat_map(|(_, leaves)| *leaves).collect();
-        let shown = (0..)
-            .zip(&self.names)
-            .filter(|(leaf, _)| used.contains(leaf));
+        let all = self.names.iter().enumerate();
+        let shown = all.filter(|(leaf, _)| used.contains(&(*leaf as u32)));
         let named = shown.map(|(leaf, name)| (leaf, format!("vsb/{name}")));
         named.collect()
     }

@@ -173,10 +173,8 @@ impl Bottleneck {
     /// ping, or it has been answered before. The rate may have changed.
     pub fn answered(&mut self, now: Time, number: u16) -> bool {
         let mut under_way = self.under_way.iter();
-        let Some(place) = under_way.rposition(|&(one, _)| one as u16 == number) else {
-            return false;
-        };
-        let Some((_, sent_at)) = self.under_way.remove(place) else {
+        let place = under_way.rposition(|&(one, _)| one as u16 == number);
+        let Some((_, sent_at)) = place.and_then(|place| self.under_way.remove(place)) else {
             return false;
         };
         let rtt = now.since(sent_at);
@@ -246,8 +244,7 @@ pub fn shown_leaves(
     hotspot: Hotspot,
 ) -> impl Iterator<Item = (usize, String)> + use<> {
     let leaves = settings.map(|own| Leaves::new(own.fairness, hotspot).shown(hotspot.flows));
-    let leaves = leaves.into_iter().flatten();
-    leaves.map(|(leaf, name)| (leaf as usize, name))
+    leaves.into_iter().flatten()
 }
 
 /// Uplink UDP flows, which pass beside it: index and station.

@@ -65,14 +65,6 @@ fn code_word(snr: f64, distances: Distances) -> f64 {
     terms.sum::<f64>().min(1.0)
 }
 
-/// Modulation and code of an OFDM rate.
-#[derive(Clone, Copy, Debug)]
-struct Scheme {
-    /// Points of the constellation.
-    points: u32,
-    code: Code,
-}
-
 /// Rate of the convolutional code.
 #[derive(Clone, Copy, Debug)]
 enum Code {
@@ -81,8 +73,9 @@ enum Code {
     ThreeQuarters,
 }
 
-fn scheme(rate_bps: u64) -> Option<Scheme> {
-    let (points, code) = match rate_bps / MBPS {
+/// Points of the constellation, and the code, of an OFDM rate.
+fn scheme(rate_bps: u64) -> Option<(u32, Code)> {
+    Some(match rate_bps / MBPS {
         6 => (2, Code::Half),
         9 => (2, Code::ThreeQuarters),
         12 => (4, Code::Half),
@@ -92,13 +85,12 @@ fn scheme(rate_bps: u64) -> Option<Scheme> {
         48 => (64, Code::TwoThirds),
         54 => (64, Code::ThreeQuarters),
         _ => return None,
-    };
-    Some(Scheme { points, code })
+    })
 }
 
 /// Bit error of an OFDM rate after decoding; 0 for a rate that is none. [-]
 fn ofdm(rate_bps: u64, snr: f64) -> f64 {
-    let Some(Scheme { points, code }) = scheme(rate_bps) else {
+    let Some((points, code)) = scheme(rate_bps) else {
         return 0.0;
     };
     let raw = match points {

@@ -2,7 +2,7 @@
 
 use super::frame_error;
 use crate::kernel::time::Span;
-use crate::notation::decode::{Said, Section};
+use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{KeyOf, S, duration, level, probability};
@@ -156,13 +156,8 @@ impl Channel {
         for (name, change) in station.tables(ErrorKeys::channel) {
             change.check_name(name, problems);
             check_ratio(change, problems);
-            let says =
-                |key: &&KeyOf<Option<f64>>| change.said(**key).is_some() || change.lacks(**key);
-            if !ERRORS
-                .iter()
-                .chain(&[ErrorKeys::snr_db])
-                .any(|key| says(&key))
-            {
+            let mut keys = ERRORS.into_iter().chain([ErrorKeys::snr_db]);
+            if !keys.any(|key| change.said(key).is_some() || change.lacks(key)) {
                 let message = "changes nothing; needed is `snr`, `error` or one of its kin";
                 problems.add(change.origin, &change.path, message.to_owned());
             }
@@ -262,12 +257,8 @@ fn check_ratio(table: &Section, problems: &mut Problems) {
         return;
     };
     // `error` has a default, which says nothing
-    let given = |said: &Said<Option<f64>>| said.value != Some(0.0);
-    for said in ERRORS
-        .iter()
-        .filter_map(|key| table.said(*key))
-        .filter(given)
-    {
+    let said = ERRORS.into_iter().filter_map(|key| table.said(key));
+    for said in said.filter(|said| said.value != Some(0.0)) {
         let message = format!(
             "{} beside `snr` = {}; allowed is one of the two",
             said.shown, snr.shown

@@ -72,19 +72,12 @@ impl Requests {
     }
 }
 
-/// What a server answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    /// That the client's copy is still good.
-    NotChanged,
-    File,
-}
-
 /// Lengths of responses.
 #[derive(Clone, Debug)]
 pub(super) struct Responses {
     stream: Stream,
-    answer: Answer,
+    /// The server answers with files, not that the client's copy is still good.
+    files: bool,
     /// Responses of this kind still to come.
     run: u32,
     /// Weibull shapes of the lengths of runs, of answers "not changed" and of files.
@@ -98,7 +91,7 @@ impl Responses {
     pub(super) fn new(rate: f64, stream: Stream) -> Responses {
         Responses {
             stream,
-            answer: Answer::NotChanged,
+            files: false,
             run: 0,
             shapes: [(0.718, 0.357), (1.293, 0.316)].map(|by| by_rate(by, rate)),
         }
@@ -107,20 +100,17 @@ impl Responses {
     /// The next length. [bytes]
     pub(super) fn bytes(&mut self) -> u32 {
         if self.run == 0 {
-            let (answer, kind) = match self.answer {
-                Answer::NotChanged => (Answer::File, 1),
-                Answer::File => (Answer::NotChanged, 0),
-            };
-            self.answer = answer;
+            self.files = !self.files;
+            let kind = usize::from(self.files);
             let length = weibull(&mut self.stream, self.shapes[kind], RUN_SCALES[kind]);
             self.run = (length.ceil() as u32).max(1);
         }
         self.run -= 1;
         let p = self.stream.unit();
-        match self.answer {
-            Answer::NotChanged => whole(quantile(NOT_CHANGED, p)),
-            Answer::File => whole(libm::exp2(quantile(FILE, libm::log2(1.0 - p)))),
-        }
+        whole(match self.files {
+            false => quantile(NOT_CHANGED, p),
+            true => libm::exp2(quantile(FILE, libm::log2(1.0 - p))),
+        })
     }
 }
 

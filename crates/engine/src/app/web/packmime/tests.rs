@@ -136,7 +136,7 @@ fn runs_of_answers_are_weibull() {
     while runs[1].len() < BLOCKS * BLOCK {
         responses.run = 0;
         responses.bytes();
-        runs[usize::from(responses.answer == Answer::File)].push(f64::from(responses.run + 1));
+        runs[usize::from(responses.files)].push(f64::from(responses.run + 1));
     }
     for (kind, scale) in RUN_SCALES.into_iter().enumerate() {
         let shape = responses.shapes[kind];
