@@ -2,13 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lasthop.studies.panel import Abscissa, Line, Panel, evenly
-from lasthop.studies.study import Runs
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
+from lasthop.studies.study import Figure, Runs
 
 __all__ = ["Abscissa", "Line", "Panel", "Picture", "evenly"]
 
@@ -35,7 +31,7 @@ class Picture:
     panel_mm: float = 48.0
     beside_paper: bool = False
 
-    def draw(self, runs: Runs) -> "Figure":
+    def draw(self, runs: Runs) -> Figure:
         """Read the lines from the runs and draw them."""
         if self.beside_paper:
             from lasthop.plot.study import sweep_figure as figure

@@ -8,7 +8,7 @@ their interval from the replications and their prediction from the model by the 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,10 @@ from lasthop.scenario import Scenario
 from lasthop.studies.rules import Measured
 
 if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
+    import lasthop.plot.figure
+
+Figure: TypeAlias = "lasthop.plot.figure.Figure"
+"""A picture, whose module brings matplotlib and is imported where one is drawn."""
 
 Tree = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """Values by list of the result, item and quantity."""
@@ -77,6 +80,11 @@ class Quantity:
     def __str__(self) -> str:
         measured = self.measured()
         return estimate(measured.simulated, measured.ci95)
+
+
+def theory(value: float) -> Quantity:
+    """Return a quantity with a prediction and no simulated value."""
+    return Quantity(np.array([np.nan]), float(value))
 
 
 def mean_of(quantities: Sequence[Quantity]) -> Quantity:
@@ -180,24 +188,20 @@ class Run:
 Runs = Mapping[str, Run]
 
 
-def _no_findings(_: Runs) -> Mapping[str, str]:
-    return {}
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Study:
     """What one figure, table or sentence of a paper takes to be settled.
 
     Parameters
     ----------
-    subject : str
-        The paper it belongs to.
-    name : str
-        Prefix of its values in the claims of its subject.
+    key : str
+        A name that no other study has, ``hotspot-fig05``: the paper it belongs to, and the prefix
+        of its values in the claims of that subject.
     title : str
         What the figure shows.
     points : mapping
-        Scenarios to run, as trees of the scenario grammar, by a name local to the study.
+        Scenarios to run, as trees of the scenario grammar, by a name local to the study; none where
+        a model alone is asked.
     measure : callable
         From the runs to the values that the claims read.
     draw : callable, optional
@@ -211,20 +215,24 @@ class Study:
         What a quick run takes instead, as it is; by default the first replications of every point.
     """
 
-    subject: str
-    name: str
+    key: str
     title: str
-    points: Mapping[str, Mapping[str, Any]]
+    points: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     measure: Callable[[Runs], Mapping[str, Quantity]]
-    draw: "Callable[[Runs], Figure] | None" = None
-    findings: Callable[[Runs], Mapping[str, str]] = _no_findings
+    draw: Callable[[Runs], Figure] | None = None
+    findings: Callable[[Runs], Mapping[str, str]] = lambda _: {}
     model: str | None = None
     quick: "Study | None" = None
 
     @property
-    def key(self) -> str:
-        """A name that no other study has: ``hotspot-fig05``."""
-        return f"{self.subject}-{self.name}"
+    def subject(self) -> str:
+        """The paper it belongs to."""
+        return self.key.partition("-")[0]
+
+    @property
+    def name(self) -> str:
+        """Prefix of its values in the claims of its subject."""
+        return self.key.partition("-")[2]
 
     def values(self, runs: Runs) -> dict[str, Measured]:
         """Return what the study measured, under the names that ``claims.toml`` uses."""

@@ -22,7 +22,7 @@ def tree(name: str, downloads: int = 1) -> dict:
 
 
 def study(name: str = "fig01", **points: dict) -> Study:
-    return Study("demo", name, "a figure", points, lambda runs: {})
+    return Study(key=f"demo-{name}", title="a figure", points=points, measure=lambda runs: {})
 
 
 def count_simulations(monkeypatch) -> list[str]:
@@ -151,7 +151,7 @@ def test_a_scenario_that_the_model_refuses_has_no_prediction_but_its_reason(tmp_
 
 def test_a_study_may_name_its_model(tmp_path):
     downloads = study(one=tree("one"))
-    named = dataclasses.replace(downloads, name="fig02", model="edca")
+    named = dataclasses.replace(downloads, key="demo-fig02", model="edca")
     runs = Plan([downloads, named]).run(tmp_path)
     assert "collision_rate" not in runs["demo-fig01"]["one"].prediction["stations"]["first"]
     [remark] = runs["demo-fig02"]["one"].remarks

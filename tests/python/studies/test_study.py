@@ -76,6 +76,8 @@ def test_a_run_pairs_samples_with_predictions():
 
 
 def test_values_of_a_study_go_by_its_name():
-    study = Study("demo", "fig01", "a figure", {}, lambda runs: {"eta": quantity(1.0, 1.0)})
+    study = Study(
+        key="demo-fig01", title="a figure", measure=lambda runs: {"eta": quantity(1.0, 1.0)}
+    )
     assert study.values({}) == {"fig01.eta": Measured(1.0, 0.0, None)}
     assert study.key == "demo-fig01"

@@ -64,8 +64,7 @@ def _measure(runs: Runs) -> dict[str, Quantity]:
 
 
 STUDY = Study(
-    subject="acsma",
-    name="capacity",
+    key="acsma-capacity",
     title="Theorem 1: 95 % of the capacity region's border",
     points=SWEEP.points(),
     measure=_measure,

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lasthop.studies.picture import Abscissa, Line
-from lasthop.studies.study import Quantity, Run, mean_of
-from lasthop.studies.theory import theory
+from lasthop.studies.study import Quantity, Run, mean_of, theory
 
 if TYPE_CHECKING:
     from lasthop.models.acsma.network import Network

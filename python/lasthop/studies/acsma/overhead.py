@@ -33,8 +33,7 @@ def _findings(runs: Runs) -> dict[str, str]:
 
 
 STUDY = Study(
-    subject="acsma",
-    name="table6_5",
+    key="acsma-table6_5",
     title="Table 6.5: CPU time of opening and closing connections",
     points={
         "nack": network.scenario("topology a, n-ACK", **SCHEMES["nack"]),

@@ -91,8 +91,7 @@ def _hop_findings(runs: Runs) -> dict[str, str]:
 
 
 FIG6_14 = Study(
-    subject="acsma",
-    name="fig6_14",
+    key="acsma-fig6_14",
     title="Figure 6.14: three flows of two hops, topology d",
     points=_points("d"),
     measure=_measure_hops,
@@ -123,8 +122,7 @@ def _wire_findings(runs: Runs) -> dict[str, str]:
 
 
 FIG6_15 = Study(
-    subject="acsma",
-    name="fig6_15",
+    key="acsma-fig6_15",
     title="Figure 6.15: wireless links behind a wire, topology e",
     points=_points("e"),
     measure=_measure_wires,

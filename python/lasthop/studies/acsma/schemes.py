@@ -198,8 +198,7 @@ PICTURE = Picture(
 )
 
 FIG6_2 = Study(
-    subject="acsma",
-    name="fig6_2",
+    key="acsma-fig6_2",
     title="Figure 6.2, tables 6.1 and 6.2: throughputs in topologies a, b and c",
     points={**BY_SCHEME.points(), **ISOLATING.points(), **ALONE},
     measure=_measure,
@@ -267,8 +266,7 @@ SETTLED = Picture(
 )
 
 FIG6_3 = Study(
-    subject="acsma",
-    name="fig6_3",
+    key="acsma-fig6_3",
     title="Figures 6.3 and 6.4: aggressiveness and connections, topology a",
     points={
         **SETTLING.points(),
@@ -312,8 +310,7 @@ def _mean_findings(runs: Runs) -> dict[str, str]:
 
 
 FIG6_4 = Study(
-    subject="acsma",
-    name="fig6_4",
+    key="acsma-fig6_4",
     title="Section 6.1.7: aggressiveness and retransmissions of n-ACK, topology a",
     points={"nack": network.scenario("topology a, n-ACK", **SCHEMES["nack"])},
     measure=_measure_means,

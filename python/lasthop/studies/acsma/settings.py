@@ -67,8 +67,7 @@ UNITS = Sweep(
 )
 
 FIG6_5 = Study(
-    subject="acsma",
-    name="fig6_5",
+    key="acsma-fig6_5",
     title="Figures 6.5 to 6.8: n-ACK with queues in packets and in bytes",
     points=UNITS.points(),
     measure=_measure_units,
@@ -89,8 +88,7 @@ DUMMY = Sweep(
 )
 
 FIG6_9 = Study(
-    subject="acsma",
-    name="fig6_9",
+    key="acsma-fig6_9",
     title="Figure 6.9: dummy packets where a queue is empty",
     points=DUMMY.points(),
     measure=lambda runs: DUMMY.values(runs, {"{scheme}_{name}": network.total}),
@@ -151,8 +149,7 @@ SAME_PRODUCT = Sweep(
 )
 
 FIG6_10 = Study(
-    subject="acsma",
-    name="fig6_10",
+    key="acsma-fig6_10",
     title="Figure 6.10: settings with the same k^2 beta",
     points=SAME_PRODUCT.points(),
     measure=_measure_product,
@@ -232,8 +229,7 @@ def _beta_findings(runs: Runs) -> dict[str, str]:
 
 
 FIG6_11 = Study(
-    subject="acsma",
-    name="fig6_11",
+    key="acsma-fig6_11",
     title="Figure 6.11, table 6.3: beta",
     points={
         **BY_BETA.points(),
@@ -281,8 +277,7 @@ def _k_findings(runs: Runs) -> dict[str, str]:
 
 
 FIG6_12 = Study(
-    subject="acsma",
-    name="fig6_12",
+    key="acsma-fig6_12",
     title="Figures 6.12 and 6.13, table 6.4: k",
     points=BY_K.points(),
     measure=_measure_ks,

@@ -67,8 +67,7 @@ def _legacy(runs: Runs) -> dict[str, str]:
 
 
 FIG4_2 = Study(
-    subject="acsma",
-    name="fig4_2",
+    key="acsma-fig4_2",
     title="Figure 4.2: one connection over L-CSMA and over A-CSMA, topology a",
     points={
         "lcsma": network.scenario("one connection over L-CSMA", **network.SCHEMES["lcsma"]),
@@ -137,8 +136,7 @@ def _climbing(runs: Runs) -> dict[str, str]:
 
 
 FIG4_3 = Study(
-    subject="acsma",
-    name="fig4_3",
+    key="acsma-fig4_3",
     title="Figure 4.3: aggressiveness of the links under one connection a user",
     points=AVERAGES.points(),
     measure=_measure_r,
@@ -190,8 +188,7 @@ WITH_AQM = Picture(
 )
 
 FIGB_1 = Study(
-    subject="acsma",
-    name="figb_1",
+    key="acsma-figb_1",
     title="Figure B.1: one connection a user and AQM, topology a",
     points={
         f"{beta}": network.scenario(

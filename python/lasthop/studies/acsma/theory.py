@@ -6,8 +6,7 @@ from functools import cache
 import numpy as np
 
 from lasthop.studies.acsma import network
-from lasthop.studies.study import Quantity, Runs, Study
-from lasthop.studies.theory import theory
+from lasthop.studies.study import Quantity, Runs, Study, theory
 
 STARTS_PPS = (10.0, 100.0, 400.0)
 """Rates from which the fluid systems set out. [packets/s]"""
@@ -49,10 +48,8 @@ def _ideal(_: Runs) -> dict[str, Quantity]:
 
 
 IDEAL = Study(
-    subject="acsma",
-    name="ideal",
+    key="acsma-ideal",
     title="(4.2): air time of link 2 under idealised L-CSMA",
-    points={},
     measure=_ideal,
 )
 
@@ -65,10 +62,8 @@ def _fluid(_: Runs) -> dict[str, Quantity]:
 
 
 FLUID = Study(
-    subject="acsma",
-    name="fluid",
+    key="acsma-fluid",
     title="Theorems 2 and 3: where the fluid systems rest",
-    points={},
     measure=_fluid,
 )
 
@@ -78,9 +73,7 @@ def _utilities(_: Runs) -> dict[str, Quantity]:
 
 
 UTILITIES = Study(
-    subject="acsma",
-    name="utilities",
+    key="acsma-utilities",
     title="(5.29): any concave utility",
-    points={},
     measure=_utilities,
 )

@@ -104,8 +104,7 @@ PICTURE = Picture(
 )
 
 STUDY = Study(
-    subject="edca",
-    name="fig05",
+    key="edca-fig05",
     title="Figure 5: access point and stations with the same CWmin",
     points={**SWEEP.points(), **FIXED.points(), **HASTY.points()},
     measure=measure,

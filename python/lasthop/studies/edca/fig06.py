@@ -127,8 +127,7 @@ PICTURE = Picture(
 )
 
 STUDY = Study(
-    subject="edca",
-    name="fig06",
+    key="edca-fig06",
     title="Figure 6: downloads, CWmin of the access point and of the stations",
     points={**SWEEP.points(), **FIXED.points()},
     measure=measure,

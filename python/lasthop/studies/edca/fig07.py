@@ -111,8 +111,7 @@ PICTURE = Picture(
 )
 
 STUDY = Study(
-    subject="edca",
-    name="fig07",
+    key="edca-fig07",
     title="Figure 7: TXOP, CWmin 31",
     points=SWEEP.points(),
     measure=measure,

@@ -100,8 +100,7 @@ PICTURE = Picture(
 )
 
 STUDY = Study(
-    subject="edca",
-    name="fig08",
+    key="edca-fig08",
     title="Figure 8: PIFS access of the access point",
     points=SWEEP.points(),
     measure=measure,

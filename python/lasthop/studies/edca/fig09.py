@@ -98,8 +98,7 @@ PICTURE = Picture(
 )
 
 STUDY = Study(
-    subject="edca",
-    name="fig09",
+    key="edca-fig09",
     title="Figure 9: PIFS access with TXOP, CWmin 31",
     points={
         **SWEEP.points(),

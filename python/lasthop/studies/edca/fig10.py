@@ -87,8 +87,7 @@ PICTURE = Picture(
 )
 
 STUDY = Study(
-    subject="edca",
-    name="fig10",
+    key="edca-fig10",
     title="Figure 10: processing time of TCP ACKs",
     points=SWEEP.points(),
     measure=measure,

@@ -1,18 +1,13 @@
 """Figure 12: downloads over a wire with delay and loss (section 6.5)."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.fig05 import SHORT_RTO
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture
-from lasthop.studies.study import Quantity, Runs, Study, along
+from lasthop.studies.study import Figure, Quantity, Runs, Study, along
 from lasthop.studies.sweep import Sweep
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
 
 DELAYS = (0, 10, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200)
 """Round-trip times of the wire, the paper's "wireline delay". [ms]"""
@@ -106,7 +101,7 @@ def lines(window: int) -> list[Line]:
     ]
 
 
-def draw(runs: Runs) -> "Figure":
+def draw(runs: Runs) -> Figure:
     """Draw throughput over delay for each loss, a panel a window."""
     analysis = runs["analysis"].prediction["cells"]["cell"]["goodput_bps"] / 1e6
     panels = [
@@ -122,8 +117,7 @@ def draw(runs: Runs) -> "Figure":
 
 
 STUDY = Study(
-    subject="edca",
-    name="fig12",
+    key="edca-fig12",
     title="Figure 12: delay and loss of the wire",
     points={"analysis": cell.scenario("down"), **SWEEP.points()},
     measure=measure,

@@ -36,8 +36,7 @@ PICTURE = Picture(
 )
 
 STUDY = Study(
-    subject="edca",
-    name="stations",
+    key="edca-stations",
     title="Section 1: throughput over the number of stations",
     points=SWEEP.points(),
     measure=measure,

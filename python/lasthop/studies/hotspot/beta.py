@@ -62,8 +62,7 @@ PICTURE = picture(
 )
 
 STUDY = Study(
-    subject="hotspot",
-    name="beta",
+    key="hotspot-beta",
     title="Section 5: beta over the station's CWmin",
     points=SWEEP.points(),
     measure=measure,

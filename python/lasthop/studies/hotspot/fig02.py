@@ -1,14 +1,11 @@
 """Figure 2: goodput of each station and fairness level of station 1 in four cases (section 2)."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import SLOW, connections
-from lasthop.studies.study import Quantity, Runs, Study
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
+from lasthop.studies.study import Figure, Quantity, Runs, Study
 
 CASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "up_down": ("1 up\nagainst down", connections("upload", "download").points()["1"]),
@@ -37,7 +34,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
+def draw(runs: Runs) -> Figure:
     """Draw goodputs over fairness levels."""
     from lasthop.plot.study import BarPanel, Bars, bar_figure
 
@@ -57,8 +54,7 @@ def draw(runs: Runs) -> "Figure":
 
 
 STUDY = Study(
-    subject="hotspot",
-    name="fig02",
+    key="hotspot-fig02",
     title="Figure 2: four cases, stations 1 to 5 from left to right",
     points={case: tree for case, (_, tree) in CASES.items()},
     measure=measure,

@@ -96,8 +96,7 @@ PICTURE = picture(
 )
 
 STUDY = Study(
-    subject="hotspot",
-    name="fig04",
+    key="hotspot-fig04",
     title="Figure 4: the estimated rate while stations come and go",
     points={**SWEEP.points(), "alone": free({"first": "11 Mbps"})},
     measure=measure,

@@ -57,8 +57,7 @@ PICTURE = picture(
 )
 
 STUDY = Study(
-    subject="hotspot",
-    name="fig05",
+    key="hotspot-fig05",
     title="Figure 5: X uploads against one download of each other station",
     points={
         **SWEEP.points(),

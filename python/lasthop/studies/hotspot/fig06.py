@@ -26,8 +26,7 @@ PICTURE = picture(
 )
 
 STUDY = Study(
-    subject="hotspot",
-    name="fig06",
+    key="hotspot-fig06",
     title="Figure 6: X downloads against one download of each other station",
     points=SWEEP.points(),
     measure=measure,

@@ -63,8 +63,7 @@ PICTURE = picture(
 )
 
 STUDY = Study(
-    subject="hotspot",
-    name="fig09",
+    key="hotspot-fig09",
     title="Figure 9: X uploads against one upload of each other station",
     points={
         **SWEEP.points(),

@@ -72,8 +72,7 @@ PICTURE = picture(
 )
 
 STUDY = Study(
-    subject="hotspot",
-    name="fig12",
+    key="hotspot-fig12",
     title="Figure 12: four connections against one over the Internet",
     points=SWEEP.points(),
     measure=measure,

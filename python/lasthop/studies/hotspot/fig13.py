@@ -1,16 +1,13 @@
 """Figures 13 and 14: other kinds of fairness by the same bottleneck (section 4.1, appendix V)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lasthop.models.dcf.airtime import exchange_s
 from lasthop.models.reading import CellScenario
 from lasthop.scenario import Scenario
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import SLOW
-from lasthop.studies.study import Quantity, Run, Runs, Study
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
+from lasthop.studies.study import Figure, Quantity, Run, Runs, Study
 
 DATA_BYTES, ACK_BYTES = 1500, 40
 """IP packets of a download. [bytes]"""
@@ -84,7 +81,7 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
+def draw(runs: Runs) -> Figure:
     """Draw the ratio that each kind of fairness makes one."""
     from lasthop.plot.study import BarPanel, Bars, bar_figure
 
@@ -99,8 +96,7 @@ def draw(runs: Runs) -> "Figure":
 
 
 STUDY = Study(
-    subject="hotspot",
-    name="fig13",
+    key="hotspot-fig13",
     title="Figures 13 and 14: fairness of air times, of flows, of directions",
     points={kind: scenario(kind) for kind in ("airtime", "rate", "flow", "direction")},
     measure=measure,

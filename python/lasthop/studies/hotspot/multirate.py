@@ -12,7 +12,7 @@ from lasthop.studies.picture import Line, Panel
 from lasthop.studies.study import Quantity, Runs, Study
 
 
-def study(name: str, number: int, direction: str) -> Study:
+def study(number: int, direction: str) -> Study:
     """Return the study of one direction, ``upload`` or ``download``."""
     slow = connections(direction, direction, rate=SLOW, name="slow-{x}")
     fast = connections(direction, direction, name="fast-{x}")
@@ -57,8 +57,7 @@ def study(name: str, number: int, direction: str) -> Study:
         ap_queue=LOSSLESS_QUEUE,
     )
     return Study(
-        subject="hotspot",
-        name=name,
+        key=f"hotspot-fig{number:02d}",
         title=f"Figure {number}: station 1 at 2 Mb/s, X {direction}s against one",
         points={**slow.points(), **fast.points(), "lossless": lossless},
         measure=measure,
@@ -67,5 +66,5 @@ def study(name: str, number: int, direction: str) -> Study:
     )
 
 
-FIG07 = study("fig07", 7, "download")
-FIG10 = study("fig10", 10, "upload")
+FIG07 = study(7, "download")
+FIG10 = study(10, "upload")

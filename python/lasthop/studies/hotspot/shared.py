@@ -140,8 +140,7 @@ def buffered(packets: int) -> dict[str, Any]:
 
 
 STUDY = Study(
-    subject="hotspot",
-    name="vsb",
+    key="hotspot-vsb",
     title="Figures 5 to 11 with the virtual shared bottleneck",
     points={
         **{name: tree for sweep in WITH.values() for name, tree in sweep.points().items()},

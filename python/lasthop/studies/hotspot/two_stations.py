@@ -15,8 +15,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 STUDY = Study(
-    subject="hotspot",
-    name="two_stations",
+    key="hotspot-two_stations",
     title="Introduction: one and two downloads at two stations",
     points={
         "one against two": cell.scenario(

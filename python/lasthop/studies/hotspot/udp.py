@@ -6,13 +6,10 @@ pings and lets its thresholds follow the base round-trip time; the plain one of 
 neither.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lasthop.studies.hotspot import cell
-from lasthop.studies.study import Quantity, Run, Runs, Study
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
+from lasthop.studies.study import Figure, Quantity, Run, Runs, Study
 
 SENDERS = 3
 """Stations with too many datagrams."""
@@ -68,7 +65,7 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw(runs: Runs) -> "Figure":
+def draw(runs: Runs) -> Figure:
     """Draw TCP goodput and eta with either estimator and without."""
     from lasthop.plot.study import BarPanel, Bars, bar_figure
 
@@ -84,8 +81,7 @@ def draw(runs: Runs) -> "Figure":
 
 
 STUDY = Study(
-    subject="hotspot",
-    name="udp",
+    key="hotspot-udp",
     title="Appendix IV: greedy uplink UDP beside TCP",
     points={kind: scenario(kind) for kind in KINDS},
     measure=measure,

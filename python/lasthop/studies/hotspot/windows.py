@@ -12,7 +12,7 @@ STATED = {
 """Fairness levels that the paper states, by direction. [-]"""
 
 
-def study(name: str, number: int, direction: str) -> Study:
+def study(number: int, direction: str) -> Study:
     """Return the study of one direction, ``upload`` or ``download``."""
     sweep = windows(direction)
     panel = Panel(
@@ -22,8 +22,7 @@ def study(name: str, number: int, direction: str) -> Study:
         stated=STATED[direction],
     )
     return Study(
-        subject="hotspot",
-        name=name,
+        key=f"hotspot-fig{number:02d}",
         title=f"Figure {number}: {direction}s, receive window of station 1 from 6 to 42 packets",
         points=sweep.points(),
         measure=lambda runs: sweep.values(runs, {"eta_{x}": cell.fairness}),
@@ -31,5 +30,5 @@ def study(name: str, number: int, direction: str) -> Study:
     )
 
 
-FIG08 = study("fig08", 8, "download")
-FIG11 = study("fig11", 11, "upload")
+FIG08 = study(8, "download")
+FIG11 = study(11, "upload")

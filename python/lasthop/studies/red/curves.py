@@ -2,13 +2,9 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
-from lasthop.studies.study import Quantity
-from lasthop.studies.theory import theory
-
-if TYPE_CHECKING:
-    from lasthop.stability import HopfPoint
+from lasthop.stability import Case, HopfPoint, hopf_points
+from lasthop.studies.study import Quantity, theory
 
 CAPACITIES = (50, 100, 200)
 """Capacities per flow at which the claims are read. [packets/s]"""
@@ -18,15 +14,13 @@ LOW_TH, HIGH_TH = 50.0, 150.0
 
 
 @cache
-def critical(model: str, parameter: str, low: float, high: float, **values: float) -> "HopfPoint":
+def critical(model: str, parameter: str, low: float, high: float, **values: float) -> HopfPoint:
     """Return the one Hopf point of a model in a range."""
-    from lasthop.stability import Case, hopf_points
-
     [point] = hopf_points(Case.of(model, values), parameter, low, high)
     return point
 
 
-def critical_delay(model: str, **values: float) -> "HopfPoint":
+def critical_delay(model: str, **values: float) -> HopfPoint:
     """Return the Hopf point over the round-trip time."""
     capacity = values.get("capacity", 100.0)
     return critical(model, "rtt", 2.0 / capacity, 200.0 / capacity, **values)

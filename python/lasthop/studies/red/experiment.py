@@ -67,8 +67,7 @@ class Experiment(ABC):
     def study(self) -> Study:
         """Return the study at this effort."""
         return Study(
-            subject="red",
-            name=self.name,
+            key=f"red-{self.name}",
             title=self.title,
             points=self.points(),
             measure=self.measure,

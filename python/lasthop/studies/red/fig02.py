@@ -1,7 +1,6 @@
 """Figure 2: Hopf condition with averaging, over capacity, gain of the average, and thresholds."""
 
-from typing import TYPE_CHECKING
-
+from lasthop.stability import Axis, Case, chart, normal_form
 from lasthop.studies.red.curves import (
     CAPACITIES,
     HIGH_TH,
@@ -11,11 +10,7 @@ from lasthop.studies.red.curves import (
     over_threshold,
     trade_off,
 )
-from lasthop.studies.study import Quantity, Runs, Study
-from lasthop.studies.theory import theory
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
+from lasthop.studies.study import Figure, Quantity, Runs, Study, theory
 
 GAMMA = 0.03
 """Gain of the average of figure 3. [-]"""
@@ -37,8 +32,6 @@ def measure(_: Runs) -> dict[str, Quantity]:
 
 def findings(_: Runs) -> dict[str, str]:
     """Return what the charts do not show: kind of the bifurcation, direction of the trade-off."""
-    from lasthop.stability import normal_form
-
     forms = {g: normal_form(critical_delay("red", gamma=g)) for g in (1e-4, GAMMA)}
     kinds = [
         f"gamma {g:g}: {'super' if form.supercritical else 'sub'}-critical, mu2 of kappa "
@@ -54,10 +47,9 @@ def findings(_: Runs) -> dict[str, str]:
     }
 
 
-def draw(_: Runs) -> "Figure":
+def draw(_: Runs) -> Figure:
     """Draw the three charts."""
     from lasthop.plot.stability import chart_panels
-    from lasthop.stability import Axis, Case, chart
 
     charts = [
         chart(Case.of("red"), Axis("capacity", 100.0, 500.0), Axis("rtt", 0.01, 0.099)),
@@ -69,10 +61,8 @@ def draw(_: Runs) -> "Figure":
 
 
 STUDY = Study(
-    subject="red",
-    name="fig02",
+    key="red-fig02",
     title="Figure 2: where RED with averaging is stable",
-    points={},
     measure=measure,
     draw=draw,
     findings=findings,

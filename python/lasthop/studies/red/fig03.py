@@ -1,14 +1,9 @@
 """Figure 3: phase portraits with averaging on either side of the Hopf point at gamma = 0.03."""
 
 from functools import cache
-from typing import TYPE_CHECKING
 
-from lasthop.studies.study import Quantity, Runs, Study
-from lasthop.studies.theory import theory
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-    from lasthop.stability import Trajectory
+from lasthop.stability import Case, Trajectory, integrate
+from lasthop.studies.study import Figure, Quantity, Runs, Study, theory
 
 DELAY = 0.171
 """Round-trip time. [s]"""
@@ -24,10 +19,8 @@ LATE = 0.1
 
 
 @cache
-def motion(gamma: float) -> "Trajectory":
+def motion(gamma: float) -> Trajectory:
     """Return the motion from windows 5 % above rest, queue and probability kept in range."""
-    from lasthop.stability import Case, integrate
-
     return integrate(Case.of("red", gamma=gamma, rtt=DELAY), UNTIL)
 
 
@@ -45,7 +38,7 @@ def findings(_: Runs) -> dict[str, str]:
     }
 
 
-def draw(_: Runs) -> "Figure":
+def draw(_: Runs) -> Figure:
     """Draw the window against itself a round-trip time earlier."""
     from lasthop.plot.stability import portraits
 
@@ -53,10 +46,8 @@ def draw(_: Runs) -> "Figure":
 
 
 STUDY = Study(
-    subject="red",
-    name="fig03",
+    key="red-fig03",
     title="Figure 3: converging and cycling, τ = 171 ms",
-    points={},
     measure=measure,
     draw=draw,
     findings=findings,

@@ -1,7 +1,6 @@
 """Figure 4: Hopf condition without averaging, over capacity and thresholds."""
 
-from typing import TYPE_CHECKING
-
+from lasthop.stability import Axis, Case, chart
 from lasthop.studies.red.curves import (
     CAPACITIES,
     HIGH_TH,
@@ -11,10 +10,7 @@ from lasthop.studies.red.curves import (
     over_threshold,
     trade_off,
 )
-from lasthop.studies.study import Quantity, Runs, Study
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
+from lasthop.studies.study import Figure, Quantity, Runs, Study
 
 DELAY = 0.273
 """Round-trip time of figure 4c. [s]"""
@@ -41,10 +37,9 @@ def findings(_: Runs) -> dict[str, str]:
     }
 
 
-def draw(_: Runs) -> "Figure":
+def draw(_: Runs) -> Figure:
     """Draw the three charts."""
     from lasthop.plot.stability import chart_panels
-    from lasthop.stability import Axis, Case, chart
 
     case = Case.of("red-instant")
     charts = [
@@ -57,10 +52,8 @@ def draw(_: Runs) -> "Figure":
 
 
 STUDY = Study(
-    subject="red",
-    name="fig04",
+    key="red-fig04",
     title="Figure 4: where RED without averaging is stable",
-    points={},
     measure=measure,
     draw=draw,
     findings=findings,

@@ -2,15 +2,12 @@
 
 from functools import cache
 from math import ceil, pi
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from lasthop.stability import Axis, Branch, Case, branch, chart, integrate, normal_form
 from lasthop.studies.red.curves import critical, critical_alpha
-from lasthop.studies.study import Quantity, Runs, Study
-from lasthop.studies.theory import theory
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-    from lasthop.stability import Branch
+from lasthop.studies.study import Figure, Quantity, Runs, Study, theory
 
 LOW, HIGH = 10.0, 100.0
 """Range of the threshold in the figure. [packets]"""
@@ -31,8 +28,6 @@ CLOSE = 1e-13
 @cache
 def sufficient_alpha(q_th: float) -> float:
     r"""Return the growth at which (43) ends, :math:`\alpha q_{th} w^{k-1} = \pi/2`."""
-    from lasthop.stability import Case
-
     low, high = 1e-3, 1.0
     while high - low > CLOSE * high:
         alpha = 0.5 * (low + high)
@@ -44,23 +39,17 @@ def sufficient_alpha(q_th: float) -> float:
 @cache
 def swing(q_th: float) -> float:
     """Return half the swing of the window late in the motion. [packets]"""
-    from lasthop.stability import Case, integrate
-
     return integrate(Case.of("threshold", q_th=q_th), UNTIL).swing(0.1)
 
 
 @cache
-def cycles() -> "Branch":
+def cycles() -> Branch:
     """Return the cycles beyond the Hopf point."""
-    from lasthop.stability import branch
-
     return branch(critical("threshold", "q_th", 5.0, 100.0), LOW, HIGH, cycles=20)
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
     """Return the first unstable threshold, cycles beyond it, and both conditions."""
-    from lasthop.stability import Case
-
     point = critical("threshold", "q_th", 5.0, 100.0)
     values = {"hopf_threshold": theory(ceil(point.value))}
     for q in READ:
@@ -73,8 +62,6 @@ def measure(_: Runs) -> dict[str, Quantity]:
 
 def findings(_: Runs) -> dict[str, str]:
     """Return the exact Hopf value, and what the bifurcation is."""
-    from lasthop.stability import normal_form
-
     point = critical("threshold", "q_th", 5.0, 100.0)
     kind = "super" if normal_form(point).supercritical else "sub"
     return {
@@ -83,12 +70,9 @@ def findings(_: Runs) -> dict[str, str]:
     }
 
 
-def draw(_: Runs) -> "Figure":
+def draw(_: Runs) -> Figure:
     """Draw the chart with condition (43), and the bifurcation diagram."""
-    import numpy as np
-
     from lasthop.plot.stability import threshold_figure
-    from lasthop.stability import Axis, Case, chart
 
     found = chart(Case.of("threshold"), Axis("q_th", LOW, HIGH), Axis("alpha", 0.02, 0.5))
     places = np.geomspace(LOW, HIGH, 40)
@@ -98,10 +82,8 @@ def draw(_: Runs) -> "Figure":
 
 
 STUDY = Study(
-    subject="red",
-    name="fig14",
+    key="red-fig14",
     title="Figure 14: threshold policy, stability and cycles",
-    points={},
     measure=measure,
     draw=draw,
     findings=findings,

@@ -1,15 +1,10 @@
 """Figure 20: kind of the bifurcation without averaging, and along the curves of figure 4."""
 
 from functools import cache
-from typing import TYPE_CHECKING
 
+from lasthop.stability import Branch, NormalForm, branch, normal_form
 from lasthop.studies.red.curves import critical, critical_delay
-from lasthop.studies.study import Quantity, Runs, Study
-from lasthop.studies.theory import theory
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-    from lasthop.stability import Branch, NormalForm
+from lasthop.studies.study import Figure, Quantity, Runs, Study, theory
 
 THRESHOLDS = tuple(float(b) for b in range(50, 151, 10))
 """Lower thresholds along figures 4b and 4c. [packets]"""
@@ -25,26 +20,20 @@ DELAY = 0.273
 
 
 @cache
-def form(**values: float) -> "NormalForm":
+def form(**values: float) -> NormalForm:
     """Return the normal form at the critical round-trip time."""
-    from lasthop.stability import normal_form
-
     return normal_form(critical_delay("red-instant", **values))
 
 
 @cache
-def form_in_alpha(min_th: float) -> "NormalForm":
+def form_in_alpha(min_th: float) -> NormalForm:
     """Return the normal form at the critical alpha of figure 4c."""
-    from lasthop.stability import normal_form
-
     return normal_form(critical("red-instant", "alpha", 0.01, 1.0, rtt=DELAY, min_th=min_th))
 
 
 @cache
-def cycles() -> "Branch":
+def cycles() -> Branch:
     """Return the cycles beyond the Hopf point at the default parameters."""
-    from lasthop.stability import branch
-
     return branch(critical_delay("red-instant"), 0.2, 0.4, cycles=30)
 
 
@@ -78,7 +67,7 @@ def findings(_: Runs) -> dict[str, str]:
     }
 
 
-def draw(_: Runs) -> "Figure":
+def draw(_: Runs) -> Figure:
     """Draw mu2 along the Hopf curve over alpha, and the folding branch of cycles."""
     from lasthop.plot.stability import kind_figure
 
@@ -86,10 +75,8 @@ def draw(_: Runs) -> "Figure":
 
 
 STUDY = Study(
-    subject="red",
-    name="fig20",
+    key="red-fig20",
     title="Figure 20: kind of the bifurcation without averaging",
-    points={},
     measure=measure,
     draw=draw,
     findings=findings,

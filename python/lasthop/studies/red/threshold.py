@@ -1,8 +1,7 @@
 """Section VI: what the round-trip time does to the threshold policy, Compound TCP and Reno."""
 
 from lasthop.studies.red.curves import critical
-from lasthop.studies.study import Quantity, Runs, Study
-from lasthop.studies.theory import theory
+from lasthop.studies.study import Quantity, Runs, Study, theory
 
 RULES = ("compound", "reno")
 """Window rules."""
@@ -41,10 +40,8 @@ def findings(_: Runs) -> dict[str, str]:
 
 
 STUDY = Study(
-    subject="red",
-    name="threshold",
+    key="red-threshold",
     title="Section VI: the threshold policy at two round-trip times",
-    points={},
     measure=measure,
     findings=findings,
 )

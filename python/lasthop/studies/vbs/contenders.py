@@ -66,8 +66,7 @@ def findings(runs: Runs) -> dict[str, str]:
 
 
 STUDY = Study(
-    subject="vbs",
-    name="contenders",
+    key="vbs-contenders",
     title="Section III-B: devices that contend",
     points=SWEEP.points(),
     measure=measure,

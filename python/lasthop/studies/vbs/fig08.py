@@ -80,8 +80,7 @@ PICTURE = Picture(
 )
 
 STUDY = Study(
-    subject="vbs",
-    name="fig08",
+    key="vbs-fig08",
     title="Figure 8: devices 70 ms away",
     points=SWEEP.points(),
     measure=measure,

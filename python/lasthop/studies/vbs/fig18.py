@@ -122,8 +122,7 @@ PICTURE = Picture(
 )
 
 STUDY = Study(
-    subject="vbs",
-    name="fig18",
+    key="vbs-fig18",
     title="Figure 18: users come and go",
     points=SWEEP.points(),
     measure=measure,

@@ -7,8 +7,7 @@ import numpy as np
 
 from lasthop.models.vbs import PAPER, Options
 from lasthop.scenario import Scenario
-from lasthop.studies.study import Quantity, Runs, Study
-from lasthop.studies.theory import theory
+from lasthop.studies.study import Quantity, Runs, Study, theory
 from lasthop.studies.vbs import cell
 
 SCATTERED = 4
@@ -73,10 +72,8 @@ def findings(_: Runs) -> dict[str, str]:
 
 
 STUDY = Study(
-    subject="vbs",
-    name="fixed_point",
+    key="vbs-fixed_point",
     title="Section IV-D: the fixed point from many starting points",
-    points={},
     measure=measure,
     findings=findings,
 )

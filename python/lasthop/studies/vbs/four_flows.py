@@ -4,15 +4,12 @@ Figures 2 and 4 of the paper are one run over time, and so are those drawn here;
 by means.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lasthop.studies.picture import Panel, Picture
-from lasthop.studies.study import Quantity, Runs, Study, listed
+from lasthop.studies.study import Figure, Quantity, Runs, Study, listed
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
 
 SWEEP = Sweep(
     "{error}",
@@ -52,7 +49,7 @@ def findings_occupancy(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw_occupancy(runs: Runs) -> "Figure":
+def draw_occupancy(runs: Runs) -> Figure:
     """Draw the queue over time, with and without errors."""
     from lasthop.plot.traces import Trace, TracePanel, traces_figure
 
@@ -100,7 +97,7 @@ def findings_windows(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw_windows(runs: Runs) -> "Figure":
+def draw_windows(runs: Runs) -> Figure:
     """Draw the window of one connection of each class over time."""
     from lasthop.plot.traces import traces_figure
 
@@ -111,8 +108,7 @@ def draw_windows(runs: Runs) -> "Figure":
 
 
 FIG02 = Study(
-    subject="vbs",
-    name="fig02",
+    key="vbs-fig02",
     title="Figure 2: the access point's queue over time, four downloads",
     points={**SWEEP.points(), **TRACES, "gentle": _gentle()},
     measure=measure_occupancy,
@@ -121,8 +117,7 @@ FIG02 = Study(
 )
 
 FIG03 = Study(
-    subject="vbs",
-    name="fig03",
+    key="vbs-fig03",
     title="Figure 3: goodput of four downloads over p_w, and the queue of figure 2",
     points=SWEEP.points(),
     measure=lambda runs: SWEEP.values(runs, {"ratio_{error}": cell.ratio}),
@@ -130,8 +125,7 @@ FIG03 = Study(
 )
 
 FIG04 = Study(
-    subject="vbs",
-    name="fig04",
+    key="vbs-fig04",
     title="Figure 4: windows of four downloads over time",
     points={
         "0_3": SWEEP.scenario(error=0.3),

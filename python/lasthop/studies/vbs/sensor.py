@@ -108,8 +108,7 @@ PICTURE = Picture(
 )
 
 STUDY = Study(
-    subject="vbs",
-    name="sensor",
+    key="vbs-sensor",
     title="Sections II and V: commands to sensors",
     points=SWEEP.points(),
     measure=measure,

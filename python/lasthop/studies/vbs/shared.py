@@ -1,14 +1,11 @@
 """Figures 14, 15 and 7: virtual buffer sharing between two classes of five downloads."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.study import Figure, Quantity, Runs, Study
 from lasthop.studies.sweep import Reading, Sweep, tag
 from lasthop.studies.vbs import cell, two_classes
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
 
 TOLS = {"printed": None, "small": 1.0, "medium": 25.0, "large": 225.0}
 """Squared distances from the target at which Algorithm 1 rests; None: 1/B^2. [packets^2]"""
@@ -73,7 +70,7 @@ def findings_occupancy(runs: Runs) -> dict[str, str]:
     }
 
 
-def draw_occupancy(runs: Runs) -> "Figure":
+def draw_occupancy(runs: Runs) -> Figure:
     """Draw the queue over time without and with shares."""
     from lasthop.plot.traces import Trace, TracePanel, traces_figure
 
@@ -187,8 +184,7 @@ TOLERANCE = Picture(
 )
 
 FIG07 = Study(
-    subject="vbs",
-    name="fig07",
+    key="vbs-fig07",
     title="Figure 7: tolerance, time and accuracy of Algorithm 1",
     points=TOL.points(),
     measure=lambda runs: TOL.at(size=["small", "large"]).values(runs, TIME_AND_ACCURACY),
@@ -196,8 +192,7 @@ FIG07 = Study(
 )
 
 FIG14 = Study(
-    subject="vbs",
-    name="fig14",
+    key="vbs-fig14",
     title="Figure 14: the queue over time, without and with virtual buffer sharing",
     points={
         "two_classes": _with("vbs", 0.3),
@@ -216,8 +211,7 @@ FIG14 = Study(
 )
 
 FIG15 = Study(
-    subject="vbs",
-    name="fig15",
+    key="vbs-fig15",
     title="Figures 14 and 15: goodput of the classes with virtual buffer sharing",
     points={
         **SWEEP.points(),

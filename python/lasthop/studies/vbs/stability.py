@@ -2,16 +2,11 @@
 
 from functools import cache
 from math import acos, pi
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lasthop.studies.study import Quantity, Runs, Study
-from lasthop.studies.theory import theory
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-    from lasthop.stability import HopfPoint
+from lasthop.stability import Axis, HopfPoint, chart, hopf_points, integrate, named, roots
+from lasthop.studies.study import Figure, Quantity, Runs, Study, theory
 
 RATES = np.geomspace(1e-2, 1e5, 200)
 """Service rates, from a thousandth of a packet in flight to ten thousand packets. [packets/s]"""
@@ -21,35 +16,27 @@ BEYOND = 1.005
 
 
 @cache
-def smallest() -> "HopfPoint":
+def smallest() -> HopfPoint:
     """Return the Hopf point over the service rate with k = 0.75, alpha = 0.125, c h* B = 8."""
-    from lasthop.stability import hopf_points, named
-
     [point] = hopf_points(named("vbs-default"), "capacity", 0.01, 1000.0)
     return point
 
 
 @cache
-def in_alpha() -> "HopfPoint":
+def in_alpha() -> HopfPoint:
     """Return the Hopf point over Compound's growth."""
-    from lasthop.stability import hopf_points, named
-
     [point] = hopf_points(named("vbs-default"), "alpha", 0.01, 1.0)
     return point
 
 
 def rightmost_kappa_1() -> float:
     """Return the largest growth rate over windows with k = 1, alpha = 1/B. [1/s]"""
-    from lasthop.stability import named, roots
-
     case = named("vbs-default", {"k": 1.0, "alpha": 0.01})
     return max(roots(case.with_(capacity=float(rate)), 2).abscissa for rate in RATES)
 
 
 def period_ratio() -> float:
     r"""Return the printed period, :math:`2 \pi RTT / \arccos(-a/b)`, over that of the motion."""
-    from lasthop.stability import integrate
-
     point = in_alpha()
     a, b = -point.case.linear.now[0, 0], -point.case.linear.lagged[0, 0, 0]
     rtt = point.case.values["rtt"]
@@ -84,10 +71,9 @@ def findings(_: Runs) -> dict[str, str]:
     }
 
 
-def draw(_: Runs) -> "Figure":
+def draw(_: Runs) -> Figure:
     """Draw where the defaults are stable over growth and service rate."""
     from lasthop.plot.stability import chart_figure
-    from lasthop.stability import Axis, chart, named
 
     return chart_figure(
         chart(named("vbs-default"), Axis("capacity", 1.0, 1000.0), Axis("alpha", 0.02, 2.0))
@@ -95,10 +81,8 @@ def draw(_: Runs) -> "Figure":
 
 
 STUDY = Study(
-    subject="vbs",
-    name="stability",
+    key="vbs-stability",
     title="Appendix: where Compound TCP with virtual buffer sharing is stable",
-    points={},
     measure=measure,
     draw=draw,
     findings=findings,

@@ -3,15 +3,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lasthop.studies.picture import Panel, Picture
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
+from lasthop.studies.study import Figure, Quantity, Run, Runs, Study, listed, mean_of
 from lasthop.studies.sweep import Reading, Sweep
 from lasthop.studies.vbs import cell
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
 
 ERRORS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 CLASSES = {"1": "high", "2": "low"}
@@ -208,7 +205,7 @@ def measure_windows(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def draw_windows(runs: Runs) -> "Figure":
+def draw_windows(runs: Runs) -> Figure:
     """Draw the window of one connection of each class over time."""
     from lasthop.plot.traces import traces_figure
 
@@ -267,8 +264,7 @@ OVER_ERRORS = Picture(
 )
 
 FIG09 = Study(
-    subject="vbs",
-    name="fig09",
+    key="vbs-fig09",
     title="Figures 9 to 13: two classes of five downloads",
     points=SWEEP.points(),
     measure=measure_failures,
@@ -276,8 +272,7 @@ FIG09 = Study(
     draw=OVER_ERRORS.draw,
 )
 FIG11 = Study(
-    subject="vbs",
-    name="fig11",
+    key="vbs-fig11",
     title="Figure 11: which setting gives the gap between the classes",
     points={**SWEEP.points(), **SETTINGS.points(), **FALLBACK.points()},
     measure=measure_goodputs,
@@ -285,15 +280,13 @@ FIG11 = Study(
     draw=SETTINGS_PICTURE.draw,
 )
 FIG10 = Study(
-    subject="vbs",
-    name="fig10",
+    key="vbs-fig10",
     title="Figure 10: discards",
     points=SWEEP.points(),
     measure=measure_discards,
 )
 FIG12 = Study(
-    subject="vbs",
-    name="fig12",
+    key="vbs-fig12",
     title="Figure 12: windows over time, p_w 0.3",
     points={
         **SWEEP.points(),
@@ -303,8 +296,7 @@ FIG12 = Study(
     draw=draw_windows,
 )
 FIG13 = Study(
-    subject="vbs",
-    name="fig13",
+    key="vbs-fig13",
     title="Figure 13: buffer loss",
     points=SWEEP.points(),
     measure=lambda runs: CLAIMED.values(runs, {"loss_{error}": cell.buffer_loss}),

@@ -111,8 +111,7 @@ def _picture(sweep: Sweep, over: str, abscissa: Abscissa) -> Picture:
 
 
 FIG16 = Study(
-    subject="vbs",
-    name="fig16",
+    key="vbs-fig16",
     title=f"Figure 16: uploads and downloads, room for {LARGE} packets",
     points=BY_ERROR.points(),
     measure=measure_errors,
@@ -123,8 +122,7 @@ FIG16 = Study(
 )
 
 FIG17 = Study(
-    subject="vbs",
-    name="fig17",
+    key="vbs-fig17",
     title="Figure 17: uploads and downloads, p_w 0.2",
     points=BY_BUFFER.points(),
     measure=measure_buffers,
