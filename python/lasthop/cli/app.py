@@ -55,35 +55,34 @@ COMMANDS: dict[Callable[..., None], str] = {
 for each, line in COMMANDS.items():
     app.command(cls=Command, short_help=line)(each)
 
-stability = typer.Typer(
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
-)
-for command, line in STABILITY.items():
-    stability.command(command.__name__.replace("_", "-"), cls=Command, short_help=line)(command)
-app.add_typer(stability, name="stability", short_help="Will this queue oscillate? By theory.")
 
-gateway = typer.Typer(
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
-)
-for command, line in GATEWAY.items():
-    gateway.command(command.__name__, cls=Command, short_help=line)(command)
-app.add_typer(gateway, name="gateway", short_help="Enforce fairness on a Linux gateway.")
-
-
-@gateway.callback(invoke_without_command=True)
-def gateway_root(context: typer.Context) -> None:
-    """Enforce fairness between stations on a Linux machine in front of the access points."""
+def show_help(context: typer.Context) -> None:
+    """Print the help of a group of commands where none of them is named."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
-@stability.callback(invoke_without_command=True)
-def stability_root(context: typer.Context) -> None:
-    """Will this queue oscillate? Fluid models of TCP over RED and small buffers."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+def add_group(name: str, commands: dict[Callable[..., None], str], line: str, text: str) -> None:
+    """Add commands under a name of their own; `line` stands in the list, `text` in its help."""
+    group = typer.Typer(context_settings=app.info.context_settings, rich_markup_mode=None)
+    for command, short in commands.items():
+        group.command(command.__name__.replace("_", "-"), cls=Command, short_help=short)(command)
+    group.callback(invoke_without_command=True, help=text)(show_help)
+    app.add_typer(group, name=name, short_help=line)
+
+
+add_group(
+    "stability",
+    STABILITY,
+    "Will this queue oscillate? By theory.",
+    "Will this queue oscillate? Fluid models of TCP over RED and small buffers.",
+)
+add_group(
+    "gateway",
+    GATEWAY,
+    "Enforce fairness on a Linux gateway.",
+    "Enforce fairness between stations on a Linux machine in front of the access points.",
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -94,5 +93,5 @@ def root(
     """Options of `lasthop` itself."""
     if version:
         typer.echo(f"lasthop {__version__}")
-    elif context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    else:
+        show_help(context)

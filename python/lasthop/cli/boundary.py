@@ -17,7 +17,7 @@ import typer
 from lasthop.cli.progress import take_away
 from lasthop.errors import ScenarioError, UserError
 
-__all__ = ["Interrupted", "keeping_nothing", "print_error", "run_command"]
+__all__ = ["Interrupted", "keeping_nothing", "print_error", "run_command", "warn"]
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -151,6 +151,12 @@ def print_error(message: str, hint: str | None = None) -> None:
     print(f"error: {one_line(message)}", file=sys.stderr)
     if hint:
         print(f"hint: {one_line(hint)}", file=sys.stderr)
+
+
+def warn(*lines: str) -> None:
+    """What is to be checked before an answer is trusted, on standard error."""
+    for line in lines:
+        print(f"warning: {line}", file=sys.stderr)
 
 
 def one_line(text: str) -> str:

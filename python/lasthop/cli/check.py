@@ -1,13 +1,13 @@
 """`lasthop check`."""
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 
 import typer
 
 from lasthop.caution import cautions
-from lasthop.cli.options import File, Json, Settings, read_scenario
+from lasthop.cli.boundary import warn
+from lasthop.cli.options import File, Json, Settings, counted, read_scenario
 from lasthop.models.reading import Cell, CellScenario, CsmaLink, CsmaScenario, Vbs
 
 __all__ = ["check"]
@@ -29,28 +29,22 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     connections written out in SI units. This is what models and engine read, not a scenario file.
     """
     scenario = read_scenario(file, settings)
-    for caution in cautions(scenario.typed):
-        print(f"warning: {caution}", file=sys.stderr)
+    warn(*cautions(scenario.typed))
     if as_json:
         typer.echo(json.dumps(scenario.to_dict(), indent=2, ensure_ascii=False))
         return
     known = scenario.typed
     runs = f"{known.replications} x {known.duration_s:g} s"
     if isinstance(known, CsmaScenario):
-        counts = f"{counted(known.csma.links, 'link')}, {counted(known.csma.flows, 'flow')}"
+        counts = [counted(len(known.csma.links), "link"), counted(len(known.csma.flows), "flow")]
     else:
-        counts = f"{counted(known.stations, 'station')}, {counted(known.flows, 'flow')}"
-    typer.echo(f"{scenario.source}: ok: {known.name}: {counts}, {runs}")
+        counts = [counted(len(known.stations), "station"), counted(len(known.flows), "flow")]
+    typer.echo(f"{scenario.source}: ok: {known.name}: {', '.join(counts)}, {runs}")
     if isinstance(known, CellScenario):
         for line in shared(known.cell):
             typer.echo(line)
     if isinstance(known, CsmaScenario):
         typer.echo("\n".join(neighbours(known.csma.links)))
-
-
-def counted(items: Sequence[object], what: str) -> str:
-    """How many there are, in a word or two."""
-    return f"{len(items)} {what}{'s' * (len(items) != 1)}"
 
 
 def neighbours(links: Sequence[CsmaLink]) -> Iterator[str]:

@@ -24,6 +24,7 @@ from lasthop.cli.options import (
 from lasthop.cli.predict import print_stability, print_warnings
 from lasthop.cli.progress import progress_bar
 from lasthop.cli.simulate import finish, print_runs
+from lasthop.cli.tables import print_table
 from lasthop.compare import Comparison, Row
 from lasthop.compare import compare as lay_side_by_side
 from lasthop.digits import estimate, plain, signed
@@ -111,8 +112,6 @@ def compare(
 
 def print_comparison(comparison: Comparison) -> None:
     """Every quantity: predicted, simulated with interval, difference."""
-    from lasthop.cli.tables import print_table
-
     print_runs(comparison.simulation)
     if comparison.refusal is not None:
         for reason in comparison.refusal.replace("; breaks ", "\nbreaks ").splitlines():

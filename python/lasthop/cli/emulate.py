@@ -7,6 +7,7 @@ import typer
 from lasthop.cli.options import File, Json, Settings, read_scenario
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import real_time_bar
+from lasthop.cli.tables import print_answer
 
 __all__ = ["LATE_S", "emulate", "print_lateness"]
 
@@ -24,8 +25,6 @@ def emulate(file: File, settings: Settings = None, as_json: Json = False) -> Non
     if as_json:
         sys.stdout.write(emulation.to_json())
     else:
-        from lasthop.cli.tables import print_answer
-
         length = f"{scenario['duration_s']:g} s"
         typer.echo(
             f"{scenario['name']}\n{length} in real time, first {scenario['warmup_s']:g} s cut\n"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.cli.options import Json, Settings, file_name, pairs
+from lasthop.cli.boundary import warn
+from lasthop.cli.options import Json, Settings, counted, file_name, pairs, unset
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
@@ -27,12 +28,11 @@ File = Annotated[
 ]
 Directory = Annotated[
     Path | None,
-    typer.Option(
+    unset(
+        "DIR",
+        "Where lock and undo log are; by default /run/lasthop/ and the name of gateway.lan.",
         "--state",
-        metavar="DIR",
         parser=file_name,
-        help="Where lock and undo log are; by default /run/lasthop/ and the name of gateway.lan.",
-        show_default=False,
     ),
 ]
 
@@ -75,16 +75,10 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     if as_json:
         typer.echo(json.dumps({"name": gateway.name, "warnings": warnings}, indent=2))
         return
-    counts = f"{count(len(gateway.aps), 'access point')}, {count(len(gateway.stations), 'station')}"
+    counts = [counted(len(gateway.aps), "access point"), counted(len(gateway.stations), "station")]
     found = " and whoever is found" if gateway.finds_stations else ""
-    typer.echo(f"{file}: ok: {gateway.name}: {counts}{found}")
-    warn(warnings)
-
-
-def warn(warnings: list[str]) -> None:
-    """Print the warnings."""
-    for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+    typer.echo(f"{file}: ok: {gateway.name}: {', '.join(counts)}{found}")
+    warn(*warnings)
 
 
 def plan(file: File, settings: Settings = None, as_json: Json = False) -> None:
@@ -116,7 +110,7 @@ def up(
         typer.echo(json.dumps({"done": done, "warnings": warnings}))
         return
     typer.echo(done)
-    warn(warnings)
+    warn(*warnings)
 
 
 def down(
@@ -141,7 +135,7 @@ def status(
     if as_json:
         typer.echo(json.dumps(None if isinstance(now, int) else now, indent=2))
     elif isinstance(now, int):
-        after = f"; {count(now, 'change')} of a process that was killed are left" if now else ""
+        after = f"; {counted(now, 'change')} of a process that was killed are left" if now else ""
         typer.echo(f"not up{after}")
     else:
         from rich.console import Console
@@ -177,7 +171,7 @@ def run(
     needs_linux()
     from lasthop.gateway import operate
 
-    warn(operate.warnings(gateway))
+    warn(*operate.warnings(gateway))
     if as_json:
         operate.run(file, gateway, given(settings), state, print_line)
         return
@@ -194,11 +188,6 @@ def run(
 def print_line(status: dict[str, Any]) -> None:
     """The status as a line of JSON."""
     print(json.dumps(status), flush=True)
-
-
-def count(number: int, what: str) -> str:
-    """A number with the name of what is counted."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 COMMANDS: dict[Callable[..., None], str] = {

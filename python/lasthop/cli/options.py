@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,10 +19,13 @@ __all__ = [
     "Replications",
     "Seed",
     "Settings",
+    "counted",
+    "directory",
     "file_name",
     "pairs",
     "read_scenario",
     "stem",
+    "unset",
     "whole_number",
     "writable",
     "writable_file",
@@ -40,18 +43,24 @@ def file_name(text: object) -> Path:
     return Path(str(text))
 
 
+def unset(metavar: str, text: str, *names: str, **more: Any) -> Any:
+    """An option without a default, or one that is told in its help, `text`."""
+    return typer.Option(*names, metavar=metavar, help=text, show_default=False, **more)
+
+
+def directory(text: str) -> Any:
+    """An option that names a directory to write into."""
+    return unset("DIR", text, parser=file_name)
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="Replace a value, such as cell.ap.cwmin=15."),
 ]
 # Text: the engine says what is allowed, as it does for the scenario's own value.
-Replications = Annotated[
-    str | None, typer.Option(metavar="N", help="Independent replications.", show_default=False)
-]
-Seed = Annotated[
-    str | None, typer.Option(metavar="N", help="Seed of all random streams.", show_default=False)
-]
+Replications = Annotated[str | None, unset("N", "Independent replications.")]
+Seed = Annotated[str | None, unset("N", "Seed of all random streams.")]
 
 
 def thread_count(text: str) -> int:
@@ -69,21 +78,14 @@ def whole_number(text: str, least: int, most: int, what: str) -> int:
 
 
 Jobs = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        parser=thread_count,
-        help="Threads; by default one for each processor.",
-        show_default=False,
-    ),
+    int | None, unset("N", "Threads; by default one for each processor.", parser=thread_count)
 ]
 Model = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help=f"Analytical model: {' or '.join(sorted(MODELS))}; by default the one that suits the "
+    unset(
+        "NAME",
+        f"Analytical model: {' or '.join(sorted(MODELS))}; by default the one that suits the "
         "scenario.",
-        show_default=False,
     ),
 ]
 
@@ -118,6 +120,11 @@ def pairs(given: list[str], option: str, form: str, example: str) -> list[tuple[
         if "=" not in text or text.startswith("="):
             raise UserError(f'{option} "{text}": {form} is needed', f"{option} {example}")
     return [(path.strip(), value.strip()) for path, _, value in (t.partition("=") for t in given)]
+
+
+def counted(number: int, what: str) -> str:
+    """A number with the name of what is counted."""
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def stem(scenario: Scenario) -> str:

@@ -1,15 +1,16 @@
 """`lasthop predict`."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lasthop.caution import cautions
-from lasthop.cli.boundary import print_error
+from lasthop.cli.boundary import print_error, warn
 from lasthop.cli.options import File, Json, Model, Settings, read_scenario
+from lasthop.cli.tables import print_answer
 from lasthop.digits import plain
 from lasthop.errors import ConvergenceError, ModelError, UserError
 from lasthop.models.reading import CsmaScenario
@@ -34,15 +35,13 @@ def predict(
     try:
         prediction = ask(scenario, model=model)
     except ModelError as error:
-        warn(cautions(scenario.typed))
+        warn(*dict.fromkeys(cautions(scenario.typed)))
         raise refused(scenario, model, error) from None
     except ConvergenceError as error:
         raise UserError(f"{scenario.source}: model {model}: no solution: {error}") from None
     if as_json:
         sys.stdout.write(prediction.to_json())
     else:
-        from lasthop.cli.tables import print_answer
-
         typer.echo(f"{prediction.summary['scenario']}: predicted by model {model}")
         for line in solution(prediction):
             typer.echo(line)
@@ -90,10 +89,4 @@ def print_stability(summary: Mapping[str, Any]) -> None:
 
 def print_warnings(*answers: "Prediction | Result | Emulation") -> None:
     """What is to be checked before answers are trusted, on standard error, each line once."""
-    warn(line for answer in answers for line in answer.warnings)
-
-
-def warn(lines: Iterable[str]) -> None:
-    """Warnings on standard error, each once."""
-    for line in dict.fromkeys(lines):
-        print(f"warning: {line}", file=sys.stderr)
+    warn(*dict.fromkeys(line for answer in answers for line in answer.warnings))

@@ -2,9 +2,9 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from lasthop.run import Progress, ProgressCallback
 from lasthop.tuning.search import ProgressCallback as StageCallback
@@ -12,48 +12,35 @@ from lasthop.tuning.search import TuneProgress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
-    from rich.progress import TaskID
 
 __all__ = ["count_bar", "progress_bar", "real_time_bar", "stage_bar", "take_away"]
 
+
+P = ParamSpec("P")
 
 DRAWN: list["Bar"] = []
 """Bars on the screen."""
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A bar on the screen, with its one task."""
-
-    bar: "Bar"
-    task: "TaskID"
-
-    @property
-    def elapsed_s(self) -> float:
-        """Time since it was drawn. [s]"""
-        return self.bar.tasks[0].elapsed or 0.0
-
-    def begin(self) -> None:
-        """Begin at nothing again."""
-        self.bar.reset(self.task)
-
-    def update(self, **fields: Any) -> None:
-        """Show other values."""
-        self.bar.update(self.task, **fields)
-
-
 @contextmanager
 def drawn(
-    label: str, *, title: str = "{task.description}", counted: bool = False, text: str = ""
-) -> Iterator[Drawn | None]:
-    """Draw a bar while the body runs; none where nobody watches.
+    label: str,
+    show: "Callable[Concatenate[Bar, P], None]",
+    *,
+    title: str = "{task.description}",
+    counted: bool = False,
+    text: str = "",
+) -> Iterator[Callable[P, None] | None]:
+    """Draw a bar with one task while the body runs; none where nobody watches.
 
     Parameters
     ----------
     label : str
         What is under way.
+    show : callable
+        Shows other values on the bar, its first argument; the body gets it without that.
     title : str
-        How that is written.
+        How the label is written.
     counted : bool
         Whether steps done and steps in all stand behind the bar.
     text : str
@@ -72,7 +59,8 @@ def drawn(
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
     DRAWN.append(bar)
     with bar:
-        yield Drawn(bar, bar.add_task(label, total=None, done="0", rate=""))
+        bar.add_task(label, total=None, done="0", rate="")
+        yield partial(show, bar)
 
 
 def take_away() -> None:
@@ -84,62 +72,51 @@ def take_away() -> None:
         DRAWN.pop().stop()
 
 
-@contextmanager
-def progress_bar(label: str) -> Iterator[ProgressCallback | None]:
+def progress_bar(label: str) -> AbstractContextManager[ProgressCallback | None]:
     """A callback that draws replications, simulated seconds per second and time left."""
+
+    def show(bar: "Bar", progress: Progress) -> None:
+        [task] = bar.tasks
+        elapsed = task.elapsed or 0.0
+        bar.update(
+            task.id,
+            completed=progress["simulated_s"],
+            total=progress["total_s"],
+            done=f"{progress['replications_done']}/{progress['replications']}",
+            rate=f"{progress['simulated_s'] / elapsed:,.0f} s/s" if elapsed > 0 else "",
+        )
+
     text = "{task.percentage:>3.0f} %  {task.fields[done]} runs  {task.fields[rate]}"
-    with drawn(label, text=text) as bar:
-
-        def show(progress: Progress) -> None:
-            assert bar is not None
-            elapsed = bar.elapsed_s
-            bar.update(
-                completed=progress["simulated_s"],
-                total=progress["total_s"],
-                done=f"{progress['replications_done']}/{progress['replications']}",
-                rate=f"{progress['simulated_s'] / elapsed:,.0f} s/s" if elapsed > 0 else "",
-            )
-
-        yield show if bar else None
+    return drawn(label, show, text=text)
 
 
-@contextmanager
-def stage_bar() -> Iterator[StageCallback | None]:
+def stage_bar() -> AbstractContextManager[StageCallback | None]:
     """A callback that draws the stage of a search and its candidates."""
-    with drawn("", title="{task.description:<10}", counted=True) as bar:
 
-        def show(progress: TuneProgress) -> None:
-            assert bar is not None
-            if progress["done"] == 0:
-                bar.begin()
-            bar.update(
-                description=progress["stage"],
-                completed=progress["done"],
-                total=progress["candidates"],
-            )
+    def show(bar: "Bar", progress: TuneProgress) -> None:
+        [task] = bar.task_ids
+        if progress["done"] == 0:
+            bar.reset(task)
+        bar.update(
+            task,
+            description=progress["stage"],
+            completed=progress["done"],
+            total=progress["candidates"],
+        )
 
-        yield show if bar else None
+    return drawn("", show, title="{task.description:<10}", counted=True)
 
 
-@contextmanager
-def real_time_bar(label: str) -> Iterator[Callable[[float, float], None] | None]:
+def show_part(bar: "Bar", done: float, total: float) -> None:
+    """Show how much is done of how much."""
+    bar.update(bar.task_ids[0], completed=done, total=total)
+
+
+def real_time_bar(label: str) -> AbstractContextManager[Callable[[float, float], None] | None]:
     """A callback that draws seconds passed of seconds in all."""
-    with drawn(label) as bar:
-
-        def show(passed_s: float, length_s: float) -> None:
-            assert bar is not None
-            bar.update(completed=passed_s, total=length_s)
-
-        yield show if bar else None
+    return drawn(label, show_part)
 
 
-@contextmanager
-def count_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
+def count_bar(label: str) -> AbstractContextManager[Callable[[int, int], None] | None]:
     """A callback that draws how many of a number of steps are done."""
-    with drawn(label, counted=True) as bar:
-
-        def show(done: int, total: int) -> None:
-            assert bar is not None
-            bar.update(completed=done, total=total)
-
-        yield show if bar else None
+    return drawn(label, show_part, counted=True)

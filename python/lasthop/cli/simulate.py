@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lasthop.cli.boundary import Interrupted, keeping_nothing
+from lasthop.cli.boundary import Interrupted, keeping_nothing, warn
 from lasthop.cli.options import (
     File,
     Jobs,
@@ -16,13 +16,16 @@ from lasthop.cli.options import (
     Replications,
     Seed,
     Settings,
+    directory,
     file_name,
     read_scenario,
+    unset,
     writable,
     writable_file,
 )
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import progress_bar
+from lasthop.cli.tables import print_answer
 from lasthop.errors import UserError
 from lasthop.models.reading import CellScenario
 from lasthop.ownership import refuse_foreign
@@ -45,28 +48,15 @@ def simulate(
     settings: Settings = None,
     series: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME",
-            help='Record time series of the first replication this often: "0.1 s".',
-            show_default=False,
-        ),
+        unset("TIME", 'Record time series of the first replication this often: "0.1 s".'),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            parser=file_name,
-            help="Write result.json, and all tables as Parquet and CSV.",
-            show_default=False,
-        ),
+        Path | None, directory("Write result.json, and all tables as Parquet and CSV.")
     ] = None,
     pcapng: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            parser=file_name,
-            help="Write the frames of the first replication, for Wireshark.",
-            show_default=False,
+        unset(
+            "FILE", "Write the frames of the first replication, for Wireshark.", parser=file_name
         ),
     ] = None,
     timing: Annotated[
@@ -100,7 +90,7 @@ def simulate(
         if pcapng is not None:
             result.save_capture(pcapng)
             if result.frame_count == frames:
-                print(f"warning: {pcapng}: ends after {frames} frames", file=sys.stderr)
+                warn(f"{pcapng}: ends after {frames} frames")
     finally:  # A full disk must not cost the result.
         if as_json:
             sys.stdout.write(result.to_json())
@@ -134,8 +124,6 @@ def finish(result: Result) -> None:
 
 def print_result(result: Result) -> None:
     """The result as tables."""
-    from lasthop.cli.tables import print_answer
-
     print_runs(result)
     print_answer(result.summary, result.scenario.typed)
 

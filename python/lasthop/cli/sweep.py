@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lasthop.cli.boundary import Interrupted
+from lasthop.cli.boundary import Interrupted, warn
 from lasthop.cli.options import (
     File,
     Jobs,
@@ -15,13 +15,14 @@ from lasthop.cli.options import (
     Replications,
     Seed,
     Settings,
-    file_name,
+    directory,
     pairs,
     read_scenario,
     stem,
     writable,
 )
 from lasthop.cli.progress import progress_bar
+from lasthop.cli.tables import COLUMNS, TITLES, print_table, printed
 from lasthop.digits import plain
 from lasthop.errors import UserError
 from lasthop.ownership import refuse_foreign
@@ -57,12 +58,8 @@ def sweep(
     settings: Settings = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            parser=file_name,
-            help="Results and tables; found again when the sweep is resumed. "
-            "By default out/NAME-sweep.",
-            show_default=False,
+        directory(
+            "Results and tables; found again when the sweep is resumed. By default out/NAME-sweep."
         ),
     ] = None,
     as_json: Json = False,
@@ -98,7 +95,7 @@ def sweep(
     for warning in result.warnings[:1]:
         more = len(result.warnings) - 1
         rest = f" (so do {more} more: warnings of the sweep in Python)" if more else ""
-        print(f"warning: {warning}{rest}", file=sys.stderr)
+        warn(f"{warning}{rest}")
     if interrupted is not None:
         raise Interrupted(str(interrupted), GO_ON)
 
@@ -146,8 +143,6 @@ TABLES = "--over 'queue=100,{red={min_th=50,max_th=100}}'"
 
 def print_sweep(result: Sweep, paths: list[str]) -> None:
     """Print a row for each point: the shares, then what became of the cell."""
-    from lasthop.cli.tables import COLUMNS, TITLES, print_table, printed
-
     groups = list(dict.fromkeys(group for point in result.points for group in members(point)))
     shown = groups[:MOST_GROUPS]
     rows = [
@@ -196,8 +191,6 @@ def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:
 
 def share(stations: list[Mapping[str, Any]]) -> str:
     """Share of a station with its interval, or the mean share of a group's members."""
-    from lasthop.cli.tables import COLUMNS
-
     column = next(each for each in COLUMNS["stations"] if each.quantity == "goodput_share")
     if len(stations) == 1:
         return column.cell(stations[0])

@@ -14,12 +14,14 @@ from lasthop.cli.options import (
     Replications,
     Seed,
     Settings,
-    file_name,
+    directory,
     read_scenario,
+    unset,
     whole_number,
     writable,
 )
 from lasthop.cli.progress import stage_bar
+from lasthop.cli.tables import print_table
 from lasthop.digits import estimate, plain, signed
 from lasthop.errors import UserError
 from lasthop.ownership import refuse_foreign
@@ -86,12 +88,10 @@ def tune(
     ],
     category: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
+        unset(
+            "NAME",
+            "Access category whose parameters to search; by default that of most TCP connections.",
             parser=access_category,
-            help="Access category whose parameters to search; by default that of most TCP "
-            "connections.",
-            show_default=False,
         ),
     ] = None,
     give_up: Annotated[
@@ -119,13 +119,7 @@ def tune(
     jobs: Jobs = None,
     settings: Settings = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            parser=file_name,
-            help="Write tuning.json, a picture, and the table as Parquet and CSV.",
-            show_default=False,
-        ),
+        Path | None, directory("Write tuning.json, a picture, and the table as Parquet and CSV.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -170,8 +164,6 @@ def tune(
 
 def print_tuning(tuning: Tuning) -> None:
     """How it was searched, what was confirmed, what to set, and what that gains and costs."""
-    from lasthop.cli.tables import print_table
-
     base = tuning.base
     what = "" if categories_in_use(base) == ["best-effort"] else f", category {tuning.category}"
     typer.echo(f"{base.typed.name}: tuned for {tuning.objective}{what}")

@@ -1,12 +1,16 @@
 """`lasthop stability chart`."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lasthop.cli.options import Json
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.options import CaseName, Over, Parameters, Picture, axes, read_case, save
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+    from lasthop.stability.chart import Chart
 
 __all__ = ["chart"]
 
@@ -22,25 +26,31 @@ def chart(
     as_json: Json = False,
 ) -> None:
     """Draw where the point of rest is stable over two parameters; --over is given twice."""
-    from lasthop.stability.chart import chart as draw
+    from lasthop.stability.chart import chart as find
 
     asked = read_case(name, settings)
-    case = asked.case
     x, y = axes(asked, over, 2)
     with asked.answering(), count_bar("chart") as progress:
-        found = draw(case, x, y, size, progress)
-    if out is not None:
+        found = find(asked.case, x, y, size, progress)
+    if as_json:
+        asked.printed(**described(found))
+    else:
+        asked.introduce()
+        print_chart(found)
+
+    def draw() -> "Figure":
         from lasthop.plot.stability import chart_figure
 
-        figure = chart_figure(found, asked.title)
-    if as_json:
-        asked.printed(described(found))
-        if out is not None:
-            save(figure, out, as_json=True)
-        return
-    asked.introduce()
+        return chart_figure(found, asked.title)
+
+    save(draw, out, as_json=as_json)
+
+
+def print_chart(found: "Chart") -> None:
+    """Print how much is stable, and where the edges are."""
+    x, y = found.x, found.y
     part = found.stable.mean()
-    typer.echo(f"{case.model.name}: stable on {part:.1%} of the chart")
+    typer.echo(f"{found.case.model.name}: stable on {part:.1%} of the chart")
     for curve in found.curves:
         ends = [f"{x.name} {curve.x[k]:.4g}, {y.name} {curve.y[k]:.4g}" for k in (0, -1)]
         beyond = int((~curve.boundary).sum())
@@ -53,18 +63,15 @@ def chart(
             f"places of the edge without a Hopf point: {len(found.jumps)}, where RED's law or the "
             "window rule has a corner"
         )
-    if out is not None:
-        save(figure, out)
 
 
-def described(found: Any) -> dict[str, Any]:
+def described(found: "Chart") -> dict[str, Any]:
     """Return a chart as an object."""
 
     def lists(array: Any) -> Any:
         return [[None if value != value else value for value in row] for row in array.tolist()]
 
     return {
-        "model": found.case.model.name,
         "x": {"parameter": found.x.name, "values": found.x_values.tolist()},
         "y": {"parameter": found.y.name, "values": found.y_values.tolist()},
         "rightmost_root_real": lists(found.abscissa),

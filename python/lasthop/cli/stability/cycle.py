@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lasthop.cli.boundary import warn
 from lasthop.cli.options import Json
 from lasthop.cli.progress import count_bar
+from lasthop.cli.stability.answers import certain
 from lasthop.cli.stability.options import (
     Asked,
     CaseName,
@@ -17,8 +19,8 @@ from lasthop.cli.stability.options import (
     axes,
     read_case,
     save,
-    warn,
 )
+from lasthop.cli.tables import print_table
 
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
@@ -59,46 +61,33 @@ def cycle(
     from lasthop.stability.hopf import hopf_points
 
     asked = read_case(name, settings)
-    case = asked.case
     [axis] = axes(asked, over, 1, of_rest=not constrained)
     if constrained:
         follow_motions(asked, axis, count, out, as_json)
         return
     branches = []
     with asked.answering():
-        for point in hopf_points(case, axis.name, axis.low, axis.high):
+        for point in hopf_points(asked.case, axis.name, axis.low, axis.high):
             with count_bar("cycles") as progress:
                 branches.append(branch(point, axis.low, axis.high, cycles=count, progress=progress))
     if as_json:
-        asked.printed(
-            {
-                "model": case.model.name,
-                "parameter": axis.name,
-                "branches": [described(each) for each in branches],
-            }
-        )
-        if out is not None and branches:
-            save(drawn(branches, asked.title), out, as_json=True)
-        elif out is not None:
-            warn(f"--out {out}: there is nothing to draw")
+        asked.printed(parameter=axis.name, branches=[described(each) for each in branches])
+    else:
+        asked.introduce()
+        for each in branches:
+            print_branch(each)
+        if not branches:
+            typer.echo("no Hopf point in the range")
+    if out is not None and not branches:
+        warn(f"--out {out}: there is nothing to draw")
         return
-    asked.introduce()
-    if not branches:
-        typer.echo("no Hopf point in the range")
-        if out is not None:
-            warn(f"--out {out}: there is nothing to draw")
-        return
-    for each in branches:
-        print_branch(each)
-    if out is not None:
-        save(drawn(branches, asked.title), out)
 
+    def draw() -> "Figure":
+        from lasthop.plot.stability import branch_figure
 
-def drawn(branches: list["Branch"], name: str) -> "Figure":
-    """Return the picture of branches."""
-    from lasthop.plot.stability import branch_figure
+        return branch_figure(branches, asked.title)
 
-    return branch_figure(branches, name)
+    save(draw, out, as_json=as_json)
 
 
 def follow_motions(asked: Asked, axis: "Axis", count: int, out: Path | None, as_json: bool) -> None:
@@ -108,27 +97,21 @@ def follow_motions(asked: Asked, axis: "Axis", count: int, out: Path | None, as_
     with asked.answering(), count_bar("motions") as progress:
         found = sweep(asked.case, axis, count, progress)
     if as_json:
-        asked.printed(described_sweep(found))
-        if out is not None:
-            save(drawn_sweep(found, asked.title), out, as_json=True)
-        return
-    asked.introduce()
-    print_sweep(found)
-    if out is not None:
-        save(drawn_sweep(found, asked.title), out)
+        asked.printed(**described_sweep(found))
+    else:
+        asked.introduce()
+        print_sweep(found)
 
+    def draw() -> "Figure":
+        from lasthop.plot.stability import sweep_figure
 
-def drawn_sweep(found: "Sweep", name: str) -> "Figure":
-    """Return the picture of a sweep."""
-    from lasthop.plot.stability import sweep_figure
+        return sweep_figure(found, asked.title)
 
-    return sweep_figure(found, name)
+    save(draw, out, as_json=as_json)
 
 
 def print_sweep(found: "Sweep") -> None:
     """Print what the motion ends in at each value."""
-    from lasthop.cli.tables import print_table
-
     states = found.case.model.states
     queue = next((name for name in states if name.startswith("queue")), None)
     rows = []
@@ -164,8 +147,6 @@ def room(end: "Settled", queue: str) -> list[str]:
 
 def to_error(value: float, end: "Settled", swing: float | None = None) -> str:
     """Return a number with the digits that hold; its error is a part of itself, or of a swing."""
-    from lasthop.cli.stability.answers import certain
-
     return certain(value, end.error * abs(value if swing is None else swing))
 
 
@@ -188,7 +169,6 @@ def described_sweep(found: "Sweep") -> dict[str, Any]:
         }
 
     return {
-        "model": found.case.model.name,
         "parameter": found.parameter,
         "motions": [
             {"value": float(value), "up": described(up), "down": described(down)}
@@ -199,9 +179,6 @@ def described_sweep(found: "Sweep") -> dict[str, Any]:
 
 def print_branch(branch: "Branch") -> None:
     """Print some cycles of a branch, its folds, and why it ends."""
-    from lasthop.cli.stability.answers import certain
-    from lasthop.cli.tables import print_table
-
     kind = "super" if branch.form.supercritical else "sub"
     typer.echo(f"{kind}-critical at {branch.parameter} = {branch.form.point.value:.6g}\n")
     every = max(1, -(-len(branch.cycles) // ROWS))

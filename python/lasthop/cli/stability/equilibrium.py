@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from lasthop.cli.boundary import warn
 from lasthop.cli.options import Json
-from lasthop.cli.stability.options import Asked, CaseName, Parameters, read_case, warn
+from lasthop.cli.stability.answers import number, root_object, unit_of
+from lasthop.cli.stability.options import Asked, CaseName, Parameters, read_case
+from lasthop.cli.tables import print_table
 
 if TYPE_CHECKING:
     from lasthop.stability.case import Case
@@ -19,17 +22,13 @@ PAGES = {"004": "red.md", "000": "vbs.md"}
 
 def equilibrium(name: CaseName, settings: Parameters = None, as_json: Json = False) -> None:
     """Find the point of rest, say whether it is stable, and what the papers' conditions say."""
-    from lasthop.cli.stability.answers import number, unit_of
-    from lasthop.cli.tables import print_table
-
     asked = read_case(name, settings)
     with asked.answering():
         answer = described(asked.case)
         doubts = list(doubts_of(asked))
     if as_json:
-        asked.printed(answer)
-        for doubt in doubts:
-            warn(doubt)
+        asked.printed(**answer)
+        warn(*doubts)
         return
     asked.introduce()
     typer.echo(f"{verdict(answer)}\n")
@@ -48,8 +47,7 @@ def equilibrium(name: CaseName, settings: Parameters = None, as_json: Json = Fal
         heads = ["condition in docs/papers", "left side", "must be below", "says", "which is"]
         print_table(heads, conditions)
     asked.list_parameters()
-    for doubt in doubts:
-        warn(doubt)
+    warn(*doubts)
 
 
 def paper_of(equation: str) -> str:
@@ -77,14 +75,12 @@ def doubts_of(asked: Asked) -> Iterator[str]:
 
 def described(case: "Case") -> dict[str, Any]:
     """Return point of rest, verdict and conditions as an object."""
-    from lasthop.cli.stability.answers import root_object
     from lasthop.stability.conditions import conditions
     from lasthop.stability.spectrum import roots
 
     rest = [float(value) for value in case.equilibrium]
     found = roots(case, 2)
     return {
-        "model": case.model.name,
         "states": dict(zip(case.model.states, rest, strict=True)),
         "loss": [float(p) for p in case.model.loss(case.derived, rest)],
         "delays_s": case.delays,
@@ -92,13 +88,7 @@ def described(case: "Case") -> dict[str, Any]:
         "rightmost_root": root_object(complex(found.values[0])),
         "period_s": found.period,
         "conditions": [
-            {
-                "equation": each.equation,
-                "kind": each.kind,
-                "left": each.left,
-                "right": each.right,
-                "holds": each.holds,
-            }
+            {name: getattr(each, name) for name in ("equation", "kind", "left", "right", "holds")}
             for each in conditions(case)
         ],
     }
@@ -106,8 +96,6 @@ def described(case: "Case") -> dict[str, Any]:
 
 def verdict(answer: dict[str, Any]) -> str:
     """Return in a sentence what a small disturbance does."""
-    from lasthop.cli.stability.answers import number
-
     rate, period = answer["rightmost_root"]["real"], answer["period_s"]
     what = "decays" if answer["stable"] else "grows"
     swing = f", period {number(period)} s" if period else ""

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lasthop.cli.options import Json
+from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import CaseName, Over, Parameters, axes, read_case
+from lasthop.cli.tables import print_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +26,6 @@ def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json 
     import numpy as np
     import typer
 
-    from lasthop.cli.stability.answers import number, root_object
-    from lasthop.cli.tables import print_table
     from lasthop.stability.hopf import HopfPoint, Jump, edges
     from lasthop.stability.spectrum import roots
 
@@ -50,16 +50,8 @@ def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json 
             }
             for point in points
         ]
-        asked.printed(
-            {
-                "model": case.model.name,
-                "parameter": axis.name,
-                "points": found,
-                "jumps": [
-                    {"value": each.value, "unstable_above": each.unstable_above} for each in jumps
-                ],
-            }
-        )
+        corners = [{"value": each.value, "unstable_above": each.unstable_above} for each in jumps]
+        asked.printed(parameter=axis.name, points=found, jumps=corners)
         return
     asked.introduce()
     for jump in jumps:

@@ -8,7 +8,9 @@ import typer
 
 from lasthop.cli.options import Json, pairs
 from lasthop.cli.progress import count_bar
+from lasthop.cli.stability.answers import number, unit_of
 from lasthop.cli.stability.options import CaseName, Parameters, Picture, read_case, save
+from lasthop.cli.tables import print_table
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
@@ -45,8 +47,6 @@ def integrate(
     """Follow the motion from a constant past, by default with windows 5 % above rest."""
     import numpy as np
 
-    from lasthop.cli.stability.answers import number, unit_of
-    from lasthop.cli.tables import print_table
     from lasthop.stability.integrate import integrate as run
     from lasthop.stability.settling import manner
 
@@ -63,18 +63,27 @@ def integrate(
             tolerance=TOLERANCE,
             progress=progress,
         )
-    end = float(motion.starts[-1])
     if as_json:
-        times = np.linspace(0.0, end, POINTS)
+        times = np.linspace(0.0, float(motion.starts[-1]), POINTS)
         states = dict(zip(case.model.states, motion.at(times).tolist(), strict=True))
-        ends = {"ends": manner(motion)}
-        asked.printed(
-            {"model": case.model.name, **ends, "time_s": times.tolist(), "states": states}
-        )
-        if out is not None:
-            save(drawn(motion, asked.title), out, as_json=True)
-        return
-    asked.introduce()
+        asked.printed(ends=manner(motion), time_s=times.tolist(), states=states)
+    else:
+        asked.introduce()
+        print_motion(motion)
+
+    def draw() -> "Figure":
+        from lasthop.plot.stability import motion_figure
+
+        return motion_figure(motion, asked.title)
+
+    save(draw, out, as_json=as_json)
+
+
+def print_motion(motion: "Trajectory") -> None:
+    """Print where each state ends, and how."""
+    import numpy as np
+
+    case, end = motion.case, float(motion.starts[-1])
     late = motion.at(np.linspace(0.7 * end, end, 20001))
     rows = [
         [
@@ -87,20 +96,10 @@ def integrate(
     ]
     print_table(["state", "at rest", "least", "mean", "most", "unit"], rows)
     typer.echo(f"from {0.7 * end:g} s on: {ending(motion)}")
-    if out is not None:
-        save(drawn(motion, asked.title), out)
-
-
-def drawn(motion: "Trajectory", name: str) -> "Figure":
-    """Return the picture of a motion."""
-    from lasthop.plot.stability import motion_figure
-
-    return motion_figure(motion, name)
 
 
 def ending(motion: "Trajectory") -> str:
     """Return in words how a motion ends."""
-    from lasthop.cli.stability.answers import number
     from lasthop.stability.settling import CYCLE, MOVING, REST, manner
 
     how = manner(motion)

@@ -5,7 +5,9 @@ from typing import Annotated
 import typer
 
 from lasthop.cli.options import Json
+from lasthop.cli.stability.answers import print_json
 from lasthop.cli.stability.options import read_case, worded
+from lasthop.cli.tables import print_table
 
 __all__ = ["models"]
 
@@ -28,8 +30,6 @@ def models(
 
 def list_models(as_json: bool) -> None:
     """Print every model and every preset."""
-    from lasthop.cli.stability.answers import print_json
-    from lasthop.cli.tables import print_table
     from lasthop.stability.models import MODELS
     from lasthop.stability.presets import PRESETS
 
@@ -47,8 +47,6 @@ def list_models(as_json: bool) -> None:
 
 def list_parameters(name: str, as_json: bool) -> None:
     """Print every parameter of a model with its value in a case."""
-    from lasthop.cli.stability.answers import print_json
-
     asked = read_case(name, None)
     case = asked.case
     # What others decide stands as it counts, such as gamma where queue_weight is set.

@@ -3,7 +3,9 @@
 import typer
 
 from lasthop.cli.options import Json
+from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import CaseName, Over, Parameters, axes, read_case
+from lasthop.cli.tables import print_table
 
 __all__ = ["normal_form"]
 
@@ -17,16 +19,13 @@ def normal_form(
     Sub-critical: before the point an unstable cycle bounds what disturbance dies out, and beyond it
     the motion jumps to something large.
     """
-    from lasthop.cli.stability.answers import number, root_object
-    from lasthop.cli.tables import print_table
     from lasthop.stability.hopf import hopf_points
     from lasthop.stability.normal_form import normal_form as find
 
     asked = read_case(name, settings)
-    case = asked.case
     [axis] = axes(asked, over, 1)
     with asked.answering():
-        forms = [find(point) for point in hopf_points(case, axis.name, axis.low, axis.high)]
+        forms = [find(point) for point in hopf_points(asked.case, axis.name, axis.low, axis.high)]
     if as_json:
         found = [
             {
@@ -41,7 +40,7 @@ def normal_form(
             }
             for form in forms
         ]
-        asked.printed({"model": case.model.name, "parameter": axis.name, "points": found})
+        asked.printed(parameter=axis.name, points=found)
         return
     asked.introduce()
     if not forms:

@@ -1,8 +1,7 @@
 """Arguments and options that the stability commands share."""
 
 import os
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.cli.options import file_name, pairs, read_scenario, writable_file
+from lasthop.cli.boundary import warn
+from lasthop.cli.options import file_name, pairs, read_scenario, unset, writable_file
+from lasthop.cli.stability.answers import number, print_json
+from lasthop.cli.tables import print_table
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
@@ -30,7 +32,6 @@ __all__ = [
     "picture",
     "read_case",
     "save",
-    "warn",
     "worded",
 ]
 
@@ -86,21 +87,18 @@ def picture(text: object) -> Path:
 
 Picture = Annotated[
     Path | None,
-    typer.Option(
-        "--out",
-        metavar="FILE",
-        parser=picture,
-        help="Write a picture, PNG, PDF or SVG.",
-        show_default=False,
-    ),
+    unset("FILE", "Write a picture, PNG, PDF or SVG.", "--out", parser=picture),
 ]
 
 
-def save(figure: "Figure", path: Path, *, as_json: bool = False) -> None:
-    """Write a picture, and say so; on standard error where JSON is printed."""
+def save(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bool) -> None:
+    """Write a picture, if one is asked for, and say so; on standard error where JSON is printed."""
+    if path is None:
+        return
     from lasthop.saving import write_atomically
 
-    write_atomically(path, lambda file: figure.savefig(file, format=path.suffix[1:]))
+    figure, kind = draw(), path.suffix[1:]
+    write_atomically(path, lambda file: figure.savefig(file, format=kind))
     typer.echo(f"picture: {path}", err=as_json)
 
 
@@ -137,8 +135,6 @@ class Asked:
         """Print in a line what a scenario became, and what is doubtful about it."""
         if self.scenario is None or self.fluid is None:
             return
-        from lasthop.cli.stability.answers import number
-
         p = self.case.derived_or_given
         what = f"{self.case.model.name}, {self.fluid.flows} flows, "
         what += f"{number(float(p['capacity']))} packets/s a flow"
@@ -147,9 +143,6 @@ class Asked:
 
     def list_parameters(self) -> None:
         """Print the parameters that a scenario became."""
-        from lasthop.cli.stability.answers import number
-        from lasthop.cli.tables import print_table
-
         if self.fluid is None:
             return
         rows = []
@@ -161,24 +154,16 @@ class Asked:
 
     def warn(self) -> None:
         """Print what is doubtful about the derived parameters, on standard error."""
-        for warning in self.fluid.warnings if self.fluid is not None else ():
-            warn(warning)
+        warn(*(self.fluid.warnings if self.fluid is not None else ()))
 
-    def printed(self, answer: Mapping[str, Any]) -> None:
-        """Print an answer as JSON, with the scenario and what became of it."""
-        from lasthop.cli.stability.answers import print_json
-
-        if self.scenario is None or self.fluid is None:
-            print_json(answer)
-            return
-        derived = {each.name: worded(each.value) for each in self.fluid.derived}
-        print_json({"scenario": self.scenario.typed.name, "parameters": derived, **answer})
+    def printed(self, **answer: Any) -> None:
+        """Print an answer as JSON, with the model, and with the scenario and what became of it."""
+        whole: dict[str, Any] = {}
+        if self.scenario is not None and self.fluid is not None:
+            derived = {each.name: worded(each.value) for each in self.fluid.derived}
+            whole = {"scenario": self.scenario.typed.name, "parameters": derived}
+        print_json({**whole, "model": self.case.model.name, **answer})
         self.warn()
-
-
-def warn(doubt: str) -> None:
-    """Print what is doubtful, on standard error."""
-    print(f"warning: {doubt}", file=sys.stderr)
 
 
 def worded(value: Any) -> str | float:

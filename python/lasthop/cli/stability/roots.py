@@ -6,7 +6,9 @@ from typing import Annotated
 import typer
 
 from lasthop.cli.options import Json
+from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import CaseName, Parameters, read_case
+from lasthop.cli.tables import print_table
 
 __all__ = ["roots"]
 
@@ -21,23 +23,17 @@ def roots(
     as_json: Json = False,
 ) -> None:
     """Find the rightmost characteristic roots; fewer where those far left cannot be resolved."""
-    from lasthop.cli.stability.answers import number, root_object
-    from lasthop.cli.tables import print_table
     from lasthop.stability.spectrum import roots as find
 
     asked = read_case(name, settings)
-    case = asked.case
     with asked.answering():
-        found = find(case, count)
+        found = find(asked.case, count)
     if as_json:
         asked.printed(
-            {
-                "model": case.model.name,
-                "stable": found.stable,
-                "points": found.points,
-                "roots": [root_object(complex(root)) for root in found.values],
-                "unpolished": [root_object(complex(root)) for root in found.unpolished],
-            }
+            stable=found.stable,
+            points=found.points,
+            roots=[root_object(complex(root)) for root in found.values],
+            unpolished=[root_object(complex(root)) for root in found.unpolished],
         )
         return
     asked.introduce()
