@@ -3,34 +3,22 @@
 import json
 import os
 import socket
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from lasthop.errors import UserError
 from lasthop.gateway import config
-from lasthop.gateway.config import Gateway
 from lasthop.gateway.state import State
+
+if TYPE_CHECKING:
+    from lasthop.gateway.service import Service
 
 __all__ = ["Control"]
 
 REQUEST_BYTES = 1 << 16
 ASKED_S = 1.0
 """A question that takes longer to arrive is given up. [s]"""
-
-
-class Answering(Protocol):
-    """What control asks of a service."""
-
-    def status(self) -> dict[str, Any]:
-        """What there is to know."""
-
-    def reload(self, again: Callable[[], Gateway] | None = None) -> list[str]:
-        """Read the file anew, or another one from now on; why not, in words."""
-
-    def stop(self) -> None:
-        """End."""
 
 
 class Control:
@@ -40,10 +28,10 @@ class Control:
     ----------
     state : State
         Where the socket lies.
-    service : Answering
+    service : Service
     """
 
-    def __init__(self, state: State, service: Answering) -> None:
+    def __init__(self, state: State, service: "Service") -> None:
         self.state = state
         self.service = service
 

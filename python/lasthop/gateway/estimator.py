@@ -9,40 +9,18 @@ Stations that send much UDP are left out (paper 002, appendix IV).
 
 import random
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from lasthop.control import Wce
 from lasthop.gateway.config import AccessPoint
 from lasthop.linux.tc import Address
 
-__all__ = ["Candidate", "Controller", "Estimator"]
+__all__ = ["Candidate", "Estimator"]
 
 LATEST_S = 5.0
 """An answer is waited for no longer. [s]"""
 SILENT_PINGS = 5
 """Who has not answered so many pings, the first of them `LATEST_S` ago, is silent."""
-
-
-class Controller(Protocol):
-    """What the capacity estimator is to this module (lasthop.control.Wce)."""
-
-    @property
-    def capacity_bps(self) -> int:
-        """The rate. [bit/s]"""
-
-    @property
-    def last_step(self) -> str | None:
-        """What the last step did."""
-
-    @property
-    def base_rtt_s(self) -> float | None:
-        """Round-trip time without a queue, once it is known. [s]"""
-
-    @property
-    def thresholds_s(self) -> tuple[float, float, float]:
-        """Round-trip times at which the step changes. [s]"""
-
-    def step(self, now_s: float, rtt_s: float | None) -> int:
-        """Take an observation; the rate from now on. [bit/s]"""
 
 
 class Candidate(NamedTuple):
@@ -73,7 +51,7 @@ class Estimator:
     Parameters
     ----------
     ap : AccessPoint
-    controller : Controller
+    controller : Wce
     send : callable
         Sends a ping to an address with a sequence number; whether it left.
     numbers : callable
@@ -85,7 +63,7 @@ class Estimator:
     def __init__(
         self,
         ap: AccessPoint,
-        controller: Controller,
+        controller: Wce,
         send: Callable[[Address, int], bool],
         numbers: Callable[[], int],
         seed: int | None = None,

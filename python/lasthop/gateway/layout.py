@@ -18,7 +18,8 @@ Everything here is a pure function of the stations so far: it says what to do an
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from zlib import crc32
 
 from lasthop.errors import UserError
@@ -38,7 +39,6 @@ __all__ = [
     "range_of_rates",
     "refuse_what_does_not_fit",
     "short_queue",
-    "wan_and_lan_block",
 ]
 
 MAJOR = 0x6C68
@@ -103,13 +103,8 @@ def short_queue(gateway: Gateway) -> list[str]:
     ]
 
 
-def wan_and_lan_block(gateway: Gateway) -> tuple[Block, Block]:
-    """The gateway's blocks of filters."""
-    return blocks_of(gateway.lan)
-
-
 def blocks_of(lan: str) -> tuple[Block, Block]:
-    """The blocks of filters of the gateway with this interface towards the access points."""
+    """The blocks of filters, of the WAN and of the LAN, of the gateway with this `lan`."""
     first = MAJOR << 16 | crc32(lan.encode()) & 0xFFFE
     return Block(first), Block(first + 1)
 
@@ -146,7 +141,7 @@ class Layout:
     def __init__(self, gateway: Gateway, ifb: Device) -> None:
         self.gateway = gateway
         self.ifb = ifb
-        self.wan_block, self.lan_block = wan_and_lan_block(gateway)
+        self.wan_block, self.lan_block = blocks_of(gateway.lan)
         self.members: dict[str, Member] = {}
         self.ap_class = {ap.name: tc.classid(MAJOR, k) for k, ap in enumerate(gateway.aps, start=1)}
         self.free_leaves: list[int] = []
@@ -194,14 +189,14 @@ class Layout:
                 yield tc.bpf_filter(self.ifb, self.ap_class[ap.name], code)
         for family in FAMILIES:
             for table in (TO, FROM):
-                yield tc.u32_table(self.ifb, family, table + (family == 6) * 2, MAJOR)
+                yield tc.u32_table(self.ifb, family, number_of(table, family), MAJOR)
         yield from self.ifb_links()
 
     def ifb_links(self) -> Iterator[Request]:
         """Point to the tables of the IFB."""
         for family in FAMILIES:
             for table, source in ((TO, False), (FROM, True)):
-                number = table + (family == 6) * 2
+                number = number_of(table, family)
                 yield tc.link_table(
                     self.ifb, family, number, source=source, protocol=None, major=MAJOR
                 )
@@ -210,15 +205,11 @@ class Layout:
         """Access points whose flows a program spreads over leaves."""
         return [name for name, leaves in self.fixed.items() if len(leaves) > 2]
 
-    def wan_tables(self) -> Iterator[Request]:
-        """The empty table of the block towards stations, which nothing points to yet."""
-        for family in FAMILIES:
-            yield tc.u32_table(self.wan_block, family, STATIONS + (family == 6) * 2)
-
-    def lan_tables(self) -> Iterator[Request]:
-        """The same of the block from stations."""
-        for family in FAMILIES:
-            yield tc.u32_table(self.lan_block, family, STATIONS + (family == 6) * 2)
+    def block_tables(self) -> Iterator[Request]:
+        """The empty tables of both blocks, which nothing points to yet."""
+        for block in (self.wan_block, self.lan_block):
+            for family in FAMILIES:
+                yield tc.u32_table(block, family, number_of(STATIONS, family))
 
     def start(self) -> Iterator[Request]:
         """Point to the tables of both blocks: from now on packets of stations are redirected."""
@@ -228,13 +219,13 @@ class Layout:
     def lan_links(self) -> Iterator[Request]:
         """Point to the tables of the block from stations."""
         for family in FAMILIES:
-            number = STATIONS + (family == 6) * 2
+            number = number_of(STATIONS, family)
             yield tc.link_table(self.lan_block, family, number, source=True, protocol=tc.TCP)
 
     def wan_links(self) -> Iterator[Request]:
         """Point to the tables of the block towards stations."""
         for family in FAMILIES:
-            number = STATIONS + (family == 6) * 2
+            number = number_of(STATIONS, family)
             for protocol in (tc.TCP, tc.UDP):
                 yield tc.link_table(self.wan_block, family, number, source=False, protocol=protocol)
 
@@ -246,9 +237,9 @@ class Layout:
         inner: set[int] = set()
         for member in self.members.values():
             for address, node in member.entries:
-                table = (address.version == 6) * 2
-                outer.add(tc.entry_handle(STATIONS + table, node, address))
-                inner.update(tc.entry_handle(way + table, node, address) for way in (TO, FROM))
+                table, *ways = (number_of(k, address.version) for k in (STATIONS, TO, FROM))
+                outer.add(tc.entry_handle(table, node, address))
+                inner.update(tc.entry_handle(way, node, address) for way in ways)
         return outer, inner
 
     # Stations that come and go, rates that change.
@@ -317,29 +308,16 @@ class Layout:
             if address in known:
                 continue
             node = self.new_node(address)
-            table = (address.version == 6) * 2
-            for direction, flow in ((TO, member.leaf), (FROM, member.uplink)):
-                inner.append(
-                    tc.u32_entry(
-                        self.ifb,
-                        direction + table,
-                        node,
-                        address,
-                        source=direction == FROM,
-                        flow=flow,
-                        major=MAJOR,
-                    )
-                )
-            for block, source in ((self.wan_block, False), (self.lan_block, True)):
-                outer.append(
-                    tc.u32_entry(
-                        block, STATIONS + table, node, address, source=source, redirect=self.ifb
-                    )
-                )
+            for way, flow, block in (
+                (TO, member.leaf, self.wan_block),
+                (FROM, member.uplink, self.lan_block),
+            ):
+                entry = partial(tc.u32_entry, node=node, address=address, source=way == FROM)
+                table, own = (number_of(k, address.version) for k in (STATIONS, way))
+                inner.append(entry(self.ifb, own, flow=flow, major=MAJOR))
+                outer.append(entry(block, table, redirect=self.ifb))
             entries.append((address, node))
-        self.members[name] = Member(
-            member.station, member.ap, member.leaf, member.uplink, tuple(entries)
-        )
+        self.members[name] = replace(member, entries=tuple(entries))
         return inner + outer
 
     def remove_addresses(self, name: str, addresses: Iterable[Address]) -> list[Request]:
@@ -349,14 +327,14 @@ class Layout:
         for address, node in member.entries:
             if address not in gone:
                 continue
-            table = (address.version == 6) * 2
+            table, *ways = (number_of(k, address.version) for k in (STATIONS, TO, FROM))
             for block in (self.wan_block, self.lan_block):
-                outer.append(tc.del_filter(block, STATIONS + table, node, address))
-            for direction in (TO, FROM):
-                inner.append(tc.del_filter(self.ifb, direction + table, node, address, MAJOR))
+                outer.append(tc.del_filter(block, table, node, address))
+            for way in ways:
+                inner.append(tc.del_filter(self.ifb, way, node, address, MAJOR))
             self.taken[key_of(address)].discard(node)
         left = tuple(entry for entry in member.entries if entry[0] not in gone)
-        self.members[name] = Member(member.station, member.ap, member.leaf, member.uplink, left)
+        self.members[name] = replace(member, entries=left)
         return outer + inner
 
     def leave(self, name: str) -> list[Request]:
@@ -385,6 +363,11 @@ def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[KnownStation])
     for station in stations:
         if station.ap is not None and station.addresses:
             layout.join(station)
+
+
+def number_of(table: int, family: int) -> int:
+    """Number of a hash table for addresses of a family."""
+    return table + (family == 6) * 2
 
 
 def key_of(address: Address) -> int:

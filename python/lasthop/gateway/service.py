@@ -275,14 +275,7 @@ def same_classes(old: Gateway, new: Gateway) -> bool:
     """Whether only stations and discovery differ, so that nobody else need notice."""
     return range_of_rates(old) == range_of_rates(new) and all(
         getattr(old, name) == getattr(new, name)
-        for name in (
-            "wan",
-            "lan",
-            "queue_packets",
-            "discipline",
-            "flow_leaves",
-            "aps",
-        )
+        for name in ("wan", "lan", "queue_packets", "discipline", "flow_leaves", "aps")
     )
 
 

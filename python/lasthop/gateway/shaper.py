@@ -12,7 +12,6 @@ from lasthop.gateway.layout import (
     Layout,
     blocks_of,
     ifb_name,
-    wan_and_lan_block,
 )
 from lasthop.linux import links, offload, tc
 from lasthop.linux.changes import Changes, check_ingress_is_free
@@ -60,7 +59,7 @@ class Shaper:
 
         What carries the gateway's own marks is well if it is up already.
         """
-        own = [block.number for block in wan_and_lan_block(self.gateway)] if is_up else []
+        own = [block.number for block in blocks_of(self.gateway.lan)] if is_up else []
         there = links.every_link(self.kernel)
         for name in (self.gateway.wan, *self.gateway.lans):
             device = tc.Device(name, links.index_of(name))
@@ -98,7 +97,7 @@ class Shaper:
         self.changes.add_ingress(wan, layout.wan_block.number)
         for lan in lans:
             self.changes.add_ingress(lan, layout.lan_block.number)
-        self.changes.carry_out([*layout.wan_tables(), *layout.lan_tables()])
+        self.changes.carry_out(list(layout.block_tables()))
         joins = [request for station in stations for request in layout.join(station)]
         self.changes.carry_out([*joins, *layout.start()])
         self.layout = layout
@@ -227,7 +226,7 @@ def plan(gateway: Gateway) -> list[str]:
     blocks = [layout.wan_block] + [layout.lan_block] * len(gateway.lans)
     pairs = zip(devices, blocks, strict=True)
     lines += [tc.ingress_qdisc(device, block.number).said for device, block in pairs]
-    requests = [*layout.wan_tables(), *layout.lan_tables()]
+    requests = list(layout.block_tables())
     for station in gateway.stations:
         if station.ap is not None and station.addresses:
             requests += layout.join(station)
