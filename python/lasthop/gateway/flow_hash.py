@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from lasthop.linux.packets import Instruction
 
-__all__ = ["Instruction", "flow_hash", "program"]
+__all__ = ["Instruction", "program"]
 
 Marked: TypeAlias = tuple[int, int | str, int | str, int]
 """An instruction whose jumps go by names."""
@@ -106,14 +106,3 @@ def resolved(at: int, instruction: Marked, marks: dict[str, int]) -> Instruction
     if code in (JUMP_EQUAL, JUMP_SET):
         return code, distance(yes), distance(no), operand
     return code, int(yes), int(no), operand
-
-
-def flow_hash(source: bytes, destination: bytes, ports: tuple[int, int] | None, leaves: int) -> int:
-    """The leaf of a packet, from 0, as the program has it: its oracle in tests."""
-    key = 0
-    for raw in (source, destination):
-        for k in range(0, len(raw), 4):
-            key ^= int.from_bytes(raw[k : k + 4], "big")
-    if ports is not None:
-        key ^= ports[0] ^ ports[1]
-    return (key * MULTIPLIER & 0xFFFFFFFF) // (1 << 16) % leaves

@@ -26,10 +26,9 @@ from lasthop.plot.figure import (
 from lasthop.plot.panels import in_columns, in_two, stacked, tallest
 from lasthop.plot.rows import (
     bars,
-    crosses,
-    diamonds,
     estimates,
     label_rows,
+    marks,
     numbers,
     plain_numbers,
     rows_height,
@@ -56,6 +55,10 @@ TRACE = "simulated queue"
 OF_LINKS = "air time and throughput of each link"
 REST = {True: "fluid at rest, stable", False: "fluid at rest, unstable"}
 CYCLE = "fluid's cycle"
+DIAMOND = {"marker": "D", "markersize": 3.2, "color": MODEL, "label": "model"}
+CROSS = {"marker": "X", "markersize": 4.4, "color": EMULATION, "label": EMULATED}
+"""Marks of a model's and an emulation's values."""
+
 LEGEND = (SIMULATED, TRACE, "model", EMULATED, EQUAL, TARGET, *REST.values(), CYCLE)
 """What has a place in the legend, in its order."""
 
@@ -327,10 +330,10 @@ def side_by_side(
     bars(axes, seen, SIMULATION, SIMULATED, guesses if predicts else ())
     indent = max(map(len, numbers(seen))) + 2
     if predicts:
-        diamonds(axes, guesses, MODEL, "model", indent)
+        marks(axes, guesses, DIAMOND, indent, down=0.24)
         indent += max(map(len, plain_numbers(guesses))) + 2
     if not all(isnan(value) for value, _ in real):
-        crosses(axes, real, EMULATION, EMULATED, indent, down=-0.14 if predicts else 0.0)
+        marks(axes, real, CROSS, indent, down=-0.14 if predicts else 0.0)
     axes.set_xlim(left=0)
     label_rows(axes, [item["name"] for item in simulated])
 

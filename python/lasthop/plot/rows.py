@@ -11,10 +11,9 @@ from lasthop.digits import estimate, plain
 __all__ = [
     "Estimates",
     "bars",
-    "crosses",
-    "diamonds",
     "estimates",
     "label_rows",
+    "marks",
     "numbers",
     "plain_numbers",
     "rows_height",
@@ -69,7 +68,7 @@ def short(name: str) -> str:
 def bars(axes: Axes, values: Estimates, color: str, label: str, beside: Estimates = ()) -> None:
     """Bars from zero with error bars in front of everything, and the numbers on the right.
 
-    Where `beside` has a value, it is drawn below the bar by `diamonds`, and the bar makes room.
+    Where `beside` has a value, it is drawn below the bar by `marks`, and the bar makes room.
     """
     height, up = (0.44, 0.14) if beside else (0.62, 0.0)
     rows = [row - up for row in range(len(values))]
@@ -95,44 +94,24 @@ def numbers(values: Estimates) -> list[str]:
     ]
 
 
-def diamonds(axes: Axes, values: Estimates, color: str, label: str, indent: int) -> None:
-    """A hollow diamond in each row, below the bar, with its value right of the bar's.
+def marks(
+    axes: Axes, values: Estimates, look: Mapping[str, Any], indent: int, *, down: float
+) -> None:
+    """A hollow symbol in each row, `down` rows below its middle, with its value right of the bar's.
 
     The value stands `indent` characters right of the axes.
     """
-    marks(axes, values, "D", 0.24, color, label, indent)
-
-
-def crosses(
-    axes: Axes, values: Estimates, color: str, label: str, indent: int, *, down: float
-) -> None:
-    """A cross in each row, `down` rows below its middle, with its value where `diamonds` has it."""
-    marks(axes, values, "X", down, color, label, indent)
-
-
-def marks(
-    axes: Axes,
-    values: Estimates,
-    symbol: str,
-    down: float,
-    color: str,
-    label: str,
-    indent: int,
-) -> None:
-    """A hollow symbol in each row, with its value."""
     axes.plot(
         [value for value, _ in values],
         [row + down for row in range(len(values))],
-        symbol,
-        color=color,
+        linestyle="",
         markerfacecolor="white",
         markeredgewidth=1.0,
-        markersize=3.2 if symbol == "D" else 4.4,
         clip_on=False,
         zorder=6,
-        label=label,
+        **look,
     )
-    column(axes, plain_numbers(values), indent, color)
+    column(axes, plain_numbers(values), indent, look["color"])
 
 
 def plain_numbers(values: Estimates) -> list[str]:

@@ -1,6 +1,7 @@
 """Pictures of the stability workbench."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,16 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from lasthop.plot.family import PAPER
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
 from lasthop.stability.branch import Branch
+from lasthop.stability.case import Case
 from lasthop.stability.chart import Chart
 from lasthop.stability.integrate import Trajectory
 from lasthop.stability.settling import Sweep
 
 __all__ = [
-    "axis_label",
     "branch_figure",
     "chart_figure",
     "chart_panels",
     "draw_branch",
-    "draw_chart",
-    "draw_portrait",
     "kind_figure",
     "motion_figure",
     "portraits",
@@ -34,8 +33,12 @@ __all__ = [
 
 STABLE = "#D5ECE3"
 """Shade of the stable region: the palette's green, pale."""
-CYCLE: dict[bool | None, Any] = {True: "-", False: ":", None: "-."}
-"""Line of a cycle: stable, unstable, not known."""
+CYCLE: dict[bool | None, tuple[Any, str]] = {
+    True: ("-", "stable cycle"),
+    False: (":", "unstable cycle"),
+    None: ("-.", "stability not known"),
+}
+"""Line of a cycle that is stable, that is not, and of which that is not known; its meaning."""
 JUMP: dict[str, Any] = {"color": "#333333", "marker": ".", "markersize": 2, "linestyle": "none"}
 """Look of edges at which stability changes without a Hopf point."""
 HERE: dict[str, Any] = {"color": "black", "marker": "+", "markersize": 7}
@@ -96,35 +99,29 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
     """Shade the stable region and draw the Hopf curves."""
     values = np.where(np.isfinite(chart.abscissa), chart.abscissa, 0.0)
     scaled = np.sign(values) * np.sqrt(np.abs(values))  # A smoother zero line for the shading.
-    axes.contourf(
-        chart.x_values, chart.y_values, scaled, levels=[-np.inf, 0.0], colors=[STABLE], zorder=0
-    )
+    shade = partial(axes.contourf, chart.x_values, chart.y_values, zorder=0)
+    shade(scaled, levels=[-np.inf, 0.0], colors=[STABLE])
     if not np.isfinite(chart.abscissa).all():
         none = np.where(np.isfinite(chart.abscissa), 0.0, 1.0)
-        axes.contourf(
-            chart.x_values, chart.y_values, none, levels=[0.5, 1.5], colors=[NOTHING], zorder=0
-        )
+        shade(none, levels=[0.5, 1.5], colors=[NOTHING])
     for curve in chart.curves:
         look: dict[str, Any] = {"color": MODEL, "linewidth": 1.1}
         axes.plot(curve.x, np.where(curve.boundary, curve.y, np.nan), **look)
         axes.plot(curve.x, np.where(curve.boundary, np.nan, curve.y), linestyle=":", **look)
     axes.plot(chart.jumps[:, 0], chart.jumps[:, 1], **JUMP)
-    for axis, scale, label in (
-        (chart.x, axes.set_xscale, axes.set_xlabel),
-        (chart.y, axes.set_yscale, axes.set_ylabel),
-    ):
-        scale("log" if axis.logarithmic else "linear")
-        label(axis_label(axis.name, chart.case.number(axis.name).unit))
+    axes.set_xscale("log" if chart.x.logarithmic else "linear")
+    axes.set_yscale("log" if chart.y.logarithmic else "linear")
     axes.set_xlim(chart.x.low, chart.x.high)
     axes.set_ylim(chart.y.low, chart.y.high)
     for axis, ticks in ((chart.x, axes.xaxis), (chart.y, axes.yaxis)):
-        in_digits(ticks, axis.name, axis.logarithmic, chart.case.number(axis.name).unit == "s")
+        name_axis(ticks, chart.case, axis.name, logarithmic=axis.logarithmic)
 
 
-def in_digits(ticks: AxisTicks, name: str, logarithmic: bool, time: bool) -> None:
-    """Write ticks as plain numbers, times in milliseconds."""
-    if time:
-        ticks.set_label_text(axis_label(name, "ms"))
+def name_axis(ticks: AxisTicks, case: Case, name: str, *, logarithmic: bool = False) -> None:
+    """Write a parameter's name, and ticks as plain numbers, times in milliseconds."""
+    unit = case.number(name).unit
+    time = unit == "s"
+    ticks.set_label_text(axis_label(name, "ms" if time else unit))
     if not (logarithmic or time):
         return
     factor = 1e3 if time else 1.0
@@ -152,23 +149,15 @@ def branch_figure(branches: Sequence[Branch], name: str | None = None) -> Figure
             curve = [np.nan if height is None else height for height in near]
             swing.plot(values, curve, color=QUIET, linewidth=0.8, linestyle="--")
         case = branches[0].form.point.case
-        varied = branches[0].parameter
         swing.set_ylabel("swing of the window [packets]")
         swing.set_ylim(bottom=0.0)
         period.set_ylabel("period [s]")
-        number = case.number(varied)
-        period.set_xlabel(axis_label(varied, number.unit))
-        in_digits(period.xaxis, varied, False, number.unit == "s")
+        name_axis(period.xaxis, case, branches[0].parameter)
         title(swing, name or case.model.title)
         kinds = {cycle.stable for branch in branches for cycle in branch.cycles}
-        labels: dict[bool | None, str] = {
-            True: "stable cycle",
-            False: "unstable cycle",
-            None: "stability not known",
-        }
         keys = [
-            Line2D([], [], color=MODEL, linestyle=CYCLE[kind], label=label)
-            for kind, label in labels.items()
+            Line2D([], [], color=MODEL, linestyle=line, label=label)
+            for kind, (line, label) in CYCLE.items()
             if kind in kinds
         ]
         look: dict[str, Any] = {"color": QUIET, "linestyle": "--", "linewidth": 0.8}
@@ -193,9 +182,7 @@ def sweep_figure(found: Sweep, name: str | None = None) -> Figure:
         for axes in (swing, period):  # From 0 on, with room above.
             axes.set_ylim(0.0, 1.08 * axes.dataLim.ymax or None)
         swing.locator_params(axis="x", nbins=5)
-        unit = found.case.number(found.parameter).unit
-        period.set_xlabel(axis_label(found.parameter, unit))
-        in_digits(period.xaxis, found.parameter, False, unit == "s")
+        name_axis(period.xaxis, found.case, found.parameter)
         title(swing, name or found.case.model.title)
         figure.legend(*swing.get_legend_handles_labels(), loc="outside lower center", ncols=2)
         return figure
@@ -206,7 +193,7 @@ def draw_branch(axes: Axes, branch: Branch, heights: Sequence[float]) -> None:
     stable = [cycle.stable for cycle in branch.cycles]
     for k in range(len(heights) - 1):
         ends = stable[k : k + 2]
-        line = CYCLE[None if None in ends else all(ends)]
+        line, _ = CYCLE[None if None in ends else all(ends)]
         axes.plot(branch.values[k : k + 2], heights[k : k + 2], color=MODEL, linestyle=line)
 
 
@@ -251,12 +238,7 @@ def draw_portrait(axes: Axes, motion: Trajectory, until: float | None = None) ->
     delay = motion.case.delays[0]
     end = float(motion.starts[-1]) if until is None else until
     times = np.linspace(delay, end, 8001)
-    axes.plot(
-        motion.at(times)[0],
-        motion.at(times - delay)[0],
-        linewidth=0.6,
-        color=MODEL,
-    )
+    axes.plot(motion.at(times)[0], motion.at(times - delay)[0], linewidth=0.6, color=MODEL)
     rest = float(motion.case.equilibrium[0])
     axes.plot(rest, rest, "+", color="black", markersize=7)
     axes.set_xlabel("window [packets]")

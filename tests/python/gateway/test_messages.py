@@ -6,7 +6,7 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lasthop.gateway.flow_hash import flow_hash, program
+from lasthop.gateway.flow_hash import MULTIPLIER, program
 from lasthop.linux.netlink import attribute, attributes
 from lasthop.linux.packets import source_and_length
 from lasthop.linux.ping import checksum
@@ -25,6 +25,17 @@ def test_a_bucket_holds_its_bytes_at_the_rate_in_ticks_of_64_ns() -> None:
     assert ticks(1600, 750_000) == 2_133_000 // 64
     assert ticks(1600, 12) == 133_333_333_000 // 64
     assert ticks(100_000, 12) == 0x7FFFFFFF
+
+
+def flow_hash(source: bytes, destination: bytes, ports: tuple[int, int] | None, leaves: int) -> int:
+    """The leaf of a packet, from 0, as the program has it: its oracle."""
+    key = 0
+    for raw in (source, destination):
+        for k in range(0, len(raw), 4):
+            key ^= int.from_bytes(raw[k : k + 4], "big")
+    if ports is not None:
+        key ^= ports[0] ^ ports[1]
+    return (key * MULTIPLIER & 0xFFFFFFFF) // (1 << 16) % leaves
 
 
 @given(

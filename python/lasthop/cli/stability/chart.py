@@ -9,7 +9,6 @@ from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.options import CaseName, Over, Parameters, Picture, axes, read_case, save
 
 if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
     from lasthop.stability.chart import Chart
 
 __all__ = ["chart"]
@@ -37,13 +36,7 @@ def chart(
     else:
         asked.introduce()
         print_chart(found)
-
-    def draw() -> "Figure":
-        from lasthop.plot.stability import chart_figure
-
-        return chart_figure(found, asked.title)
-
-    save(draw, out, as_json=as_json)
+    save(lambda plot: plot.chart_figure(found, asked.title), out, as_json=as_json)
 
 
 def print_chart(found: "Chart") -> None:

@@ -23,7 +23,6 @@ from lasthop.cli.stability.options import (
 from lasthop.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
     from lasthop.stability.axis import Axis
     from lasthop.stability.branch import Branch
     from lasthop.stability.settling import Settled, Sweep
@@ -81,13 +80,7 @@ def cycle(
     if out is not None and not branches:
         warn(f"--out {out}: there is nothing to draw")
         return
-
-    def draw() -> "Figure":
-        from lasthop.plot.stability import branch_figure
-
-        return branch_figure(branches, asked.title)
-
-    save(draw, out, as_json=as_json)
+    save(lambda plot: plot.branch_figure(branches, asked.title), out, as_json=as_json)
 
 
 def follow_motions(asked: Asked, axis: "Axis", count: int, out: Path | None, as_json: bool) -> None:
@@ -101,13 +94,7 @@ def follow_motions(asked: Asked, axis: "Axis", count: int, out: Path | None, as_
     else:
         asked.introduce()
         print_sweep(found)
-
-    def draw() -> "Figure":
-        from lasthop.plot.stability import sweep_figure
-
-        return sweep_figure(found, asked.title)
-
-    save(draw, out, as_json=as_json)
+    save(lambda plot: plot.sweep_figure(found, asked.title), out, as_json=as_json)
 
 
 def print_sweep(found: "Sweep") -> None:

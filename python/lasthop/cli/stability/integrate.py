@@ -14,7 +14,6 @@ from lasthop.cli.tables import print_table
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
     from lasthop.stability.integrate import Trajectory
 
 __all__ = ["integrate"]
@@ -70,13 +69,7 @@ def integrate(
     else:
         asked.introduce()
         print_motion(motion)
-
-    def draw() -> "Figure":
-        from lasthop.plot.stability import motion_figure
-
-        return motion_figure(motion, asked.title)
-
-    save(draw, out, as_json=as_json)
+    save(lambda plot: plot.motion_figure(motion, asked.title), out, as_json=as_json)
 
 
 def print_motion(motion: "Trajectory") -> None:

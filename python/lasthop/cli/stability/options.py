@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -91,13 +92,17 @@ Picture = Annotated[
 ]
 
 
-def save(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bool) -> None:
-    """Write a picture, if one is asked for, and say so; on standard error where JSON is printed."""
+def save(draw: "Callable[[ModuleType], Figure]", path: Path | None, *, as_json: bool) -> None:
+    """Write a picture, if one is asked for, and say so; on standard error where JSON is printed.
+
+    `draw` gets the module with the pictures, which brings matplotlib.
+    """
     if path is None:
         return
+    from lasthop.plot import stability as pictures
     from lasthop.saving import write_atomically
 
-    figure, kind = draw(), path.suffix[1:]
+    figure, kind = draw(pictures), path.suffix[1:]
     write_atomically(path, lambda file: figure.savefig(file, format=kind))
     typer.echo(f"picture: {path}", err=as_json)
 

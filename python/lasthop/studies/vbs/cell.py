@@ -163,6 +163,14 @@ def window_panels(run: Run, title: str) -> "list[TracePanel]":
     ]
 
 
+def queue_panel(run: Run, title: str, levels: Mapping[str, float]) -> "TracePanel":
+    """Return the access point's queue over time, for a figure."""
+    from lasthop.plot.traces import Trace, TracePanel
+
+    trace = Trace("queue of the AP", *run.track("queues", "ap", "occupancy_packets"))
+    return TracePanel("queue [packets]", [trace], title, levels)
+
+
 def occupancy(run: Run) -> Quantity:
     """Return the mean length of the access point's queue. [packets]"""
     return run.quantity("queues", "ap", "occupancy_packets")

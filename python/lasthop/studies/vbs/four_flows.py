@@ -51,15 +51,12 @@ def findings_occupancy(runs: Runs) -> dict[str, str]:
 
 def draw_occupancy(runs: Runs) -> Figure:
     """Draw the queue over time, with and without errors."""
-    from lasthop.plot.traces import Trace, TracePanel, traces_figure
+    from lasthop.plot.traces import traces_figure
 
-    def panel(point: str, error: str) -> TracePanel:
-        track = runs[point].track("queues", "ap", "occupancy_packets")
-        return TracePanel(
-            "queue [packets]", [Trace("queue of the AP", *track)], f"p_w {error}", {"room": 100.0}
-        )
-
-    return traces_figure([panel("trace-0", "0"), panel("trace", "0.3 of two stations")])
+    titles = {"trace-0": "p_w 0", "trace": "p_w 0.3 of two stations"}
+    return traces_figure(
+        [cell.queue_panel(runs[point], title, {"room": 100.0}) for point, title in titles.items()]
+    )
 
 
 RATIO = Picture(

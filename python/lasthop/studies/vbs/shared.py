@@ -72,22 +72,11 @@ def findings_occupancy(runs: Runs) -> dict[str, str]:
 
 def draw_occupancy(runs: Runs) -> Figure:
     """Draw the queue over time without and with shares."""
-    from lasthop.plot.traces import Trace, TracePanel, traces_figure
+    from lasthop.plot.traces import traces_figure
 
     levels = {"room": float(cell.BUFFER), "c B": TARGET}
     panels = [
-        TracePanel(
-            "queue [packets]",
-            [
-                Trace(
-                    "queue of the AP",
-                    *runs[f"trace-{law}"].track("queues", "ap", "occupancy_packets"),
-                )
-            ],
-            word,
-            levels,
-        )
-        for law, word in cell.WORDS.items()
+        cell.queue_panel(runs[f"trace-{law}"], word, levels) for law, word in cell.WORDS.items()
     ]
     return traces_figure(panels, panel_mm=30.0)
 
