@@ -7,17 +7,19 @@ Exit codes: 0 all is well; 1 a defect of lasthop; 2 something the user can put r
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
 import typer
 
-from lasthop.cli.progress import take_away
+from lasthop.cli.progress import progress_bar, take_away
 from lasthop.errors import ScenarioError, UserError
+from lasthop.run import ProgressCallback
 
-__all__ = ["Interrupted", "keeping_nothing", "print_error", "run_command", "warn"]
+__all__ = ["Interrupted", "print_either", "print_error", "run_command", "simulating", "warn"]
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -37,12 +39,25 @@ class Interrupted(UserError):
 
 
 @contextmanager
-def keeping_nothing() -> Iterator[None]:
-    """Say at Ctrl-C that nothing is kept."""
+def simulating() -> Iterator[ProgressCallback | None]:
+    """Draw the progress of a simulation; say at Ctrl-C that nothing is kept, if that is so.
+
+    The engine's own warning of an interruption gives way to the command line's words.
+    """
     try:
-        yield
+        with progress_bar("simulating") as progress, warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            yield progress
     except KeyboardInterrupt:
         raise Interrupted("nothing kept") from None
+
+
+def print_either(as_json: bool, json: Callable[[], str], tables: Callable[[], None]) -> None:
+    """Print an answer as JSON or as tables."""
+    if as_json:
+        sys.stdout.write(json())
+    else:
+        tables()
 
 
 def run_command(app: typer.Typer, args: list[str]) -> int:

@@ -1,13 +1,11 @@
 """`lasthop compare`."""
 
-import sys
-import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lasthop.cli.boundary import keeping_nothing
+from lasthop.cli.boundary import print_either, simulating
 from lasthop.cli.options import (
     File,
     Jobs,
@@ -22,7 +20,6 @@ from lasthop.cli.options import (
     writable,
 )
 from lasthop.cli.predict import print_stability, print_warnings
-from lasthop.cli.progress import progress_bar
 from lasthop.cli.simulate import finish, print_runs
 from lasthop.cli.tables import print_table
 from lasthop.compare import Comparison, Row
@@ -85,9 +82,7 @@ def compare(
     writable(out)
     picture = out / f"{stem(scenario)}-compare.png"
     refuse_foreign(out, [picture.name])
-    with keeping_nothing(), progress_bar("simulating") as progress, warnings.catch_warnings():
-        # An interruption is reported below, in the command line's own words.
-        warnings.simplefilter("ignore", RuntimeWarning)
+    with simulating() as progress:
         comparison = lay_side_by_side(
             scenario, model=model, jobs=jobs, progress=progress, emulate=emulate
         )
@@ -95,10 +90,7 @@ def compare(
         out.mkdir(parents=True, exist_ok=True)
         comparison.save_figure(picture)
     finally:  # A full disk must not cost the result.
-        if as_json:
-            sys.stdout.write(comparison.to_json())
-        else:
-            print_comparison(comparison)
+        print_either(as_json, comparison.to_json, lambda: print_comparison(comparison))
     if not as_json:
         typer.echo(f"picture: {picture}")
     answers = (comparison.prediction, comparison.simulation, comparison.emulation)

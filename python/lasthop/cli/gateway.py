@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -172,16 +173,10 @@ def run(
     from lasthop.gateway import operate
 
     warn(*operate.warnings(gateway))
-    if as_json:
-        operate.run(file, gateway, given(settings), state, print_line)
-        return
-    wanted = sys.stdout.isatty() if live is None else live
-    if not wanted:
-        operate.run(file, gateway, given(settings), state, None)
-        return
     from lasthop.gateway.live import following
 
-    with following() as show:
+    follow = sys.stdout.isatty() if live is None else live
+    with nullcontext(print_line) if as_json else following() if follow else nullcontext() as show:
         operate.run(file, gateway, given(settings), state, show)
 
 

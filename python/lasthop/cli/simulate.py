@@ -2,13 +2,12 @@
 
 import sys
 import time
-import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lasthop.cli.boundary import Interrupted, keeping_nothing, warn
+from lasthop.cli.boundary import Interrupted, print_either, simulating, warn
 from lasthop.cli.options import (
     File,
     Jobs,
@@ -24,12 +23,10 @@ from lasthop.cli.options import (
     writable_file,
 )
 from lasthop.cli.predict import print_warnings
-from lasthop.cli.progress import progress_bar
 from lasthop.cli.tables import print_answer
 from lasthop.errors import UserError
 from lasthop.models.reading import CellScenario
 from lasthop.ownership import refuse_foreign
-from lasthop.quantities import LISTS
 from lasthop.result import Result
 from lasthop.run import simulate as run
 from lasthop.saving import RESULT_FILES
@@ -79,9 +76,7 @@ def simulate(
         writable_file(pcapng, "--pcapng")
         frames = scenario.typed.record.frames or MOST_FRAMES
     wall, cpu = time.perf_counter(), time.process_time()
-    with keeping_nothing(), progress_bar("simulating") as progress, warnings.catch_warnings():
-        # An interruption is reported below, in the command line's own words.
-        warnings.simplefilter("ignore", RuntimeWarning)
+    with simulating() as progress:
         result = run(scenario, frames=frames, jobs=jobs, progress=progress)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     try:
@@ -92,10 +87,7 @@ def simulate(
             if result.frame_count == frames:
                 warn(f"{pcapng}: ends after {frames} frames")
     finally:  # A full disk must not cost the result.
-        if as_json:
-            sys.stdout.write(result.to_json())
-        else:
-            print_result(result)
+        print_either(as_json, result.to_json, lambda: print_result(result))
     print_warnings(result)
     if timing:
         print_timing(result, wall, cpu)
@@ -104,15 +96,9 @@ def simulate(
 
 def no_folders_for_tables(directory: Path) -> None:
     """Refuse folders that stand where files are to be written, before the run."""
-    names = ["result.json"]
-    names += [f"{name}.{kind}" for name in (*LISTS, "samples", "series") for kind in KINDS]
-    for path in (directory / name for name in names):
+    for path in (directory / name for name in RESULT_FILES):
         if path.is_dir():
             raise UserError(f"--out {directory}: {path} is a directory, not a file")
-
-
-KINDS = ("parquet", "csv")
-"""Endings of tables."""
 
 
 def finish(result: Result) -> None:

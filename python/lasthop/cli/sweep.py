@@ -1,13 +1,12 @@
 """`lasthop sweep`."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from lasthop.cli.boundary import Interrupted, warn
+from lasthop.cli.boundary import Interrupted, print_either, warn
 from lasthop.cli.options import (
     File,
     Jobs,
@@ -86,10 +85,7 @@ def sweep(
     except KeyboardInterrupt:
         raise Interrupted(f"{len(result.points)} points kept, not all tables", GO_ON) from None
     finally:  # A full disk must not cost the result.
-        if as_json:
-            sys.stdout.write(result.to_json())
-        else:
-            print_sweep(result, list(values))
+        print_either(as_json, result.to_json, lambda: print_sweep(result, list(values)))
     if not as_json:
         typer.echo(f"tables: {directory}")
     for warning in result.warnings[:1]:

@@ -1,12 +1,11 @@
 """`lasthop tune`."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lasthop.cli.boundary import Interrupted
+from lasthop.cli.boundary import Interrupted, print_either
 from lasthop.cli.options import (
     File,
     Jobs,
@@ -152,10 +151,7 @@ def tune(
         if out is not None:
             found.save(out)
     finally:  # A full disk must not cost the result.
-        if as_json:
-            sys.stdout.write(found.to_json())
-        else:
-            print_tuning(found)
+        print_either(as_json, found.to_json, lambda: print_tuning(found))
     if out is not None and not as_json:
         typer.echo(f"tables and picture: {out}")
     if interrupted is not None:

@@ -3,8 +3,8 @@
 import contextlib
 import json
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any
 
@@ -179,37 +179,28 @@ def run(
 ) -> dict[str, Any]:
     """Run medium and traffic side by side; return what was measured of the medium."""
     reading, stopping = os.pipe()
-    lists: list[dict[str, Any]] = []
-    failed: list[BaseException] = []
 
-    def medium() -> None:
+    def medium() -> Any:
         # where the system allows it: packets are late by tens of microseconds then, not by more
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+        return json.loads(_core.emulate(scenario.checked, descriptors, reading))
+
+    def keep_going(now: float) -> bool:
+        if progress is not None:
+            progress(now, scenario.typed.duration_s)
+        return not (lists.done() and lists.exception())
+
+    with ThreadPoolExecutor(1) as pool:
+        lists = pool.submit(medium)
         try:
-            text = _core.emulate(scenario.checked, descriptors, reading)
-            lists.append(json.loads(text))
-        except BaseException as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=medium)
-    thread.start()
-    try:
-
-        def keep_going(now: float) -> bool:
-            if progress is not None:
-                progress(now, scenario.typed.duration_s)
-            return not failed
-
-        traffic.run(keep_going)
-        thread.join()
-    finally:
-        os.close(stopping)  # the other end becomes readable, and the medium stops
-        thread.join()
-        os.close(reading)
-    if failed:
-        raise failed[0]
-    return lists[0]
+            traffic.run(keep_going)
+            wait([lists])
+        finally:
+            os.close(stopping)  # the other end becomes readable, and the medium stops
+            wait([lists])
+            os.close(reading)
+    return dict(lists.result())
 
 
 def summary(scenario: Typed, traffic: Sequence[Driven], lists: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,9 +219,10 @@ def summary(scenario: Typed, traffic: Sequence[Driven], lists: Mapping[str, Any]
         values = share(goodputs[flow.name]) | each.quantities()
         labels = {"name": flow.name, "station": flow.station, "direction": flow.direction}
         flows.append(labels | estimates(values))
-    by_station = dict.fromkeys(scenario.station, 0.0)
+    by_station, sides = dict.fromkeys(scenario.station, 0.0), {"up": 0.0, "down": 0.0}
     for each in traffic:
         by_station[each.flow.station] += goodputs[each.flow.name]
+        sides[each.flow.direction] += goodputs[each.flow.name]
     first = next(iter(by_station.values()))
     stations = []
     for item in lists["stations"]:
@@ -244,9 +236,6 @@ def summary(scenario: Typed, traffic: Sequence[Driven], lists: Mapping[str, Any]
     rates = [by_station[name] for name in used]
     if any(rates):
         cell["jain"] = sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
-    sides = {"up": 0.0, "down": 0.0}
-    for each in traffic:
-        sides[each.flow.direction] += goodputs[each.flow.name]
     if all(sides.values()):
         cell["updown_ratio"] = sides["up"] / sides["down"]
     cell.pop("goodput_share", None)

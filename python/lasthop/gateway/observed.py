@@ -126,12 +126,7 @@ class Observed:
                 "pinged": self.is_pinged(name),
             }
             if known.counters is not None:
-                row |= {
-                    "rate_bps": known.rate_bps,
-                    "sent_bytes": known.counters.sent_bytes,
-                    "sent_packets": known.counters.sent_packets,
-                    "dropped_packets": known.counters.dropped_packets,
-                    "backlog_packets": known.counters.backlog_packets,
-                }
+                row |= {"rate_bps": known.rate_bps, **known.counters._asdict()}
+                del row["backlog_bytes"]
             rows.append(row)
         return rows

@@ -130,10 +130,7 @@ def status(file: str, settings: Settings, directory: Path | None) -> dict[str, A
     state = standing(file, settings, directory)
     if not state.exists or is_free(state):
         return len(state.log.records())
-    answer = state.ask({"do": "status"})
-    if answer is None:
-        raise UserError(f"{state.directory}: {state.holder()} does not answer")
-    return answer
+    return state.answer({"do": "status"})
 
 
 def up(file: str, gateway: Gateway, settings: Settings, directory: Path | None) -> str:
@@ -147,9 +144,7 @@ def up(file: str, gateway: Gateway, settings: Settings, directory: Path | None) 
     if not state.take():
         path = absolute(file)
         request = {"do": "reload", "file": path and str(path), "settings": list(settings)}
-        answer = state.ask(request)
-        if answer is None:
-            raise UserError(f"{state.directory}: {state.holder()} does not answer")
+        answer = state.answer(request)
         if answer["refused"]:
             raise UserError(answer["refused"][0], "the gateway that is up goes on as before")
         return f"{state.holder()} goes on with {file}"

@@ -6,15 +6,9 @@ from typing import Self
 from lasthop.errors import UserError
 from lasthop.gateway.cautions import refuse_bridges
 from lasthop.gateway.config import Gateway, KnownStation
-from lasthop.gateway.layout import (
-    DIRECT_PACKETS,
-    MAJOR,
-    Layout,
-    blocks_of,
-    ifb_name,
-)
+from lasthop.gateway.layout import DIRECT_PACKETS, MAJOR, Layout, blocks_of, ifb_name
 from lasthop.linux import links, offload, tc
-from lasthop.linux.changes import Changes, check_ingress_is_free
+from lasthop.linux.changes import Changes, check_ingress_is_free, mac_of
 from lasthop.linux.counters import Counters, class_counters, filters, qdiscs
 from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
 from lasthop.linux.undo import UndoLog
@@ -214,8 +208,6 @@ def plan(gateway: Gateway) -> list[str]:
     ifb = tc.Device(ifb_name(gateway), 0)
     layout = Layout(gateway, ifb)
     rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
-    from lasthop.linux.changes import mac_of
-
     lines = [
         links.add_ifb(ifb.name, mac_of(ifb.name), DIRECT_PACKETS).said,
         links.set_up(ifb.name).said,

@@ -135,6 +135,13 @@ class State:
         """Where the process listens."""
         return str(self.directory / "control")
 
+    def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask the process that holds the lock; `UserError` if it does not answer."""
+        answer = self.ask(request)
+        if answer is None:
+            raise UserError(f"{self.directory}: {self.holder()} does not answer")
+        return answer
+
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
         """Ask the process that holds the lock; None if there is none or it does not answer."""
         self.refuse_stopped()

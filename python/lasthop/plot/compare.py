@@ -1,7 +1,7 @@
 """The picture of a comparison: who gets what share, how much that is, and where packets wait."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isnan
 from textwrap import fill, shorten
 from typing import TYPE_CHECKING, Any
@@ -76,40 +76,26 @@ def comparison_figure(comparison: "Comparison") -> Figure:
         return graph_figure(comparison)
     if "stations" not in simulated:
         return network_figure(comparison)
-    stations = simulated["stations"]
     hidden = comparison.shown_with_nodes
     wired = [
-        item
+        Row(item)
         for item in simulated.get("classes", ())
         if "loss_probability" in item and ("classes", item["name"]) not in hidden
     ]
     links = [
-        {"name": item["name"], "queue_packets": item["occupancy_packets"]}
+        Row({"name": item["name"], "queue_packets": item["occupancy_packets"]})
         for item in simulated["queues"]
         if ("queues", item["name"]) not in hidden
     ]
-    users, nodes = [*stations, *wired], [*simulated["aps"], *stations, *links]
-    blanks: list[dict[str, Any]] = [{}] * max(len(wired), len(links))
-    guesses, real = (
-        {what: aligned(answer, comparison, what) for what in ("aps", "stations")}
-        for answer in (comparison.prediction, comparison.emulation)
-    )
+    stations = rows_of(comparison, "stations")
+    users, nodes = [*stations, *wired], [*rows_of(comparison, "aps"), *stations, *links]
     classes = sharing_classes(comparison)
     shown = [*([classes] if classes else []), stations, users, nodes]
     columns = in_columns([rows_height(len(rows)) for rows in shown])
-    waiting = [
-        Row(node, guess, tried)
-        for node, guess, tried in zip(
-            nodes,
-            [*guesses["aps"], *guesses["stations"], *blanks[: len(links)]],
-            [*real["aps"], *real["stations"], *blanks[: len(links)]],
-            strict=True,
-        )
-    ]
     hidden_text = ""
     if len(columns) > 1:
-        waiting, hidden_text = worth_a_row(waiting, "queue_packets")
-    heights = [rows_height(len(rows)) for rows in [*shown[:-1], waiting]]
+        nodes, hidden_text = worth_a_row(nodes, "queue_packets")
+    heights = [rows_height(len(rows)) for rows in [*shown[:-1], nodes]]
     columns = in_columns(heights) if len(columns) == 1 else in_two(heights)
     excuse = why_no_model(comparison, len(columns))
     lines = (0 if excuse is None else 2 + excuse.count("\n")) + (
@@ -118,29 +104,21 @@ def comparison_figure(comparison: "Comparison") -> Figure:
     with house_style(tallest(columns, heights) + 12 + 3.2 * lines, len(columns)) as figure:
         *above, shares, goodputs, queues = stacked(figure, columns, heights)
         for axes in above:
-            draw_classes(axes, comparison, classes)
+            draw_classes(axes, classes)
 
         title(shares, "Who gets what share")
-        side_by_side(shares, stations, guesses["stations"], "goodput_share", 100, real["stations"])
+        side_by_side(shares, stations, "goodput_share", 100)
         shares.axvline(
             100 / len(sharing_stations(comparison)), color=QUIET, linestyle="--", label=EQUAL
         )
         shares.set_xlabel("share of the cell's goodput [%]")
 
         title(goodputs, "How much that is")
-        known = [[*answers["stations"], *blanks[: len(wired)]] for answers in (guesses, real)]
-        side_by_side(goodputs, users, known[0], "goodput_bps", 1e-6, known[1])
+        side_by_side(goodputs, users, "goodput_bps", 1e-6)
         goodputs.set_xlabel("goodput [Mb/s]")
 
         title(queues, "Where packets wait")
-        side_by_side(
-            queues,
-            [row.simulated for row in waiting],
-            [row.predicted for row in waiting],
-            "queue_packets",
-            1,
-            [row.emulated for row in waiting],
-        )
+        side_by_side(queues, nodes, "queue_packets", 1)
         queues.set_xlabel(f"mean queue [packets]{hidden_text}")
 
         headline(figure, comparison.scenario.typed.name)
@@ -151,11 +129,11 @@ def comparison_figure(comparison: "Comparison") -> Figure:
 
 @dataclass(frozen=True)
 class Row:
-    """One item of all answers."""
+    """One item of all answers; empty where one says nothing of it."""
 
     simulated: dict[str, Any]
-    predicted: dict[str, Any]
-    emulated: dict[str, Any]
+    predicted: dict[str, Any] = field(default_factory=dict)
+    emulated: dict[str, Any] = field(default_factory=dict)
 
 
 SMALL_PART = 0.01
@@ -204,24 +182,24 @@ def sharing_stations(comparison: "Comparison") -> set[str]:
     return {flow.station for flow in bulk if flow.station} or set(known.station)
 
 
-def sharing_classes(comparison: "Comparison") -> list[dict[str, Any]]:
-    """Simulated classes that share the access point's queue."""
+def sharing_classes(comparison: "Comparison") -> list[Row]:
+    """Classes that share the access point's queue."""
     known = comparison.scenario.typed
     classes = known.cell.vbs_classes if isinstance(known, CellScenario) else ()
     names = {each.name for each in classes}
-    simulated = comparison.simulation.summary.get("classes", ())
-    return [item for item in simulated if item["name"] in names and "target_share" in item]
+    every = rows_of(comparison, "classes")
+    return [
+        row for row in every if row.simulated["name"] in names and "target_share" in row.simulated
+    ]
 
 
-def draw_classes(axes: Axes, comparison: "Comparison", classes: list[dict[str, Any]]) -> None:
+def draw_classes(axes: Axes, classes: Sequence[Row]) -> None:
     """Goodput of each class beside its target, which is a part of what all classes got."""
     title(axes, "What classes get of a shared queue")
-    predicted = {} if comparison.prediction is None else comparison.prediction.summary
-    guesses = {item["name"]: item for item in predicted.get("classes", ())}
-    aligned = [guesses.get(item["name"], {}) for item in classes]
-    side_by_side(axes, classes, aligned, "goodput_bps", 1e-6)
-    whole = sum(item["goodput_bps"]["mean"] or 0.0 for item in classes) / 1e6
-    targets = [item["target_share"]["mean"] * whole for item in classes]
+    side_by_side(axes, classes, "goodput_bps", 1e-6)
+    simulated = [row.simulated for row in classes]
+    whole = sum(item["goodput_bps"]["mean"] or 0.0 for item in simulated) / 1e6
+    targets = [item["target_share"]["mean"] * whole for item in simulated]
     rows = range(len(classes))
     axes.vlines(
         targets,
@@ -272,10 +250,8 @@ def network_figure(comparison: "Comparison") -> Figure:
             draw_swing(every[0], swing)
         rows = every[len(traced) :]
         for axes, (what, list_name, quantity, scale, label) in zip(rows, shown, strict=True):
-            items = simulated[list_name]
             title(axes, what)
-            guesses = aligned(comparison.prediction, comparison, list_name)
-            side_by_side(axes, items, guesses, quantity, scale)
+            side_by_side(axes, rows_of(comparison, list_name), quantity, scale)
             axes.set_xlabel(label)
         headline(figure, comparison.scenario.typed.name)
         explain(figure, every, excuse, ncols=2)
@@ -314,18 +290,11 @@ def period_text(swing: Swing) -> str:
     return f"time [s]\nsimulation: {seen}{fluids}"
 
 
-def side_by_side(
-    axes: Axes,
-    simulated: list[dict[str, Any]],
-    predicted: list[dict[str, Any]],
-    quantity: str,
-    scale: float,
-    emulated: list[dict[str, Any]] | None = None,
-) -> None:
+def side_by_side(axes: Axes, rows: Sequence[Row], quantity: str, scale: float) -> None:
     """The simulation's bars with intervals and, where they say something, model and emulation."""
-    seen = estimates(simulated, quantity, scale)
-    guesses = estimates(predicted, quantity, scale)
-    real = estimates(emulated or [], quantity, scale)
+    seen = estimates([row.simulated for row in rows], quantity, scale)
+    guesses = estimates([row.predicted for row in rows], quantity, scale)
+    real = estimates([row.emulated for row in rows], quantity, scale)
     predicts = not all(isnan(value) for value, _ in guesses)
     bars(axes, seen, SIMULATION, SIMULATED, guesses if predicts else ())
     indent = max(map(len, numbers(seen))) + 2
@@ -335,7 +304,7 @@ def side_by_side(
     if not all(isnan(value) for value, _ in real):
         marks(axes, real, CROSS, indent, down=-0.14 if predicts else 0.0)
     axes.set_xlim(left=0)
-    label_rows(axes, [item["name"] for item in simulated])
+    label_rows(axes, [row.simulated["name"] for row in rows])
 
 
 def why_no_model(comparison: "Comparison", columns: int) -> str | None:
@@ -346,10 +315,13 @@ def why_no_model(comparison: "Comparison", columns: int) -> str | None:
     return fill(said, 66 * columns)
 
 
-def aligned(
-    answer: Answer | None, comparison: "Comparison", list_name: str
-) -> list[dict[str, Any]]:
-    """What an answer says of each simulated item, in order; empty where it says nothing."""
-    said = {} if answer is None else answer.summary
-    known = {item["name"]: item for item in said.get(list_name, ())}
-    return [known.get(item["name"], {}) for item in comparison.simulation.summary[list_name]]
+def rows_of(comparison: "Comparison", list_name: str) -> list[Row]:
+    """Every simulated item of a list, with what prediction and emulation say of it."""
+    guesses, real = (
+        {} if answer is None else {item["name"]: item for item in answer.summary.get(list_name, ())}
+        for answer in (comparison.prediction, comparison.emulation)
+    )
+    return [
+        Row(item, guesses.get(item["name"], {}), real.get(item["name"], {}))
+        for item in comparison.simulation.summary.get(list_name, ())
+    ]

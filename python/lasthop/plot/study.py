@@ -1,6 +1,6 @@
 """Figures of studies: what the paper states, what the model gives, what the simulation measures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
@@ -10,7 +10,7 @@ from lasthop.plot.points import Points
 from lasthop.studies.panel import Abscissa, Panel
 from lasthop.studies.study import Quantity, Runs
 
-__all__ = ["BarPanel", "Bars", "bar_figure", "sweep_figure"]
+__all__ = ["BarPanel", "bar_figure", "sweep_figure"]
 
 PAPER_BAND = "#DDDDDD"
 
@@ -23,14 +23,6 @@ BAND = 0.15
 
 
 @dataclass(frozen=True)
-class Bars:
-    """One group of bars: a case, with a quantity for each station."""
-
-    label: str
-    quantities: Sequence[Quantity]
-
-
-@dataclass(frozen=True)
 class BarPanel:
     """One pair of axes with groups of bars.
 
@@ -38,14 +30,14 @@ class BarPanel:
     ----------
     y_label : str
         Quantity and unit.
-    groups : sequence of Bars
-        What to draw.
+    groups : mapping
+        Groups by their labels: a case, with a quantity for each station.
     stated : pair of float, optional
         Range that the paper states; twice the same for a value.
     """
 
     y_label: str
-    groups: Sequence[Bars]
+    groups: Mapping[str, Sequence[Quantity]]
     stated: tuple[float, float] | None = None
 
 
@@ -75,7 +67,7 @@ def bar_figure(panels: Sequence[BarPanel], *, panel_mm: float = 46.0) -> Figure:
         rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axes, panel in zip(rows, panels, strict=True):
             _draw_bars(axes, panel)
-        labels = [group.label for group in panels[-1].groups]
+        labels = list(panels[-1].groups)
         rows[-1].set_xticks(range(len(labels)), labels)
         figure.legend(*rows[-1].get_legend_handles_labels(), loc="outside lower center", ncols=3)
         return figure
@@ -136,9 +128,9 @@ def _draw_bars(axes: Axes, panel: BarPanel) -> None:
             axes.axhline(low, color=QUIET, linestyle="--", label="paper", zorder=3)
         else:
             axes.axhspan(low, high, color=PAPER_BAND, alpha=0.6, label="paper's range", zorder=0)
-    for place, group in enumerate(panel.groups):
-        width = 0.8 / len(group.quantities)
-        for index, quantity in enumerate(group.quantities):
+    for place, quantities in enumerate(panel.groups.values()):
+        width = 0.8 / len(quantities)
+        for index, quantity in enumerate(quantities):
             one = quantity.measured()
             x = place - 0.4 + width * (index + 0.5)
             first = place == index == 0
@@ -153,12 +145,8 @@ def _draw_bars(axes: Axes, panel: BarPanel) -> None:
                 label="simulation" if first else None,
             )
             if one.predicted is not None:
-                level = one.predicted
-                axes.plot(
-                    [x - width * 0.45, x + width * 0.45],
-                    [level, level],
-                    color=MODEL,
-                    label="model" if first else None,
-                )
+                across = [x - width * 0.45, x + width * 0.45]
+                label = "model" if first else None
+                axes.plot(across, [one.predicted] * 2, color=MODEL, label=label)
     axes.set_ylabel(panel.y_label)
     axes.grid(axis="x", visible=False)

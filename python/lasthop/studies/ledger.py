@@ -48,15 +48,8 @@ class CheckResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of ``reproduce --json``."""
-        return {
-            "what": self.what,
-            "paper": self.paper,
-            "predicted": self.predicted,
-            "simulated": self.simulated,
-            "ci95": self.ci95,
-            "rule": self.rule,
-            "verdict": self.verdict.value,
-        }
+        names = ("what", "paper", "predicted", "simulated", "ci95", "rule")
+        return {name: getattr(self, name) for name in names} | {"verdict": self.verdict.value}
 
 
 @dataclass(frozen=True)

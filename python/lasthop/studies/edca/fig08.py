@@ -12,6 +12,9 @@ from lasthop.studies.sweep import Sweep
 NEAR_OPTIMUM = (23, 27, 31, 35, 39, 47, 55, 63)
 """Windows of the stations among which the best for downloads is sought. [slots]"""
 
+EXPONENTS = np.log2(np.asarray(NEAR_OPTIMUM) + 1.0)
+"""Their exponents, log2(CWmin + 1). [-]"""
+
 STUDIED = tuple(sorted({*CWMINS, *NEAR_OPTIMUM}))
 
 
@@ -45,16 +48,12 @@ def optimum(throughput: NDArray[np.float64]) -> float:
 
 def collision_at_optimum(throughput: NDArray[np.float64], collisions: NDArray[np.float64]) -> float:
     """Return the collision rate at the top of that parabola. [-]"""
-    return float(np.interp(_top(throughput), _exponents(), collisions))
+    return float(np.interp(_top(throughput), EXPONENTS, collisions))
 
 
 def _top(throughput: NDArray[np.float64]) -> float:
-    curvature, slope, _ = np.polyfit(_exponents(), throughput, 2)
-    return float(np.clip(-slope / (2.0 * curvature), _exponents()[0], _exponents()[-1]))
-
-
-def _exponents() -> NDArray[np.float64]:
-    return np.log2(np.asarray(NEAR_OPTIMUM) + 1.0)
+    curvature, slope, _ = np.polyfit(EXPONENTS, throughput, 2)
+    return float(np.clip(-slope / (2.0 * curvature), EXPONENTS[0], EXPONENTS[-1]))
 
 
 def findings(runs: Runs) -> dict[str, str]:

@@ -36,15 +36,15 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 def draw(runs: Runs) -> Figure:
     """Draw goodputs over fairness levels."""
-    from lasthop.plot.study import BarPanel, Bars, bar_figure
+    from lasthop.plot.study import BarPanel, bar_figure
 
-    goodputs, levels = [], []
+    goodputs, levels = {}, {}
     for case, (label, _) in CASES.items():
         run = runs[case]
         stations = ["first", *cell.others(run)]
-        goodputs.append(Bars(label, [cell.goodput(run, station) for station in stations]))
+        goodputs[label] = [cell.goodput(run, station) for station in stations]
         shares = [run.quantity("stations", station, "goodput_share") for station in stations]
-        levels.append(Bars(label, [shares[0] / share for share in shares]))
+        levels[label] = [shares[0] / share for share in shares]
     return bar_figure(
         [
             BarPanel("goodput [Mb/s]", goodputs),

@@ -83,16 +83,15 @@ def findings(runs: Runs) -> dict[str, str]:
 
 def draw(runs: Runs) -> Figure:
     """Draw the ratio that each kind of fairness makes one."""
-    from lasthop.plot.study import BarPanel, Bars, bar_figure
+    from lasthop.plot.study import BarPanel, bar_figure
 
     ratios = {
-        "air times": airtime_ratio(runs, "airtime"),
-        "bytes as rates": airtime_ratio(runs, "rate"),
-        "flows": flow_ratio(runs["flow"]),
-        "up and down": updown_ratio(runs["direction"]),
+        "air times": [airtime_ratio(runs, "airtime")],
+        "bytes as rates": [airtime_ratio(runs, "rate")],
+        "flows": [flow_ratio(runs["flow"])],
+        "up and down": [updown_ratio(runs["direction"])],
     }
-    groups = [Bars(label, [ratio]) for label, ratio in ratios.items()]
-    return bar_figure([BarPanel("ratio of the shares", groups, stated=(1.0, 1.0))])
+    return bar_figure([BarPanel("ratio of the shares", ratios, stated=(1.0, 1.0))])
 
 
 STUDY = Study(

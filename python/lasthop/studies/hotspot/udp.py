@@ -67,11 +67,11 @@ def findings(runs: Runs) -> dict[str, str]:
 
 def draw(runs: Runs) -> Figure:
     """Draw TCP goodput and eta with either estimator and without."""
-    from lasthop.plot.study import BarPanel, Bars, bar_figure
+    from lasthop.plot.study import BarPanel, bar_figure
 
     labels = dict(zip(KINDS, ("extended", "plain", "no bottleneck"), strict=True))
-    goodputs = [Bars(labels[kind], [tcp_goodput(runs[kind])]) for kind in KINDS]
-    levels = [Bars(labels[kind], [eta(runs[kind])]) for kind in KINDS]
+    goodputs = {label: [tcp_goodput(runs[kind])] for kind, label in labels.items()}
+    levels = {label: [eta(runs[kind])] for kind, label in labels.items()}
     return bar_figure(
         [
             BarPanel("TCP goodput [Mb/s]", goodputs),

@@ -1,15 +1,8 @@
 """Figure 2: Hopf condition with averaging, over capacity, gain of the average, and thresholds."""
 
 from lasthop.stability import Axis, Case, chart, normal_form
-from lasthop.studies.red.curves import (
-    CAPACITIES,
-    HIGH_TH,
-    LOW_TH,
-    critical_delay,
-    delays,
-    over_threshold,
-    trade_off,
-)
+from lasthop.studies.red import curves
+from lasthop.studies.red.curves import HIGH_TH, LOW_TH
 from lasthop.studies.study import Figure, Quantity, Runs, Study, theory
 
 GAMMA = 0.03
@@ -21,29 +14,29 @@ DELAY = 0.0848
 
 def measure(_: Runs) -> dict[str, Quantity]:
     """Return critical round-trip times and the ends of the curve in alpha and threshold."""
-    point = critical_delay("red", gamma=GAMMA)
+    point = curves.critical_delay("red", gamma=GAMMA)
     return {
-        **delays("red", "hopf_delay", "capacity", CAPACITIES),
+        **curves.delays("red", "hopf_delay", "capacity", curves.CAPACITIES),
         "hopf_delay_gamma": theory(point.value),
         "window_gamma": theory(point.case.equilibrium[0]),
-        **over_threshold("red", DELAY),
+        **curves.over_threshold("red", DELAY),
     }
 
 
 def findings(_: Runs) -> dict[str, str]:
     """Return what the charts do not show: kind of the bifurcation, direction of the trade-off."""
-    forms = {g: normal_form(critical_delay("red", gamma=g)) for g in (1e-4, GAMMA)}
+    forms = {g: normal_form(curves.critical_delay("red", gamma=g)) for g in (1e-4, GAMMA)}
     kinds = [
         f"gamma {g:g}: {'super' if form.supercritical else 'sub'}-critical, mu2 of kappa "
         f"{form.mu2_of('kappa'):.3g}"
         for g, form in forms.items()
     ]
-    point = critical_delay("red")
+    point = curves.critical_delay("red")
     pipe = point.case.values["capacity"] * point.value
     return {
         "red-1": f"C tau at the Hopf point is {pipe:.4f} packets at every C; {kinds[0]}",
         "red-2": kinds[1],
-        "red-3": f"figure 2c: {trade_off('red', DELAY)}",
+        "red-3": f"figure 2c: {curves.trade_off('red', DELAY)}",
     }
 
 

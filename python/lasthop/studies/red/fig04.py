@@ -1,15 +1,8 @@
 """Figure 4: Hopf condition without averaging, over capacity and thresholds."""
 
 from lasthop.stability import Axis, Case, chart
-from lasthop.studies.red.curves import (
-    CAPACITIES,
-    HIGH_TH,
-    LOW_TH,
-    critical_delay,
-    delays,
-    over_threshold,
-    trade_off,
-)
+from lasthop.studies.red import curves
+from lasthop.studies.red.curves import HIGH_TH, LOW_TH
 from lasthop.studies.study import Figure, Quantity, Runs, Study
 
 DELAY = 0.273
@@ -22,17 +15,17 @@ THRESHOLDS = (20, 50, 80)
 def measure(_: Runs) -> dict[str, Quantity]:
     """Return critical round-trip times and the ends of the curve in alpha and threshold."""
     return {
-        **delays("red-instant", "hopf_delay", "capacity", CAPACITIES),
-        **delays("red-instant", "hopf_delay_threshold", "min_th", THRESHOLDS),
-        **over_threshold("red-instant", DELAY),
+        **curves.delays("red-instant", "hopf_delay", "capacity", curves.CAPACITIES),
+        **curves.delays("red-instant", "hopf_delay_threshold", "min_th", THRESHOLDS),
+        **curves.over_threshold("red-instant", DELAY),
     }
 
 
 def findings(_: Runs) -> dict[str, str]:
     """Return the direction of the trade-off and the round-trip time that 0.273 s stands for."""
-    exact = critical_delay("red-instant").value
+    exact = curves.critical_delay("red-instant").value
     return {
-        "red-3": f"figure 4c: {trade_off('red-instant', DELAY)}",
+        "red-3": f"figure 4c: {curves.trade_off('red-instant', DELAY)}",
         "red-4": f"the {DELAY} s of figure 4c are {exact:.4f} s exactly computed",
     }
 

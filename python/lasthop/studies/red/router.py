@@ -159,13 +159,12 @@ def dumbbell(
     spread : float
         Range of the access rates, as a part of their mean. [-]
     """
-    segments = None if megabytes is None else megabytes * 1_000_000 // 1460 + 1
     rtts = [rtt_ms] if isinstance(rtt_ms, int | float) else list(rtt_ms)
     flows: dict[str, Any] = {}
     for rtt in rtts:
         suffix = "" if len(rtts) == 1 else f"-{rtt:g}ms"
         own = {"rtt": f"{rtt:g} ms"}
-        for name, table in _traffic(mixed, len(rtts), segments).items():
+        for name, table in _traffic(mixed, len(rtts), megabytes).items():
             flows[name + suffix] = {**table, **own}
     shape = {"dumbbell": {"bottleneck": f"{BOTTLENECK_MBPS} Mbps", **HOST, "access_spread": spread}}
     words = f"RTT {' and '.join(f'{rtt:g}' for rtt in rtts)} ms, {_words(queue)}"
@@ -185,7 +184,6 @@ def parking_lot(
     """Return two bottlenecks in a row (figure 16): half the sources of the first one go on through
     the second, where as many others join.
     """
-    segments = None if megabytes is None else megabytes * 1_000_000 // 1460 + 1
     own = {"rtt": f"{rtt_ms:g} ms"}
     flows: dict[str, Any] = {}
     for name, ends in {
@@ -195,12 +193,12 @@ def parking_lot(
     }.items():
         place = {"from": ends[0], "to": ends[1], **own}
         if not mixed:
-            flows[name] = {"count": FLOWS // 2, **_finite(segments), **place}
+            flows[name] = {"count": FLOWS // 2, **_finite(megabytes), **place}
             continue
         through = name == "through"
-        compound = {"count": 13 if through else 14, **_finite(segments)}
+        compound = {"count": 13 if through else 14, **_finite(megabytes)}
         flows[f"{name}-compound"] = {**compound, **place}
-        flows[f"{name}-cubic"] = {**CUBIC, "count": 14, **_finite(segments), **place}
+        flows[f"{name}-cubic"] = {**CUBIC, "count": 14, **_finite(megabytes), **place}
         if through:
             flows["through-udp"] = {"count": 8, "udp": "1 Mbps", **place}
             flows["through-web"] = {**WEB, **place}
@@ -214,20 +212,20 @@ WEB: Mapping[str, Any] = {"web": 50, "congestion": "tahoe"}
 """Fifty PackMime connections a second. They offer 3.2 Mb/s here, where the paper says 2 Mb/s."""
 
 
-def _traffic(mixed: bool, groups: int, segments: int | None) -> dict[str, dict[str, Any]]:
+def _traffic(mixed: bool, groups: int, megabytes: int | None) -> dict[str, dict[str, Any]]:
     """Return classes of flows of one of so many groups."""
     if not mixed:
-        return {"flow": {"count": FLOWS // groups, **_finite(segments)}}
+        return {"flow": {"count": FLOWS // groups, **_finite(megabytes)}}
     return {
-        "compound": {"count": 27 // groups, **_finite(segments)},
-        "cubic": {**CUBIC, "count": 28 // groups, **_finite(segments)},
+        "compound": {"count": 27 // groups, **_finite(megabytes)},
+        "cubic": {**CUBIC, "count": 28 // groups, **_finite(megabytes)},
         "udp": {"count": 8 // groups, "udp": "1 Mbps"},
         "web": {**WEB, "web": 50 / groups},
     }
 
 
-def _finite(segments: int | None) -> dict[str, Any]:
-    return {} if segments is None else {"segments": segments}
+def _finite(megabytes: int | None) -> dict[str, Any]:
+    return {} if megabytes is None else {"segments": megabytes * 1_000_000 // 1460 + 1}
 
 
 def _length(effort: Effort, megabytes: int | None, replications: int | None) -> dict[str, Any]:

@@ -4,10 +4,11 @@ small and large thresholds; of Compound flows alone and of mixed traffic.
 Every figure of mixed traffic repeats one of Compound alone, so that both are made here.
 """
 
-from collections.abc import Callable, Mapping
+from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
-from lasthop.studies.picture import Abscissa, Line, Panel, Picture
+from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.red import router
 from lasthop.studies.red.experiment import OVER_RTT, Experiment
 from lasthop.studies.study import Quantity, Runs
@@ -50,18 +51,13 @@ SWINGING: Mapping[str, Reading] = {
 """What tells a queue that swings from one that does not, by names of values."""
 
 
-def panels(lines: Callable[[Reading], list[Line]]) -> list[Panel]:
-    """Return panels of utilisation, queue and windows, each with every curve."""
-    labels = (
-        "utilisation",
-        "least utilisation\nin 0.1 s",
-        "deviation of\nthe queue [packets]",
-        "correlation\nof windows",
-    )
-    return [
-        Panel(label, lines(reading), from_zero=name == "oscillation")
-        for label, (name, reading) in zip(labels, SWINGING.items(), strict=True)
-    ]
+LABELS = {
+    "utilisation": "utilisation",
+    "utilisation_min": "least utilisation\nin 0.1 s",
+    "oscillation": "deviation of\nthe queue [packets]",
+    "synchrony": "correlation\nof windows",
+}
+"""Ordinates of the same."""
 
 
 class Swings(Experiment):
@@ -84,6 +80,25 @@ class Swings(Experiment):
         traffic = "mixed traffic" if self.mixed else "Compound flows"
         return f"Figure {self.numbers[self.mixed]}: {self.what}, {traffic}"
 
+    @property
+    @abstractmethod
+    def sweep(self) -> Sweep:
+        """Scenarios of the figure's curves."""
+
+    def points(self) -> dict[str, router.Tree]:
+        """Return the sweep."""
+        return self.sweep.points()
+
+    def swinging(self, abscissa: Abscissa, label: str, over: str, *more: Panel) -> Picture:
+        """Return utilisation, queue and windows over a setting, each with every curve."""
+        shown = [
+            Panel(
+                LABELS[name], self.sweep.lines(label, over, read), from_zero=name == "oscillation"
+            )
+            for name, read in SWINGING.items()
+        ]
+        return Picture(abscissa, [*shown, *more], panel_mm=38.0)
+
     def router(self, rtt: int, queue: router.Tree) -> dict[str, Any]:
         """Return the router at a round-trip time [ms], with more replications where it is close."""
         replications = self.effort.close if self.mixed and rtt in CLOSE_RTTS else None
@@ -103,7 +118,7 @@ class OverRtt(Swings):
 
     def points(self) -> dict[str, router.Tree]:
         """Return the sweep, and NewReno at its beginning."""
-        points = self.sweep.points()
+        points = super().points()
         if not self.mixed:
             tcp = {**router.TCP, "congestion": "newreno"}
             points["newreno-10"] = {**points["10"], "tcp": tcp}
@@ -132,8 +147,7 @@ class OverRtt(Swings):
 
     def picture(self) -> Picture:
         """Return what swings over the round-trip time."""
-        shown = panels(lambda reading: self.sweep.lines("RED 50/100", "rtt", reading))
-        return Picture(OVER_RTT, shown, panel_mm=38.0)
+        return self.swinging(OVER_RTT, "RED 50/100", "rtt")
 
 
 class TwoGroups(Swings):
@@ -152,10 +166,6 @@ class TwoGroups(Swings):
             {"group": tuple(GROUPS)},
         )
 
-    def points(self) -> dict[str, router.Tree]:
-        """Return both pairs."""
-        return self.sweep.points()
-
     def measure(self, runs: Runs) -> dict[str, Quantity]:
         """Return what swings."""
         return self.sweep.values(
@@ -169,8 +179,7 @@ class TwoGroups(Swings):
             lambda group: sum(GROUPS[group]) / 2,
             {group: f"{one} and {other}" for group, (one, other) in GROUPS.items()},
         )
-        shown = panels(lambda reading: self.sweep.lines("RED 50/100", "group", reading))
-        return Picture(pairs, shown, panel_mm=38.0)
+        return self.swinging(pairs, "RED 50/100", "group")
 
 
 class Averaging(Swings):
@@ -237,14 +246,13 @@ class Averaging(Swings):
 
     def picture(self) -> Picture:
         """Return what swings over the round-trip time, and the least utilisation over the bins."""
-        shown = panels(lambda reading: self.sweep.lines("{queue}", "rtt", reading))
         least = Panel(
             f"least utilisation\nat {BINNED_RTT} ms",
             self.binned.lines("{queue}", "bin_s", router.least_utilisation),
             from_zero=False,
             x_label="width of the bins [s]",
         )
-        return Picture(OVER_RTT, [*shown, least], panel_mm=38.0)
+        return self.swinging(OVER_RTT, "{queue}", "rtt", least)
 
 
 class Thresholds(Swings):
@@ -261,10 +269,6 @@ class Thresholds(Swings):
             lambda pair: self.dumbbell(100, router.red(*THRESHOLDS[pair])),
             {"pair": tuple(THRESHOLDS)},
         )
-
-    def points(self) -> dict[str, router.Tree]:
-        """Return both pairs."""
-        return self.sweep.points()
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
         """Return how far the queues swing."""
@@ -295,5 +299,4 @@ class Thresholds(Swings):
             lambda pair: float(THRESHOLDS[pair][1]),
             {pair: f"{low}/{high}" for pair, (low, high) in THRESHOLDS.items()},
         )
-        shown = panels(lambda reading: self.sweep.lines("RTT 100 ms", "pair", reading))
-        return Picture(thresholds, shown, panel_mm=38.0)
+        return self.swinging(thresholds, "RTT 100 ms", "pair")

@@ -5,12 +5,13 @@ immediate ACKs, 100 packets of room at the access point. Stations of class 1 (``
 frames, those of class 2 (``low``) lose a frame with data with probability p_w.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lasthop.studies.picture import Abscissa
+from lasthop.studies.picture import Abscissa, Line
 from lasthop.studies.study import Quantity, Run, mean_of
-from lasthop.studies.sweep import Reading
+from lasthop.studies.sweep import Reading, Sweep
 
 if TYPE_CHECKING:
     from lasthop.plot.traces import TracePanel
@@ -38,12 +39,12 @@ BUFFER = 100
 Tree = Mapping[str, Any]
 
 
-def shares(share: float = 0.5, **more: Any) -> dict[str, Any]:
-    """Return a queue of which stations called ``high`` have this share and ``low`` the rest."""
-    classes = {
-        "high": {"station": "high", "share": share},
-        "low": {"station": "low", "share": 1.0 - share},
-    }
+def shares(
+    share: float = 0.5, *, names: tuple[str, str] = ("high", "low"), **more: Any
+) -> dict[str, Any]:
+    """Return a queue of which stations of the first name have this share, of the other the rest."""
+    parts = zip(names, (share, 1.0 - share), strict=True)
+    classes = {name: {"station": name, "share": part} for name, part in parts}
     return {"limit": BUFFER, "vbs": {"class": classes, **more}}
 
 
@@ -116,14 +117,22 @@ def classes(error: float, count: int = 5, *, acks: bool = False) -> dict[str, An
     }
 
 
-# what figures read
+# what figures read, and how they show it
+
+
+def of_classes(sweep: Sweep, read: Callable[..., Quantity]) -> list[Line]:
+    """Return the lines of a quantity of either class over the errors of class 2."""
+    return [
+        line
+        for label, prefix in (("class 1", "high"), ("class 2", "low"))
+        for line in sweep.lines(label, "error", partial(read, prefix=prefix))
+    ]
 
 
 def goodput(run: Run, prefix: str = "") -> Quantity:
     """Return the goodput of the stations whose names begin so. [Mb/s]"""
-    names = [name for name in run.items("stations") if name.startswith(prefix)]
-    each = [run.quantity("stations", name, "goodput_bps") for name in names]
-    return mean_of(each) * (len(each) / 1e6)
+    count = sum(name.startswith(prefix) for name in run.items("stations"))
+    return over(run, "stations", prefix, "goodput_bps") * (count / 1e6)
 
 
 def goodput_of(prefix: str) -> Reading:
@@ -136,16 +145,15 @@ def ratio(run: Run) -> Quantity:
     return goodput(run, "high") / goodput(run, "low")
 
 
-def over_stations(run: Run, prefix: str, quantity: str) -> Quantity:
-    """Return the mean of a quantity over the stations whose names begin so."""
-    names = [name for name in run.items("stations") if name.startswith(prefix)]
-    return mean_of([run.quantity("stations", name, quantity) for name in names])
+def over(run: Run, list_name: str, prefix: str, quantity: str) -> Quantity:
+    """Return the mean of a quantity over the stations, or flows, whose names begin so."""
+    names = [name for name in run.items(list_name) if name.startswith(prefix)]
+    return mean_of([run.quantity(list_name, name, quantity) for name in names])
 
 
 def window(run: Run, prefix: str) -> Quantity:
     """Return the mean congestion window of the downloads of those stations. [packets]"""
-    names = [name for name in run.items("flows") if name.startswith(prefix)]
-    return mean_of([run.quantity("flows", name, "cwnd_packets") for name in names])
+    return over(run, "flows", prefix, "cwnd_packets")
 
 
 def window_panels(run: Run, title: str) -> "list[TracePanel]":

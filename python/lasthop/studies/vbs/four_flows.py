@@ -64,8 +64,7 @@ RATIO = Picture(
     [
         Panel(
             "goodput of a class [Mb/s]",
-            SWEEP.lines("class 1", "error", cell.goodput_of("high"))
-            + SWEEP.lines("class 2", "error", cell.goodput_of("low")),
+            cell.of_classes(SWEEP, cell.goodput),
             "four downloads",
         ),
         Panel(

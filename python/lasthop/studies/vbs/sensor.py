@@ -26,21 +26,17 @@ WORDS = {
 QUEUES = ("drop_tail", *cell.LAWS)
 
 
+def _queue(queue: str, **more: Any) -> Any:
+    return cell.BUFFER if queue == "drop_tail" else cell.shares(**more, **cell.LAWS[queue])
+
+
 def _downloads(queue: str) -> dict[str, Any]:
-    setting = cell.BUFFER if queue == "drop_tail" else cell.shares(**cell.LAWS[queue])
     stations = {**cell.classes(0.3), "sensor": SENSOR}
-    return cell.scenario(f"sensors, downloads, {WORDS[queue]}", stations, queue=setting)
+    return cell.scenario(f"sensors, downloads, {WORDS[queue]}", stations, queue=_queue(queue))
 
 
 def _mixed(queue: str) -> dict[str, Any]:
-    setting: Any = cell.BUFFER
-    if queue != "drop_tail":
-        classes = {
-            "up": {"station": "up", "share": 0.5},
-            "down": {"station": "down", "share": 0.5},
-        }
-        vbs = {"class": classes, "share_of": "service", **cell.LAWS[queue]}
-        setting = {"limit": cell.BUFFER, "vbs": vbs}
+    setting = _queue(queue, names=("up", "down"), share_of="service")
     stations = {
         "up": {"count": 5, "upload": 1},
         "down": {"count": 5, "download": 1},

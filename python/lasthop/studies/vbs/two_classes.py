@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from lasthop.studies.picture import Panel, Picture
-from lasthop.studies.study import Figure, Quantity, Run, Runs, Study, listed, mean_of
+from lasthop.studies.study import Figure, Quantity, Run, Runs, Study, listed
 from lasthop.studies.sweep import Reading, Sweep
 from lasthop.studies.vbs import cell
 
@@ -89,7 +88,7 @@ def discard(run: Run, prefix: str) -> Quantity:
 def _per_class(run: Run, prefix: str, own: str, of_all: str) -> Quantity:
     # without errors the access point's frames are all alike, and not counted by station
     if own in run.samples["stations"][f"{prefix}-1"]:
-        return cell.over_stations(run, prefix, own)
+        return cell.over(run, "stations", prefix, own)
     return run.quantity("aps", "ap", of_all)
 
 
@@ -196,12 +195,10 @@ SETTINGS_PICTURE = Picture(
 def measure_windows(runs: Runs) -> dict[str, Quantity]:
     """Return mean windows and the largest at p_w = 0.3, means over the flows of a class."""
     run = runs["0_3"]
-    high = [name for name in run.items("flows") if name.startswith("high")]
-    peaks = [run.quantity("flows", name, "cwnd_max_packets") for name in high]
     return {
         "cwnd_high": cell.window(run, "high"),
         "cwnd_low": cell.window(run, "low"),
-        "cwnd_high_max": mean_of(peaks),
+        "cwnd_high_max": cell.over(run, "flows", "high", "cwnd_max_packets"),
     }
 
 
@@ -243,12 +240,7 @@ def findings_loss(runs: Runs) -> dict[str, str]:
 
 def _both(y_label: str, read: Callable[..., Quantity], title: str) -> Panel:
     """Return a quantity of both classes over the errors."""
-    lines = [
-        line
-        for number, prefix in CLASSES.items()
-        for line in SWEEP.lines(f"class {number}", "error", partial(read, prefix=prefix))
-    ]
-    return Panel(y_label, lines, title)
+    return Panel(y_label, cell.of_classes(SWEEP, read), title)
 
 
 OVER_ERRORS = Picture(
