@@ -44,7 +44,7 @@ def file_name(text: object) -> Path:
 
 
 def unset(metavar: str, text: str, *names: str, **more: Any) -> Any:
-    """An option without a default, or one that is told in its help, `text`."""
+    """An option that has no default, or whose help, `text`, tells it."""
     return typer.Option(*names, metavar=metavar, help=text, show_default=False, **more)
 
 

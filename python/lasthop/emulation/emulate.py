@@ -77,7 +77,6 @@ def emulate(
         Values to replace: ``{"cell.ap.cwmin": 15}``.
     progress : callable, optional
         Called about every 100 ms with the time passed and the duration; Ctrl-C ends the run.
-
     quick_acks : bool
         Whether receivers may acknowledge 16 segments one by one after a gap, as Linux does; the
         simulator's never do.

@@ -52,13 +52,13 @@ def measure(_: Runs) -> dict[str, Quantity]:
 def findings(_: Runs) -> dict[str, str]:
     """Return where the statement ends."""
     large = form(alpha=ALPHAS[-1])
-    branch = cycles()
+    traced = cycles()
     kind = "super" if large.supercritical else "sub"
     turns = [a for a in ALPHAS if not form(alpha=a).supercritical]
-    turned = f"{branch.values[branch.folds[0]]:.5f}" if branch.folds else "no value traced"
+    turned = f"{traced.values[traced.folds[0]]:.5f}" if traced.folds else "no value traced"
     return {
         "red-6": (
-            f"at the default parameters the Hopf point is {branch.form.point.value:.5f} s, not the "
+            f"at the default parameters the Hopf point is {traced.form.point.value:.5f} s, not the "
             f"{PAPER_DELAY} s of appendix B; alpha = {ALPHAS[-1]} makes {large.point.value:.4f} s "
             f"critical, there {kind}-critical (mu2 of kappa {large.mu2_of('kappa'):.3g}); at its "
             f"own tau it is sub-critical for alpha from {min(turns):g} on; the branch of stable "
