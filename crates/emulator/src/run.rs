@@ -13,7 +13,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::Hotspot;
-use crate::report::{Lateness, Marks};
+use crate::report::{Lateness, marks, report};
 
 /// Packets read from a node before time is looked at again.
 const AT_ONCE: usize = 32;
@@ -98,7 +98,7 @@ pub fn run(scenario: &Scenario, descriptors: &Descriptors) -> Result<Value, Emul
         }
         if warm.is_none() && now >= Time::ZERO + scenario.warmup {
             hotspot.begin_to_measure(now);
-            warm = Some(Marks::take(&hotspot, now));
+            warm = Some(marks(&hotspot, now));
             lateness = Lateness::default();
         }
         if now >= end {
@@ -121,8 +121,8 @@ pub fn run(scenario: &Scenario, descriptors: &Descriptors) -> Result<Value, Emul
             }
         }
     }
-    let warm = warm.unwrap_or_else(|| Marks::take(&hotspot, end));
-    Ok(warm.report(&hotspot, end, &lateness))
+    let warm = warm.unwrap_or_else(|| marks(&hotspot, end));
+    Ok(report(&warm, &hotspot, end, &lateness))
 }
 
 fn elapsed_ns(elapsed: Duration) -> u64 {

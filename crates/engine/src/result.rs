@@ -42,22 +42,8 @@ impl RunResult {
         summary.insert("version".into(), json!(VERSION));
         summary.insert("duration_s".into(), json!(scenario.duration.seconds()));
         summary.insert("warmup_s".into(), json!(scenario.warmup.seconds()));
-        let mut samples = Map::new();
-        for (position, (list, items)) in runs[0].lists.iter().enumerate() {
-            let mut summaries = Vec::with_capacity(items.len());
-            let mut by_name = Map::new();
-            for (index, item) in items.iter().enumerate() {
-                let same: Vec<&Item> = runs
-                    .iter()
-                    .map(|run| &run.lists[position].1[index])
-                    .collect();
-                let (estimates, values) = across_replications(&same);
-                summaries.push(Value::Object(estimates));
-                by_name.insert(item.name.clone(), Value::Object(values));
-            }
-            summary.insert((*list).to_owned(), Value::Array(summaries));
-            samples.insert((*list).to_owned(), Value::Object(by_name));
-        }
+        let (estimates, samples) = put_together(&runs);
+        summary.extend(estimates);
         let first = &mut replications[0];
         RunResult {
             summary: Value::Object(summary),
@@ -82,6 +68,24 @@ impl RunResult {
     pub fn series_json(&self) -> String {
         json!(self.series).to_string()
     }
+}
+
+/// Estimates and values of all lists, which every run gives in the same order.
+pub fn put_together(runs: &[&Measures]) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut estimates, mut samples) = (Map::new(), Map::new());
+    for (position, (list, items)) in runs[0].lists.iter().enumerate() {
+        let mut own_estimates = Vec::with_capacity(items.len());
+        let mut by_name = Map::new();
+        for (index, item) in items.iter().enumerate() {
+            let same = runs.iter().map(|run| &run.lists[position].1[index]);
+            let (estimates, values) = across_replications(&same.collect::<Vec<_>>());
+            own_estimates.push(Value::Object(estimates));
+            by_name.insert(item.name.clone(), Value::Object(values));
+        }
+        estimates.insert((*list).to_owned(), Value::Array(own_estimates));
+        samples.insert((*list).to_owned(), Value::Object(by_name));
+    }
+    (estimates, samples)
 }
 
 /// Estimates and values of one item, which every replication gives in the same order.

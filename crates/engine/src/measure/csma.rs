@@ -1,13 +1,12 @@
 //! What is measured in a network of CSMA links: users with all their connections, links on air.
 
-use super::item::{Item, Value, ratio};
+use super::item::{Item, Value, mean_s, ratio, share};
 use super::period::Period;
 use crate::conflict::Conflict;
 use crate::kernel::time::Time;
 use crate::quantities::*;
-use crate::scenario::{Connections, Csma, CsmaAccess};
-use crate::world::FlowCounters;
-use crate::world::{Users, World};
+use crate::scenario::{Connections, Csma, CsmaAccess, CsmaFlow};
+use crate::world::{FlowCounters, Users, World};
 
 impl Period<'_> {
     /// Links on air and users, of a scenario that has them.
@@ -22,11 +21,8 @@ impl Period<'_> {
         let Some((_, users, _)) = self.network() else {
             return 0;
         };
-        let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, count);
         let flows = users[user].flows().iter().map(|&flow| flow as usize);
-        flows
-            .map(|flow| count(&self.end.flows[flow]) - at_start(flow))
-            .sum()
+        self.over(flows, count)
     }
 
     fn mean_connections(&self, user: usize) -> f64 {
@@ -38,40 +34,32 @@ impl Period<'_> {
         let Some((_, users, csma)) = self.network() else {
             return Vec::new();
         };
-        let goodput = |(user, flow): (usize, &crate::scenario::CsmaFlow)| {
+        let goodput = |(user, flow): (usize, &CsmaFlow)| {
             let packets = self.over_user(user, |c| c.delivered);
             packets as f64 * 8.0 * f64::from(flow.payload_bytes()) / self.length_s()
         };
         let goodputs: Vec<f64> = csma.flows.iter().enumerate().map(goodput).collect();
         let total: f64 = goodputs.iter().sum();
-        let item = |(user, flow): (usize, &crate::scenario::CsmaFlow)| {
-            let delay = ratio(
-                self.over_user(user, |c| c.delay_ns),
-                self.over_user(user, |c| c.delay_samples),
-            );
-            let delay = delay.map(|ns| ns / 1e9);
-            let loss = ratio(
-                self.over_user(user, |c| c.lost),
-                self.over_user(user, |c| c.sent),
-            );
+        let item = |(user, flow): (usize, &CsmaFlow)| {
+            let over = |count| self.over_user(user, count);
+            let delay = mean_s(over(|c| c.delay_ns), over(|c| c.delay_samples));
+            let loss = ratio(over(|c| c.lost), over(|c| c.sent));
             let mut values = vec![
                 GOODPUT.of(goodputs[user]),
-                GOODPUT_SHARE.of((total > 0.0).then(|| goodputs[user] / total)),
+                GOODPUT_SHARE.of(share(goodputs[user], total)),
             ];
             if users[user].is_tcp() {
                 values.push(RTT.of(delay));
                 values.push(LOSS_PROBABILITY.of(loss));
-                let again = self.over_user(user, |c| c.retransmitted);
-                values.push(RETRANSMISSIONS.of(again as f64));
+                values.push(RETRANSMISSIONS.of(over(|c| c.retransmitted) as f64));
                 values.extend(self.management(user, csma));
             } else {
                 values.push(ONE_WAY_DELAY.of(delay));
                 values.push(LOSS_PROBABILITY.of(loss));
             }
             Item {
-                name: flow.name.clone(),
                 labels: vec![("class", flow.class.clone())],
-                values,
+                ..Item::new(&flow.name, values)
             }
         };
         csma.flows.iter().enumerate().map(item).collect()
@@ -98,12 +86,6 @@ impl Period<'_> {
         let length = self.length_ns();
         let item = |index: usize| {
             let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.links[index]);
-            let (before, after) = (self.start.contenders[index], self.end.contenders[index]);
-            let attempts = after.attempts - before.attempts;
-            let collided = after.collided - before.collided;
-            let failed = collided + after.corrupted - before.corrupted;
-            let discarded = after.discarded - before.discarded;
-            let settled = discarded + after.delivered - before.delivered;
             let mut values = vec![AIRTIME_FRACTION.of(ratio(to.air_ns - from.air_ns, length))];
             if csma.access == CsmaAccess::Adaptive {
                 let r = (to.r_ns - from.r_ns) / length as f64;
@@ -119,14 +101,8 @@ impl Period<'_> {
                     .sum();
                 values.push(CONNECTIONS.of(sum));
             }
-            values.push(COLLISION_RATE.of(ratio(collided, attempts)));
-            values.push(FRAME_FAILURE_RATE.of(ratio(failed, attempts)));
-            values.push(DISCARD_PROBABILITY.of(ratio(discarded, settled)));
-            Item {
-                name: conflict.name(index).to_owned(),
-                labels: Vec::new(),
-                values,
-            }
+            values.extend(self.marks().access([index as u32].into_iter()));
+            Item::new(conflict.name(index), values)
         };
         (0..conflict.queues()).map(item).collect()
     }

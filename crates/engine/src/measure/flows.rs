@@ -1,8 +1,7 @@
 //! What is measured of flows.
 
-use super::item::{Item, Value, ratio};
+use super::item::{Item, Value, mean_s, ratio, share};
 use super::period::Period;
-use crate::kernel::time::Time;
 use crate::quantities::*;
 use crate::scenario::{Direction, Ends, Flow, Station, Transport};
 use crate::world::Endpoints;
@@ -28,14 +27,11 @@ impl Period<'_> {
             .map(|index| {
                 let flow = &scenario.flows[index];
                 let (from, to) = (&self.start.flows[index], &self.end.flows[index]);
-                let delay = ratio(
-                    to.delay_ns - from.delay_ns,
-                    to.delay_samples - from.delay_samples,
-                )
-                .map(|ns| ns / 1e9);
+                let samples = to.delay_samples - from.delay_samples;
+                let delay = mean_s(to.delay_ns - from.delay_ns, samples);
                 let mut values = vec![
                     GOODPUT.of(goodputs[index]),
-                    GOODPUT_SHARE.of((total > 0.0).then(|| goodputs[index] / total)),
+                    GOODPUT_SHARE.of(share(goodputs[index], total)),
                 ];
                 let loss = ratio(to.lost - from.lost, to.sent - from.sent);
                 if let Transport::Tcp(tcp) = &flow.transport {
@@ -60,9 +56,8 @@ impl Period<'_> {
                 }
                 values.extend(self.reports(index));
                 Item {
-                    name: flow.name.clone(),
                     labels: self.labels(flow),
-                    values,
+                    ..Item::new(&flow.name, values)
                 }
             })
             .collect()
@@ -73,7 +68,7 @@ impl Period<'_> {
         let Some(reports) = self.world.flows().states()[flow].reports() else {
             return Vec::new();
         };
-        let tally = reports.tally(Time(self.start.at_ns), Time(self.end.at_ns));
+        let tally = reports.tally(self.start.marks.at, self.end.marks.at);
         vec![
             REPORTS.of(tally.made as f64),
             REPORT_DELIVERY.of(tally.delivery()),

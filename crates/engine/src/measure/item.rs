@@ -14,6 +14,17 @@ pub struct Item {
     pub values: Vec<Value>,
 }
 
+impl Item {
+    /// An item without labels.
+    pub fn new(name: &str, values: impl Into<Vec<Value>>) -> Item {
+        Item {
+            name: name.to_owned(),
+            labels: Vec::new(),
+            values: values.into(),
+        }
+    }
+}
+
 /// All lists of one replication, in the order of the result.
 #[derive(Clone, Debug)]
 pub struct Measures {
@@ -24,6 +35,22 @@ pub struct Measures {
 /// `part / whole`, absent when there is no whole.
 pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// `part / whole`, absent when the whole is 0.
+pub(super) fn share(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+/// Mean of `count` times that sum to `sum_ns`, absent when there is none. [s]
+pub(super) fn mean_s(sum_ns: u64, count: u64) -> Option<f64> {
+    ratio(sum_ns, count).map(|ns| ns / 1e9)
+}
+
+/// The smallest of the `sorted` values that at least the given part does not exceed.
+pub fn quantile<T: Copy>(sorted: &[T], part: f64) -> Option<T> {
+    let rank = (part * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied()
 }
 
 /// (sum x)^2 / (n sum x^2) (paper 002, eq. 27), absent if all are 0.

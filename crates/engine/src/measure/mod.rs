@@ -8,6 +8,7 @@ mod conservation;
 mod csma;
 mod flows;
 mod item;
+mod marks;
 mod network;
 mod period;
 mod sharing;
@@ -17,11 +18,13 @@ mod wlan;
 
 pub(crate) use self::conservation::check as check_conservation;
 use self::item::ratio;
-pub use self::item::{Item, Measures, Value};
+pub use self::item::{Item, Measures, Value, quantile};
+use self::marks::QueueMark;
+pub use self::marks::{Between, Marks};
 use self::period::Period;
 pub(crate) use self::snapshot::Snapshot;
+use crate::mac::dcf::AP;
 use crate::quantities::*;
-use crate::queue::QueueCounters;
 use crate::scenario::Ends;
 use crate::world::{WiredLink, World};
 
@@ -48,7 +51,7 @@ impl Period<'_> {
         let mut lists = vec![("flows", flows)];
         if has_cell {
             lists.push(("stations", self.stations(&goodputs)));
-            lists.push(("aps", vec![self.node_item("ap", 0, Vec::new())]));
+            lists.push(("aps", vec![Item::new("ap", self.node(AP))]));
         }
         lists.push(("queues", self.queues()));
         if is_on_air || self.world.wires().links().iter().any(WiredLink::is_shown) {
@@ -71,60 +74,44 @@ impl Period<'_> {
     }
 
     fn queues(&self) -> Vec<Item> {
-        let shown =
-            self.world.radio().conflict().is_some() || !self.world.scenario().stations.is_empty();
-        let radio = self.world.radio();
-        let pairs = self.start.queues.iter().zip(&self.end.queues).enumerate();
+        let (world, radio) = (self.world, self.world.radio());
+        let shown = radio.conflict().is_some() || !world.scenario().stations.is_empty();
+        let pairs = self.start.marks.queues.iter().zip(&self.end.marks.queues);
         let mut items: Vec<Item> = pairs
+            .enumerate()
             .filter(|_| shown)
-            .map(|(index, (from, to))| {
+            .map(|(index, (&from, &to))| {
                 let (name, marks) = (radio.queue_name(index), radio.marks(index));
-                let mut item = self.queue_item(name, marks, (from.0, to.0), (from.1, to.1));
+                let mut item = self.queue_item(name, marks, from, to);
                 item.values.extend(self.keeping(index));
                 item
             })
             .collect();
         items.extend(self.link_queues());
-        items.extend(self.leaf_queues());
+        let leaves = world.scenario().bottleneck_leaves();
+        items.extend(leaves.map(|(leaf, name)| self.marks().leaf(&name, leaf)));
         items
     }
 
-    fn queue_item(
-        &self,
-        name: &str,
-        marks: bool,
-        (from, to): (QueueCounters, QueueCounters),
-        (area_from, area_to): (u64, u64),
-    ) -> Item {
-        let sojourn = ratio(to.sojourn_ns - from.sojourn_ns, to.left - from.left);
-        let mut values = vec![
-            OCCUPANCY.of(ratio(area_to.wrapping_sub(area_from), self.length_ns())),
-            DROP_PROBABILITY.of(ratio(to.dropped - from.dropped, to.offered - from.offered)),
-            SOJOURN.of(sojourn.map(|ns| ns / 1e9)),
-        ];
+    /// A queue that `marks` packets or not.
+    fn queue_item(&self, name: &str, marks: bool, start: QueueMark, end: QueueMark) -> Item {
+        let mut item = self.marks().queue_item(name, start, end);
         if marks {
+            let (from, to) = (start.0, end.0);
             let marked = ratio(to.marked - from.marked, to.offered - from.offered);
-            values.push(MARK_PROBABILITY.of(marked));
+            item.values.push(MARK_PROBABILITY.of(marked));
         }
-        Item {
-            name: name.to_owned(),
-            labels: Vec::new(),
-            values,
-        }
+        item
     }
 
     fn totals(&self) -> Vec<Item> {
         let delivered =
             |snapshot: &Snapshot| snapshot.flows.iter().map(|f| f.delivered).sum::<u64>();
         let packets = delivered(&self.end) - delivered(self.start);
-        let values = vec![
+        let values = [
             PACKETS_DELIVERED.of(packets as f64),
             EVENTS.of(self.world.events() as f64),
         ];
-        vec![Item {
-            name: "run".to_owned(),
-            labels: Vec::new(),
-            values,
-        }]
+        vec![Item::new("run", values)]
     }
 }

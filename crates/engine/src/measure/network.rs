@@ -1,13 +1,10 @@
 //! What is measured in the wired network: links, their queues, classes of flows.
 
-use super::item::{Item, Value, jain, ratio};
+use super::item::{Item, Value, jain, mean_s, quantile, ratio, share};
 use super::period::Period;
-use crate::kernel::time::Time;
 use crate::quantities::*;
-use crate::queue::QueueCounters;
 use crate::scenario::Transport;
-use crate::world::Endpoints;
-use crate::world::FlowCounters;
+use crate::world::{Endpoints, FlowCounters};
 
 /// A flow starves below this part of the mean goodput of its class.
 const STARVING: f64 = 0.1;
@@ -27,55 +24,20 @@ impl Period<'_> {
                 UTILISATION.of(ratio(busy, self.length_ns())),
                 UTILISATION_MIN.of(wired.link().least_utilisation()),
             ];
-            values.extend(self.bottleneck(index));
-            Item {
-                name: wired.name().to_owned(),
-                labels: Vec::new(),
-                values,
+            if self.world.wires().is_bottleneck(index) {
+                let bottleneck = self.world.bottleneck().into_iter();
+                values.extend(bottleneck.flat_map(|one| self.marks().bottleneck(one)));
             }
+            Item::new(wired.name(), values)
         };
         self.shown().map(item).collect()
-    }
-
-    /// Rate and pings, if link number `index` is the virtual shared bottleneck.
-    fn bottleneck(&self, index: usize) -> Vec<Value> {
-        let world = self.world;
-        let (Some(bottleneck), true) = (world.bottleneck(), world.wires().is_bottleneck(index))
-        else {
-            return Vec::new();
-        };
-        let rtts = bottleneck.rtts();
-        let mean_bps = bottleneck.mean_rate_bps(Time(self.end.at_ns));
-        vec![
-            CAPACITY.of(mean_bps),
-            PING_RTT.of(rtts.mean_s()),
-            PING_RTT_P95.of(rtts.quantile_s(0.95)),
-            PING_LOSS_PROBABILITY.of(bottleneck.ping_loss()),
-        ]
-    }
-
-    /// Leaves of the virtual shared bottleneck.
-    pub(super) fn leaf_queues(&self) -> Vec<Item> {
-        let item = |(leaf, name): (usize, String)| {
-            let (from, to) = (self.start.leaves[leaf], self.end.leaves[leaf]);
-            let area = |counters: QueueCounters, at_ns| counters.occupancy_ns(Time(at_ns));
-            let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
-            self.queue_item(&name, false, (from, to), areas)
-        };
-        self.world
-            .scenario()
-            .bottleneck_leaves()
-            .map(item)
-            .collect()
     }
 
     pub(super) fn link_queues(&self) -> Vec<Item> {
         let item = |index: usize| {
             let wired = &self.world.wires().links()[index];
             let (from, to) = (self.start.links[index].0, self.end.links[index].0);
-            let area = |counters: QueueCounters, at_ns| counters.occupancy_ns(Time(at_ns));
-            let areas = (area(from, self.start.at_ns), area(to, self.end.at_ns));
-            let mut item = self.queue_item(wired.name(), wired.marks(), (from, to), areas);
+            let mut item = self.queue_item(wired.name(), wired.marks(), from, to);
             let longest = wired.link().longest() as f64;
             item.values.push(OCCUPANCY_MAX.of(longest));
             let gauge = self.world.gauge();
@@ -107,16 +69,11 @@ impl Period<'_> {
             let own: Vec<f64> = lasting.map(|&index| goodputs[index]).collect();
             let mean = own.iter().sum::<f64>() / own.len() as f64;
             let starved = own.iter().filter(|&&x| x < STARVING * mean).count();
-            let over = |count: fn(&FlowCounters) -> u64| -> u64 {
-                let periods = members
-                    .iter()
-                    .map(|&k| (&self.start.flows[k], &self.end.flows[k]));
-                periods.map(|(from, to)| count(to) - count(from)).sum()
-            };
+            let over = |count: fn(&FlowCounters) -> u64| self.over(members.iter().copied(), count);
             let loss = ratio(over(|c| c.lost), over(|c| c.sent));
             let mut values = vec![
                 GOODPUT.of(sum),
-                GOODPUT_SHARE.of((total > 0.0).then(|| sum / total)),
+                GOODPUT_SHARE.of(share(sum, total)),
                 JAIN.of(jain(&own)),
                 STARVED_FLOWS.of((!own.is_empty()).then_some(starved as f64)),
                 LOSS_PROBABILITY.of(loss),
@@ -127,11 +84,7 @@ impl Period<'_> {
             }
             values.extend(self.delays(&members));
             values.extend(self.completions(&members));
-            Item {
-                name: name.clone(),
-                labels: Vec::new(),
-                values,
-            }
+            Item::new(name, values)
         };
         gauge.classes.iter().enumerate().map(item).collect()
     }
@@ -161,14 +114,12 @@ impl Period<'_> {
     fn delays(&self, members: &[usize]) -> Vec<Value> {
         let kinds = [(true, RTT), (false, ONE_WAY_DELAY)];
         let mean = |(tcp, quantity): (bool, Quantity)| {
-            let of_kind = members.iter().filter(|&&index| self.is_tcp(index) == tcp);
-            let counted = of_kind.map(|&index| {
-                let (from, to) = (&self.start.flows[index], &self.end.flows[index]);
-                let samples = to.delay_samples - from.delay_samples;
-                (to.delay_ns - from.delay_ns, samples)
-            });
-            let (delay_ns, samples) = counted.reduce(|a, b| (a.0 + b.0, a.1 + b.1))?;
-            Some(quantity.of(ratio(delay_ns, samples).map(|ns| ns / 1e9)))
+            let of_kind = members.iter().copied();
+            let of_kind = of_kind.filter(|&index| self.is_tcp(index) == tcp);
+            of_kind.clone().next()?;
+            let delay_ns = self.over(of_kind.clone(), |c| c.delay_ns);
+            let samples = self.over(of_kind, |c| c.delay_samples);
+            Some(quantity.of(mean_s(delay_ns, samples)))
         };
         kinds.into_iter().filter_map(mean).collect()
     }
@@ -209,10 +160,4 @@ impl Period<'_> {
             TRANSFER_RATE.of(self.transfer_rate_bps(&finite)),
         ]
     }
-}
-
-/// The smallest of the `sorted` values that at least the given part does not exceed.
-fn quantile(sorted: &[f64], part: f64) -> Option<f64> {
-    let rank = (part * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.saturating_sub(1)).copied()
 }

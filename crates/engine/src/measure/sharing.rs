@@ -1,10 +1,11 @@
 //! What is measured of a queue that classes share.
 
-use super::item::{Item, Value, jain, ratio};
+use super::item::{Item, Value, jain, ratio, share};
+use super::marks::QueueMark;
 use super::period::Period;
-use crate::kernel::time::Time;
 use crate::quantities::*;
-use crate::queue::{HeadQueue, QueueCounters};
+use crate::queue::HeadQueue;
+use crate::scenario::SharingClass;
 
 impl Period<'_> {
     /// How contender number `port` kept the target occupancy of its queue, if that has one.
@@ -29,38 +30,28 @@ impl Period<'_> {
     pub(super) fn sharing(&self, goodputs: &[f64]) -> Vec<Item> {
         let classes = &self.world.scenario().cell.sharing_classes;
         let total: f64 = goodputs.iter().sum();
-        let area = |class: usize| -> u64 {
+        let over = |class: usize, count: fn(&QueueMark) -> u64| -> u64 {
             let pairs = self.start.shared.classes[class].iter();
             let pairs = pairs.zip(&self.end.shared.classes[class]);
-            let at = |counters: &QueueCounters, at_ns| counters.occupancy_ns(Time(at_ns));
-            pairs
-                .map(|(from, to)| at(to, self.end.at_ns).wrapping_sub(at(from, self.start.at_ns)))
-                .fold(0, u64::wrapping_add)
+            let grown = pairs.map(|(from, to)| count(to).wrapping_sub(count(from)));
+            grown.fold(0, u64::wrapping_add)
         };
-        let areas: Vec<u64> = (0..classes.len()).map(area).collect();
-        let whole: u64 = areas.iter().sum();
-        let item = |(index, class): (usize, &crate::scenario::SharingClass)| {
+        let area = |class: usize| over(class, |&(_, area)| area);
+        let whole: u64 = (0..classes.len()).map(area).sum();
+        let item = |(index, class): (usize, &SharingClass)| {
             let own: Vec<f64> = class.flows.iter().map(|&k| goodputs[k as usize]).collect();
             let sum: f64 = own.iter().sum();
-            let over = |count: fn(&QueueCounters) -> u64| -> u64 {
-                let pairs = self.start.shared.classes[index].iter();
-                let pairs = pairs.zip(&self.end.shared.classes[index]);
-                pairs.map(|(from, to)| count(to) - count(from)).sum()
-            };
-            let drops = ratio(over(|c| c.dropped), over(|c| c.offered));
-            Item {
-                name: class.name.clone(),
-                labels: Vec::new(),
-                values: vec![
-                    GOODPUT.of(sum),
-                    GOODPUT_SHARE.of((total > 0.0).then(|| sum / total)),
-                    TARGET_SHARE.of(class.target),
-                    QUEUE_SHARE.of(ratio(areas[index], whole)),
-                    OCCUPANCY.of(ratio(areas[index], self.length_ns())),
-                    DROP_PROBABILITY.of(drops),
-                    JAIN.of(jain(&own)),
-                ],
-            }
+            let drops = ratio(over(index, |c| c.0.dropped), over(index, |c| c.0.offered));
+            let values = [
+                GOODPUT.of(sum),
+                GOODPUT_SHARE.of(share(sum, total)),
+                TARGET_SHARE.of(class.target),
+                QUEUE_SHARE.of(ratio(area(index), whole)),
+                OCCUPANCY.of(ratio(area(index), self.length_ns())),
+                DROP_PROBABILITY.of(drops),
+                JAIN.of(jain(&own)),
+            ];
+            Item::new(&class.name, values)
         };
         classes.iter().enumerate().map(item).collect()
     }

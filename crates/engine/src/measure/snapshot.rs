@@ -1,66 +1,56 @@
 //! All counters at one instant, read from a world by its methods.
 
+use super::marks::{Marks, QueueMark};
+use crate::cell::Cell;
 use crate::conflict::Drive;
-use crate::mac::dcf::{DownCounters, NodeCounters};
-use crate::queue::{Deviation, HeadQueue, QueueCounters};
+use crate::link::Link;
+use crate::mac::dcf::DownCounters;
+use crate::queue::{Deviation, HeadQueue};
 use crate::world::{FlowCounters, User, WiredLink, World};
 
 /// Counters at one instant.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
-    pub(super) at_ns: u64,
+    /// Queues of the radio, and leaves of the virtual shared bottleneck.
+    pub(super) marks: Marks,
     pub(super) flows: Vec<FlowCounters>,
-    pub(super) queues: Vec<(QueueCounters, u64)>,
-    pub(super) contenders: Vec<NodeCounters>,
     /// The access point's frames to each station.
     pub(super) down: Vec<DownCounters>,
     /// What the queue of each link counts, and the time the link was busy. [ns]
-    pub(super) links: Vec<(QueueCounters, u64)>,
-    /// Leaves of the virtual shared bottleneck.
-    pub(super) leaves: Vec<QueueCounters>,
+    pub(super) links: Vec<(QueueMark, u64)>,
     /// The access point's queues that classes share.
     pub(super) shared: Shared,
     pub(super) on_air: OnAir,
-    pub(super) busy_ns: u64,
     pub(super) activity_ns: u64,
 }
 
 impl Snapshot {
     pub(crate) fn take(world: &World<'_>) -> Snapshot {
         let now = world.now();
+        let radio = world.radio();
+        let queues = radio.queues().zip((0..).map(|number| radio.frames(number)));
+        let leaves = world.wires().bottleneck();
+        let leaves = leaves.map_or_else(Vec::new, |wired| wired.link().leaves());
+        let busy_ns = radio.cell().map_or(0, |cell| cell.medium().busy_ns());
+        let stations = 0..world.scenario().stations.len();
+        let down = |cell: &Cell| {
+            let counters = stations.map(|station| cell.medium().down_counters(station));
+            counters.collect()
+        };
+        let flows = world.flows().states().iter();
         let links = world.wires().links().iter().map(WiredLink::link);
+        let counted = |link: &Link| {
+            let counters = link.counters(now);
+            ((counters, counters.occupancy_ns(now)), link.busy_ns(now))
+        };
         Snapshot {
-            at_ns: now.0,
-            flows: world
-                .flows()
-                .states()
-                .iter()
-                .map(|flow| flow.counters(now))
-                .collect(),
-            queues: (world.radio().queues())
-                .map(|queue| (queue.counters(), queue.occupancy_ns(now)))
-                .collect(),
-            contenders: (0..world.radio().queues().count())
-                .map(|number| world.radio().frames(number))
-                .collect(),
-            down: (world.radio().cell().into_iter())
-                .flat_map(|cell| {
-                    let stations = 0..world.scenario().stations.len();
-                    stations.map(|station| cell.medium().down_counters(station))
-                })
-                .collect(),
-            links: links
-                .map(|link| (link.counters(now), link.busy_ns(now)))
-                .collect(),
-            leaves: (world.wires().bottleneck())
-                .map_or_else(Vec::new, |wired| wired.link().leaves()),
+            marks: Marks::new(queues, leaves, busy_ns, now),
+            flows: flows.map(|flow| flow.counters(now)).collect(),
+            down: radio.cell().map_or_else(Vec::new, down),
+            links: links.map(counted).collect(),
             shared: Shared::take(world),
             on_air: OnAir::take(world),
-            busy_ns: world
-                .radio()
-                .cell()
-                .map_or(0, |cell| cell.medium().busy_ns()),
-            activity_ns: world.radio().cell().map_or(0, |cell| cell.activity_ns(now)),
+            activity_ns: radio.cell().map_or(0, |cell| cell.activity_ns(now)),
         }
     }
 }
@@ -118,7 +108,7 @@ impl OnAir {
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     /// Counters of each class, over the queues.
-    pub(super) classes: Vec<Vec<QueueCounters>>,
+    pub(super) classes: Vec<Vec<QueueMark>>,
     /// How far each queue was off its target.
     pub(super) deviations: Vec<Deviation>,
 }
@@ -129,7 +119,7 @@ impl Shared {
         let mut classes = vec![Vec::new(); world.scenario().cell.sharing_classes.len()];
         for sharing in shared.clone() {
             for (own, &counters) in classes.iter_mut().zip(sharing.counters()) {
-                own.push(counters);
+                own.push((counters, counters.occupancy_ns(world.now())));
             }
         }
         Shared {

@@ -1,6 +1,6 @@
 //! What is measured of web traffic: its connections as one class.
 
-use super::item::{Item, ratio};
+use super::item::{Item, ratio, share};
 use super::period::Period;
 use crate::quantities::*;
 use crate::world::FlowCounters;
@@ -8,11 +8,8 @@ use crate::world::FlowCounters;
 impl Period<'_> {
     /// What the responses of source number `web` have counted.
     fn over_responses(&self, web: u32, count: fn(&FlowCounters) -> u64) -> u64 {
-        let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, count);
-        let responses = self.world.flows().webs().sources()[web as usize].responses();
-        responses
-            .map(|flow| count(&self.end.flows[flow]) - at_start(flow))
-            .sum()
+        let web = &self.world.flows().webs().sources()[web as usize];
+        self.over(web.responses(), count)
     }
 
     /// Payload of responses, per time; `flow` is the source's.
@@ -23,24 +20,19 @@ impl Period<'_> {
     }
 
     pub(super) fn web_item(&self, name: &str, web: u32, goodput_bps: f64, total_bps: f64) -> Item {
-        let (lost, sent) = (
-            self.over_responses(web, |c| c.lost),
-            self.over_responses(web, |c| c.sent),
-        );
+        let lost = self.over_responses(web, |c| c.lost);
+        let sent = self.over_responses(web, |c| c.sent);
         let web = &self.world.flows().webs().sources()[web as usize];
-        Item {
-            name: name.to_owned(),
-            labels: Vec::new(),
-            values: vec![
-                GOODPUT.of(goodput_bps),
-                GOODPUT_SHARE.of((total_bps > 0.0).then(|| goodput_bps / total_bps)),
-                LOSS_PROBABILITY.of(ratio(lost, sent)),
-                CONNECTIONS_FINISHED.of(web.completions().count() as f64),
-                CONNECTIONS_REFUSED.of(web.refused() as f64),
-                COMPLETION.of(web.completions().mean_s()),
-                COMPLETION_P95.of(web.completions().quantile_s(0.95)),
-                UNFINISHED.of(web.unfinished() as f64),
-            ],
-        }
+        let values = [
+            GOODPUT.of(goodput_bps),
+            GOODPUT_SHARE.of(share(goodput_bps, total_bps)),
+            LOSS_PROBABILITY.of(ratio(lost, sent)),
+            CONNECTIONS_FINISHED.of(web.completions().count() as f64),
+            CONNECTIONS_REFUSED.of(web.refused() as f64),
+            COMPLETION.of(web.completions().mean_s()),
+            COMPLETION_P95.of(web.completions().quantile_s(0.95)),
+            UNFINISHED.of(web.unfinished() as f64),
+        ];
+        Item::new(name, values)
     }
 }

@@ -1,9 +1,8 @@
 //! What is measured in the cell: its stations, its access point, the cell as a whole.
 
-use super::item::{Item, Value, jain, ratio};
+use super::item::{Item, Value, jain, ratio, share};
 use super::period::Period;
 use crate::bottleneck;
-use crate::mac::dcf::NodeCounters;
 use crate::quantities::*;
 use crate::scenario::{Direction, Flow, Station};
 
@@ -28,15 +27,15 @@ impl Period<'_> {
                 let own = sums[index];
                 let mut values = vec![
                     GOODPUT.of(own),
-                    GOODPUT_SHARE.of((total > 0.0).then(|| own / total)),
-                    FAIRNESS_LEVEL.of((own > 0.0).then(|| sums[0] / own)),
+                    GOODPUT_SHARE.of(share(own, total)),
+                    FAIRNESS_LEVEL.of(share(sums[0], own)),
                 ];
                 values.extend(self.beside_the_bottleneck(index));
-                let mut item = self.node_item(&stations[index].name, index as u32 + 1, values);
+                values.extend(self.node(index as u32 + 1));
                 if noisy {
-                    item.values.extend(self.frames_to(index));
+                    values.extend(self.frames_to(index));
                 }
-                item
+                Item::new(&stations[index].name, values)
             })
             .collect()
     }
@@ -45,9 +44,8 @@ impl Period<'_> {
     fn beside_the_bottleneck(&self, station: usize) -> Option<Value> {
         self.world.bottleneck()?;
         let own = bottleneck::beside(&self.world.scenario().flows).filter(|&(_, of)| of == station);
-        let passed =
-            own.map(|(flow, _)| self.end.flows[flow].arrived - self.start.flows[flow].arrived);
-        Some(BYPASS.of(passed.sum::<u64>() as f64))
+        let passed = self.over(own.map(|(flow, _)| flow), |c| c.arrived);
+        Some(BYPASS.of(passed as f64))
     }
 
     /// What became of the access point's frames to a station, where errors tell stations apart.
@@ -63,35 +61,10 @@ impl Period<'_> {
     }
 
     /// A node's medium access, its categories together.
-    pub(super) fn node_item(&self, name: &str, node: u32, mut values: Vec<Value>) -> Item {
-        let mut sum = NodeCounters::default();
-        let mut area = 0;
+    pub(super) fn node(&self, node: u32) -> Vec<Value> {
         let cell = self.world.radio().cell().into_iter();
-        for contender in cell.flat_map(|cell| cell.medium().categories_of(node)) {
-            let contender = contender as usize;
-            let (from, to) = (
-                &self.start.contenders[contender],
-                &self.end.contenders[contender],
-            );
-            sum.attempts += to.attempts - from.attempts;
-            sum.collided += to.collided - from.collided;
-            sum.corrupted += to.corrupted - from.corrupted;
-            sum.delivered += to.delivered - from.delivered;
-            sum.discarded += to.discarded - from.discarded;
-            let (from, to) = (&self.start.queues[contender], &self.end.queues[contender]);
-            area += to.1.wrapping_sub(from.1);
-        }
-        let failed = sum.collided + sum.corrupted;
-        let settled = sum.delivered + sum.discarded;
-        values.push(COLLISION_RATE.of(ratio(sum.collided, sum.attempts)));
-        values.push(FRAME_FAILURE_RATE.of(ratio(failed, sum.attempts)));
-        values.push(DISCARD_PROBABILITY.of(ratio(sum.discarded, settled)));
-        values.push(QUEUE.of(ratio(area, self.length_ns())));
-        Item {
-            name: name.to_owned(),
-            labels: Vec::new(),
-            values,
-        }
+        let contenders = cell.flat_map(|cell| cell.medium().categories_of(node));
+        self.marks().node(contenders)
     }
 
     pub(super) fn cells(&self, goodputs: &[f64]) -> Vec<Item> {
@@ -106,21 +79,14 @@ impl Period<'_> {
         let (up, down) = (towards(Direction::Up), towards(Direction::Down));
         let both = up > 0.0 && down > 0.0;
         let active = self.end.activity_ns.wrapping_sub(self.start.activity_ns);
-        let values = vec![
+        let values = [
             GOODPUT.of(up + down),
             ACTIVE_STATIONS.of(ratio(active, self.length_ns())),
             JAIN.of(self.jain(goodputs)),
             UPDOWN_RATIO.of(both.then(|| up / down)),
-            BUSY_FRACTION.of(ratio(
-                self.end.busy_ns - self.start.busy_ns,
-                self.length_ns(),
-            )),
+            self.marks().busy(),
         ];
-        vec![Item {
-            name: "cell".to_owned(),
-            labels: Vec::new(),
-            values,
-        }]
+        vec![Item::new("cell", values)]
     }
 
     /// (sum x)^2 / (n sum x^2) over the stations with flows (paper 002, eq. 27); those that only

@@ -1,0 +1,138 @@
+//! What queues and their medium have counted by an instant, and what lies between two: the part of a
+//! measurement that a simulation and an emulation share.
+
+use super::item::{Item, Value, mean_s, ratio};
+use crate::bottleneck::Bottleneck;
+use crate::cell::Cell;
+use crate::kernel::time::Time;
+use crate::mac::dcf::NodeCounters;
+use crate::quantities::*;
+use crate::queue::{HeadQueue, QueueCounters};
+
+/// What a queue has counted, and the time integral of its length. [packets ns]
+pub(super) type QueueMark = (QueueCounters, u64);
+
+/// Counters of queues and of their medium at one instant.
+#[derive(Clone, Debug)]
+pub struct Marks {
+    pub(super) at: Time,
+    pub(super) queues: Vec<QueueMark>,
+    /// What the medium has done for each of the queues.
+    pub(super) frames: Vec<NodeCounters>,
+    /// Leaves of the virtual shared bottleneck.
+    pub(super) leaves: Vec<QueueMark>,
+    /// Time in which a cell was busy. [ns]
+    pub(super) busy_ns: u64,
+}
+
+impl Marks {
+    /// Those of a cell, and of the `leaves` of the bottleneck in front of it.
+    pub fn of_cell(cell: &Cell, leaves: Vec<QueueCounters>, at: Time) -> Marks {
+        let queues = (0..cell.queues()).map(|number| (cell.queue(number), cell.frames(number)));
+        Marks::new(queues, leaves, cell.medium().busy_ns(), at)
+    }
+
+    pub(super) fn new<'a>(
+        queues: impl Iterator<Item = (&'a HeadQueue, NodeCounters)>,
+        leaves: Vec<QueueCounters>,
+        busy_ns: u64,
+        at: Time,
+    ) -> Marks {
+        let counted =
+            |(queue, frames): (&HeadQueue, _)| ((queue.counters(), queue.occupancy_ns(at)), frames);
+        let (queues, frames) = queues.map(counted).unzip();
+        let leaves = leaves.into_iter();
+        Marks {
+            at,
+            queues,
+            frames,
+            leaves: leaves.map(|leaf| (leaf, leaf.occupancy_ns(at))).collect(),
+            busy_ns,
+        }
+    }
+}
+
+/// The time between two instants.
+pub struct Between<'a> {
+    /// Its beginning.
+    pub start: &'a Marks,
+    /// Its end.
+    pub end: &'a Marks,
+}
+
+impl Between<'_> {
+    /// Its length. [ns]
+    pub(super) fn length_ns(&self) -> u64 {
+        self.end.at.since(self.start.at).0
+    }
+
+    /// Queue `number`, under its `name`.
+    pub fn queue(&self, name: &str, number: usize) -> Item {
+        self.queue_item(name, self.start.queues[number], self.end.queues[number])
+    }
+
+    /// A leaf of the virtual shared bottleneck, under its `name`.
+    pub fn leaf(&self, name: &str, leaf: usize) -> Item {
+        self.queue_item(name, self.start.leaves[leaf], self.end.leaves[leaf])
+    }
+
+    pub(super) fn queue_item(&self, name: &str, start: QueueMark, end: QueueMark) -> Item {
+        let ((from, area_from), (to, area_to)) = (start, end);
+        let area = area_to.wrapping_sub(area_from);
+        let values = [
+            OCCUPANCY.of(ratio(area, self.length_ns())),
+            DROP_PROBABILITY.of(ratio(to.dropped - from.dropped, to.offered - from.offered)),
+            SOJOURN.of(mean_s(to.sojourn_ns - from.sojourn_ns, to.left - from.left)),
+        ];
+        Item::new(name, values)
+    }
+
+    /// Medium access of a node, its `contenders` together, and the packets in their queues.
+    pub fn node(&self, contenders: impl Iterator<Item = u32>) -> Vec<Value> {
+        let contenders: Vec<u32> = contenders.collect();
+        let queues = contenders.iter().map(|&contender| {
+            let area = |marks: &Marks| marks.queues[contender as usize].1;
+            area(self.end).wrapping_sub(area(self.start))
+        });
+        let queue = QUEUE.of(ratio(queues.sum(), self.length_ns()));
+        let access = self.access(contenders.into_iter());
+        access.into_iter().chain([queue]).collect()
+    }
+
+    /// What became of the frames of these contenders together.
+    pub(super) fn access(&self, contenders: impl Iterator<Item = u32>) -> [Value; 3] {
+        let mut sum = NodeCounters::default();
+        for contender in contenders {
+            let [from, to] = [self.start, self.end].map(|marks| marks.frames[contender as usize]);
+            sum.attempts += to.attempts - from.attempts;
+            sum.collided += to.collided - from.collided;
+            sum.corrupted += to.corrupted - from.corrupted;
+            sum.delivered += to.delivered - from.delivered;
+            sum.discarded += to.discarded - from.discarded;
+        }
+        let failed = sum.collided + sum.corrupted;
+        let settled = sum.delivered + sum.discarded;
+        [
+            COLLISION_RATE.of(ratio(sum.collided, sum.attempts)),
+            FRAME_FAILURE_RATE.of(ratio(failed, sum.attempts)),
+            DISCARD_PROBABILITY.of(ratio(sum.discarded, settled)),
+        ]
+    }
+
+    /// Part of the time in which the cell was busy.
+    pub fn busy(&self) -> Value {
+        let busy_ns = self.end.busy_ns - self.start.busy_ns;
+        BUSY_FRACTION.of(ratio(busy_ns, self.length_ns()))
+    }
+
+    /// Rate and pings of the virtual shared bottleneck.
+    pub fn bottleneck(&self, bottleneck: &Bottleneck) -> [Value; 4] {
+        let rtts = bottleneck.rtts();
+        [
+            CAPACITY.of(bottleneck.mean_rate_bps(self.end.at)),
+            PING_RTT.of(rtts.mean_s()),
+            PING_RTT_P95.of(rtts.quantile_s(0.95)),
+            PING_LOSS_PROBABILITY.of(bottleneck.ping_loss()),
+        ]
+    }
+}
