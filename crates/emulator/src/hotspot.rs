@@ -69,12 +69,13 @@ impl<'a> Hotspot<'a> {
         let streams = Streams::new(scenario.seed, 0);
         let mut links = Vec::new();
         let (mut down, mut up) = (Vec::new(), Vec::new());
-        if scenario.wire.rate_bps.is_some() || scenario.wire.delay > Span::ZERO {
+        let wire = &scenario.wire;
+        if wire.rate_bps.is_some() || wire.delay > Span::ZERO || wire.loss.share() > 0.0 {
             let (there, back) = (["servers", "ap"], ["ap", "servers"]);
             for (name, ends, way) in [("wire/down", there, &mut down), ("wire/up", back, &mut up)] {
                 way.push(links.len());
                 let measured = Time::ZERO..Time::ZERO;
-                let settings = link::of_wire(&scenario.wire, name, ends);
+                let settings = link::of_wire(wire, name, ends);
                 links.push(Link::new(&settings, &streams, measured, None));
             }
         }

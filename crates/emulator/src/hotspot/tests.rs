@@ -149,6 +149,17 @@ fn a_wire_takes_its_time_each_way() {
 }
 
 #[test]
+fn a_wire_that_only_loses_takes_no_time_and_loses() {
+    let scenario = scenario("wire = { loss = { every = 2 } }\n[station.a]\ndownload = 1\n");
+    let mut hotspot = Hotspot::new(&scenario);
+    for _ in 0..10 {
+        hotspot.send(Time(0), 0, &tcp(true, 1, 0, 1500));
+    }
+    let delivered = run(&mut hotspot, Time(1_000_000_000));
+    assert_eq!((delivered.len(), hotspot.lost), (5, 5));
+}
+
+#[test]
 fn stations_that_send_udp_are_not_pinged_for_five_seconds() {
     let stations = "[station.a]\nudp_up = \"1 Mbps\"\n[station.b]\ndownload = 1\n";
     let asked = |more: &str| {
