@@ -11,7 +11,7 @@ use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::link::{self, Link, Transit};
 use lasthop_engine::mac::dcf::AP;
-use lasthop_engine::packet::{Ecn, Packet, PacketKind};
+use lasthop_engine::packet::{Packet, PacketKind};
 use lasthop_engine::queue::QueueCounters;
 use lasthop_engine::scenario::{Category, Direction, Ends, Scenario};
 
@@ -84,12 +84,9 @@ impl<'a> Hotspot<'a> {
             shared = Some(links.len());
             down.push(links.len());
             up.insert(0, links.len());
+            let (cell, measured) = (scenario.hotspot(), scenario.measured());
             links.push(bottleneck::link_of(
-                bottleneck,
-                scenario.hotspot(),
-                &streams,
-                scenario.measured(),
-                BIN,
+                bottleneck, cell, &streams, measured, BIN,
             ));
         }
         let settings = scenario.bottleneck.as_ref();
@@ -202,18 +199,14 @@ impl<'a> Hotspot<'a> {
         };
         Some(Packet {
             flow: flow as u32,
-            number: 0,
             stamp: now,
             queued: now,
             bytes: u16::try_from(bytes.len()).ok()?,
-            hop: 0,
             kind: match is_data {
                 true => PacketKind::Segment,
                 false => PacketKind::Ack,
             },
-            ecn: Ecn::NotCapable,
-            echo: false,
-            sack: 0,
+            ..Packet::BLANK
         })
     }
 
@@ -255,7 +248,10 @@ impl<'a> Hotspot<'a> {
         loop {
             let way = if up { &self.up } else { &self.down };
             let Some(&index) = way.get(usize::from(packet.hop)) else {
-                return self.reach(now, up, packet);
+                return match up {
+                    true => self.deliver(now, AP, &packet),
+                    false => self.offer(now, AP, packet),
+                };
             };
             packet.hop += 1;
             if shared == Some(index) {
@@ -273,14 +269,6 @@ impl<'a> Hotspot<'a> {
     fn settle(&mut self, index: usize, now: Time) {
         while let Some(packet) = self.links[index].settle(now) {
             self.lose(&packet);
-        }
-    }
-
-    fn reach(&mut self, now: Time, up: bool, packet: Packet) {
-        if up {
-            self.deliver(now, AP, &packet);
-        } else {
-            self.offer(now, AP, packet);
         }
     }
 
@@ -335,18 +323,15 @@ impl<'a> Hotspot<'a> {
             return;
         };
         let node = station as u32 + 1;
-        let bytes = ip::ping(node, number as u16, settings.ping_bytes as usize);
+        let bytes = ip::ping(node, number as u16, settings.ping_bytes as u16);
         let packet = Packet {
             flow: (self.scenario.flows.len() + station) as u32,
             number: self.keep(bytes),
             stamp: now,
             queued: now,
             bytes: settings.ping_bytes as u16,
-            hop: 0,
             kind: PacketKind::Segment,
-            ecn: Ecn::NotCapable,
-            echo: false,
-            sack: 0,
+            ..Packet::BLANK
         };
         self.offer(now, AP, packet);
     }

@@ -1,5 +1,7 @@
 //! The little of IPv4 that the emulator reads and writes (RFC 791, 792).
 
+use lasthop_engine::pcapng::{self, ECHO_REPLY, ECHO_REQUEST};
+
 /// 10.0.0.0: station k is this plus k. All nodes are in 10.0.0.0/8.
 pub const STATIONS: u32 = 0x0A00_0000;
 /// 10.255.0.1: the servers.
@@ -14,8 +16,6 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const HEADER: usize = 20;
 const ECHO_HEADER: usize = 8;
-const ECHO_REQUEST: u8 = 8;
-const ECHO_REPLY: u8 = 0;
 
 /// What an IP packet is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,34 +55,18 @@ pub(crate) fn parse(packet: &[u8], from_server: bool) -> Option<Parsed> {
 }
 
 /// An echo request of `bytes` to station number `station`.
-pub(crate) fn ping(station: u32, number: u16, bytes: usize) -> Vec<u8> {
-    let mut packet = vec![0; bytes.max(HEADER + ECHO_HEADER)];
-    let length = packet.len() as u16; // at most 1500, by the grammar
-    packet[0] = 0x45;
-    packet[2..4].copy_from_slice(&length.to_be_bytes());
-    packet[6] = 0x40; // do not fragment
-    packet[8] = 64;
-    packet[9] = ICMP;
-    packet[12..16].copy_from_slice(&BOTTLENECK.to_be_bytes());
-    packet[16..20].copy_from_slice(&(STATIONS + station).to_be_bytes());
-    let sum = checksum(&packet[..HEADER]);
-    packet[10..12].copy_from_slice(&sum.to_be_bytes());
-    packet[HEADER] = ECHO_REQUEST;
-    packet[HEADER + 4..HEADER + 6].copy_from_slice(&(station as u16).to_be_bytes());
-    packet[HEADER + 6..HEADER + 8].copy_from_slice(&number.to_be_bytes());
-    let sum = checksum(&packet[HEADER..]);
-    packet[HEADER + 2..HEADER + 4].copy_from_slice(&sum.to_be_bytes());
+pub(crate) fn ping(station: u32, number: u16, bytes: u16) -> Vec<u8> {
+    let ends = [BOTTLENECK, STATIONS + station];
+    let mut packet = Vec::with_capacity(usize::from(bytes));
+    pcapng::echo(
+        &mut packet,
+        ECHO_REQUEST,
+        ends,
+        station as u16,
+        number,
+        bytes,
+    );
     packet
-}
-
-/// One's complement of the one's-complement sum (RFC 1071).
-fn checksum(bytes: &[u8]) -> u16 {
-    let word = |pair: &[u8]| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u32::from(low));
-    let mut sum: u32 = bytes.chunks(2).map(word).sum();
-    while sum > 0xFFFF {
-        sum = (sum >> 16) + (sum & 0xFFFF);
-    }
-    !(sum as u16)
 }
 
 #[cfg(test)]
@@ -93,7 +77,9 @@ mod tests {
     fn a_ping_has_good_checksums_and_its_answer_is_recognised() {
         let mut packet = ping(3, 700, 84);
         assert_eq!(packet.len(), 84);
-        assert_eq!((checksum(&packet[..20]), checksum(&packet[20..])), (0, 0));
+        for part in [&packet[..20], &packet[20..]] {
+            assert_eq!(pcapng::folded(pcapng::sum_of(part)), 0xFFFF);
+        }
         assert_eq!(parse(&packet, true), None, "a request is no answer");
         let (from, to) = (packet[12..16].to_vec(), packet[16..20].to_vec());
         packet[12..16].copy_from_slice(&to);

@@ -1,3 +1,4 @@
+use lasthop_engine::packet::Ecn;
 use lasthop_engine::scenario::{Format, parse};
 
 use super::*;
@@ -12,7 +13,7 @@ fn scenario(rest: &str) -> Scenario {
 }
 
 /// A TCP packet of `bytes` between the server and station number `node`, of flow number `flow`.
-fn tcp(from_server: bool, node: u32, flow: u16, bytes: usize) -> Vec<u8> {
+fn tcp(from_server: bool, node: u32, flow: u16, bytes: u16) -> Vec<u8> {
     let mut packet = ip::ping(node, 0, bytes);
     let (server, station) = (SERVER.to_be_bytes(), (STATIONS + node).to_be_bytes());
     let (from, to) = if from_server {

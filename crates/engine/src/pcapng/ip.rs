@@ -10,9 +10,10 @@ const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
 const ICMP_HEADER: usize = 8;
-/// RFC 792.
-const ECHO_REQUEST: u8 = 8;
-const ECHO_REPLY: u8 = 0;
+/// Type of an echo request (RFC 792).
+pub const ECHO_REQUEST: u8 = 8;
+/// Type of the reply.
+pub const ECHO_REPLY: u8 = 0;
 /// Most that options can add to an IPv4 or TCP header. [bytes]
 const OPTIONS_MAX: usize = 40;
 /// An option that does nothing, in IPv4 and TCP alike.
@@ -194,18 +195,38 @@ impl Flow {
     }
 }
 
-/// An echo request to the station with address `station`, or its reply (RFC 792).
+/// An echo request to the station with address `station`, or its reply.
 fn ping(out: &mut Vec<u8>, station: u32, packet: &Packet) {
     let (kind, from, to) = match packet.is_data() {
         true => (ECHO_REQUEST, BOTTLENECK, station),
         false => (ECHO_REPLY, station, BOTTLENECK),
     };
-    let length = usize::from(packet.bytes).saturating_sub(IP_HEADER);
+    let sequence = packet.number as u16;
+    echo(
+        out,
+        kind,
+        [from, to],
+        station as u16,
+        sequence,
+        packet.bytes,
+    );
+}
+
+/// Appends an echo request or its reply (RFC 792) of so many `bytes`, IP header included.
+pub fn echo(
+    out: &mut Vec<u8>,
+    kind: u8,
+    [from, to]: [u32; 2],
+    identifier: u16,
+    sequence: u16,
+    bytes: u16,
+) {
+    let length = usize::from(bytes).saturating_sub(IP_HEADER);
     ip_header(out, PROTOCOL_ICMP, from, to, length, 0, Ecn::NotCapable);
     let start = out.len();
     out.extend_from_slice(&[kind, 0, 0, 0]); // code, checksum
-    out.extend_from_slice(&(station as u16).to_be_bytes()); // identifier
-    out.extend_from_slice(&(packet.number as u16).to_be_bytes());
+    out.extend_from_slice(&identifier.to_be_bytes());
+    out.extend_from_slice(&sequence.to_be_bytes());
     out.resize(start + length.max(ICMP_HEADER), 0);
     let sum = !folded(sum_of(&out[start..]));
     out[start + 2..start + 4].copy_from_slice(&sum.to_be_bytes());
@@ -253,7 +274,7 @@ fn transport_checksum(protocol: u8, from: u32, to: u32, segment: &[u8]) -> u16 {
 }
 
 /// Sum of the big-endian 16-bit words, the last one padded with zero.
-pub(super) fn sum_of(bytes: &[u8]) -> u64 {
+pub fn sum_of(bytes: &[u8]) -> u64 {
     bytes
         .chunks(2)
         .map(|word| u64::from(word[0]) << 8 | word.get(1).map_or(0, |&low| u64::from(low)))
@@ -261,7 +282,7 @@ pub(super) fn sum_of(bytes: &[u8]) -> u64 {
 }
 
 /// One's-complement sum in 16 bits.
-pub(super) fn folded(mut sum: u64) -> u16 {
+pub fn folded(mut sum: u64) -> u16 {
     while sum > 0xFFFF {
         sum = (sum >> 16) + (sum & 0xFFFF);
     }
