@@ -19,7 +19,7 @@ pub(crate) use self::settings::{
 };
 pub use self::settings::{
     Connections, Csma, CsmaAccess, CsmaAcks, CsmaAir, CsmaFlow, CsmaLink, CsmaNode, CsmaPrice,
-    CsmaUsers, DcfSettings, Hop, QueueUnit, Rounding,
+    CsmaUsers, Hop, QueueUnit, Rounding,
 };
 
 use self::vertices::{dummies_of, longest_bytes, passing, patience, rules_of, vertices_of};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::app::{Arrivals, Transport};
 use crate::control::utility::{MOST_POINTS, Marginals};
 use crate::kernel::time::Span;
-use crate::mac::Spread;
+use crate::mac::graph::{Slotted, Spread};
 use crate::notation::setting::{
     Millimetres, S, US, count, duration, flag, length, name, names, number, points, probability,
     tables, word,
@@ -340,22 +340,7 @@ pub enum CsmaAccess {
         access_intensity: f64,
     },
     /// In slots, with windows that double (IEEE 802.11-2016, 10.3).
-    Dcf(DcfSettings),
-}
-
-/// Timing and windows of the DCF.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DcfSettings {
-    /// Slot time.
-    pub slot: Span,
-    /// Silence before slots are counted.
-    pub difs: Span,
-    /// The same after frames that a link senses and cannot read; at least `difs`.
-    pub eifs: Span,
-    /// Smallest contention window; backoff is uniform on [0, CW].
-    pub cwmin: u32,
-    /// Largest contention window.
-    pub cwmax: u32,
+    Dcf(Slotted),
 }
 
 /// How many connections a flow has.

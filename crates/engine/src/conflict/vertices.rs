@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Csma, CsmaAccess, CsmaAcks, Hop};
-use crate::mac::graph::{Continuous, Counting, Rules, Slotted, Vertex};
+use crate::mac::graph::{Counting, Rules, Vertex};
 
 /// Length of the longest packets. [bytes]
 pub(super) fn longest_bytes(csma: &Csma) -> u32 {
@@ -45,16 +45,10 @@ pub(super) fn rules_of(csma: &Csma, longest: u32) -> Rules {
     let overhead_ns = csma.air.overhead.0 as f64;
     Rules {
         counting: match csma.access {
-            CsmaAccess::Adaptive | CsmaAccess::Legacy { .. } => Counting::Continuous(Continuous {
-                spread: csma.air.backoff,
-            }),
-            CsmaAccess::Dcf(dcf) => Counting::Slotted(Slotted {
-                slot: dcf.slot,
-                difs: dcf.difs,
-                eifs: dcf.eifs,
-                cwmin: dcf.cwmin,
-                cwmax: dcf.cwmax,
-            }),
+            CsmaAccess::Adaptive | CsmaAccess::Legacy { .. } => {
+                Counting::Continuous(csma.air.backoff)
+            }
+            CsmaAccess::Dcf(dcf) => Counting::Slotted(dcf),
         },
         overhead_ns,
         byte_ns: (whole_ns - overhead_ns) / f64::from(longest),

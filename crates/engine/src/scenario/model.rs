@@ -10,7 +10,7 @@ use crate::cell::Hotspot;
 pub use crate::channel::{Channel, ChannelChange, Quality};
 pub use crate::conflict::{
     Connections, Csma, CsmaAccess, CsmaAcks, CsmaAir, CsmaFlow, CsmaLink, CsmaNode, CsmaPrice,
-    CsmaUsers, DcfSettings, Hop, QueueUnit, Rounding,
+    CsmaUsers, Hop, QueueUnit, Rounding,
 };
 use std::ops::Range;
 

@@ -16,17 +16,10 @@ use crate::kernel::time::{Span, Time};
 /// How all links count down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Counting {
-    /// In continuous time.
-    Continuous(Continuous),
+    /// In continuous time, with this distribution of backoffs.
+    Continuous(Spread),
     /// In slots.
     Slotted(Slotted),
-}
-
-/// A countdown in continuous time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Continuous {
-    /// Distribution of backoffs.
-    pub spread: Spread,
 }
 
 /// A countdown in slots.
@@ -38,144 +31,79 @@ pub struct Slotted {
     pub difs: Span,
     /// The same after a transmission that the link sensed and cannot read, at least `difs`.
     pub eifs: Span,
-    /// First window.
+    /// Smallest contention window, the first one; backoff is uniform on [0, CW].
     pub cwmin: u32,
-    /// Largest window, at least `cwmin`.
+    /// Largest contention window, at least `cwmin`.
     pub cwmax: u32,
 }
 
-/// What a countdown is asked.
-pub(super) trait Countdown {
+impl Counting {
     /// A backoff, of a link with contention window `cw`; `mean_ns` is its mean in continuous time, `None`
     /// if the link has nothing to send. `None`: it draws none.
-    fn backoff(&self, mean_ns: Option<f64>, cw: u32, draws: &mut Stream) -> Option<Span>;
+    #[inline(always)]
+    pub(super) fn backoff(
+        &self,
+        mean_ns: Option<f64>,
+        cw: u32,
+        draws: &mut Stream,
+    ) -> Option<Span> {
+        match self {
+            Counting::Continuous(spread) => Some(Span(draw(*spread, mean_ns?, draws))),
+            Counting::Slotted(slots) => Some(slots.slot * u64::from(draws.up_to(cw))),
+        }
+    }
 
     /// Silence before a backoff runs, after a transmission that was `unread` or not.
-    fn space(&self, unread: bool) -> Span;
+    #[inline(always)]
+    pub(super) fn space(&self, unread: bool) -> Span {
+        match self {
+            Counting::Continuous(_) => Span::ZERO,
+            Counting::Slotted(slots) if unread => slots.eifs,
+            Counting::Slotted(slots) => slots.difs,
+        }
+    }
 
     /// Only multiples of this count down.
-    fn quantum(&self) -> Span;
+    #[inline(always)]
+    pub(super) fn quantum(&self) -> Span {
+        match self {
+            Counting::Continuous(_) => Span(1),
+            Counting::Slotted(slots) => slots.slot,
+        }
+    }
 
     /// From when on a packet may go without backoff that comes to a channel that has been idle since
     /// then; `None`: it may not.
-    fn without_backoff(&self, idle_since: Time, unread: bool) -> Option<Time>;
+    #[inline(always)]
+    pub(super) fn without_backoff(&self, idle_since: Time, unread: bool) -> Option<Time> {
+        match self {
+            Counting::Continuous(_) => None,
+            Counting::Slotted(_) => Some(idle_since + self.space(unread)),
+        }
+    }
 
     /// Neighbours whose backoffs end in the same instant send and collide; if not, one is the first.
-    fn collides(&self) -> bool;
+    #[inline(always)]
+    pub(super) fn collides(&self) -> bool {
+        matches!(self, Counting::Slotted(_))
+    }
 
     /// First window.
-    fn first_window(&self) -> u32;
+    #[inline(always)]
+    pub(super) fn first_window(&self) -> u32 {
+        match self {
+            Counting::Continuous(_) => 0,
+            Counting::Slotted(slots) => slots.cwmin,
+        }
+    }
 
     /// The window after a failure with `cw`.
-    fn next_window(&self, cw: u32) -> u32;
-}
-
-impl Countdown for Continuous {
     #[inline(always)]
-    fn backoff(&self, mean_ns: Option<f64>, _: u32, draws: &mut Stream) -> Option<Span> {
-        Some(Span(draw(self.spread, mean_ns?, draws)))
-    }
-
-    fn space(&self, _: bool) -> Span {
-        Span::ZERO
-    }
-
-    fn quantum(&self) -> Span {
-        Span(1)
-    }
-
-    fn without_backoff(&self, _: Time, _: bool) -> Option<Time> {
-        None
-    }
-
-    fn collides(&self) -> bool {
-        false
-    }
-
-    fn first_window(&self) -> u32 {
-        0
-    }
-
-    fn next_window(&self, _: u32) -> u32 {
-        0
-    }
-}
-
-impl Countdown for Slotted {
-    #[inline(always)]
-    fn backoff(&self, _: Option<f64>, cw: u32, draws: &mut Stream) -> Option<Span> {
-        Some(self.slot * u64::from(draws.up_to(cw)))
-    }
-
-    fn space(&self, unread: bool) -> Span {
-        if unread { self.eifs } else { self.difs }
-    }
-
-    fn quantum(&self) -> Span {
-        self.slot
-    }
-
-    fn without_backoff(&self, idle_since: Time, unread: bool) -> Option<Time> {
-        Some(idle_since + self.space(unread))
-    }
-
-    fn collides(&self) -> bool {
-        true
-    }
-
-    fn first_window(&self) -> u32 {
-        self.cwmin
-    }
-
-    fn next_window(&self, cw: u32) -> u32 {
-        (2 * cw + 1).min(self.cwmax)
-    }
-}
-
-/// Asks the countdown that there is.
-macro_rules! ask {
-    ($counting:expr, $one:ident => $answer:expr) => {
-        match $counting {
-            Counting::Continuous($one) => $answer,
-            Counting::Slotted($one) => $answer,
+    pub(super) fn next_window(&self, cw: u32) -> u32 {
+        match self {
+            Counting::Continuous(_) => 0,
+            Counting::Slotted(slots) => (2 * cw + 1).min(slots.cwmax),
         }
-    };
-}
-
-impl Countdown for Counting {
-    #[inline(always)]
-    fn backoff(&self, mean_ns: Option<f64>, cw: u32, draws: &mut Stream) -> Option<Span> {
-        ask!(self, one => one.backoff(mean_ns, cw, draws))
-    }
-
-    #[inline(always)]
-    fn space(&self, unread: bool) -> Span {
-        ask!(self, one => one.space(unread))
-    }
-
-    #[inline(always)]
-    fn quantum(&self) -> Span {
-        ask!(self, one => one.quantum())
-    }
-
-    #[inline(always)]
-    fn without_backoff(&self, idle_since: Time, unread: bool) -> Option<Time> {
-        ask!(self, one => one.without_backoff(idle_since, unread))
-    }
-
-    #[inline(always)]
-    fn collides(&self) -> bool {
-        ask!(self, one => one.collides())
-    }
-
-    #[inline(always)]
-    fn first_window(&self) -> u32 {
-        ask!(self, one => one.first_window())
-    }
-
-    #[inline(always)]
-    fn next_window(&self, cw: u32) -> u32 {
-        ask!(self, one => one.next_window(cw))
     }
 }
 
@@ -184,13 +112,13 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
 
-    const SLOTTED: Slotted = Slotted {
+    const SLOTTED: Counting = Counting::Slotted(Slotted {
         slot: Span(20_000),
         difs: Span(50_000),
         eifs: Span(364_000),
         cwmin: 31,
         cwmax: 100,
-    };
+    });
 
     #[test]
     fn windows_double_up_to_the_largest() {
@@ -214,9 +142,7 @@ mod tests {
     #[test]
     fn slots_are_drawn_and_continuous_backoffs_need_something_to_send() {
         let mut draws = Streams::new(1, 0).stream("x");
-        let continuous = Continuous {
-            spread: Spread::Constant,
-        };
+        let continuous = Counting::Continuous(Spread::Constant);
         assert_eq!(continuous.backoff(None, 0, &mut draws), None);
         assert_eq!(
             continuous.backoff(Some(700.4), 0, &mut draws),

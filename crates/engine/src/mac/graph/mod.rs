@@ -31,8 +31,7 @@
 
 mod counting;
 
-use self::counting::Countdown;
-pub use self::counting::{Continuous, Counting, Slotted};
+pub use self::counting::{Counting, Slotted};
 use crate::kernel::agenda::Agenda;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};

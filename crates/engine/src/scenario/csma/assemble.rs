@@ -11,6 +11,7 @@ use super::super::wired::{FlowTable, Hosts};
 use super::routes::{check_time, route};
 use super::*;
 use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable};
+use crate::mac::graph::Slotted;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
@@ -54,7 +55,7 @@ fn settings(csma: &Section) -> Result<Csma, Refused> {
         AccessWord::Legacy => CsmaAccess::Legacy {
             access_intensity: keys.access_intensity,
         },
-        AccessWord::Dcf => CsmaAccess::Dcf(DcfSettings {
+        AccessWord::Dcf => CsmaAccess::Dcf(Slotted {
             slot: keys.slot,
             difs: keys.difs,
             eifs: keys.eifs,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use lasthop_engine::control::utility::Marginals;
 use lasthop_engine::kernel::time::Span;
+use lasthop_engine::mac::graph::Slotted;
 use lasthop_engine::scenario::*;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -88,7 +89,7 @@ fn access() -> impl Strategy<Value = CsmaAccess> {
         3 => Just(CsmaAccess::Adaptive),
         1 => (0.01..50.0_f64)
             .prop_map(|access_intensity| CsmaAccess::Legacy { access_intensity }),
-        1 => dcf.prop_map(|(slot, difs, cwmin, more)| CsmaAccess::Dcf(DcfSettings {
+        1 => dcf.prop_map(|(slot, difs, cwmin, more)| CsmaAccess::Dcf(Slotted {
             slot: Span((1 + slot) * 1000),
             difs: Span(difs * 1000),
             eifs: Span((difs + u64::from(more)) * 1000),
