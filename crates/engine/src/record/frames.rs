@@ -61,10 +61,12 @@ impl FrameLog {
             let rates = medium.rates(contender);
             let bytes = scenario.cell.frame_bytes(u32::from(packet.bytes));
             let retry = self.tries[contender as usize] > 0;
-            let data = Draft {
+            let data = FrameRecord {
+                at: medium.exchange().start,
                 from,
                 to,
                 kind: FrameKind::Data,
+                packet: Some(packet),
                 bytes,
                 rate_bps: rates.data_bps,
                 retry,
@@ -76,7 +78,7 @@ impl FrameLog {
                 sifs: scenario.cell.phy.sifs,
                 rates,
             };
-            log.write(&mut self.records, data, packet);
+            log.write(&mut self.records, data);
             let room = usize::try_from(self.limit).unwrap_or(usize::MAX);
             self.records.truncate(room);
             self.tries[contender as usize] = match fate {
@@ -92,43 +94,16 @@ impl FrameLog {
 
 /// The frame with which `from` ends its transmission opportunity.
 fn cf_end(from: u32, closing: CfEnd) -> FrameRecord {
-    let draft = Draft {
+    FrameRecord {
+        at: closing.start,
         from,
         to: AP,
         kind: FrameKind::CfEnd,
+        packet: None,
         bytes: RTS_BYTES,
         rate_bps: closing.rate_bps,
         retry: false,
         fate: Fate::Delivered,
-    };
-    draft.at(closing.start, None)
-}
-
-/// A record without its time and packet.
-#[derive(Clone, Copy)]
-struct Draft {
-    from: u32,
-    to: u32,
-    kind: FrameKind,
-    bytes: u32,
-    rate_bps: u64,
-    retry: bool,
-    fate: Fate,
-}
-
-impl Draft {
-    fn at(self, at: Time, packet: Option<crate::packet::Packet>) -> FrameRecord {
-        FrameRecord {
-            at,
-            from: self.from,
-            to: self.to,
-            kind: self.kind,
-            packet,
-            bytes: self.bytes,
-            rate_bps: self.rate_bps,
-            retry: self.retry,
-            fate: self.fate,
-        }
     }
 }
 
@@ -140,45 +115,39 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// RTS, CTS, data and ACK, as far as the exchange got.
-    fn write(&self, records: &mut Vec<FrameRecord>, data: Draft, packet: crate::packet::Packet) {
-        let start = self.cell.exchange().start;
-        let end = self.cell.exchange().end;
-        let mut data_start = start;
+    /// RTS, CTS, data and ACK, as far as the exchange got; `data` begins with the exchange if nothing
+    /// protects it.
+    fn write(&self, records: &mut Vec<FrameRecord>, mut data: FrameRecord) {
         if let Some((rts, cts)) = self.cell.protection(self.contender) {
-            let rate_bps = self.rates.rts_bps;
             let collided = matches!(data.fate, Fate::Collided | Fate::CollidedAndDiscarded);
-            let request = Draft {
+            records.push(FrameRecord {
                 kind: FrameKind::Rts,
                 bytes: RTS_BYTES,
-                rate_bps,
+                rate_bps: self.rates.rts_bps,
                 fate: if collided { data.fate } else { Fate::Delivered },
                 ..data
-            };
-            records.push(request.at(start, Some(packet)));
+            });
             if collided {
                 return;
             }
-            records.push(
-                self.response(data, FrameKind::Cts)
-                    .at(start + rts + self.sifs, None),
-            );
-            data_start = start + rts + self.sifs + cts + self.sifs;
+            let answered = data.at + rts + self.sifs;
+            records.push(self.response(data, FrameKind::Cts, answered));
+            data.at = answered + cts + self.sifs;
         }
-        records.push(data.at(data_start, Some(packet)));
+        records.push(data);
         if data.fate == Fate::Delivered {
-            records.push(
-                self.response(data, FrameKind::Ack)
-                    .at(end + self.sifs, None),
-            );
+            let end = self.cell.exchange().end;
+            records.push(self.response(data, FrameKind::Ack, end + self.sifs));
         }
     }
 
-    fn response(&self, data: Draft, kind: FrameKind) -> Draft {
-        Draft {
+    fn response(&self, data: FrameRecord, kind: FrameKind, at: Time) -> FrameRecord {
+        FrameRecord {
+            at,
             from: data.to,
             to: data.from,
             kind,
+            packet: None,
             bytes: ACK_BYTES,
             rate_bps: self.rates.response_bps,
             retry: false,

@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::bottleneck::Bottleneck;
-use crate::conflict::Conflict;
 use crate::kernel::time::Span;
 use crate::quantities::{
     AGGRESSIVENESS, AIRTIME_FRACTION, CAPACITY, CONNECTIONS, CWND, GOODPUT, OCCUPANCY, PING_RTT,
@@ -23,8 +22,11 @@ pub struct Track {
     pub quantity: &'static str,
     /// One value a sample.
     pub values: Vec<f64>,
+    /// Number of the item among its kind.
     #[serde(skip)]
-    reading: Reading,
+    item: usize,
+    #[serde(skip)]
+    how: How,
 }
 
 /// Time series of one replication, warm-up included.
@@ -40,13 +42,6 @@ pub struct Series {
 }
 
 /// How a value is found.
-#[derive(Clone, Copy, Debug)]
-struct Reading {
-    /// Number of the item among its kind.
-    item: usize,
-    how: How,
-}
-
 #[derive(Clone, Copy, Debug)]
 enum How {
     /// What it is at the instant.
@@ -76,13 +71,14 @@ impl Track {
             name: name.to_owned(),
             quantity: quantity.name,
             values: Vec::new(),
-            reading: Reading { item, how },
+            item,
+            how,
         }
     }
 
     fn sample(&mut self, world: &World<'_>, length_s: f64) {
-        let item = self.reading.item;
-        self.values.push(match &mut self.reading.how {
+        let item = self.item;
+        self.values.push(match &mut self.how {
             How::Now(value) => value(world, item),
             How::Over {
                 totals,
@@ -168,14 +164,9 @@ fn of_links(world: &World<'_>, tracks: &mut Vec<Track>) {
     );
     for (number, wired) in world.wires().links().iter().enumerate() {
         if wired.is_shown() {
-            tracks.push(Track::new(
-                "queues",
-                wired.name(),
-                OCCUPANCY,
-                number,
-                length,
-            ));
-            tracks.push(Track::new("links", wired.name(), UTILISATION, number, busy));
+            let name = wired.name();
+            tracks.push(Track::new("queues", name, OCCUPANCY, number, length));
+            tracks.push(Track::new("links", name, UTILISATION, number, busy));
         }
     }
 }
@@ -218,19 +209,13 @@ fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     });
     let flows = world.scenario().flows.iter().enumerate();
     for (number, flow) in flows.clone() {
-        match flow.transport {
-            Transport::Web(_) => {}
-            Transport::Tcp(_) | Transport::Udp(_) => {
-                tracks.push(Track::new("flows", &flow.name, GOODPUT, number, goodput));
-            }
+        if !matches!(flow.transport, Transport::Web(_)) {
+            tracks.push(Track::new("flows", &flow.name, GOODPUT, number, goodput));
         }
     }
     for (number, flow) in flows {
-        match flow.transport {
-            Transport::Web(_) | Transport::Udp(_) => {}
-            Transport::Tcp(_) => {
-                tracks.push(Track::new("flows", &flow.name, CWND, number, cwnd));
-            }
+        if let Transport::Tcp(_) = flow.transport {
+            tracks.push(Track::new("flows", &flow.name, CWND, number, cwnd));
         }
     }
 }
@@ -242,9 +227,9 @@ fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
     };
     let airtime = over(
         |world, link| {
-            let of_link =
-                |conflict: &Conflict| conflict.medium().air_ns(link as u32, world.now()).0;
-            [world.radio().conflict().map_or(0, of_link), 0]
+            let conflict = world.radio().conflict();
+            let air_ns = conflict.map(|one| one.medium().air_ns(link as u32, world.now()));
+            [air_ns.map_or(0, |(total, _)| total), 0]
         },
         |over| over.busy_part(),
     );
@@ -260,10 +245,8 @@ fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
     let goodput = over(
         |world, user| {
             let flows = world.flows().states();
-            [
-                user_of(world, user).map_or(0, |one| one.sum(flows, |c| c.delivered)),
-                0,
-            ]
+            let user = user_of(world, user);
+            [user.map_or(0, |one| one.sum(flows, |c| c.delivered)), 0]
         },
         |over| {
             let payload = user_of(over.world, over.item).map_or(0, User::payload_bytes);
@@ -276,27 +259,21 @@ fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
     let rtt = over(
         |world, user| {
             let flows = world.flows().states();
-            user_of(world, user).map_or([0; 2], |one| {
-                [
-                    one.sum(flows, |c| c.delay_ns),
-                    one.sum(flows, |c| c.delay_samples),
-                ]
-            })
+            let sums = |one: &User| {
+                let samples = one.sum(flows, |c| c.delay_samples);
+                [one.sum(flows, |c| c.delay_ns), samples]
+            };
+            user_of(world, user).map_or([0; 2], sums)
         },
         // NaN without a sample
         |over| over.grown[0] as f64 / 1e9 / over.grown[1] as f64,
     );
     for (user, flow) in csma.flows.iter().enumerate() {
-        tracks.push(Track::new("flows", &flow.name, GOODPUT, user, goodput));
-        tracks.push(Track::new(
-            "flows",
-            &flow.name,
-            CONNECTIONS,
-            user,
-            connections,
-        ));
+        let name = &flow.name;
+        tracks.push(Track::new("flows", name, GOODPUT, user, goodput));
+        tracks.push(Track::new("flows", name, CONNECTIONS, user, connections));
         if flow.is_tcp() {
-            tracks.push(Track::new("flows", &flow.name, RTT, user, rtt));
+            tracks.push(Track::new("flows", name, RTT, user, rtt));
         }
     }
 }
