@@ -38,7 +38,7 @@ const OFDM_RATES: &[u64] = &[
 const DSSS_RATES: &[u64] = &[MBPS, 2 * MBPS, 5_500_000, 11 * MBPS];
 
 /// IEEE 802.11-2016, clauses 16 (HR/DSSS, long preamble) and 18 (ERP); `802.11g-long` is
-/// Table II of paper 000.
+/// Table II of paper 000. In the order of [`PhyKind`].
 const PRESETS: &[Preset] = &[
     Preset {
         kind: PhyKind::Dot11b,
@@ -102,40 +102,33 @@ pub(crate) fn time_of(span: Span) -> String {
 /// Rates of data frames.
 pub(crate) static DATA_RATE: Listed = Listed {
     what: "rate",
-    rates: || {
-        PRESETS
-            .iter()
-            .map(|preset| (preset.kind.name(), preset.rates))
-            .collect()
-    },
+    rates: || of_each(|preset| preset.rates),
 };
 
 /// Rates of control frames.
 pub(crate) static CONTROL_RATE: Listed = Listed {
     what: "control rate",
-    rates: || {
-        PRESETS
-            .iter()
-            .map(|preset| (preset.kind.name(), preset.control_rates))
-            .collect()
-    },
+    rates: || of_each(|preset| preset.control_rates),
 };
+
+/// What each preset has of something, by the preset's name.
+fn of_each<T>(of: fn(&Preset) -> T) -> Vec<(&'static str, T)> {
+    let presets = PRESETS.iter();
+    presets.map(|one| (one.kind.name(), of(one))).collect()
+}
 
 /// The values that presets give a key, for its documentation.
 pub(crate) fn per_preset(of: fn(&Preset) -> String) -> String {
-    let values = PRESETS
-        .iter()
-        .map(|preset| format!("{} {}", preset.kind.name(), of(preset)));
-    values.collect::<Vec<_>>().join(", ")
+    let values = of_each(of).into_iter();
+    let told: Vec<String> = values
+        .map(|(kind, value)| format!("{kind} {value}"))
+        .collect();
+    told.join(", ")
 }
 
 impl Preset {
     pub(crate) fn of(kind: PhyKind) -> &'static Preset {
-        match kind {
-            PhyKind::Dot11b => &PRESETS[0],
-            PhyKind::Dot11g => &PRESETS[1],
-            PhyKind::Dot11gLong => &PRESETS[2],
-        }
+        &PRESETS[kind as usize]
     }
 }
 

@@ -77,11 +77,9 @@ impl Phy {
     /// The highest control rate above neither `limit_bps` nor `data_bps`, else the lowest.
     fn control_rate(&self, limit_bps: u64, data_bps: u64) -> u64 {
         let rates = Preset::of(self.kind).control_rates;
-        let fitting = rates
-            .iter()
-            .rev()
-            .find(|&&rate| rate <= limit_bps.min(data_bps));
-        fitting.copied().unwrap_or(rates[0])
+        let mut fastest_first = rates.iter().rev().copied();
+        let fitting = fastest_first.find(|&rate| rate <= limit_bps.min(data_bps));
+        fitting.unwrap_or(rates[0])
     }
 }
 

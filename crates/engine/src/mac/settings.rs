@@ -345,10 +345,8 @@ pub struct Station {
 impl Station {
     /// Whether channel errors lose some of its frames, at some time.
     pub fn has_errors(&self) -> bool {
-        let changes = self.channel_changes.iter().map(|change| &change.channel);
-        std::iter::once(&self.channel)
-            .chain(changes)
-            .any(Channel::has_errors)
+        let mut changes = self.channel_changes.iter();
+        self.channel.has_errors() || changes.any(|change| change.channel.has_errors())
     }
 }
 
@@ -404,11 +402,9 @@ impl Node {
 fn access_point(layers: &Layers) -> Result<Node, Refused> {
     let ap = layers.inside(Cell::ap);
     let tables: Vec<&Section> = ap.layers().0.iter().chain(layers.0).copied().collect();
-    let own = match ap.layers().0.first() {
-        Some(ap) => QueueSetting::at(ap, ApTable::queue)?,
-        None => None,
-    };
-    let queue = match own {
+    let own = ap.layers().0.first();
+    let own = own.map(|ap| QueueSetting::at(ap, ApTable::queue));
+    let queue = match own.transpose()?.flatten() {
         Some(queue) => queue,
         None => QueueSetting::nearest(layers, Cell::ap_queue)?,
     };
@@ -480,19 +476,11 @@ impl Access {
 fn over(tables: &[&Section], defaults: Access) -> Result<Access, Refused> {
     let layers = Layers(tables);
     let txop_limit = layers.value(Contention::txop_limit)?.flatten();
+    let number = |key, usual| Ok(layers.value(key)?.flatten().unwrap_or(usual));
     Ok(Access {
-        aifsn: layers
-            .value(Contention::aifsn)?
-            .flatten()
-            .unwrap_or(defaults.aifsn),
-        cwmin: layers
-            .value(Contention::cwmin)?
-            .flatten()
-            .unwrap_or(defaults.cwmin),
-        cwmax: layers
-            .value(Contention::cwmax)?
-            .flatten()
-            .unwrap_or(defaults.cwmax),
+        aifsn: number(Contention::aifsn, defaults.aifsn)?,
+        cwmin: number(Contention::cwmin, defaults.cwmin)?,
+        cwmax: number(Contention::cwmax, defaults.cwmax)?,
         txop_packets: match layers.value(Contention::txop_packets)?.flatten() {
             None if txop_limit.is_none() => Some(1),
             given => given,
@@ -504,16 +492,11 @@ fn over(tables: &[&Section], defaults: Access) -> Result<Access, Refused> {
 /// A category's defaults, given best effort's parameters (IEEE 802.11-2016, Table 9-137, with
 /// aCWmin and aCWmax the windows of best effort).
 fn derived(category: Category, best_effort: Access) -> Access {
-    let Access {
-        aifsn,
-        cwmin,
-        cwmax,
-        ..
-    } = best_effort;
+    let Access { cwmin, cwmax, .. } = best_effort;
     let part = |n: u32| (cwmin.saturating_add(1) / n).saturating_sub(1);
     match category {
         Category::Background => Access::contention(7, cwmin, cwmax),
-        Category::BestEffort => Access::contention(aifsn, cwmin, cwmax),
+        Category::BestEffort => best_effort,
         Category::Video => Access::contention(2, part(2), cwmin),
         Category::Voice => Access::contention(2, part(4), part(2)),
     }
