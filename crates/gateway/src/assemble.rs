@@ -20,26 +20,13 @@ use crate::settings::{
 /// A value has been refused.
 pub(crate) fn assemble(beside: &Beside) -> Result<Gateway, Refused> {
     let gateway = beside.table;
-    let tables = [gateway];
-    let layers = Layers(&tables);
-    let keys = GatewayTable::read(&layers)?;
+    let keys = GatewayTable::read(&Layers(&[gateway]))?;
     let mut aps = Vec::new();
     for (name, ap) in gateway.tables(GatewayTable::ap) {
-        aps.push(access_point(name, ap, gateway)?);
+        aps.push(access_point(name, Some(ap), gateway)?);
     }
     if aps.is_empty() {
-        let wce = layers.inside(GatewayTable::wce);
-        let own = BottleneckKeys::read(&layers)?;
-        aps.push(AccessPoint {
-            name: ONLY.to_owned(),
-            interface: keys.lan.clone(),
-            subnets: Vec::new(),
-            fairness: own.fairness,
-            rate_bps: own.rate_bps,
-            wce: WceSettings::of(&wce.layers(), WceSettings::MAX_BPS)?,
-            max_by_default: wce.layers().said(GatewayWce::max).is_none(),
-            snmp: None,
-        });
+        aps.push(access_point(ONLY, None, gateway)?);
     }
     let only = (aps.len() == 1).then(|| aps[0].name.clone());
     let mut listed = Vec::new();
@@ -61,16 +48,18 @@ pub(crate) fn assemble(beside: &Beside) -> Result<Gateway, Refused> {
     })
 }
 
-fn access_point(name: &str, ap: &Section, gateway: &Section) -> Result<AccessPoint, Refused> {
-    let tables = [ap, gateway];
+/// An access point with a table of `its` own, or the only one.
+fn access_point(
+    name: &str,
+    its: Option<&Section>,
+    gateway: &Section,
+) -> Result<AccessPoint, Refused> {
+    let tables: Vec<&Section> = its.into_iter().chain([gateway]).collect();
     let layers = Layers(&tables);
-    let keys = AccessPointTable::read(&Layers(&[ap]))?;
+    let keys = AccessPointTable::read(&Layers(its.as_slice()))?;
     let shared = BottleneckKeys::read(&layers)?;
     let wce = layers.inside(GatewayTable::wce); // under the same name in both
-    let snmp = match ap.inside(AccessPointTable::snmp) {
-        Some(section) => Some(snmp(section)?),
-        None => None,
-    };
+    let asked = its.and_then(|ap| ap.inside(AccessPointTable::snmp));
     Ok(AccessPoint {
         name: name.to_owned(),
         interface: match keys.interface {
@@ -82,7 +71,7 @@ fn access_point(name: &str, ap: &Section, gateway: &Section) -> Result<AccessPoi
         rate_bps: shared.rate_bps,
         wce: WceSettings::of(&wce.layers(), WceSettings::MAX_BPS)?,
         max_by_default: wce.layers().said(GatewayWce::max).is_none(),
-        snmp,
+        snmp: asked.map(snmp).transpose()?,
     })
 }
 
