@@ -14,8 +14,7 @@ pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
 /// Rates of data frames of a physical layer, slowest first. [bit/s]
 #[pyfunction]
 pub fn data_rates(phy: &str) -> PyResult<Vec<u64>> {
-    let rates = scenario::data_rates(phy);
-    let rates =
-        rates.ok_or_else(|| PyValueError::new_err(format!("no physical layer \"{phy}\"")))?;
+    let unknown = || PyValueError::new_err(format!("no physical layer \"{phy}\""));
+    let rates = scenario::data_rates(phy).ok_or_else(unknown)?;
     Ok(rates.to_vec())
 }

@@ -24,22 +24,14 @@ impl Vbs {
     #[new]
     #[pyo3(signature = (targets, *, occupancy_packets, algorithm = "corrected", tol = 0.0))]
     fn new(targets: Vec<f64>, occupancy_packets: f64, algorithm: &str, tol: f64) -> PyResult<Vbs> {
-        let law = match algorithm {
-            "corrected" => Law::Corrected,
-            "printed" => Law::Printed,
-            "regulated" => Law::Regulated,
-            other => {
-                let message = format!(
-                    "algorithm: {other:?} is none of \"corrected\", \"printed\", \"regulated\""
-                );
-                return Err(PyValueError::new_err(message));
-            }
+        let Some(law) = Law::ALL.into_iter().find(|law| law.name() == algorithm) else {
+            let words = Law::ALL.map(|law| format!("{:?}", law.name())).join(", ");
+            let message = format!("algorithm: {algorithm:?} is none of {words}");
+            return Err(PyValueError::new_err(message));
         };
-        if let Some(target) = targets
-            .iter()
-            .find(|&&share| !(share > 0.0 && share <= 1.0))
-        {
-            return refused("targets", *target, "a share above 0 and at most 1");
+        let is_share = |share: &f64| *share > 0.0 && *share <= 1.0;
+        if let Some(&target) = targets.iter().find(|share| !is_share(share)) {
+            return refused("targets", target, "a share above 0 and at most 1");
         }
         if targets.is_empty() {
             let message = "targets: no shares; needed is one for each class";

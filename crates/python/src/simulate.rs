@@ -212,19 +212,15 @@ fn call(py: Python<'_>, callback: &Py<PyAny>, progress: &Progress) -> PyResult<C
     seen.set_item("simulated_s", progress.simulated_s)?;
     seen.set_item("total_s", progress.total_s)?;
     let answer = callback.bind(py).call1((seen,))?;
-    let stop = !answer.is_none() && !answer.is_truthy()?;
-    Ok(if stop {
-        ControlFlow::Break(())
-    } else {
-        ControlFlow::Continue(())
+    Ok(match answer.is_none() || answer.is_truthy()? {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
     })
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_default();
+    let owned = panic.downcast_ref::<String>().map(String::as_str);
+    let text = owned.or_else(|| panic.downcast_ref::<&str>().copied());
+    let text = text.unwrap_or_default();
     format!("the engine panicked: {text}")
 }
