@@ -10,7 +10,19 @@ use crate::world::World;
 /// # Errors
 /// `EngineError::Conservation` naming the law, the item and both sides.
 pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
-    let violated = |law: String| Err(EngineError::Conservation(law));
+    check_flows(world)
+        .and_then(|()| check_queues(world))
+        .and_then(|()| super::csma::check(world))
+        .and_then(|()| check_cell(world))
+        .map_err(EngineError::Conservation)
+}
+
+/// A law that holds or not, with what is said if it does not.
+pub(super) fn holds(law: bool, violation: impl FnOnce() -> String) -> Result<(), String> {
+    if law { Ok(()) } else { Err(violation()) }
+}
+
+fn check_flows(world: &World<'_>) -> Result<(), String> {
     let mut under_way = vec![[0_u64; 2]; world.flows().states().len()];
     world.each_packet(&mut |packet| {
         under_way[packet.flow as usize][usize::from(packet.is_data())] += 1;
@@ -19,74 +31,60 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
         let c = flow.counters(world.now());
         let name = world.flow_name(index);
         let [acks, data] = under_way[index];
-        if c.sent != c.arrived + c.lost + data {
-            return violated(format!(
-                "{name}: {} sent, {} arrived + {} lost + {data} under way",
-                c.sent, c.arrived, c.lost
-            ));
-        }
-        if c.acks_sent != c.acks_arrived + c.acks_lost + acks {
-            return violated(format!(
+        holds(c.sent == c.arrived + c.lost + data, || {
+            let (sent, arrived, lost) = (c.sent, c.arrived, c.lost);
+            format!("{name}: {sent} sent, {arrived} arrived + {lost} lost + {data} under way")
+        })?;
+        holds(c.acks_sent == c.acks_arrived + c.acks_lost + acks, || {
+            format!(
                 "{name}: {} ACKs sent, {} arrived + {} lost + {acks} under way",
                 c.acks_sent, c.acks_arrived, c.acks_lost
-            ));
-        }
-        let unique = c.sent - c.retransmitted;
-        if c.delivered > unique {
-            return violated(format!(
-                "{name}: {} delivered of {unique} sent",
-                c.delivered
-            ));
-        }
+            )
+        })?;
+        let (delivered, unique) = (c.delivered, c.sent - c.retransmitted);
+        holds(delivered <= unique, || {
+            format!("{name}: {delivered} delivered of {unique} sent")
+        })?;
         let delivered = flow.delivered_of_present();
-        if let Some(sender) = flow.sender()
-            && sender.acked() > delivered
-        {
-            return violated(format!(
-                "{name}: {} acknowledged of {delivered}",
-                sender.acked()
-            ));
-        }
+        let acked = flow.sender().map_or(0, |sender| sender.acked());
+        holds(acked <= delivered, || {
+            format!("{name}: {acked} acknowledged of {delivered}")
+        })?;
     }
     for web in world.flows().webs().sources() {
         let (begun, finished) = web.totals();
-        let unfinished = web.unfinished();
-        if begun != finished + unfinished {
-            return violated(format!(
-                "web: {begun} connections begun, {finished} finished + {unfinished} open"
-            ));
-        }
+        let open = web.unfinished();
+        holds(begun == finished + open, || {
+            format!("web: {begun} connections begun, {finished} finished + {open} open")
+        })?;
     }
+    Ok(())
+}
+
+fn check_queues(world: &World<'_>) -> Result<(), String> {
     for (number, queue) in world.radio().queues().enumerate() {
         let name = world.radio().queue_name(number);
-        let inside = queue.packets().count() as u64;
-        if queue.counters().length() != inside {
-            return violated(format!(
-                "queue {name}: {} expected inside, {inside} found",
-                queue.counters().length()
-            ));
-        }
+        let (expected, inside) = (queue.counters().length(), queue.packets().count() as u64);
+        holds(expected == inside, || {
+            format!("queue {name}: {expected} expected inside, {inside} found")
+        })?;
         let frames = world.radio().frames(number);
+        let (delivered, discarded) = (frames.delivered, frames.discarded);
         let left = queue.counters().left;
-        if left != frames.delivered + frames.discarded {
-            return violated(format!(
-                "queue {name}: {left} left, {} acknowledged + {} given up",
-                frames.delivered, frames.discarded
-            ));
-        }
+        holds(left == delivered + discarded, || {
+            format!("queue {name}: {left} left, {delivered} acknowledged + {discarded} given up")
+        })?;
     }
-    if let Err(law) = super::csma::check(world) {
-        return violated(law);
-    }
+    Ok(())
+}
+
+fn check_cell(world: &World<'_>) -> Result<(), String> {
     let Some(cell) = world.radio().cell() else {
         return Ok(());
     };
     let (busy, idle) = (cell.medium().busy_ns(), cell.medium().idle_ns());
     let elapsed = cell.medium().idle_since().0;
-    if busy + idle != elapsed {
-        return violated(format!(
-            "medium: {busy} ns busy + {idle} ns idle in {elapsed} ns"
-        ));
-    }
-    Ok(())
+    holds(busy + idle == elapsed, || {
+        format!("medium: {busy} ns busy + {idle} ns idle in {elapsed} ns")
+    })
 }

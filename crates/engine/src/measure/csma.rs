@@ -1,9 +1,9 @@
 //! What is measured in a network of CSMA links: users with all their connections, links on air.
 
+use super::conservation::holds;
 use super::item::{Item, Value, mean_s, ratio, share};
 use super::period::Period;
 use crate::conflict::Conflict;
-use crate::kernel::time::Time;
 use crate::quantities::*;
 use crate::scenario::{Connections, Csma, CsmaAccess, CsmaFlow};
 use crate::world::{FlowCounters, Users, World};
@@ -124,25 +124,21 @@ pub(super) fn check(world: &World<'_>) -> Result<(), String> {
         let dummies = graph.dummies(link);
         let now = u64::from(graph.sends(link));
         let failed = c.attempts - c.delivered - dummies - now;
-        if failed < c.corrupted || failed > c.corrupted + c.collided || c.discarded > failed {
-            return Err(format!(
+        let possible = c.corrupted..=c.corrupted + c.collided;
+        holds(possible.contains(&failed) && c.discarded <= failed, || {
+            format!(
                 "link {name}: {} attempts, {} delivered, {dummies} dummies, {now} on the air, \
                  {} corrupted, {} collided",
                 c.attempts, c.delivered, c.corrupted, c.collided
-            ));
-        }
-        let (air_ns, _) = graph.air_ns(link, world.now());
-        if Time(air_ns) > world.now() {
-            return Err(format!(
-                "link {name}: {air_ns} ns on the air in {} ns",
-                world.now().0
-            ));
-        }
+            )
+        })?;
+        let (air_ns, elapsed_ns) = (graph.air_ns(link, world.now()).0, world.now().0);
+        holds(air_ns <= elapsed_ns, || {
+            format!("link {name}: {air_ns} ns on the air in {elapsed_ns} ns")
+        })?;
     }
-    match graph.overlaps() {
-        0 => Ok(()),
-        overlaps => Err(format!(
-            "{overlaps} transmissions began beside one that the link heard"
-        )),
-    }
+    let overlaps = graph.overlaps();
+    holds(overlaps == 0, || {
+        format!("{overlaps} transmissions began beside one that the link heard")
+    })
 }
