@@ -6,14 +6,14 @@ use super::period::Period;
 use crate::conflict::Conflict;
 use crate::quantities::*;
 use crate::scenario::{Connections, Csma, CsmaAccess, CsmaFlow};
-use crate::world::{FlowCounters, Users, World};
+use crate::world::{FlowCounters, User, World};
 
 impl Period<'_> {
     /// Links on air and users, of a scenario that has them.
-    fn network(&self) -> Option<(&Conflict, &Users, &Csma)> {
+    fn network(&self) -> Option<(&Conflict, &[User], &Csma)> {
         let world = self.world;
         let csma = world.scenario().csma.as_ref()?;
-        Some((world.radio().conflict()?, world.users()?, csma))
+        Some((world.radio().conflict()?, world.users()?.each(), csma))
     }
 
     /// What a user's flows have counted in the period.

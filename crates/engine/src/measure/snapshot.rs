@@ -99,7 +99,7 @@ impl OnAir {
         };
         OnAir {
             links: (0..).zip(conflict.drives()).map(link).collect(),
-            users: users.iter().map(user).collect(),
+            users: users.each().iter().map(user).collect(),
         }
     }
 }

@@ -279,5 +279,5 @@ fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
 }
 
 fn user_of<'a>(world: &'a World<'_>, number: usize) -> Option<&'a User> {
-    world.users().map(|users| &users[number])
+    world.users().map(|users| &users.each()[number])
 }

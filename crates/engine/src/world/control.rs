@@ -26,7 +26,7 @@ impl World<'_> {
     /// User `index` begins with one connection.
     pub(super) fn start_user(&mut self, now: Time, index: u32) {
         if let Some(users) = &mut self.users {
-            let user = &mut users[index as usize];
+            let user = &mut users.each[index as usize];
             user.active = true;
             user.looked = now;
             if user.is_tcp() {
@@ -39,7 +39,7 @@ impl World<'_> {
     /// Whether flow `index` of the scenario is a user's, over TCP.
     pub(super) fn is_user_of_tcp(&self, index: u32) -> bool {
         let users = self.users.as_ref();
-        users.is_some_and(|users| users[index as usize].is_tcp())
+        users.is_some_and(|users| users.each[index as usize].is_tcp())
     }
 
     /// User `index` has no new data.
@@ -47,7 +47,7 @@ impl World<'_> {
         let Some(users) = &mut self.users else {
             return;
         };
-        users[index as usize].active = false;
+        users.each[index as usize].active = false;
         while self.close_connection(now, index as usize) {}
     }
 
@@ -62,7 +62,7 @@ impl World<'_> {
             let Some(users) = &mut self.users else {
                 return;
             };
-            let user = &mut users[index];
+            let user = &mut users.each[index];
             if !user.active || !user.is_tcp() {
                 continue;
             }
@@ -77,46 +77,38 @@ impl World<'_> {
 
     fn connections(&self, user: usize) -> usize {
         let users = self.users.as_ref();
-        users.map_or(0, |users| users[user].open.len())
+        users.map_or(0, |users| users.each[user].open.len())
     }
 
     /// Opens a connection on a flow that is free, or on a new one if the agenda has room.
     fn open_connection(&mut self, now: Time, index: usize) -> bool {
-        let Some(users) = &self.users else {
-            return false;
-        };
-        let user = &users[index];
-        let Some(tcp) = user.tcp else {
-            return false;
-        };
-        let free = user
-            .closed
-            .iter()
-            .position(|&flow| self.flows.is_free(flow));
-        let states = &mut self.flows.states;
-        let new = states.len() as u32;
-        if free.is_none() {
-            if !self.clock.grow(states.len() + 1) {
-                return false;
-            }
-            states.push(FlowState::connection(&tcp));
-            self.wires.routes.add(index, false);
-        }
         let Some(users) = &mut self.users else {
             return false;
         };
-        let user = &mut users[index];
-        let flow = match free {
-            Some(place) => user.closed.swap_remove(place),
+        let user = &mut users.each[index];
+        let Some(tcp) = user.tcp else {
+            return false;
+        };
+        let mut closed = user.closed.iter();
+        let flow = match closed.position(|&flow| self.flows.is_free(flow)) {
+            Some(place) => {
+                let flow = user.closed.swap_remove(place);
+                self.flows.states[flow as usize].renew(&tcp);
+                flow
+            }
             None => {
+                let states = &mut self.flows.states;
+                let new = states.len() as u32;
+                if !self.clock.grow(states.len() + 1) {
+                    return false;
+                }
+                states.push(FlowState::connection(&tcp));
+                self.wires.routes.add(index, false);
                 user.flows.push(new);
                 new
             }
         };
         user.count_opened(now, flow);
-        if flow != new {
-            self.flows.states[flow as usize].renew(&tcp);
-        }
         self.start_flow(now, flow as usize);
         true
     }
@@ -126,7 +118,7 @@ impl World<'_> {
         let Some(users) = &mut self.users else {
             return false;
         };
-        let user = &mut users[index];
+        let user = &mut users.each[index];
         user.change(now);
         let Some(flow) = user.open.pop() else {
             return false;

@@ -89,52 +89,32 @@ pub(crate) struct FlowState {
 
 impl FlowState {
     pub(super) fn new(flow: &Flow, streams: &Streams, webs: &mut Vec<Web>) -> FlowState {
-        let mut ack_processing = Span::ZERO;
-        let (data_bytes, ack_bytes, endpoints) = match &flow.transport {
-            Transport::Tcp(tcp) => {
-                ack_processing = tcp.ack_processing;
-                let endpoints = Endpoints::Tcp(Box::new((Sender::new(tcp), Receiver::new(tcp))));
-                (
-                    tcp.mss_bytes + tcp.header_bytes,
-                    tcp.header_bytes,
-                    endpoints,
-                )
-            }
+        let bare = match &flow.transport {
+            Transport::Tcp(tcp) => FlowState::connection(tcp),
             Transport::Udp(udp) => {
                 let source = UdpSource::new(udp, streams.stream(&format!("{}/gaps", flow.name)));
-                (
-                    udp.payload_bytes + udp.header_bytes,
-                    0,
-                    Endpoints::Udp(Box::new(source)),
-                )
+                FlowState {
+                    data_bytes: (udp.payload_bytes + udp.header_bytes) as u16, // by the checks
+                    endpoints: Endpoints::Udp(Box::new(source)),
+                    ..FlowState::bare()
+                }
             }
             Transport::Web(web) => {
                 let source = WebSource::new(web, &flow.name, streams);
                 webs.push(Web::new(web, source));
-                (0, 0, Endpoints::Web(webs.len() as u32 - 1))
+                FlowState {
+                    endpoints: Endpoints::Web(webs.len() as u32 - 1),
+                    ..FlowState::bare()
+                }
             }
         };
         FlowState {
-            ack_processing,
-            data_bytes: data_bytes as u16, // at most 65535, by the checks
-            ack_bytes: ack_bytes as u16,
-            last: u32::MAX,
-            last_bytes: 0,
-            delivered_before: 0,
-            endpoints,
             reporting: flow.reports.is_some(),
             reports: flow.reports.as_ref().map(|settings| {
                 let stream = streams.stream(&format!("{}/reports", flow.name));
                 Box::new(Reports::new(settings, stream))
             }),
-            counters: FlowCounters::default(),
-            cwnd: 0.0,
-            cwnd_max: 0.0,
-            cwnd_since: Time::ZERO,
-            started_at: Time::ZERO,
-            finished_at: None,
-            timer: Time::NEVER,
-            held_up: false,
+            ..bare
         }
     }
 
@@ -280,11 +260,10 @@ impl FlowState {
             stamp: ack.echo,
             queued: now,
             bytes: self.ack_bytes,
-            hop: 0,
             kind: PacketKind::Ack,
-            ecn: Ecn::NotCapable,
             echo: ack.ece,
             sack: ack.sack,
+            ..Packet::BLANK
         }
     }
 
@@ -336,11 +315,10 @@ impl FlowState {
             } else {
                 self.data_bytes
             },
-            hop: 0,
             kind: PacketKind::Segment,
             ecn: segment.ecn,
             echo: segment.cwr,
-            sack: 0,
+            ..Packet::BLANK
         })
     }
 
@@ -373,11 +351,8 @@ impl FlowState {
             stamp: now,
             queued: now,
             bytes: self.data_bytes,
-            hop: 0,
             kind: PacketKind::Datagram,
-            ecn: Ecn::NotCapable,
-            echo: false,
-            sack: 0,
+            ..Packet::BLANK
         }
     }
 }

@@ -18,7 +18,7 @@ use super::flow::{Endpoints, FlowState};
 use super::numbers::{self, Owner};
 use super::step::{Taken, Wants};
 use super::waiting::Waiting;
-use super::web::Webs;
+use super::web::{Web, Webs};
 use super::wires::Wires;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
@@ -277,7 +277,7 @@ impl Flows {
             Endpoints::Ping => Wants::Nothing, // the bottleneck has a time of its own
             Endpoints::Web(web) => {
                 let web = *web;
-                self.webs.sources[web as usize].open(now);
+                self.webs.sources[web as usize].source.open(now);
                 self.arrive_at_web(now, index, web, wires, clock)
             }
             Endpoints::Tcp(tcp) => {
@@ -310,7 +310,7 @@ impl Flows {
         match &mut flow.endpoints {
             Endpoints::Ping => {} // no flow of the schedule
             Endpoints::Tcp(tcp) => tcp.0.close(),
-            Endpoints::Web(web) => self.webs.sources[*web as usize].close(),
+            Endpoints::Web(web) => self.webs.sources[*web as usize].source.close(),
             Endpoints::Udp(source) => {
                 source.close();
                 let queues = self.greedy.iter_mut();
@@ -377,7 +377,8 @@ impl Flows {
         for flow in &mut self.states {
             flow.begin_to_measure(now);
         }
-        self.webs.begin_to_measure();
+        let webs = self.webs.sources.iter_mut();
+        webs.for_each(Web::begin_to_measure);
     }
 
     /// The flows by number: those of the scenario, then users', then pings, then connections.

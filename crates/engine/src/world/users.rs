@@ -162,21 +162,7 @@ impl Users {
     }
 
     /// The users, by the number of their flows.
-    pub(crate) fn iter(&self) -> std::slice::Iter<'_, User> {
-        self.each.iter()
-    }
-}
-
-impl std::ops::Index<usize> for Users {
-    type Output = User;
-
-    fn index(&self, index: usize) -> &User {
-        &self.each[index]
-    }
-}
-
-impl std::ops::IndexMut<usize> for Users {
-    fn index_mut(&mut self, index: usize) -> &mut User {
-        &mut self.each[index]
+    pub(crate) fn each(&self) -> &[User] {
+        &self.each
     }
 }

@@ -77,16 +77,6 @@ impl Web {
         self.completions = Histogram::EMPTY;
     }
 
-    /// Connections may begin.
-    pub(super) fn open(&mut self, now: Time) {
-        self.source.open(now);
-    }
-
-    /// No new connections.
-    pub(super) fn close(&mut self) {
-        self.source.close();
-    }
-
     /// Connections that found no place, since measuring began.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
@@ -143,10 +133,6 @@ impl Webs {
     /// The sources by number.
     pub(crate) fn sources(&self) -> &[Web] {
         &self.sources
-    }
-
-    pub(super) fn begin_to_measure(&mut self) {
-        self.sources.iter_mut().for_each(Web::begin_to_measure);
     }
 
     /// The place of flow `index` among the connections, if it is of one.
