@@ -26,7 +26,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Those of a cell, and of the `leaves` of the bottleneck in front of it.
+    /// Counters of a cell's queues, and of the `leaves` of the bottleneck in front of it.
     pub fn of_cell(cell: &Cell, leaves: Vec<QueueCounters>, at: Time) -> Marks {
         let queues = (0..cell.queues()).map(|number| (cell.queue(number), cell.frames(number)));
         Marks::new(queues, leaves, cell.medium().busy_ns(), at)

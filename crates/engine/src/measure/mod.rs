@@ -2,7 +2,8 @@
 //! and the conservation laws that every run must obey.
 //!
 //! A world is read by its methods and never changed. [`snapshot`] has all counters at an instant,
-//! [`period`] the time between two; each list of a result is made from it in a file of its own.
+//! [`period`] the time between two; each list of a result is made from it in a file of its own. What an
+//! emulation measures as well, without a world, is in [`marks`].
 
 mod conservation;
 mod csma;
@@ -93,7 +94,7 @@ impl Period<'_> {
         items
     }
 
-    /// A queue that `marks` packets or not.
+    /// The item of a queue, with the part it marked if it `marks` packets.
     fn queue_item(&self, name: &str, marks: bool, start: QueueMark, end: QueueMark) -> Item {
         let mut item = self.marks().queue_item(name, start, end);
         if marks {
