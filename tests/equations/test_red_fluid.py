@@ -124,6 +124,25 @@ def test_proportional_drops_are_the_line_from_zero() -> None:
     assert case.model.loss(case.derived, list(case.equilibrium))[0] == pytest.approx(0.0005 * queue)
 
 
+def test_pi_becomes_its_fluid_with_the_packet_in_service() -> None:
+    """The queue of PI counts it, so the bottleneck's own transmission is no part of the rtt."""
+    found = fluid(scenario(queue="{ limit = 400, pi = { target = 90, update = '4 ms' } }"))
+    p = found.case.values
+    assert found.case.model.name == "pi"
+    assert (p["target"], p["a"], p["b"], p["update"]) == (90.0, 1.822e-5, 1.816e-5, 0.004)
+    assert (p["buffer"], p["queue"], p["delay"]) == (400.0, "total", "queueing")
+    assert p["rtt"] == pytest.approx(0.1 + 12e3 / 50e6 + 8 * 40 * (1 / 50e6 + 1 / 30e6), rel=1e-12)
+    answer = predict(scenario(queue="{ limit = 400, pi = 90 }"))
+    assert answer["queues"][0]["occupancy_packets"]["mean"] == pytest.approx(90.0)
+    assert not any("PI steps" in each for each in answer["warnings"])
+    slow = predict(scenario(queue="{ limit = 400, pi = { target = 90, update = '50 ms' } }"))
+    assert any("PI steps every 0.05 s" in each for each in slow["warnings"])
+    far = '{ count = 5, rtt = "300 ms" }'
+    groups = fluid(scenario(queue="{ limit = 400, pi = 90 }", flow__far=far)).case
+    assert groups.model.name == "pi-groups"
+    assert groups.equilibrium[2] * 25.0 == pytest.approx(90.0)
+
+
 def test_rules_are_those_of_the_senders() -> None:
     assert fluid(scenario()).case.values["tcp"].name == "compound-reno"
     assert fluid(scenario(tcp__congestion="newreno")).case.values["tcp"].name == "reno"

@@ -54,6 +54,16 @@ class Proportional(Queue):
     """Drop probability of each packet in the queue. [1/packet]"""
 
 
+class Pi(Queue):
+    """A proportional-integral controller of the drop probability."""
+
+    target_packets: int
+    a: float
+    b: float
+    """Weights of the distance from the target at a step, and at the one before. [-]"""
+    update_s: float
+
+
 class Vbs(Queue):
     """Virtual buffer sharing."""
 
@@ -68,6 +78,7 @@ DISCIPLINES: Mapping[str, type[Queue]] = {
     "threshold": Threshold,
     "red": Red,
     "proportional": Proportional,
+    "pi": Pi,
     "vbs": Vbs,
 }
 """Disciplines whose settings models ask for."""

@@ -18,6 +18,7 @@ from lasthop.stability.cycle import Cycle
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
 from lasthop.stability.hopf import HopfPoint, Jump, edges, hopf_points
 from lasthop.stability.integrate import Trajectory, integrate, mode
+from lasthop.stability.loop import Loop, designed, loop
 from lasthop.stability.models import MODELS, Model
 from lasthop.stability.normal_form import NormalForm, normal_form
 from lasthop.stability.presets import PRESETS, named
@@ -41,6 +42,7 @@ __all__ = [
     "HopfPoint",
     "Jump",
     "Linear",
+    "Loop",
     "Model",
     "NoEquilibriumError",
     "NormalForm",
@@ -53,6 +55,7 @@ __all__ = [
     "branch",
     "chart",
     "conditions",
+    "designed",
     "edges",
     "exp",
     "hopf_curves",
@@ -60,6 +63,7 @@ __all__ = [
     "integrate",
     "larger",
     "log",
+    "loop",
     "manner",
     "mode",
     "named",

@@ -50,6 +50,17 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
         {**DUMBBELL, "rtt": 0.2},
         "RED paper, figure 6b as a fluid",
     ),
+    "pi-hollot": (
+        "pi",
+        {
+            "tcp": "reno",
+            "flows": 60.0,
+            "link_capacity": 3750.0,
+            "rtt": 0.246 - 200.0 / 3750.0,
+            "feedback": "ecn",
+        },
+        "PI paper, section V: 60 flows, 3750 packets/s, 246 ms",
+    ),
     "vbs-default": ("vbs", {}, "VBS paper, appendix, case (iii)"),
 }
 """Model, settings and what it is, by name."""

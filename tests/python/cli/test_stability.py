@@ -208,6 +208,25 @@ def test_file_without_a_point_of_rest_is_named_with_the_reason(
     assert "least_rest = 2" in line
 
 
+def test_pi_queue_shows_its_loop_beside_the_designed_one(lasthop: Lasthop, router: Path) -> None:
+    pi = ["--set", "queue={ limit = 300, pi = 50 }"]
+    text = lasthop("stability", "equilibrium", router, *pi).stdout
+    assert re.search(r"\na +1\.822000e-05 +\d\.\d{6}e-0\d +-\n", text)
+    assert re.search(r"\nphase margin +[\d.]+ +[\d.]+ +degrees\n", text)
+    answer = json.loads(lasthop("stability", "equilibrium", router, *pi, "--json").stdout)
+    assert answer["model"] == "pi"
+    assert answer["parameters"]["target"] == 50.0
+    assert answer["loop"]["a"] == 1.822e-5
+    assert answer["loop"].keys() == answer["designed"].keys()
+    assert (answer["loop"]["phase_margin_degrees"] > 0.0) == answer["stable"]
+    far = ["--set", 'flow.far={ count = 5, rtt = "300 ms" }']
+    groups = json.loads(lasthop("stability", "equilibrium", router, *pi, *far, "--json").stdout)
+    assert groups["designed"] is None
+    assert groups["loop"]["crossover"] > 0.0
+    fluids = lasthop("stability", "roots", router, *pi, "--set", "target=20")
+    assert "queue.pi.target" in fluids.stderr
+
+
 @pytest.mark.parametrize("model", ["parking-lot", "parking-lot-instant", "red-groups", "vbs"])
 def test_every_model_has_an_equilibrium_that_is_told(lasthop: Lasthop, model: str) -> None:
     done = lasthop("stability", "equilibrium", model)

@@ -24,6 +24,8 @@ POINTS = [
     ("red", "rtt", 0.01, 1.0, {"gamma": 0.03, "feedback": "ecn"}),
     ("red-instant", "rtt", 0.1, 1.0, {}),
     ("red-instant", "rtt", 0.1, 3.0, {"feedback": "ecn", "delay": "queueing"}),
+    ("pi", "rtt", 0.1, 3.0, {}),
+    ("pi", "flows", 2.0, 60.0, {"tcp": "reno", "feedback": "ecn", "link_capacity": 3750.0}),
     ("threshold", "q_th", 5.0, 100.0, {}),
     ("threshold", "q_th", 5.0, 400.0, {"tcp": "reno"}),
     ("vbs", "alpha", 0.1, 1.0, {}),

@@ -1,6 +1,7 @@
 """`lasthop stability equilibrium`."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -18,6 +19,17 @@ __all__ = ["equilibrium"]
 
 PAGES = {"004": "red.md", "000": "vbs.md"}
 """Page of each paper that has conditions."""
+LOOP = {
+    "a": ("a", "-"),
+    "b": ("b", "-"),
+    "k_pi": ("K", "1/(packet s)"),
+    "z": ("z", "rad/s"),
+    "crossover": ("crossover", "rad/s"),
+    "phase_margin_degrees": ("phase margin", "degrees"),
+    "gain_margin": ("gain margin", "-"),
+    "delay_margin_s": ("delay margin", "s"),
+}
+"""Name and unit of each number of a PI queue's loop."""
 
 
 def equilibrium(name: CaseName, settings: Parameters = None, as_json: Json = False) -> None:
@@ -46,6 +58,7 @@ def equilibrium(name: CaseName, settings: Parameters = None, as_json: Json = Fal
     if conditions:
         heads = ["condition in docs/papers", "left side", "must be below", "says", "which is"]
         print_table(heads, conditions)
+    print_loops(answer)
     asked.list_parameters()
     warn(*doubts)
 
@@ -91,7 +104,38 @@ def described(case: "Case") -> dict[str, Any]:
             {name: getattr(each, name) for name in ("equation", "kind", "left", "right", "holds")}
             for each in conditions(case)
         ],
+        **loops_of(case),
     }
+
+
+def loops_of(case: "Case") -> dict[str, Any]:
+    """Return the loop of a PI queue, as it is and with the coefficients of its paper's rule."""
+    from lasthop.stability.loop import designed, loop
+
+    if "probability" not in case.model.states:
+        return {}
+    better = designed(case)
+    return {"loop": asdict(loop(case)), "designed": better and asdict(loop(better))}
+
+
+def digits(key: str, value: float | None) -> str:
+    """Return a number of a loop; a and b with digits enough for their small difference."""
+    from lasthop.cli.stability.answers import number
+
+    return f"{value:.6e}" if key in ("a", "b") and value is not None else number(value)
+
+
+def print_loops(answer: dict[str, Any]) -> None:
+    """Print the loop of a PI queue, beside the one of its paper's rule."""
+    from lasthop.cli.tables import print_table
+
+    if "loop" in answer:
+        both = [answer["loop"], answer["designed"] or dict.fromkeys(LOOP)]
+        rows = [
+            [name, *(digits(key, each[key]) for each in both), unit]
+            for key, (name, unit) in LOOP.items()
+        ]
+        print_table(["PI", "as it is", "designed", "unit"], rows)
 
 
 def verdict(answer: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from lasthop.models.red.router import Law, law_of
 from lasthop.models.red.senders import rule_of
 from lasthop.stability import Case, Model
 from lasthop.stability.models import MODELS
+from lasthop.stability.models.pi import Pi
 from lasthop.stability.models.red import Red
 
 MOST_GROUPS = 8
@@ -26,7 +27,7 @@ DELAY_DOUBTED, DELAY_BROKEN = 0.1, 1.0
 buffer is small, and broken. [-]"""
 MOST_NAMED = 2
 """Classes of flows that a refusal names, beside the first."""
-LEAST_REST = {"red": 2.0, "red-instant": 2.0, "threshold": 4.0}
+LEAST_REST = {"red": 2.0, "red-instant": 2.0, "pi": 2.0, "threshold": 4.0}
 """Window at rest up to which a law's fluid says nothing: `ssthresh` is at least 2 packets
 (RFC 5681, eq. 4); a small buffer's law has also nothing else that holds the queue up, and below 4
 packets no loss is followed by three duplicate ACKs. [packets]"""
@@ -209,6 +210,8 @@ def model_of(law: Law, groups: list[Group]) -> Model:
         raise ModelError(
             "section II", f"at most {MOST_GROUPS} round-trip times, but there are {len(groups)}"
         )
+    if law.model == "pi":
+        return Pi(groups=len(groups))
     return Red(averaged=law.model == "red", groups=len(groups))
 
 
@@ -248,6 +251,10 @@ SOURCES = {
     "rtt": "propagation and transmission",
     "share": "part of the flows",
     "q_th": "most packets that the queue holds",
+    "target": "pi.target",
+    "a": "pi.a",
+    "b": "pi.b",
+    "update": "pi.update",
     "min_th": "red.min_th",
     "max_th": "red.max_th",
     "max_p": "what RED drops where p_b is max_p",

@@ -16,6 +16,9 @@ ASSUMPTIONS = (
     "eq. 4: packets are lost or marked by the queue alone; ACKs wait nowhere",
 )
 
+SLOW = 0.1
+"""Time between PI's steps over a round-trip time, from which on it is told. [-]"""
+
 
 def suits(scenario: Scenario) -> bool:
     """Whether a scenario is a network of wires."""
@@ -100,6 +103,12 @@ def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[str]:
         If there is none.
     """
     yield from doubted_loss(found, tcp)
+    update = found.case.values.get("update", 0.0)
+    if update > SLOW * min(found.case.delays):
+        yield (
+            f"PI steps every {update:g} s, {update / min(found.case.delays):.2g} round-trip times, "
+            "and the fluid has it step all the time"
+        )
     waiting = float(found.case.equilibrium[1]) if len(found.case.equilibrium) > 1 else 0.0
     if tcp.congestion == "compound" and waiting >= tcp.compound.gamma_packets:
         yield (

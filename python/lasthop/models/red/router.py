@@ -6,7 +6,7 @@ from math import expm1, inf
 from typing import Any
 
 from lasthop.models.errors import ModelError
-from lasthop.models.reading import Link, Proportional, Red, Threshold
+from lasthop.models.reading import Link, Pi, Proportional, Red, Threshold
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Law:
     Parameters
     ----------
     model : str
-        ``"red"``, ``"red-instant"`` or ``"threshold"``.
+        ``"red"``, ``"red-instant"``, ``"pi"`` or ``"threshold"``.
     parameters : Mapping
         Those of the model that the queue sets.
     sees_service : bool
@@ -61,11 +61,21 @@ def law_of(link: Link, packet_bytes: int, ecn: bool) -> Law:
             "buffer": float(limit),
         }
         return Law("red-instant", parameters, True)
+    if isinstance(queue, Pi):
+        parameters = {
+            "target": float(queue.target_packets),
+            "a": queue.a,
+            "b": queue.b,
+            "update": queue.update_s,
+            "feedback": feedback,
+            "buffer": float(limit),
+        }
+        return Law("pi", parameters, True)
     if not isinstance(queue, Red):
         raise ModelError(
             "section II-C",
             f"link {link.name} has {queue.discipline.replace('_', ' ')}, which no fluid model here "
-            "describes; red, proportional, threshold and drop-tail are",
+            "describes; red, pi, proportional, threshold and drop-tail are",
         )
     return red_law(queue, link, packet_bytes, feedback)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from lasthop.stability.models.base import Model
 from lasthop.stability.models.parking import ParkingLot
+from lasthop.stability.models.pi import Pi
 from lasthop.stability.models.red import Red
 from lasthop.stability.models.threshold import Threshold, Vbs
 
@@ -14,6 +15,7 @@ MODELS: Mapping[str, Model] = {
     for model in (
         Red(averaged=True),
         Red(averaged=False),
+        Pi(),
         Threshold(),
         Vbs(),
         Red(averaged=True, groups=2),

@@ -1,0 +1,145 @@
+"""The loop of a PI queue: its margins, and the coefficients that its inventors would choose.
+
+C. V. Hollot, V. Misra, D. Towsley, W. Gong, "On designing improved controllers for AQM routers
+supporting TCP flows", INFOCOM 2001.
+"""
+
+from dataclasses import dataclass
+from math import degrees, hypot, pi
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.case import Case
+
+__all__ = ["Loop", "designed", "loop", "loop_gain"]
+
+LOWEST, HIGHEST, POINTS = 1e-9, 1e3, 12001
+"""Frequencies looked at, times the longest delay, and how many."""
+CROSSOVER = 0.13
+"""Crossover of the paper's example, 0.53 rad/s, times its round-trip time. [-]"""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A PI controller and how far its loop is from swinging.
+
+    Parameters
+    ----------
+    a, b : float
+        Coefficients. [-]
+    k_pi : float
+        Gain K of :math:`K (s/z + 1)/s`. [1/(packet s)]
+    z : float
+        Zero of the controller. [rad/s]
+    crossover : float
+        Frequency at which the loop's gain is 1. [rad/s]
+    phase_margin_degrees : float
+        Lag that the loop still bears there; negative where it is unstable. [degrees]
+    gain_margin : float or None
+        Factor of both coefficients at which stability changes. [-]
+    delay_margin_s : float or None
+        Delay that the loop still bears; None where it is unstable. [s]
+    """
+
+    a: float
+    b: float
+    k_pi: float
+    z: float
+    crossover: float
+    phase_margin_degrees: float
+    gain_margin: float | None
+    delay_margin_s: float | None
+
+
+def loop_gain(case: Case, frequency: Any) -> NDArray[np.complex128]:
+    r"""Return the gain of a PI queue's loop, cut open at the drop probability. [-]
+
+    .. math:: L(s) = \frac{C^2}{2N} \frac{e^{-sR}}{(s + 2N/(R^2 C))(s + 1/R)} \frac{K (s/z + 1)}{s}
+
+    Parameters
+    ----------
+    case : Case
+        A case of PI.
+    frequency : array
+        Frequencies, :math:`s = j\omega`. [rad/s]
+
+    Notes
+    -----
+    Hollot et al. 2001, for Reno, marks and large windows; here it is the linear system's, whose
+    characteristic determinant is that of the open loop times :math:`1 + L`.
+    """
+    s = 1j * np.asarray(frequency, dtype=np.float64)
+    closed = case.linear.characteristic(s)
+    opened = closed.copy()
+    opened[..., -1] = 0.0
+    opened[..., -1, -1] = s
+    fed = (closed - opened)[..., -1:]
+    return np.asarray(np.linalg.solve(opened, fed)[..., -1, 0])
+
+
+def loop(case: Case) -> Loop:
+    """Return controller and margins of a case of PI.
+
+    Where the gain passes 1 more than once, the least margins count.
+    """
+    from scipy.optimize import brentq
+
+    omega = np.geomspace(LOWEST, HIGHEST, POINTS) / max(case.delays)
+    gain = loop_gain(case, omega)
+    lag = np.unwrap(np.angle(gain))
+    lag += pi - 2.0 * pi * np.ceil((lag[0] - 0.5 * pi) / (2.0 * pi))  # Above -180 degrees.
+
+    def passed(values: NDArray[np.float64], of: Any) -> list[tuple[float, float, float]]:
+        """Return frequency, size and margin where a function of gain and margin passes 0."""
+        found = []
+        for k in np.flatnonzero(np.diff(np.sign(values))):
+
+            def at(w: float, k: int = int(k)) -> tuple[float, float]:
+                here = complex(loop_gain(case, w))
+                return abs(here), float(lag[k] + np.angle(here / gain[k]))
+
+            w = float(brentq(lambda w, at=at: of(*at(w)), omega[k], omega[k + 1], rtol=1e-13))
+            found.append((w, *at(w)))
+        return found
+
+    crossings = passed(np.log(np.abs(gain)), lambda size, _: np.log(size))
+    crossover, _, margin = min(crossings, key=lambda each: each[2])
+    factors = [1.0 / size for _, size, _ in passed(lag, lambda _, margin: margin)]
+    nearest = min if margin > 0.0 else max
+    delay = min(margin / w for w, _, margin in crossings)
+    p = case.derived
+    return Loop(
+        case.values["a"],
+        case.values["b"],
+        float(p["integral"]),
+        float(p["integral"] / p["proportional"]),
+        crossover,
+        degrees(margin),
+        nearest((x for x in factors if (x > 1.0) == (margin > 0.0)), default=None),
+        delay if margin > 0.0 else None,
+    )
+
+
+def designed(case: Case) -> Case | None:
+    r"""Return a case of PI with the coefficients of the paper's rule; None where it has none.
+
+    .. math:: z = \frac{2N}{R^2 C}, \qquad
+        K = \omega_g z \left|j\omega_g + \frac{1}{R}\right| \frac{2N}{C^2}
+
+    Notes
+    -----
+    Hollot et al. 2001, with :math:`\omega_g R` = `CROSSOVER`, which leaves a phase
+    margin of 75 degrees. For any window rule z is the window's pole, and K makes the gain 1. There
+    must be one round-trip time, and steps fast enough for z.
+    """
+    update, z = case.values["update"], -float(case.linear.now[0, 0])
+    if len(case.delays) > 1 or z * update >= 2.0:
+        return None
+    p, frequency = case.derived, CROSSOVER / case.delays[0]
+    controller = abs(p["proportional"] + p["integral"] / (1j * frequency))
+    plant = abs(complex(loop_gain(case, frequency))) / controller
+    k_pi = float(frequency / hypot(frequency / z, 1.0) / plant)
+    a, b = k_pi / z + 0.5 * k_pi * update, k_pi / z - 0.5 * k_pi * update
+    return case.with_(a=a, b=b) if a <= 1.0 else None

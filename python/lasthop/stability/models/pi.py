@@ -1,0 +1,109 @@
+"""Flows of one or several round-trip times through a queue with a proportional-integral controller.
+
+C. V. Hollot, V. Misra, D. Towsley, W. Gong, "On designing improved controllers for AQM routers
+supporting TCP flows", INFOCOM 2001.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.models import drop
+from lasthop.stability.models.base import Derived, State
+from lasthop.stability.models.red import Red
+from lasthop.stability.parameters import COMPOUND, KAPPA, Choice, Number, Parameter
+
+__all__ = ["Pi"]
+
+STEEP = 1e100
+"""Slope of a RED line so steep that its queue stands at the lower threshold. [1/packet]"""
+
+CONTROLLER: tuple[Parameter, ...] = (
+    Number("target", 200.0, "packets", "queue aimed at, q_ref"),
+    Number("a", 1.822e-5, "-", "weight of the distance from the target at a step", high=1.0),
+    Number("b", 1.816e-5, "-", "weight of the distance a step before", closed=True, high=1.0),
+    Number("update", 1.0 / 160.0, "s", "time between steps"),
+)
+"""The controller; the defaults are those of the paper's section V."""
+
+SHARED: tuple[Parameter, ...] = tuple(
+    replace(each, default=each.allowed[-1])
+    if isinstance(each, Choice) and each.name != "feedback"
+    else each
+    for each in drop.RED
+    if each.name in ("queue", "flows", "feedback", "delay")
+)
+"""What RED has as well: the queue of all flows, and the queueing delay, by default."""
+
+
+class Pi(Red):
+    r"""Long-lived flows through one queue whose drop probability PI steps.
+
+    .. math:: \dot p = \kappa K (q - q_{ref}) + \frac{K}{z} \dot q,
+        \qquad K = \frac{a - b}{T}, \quad \frac{K}{z} = \frac{a + b}{2}
+
+    with windows and queue as for RED.
+
+    Parameters
+    ----------
+    groups : int
+        Groups of flows, each with a round-trip time of its own.
+
+    Notes
+    -----
+    Hollot et al. 2001: :math:`C_{PI}(s) = K (s/z + 1)/s`, whose bilinear transform at steps
+    :math:`T` apart is :math:`p(k) = p(k-1) + a (q(k) - q_{ref}) - b (q(k-1) - q_{ref})`. The
+    linear system is theirs but for terms of :math:`1/w^2` and, unless packets are marked, of what
+    is lost.
+    """
+
+    def __init__(self, *, groups: int = 1) -> None:
+        super().__init__(averaged=False, groups=groups)
+        self.name = self.name.replace("red-instant", "pi")
+        self.title = self.title.replace("RED without averaging", "proportional-integral controller")
+        self.states = (*self.states, "probability")
+        self.parameters = (*COMPOUND, *self._own(), *CONTROLLER, *SHARED, KAPPA)
+
+    def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+        """Return derived parameters and the point of rest, where the queue is the target."""
+        p, rest = super().solve(self._line(values))
+        a, b = np.asarray(values["a"]), values["b"]
+        p |= {"integral": ((a - b) / values["update"])[()], "proportional": (0.5 * (a + b))[()]}
+        rest = np.concatenate([rest, p["rule"].balance(rest[:1], p)])
+        return p, np.where(a > b, rest, np.nan)
+
+    @staticmethod
+    def _line(values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters of a RED that rests at the target whatever it drops."""
+        low = values["target"]
+        law = {"min_th": low, "max_th": low + 1.0, "max_p": STEEP, "drop": "linear"}
+        return {**values, **law}
+
+    def refusal(self, values: Mapping[str, Any]) -> str:
+        """Return why there is no point of rest."""
+        if values["a"] <= values["b"]:
+            return f"a = {values['a']:g} is not above b = {values['b']:g}: nothing holds the target"
+        return super().refusal(self._line(values))
+
+    def bounds(self, p: Derived) -> dict[str, tuple[float, float]]:
+        """Return least and most of the states. [packets], [-]"""
+        return super().bounds(p) | {"probability": (0.0, 1.0)}
+
+    def _early(self, p: Derived, now: State) -> Any:
+        """Return the drop probability of the controller. [-]"""
+        return now[-1]
+
+    def rates(self, p: Derived, now: State, lagged: Sequence[State]) -> list[Any]:
+        """Return the right-hand sides: RED's of windows and queue, then the controller's."""
+        rates, queue = super().rates(p, now, lagged), now[self.groups]
+        moves = rates[-1]
+        if p.get("constrained") and (
+            (queue <= 0.0 and moves < 0.0) or (queue >= p["full"] and moves > 0.0)
+        ):
+            moves = 0.0  # It stands at an end of its room.
+        above = p["kappa"] * (queue - p["target"] / p["scale"])
+        rates.append(p["scale"] * (p["integral"] * above + p["proportional"] * moves))
+        return rates

@@ -1,0 +1,208 @@
+"""The loop of a PI queue beside the paper's own formulas, its roots, and its motion in time."""
+
+from math import atan, degrees, hypot, pi
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+
+from lasthop.stability import (
+    Case,
+    NoEquilibriumError,
+    designed,
+    hopf_points,
+    integrate,
+    loop,
+    named,
+    roots,
+)
+from lasthop.stability.loop import loop_gain
+
+N, C, R = 60.0, 3750.0, 0.246
+Z, K = 0.53, 9.64e-6
+"""Hollot et al. 2001, the example of section V."""
+
+
+def theirs(frequency: float) -> tuple[float, float]:
+    """Gain [-] and lag [rad] of the paper's plant and controller, by hand."""
+    size = C**2 / (2.0 * N) / hypot(frequency, 2.0 * N / (R**2 * C)) / hypot(frequency, 1.0 / R)
+    lag = atan(frequency * R**2 * C / (2.0 * N)) + atan(frequency * R) + frequency * R
+    return K * size * hypot(frequency / Z, 1.0) / frequency, lag + pi / 2.0 - atan(frequency / Z)
+
+
+def test_coefficients_of_the_paper_are_its_controller_at_160_hz() -> None:
+    p = named("pi-hollot").derived
+    assert p["integral"] == pytest.approx(K, rel=5e-3)
+    assert p["integral"] / p["proportional"] == pytest.approx(Z, rel=5e-3)
+    found = [K / Z + sign * K / 320.0 for sign in (1.0, -1.0)]
+    assert found == pytest.approx([1.822e-5, 1.816e-5], abs=5e-9)
+
+
+def test_rule_designs_the_coefficients_of_the_paper() -> None:
+    """Within what the pole and the gain differ by: 2/w^2, 0.8 % each."""
+    better = designed(named("pi-hollot"))
+    assert better is not None
+    assert better.values["a"] == pytest.approx(1.822e-5, rel=0.01)
+    assert better.values["b"] == pytest.approx(1.816e-5, rel=0.01)
+    z, crossover = 2.0 * N / (R**2 * C), 0.13 / R
+    k_pi = crossover * z * hypot(crossover, 1.0 / R) * 2.0 * N / C**2
+    found = loop(better)
+    assert found.z == pytest.approx(z, rel=0.01)
+    assert found.k_pi == pytest.approx(k_pi, rel=0.02)
+    assert found.crossover == pytest.approx(crossover, rel=1e-9)
+    assert found.phase_margin_degrees == pytest.approx(90.0 - degrees(0.13 + atan(0.13)), rel=1e-6)
+
+
+def test_loop_is_the_papers_for_large_windows() -> None:
+    """Terms of 1/w^2 aside: a hundred times the capacity, and its round trips of 246 ms."""
+    case = named("pi-hollot", {"target": 1e-3, "rtt": R, "link_capacity": 100.0 * C})
+    for frequency in (0.01, 0.3, 1.0, 5.0, 20.0):
+        s = 1j * frequency
+        plant = (100.0 * C) ** 2 / (2.0 * N) * np.exp(-s * R)
+        plant /= (s + 2.0 * N / (R**2 * 100.0 * C)) * (s + 1.0 / R)
+        p = case.derived
+        expected = plant * (p["integral"] / s + p["proportional"])
+        assert complex(loop_gain(case, frequency)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_margins_of_the_example_are_those_by_hand() -> None:
+    found = loop(named("pi-hollot"))
+    crossover = brentq(lambda w: theirs(w)[0] - 1.0, 0.01, 10.0)
+    margin = pi - theirs(crossover)[1]
+    turned = brentq(lambda w: theirs(w)[1] - pi, 0.1, 20.0)
+    assert found.gain_margin is not None
+    # The fluid's pole and gain differ by 2/w^2, 0.8 % each, and K of a and b is 9.60e-6.
+    assert found.crossover == pytest.approx(crossover, rel=0.015)
+    assert found.phase_margin_degrees == pytest.approx(degrees(margin), rel=0.005)
+    assert found.gain_margin == pytest.approx(1.0 / theirs(turned)[0], rel=0.01)
+    assert found.delay_margin_s == pytest.approx(margin / crossover, rel=0.015)
+
+
+def growth(gain: float, delay: float) -> float:
+    """Growth over some swings of the paper's linear system, stepped by hand [-].
+
+    Heun's method; windows and queue of all flows, and the integral of the queue.
+    """
+    step = R / 60.0
+    behind = round((R + delay) / step)
+    state, past = np.array([0.0, 1.0, 0.0]), [0.0] * (behind + 1)
+    pole, sizes = 2.0 * N / (R**2 * C), []
+
+    def rates(state: Any, p: float) -> Any:
+        w, q, _ = state
+        return np.array([-pole * w - R * C**2 / (2.0 * N**2) * p, N / R * w - q / R, q])
+
+    for _ in range(round(40.0 * (R + delay) / step)):
+        p = gain * K * (state[2] + state[1] / Z)
+        past.append(p)
+        first = rates(state, past[-behind - 1])
+        state = state + step * 0.5 * (first + rates(state + step * first, past[-behind]))
+        sizes.append(abs(state[1]))
+    half = len(sizes) // 2
+    return float(max(sizes[half:]) / max(sizes[half // 2 : half]))
+
+
+@pytest.mark.parametrize("part", [0.9, 1.1])
+def test_motion_dies_out_or_grows_on_the_two_sides_of_each_margin(part: float) -> None:
+    found = loop(named("pi-hollot"))
+    assert found.gain_margin is not None
+    assert found.delay_margin_s is not None
+    assert (growth(part * found.gain_margin, 0.0) > 1.0) == (part > 1.0)
+    assert (growth(1.0, part * found.delay_margin_s) > 1.0) == (part > 1.0)
+
+
+def test_roots_are_those_of_the_quasi_polynomial() -> None:
+    """Newton's method on the polynomial of the fluid with Reno and marks, worked out by hand."""
+    case = named("pi-hollot")
+    w, _, loss = case.equilibrium
+    c, p = C / N, case.derived
+    push = (1.0 / w + 0.5 * w) * c * p["scale"] / R
+
+    def polynomial(s: complex) -> complex:
+        controller = p["integral"] + p["proportional"] * s
+        return s * (s + loss * c) * (s + 1.0 / R) + push * controller * np.exp(-s * R)
+
+    for root in roots(case, 5).values:
+        s = complex(root) * (1.0 + 1e-3)
+        for _ in range(30):
+            slope = (polynomial(s + 1e-6) - polynomial(s - 1e-6)) / 2e-6
+            s -= polynomial(s) / slope
+        assert s == pytest.approx(complex(root), rel=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from(["reno", "compound", "compound-reno", "illinois"]),
+    st.sampled_from(["loss", "ecn"]),
+    st.floats(0.01, 1.0),
+    st.floats(2.0, 400.0),
+    st.floats(-6.0, -2.0),
+    st.floats(1e-4, 0.5),
+)
+def test_margins_and_roots_agree(
+    tcp: str, feedback: str, rtt: float, flows: float, power: float, part: float
+) -> None:
+    a = 10.0**power
+    case = Case.of(
+        "pi", tcp=tcp, feedback=feedback, rtt=rtt, flows=flows, link_capacity=C, a=a,
+        b=a * (1.0 - part), least_rest=2.0,
+    )  # fmt: skip
+    try:
+        found = loop(case)
+    except NoEquilibriumError:
+        assume(False)
+    assume(abs(found.phase_margin_degrees) > 1e-3)
+    stable = found.phase_margin_degrees > 0.0
+    assert stable == roots(case, 2).stable
+    assert (found.delay_margin_s is not None) == stable
+    if found.gain_margin is not None:
+        assert (found.gain_margin > 1.0) == stable
+
+
+def test_gain_margin_is_the_edge() -> None:
+    case = named("pi-hollot", {"feedback": "loss"})
+    factor = loop(case).gain_margin
+    assert factor is not None
+    for side, stable in ((1.0 - 1e-6, True), (1.0 + 1e-6, False)):
+        scaled = {name: side * factor * case.values[name] for name in ("a", "b")}
+        assert roots(case.with_(**scaled), 2).stable == stable
+
+
+def test_margins_are_none_left_at_a_hopf_point() -> None:
+    [point] = hopf_points(named("pi-hollot"), "rtt", 0.1, 2.0)
+    found = loop(point.case)
+    assert found.phase_margin_degrees == pytest.approx(0.0, abs=1e-6)
+    assert found.gain_margin == pytest.approx(1.0, abs=1e-7)
+    assert found.crossover == pytest.approx(point.frequency, rel=1e-7)
+
+
+def test_rule_has_nothing_to_say_of_several_round_trips_or_slow_steps() -> None:
+    assert designed(named("pi-hollot", {"update": 4.0})) is None
+
+
+def test_queue_rests_at_the_target_with_the_loss_that_the_window_needs() -> None:
+    case = named("pi-hollot")
+    w, queue, loss = case.equilibrium
+    assert queue * N == pytest.approx(200.0)
+    assert w == pytest.approx(R * C / N)
+    assert loss == pytest.approx(2.0 / (w**2 + 2.0))
+
+
+def test_probability_stays_within_its_range_however_high_the_gain() -> None:
+    case = named("pi-hollot", {"a": 0.02, "b": 0.0199, "buffer": 300.0})
+    motion = integrate(case, 20.0)
+    _, queue, probability = motion.at(np.linspace(0.0, 20.0, 4001))
+    assert queue.min() == 0.0
+    assert queue.max() <= 5.0 * (1.0 + 1e-9)
+    assert probability.min() == 0.0
+    assert probability.max() <= 1.0
+
+
+def test_what_pulls_away_from_the_target_is_refused() -> None:
+    with pytest.raises(NoEquilibriumError, match="not above b"):
+        _ = named("pi-hollot", {"b": 1.9e-5}).equilibrium
+    with pytest.raises(NoEquilibriumError, match="settle at 200 packets, and buffer = 100"):
+        _ = named("pi-hollot", {"buffer": 100.0}).equilibrium
