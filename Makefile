@@ -58,9 +58,10 @@ $(VENV)/.created: .ci/bootstrap
 	@.ci/bootstrap $(VENV)
 	@touch $@
 
+# Modules are compiled when they are first imported: most never are.
 $(VENV)/.installed: $(VENV)/.created requirements.lock
 	@echo "installing packages (the first time this takes a minute or two)"
-	@$(STAGE) "install packages" $(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@$(STAGE) "install packages" $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement requirements.lock
 	@touch $@
 
 # Editable: Python sources are used in place, so only Rust sources and metadata need this step. What
@@ -82,7 +83,7 @@ $(VENV)/.rust-tests: $(VENV)/.created $(RUST)
 
 # Here rather than in .ci/docs: no package may change while others use them.
 $(VENV)/.documenting: $(VENV)/.installed docs/requirements.txt
-	@$(STAGE) "install what docs need" $(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt
+	@$(STAGE) "install what docs need" $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement docs/requirements.txt
 	@touch $@
 
 build: $(VENV)/.built

@@ -42,7 +42,13 @@ def rests_on_linear_algebra(path: Path) -> bool:
     return "$ lasthop stability" in path.read_text("utf-8")
 
 
-PAGES = [path for path in refresh.guides() if not rests_on_linear_algebra(path)]
+LONG = {"tuning.md"}
+"""Pages whose commands search for long; `test_tune.py` searches less."""
+PAGES = [
+    pytest.param(path, marks=pytest.mark.slow if path.name in LONG else ())
+    for path in refresh.guides()
+    if not rests_on_linear_algebra(path)
+]
 DELICATE = [path for path in refresh.guides() if rests_on_linear_algebra(path)]
 
 

@@ -13,14 +13,14 @@ from .brief import read_by_claims
 
 
 def short(study: Study) -> Study:
-    """Return the study with runs of three seconds, few of each, and transfers that end in them.
+    """Return the study with runs of two seconds, few of each, and transfers that end in them.
 
     Points with more replications than others keep more.
     """
     points = {}
     for name, tree in study.points.items():
         few = {20: 3, 40: 4}.get(tree["replications"], 2)
-        brief = {**tree, "duration": "3 s", "warmup": "1 s", "replications": few}
+        brief = {**tree, "duration": "2 s", "warmup": "1 s", "replications": few}
         for shape in {"dumbbell", "parking_lot"} & set(tree):
             brief[shape] = {**tree[shape], "start_spread": "0.2 s"}
         brief["flow"] = {
