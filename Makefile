@@ -135,8 +135,8 @@ python-tests: $(VENV)/.tested $(VENV)/.documenting
 kernel: $(VENV)/.tested $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(SLEEPERS) $(KERNEL) $(LINUX)
 
-determinism: rust-release
-	@$(STAGE) $@ $(PYTEST) tests/determinism
+determinism: rust-release $(VENV)/.documenting
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) tests/determinism
 
 instructions: rust-release
 	@$(STAGE) $@ $(BIN)/python bench/instructions.py --short
@@ -160,7 +160,7 @@ long-rust: $(VENV)/.created
 	@$(STAGE) $@ $(CARGO) test --workspace --release -- --ignored
 
 long-python: build $(VENV)/.documenting
-	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" $(QUICK)
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" $(QUICK) tests/determinism
 
 long-validation: build $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" tests/validation

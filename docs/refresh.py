@@ -33,6 +33,11 @@ def guides() -> list[Path]:
     return [path for pattern in GUIDES for path in sorted(ROOT.glob(pattern))]
 
 
+def rests_on_linear_algebra(path: Path) -> bool:
+    """Whether a page shows numbers whose last bits depend on the processor."""
+    return "$ lasthop stability" in path.read_text("utf-8")
+
+
 def current() -> dict[Path, str]:
     """What each page would contain if it were brought up to date now."""
     pages = {ROOT / name: write() for name, write in PAGES.items()}

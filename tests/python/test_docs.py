@@ -1,9 +1,7 @@
 """The documentation is complete and says what the program says."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,8 +11,6 @@ import typer
 import lasthop
 from lasthop import _core
 from lasthop.cli.app import app
-
-from .processors import PROCESSORS, dressed_as
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -38,45 +34,19 @@ def test_generated_page_is_up_to_date(page: str) -> None:
     assert (ROOT / page).read_text("utf-8") == refresh.PAGES[page](), REMEDY
 
 
-def rests_on_linear_algebra(path: Path) -> bool:
-    return "$ lasthop stability" in path.read_text("utf-8")
-
-
 LONG = {"tuning.md"}
 """Pages whose commands search for long; `test_tune.py` searches less."""
 PAGES = [
     pytest.param(path, marks=pytest.mark.slow if path.name in LONG else ())
     for path in refresh.guides()
-    if not rests_on_linear_algebra(path)
+    if not refresh.rests_on_linear_algebra(path)
 ]
-DELICATE = [path for path in refresh.guides() if rests_on_linear_algebra(path)]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_commands_shown_print_what_is_shown(path: Path) -> None:
     page = path.read_text("utf-8")
     assert transcripts.refreshed(page) == page, REMEDY
-
-
-@pytest.mark.parametrize("path", DELICATE, ids=lambda path: path.name)
-@pytest.mark.parametrize(
-    "core",
-    [*PROCESSORS[:2], *(pytest.param(core, marks=pytest.mark.slow) for core in PROCESSORS[2:])],
-)
-def test_digits_shown_are_those_of_every_processor(path: Path, core: str) -> None:
-    run = subprocess.run(
-        [sys.executable, DOCS / "transcripts.py", path],
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"} | dressed_as(core),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.stderr == ""
-    assert run.stdout == path.read_text("utf-8"), REMEDY
-
-
-def test_some_pages_are_run_as_other_processors() -> None:
-    assert [path.name for path in DELICATE] == ["oscillation.md"]
 
 
 def test_every_setting_has_a_heading() -> None:
