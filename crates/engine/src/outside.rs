@@ -2,7 +2,7 @@
 //!
 //! A crate says what its part does ([`Policy`], [`Control`]) and what files say of it
 //! ([`table!`](crate::table)); scenarios parsed through [`Parts`] then know its key or word like any
-//! other. `crates/engine/examples/outside.rs` is such a crate.
+//! other. `examples/parts` is such a crate.
 
 use crate::notation::setting::FileTable;
 use crate::notation::setting::{KeyOf, Spec, inner};

@@ -20,8 +20,6 @@ from lasthop.cli.stability import COMMANDS as STABILITY
 from lasthop.cli.sweep import sweep
 from lasthop.cli.tune import tune
 
-__all__ = ["app"]
-
 app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},

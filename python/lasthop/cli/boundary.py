@@ -19,8 +19,6 @@ from lasthop.cli.progress import progress_bar, take_away
 from lasthop.errors import ScenarioError, UserError
 from lasthop.run import ProgressCallback
 
-__all__ = ["Interrupted", "print_either", "print_error", "run_command", "simulating", "warn"]
-
 USER_ERROR = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141

@@ -10,8 +10,6 @@ from lasthop.cli.boundary import warn
 from lasthop.cli.options import File, Json, Settings, counted, read_scenario
 from lasthop.models.reading import Cell, CellScenario, CsmaLink, CsmaScenario, Vbs
 
-__all__ = ["check"]
-
 MOST_LINKS = 30
 """Most links whose neighbours are listed; --json has all."""
 

@@ -28,8 +28,6 @@ from lasthop.digits import estimate, plain, signed
 from lasthop.models.reading import CsmaScenario
 from lasthop.ownership import refuse_foreign
 
-__all__ = ["compare"]
-
 SHOWN = {
     "goodput_share": ("goodput share [%]", 100.0),
     "queue_share": ("share of the queue [%]", 100.0),

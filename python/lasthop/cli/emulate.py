@@ -9,8 +9,6 @@ from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import real_time_bar
 from lasthop.cli.tables import print_answer
 
-__all__ = ["LATE_S", "emulate", "print_lateness"]
-
 LATE_S = 2e-3
 """Lateness from which on a reader is warned: one packet of 802.11b at 11 Mb/s on the air. [s]"""
 

@@ -16,8 +16,6 @@ from lasthop.errors import UserError
 if TYPE_CHECKING:
     from lasthop.gateway.config import Gateway
 
-__all__ = ["COMMANDS"]
-
 PLAIN_WIDTH = 160
 """Width of a table where there is no terminal. [characters]"""
 

@@ -8,8 +8,6 @@ import typer
 from lasthop.studies.ledger import ClaimResult
 from lasthop.studies.report import paper_value, predicted, simulated, tally
 
-__all__ = ["print_ledger"]
-
 WIDTH = 78
 HEADER = ("verdict", "paper", "predicted", "simulated", "check")
 

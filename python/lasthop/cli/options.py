@@ -11,26 +11,6 @@ from lasthop.models import MODELS
 from lasthop.run import MOST_JOBS
 from lasthop.scenario import Scenario, blaming
 
-__all__ = [
-    "File",
-    "Jobs",
-    "Json",
-    "Model",
-    "Replications",
-    "Seed",
-    "Settings",
-    "counted",
-    "directory",
-    "file_name",
-    "pairs",
-    "read_scenario",
-    "stem",
-    "unset",
-    "whole_number",
-    "writable",
-    "writable_file",
-]
-
 File = Annotated[
     str, typer.Argument(metavar="FILE", help="Scenario, TOML or JSON; - is standard input.")
 ]

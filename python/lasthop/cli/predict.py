@@ -21,8 +21,6 @@ from lasthop.scenario import Scenario
 if TYPE_CHECKING:
     from lasthop.emulation import Emulation
 
-__all__ = ["predict", "print_stability", "print_warnings", "refused"]
-
 
 def predict(
     file: File, model: Model = None, settings: Settings = None, as_json: Json = False

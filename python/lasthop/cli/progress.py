@@ -13,9 +13,6 @@ from lasthop.tuning.search import TuneProgress
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-__all__ = ["count_bar", "progress_bar", "real_time_bar", "stage_bar", "take_away"]
-
-
 P = ParamSpec("P")
 
 DRAWN: list["Bar"] = []

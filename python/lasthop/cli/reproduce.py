@@ -11,8 +11,6 @@ from lasthop.cli.options import Jobs, Json, file_name, writable
 from lasthop.cli.progress import progress_bar
 from lasthop.ownership import refuse_foreign
 
-__all__ = ["reproduce"]
-
 
 def reproduce(
     names: Annotated[

@@ -7,8 +7,6 @@ import typer
 from lasthop import scenario
 from lasthop.cli.options import Json
 
-__all__ = ["schema"]
-
 
 def schema(as_json: Json = False) -> None:
     """Print the JSON Schema of scenario files, for editors and checkers.

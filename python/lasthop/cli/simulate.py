@@ -31,8 +31,6 @@ from lasthop.result import Result
 from lasthop.run import simulate as run
 from lasthop.saving import RESULT_FILES
 
-__all__ = ["print_runs", "simulate"]
-
 MOST_FRAMES = 1_000_000
 """Frames that a packet capture keeps unless the scenario says otherwise."""
 

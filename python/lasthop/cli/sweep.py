@@ -30,8 +30,6 @@ from lasthop.scenario import blaming
 from lasthop.sweep import Point, Sweep, SweepInterrupted
 from lasthop.sweep import sweep as run_sweep
 
-__all__ = ["sweep"]
-
 EXAMPLE = "cell.ap.cwmin=15,31"
 
 GO_ON = "the same command goes on from there"

@@ -10,8 +10,6 @@ import typer
 from lasthop.digits import estimate
 from lasthop.models.reading import CellScenario, Scenario, Vbs
 
-__all__ = ["COLUMNS", "TITLES", "Column", "print_answer", "print_table", "printed"]
-
 MOST_ROWS = 40
 """Most rows of a table that are printed; the rest is counted."""
 

@@ -33,8 +33,6 @@ from lasthop.tuning.search import Trial
 from lasthop.tuning.settings import counts_are_no_times
 from lasthop.tuning.shown import SHOWN
 
-__all__ = ["tune"]
-
 COMPARED = (
     "goodput_bps",
     "rtt_s",

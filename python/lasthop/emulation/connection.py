@@ -17,8 +17,6 @@ from lasthop.linux.tcp import (
 )
 from lasthop.models.reading import TcpFlow
 
-__all__ = ["Connection", "connection"]
-
 CHUNK = bytes(65_536)
 
 

@@ -16,8 +16,6 @@ from lasthop.emulation.traffic import FIRST_PORT, SERVER, Traffic
 from lasthop.linux.netns import Namespace
 from lasthop.models.reading import UdpFlow
 
-__all__ = ["Datagrams", "datagrams"]
-
 STAMP = struct.Struct("!Id")
 """Layout of a datagram's number and the time at which it was sent. [-, s]"""
 

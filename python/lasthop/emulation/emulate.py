@@ -26,8 +26,6 @@ from lasthop.result import Answer
 from lasthop.run import replaced
 from lasthop.scenario import Scenario, ScenarioLike
 
-__all__ = ["Emulation", "emulate"]
-
 MASK = "255.0.0.0"
 INTERFACE = "lasthop"
 LEAST_MTU = 576

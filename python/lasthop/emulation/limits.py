@@ -7,8 +7,6 @@ from lasthop.models.reading import CellScenario, SensorFlow, Station, Tcp, TcpFl
 from lasthop.models.reading import Scenario as Typed
 from lasthop.scenario import Scenario
 
-__all__ = ["CONGESTION", "check", "datagrams_per_second", "unfollowed"]
-
 CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic"}
 """The kernel's name of each congestion control that it has; its Reno is NewReno with SACK."""
 

@@ -11,8 +11,6 @@ from typing import Protocol
 
 from lasthop.models.reading import Flow
 
-__all__ = ["FIRST_PORT", "SERVER", "Driven", "Traffic"]
-
 SERVER = "10.255.0.1"
 FIRST_PORT = 20_000
 """Number that k is added to for the server's port of flow k, as in crates/emulator."""

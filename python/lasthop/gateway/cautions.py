@@ -7,8 +7,6 @@ from lasthop.linux.links import Link
 from lasthop.linux.neighbours import addresses_at
 from lasthop.linux.netlink import Socket
 
-__all__ = ["bridge_of", "cautions", "refuse_bridges"]
-
 
 def cautions(gateway: Gateway) -> list[str]:
     """What to mind, in words; the machine is looked at, and may be without the interfaces."""

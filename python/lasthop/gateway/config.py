@@ -12,8 +12,6 @@ from lasthop.linux.tc import Address
 from lasthop.scenario import contents, looks_like_json
 from lasthop.typed import read_as
 
-__all__ = ["AccessPoint", "Discovery", "Fairness", "Gateway", "KnownStation", "Snmp", "read"]
-
 Fairness: TypeAlias = Literal["station", "rate", "flow", "direction"]
 Subnet: TypeAlias = IPv4Network | IPv6Network
 

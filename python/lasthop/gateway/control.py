@@ -14,8 +14,6 @@ from lasthop.gateway.state import State
 if TYPE_CHECKING:
     from lasthop.gateway.service import Service
 
-__all__ = ["Control"]
-
 REQUEST_BYTES = 1 << 16
 ASKED_S = 1.0
 """A question that takes longer to arrive is given up. [s]"""

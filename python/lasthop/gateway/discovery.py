@@ -14,8 +14,6 @@ from lasthop.linux.heard import Heard
 from lasthop.linux.neighbours import neighbours, own_addresses
 from lasthop.linux.netlink import Socket
 
-__all__ = ["bridge_ports", "listen", "look"]
-
 LARGEST_LEASES = 1 << 24
 """No more of a leases file is read. [bytes]"""
 

@@ -15,8 +15,6 @@ from lasthop.control import Wce
 from lasthop.gateway.config import AccessPoint
 from lasthop.linux.tc import Address
 
-__all__ = ["Candidate", "Estimator"]
-
 LATEST_S = 5.0
 """An answer is waited for no longer. [s]"""
 SILENT_PINGS = 5

@@ -29,18 +29,6 @@ from lasthop.linux import tc
 from lasthop.linux.netlink import Request
 from lasthop.linux.tc import Address, Block, Device
 
-__all__ = [
-    "DIRECT_PACKETS",
-    "MAJOR",
-    "Layout",
-    "Member",
-    "blocks_of",
-    "ifb_name",
-    "range_of_rates",
-    "refuse_what_does_not_fit",
-    "short_queue",
-]
-
 MAJOR = 0x6C68
 """Number of the hierarchy: "lh"."""
 FIRST_LEAF = 0x100

@@ -23,8 +23,6 @@ from typing import NamedTuple
 
 from lasthop.linux.tc import Address
 
-__all__ = ["Lease", "leases"]
-
 BLOCK = re.compile(r"^[ \t]*lease\s+(\S+)\s*\{(.*?)^[ \t]*\}", re.MULTILINE | re.DOTALL)
 MAC = re.compile(r"^([0-9a-f]{2}:){5}[0-9a-f]{2}$", re.IGNORECASE)
 MOST_DIGITS = 19

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
-__all__ = ["following", "tables"]
-
 MOST_ROWS = 40
 """Stations of the live view: those with the largest rates."""
 GAP = 2

@@ -6,8 +6,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["LogFile", "say"]
-
 LARGEST_BYTES = 1 << 20
 """A log that has grown beyond this becomes the old one, of which there is one."""
 ERRORS = 2

@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from lasthop.errors import UserError
 
-__all__ = ["Loop", "in_words"]
-
 Deed = Callable[[], None]
 
 

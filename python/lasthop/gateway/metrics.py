@@ -10,8 +10,6 @@ from lasthop.errors import UserError
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-__all__ = ["Metrics", "check_port", "serve_metrics"]
-
 OF_STATIONS = (
     ("sent_bytes", "counter", "Bytes that have left the station's queue, both ways."),
     ("sent_packets", "counter", "Packets that have left the station's queue."),

@@ -10,8 +10,6 @@ from lasthop.linux.counters import Counters
 from lasthop.linux.tc import Address
 from lasthop.linux.udp_sample import Counted
 
-__all__ = ["Observed"]
-
 ACTIVE_BYTES = 3000
 """A station is active if its leaf has sent more than this since the last look: two packets.
 With fairness "flow" or "direction" it is if its access point's class has."""

@@ -22,8 +22,6 @@ from lasthop.gateway.shaper import Shaper, undo_everything
 from lasthop.gateway.state import PATIENCE_S, State, in_use, state_of
 from lasthop.linux import rights
 
-__all__ = ["check", "down", "run", "status", "up", "warnings"]
-
 Settings = Sequence[tuple[str, str]]
 
 

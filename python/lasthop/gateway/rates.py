@@ -12,8 +12,6 @@ from lasthop.gateway.estimator import Candidate, Estimator
 from lasthop.gateway.shaping import Shaping
 from lasthop.linux.ping import Pinger
 
-__all__ = ["Rates"]
-
 IDLE_S = 1.0
 """Time between two looks whether there is somebody to ping. [s]"""
 

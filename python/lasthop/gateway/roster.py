@@ -10,8 +10,6 @@ from typing import NamedTuple
 from lasthop.gateway.config import Gateway, KnownStation
 from lasthop.linux.tc import Address
 
-__all__ = ["Roster", "Sighting"]
-
 MOST_ADDRESSES = 16
 """Addresses of a found station that are kept: hosts make up new ones for IPv6."""
 

@@ -27,8 +27,6 @@ from lasthop.gateway.state import State
 from lasthop.gateway.stations import Stations
 from lasthop.linux.udp_sample import UdpSample
 
-__all__ = ["Service"]
-
 COUNTED_EVERY_S = 1.0
 HEALED_EVERY_S = 2.0
 

@@ -13,8 +13,6 @@ from lasthop.linux.counters import Counters, class_counters, filters, qdiscs
 from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
 from lasthop.linux.undo import UndoLog
 
-__all__ = ["Shaper", "plan", "undo_everything"]
-
 
 class Shaper:
     """The bottlenecks of a gateway as the kernel has them.

@@ -8,8 +8,6 @@ from lasthop.gateway.layout import Layout
 from lasthop.gateway.observed import Observed
 from lasthop.gateway.shaper import Shaper
 
-__all__ = ["Shaping"]
-
 
 @dataclass
 class Shaping:

@@ -14,8 +14,6 @@ from lasthop.errors import UserError
 from lasthop.gateway.config import Snmp
 from lasthop.linux.tc import Address
 
-__all__ = ["Association", "associations"]
-
 INTEGER, OCTETS, NULL, OID, SEQUENCE, IP_ADDRESS = 0x02, 0x04, 0x05, 0x06, 0x30, 0x40
 GET_BULK, RESPONSE, END_OF_VIEW = 0xA5, 0xA2, 0x82
 VERSION_2C = 1

@@ -12,8 +12,6 @@ from lasthop.errors import UserError
 from lasthop.gateway.config import Gateway
 from lasthop.linux.undo import UndoLog
 
-__all__ = ["State", "in_use", "state_of"]
-
 RUN = Path("/run/lasthop")
 ANSWER_BYTES = 1 << 24
 PATIENCE_S = 20.0

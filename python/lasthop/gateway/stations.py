@@ -16,8 +16,6 @@ from lasthop.gateway.roster import Roster, Sighting
 from lasthop.gateway.shaping import Shaping
 from lasthop.linux.heard import Heard
 
-__all__ = ["Stations"]
-
 
 class Stations:
     """Who is there, and what has been found out about it.

@@ -19,8 +19,6 @@ from lasthop.linux.counters import qdiscs
 from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
 from lasthop.linux.undo import Record, UndoLog
 
-__all__ = ["Changes", "mac_of"]
-
 
 def mac_of(name: str) -> bytes:
     """The MAC address by which an IFB is known to be ours: 02, "lh", three bytes of the name."""

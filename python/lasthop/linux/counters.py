@@ -7,8 +7,6 @@ from lasthop.linux.links import text
 from lasthop.linux.netlink import Socket, attributes
 from lasthop.linux.tc import BLOCK_INDEX, INGRESS, INGRESS_BLOCK, KIND, TCMSG, Block, Device
 
-__all__ = ["Counters", "Qdisc", "class_counters", "filters", "qdiscs"]
-
 GETQDISC, GETCLASS, GETFILTER = 38, 42, 46
 STATISTICS, BASIC, QUEUE = 7, 1, 3
 

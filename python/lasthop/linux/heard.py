@@ -12,8 +12,6 @@ from lasthop.linux.neighbours import Neighbour
 from lasthop.linux.packets import HEADER_BYTES, MOST_AT_ONCE, packet_socket, source_and_length
 from lasthop.linux.tc import Address
 
-__all__ = ["Heard"]
-
 SAMPLED = 64
 """Number of packets, neither ARP nor NDP, of which one is looked at."""
 ARP, IPV4, IPV6, ICMPV6 = 0x0806, 0x0800, 0x86DD, 58

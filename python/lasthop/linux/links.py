@@ -8,17 +8,6 @@ from typing import NamedTuple
 from lasthop.errors import UserError
 from lasthop.linux.netlink import CREATE, EXCL, Request, Socket, attribute, attributes
 
-__all__ = [
-    "Link",
-    "add_ifb",
-    "every_link",
-    "forwards",
-    "index_of",
-    "link_named",
-    "remove_link",
-    "set_up",
-]
-
 NEWLINK, DELLINK, GETLINK = 16, 17, 18
 INFO = struct.Struct("=BxHiII")
 """Family, device type, index, flags, change mask."""

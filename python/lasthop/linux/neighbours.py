@@ -8,8 +8,6 @@ from typing import NamedTuple
 from lasthop.linux.netlink import Socket, attributes
 from lasthop.linux.tc import Address
 
-__all__ = ["Neighbour", "addresses_at", "neighbours", "own_addresses"]
-
 GETNEIGH, GETADDR = 30, 22
 ENTRY = struct.Struct("=BxxxiHBB")
 """Family, interface, state, flags, type."""

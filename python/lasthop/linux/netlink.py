@@ -13,8 +13,6 @@ from typing import NamedTuple, Self
 
 from lasthop.errors import UserError
 
-__all__ = ["KernelError", "Request", "Socket", "attribute", "attributes"]
-
 REQUEST, ACK, DUMP, EXCL, CREATE = 0x1, 0x4, 0x300, 0x200, 0x400
 """Flags (linux/netlink.h)."""
 ERROR, DONE = 2, 3

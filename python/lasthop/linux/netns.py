@@ -12,8 +12,6 @@ from typing import TypeVar
 
 from lasthop.errors import UserError
 
-__all__ = ["Namespace"]
-
 CLONE_NEWNET = 0x40000000
 OWN = "/proc/thread-self/ns/net"
 

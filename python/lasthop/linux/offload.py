@@ -7,8 +7,6 @@ import struct
 
 from lasthop.errors import UserError
 
-__all__ = ["merges", "said", "set_merging"]
-
 SIOCETHTOOL = 0x8946
 GET_GRO, SET_GRO = 0x2B, 0x2C
 

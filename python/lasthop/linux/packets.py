@@ -9,8 +9,6 @@ from typing import TypeAlias
 
 from lasthop.linux.tc import Address
 
-__all__ = ["HEADER_BYTES", "MOST_AT_ONCE", "Instruction", "packet_socket", "source_and_length"]
-
 Instruction: TypeAlias = tuple[int, int, int, int]
 """Instruction of classic BPF: code, jump if true, jump if false, operand (linux/filter.h)."""
 

@@ -17,8 +17,6 @@ from typing import NamedTuple
 
 from lasthop.linux.tc import Address
 
-__all__ = ["Answer", "Pinger"]
-
 REQUEST = {4: 8, 6: 128}
 REPLY = {4: 0, 6: 129}
 HEADER = struct.Struct("!BBHHH")

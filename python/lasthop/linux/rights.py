@@ -8,8 +8,6 @@ from pathlib import Path
 
 from lasthop.errors import UserError
 
-__all__ = ["is_root", "missing", "unshare_network"]
-
 CLONE_NEWNET = 0x40000000
 STEPS = (
     "a network namespace",

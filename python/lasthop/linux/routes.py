@@ -5,8 +5,6 @@ import struct
 
 from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
 
-__all__ = ["acknowledge_at_once"]
-
 NEWROUTE = 24
 ROUTE = struct.Struct("=BBBBBBBBI")
 """Family, bits of the destination and of the source, TOS, table, protocol, scope, type, flags."""

@@ -11,27 +11,6 @@ from typing import NamedTuple, TypeAlias
 
 from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
 
-__all__ = [
-    "Address",
-    "Block",
-    "Device",
-    "Match",
-    "bpf_filter",
-    "classid",
-    "del_class",
-    "del_filter",
-    "del_ingress",
-    "entry_handle",
-    "htb_class",
-    "htb_qdisc",
-    "ingress_qdisc",
-    "is_link",
-    "leaf_qdisc",
-    "link_table",
-    "u32_entry",
-    "u32_table",
-]
-
 Address: TypeAlias = IPv4Address | IPv6Address
 
 NEWQDISC, DELQDISC, NEWCLASS, DELCLASS, NEWFILTER, DELFILTER = 36, 37, 40, 41, 44, 45

@@ -7,16 +7,6 @@ from typing import NamedTuple
 
 from lasthop.errors import UserError
 
-__all__ = [
-    "TcpInfo",
-    "clamp_window",
-    "forbid_quick_acks",
-    "limit_segment",
-    "set_congestion",
-    "tcp_info",
-    "without_timestamps",
-]
-
 TIMESTAMPS = "/proc/sys/net/ipv4/tcp_timestamps"
 
 RTT_OFFSET, CWND_OFFSET, RETRANSMISSIONS_OFFSET = 68, 80, 100

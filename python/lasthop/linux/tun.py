@@ -8,8 +8,6 @@ import struct
 
 from lasthop.errors import UserError
 
-__all__ = ["open_tun"]
-
 DEVICE = "/dev/net/tun"
 
 # linux/if_tun.h and linux/sockios.h

@@ -15,8 +15,6 @@ from typing import NamedTuple
 from lasthop.linux.packets import HEADER_BYTES, MOST_AT_ONCE, packet_socket, source_and_length
 from lasthop.linux.tc import Address
 
-__all__ = ["SAMPLED", "Counted", "UdpSample"]
-
 SAMPLED = 8
 """Number of packets of which one is looked at."""
 SOL_PACKET = 263

@@ -13,8 +13,6 @@ from typing import Any, TypeAlias
 
 from lasthop.errors import UserError
 
-__all__ = ["Record", "UndoLog"]
-
 Record: TypeAlias = Mapping[str, Any]
 """An inverse: `kind` says of what, the rest is what it needs."""
 

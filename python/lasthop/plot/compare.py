@@ -39,8 +39,6 @@ from lasthop.swing import Swing
 if TYPE_CHECKING:
     from lasthop.compare import Comparison
 
-__all__ = ["comparison_figure"]
-
 TRACE_MM = 58.0
 """Height of the panel with a queue's trace. [mm]"""
 

@@ -16,8 +16,6 @@ from lasthop.plot.figure import COLUMN_INCHES, MODEL, QUIET, SIMULATION, Figure,
 if TYPE_CHECKING:
     from lasthop.result import Answer
 
-__all__ = ["conflict_figure"]
-
 Point = tuple[float, float]
 Floats = NDArray[np.float64]
 

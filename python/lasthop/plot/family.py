@@ -15,8 +15,6 @@ from lasthop.plot.points import Points
 from lasthop.studies.panel import Abscissa, Line, Panel
 from lasthop.studies.study import Runs
 
-__all__ = ["family_figure", "legend_columns"]
-
 DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 """Colours of few members, of the palette in house.mplstyle."""
 

@@ -14,18 +14,6 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from lasthop import _core
 
-__all__ = [
-    "COLUMN_INCHES",
-    "EMULATION",
-    "MODEL",
-    "QUIET",
-    "SIMULATION",
-    "Figure",
-    "headline",
-    "house_style",
-    "title",
-]
-
 COLUMN_INCHES = 85 / 25.4
 """Width of a picture: a paper's column of 85 mm."""
 

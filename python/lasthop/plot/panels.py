@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
-__all__ = ["TALLEST_MM", "in_columns", "in_two", "stacked", "tallest"]
-
 TALLEST_MM = 125.0
 """Largest height of one column; panels that are taller together stand in two. [mm]"""
 

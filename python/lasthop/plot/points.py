@@ -6,8 +6,6 @@ from lasthop.studies.panel import Abscissa, Line
 from lasthop.studies.rules import Measured
 from lasthop.studies.study import Runs
 
-__all__ = ["Points"]
-
 
 @dataclass(frozen=True)
 class Points:

@@ -8,17 +8,6 @@ from matplotlib.axes import Axes
 
 from lasthop.digits import estimate, plain
 
-__all__ = [
-    "Estimates",
-    "bars",
-    "estimates",
-    "label_rows",
-    "marks",
-    "numbers",
-    "plain_numbers",
-    "rows_height",
-]
-
 LABELLED_ROWS = 16
 """Most rows that are drawn with all their names."""
 

@@ -9,8 +9,6 @@ from lasthop.quantities import registry
 if TYPE_CHECKING:
     from lasthop.result import Result
 
-__all__ = ["series_figure"]
-
 MOST_PANELS = 12
 """Most items that are drawn; the title counts the rest."""
 

@@ -19,18 +19,6 @@ from lasthop.stability.chart import Chart
 from lasthop.stability.integrate import Trajectory
 from lasthop.stability.settling import Sweep
 
-__all__ = [
-    "branch_figure",
-    "chart_figure",
-    "chart_panels",
-    "draw_branch",
-    "kind_figure",
-    "motion_figure",
-    "portraits",
-    "sweep_figure",
-    "threshold_figure",
-]
-
 STABLE = "#D5ECE3"
 """Shade of the stable region: the palette's green, pale."""
 CYCLE: dict[bool | None, tuple[Any, str]] = {

@@ -9,8 +9,6 @@ from lasthop.plot.rows import bars, estimates, label_rows, rows_height
 if TYPE_CHECKING:
     from lasthop.result import Result
 
-__all__ = ["goodput_figure", "queue_figure"]
-
 
 def goodput_figure(result: "Result") -> Figure:
     """Goodput of each station, or of each class of flows where there is no cell, with 95 %

@@ -10,8 +10,6 @@ from lasthop.plot.points import Points
 from lasthop.studies.panel import Abscissa, Panel
 from lasthop.studies.study import Quantity, Runs
 
-__all__ = ["BarPanel", "bar_figure", "sweep_figure"]
-
 PAPER_BAND = "#DDDDDD"
 
 

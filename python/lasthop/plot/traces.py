@@ -9,8 +9,6 @@ from matplotlib.lines import Line2D
 from lasthop.plot.family import DISTINCT, LEVEL, legend_columns
 from lasthop.plot.figure import Figure, house_style, title
 
-__all__ = ["Trace", "TracePanel", "traces_figure"]
-
 DASHES = (":", "--")
 """Line styles of a panel's levels, one after the other."""
 

@@ -15,8 +15,6 @@ from lasthop.tuning.search import Trial
 if TYPE_CHECKING:
     from lasthop.tune import Tuning
 
-__all__ = ["tuning_figure"]
-
 PANELS = (
     ("goodput_bps", 1e-6, "Goodput", "goodput of the cell [Mb/s]"),
     ("sojourn_s", 1e3, "Delay at the access point", "mean time in its queue [ms]"),

@@ -15,8 +15,6 @@ pub struct NodeCounters {
     pub collided: u64,
     /// Attempts lost to channel errors.
     pub corrupted: u64,
-    /// Times a higher category of the same node was ready in the same slot; not an attempt.
-    pub yielded: u64,
     /// Frames acknowledged.
     pub delivered: u64,
     /// Frames given up at the attempt limit.

@@ -539,7 +539,6 @@ impl Dcf {
                 continue;
             }
             let state = &mut self.contenders[contender as usize];
-            state.counters.yielded += 1;
             if state.fail(false, self.countdown.count(state.group)) {
                 self.discarded_inside.push(contender);
                 self.tell_down(contender, |down| down.discarded += 1);

@@ -208,11 +208,6 @@ impl Sender {
         self.rtt.srtt()
     }
 
-    /// Latest round-trip sample; none before the first.
-    pub fn last_rtt_sample(&self) -> Option<Span> {
-        self.rtt.last_sample()
-    }
-
     /// Expiries of the retransmission timer so far.
     pub fn timeouts(&self) -> u64 {
         self.timeouts

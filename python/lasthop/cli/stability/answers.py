@@ -7,8 +7,6 @@ import typer
 
 from lasthop.digits import plain
 
-__all__ = ["UNITS", "certain", "number", "print_json", "root_object", "unit_of"]
-
 UNITS = {"window": "packets", "queue": "packets", "average": "packets", "probability": "-"}
 """Unit of each kind of state, by the first word of its name."""
 

@@ -11,8 +11,6 @@ from lasthop.cli.stability.options import CaseName, Over, Parameters, Picture, a
 if TYPE_CHECKING:
     from lasthop.stability.chart import Chart
 
-__all__ = ["chart"]
-
 
 def chart(
     name: CaseName,

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from lasthop.stability.branch import Branch
     from lasthop.stability.settling import Settled, Sweep
 
-__all__ = ["cycle"]
-
 ROWS = 14
 """Most cycles in the printed table; --json has all."""
 

@@ -15,8 +15,6 @@ from lasthop.cli.tables import print_table
 if TYPE_CHECKING:
     from lasthop.stability.case import Case
 
-__all__ = ["equilibrium"]
-
 PAGES = {"004": "red.md", "000": "vbs.md"}
 """Page of each paper that has conditions."""
 LOOP = {

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from lasthop.stability.case import Case
 
-__all__ = ["hopf"]
-
 
 def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json = False) -> None:
     """Find the values of a parameter at which the point of rest begins or ceases to be stable.

@@ -16,8 +16,6 @@ from lasthop.errors import UserError
 if TYPE_CHECKING:
     from lasthop.stability.integrate import Trajectory
 
-__all__ = ["integrate"]
-
 TOLERANCE = 1e-9
 """Error allowed in a step, so that four digits of a period hold on any processor. [-]"""
 POINTS = 1001

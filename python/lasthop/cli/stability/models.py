@@ -9,8 +9,6 @@ from lasthop.cli.stability.answers import print_json
 from lasthop.cli.stability.options import read_case, worded
 from lasthop.cli.tables import print_table
 
-__all__ = ["models"]
-
 
 def models(
     name: Annotated[

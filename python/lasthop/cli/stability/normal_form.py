@@ -7,8 +7,6 @@ from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import CaseName, Over, Parameters, axes, read_case
 from lasthop.cli.tables import print_table
 
-__all__ = ["normal_form"]
-
 
 def normal_form(
     name: CaseName, over: Over, settings: Parameters = None, as_json: Json = False

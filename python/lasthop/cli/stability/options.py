@@ -23,19 +23,6 @@ if TYPE_CHECKING:
     from lasthop.stability.axis import Axis
     from lasthop.stability.case import Case
 
-__all__ = [
-    "Asked",
-    "CaseName",
-    "Over",
-    "Parameters",
-    "Picture",
-    "axes",
-    "picture",
-    "read_case",
-    "save",
-    "worded",
-]
-
 CaseName = Annotated[
     str,
     typer.Argument(

@@ -10,8 +10,6 @@ from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import CaseName, Parameters, read_case
 from lasthop.cli.tables import print_table
 
-__all__ = ["roots"]
-
 LEAST = -9
 """Power of ten below which a distance is rounding, which processors do in different ways."""
 
