@@ -57,7 +57,7 @@ pub struct Hotspot<'a> {
     bytes: Vec<Vec<u8>>,
     free: Vec<u32>,
     deliveries: Vec<Delivery>,
-    /// Packets lost in queues and on the air, since the start.
+    /// Packets lost in queues, on wires and on the air, since the start.
     pub(crate) lost: u64,
     /// Packets that belong to no flow.
     pub(crate) foreign: u64,
@@ -169,7 +169,7 @@ impl<'a> Hotspot<'a> {
         }
     }
 
-    /// What is measured is measured from `now` on.
+    /// Measuring begins at `now`.
     pub(crate) fn begin_to_measure(&mut self, now: Time) {
         if let Some(bottleneck) = &mut self.bottleneck {
             bottleneck.begin_to_measure(now);
@@ -288,7 +288,7 @@ impl<'a> Hotspot<'a> {
         self.lose_dropped();
     }
 
-    /// What the cell has lost.
+    /// Accounts for what the cell has lost.
     fn lose_dropped(&mut self) {
         while let Some(packet) = self.cell.take_lost() {
             self.lose(&packet);
@@ -347,7 +347,7 @@ impl<'a> Hotspot<'a> {
         }
     }
 
-    /// The bottleneck's link has the rate that is known now.
+    /// Gives the bottleneck's link the rate that is known now.
     fn set_rate(&mut self) {
         let rate_bps = self.bottleneck.as_ref().and_then(Bottleneck::rate_bps);
         if let (Some(shared), Some(rate_bps)) = (self.shared, rate_bps) {

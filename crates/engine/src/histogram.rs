@@ -33,12 +33,12 @@ impl Histogram {
         self.sum_ns += u128::from(span.0);
     }
 
-    /// How many there are.
+    /// Number of durations.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean, which is exact. [s]
+    /// Mean of the durations, which is exact. [s]
     pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e9)
     }

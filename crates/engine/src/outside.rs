@@ -1,8 +1,8 @@
 //! Parts of other crates in scenario files: queue disciplines and congestion controls.
 //!
 //! A crate says what its part does ([`Policy`], [`Control`]) and what files say of it
-//! ([`table!`](crate::table)); scenarios parsed through [`Parts`] then know its key or word like any
-//! other. `examples/parts` is such a crate.
+//! ([`table!`](crate::table)); scenarios parsed through [`Parts`] then know its key or word like any other.
+//! `examples/parts` is such a crate.
 
 use crate::notation::setting::FileTable;
 use crate::notation::setting::{KeyOf, Spec, inner};
@@ -25,7 +25,7 @@ impl Parts {
         Parts::default()
     }
 
-    /// And this queue discipline, for every queue.
+    /// Adds this queue discipline, for every queue.
     #[must_use]
     pub fn discipline<P: Policy>(mut self) -> Parts {
         let part: &'static QueuePart = Box::leak(Box::new(QueuePart::of::<P>()));
@@ -37,8 +37,8 @@ impl Parts {
         self
     }
 
-    /// And this congestion control, for every connection. Its settings are a table with its name
-    /// wherever those of TCP stand.
+    /// Adds this congestion control, for every connection. Its settings are a table with its name wherever
+    /// those of TCP stand.
     #[must_use]
     pub fn congestion<C: Control>(mut self) -> Parts {
         let part: &'static ControlPart = Box::leak(Box::new(ControlPart::of::<C>()));

@@ -55,8 +55,8 @@ pub struct Packet {
     pub kind: PacketKind,
     /// Whether a queue may mark it, and has done so.
     pub ecn: Ecn,
-    /// What the TCP header says of congestion (RFC 3168, section 6.1): of an ACK ECE, a mark has
-    /// arrived; of a segment CWR, the window was reduced.
+    /// What the TCP header says of congestion (RFC 3168, section 6.1). In an ACK it is ECE: a mark has
+    /// arrived. In a segment it is CWR: the window was reduced.
     pub echo: bool,
     /// Number of an ACK's SACK option, modulo 2^16; 0: it has none.
     pub sack: u16,
@@ -80,7 +80,7 @@ impl Packet {
 }
 
 impl Packet {
-    /// A place for a packet that somebody will write.
+    /// Holds the place of a packet that is still to be written.
     pub const BLANK: Packet = Packet {
         flow: 0,
         number: 0,

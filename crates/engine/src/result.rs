@@ -22,7 +22,7 @@ pub struct RunResult {
     pub series: Option<Series>,
     /// Frames on the air of replication 0, if recorded.
     pub frames: Vec<FrameRecord>,
-    /// Stopped before all replications were finished.
+    /// Whether the run was stopped before all replications were finished.
     pub interrupted: bool,
 }
 

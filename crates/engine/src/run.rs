@@ -26,10 +26,9 @@ pub struct Progress {
 /// More threads than this only get in each other's way.
 const MOST_THREADS: usize = 256;
 
-/// Runs all replications of `scenario` on `jobs` threads (at least one; at most one a
-/// replication, and 256). The result does not depend
-/// on `jobs`. `on_progress` is called from the threads now and then; breaking stops the run, and what
-/// is finished is kept.
+/// Runs all replications of `scenario` on `jobs` threads: at least one, at most one for each replication
+/// and at most 256. The result does not depend on `jobs`. `on_progress` is called from the threads now and
+/// then; breaking stops the run, and what is finished is kept.
 ///
 /// # Errors
 /// `Interrupted` if nothing was finished, and whatever ends a replication ([`run_replication`]).

@@ -2,7 +2,7 @@
 //! schema. `frozen/README.md` says what to do when one of them moves.
 //!
 //! `LASTHOP_FREEZE=1` writes the files anew and says what moved; `LASTHOP_FROZEN_JOBS=2` runs replications
-//! on two threads; `LASTHOP_FROZEN_ONLY=csma` takes the scenarios alone whose name has that in it;
+//! on two threads; `LASTHOP_FROZEN_ONLY=csma` takes only the scenarios that have that in their names;
 //! `LASTHOP_FROZEN_OUT=DIR` writes whole results there, to be laid beside those of another commit.
 
 #[path = "frozen/blocks.rs"]
@@ -29,7 +29,7 @@ type Texts = Vec<(String, String)>;
 /// A normalised scenario that is longer is frozen by its hash. [bytes]
 const LONGEST: usize = 10_000;
 
-/// How many differences are told.
+/// Most differences that are told.
 const TOLD: usize = 20;
 
 fn parse(block: &Block) -> Result<Scenario, Vec<Problem>> {
@@ -102,7 +102,7 @@ fn each(blocks: &[Block], work: impl Fn(&Block) -> Option<String> + Sync) -> Tex
     made.into_values().collect()
 }
 
-/// Holds `now` against what `file` has; or writes it.
+/// Compares `now` with what `file` has, or writes the file.
 fn same(file: &str, now: &Texts) {
     let before = read(file);
     let before: BTreeMap<&str, &str> = before
@@ -173,7 +173,7 @@ fn said(problems: &[Problem]) -> String {
     lines
 }
 
-/// An element of a list a line, and else a value of the top level.
+/// One line for each element of a list, and for each other value of the top level.
 fn by_lines(json: &Value) -> String {
     let mut lines = String::new();
     for (key, value) in json.as_object().expect("an object") {
@@ -213,7 +213,7 @@ fn results() {
     results_of("results.txt", parse);
 }
 
-/// What takes its time: a window that grows large, the fourth loss in a row, a late change.
+/// What takes a long time to happen: a window that grows large, the fourth loss in a row, a late change.
 #[test]
 #[ignore = "ten times as long as the others"]
 fn results_of_longer_runs() {

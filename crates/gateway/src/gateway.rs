@@ -38,15 +38,15 @@ pub struct Gateway {
 /// Where stations are looked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Discovery {
-    /// In the kernel's table of neighbours.
+    /// Whether they are looked for in the kernel's table of neighbours.
     pub neighbours: bool,
-    /// In this leases file.
+    /// Leases file in which they are looked for.
     pub leases: Option<String>,
-    /// These are no stations.
+    /// Addresses that are no stations.
     pub ignore: Vec<IpAddr>,
     /// Time between two looks.
     pub interval: Span,
-    /// A station leaves when it has not been named for so long.
+    /// Time after which a station has left that has not been named.
     pub absence: Span,
 }
 

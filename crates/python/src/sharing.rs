@@ -4,7 +4,7 @@ use lasthop_engine::control::buffer_sharing::{Controller, Law, Observation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Where shares may exceed 1 by rounding.
+/// By how much shares may exceed 1 through rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// Virtual buffer sharing of paper 000, section V: how often to refuse packets of each class, so that a

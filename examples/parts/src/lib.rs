@@ -1,7 +1,8 @@
 //! A queue discipline and a congestion control of somebody else: no line of lasthop knows them.
 //!
 //! ```toml
-//! queue.patient = { limit = 100, ... }        tcp = { congestion = "scalable", scalable = { gain = 0.02 } }
+//! queue = { limit = 100, lottery = { p = 0.02 } }
+//! tcp = { congestion = "scalable", scalable = { gain = 0.02 } }
 //! ```
 
 use lasthop_engine::kernel::streams::Stream;
@@ -21,7 +22,7 @@ table! {
     }
 }
 
-/// A queue under the lottery.
+/// A queue under [`Lottery`].
 #[derive(Clone, Debug)]
 pub struct LotteryQueue(Lottery, u32, Stream);
 

@@ -28,8 +28,9 @@ fn mean(scenario: &Scenario, list: &str, quantity: &str) -> f64 {
         .expect("it is measured")
 }
 
-/// In equilibrium an ACK adds `gain` and a loss takes `loss` of the window: p w loss = gain, w = 80. Of
-/// w p = 0.08 losses a round trip each stops growth for one, so that the mean is up to a tenth below.
+/// In equilibrium an ACK adds `gain` and a loss takes `loss` of the window: p w loss = gain, w = 80. There
+/// are w p = 0.08 losses a round trip, and each stops growth for one round trip, so that the mean is up to
+/// a tenth below.
 #[test]
 fn a_window_is_where_gains_and_losses_meet() {
     let fine = parse(FILE, &[]).expect("no problem");

@@ -22,8 +22,8 @@ pub enum Ends {
 /// One transport flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Unique name: `STATION/up/K`, `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`;
-    /// between wired nodes that of its table, with its number if the table makes several.
+    /// Unique name: `STATION/up/K`, `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`; between
+    /// wired nodes the name of its table, with a number if the table makes several.
     pub name: String,
     /// The table it comes from, for statistics by class.
     pub class: String,
@@ -36,15 +36,15 @@ pub struct Flow {
     pub back: Vec<u32>,
     /// Access category of its packets, both ways.
     pub category: Category,
-    /// First packet, at the earliest.
+    /// When the first packet is sent, at the earliest.
     pub start: Span,
-    /// The first packet is this much later at most, uniformly at random in each replication.
+    /// By how much the first packet may be later, uniformly at random in each replication.
     pub start_spread: Span,
     /// No new data from then on; `None`: runs to the end.
     pub stop: Option<Span>,
     /// What sends.
     pub transport: Transport,
-    /// The transport carries a sensor's reports, each one segment or datagram, and nothing else.
+    /// A sensor's reports, if they are what the transport carries, each as one segment or datagram.
     pub reports: Option<ReportSettings>,
 }
 

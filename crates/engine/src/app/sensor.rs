@@ -40,8 +40,8 @@ impl Reports {
         }
     }
 
-    /// The sensor starts: its first report comes at a random part of the first gap (equal gaps), or
-    /// after a gap.
+    /// The sensor starts. With equal gaps its first report comes at a random instant of the first gap,
+    /// otherwise after a gap.
     pub fn open(&mut self, now: Time) {
         let part = match self.settings.arrivals {
             Gaps::Poisson => self.stream.exponential(),
@@ -113,13 +113,13 @@ impl Tally {
         (self.made > 0).then(|| self.delays.len() as f64 / self.made as f64)
     }
 
-    /// Mean delay of those. [s]
+    /// Mean delay of the reports that arrived in time. [s]
     pub fn mean_s(&self) -> Option<f64> {
         let sum: u64 = self.delays.iter().map(|delay| delay.0).sum();
         (!self.delays.is_empty()).then(|| sum as f64 / self.delays.len() as f64 / 1e9)
     }
 
-    /// The least delay that at least the given part of them do not exceed. [s]
+    /// The least delay that at least the given part of those reports do not exceed. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = (part * self.delays.len() as f64).ceil() as usize;
         self.delays

@@ -122,7 +122,8 @@ table! {
 }
 
 impl UdpSettings {
-    /// The same with datagrams that leave at `rate`, by these gaps unless it is greedy.
+    /// The same settings with datagrams that leave at `rate`, with gaps by `arrivals` unless the source is
+    /// greedy.
     pub fn leaving(self, rate: Option<SourceRate>, arrivals: Option<Arrivals>) -> UdpSettings {
         let (arrivals, rate_bps) = match rate {
             Some(SourceRate::Greedy) => (Arrivals::Greedy, 0),

@@ -60,7 +60,7 @@ impl UdpSource {
         self.due
     }
 
-    /// Sends a datagram (its number) and sets the next deadline.
+    /// Sends a datagram and sets the next deadline; returns the datagram's number.
     pub fn send(&mut self) -> u32 {
         match self.arrivals {
             Arrivals::Constant => self.due += self.gap,

@@ -28,8 +28,8 @@ pub fn is_redirected(flow: &Flow) -> bool {
     }
 }
 
-/// Time on the air of what a download brings about with delayed ACKs: a full packet to station number
-/// `node` and half an ACK back.
+/// Time on the air that a download takes with delayed ACKs: a full packet to station number `node` and half
+/// an ACK back.
 fn airtime(node: u32, hotspot: Hotspot) -> Span {
     let rates = |from, to| hotspot.cell.rates(hotspot.stations, from, to);
     let data = hotspot.cell.exchange(FULL_BYTES, rates(0, node));
@@ -96,9 +96,9 @@ impl Leaves {
     }
 }
 
-/// The bottleneck of `settings` as a link, at rest, its rate to be set. `bin` is the width of the bins
-/// over which the least utilisation is taken, `measured` the time from the end of the warm-up to that
-/// of the run.
+/// The bottleneck of `settings` as a link, at rest, with its rate still to be set. `bin` is the width of
+/// the bins over which the least utilisation is taken, `measured` the time from the end of the warm-up to
+/// that of the run.
 pub fn link_of(
     settings: &BottleneckSettings,
     hotspot: Hotspot,

@@ -37,7 +37,7 @@ use crate::histogram::Histogram;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 
-/// So long after its last uplink datagram a station is not pinged. [ns]
+/// For how long after its last uplink datagram a station is not pinged. [ns]
 const UDP_MEMORY: Span = Span(5_000_000_000);
 
 /// Pings that may be under way: as many as have different numbers.
@@ -51,13 +51,13 @@ pub struct Bottleneck {
     estimator: Option<Wce>,
     /// Draws the station to ping.
     draws: Stream,
-    /// When it begins, then when the next ping is due.
+    /// When the bottleneck begins, then when the next ping is due.
     next: Time,
     /// Pings sent so far: the number of the last one.
     sent: u32,
     /// Pings that have not been answered, with the instants they were sent.
     under_way: VecDeque<(u32, Time)>,
-    /// A ping has been answered since the last one was sent.
+    /// Whether a ping has been answered since the last one was sent.
     heard: bool,
     /// Uplink datagrams of each station.
     datagrams: Vec<Datagrams>,
@@ -68,7 +68,7 @@ pub struct Bottleneck {
     rtts: Histogram,
     last_rtt: Option<Span>,
     measured_since: Time,
-    /// Sum of the rate, and pings sent, up to then.
+    /// Sum of the rate, and pings sent, up to `measured_since`.
     warm_sum: f64,
     warm_sent: u32,
 }
@@ -122,8 +122,8 @@ impl Bottleneck {
         self.next
     }
 
-    /// It begins, or the next ping is due at `now`; the ping, if somebody is to be pinged. `datagrams`
-    /// says how many datagrams a station has sent up so far. The rate may have changed.
+    /// The bottleneck begins, or the next ping is due at `now`; returns the ping, if a station is to be
+    /// pinged. `datagrams` says how many datagrams a station has sent up so far. The rate may have changed.
     pub fn advance(&mut self, now: Time, datagrams: impl Fn(usize) -> u64) -> Option<Ping> {
         if self.rate_bps == 0 {
             self.rate_since = now;
@@ -152,7 +152,7 @@ impl Bottleneck {
         })
     }
 
-    /// Draws a station among those that do not send UDP.
+    /// Draws the station to ping: any, or one that has sent no UDP lately if those that have are spared.
     fn station_to_ping(&mut self, now: Time, datagrams: impl Fn(usize) -> u64) -> Option<usize> {
         for (station, own) in self.datagrams.iter_mut().enumerate() {
             let sent = datagrams(station);
@@ -169,8 +169,8 @@ impl Bottleneck {
         others.map(|(station, _)| station).nth(drawn)
     }
 
-    /// The answer to a ping has come back, of whose `number` 16 bits are known; false if there is no such
-    /// ping, or it has been answered before. The rate may have changed.
+    /// The answer to a ping has come back, of whose number the lowest 16 bits are known; false if there is
+    /// no such ping, or it has been answered before. The rate may have changed.
     pub fn answered(&mut self, now: Time, number: u16) -> bool {
         let mut under_way = self.under_way.iter();
         let place = under_way.rposition(|&(one, _)| one as u16 == number);
@@ -196,7 +196,7 @@ impl Bottleneck {
         (self.rate_bps > 0).then_some(self.rate_bps)
     }
 
-    /// What is measured is measured from `now` on.
+    /// Measuring begins at `now`.
     pub fn begin_to_measure(&mut self, now: Time) {
         self.integrate(now);
         self.measured_since = now;
@@ -210,7 +210,7 @@ impl Bottleneck {
         self.rate_since = self.rate_since.max(now);
     }
 
-    /// Mean rate since measuring began, or since its start, up to `now`. [bit/s]
+    /// Mean rate up to `now`, since measuring began or, if that was later, the bottleneck. [bit/s]
     pub fn mean_rate_bps(&self, now: Time) -> Option<f64> {
         let rest = self.rate_bps as f64 * now.since(self.rate_since).0 as f64;
         let begun = self.measured_since.max(Time::ZERO + self.settings.start);

@@ -62,7 +62,7 @@ impl BottleneckSettings {
         Ok(settings)
     }
 
-    /// Whether the settings of a bottleneck make sense together, in a cell of this data rate.
+    /// Checks that the settings of a bottleneck make sense together, in a cell of this data rate.
     pub(crate) fn check(bottleneck: &Section, data_rate_bps: u64, problems: &mut Problems) {
         if let Some(wce) = bottleneck.inside(BottleneckSettings::wce) {
             WceSettings::check(&[wce], usual_cap(data_rate_bps), problems);

@@ -49,9 +49,9 @@ pub struct Cell {
     activity: Activity,
     /// Picks the next packet of an access point that serves in mixed order.
     mixing: Option<Stream>,
-    /// Classes share the access point's queue.
+    /// Whether classes share the access point's queue.
     shares: bool,
-    /// Packets lost since somebody asked.
+    /// Packets lost since [`Cell::take_lost`] was last called.
     lost: Vec<Packet>,
 }
 
@@ -61,9 +61,9 @@ struct Port {
     /// The contender's node: 0 is the AP, i + 1 is station i.
     node: u32,
     queue: HeadQueue,
-    /// The queue may mark packets.
+    /// Whether the queue may mark packets.
     marks: bool,
-    /// Greedy sources fill the queue.
+    /// Whether greedy sources fill the queue.
     greedy: bool,
     /// Name of the queue in results, and of its random stream.
     name: Box<str>,
@@ -123,7 +123,7 @@ impl Cell {
         self.medium.deadline()
     }
 
-    /// `packet` enters queue `number`; false if it is refused. What else is lost is to be fetched with
+    /// `packet` enters queue `number`; false if it is refused. Other packets that are lost are fetched with
     /// [`Cell::take_lost`].
     #[inline]
     pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
@@ -204,7 +204,7 @@ impl Cell {
         }
     }
 
-    /// The air has carried data of `flow`, which the classes of the access point's queues share.
+    /// The air has carried data of `flow`; the access point's queues that classes share are told of it.
     #[inline(never)]
     fn count_shares(&mut self, flow: u32) {
         let ap = self.ports.iter_mut().filter(|port| port.node == AP);
@@ -212,7 +212,7 @@ impl Cell {
     }
 
     /// Removes the packet that `contender` got rid of, its place free from `done` on, and writes it to
-    /// `packet`. Who sends has one: the medium was told of it.
+    /// `packet`. A contender that sends has a packet: the medium was told of it.
     fn take_head(
         &mut self,
         contender: u32,
@@ -274,7 +274,7 @@ impl Cell {
         &self.medium
     }
 
-    /// The channel of a station, counted from 0, is another from now on.
+    /// Station number `station`, counted from 0, has this `channel` from now on.
     pub fn change_channel(&mut self, station: usize, channel: &Channel) {
         self.medium.change_channel(station, channel);
     }

@@ -8,7 +8,7 @@
 //! CCK rates (16.3.6): the union bound over the code words, Heegard et al. 2001, whose distances a
 //! test counts. The ratio is that of a chip.
 //!
-//! Differs from a receiver in: the preamble is always heard; errors of frames are independent.
+//! Differs from a real receiver in: the preamble is always heard; errors of frames are independent.
 
 const MBPS: u64 = 1_000_000;
 
@@ -44,8 +44,8 @@ fn dqpsk(snr: f64) -> f64 {
     q(libm::sqrt(22.0 * snr) * libm::sin(angle))
 }
 
-/// Squared distances of a code word from the others, over 2 when a chip has energy 1, and how many
-/// others there are at each.
+/// Squared distances of a code word from the others, halved, for chips of energy 1, and how many others
+/// there are at each.
 type Distances = &'static [(f64, f64)];
 
 const CCK_5_5: Distances = &[(8.0, 14.0), (16.0, 1.0)];
@@ -88,7 +88,7 @@ fn scheme(rate_bps: u64) -> Option<(u32, Code)> {
     })
 }
 
-/// Bit error of an OFDM rate after decoding; 0 for a rate that is none. [-]
+/// Bit error of an OFDM rate after decoding; 0 for any other rate. [-]
 fn ofdm(rate_bps: u64, snr: f64) -> f64 {
     let Some((points, code)) = scheme(rate_bps) else {
         return 0.0;
@@ -103,7 +103,7 @@ fn ofdm(rate_bps: u64, snr: f64) -> f64 {
 }
 
 impl Code {
-    /// Bit error after decoding of bits with error `raw`. [-]
+    /// Bit error after decoding, where that before decoding is `raw`. [-]
     fn decoded(self, raw: f64) -> f64 {
         let d = libm::sqrt(4.0 * raw * (1.0 - raw));
         let (bits_in, first, step, weights): (f64, i32, i32, &[f64]) = match self {
@@ -188,7 +188,8 @@ mod tests {
         }
     }
 
-    /// Squared distances between CCK code words (16.3.6.6), over 2, counted from the first word.
+    /// Halved squared distances of the CCK code words (16.3.6.6) from the first, and how many words are at
+    /// each.
     fn counted(words: &[[(i32, i32); 8]]) -> Vec<(i32, usize)> {
         let mut found = std::collections::BTreeMap::new();
         for other in &words[1..] {

@@ -77,8 +77,9 @@ pub struct Channel {
     pub ack_error_up: f64,
     /// The same to the station.
     pub ack_error_down: f64,
-    /// Signal-to-noise ratio, which then says the errors of every frame by its rate and length; the
-    /// probabilities are those of full segments and of ACKs at the nominal rates. [dB]
+    /// Signal-to-noise ratio, which decides the errors of every frame by its rate and length where it is
+    /// given; the probabilities above are then those of full segments and of ACKs at the nominal rates.
+    /// [dB]
     pub snr_db: Option<f64>,
 }
 
@@ -101,7 +102,7 @@ pub enum Quality {
         /// Frames with a TCP ACK alone.
         ack: f64,
     },
-    /// A signal-to-noise ratio says it.
+    /// Frames are lost to noise, at a signal-to-noise ratio.
     Snr {
         /// The ratio. [dB]
         db: f64,
@@ -138,7 +139,7 @@ impl Channel {
     }
 }
 
-/// Keys that say probabilities; a change has the same.
+/// Keys that give probabilities; the table of a change has the same keys.
 const ERRORS: [KeyOf<Option<f64>>; 6] = [
     ErrorKeys::error,
     ErrorKeys::error_up,
@@ -183,13 +184,14 @@ impl Channel {
         }
     }
 
-    /// What the tables say, the nearest first; a ratio counts only in the first.
+    /// The channel that the tables describe, nearest first; a signal-to-noise ratio counts only in the
+    /// first table.
     ///
     /// # Errors
     /// A value has been refused.
     pub(crate) fn read(tables: &[&Section]) -> Result<Channel, Refused> {
         let layers = Layers(tables);
-        // among keys of one rank the nearest table counts, whichever of them it has
+        // the nearest table that has any key of a rank decides, even by a key that stands later in the rank
         let nearest = |ranks: &[&[KeyOf<Option<f64>>]]| {
             for keys in ranks {
                 for table in tables {
@@ -251,12 +253,12 @@ impl Channel {
     }
 }
 
-/// A signal-to-noise ratio says all errors.
+/// A signal-to-noise ratio decides all errors, so that no probability may stand beside it.
 fn check_ratio(table: &Section, problems: &mut Problems) {
     let Some(snr) = table.said(ErrorKeys::snr_db) else {
         return;
     };
-    // `error` has a default, which says nothing
+    // an error of 0 is no contradiction: it is the default of `error`
     let said = ERRORS.into_iter().filter_map(|key| table.said(key));
     for said in said.filter(|said| said.value != Some(0.0)) {
         let message = format!(

@@ -1,9 +1,9 @@
 //! Links that hear only some of each other: the medium of a conflict graph, with the queues in front of
 //! it, whose lengths make links aggressive (paper 001).
 //!
-//! It is used as a [`Cell`](crate::cell::Cell) is: told of packets and of time, it says its next deadline
-//! and what has left. Links of the scenario come first; if ACKs contend, each has one back behind them,
-//! with the same conflicts, and the two conflict.
+//! It is used as a [`Cell`](crate::cell::Cell) is: it is told of packets and of time, and says its next
+//! deadline and what has left. The links of the scenario come first. If ACKs contend, the return links
+//! follow, one for each link: a return link has the same conflicts as its link, and is in conflict with it.
 //!
 //! | question | place |
 //! |---|---|
@@ -30,7 +30,7 @@ use crate::mac::graph::{Ended, Graph, Vertex};
 use crate::packet::Packet;
 use crate::queue::{Greedy, HeadQueue, Outlet, QueueSetting};
 
-/// What serves the queues, which no plain queue asks for.
+/// The outlet of the queues, whose values no plain queue looks at.
 const NO_OUTLET: Outlet = Outlet {
     rate_bps: 0,
     is_fixed: false,
@@ -48,14 +48,14 @@ pub struct Conflict {
     /// Aggressiveness of each link.
     drives: Vec<Drive>,
     price: CsmaPrice,
-    /// Aggressiveness follows the queues.
+    /// Whether aggressiveness follows the queues.
     adapts: bool,
     beta: f64,
     /// Length of the longest packets. [bytes]
     packet_bytes: f64,
-    /// When prices are to be set.
+    /// When prices are set next.
     next_prices: Time,
-    /// Packets given up since somebody asked.
+    /// Packets given up since [`Conflict::take_lost`] was last called.
     lost: Vec<Packet>,
 }
 
@@ -63,10 +63,10 @@ pub struct Conflict {
 #[derive(Clone, Debug)]
 pub struct Drive {
     r: f64,
-    /// It does not follow the queue.
+    /// Whether the scenario gives r, so that it does not follow the queue.
     fixed: bool,
     since: Time,
-    /// Time integral up to then. [ns]
+    /// Time integral of r up to `since`. [ns]
     integral_ns: f64,
     /// Users whose packets pass the link.
     passes: Vec<u32>,
@@ -152,8 +152,8 @@ impl Conflict {
         }
     }
 
-    /// Does what is due at the deadline, `now`: a backoff or a transmission ends. The packet that has
-    /// been received, if one was; those given up are to be fetched with [`Conflict::take_lost`].
+    /// Does what is due at the deadline, `now`: a backoff or a transmission ends. Returns the packet that
+    /// has been received, if one was; those given up are fetched with [`Conflict::take_lost`].
     #[inline]
     pub fn advance(&mut self, now: Time, sources: &mut impl Greedy) -> Option<Packet> {
         let (number, fate) = self.medium.advance()?;

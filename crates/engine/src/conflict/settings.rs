@@ -219,7 +219,8 @@ pub struct Csma {
     pub sensing_range_m: f64,
     /// How far from its transmitter a frame destroys others. [m]
     pub interference_range_m: f64,
-    /// The file states that the conflict graph is in one piece, and it is.
+    /// Whether the file states that the conflict graph is in one piece; the checks have made sure that it
+    /// is.
     pub connected: bool,
     /// The flows.
     pub flows: Vec<CsmaFlow>,
@@ -233,7 +234,7 @@ pub struct Csma {
     pub price: CsmaPrice,
     /// Most packets in the queue of a link, the one in service included.
     pub queue_packets: u32,
-    /// A link without packets sends dummy packets.
+    /// Whether a link without packets sends dummy packets.
     pub dummy: bool,
     /// How TCP ACKs go back over wireless links.
     pub acks: CsmaAcks,
@@ -277,9 +278,9 @@ pub struct CsmaFlow {
     pub marginal_utility: Option<Marginals>,
     /// What sends: TCP or datagrams.
     pub transport: Transport,
-    /// First packet, at the earliest.
+    /// When the first packet is sent, at the earliest.
     pub start: Span,
-    /// The first packet is this much later at most, uniformly at random in each replication.
+    /// By how much the first packet may be later, uniformly at random in each replication.
     pub start_spread: Span,
     /// No new data from then on; `None`: runs to the end.
     pub stop: Option<Span>,

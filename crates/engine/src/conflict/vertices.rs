@@ -11,7 +11,7 @@ pub(super) fn longest_bytes(csma: &Csma) -> u32 {
     longest.max().unwrap_or(1)
 }
 
-/// Length of the dummy packets of each of the `links`, back and forth, that sends some. [bytes]
+/// Length of the dummy packets of each link, return links included; `None` for one that sends none. [bytes]
 pub(super) fn dummies_of(csma: &Csma, links: usize, longest: u32) -> Vec<Option<u16>> {
     let sends = longest as u16; // at most 65535, by the checks
     (0..links)
@@ -23,7 +23,7 @@ pub(super) fn dummies_of(csma: &Csma, links: usize, longest: u32) -> Vec<Option<
         .collect()
 }
 
-/// The users whose packets pass link `index`, which may be one back.
+/// The users whose packets pass link `index`, which may be a return link.
 pub(super) fn passing(csma: &Csma, index: usize) -> Vec<u32> {
     let back = index >= csma.links.len();
     let link = Hop::Wireless(index % csma.links.len());
@@ -57,7 +57,7 @@ pub(super) fn rules_of(csma: &Csma, longest: u32) -> Rules {
     }
 }
 
-/// The links as the medium is to know them, those back behind the others.
+/// The links as the medium knows them, return links behind the others.
 pub(super) fn vertices_of(csma: &Csma) -> Vec<Vertex> {
     let count = csma.links.len() as u32;
     let is_double = csma.acks == CsmaAcks::Contend;

@@ -1,12 +1,13 @@
-//! The base round-trip time of a path: what is left of it when no queue stands on it.
+//! The base round-trip time of a path: what is left of the round-trip time when no queue stands on it.
 //!
-//! Paper 002, appendix IV: every 8 samples their minimum becomes the base. By itself that takes a queue
-//! that stands through 8 samples for a longer path, and no number of samples would do: a small
+//! Paper 002, appendix IV: every 8 samples their minimum becomes the base. This rule alone mistakes a queue
+//! that stands through 8 samples for a longer path, and a larger number of samples would not help: a small
 //! buffer can be kept between half full and full for ever.
 //!
-//! Differs from the paper in: the base falls with the sample that shows it, and rises only to the
-//! minimum of 8 samples that had no queue in front of them. To tell these is the caller's; here is
-//! only when it is worth finding out: a base that no sample has come near lately is [doubtful].
+//! Differs from the paper in: the base falls with the sample that shows it, and rises only to the minimum
+//! of 8 samples that had no queue in front of them. The caller has to find out which samples these are;
+//! this file says only when it is worth finding out: when no sample has come near the base lately, the base
+//! is [doubtful].
 //!
 //! [doubtful]: BaseRtt::is_doubtful
 
@@ -18,21 +19,21 @@ const SAMPLES: u32 = 8;
 /// Running estimate of a base round-trip time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseRtt {
-    /// A base up to here makes no difference.
+    /// Samples up to this long always confirm the base.
     least: Span,
-    /// A sample no further above the base confirms it.
+    /// A sample that exceeds the base by no more than this confirms it.
     slack: Span,
     base: Option<Span>,
     /// Samples since the base was last confirmed, and the longest of them.
     unconfirmed: u32,
     longest: Span,
-    /// Number and minimum of the last ones among these without a queue.
+    /// Number and minimum of the latest of these samples, in a row, that met no queue.
     idle: u32,
     idle_least: Span,
 }
 
 impl BaseRtt {
-    /// Samples without one near the base, after which it is in doubt.
+    /// Samples in a row that are not near the base, after which it is in doubt.
     pub const MEMORY: u32 = 64;
 
     /// Nothing is known: the base is taken to be at most `least`. A sample up to `slack` above the base
@@ -54,7 +55,7 @@ impl BaseRtt {
         self.base
     }
 
-    /// No sample has come near the base for long: either it has risen, or a queue stands.
+    /// Whether no sample has come near the base for long: either it has risen, or a queue stands.
     pub fn is_doubtful(&self) -> bool {
         self.unconfirmed >= BaseRtt::MEMORY
     }
@@ -64,7 +65,8 @@ impl BaseRtt {
         self.longest
     }
 
-    /// Takes a sample; `without_queue` if it is known to have met none. Returns what it says of the base.
+    /// Takes a sample; `without_queue` if it is known to have met no queue. Returns what it says of the
+    /// base.
     pub fn add(&mut self, rtt: Span, without_queue: bool) -> Evidence {
         let base = self.base.unwrap_or(self.least);
         if rtt <= self.least || rtt < base {
@@ -106,7 +108,7 @@ pub enum Evidence {
     Confirmed,
     /// It is above the base.
     Unconfirmed,
-    /// It is the last one of those that take the base up.
+    /// It is the last of the samples that raise the base.
     Risen,
 }
 

@@ -14,10 +14,10 @@
 //!
 //! # The regulator
 //!
-//! Class i is to hold h_i* cB packets; it holds e_i = Q h_i - h_i* cB too many. Around its equilibrium,
-//! (23) of the paper with the increase of one packet a round trip that Compound TCP makes at windows
-//! below 16, dW/dt = ((1 - p(t - R))/W - beta W p(t - R)) W(t - R)/R, is in the loss probability
-//! a first-order lag with pole 2/(W R), gain beta W^2/R and delay R. All flows of the class together
+//! Class i is to hold h_i* cB packets; it holds e_i = Q h_i - h_i* cB too many. Linearised around its
+//! equilibrium, (23) of the paper with the increase of one packet a round trip that Compound TCP makes at
+//! windows below 16, dW/dt = ((1 - p(t - R))/W - beta W p(t - R)) W(t - R)/R, answers the loss probability
+//! as a first-order lag with pole 2/(W R), gain beta W^2/R and delay R. All flows of the class together
 //! have the gain beta W V/R, where V = h_i* cB is what they have in the queue. A controller
 //! k (1 + 2/(W R s)) cancels the pole; the loop is then beta W V k/(R s) exp(-R s), which crosses
 //! unity at w = beta W V k/R with a phase margin of 90 degrees less w R. The margin is 60 degrees at
@@ -31,7 +31,7 @@ use crate::words;
 /// Part of its window that TCP gives up at a loss. [-]
 const BETA: f64 = 0.5;
 
-/// Blocking probability with which gains reckon at least, as a window of 45 packets has. [-]
+/// Least blocking probability from which gains are computed: that of a window of 45 packets. [-]
 const LEAST_PROBABILITY: f64 = 0.001;
 
 words! {
@@ -71,7 +71,7 @@ pub struct Controller {
     targets: Vec<f64>,
     /// Blocking probability of each class, p_i. [-]
     blocking: Vec<f64>,
-    /// Part of each blocking probability that errors have added up to; only the regulator has one. [-]
+    /// Integral part of each blocking probability, errors added up; only the regulator has one. [-]
     integral: Vec<f64>,
 }
 
@@ -130,7 +130,8 @@ impl Controller {
     fn regulated(&mut self, class: usize, target: f64, seen: &Observation) -> f64 {
         let virtual_buffer = target * self.occupancy;
         let excess = seen.backlog_packets * seen.shares[class] - virtual_buffer;
-        // the slow part sets the gain: one that followed every swing would not add up to zero over it
+        // the window follows from the slow part: a gain that went up and down with every swing would not
+        // let the errors of a swing add up to zero
         let integral = &mut self.integral[class];
         let window = libm::sqrt(1.0 / (BETA * integral.max(LEAST_PROBABILITY)));
         let gain = PI / (6.0 * BETA * window * virtual_buffer.max(1.0));

@@ -42,13 +42,13 @@ pub struct MultiConnection {
     aim: Aim,
     smoothing: f64,
     nearest: bool,
-    /// Before rounding; none before the first round-trip time.
+    /// The number before rounding; `None` before the first round-trip time.
     number: Option<f64>,
 }
 
 impl MultiConnection {
-    /// One connection at first. `smoothing`, from 0 to below 1, is the weight of the number before
-    /// in the next; that is rounded to the `nearest` whole number, or down.
+    /// One connection at first. `smoothing`, from 0 to below 1, is the weight of the previous number in the
+    /// next one, which is rounded to the `nearest` whole number, or down.
     pub fn new(aim: Aim, smoothing: f64, nearest: bool) -> MultiConnection {
         MultiConnection {
             aim,

@@ -25,9 +25,9 @@ impl Utility {
     }
 }
 
-/// A marginal utility U'(x) by points: a power of the rate between two points and, of the same
-/// exponent as next to them, beyond the first and the last. It is above zero and falls, so that the
-/// utility is increasing and strictly concave.
+/// A marginal utility U'(x) by points: between two points it is a power of the rate, and beyond the first
+/// and the last it goes on with the exponent next to them. It is above zero and falls, so that the utility
+/// is increasing and strictly concave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marginals {
     points: Vec<(f64, f64)>,
@@ -39,8 +39,8 @@ impl Marginals {
     /// Takes points of rate and marginal utility.
     ///
     /// # Errors
-    /// What is wrong with them, to follow a subject: fewer than two or too many, a number that is not
-    /// above zero, rates that do not rise, marginal utilities that do not fall.
+    /// What is wrong with the points, as a phrase that follows their name: fewer than two or too many, a
+    /// number that is not above zero, rates that do not rise, marginal utilities that do not fall.
     pub fn new(points: Vec<(f64, f64)>) -> Result<Marginals, String> {
         if points.len() < 2 {
             return Err("has fewer than two points".to_owned());

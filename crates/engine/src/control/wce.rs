@@ -9,22 +9,22 @@
 //! | up to 40 ms | C plus `increase` |
 //! | up to 200 ms | C less `decrease` |
 //! | above | C times `back_off`, at least less `decrease`, once for each round trip |
-//! | no answer, or one that says nothing of now | C holds |
+//! | no answer, or one that says nothing of the present | C holds |
 //!
 //! C stays between `min` and `max`. Where the base round-trip time is above the lowest threshold (greedy
 //! uplink UDP makes every access to the channel slow), all three thresholds move up by the
 //! difference.
 //!
 //! # A standing queue moves no threshold
-//! A base that no answer has come near for 64 samples ([`BaseRtt`]) is in doubt, and what tells a longer
-//! path from a queue is to let the queue drain. In doubt C falls by `decrease` up to the second
+//! A base that no answer has come near for 64 samples ([`BaseRtt`]) is in doubt, and the way to tell a
+//! longer path from a queue is to let the queue drain. In doubt C falls by `decrease` up to the second
 //! threshold too, until one of two things happens:
 //!
 //! - An answer comes near the base. The queue has drained; C, just below the capacity, goes on as above.
-//! - C has been at `min` for twice the longest round-trip time of the doubt, and 8 answers after that
-//!   still are not near. A WLAN of at least twice `min` has drained any queue by then, so that this
-//!   is the path: the least of the 8 becomes the base, and C returns to where it was when the old base
-//!   was last confirmed.
+//! - C has been at `min` for twice the longest round-trip time of the doubt, and 8 answers after that still
+//!   are not near. A WLAN of at least twice `min` has drained any queue by then, so that this is the path:
+//!   the least of the 8 becomes the base, and C returns to where it was when the old base was last
+//!   confirmed.
 //!
 //! Near is a quarter of the way from the first threshold to the second (9 ms), which is as far as a queue
 //! may stand without question. A rise of the base is believed after 64 samples, (`max` - `min`) /
@@ -79,7 +79,7 @@ pub struct WceSettings {
     pub back_off: f64,
     /// A longer round-trip time counts as no answer.
     pub timeout: Span,
-    /// The thresholds move with the base round-trip time (appendix IV).
+    /// Whether the thresholds move with the base round-trip time (appendix IV).
     pub follows_base: bool,
 }
 
@@ -194,8 +194,8 @@ pub struct Observation {
     pub rtt: Option<Span>,
 }
 
-/// What the estimator did with an observation. An exponential step is never the smaller one, however
-/// small C is.
+/// What the estimator did with an observation. An exponential step is never smaller than a linear one,
+/// however small C is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// No answer: C stays as it is.
@@ -228,14 +228,14 @@ pub struct Wce {
     at_min: Option<Time>,
     /// C when the base was last confirmed. [bit/s]
     confirmed_bps: u64,
-    /// The base has just risen.
+    /// Whether the base has just risen, so that C returns to where it was.
     returns: bool,
 }
 
 impl Wce {
     /// Intervals without an observation that are taken for a stall of the prober.
     const STALL: u64 = 5;
-    /// A sample confirms the base up to this part of the way between the first two thresholds.
+    /// A sample confirms the base up to one part in this many of the way between the first two thresholds.
     const NEAR: u64 = 4;
 
     /// An estimator that has seen nothing: C is at its cap.

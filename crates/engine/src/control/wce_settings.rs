@@ -43,7 +43,7 @@ table! {
     }
 }
 
-/// Every table of an estimator has it, each with a default of its own.
+/// The key of the largest C, which every table of an estimator has, each with a default of its own.
 const MAX: KeyOf<Option<u64>> = BottleneckWce::max;
 
 impl WceKeys {
@@ -144,8 +144,8 @@ impl WceSettings {
     }
 }
 
-/// Complains if two values of the tables are not in order; whether they are. They `may_equal` each
-/// other, or not.
+/// Complains if two values of the tables are not in order; returns whether they are. With `may_equal` they
+/// may be equal.
 fn ascend<T: Setting + PartialOrd>(
     tables: &[&Section],
     (lower, upper): (KeyOf<T>, KeyOf<T>),

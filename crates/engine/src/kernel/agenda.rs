@@ -28,8 +28,8 @@ impl Agenda {
         }
     }
 
-    /// Makes room for `slots` slots; what is pending stays. False if the agenda could then not hold
-    /// `end`, and it is left as it is.
+    /// Makes room for `slots` slots; what is pending stays. Returns false, and changes nothing, if the
+    /// agenda could then no longer hold `end`.
     pub fn grow(&mut self, slots: usize, end: Time) -> bool {
         if slots <= self.leaves {
             return true;

@@ -27,23 +27,23 @@ pub struct Calendar<T> {
     /// Where items lie; a place that is free leads to the next one.
     entries: Vec<Entry<T>>,
     free: u32,
-    /// The days that have begun, in reverse.
+    /// Events of the days that have begun, latest first.
     begun: Vec<Due>,
-    /// The first day that has not.
+    /// The first day that has not begun.
     today: u64,
     /// First entry of each day in sight, by its number modulo [`DAYS`].
     days: Box<[u32; DAYS]>,
-    /// Which days have one, and which words of that are not 0.
+    /// A bit for each day in sight that has an entry, and one for each word of `marked` that is not 0.
     marked: [u64; DAYS / WORD],
     words: u64,
     later: BinaryHeap<Reverse<Due>>,
-    /// The first of their days; the largest number if there are none.
+    /// The first day of those in `later`; the largest number if there are none.
     later_day: u64,
     day_bits: u32,
     count: u64,
 }
 
-/// A cache line, with a packet as item.
+/// An event and its item; with a packet as item it fills a cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Entry<T> {
@@ -202,7 +202,8 @@ impl<T: Copy> Calendar<T> {
         self.begun.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// Lets the first day begin that was not in sight, on which events `in_sight` may fall too.
+    /// Begins the first day that was not in sight; `in_sight`, the next day in sight that has events, may
+    /// be the same day.
     #[cold]
     fn begin_later(&mut self, in_sight: u64) {
         let day = self.later_day;

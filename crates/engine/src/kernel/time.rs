@@ -22,7 +22,7 @@ impl Time {
         self.0 as f64 / 1e9
     }
 
-    /// `span` after an instant that is not [`Time::NEVER`], without looking whether it is.
+    /// `span` after an instant that is not [`Time::NEVER`]; this is not checked.
     #[inline(always)]
     pub fn plus(self, span: Span) -> Time {
         debug_assert!(self != Time::NEVER, "nothing comes after never");

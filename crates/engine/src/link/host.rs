@@ -1,14 +1,14 @@
 //! The link of one flow's host: a rate and a propagation time, a queue that is never full, no losses,
 //! and nothing that anyone asks for afterwards.
 //!
-//! A host may take a random time over each packet that it sends, as real hosts do: without it
-//! deterministic packets meet a drop-tail queue in a fixed phase, and the phase decides who finds it full
-//! (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", Internetworking: Research
-//! and Experience 3, 1992). The time is the sum of two, each uniform up to the setting. One is drawn for
-//! each packet, as by ns-2's `overhead_`; where the setting is the packet time of the bottleneck it still
-//! keeps half the effect, since a flow whose round trip is a whole number of packet times has a place of its
-//! own in each. The other is drawn anew only once a second: it leads every flow through all phases.
-//! Packets keep their order: none leaves before the one in front.
+//! A host may take a random time over each packet that it sends, as real hosts do: without it deterministic
+//! packets meet a drop-tail queue in a fixed phase, and the phase decides who finds it full (Floyd and
+//! Jacobson, "On traffic phase effects in packet-switched gateways", Internetworking: Research and
+//! Experience 3, 1992). The time is the sum of two, each uniform up to the setting. One is drawn for each
+//! packet, as ns-2's `overhead_` is; where the setting is the packet time of the bottleneck it still keeps
+//! half the effect, since a flow whose round trip is a whole number of packet times has a place of its own
+//! in each. The other is drawn anew only once a second: it leads every flow through all phases. Packets
+//! keep their order: none leaves before the one in front.
 
 use super::LinkSettings;
 use super::pipe::service;
@@ -88,7 +88,7 @@ impl Host {
 }
 
 impl Jitter {
-    /// When a packet arrives that would do so at `arrival` without jitter.
+    /// When a packet arrives that would arrive at `arrival` without jitter.
     fn after(&mut self, arrival: Time) -> Time {
         if arrival >= self.holds_until {
             self.slow = self.draw();

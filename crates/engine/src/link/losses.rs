@@ -27,9 +27,9 @@ table! {
 /// What a link loses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
-    /// Each one with this probability, independently.
+    /// Each packet with this probability, independently.
     Random(f64),
-    /// The last of each so many, at least 2.
+    /// The last of every so many packets, at least 2.
     Every(u32),
 }
 
@@ -116,7 +116,7 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// No packet has entered yet; random ones are drawn from `stream`.
+    /// The losses of a link that no packet has entered yet; random ones are drawn from `stream`.
     pub fn new(rule: Loss, stream: Stream) -> Losses {
         Losses {
             rule,
@@ -125,7 +125,7 @@ impl Losses {
         }
     }
 
-    /// `packet` enters the link; whether it is lost.
+    /// `packet` enters the link; returns whether it is lost.
     #[inline(always)]
     pub fn take(&mut self, packet: &Packet) -> bool {
         packet.is_data()

@@ -1,8 +1,9 @@
 //! One direction of a wired link: rate, propagation time, queue; packets arrive in order.
 //!
-//! Links tell when packets arrive; until then a [calendar](crate::kernel::calendar) of whoever asked has them. A [`Pipe`] knows a packet's departure when it enters; where the queue decides or reorders on
-//! departure, a [`Served`] link goes from departure to departure. The links of a flow's own hosts
-//! ([`Host`]) only delay.
+//! A link tells when a packet will arrive; until then a [calendar](crate::kernel::calendar) of the caller
+//! has the packet. A [`Pipe`] knows a packet's departure when it enters; where the queue decides or
+//! reorders on departure, a [`Served`] link goes from departure to departure. The links of a flow's own
+//! hosts ([`Host`]) only delay.
 
 mod bins;
 mod host;
@@ -121,7 +122,7 @@ impl Link {
         }
     }
 
-    /// How long every packet takes, if it does nothing but delay.
+    /// How long every packet takes, if the link does nothing but delay.
     pub fn mere_delay(&self) -> Option<Span> {
         match self {
             Link::Host(host) => host.mere_delay(),
@@ -129,7 +130,7 @@ impl Link {
         }
     }
 
-    /// Whether it decides on departure, so that its packets cannot enter ahead of time.
+    /// Whether the link decides on departure, so that its packets cannot enter ahead of time.
     pub fn is_served(&self) -> bool {
         matches!(self, Link::Served(_))
     }
@@ -143,7 +144,8 @@ impl Link {
         }
     }
 
-    /// Lets the packet in service depart if it is due; when it arrives at the far end, and it.
+    /// Lets the packet in service depart if it is due; returns when it arrives at the far end, and the
+    /// packet.
     #[inline]
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         match self {

@@ -27,9 +27,9 @@ pub struct Pipe {
     propagation: Span,
     admission: Admission,
     losses: Losses,
-    /// Some may begin only later.
+    /// Stays in the queue, some of which may begin only later.
     stays: Stays,
-    /// Those inside and to come included.
+    /// What the queue counts, packets inside and to come included.
     passage: Passage,
     marked: u64,
     refused: u64,
@@ -45,10 +45,9 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// An empty link with the discipline of its queue; `losses` decides which packets are lost on the
-    /// way. `measured` is the time
-    /// from the end of the warm-up to that of the run, `bin` the width of the bins over which the
-    /// least utilisation is taken, if at all.
+    /// An empty link with the discipline of its queue; `losses` decides which packets are lost on the way.
+    /// `measured` is the time from the end of the warm-up to that of the run, `bin` the width of the bins
+    /// over which the least utilisation is taken, if at all.
     pub fn new(
         settings: &LinkSettings,
         admission: Admission,

@@ -54,8 +54,8 @@ impl Served {
         }
     }
 
-    /// `packet` enters the queue, which keeps it; what is lost for it, itself or another, is left to
-    /// [`Served::settle`].
+    /// `packet` enters the queue, which keeps it; the packet that is lost for it, itself or another, is
+    /// left to [`Served::settle`].
     pub fn enter(&mut self, now: Time, packet: Packet) -> Transit {
         if self.losses.take(&packet) {
             return Transit::Lost;
@@ -102,7 +102,8 @@ impl Served {
         self.in_service.map_or(Time::NEVER, |(departs, _)| departs)
     }
 
-    /// Lets the packet in service depart if it is due; it arrives at the far end when it says.
+    /// Lets the packet in service depart if it is due; returns when it arrives at the far end, and the
+    /// packet.
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         let (departs, packet) = self.in_service.filter(|&(departs, _)| departs <= now)?;
         self.counters.leave(packet.queued, departs);

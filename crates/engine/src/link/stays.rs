@@ -12,14 +12,14 @@ pub(super) struct Stay {
     pub(super) marked: bool,
 }
 
-/// Stays by order of departure. Those that are over for the last packet that entered are kept, since it
-/// may have entered ahead of time; they are forgotten only where their places are needed.
+/// Stays by order of departure. Those that were over when the last packet entered are kept, since it may
+/// have entered ahead of time; they are forgotten only where their places are needed.
 #[derive(Clone, Debug)]
 pub(super) struct Stays {
     /// Its length is a power of two; numbers count all stays, modulo 2^64.
     ring: Box<[Stay]>,
     first: usize,
-    /// The first that is not over when the last packet enters.
+    /// The first that was not over when the last packet entered.
     serving: usize,
     next: usize,
     /// Length of those that are not over. [bytes]
@@ -42,19 +42,19 @@ impl Stays {
         &self.ring[number & (self.ring.len() - 1)]
     }
 
-    /// Stays that are not over when the last packet enters.
+    /// Stays that were not over when the last packet entered.
     #[inline]
     pub(super) fn waiting(&self) -> usize {
         self.next.wrapping_sub(self.serving)
     }
 
-    /// Their length. [bytes]
+    /// Length of the packets in those stays. [bytes]
     #[inline]
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The first of them.
+    /// The first of those stays, which is the one in service.
     #[inline]
     pub(super) fn in_service(&self) -> Option<&Stay> {
         (self.serving != self.next).then(|| self.stay(self.serving))
@@ -71,7 +71,7 @@ impl Stays {
         }
     }
 
-    /// Adds the stay of a packet that departs last; none of those over by `now` is asked for again.
+    /// Adds the stay of a packet that departs last; no stay that is over at `now` is asked for again.
     #[inline]
     pub(super) fn push(&mut self, now: Time, stay: Stay) {
         if self.next.wrapping_sub(self.first) == self.ring.len() {
@@ -83,7 +83,7 @@ impl Stays {
         self.bytes += u64::from(stay.bytes);
     }
 
-    /// Forgets stays that are over `now`; doubles the ring if nearly all are not.
+    /// Forgets stays that are over at `now`; doubles the ring if nearly all are not.
     #[cold]
     fn make_room(&mut self, now: Time) {
         let over = self.number_before(|stay| stay.departs > now);
@@ -99,7 +99,7 @@ impl Stays {
         }
     }
 
-    /// Those that are not over `now`, in order.
+    /// Stays that are not over at `now`, in order.
     pub(super) fn open(&self, now: Time) -> impl Iterator<Item = &Stay> {
         let over = self.number_before(|stay| stay.departs > now);
         let known = self.next.wrapping_sub(self.first);
@@ -112,7 +112,7 @@ impl Stays {
         entered - self.number_before(|stay| stay.departs > now)
     }
 
-    /// Number of stays before the first that `is_later`, by halving.
+    /// Number of stays before the first of which `is_later` holds, found by halving.
     fn number_before(&self, is_later: impl Fn(&Stay) -> bool) -> usize {
         let (mut low, mut high) = (0, self.next.wrapping_sub(self.first));
         while low < high {
@@ -126,7 +126,7 @@ impl Stays {
         low
     }
 
-    /// Those inside at `instant`, which is not before the last entry.
+    /// Packets inside at `instant`, which is not before the last entry.
     pub(super) fn held_at(&self, instant: Time) -> Held {
         let waiting = (0..self.waiting()).map(|k| self.stay(self.serving.wrapping_add(k)));
         let inside = waiting.filter(|stay| stay.departs > instant);

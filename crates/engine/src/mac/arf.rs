@@ -26,7 +26,7 @@ pub struct Fallback {
     present: usize,
     successes: u32,
     failures: u32,
-    /// No frame has gone at this rate since it was raised.
+    /// Whether no frame has gone at this rate since it was raised.
     probing: bool,
 }
 

@@ -47,8 +47,8 @@ impl Cell {
     }
 }
 
-/// CWmin must not be above CWmax, in any category; said of a node that has a say in it, where the
-/// nearest table gives one of them.
+/// CWmin must not be above CWmax, in any category. A node answers for it only if its own tables give one of
+/// the two; the complaint is about the value in the nearest table that gives one.
 fn check_windows(node: &[&Section], problems: &mut Problems) {
     let Some(phy) = node.last().and_then(|cell| cell.said(Phy::kind)) else {
         return;
@@ -84,7 +84,7 @@ fn check_windows(node: &[&Section], problems: &mut Problems) {
     }
 }
 
-/// PIFS is for the access point; said once of a value that several stations share.
+/// PIFS is for the access point. A problem of a value that several stations share is told once.
 fn check_aifsns(station: &[&Section], problems: &mut Problems) {
     for category in Category::ALL {
         let tables = Access::tables(station, category);

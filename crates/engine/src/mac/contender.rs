@@ -26,7 +26,7 @@ pub struct NodeCounters {
 pub struct DownCounters {
     /// Transmissions that ended.
     pub attempts: u64,
-    /// Those that collided or were lost to channel errors.
+    /// Transmissions that collided or were lost to channel errors.
     pub failed: u64,
     /// Frames acknowledged.
     pub delivered: u64,
@@ -57,7 +57,7 @@ pub(super) struct Contender {
     /// The group's `openings` when the backoff was drawn.
     pub(super) drawn_at: u64,
     pub(super) backlogged: bool,
-    /// Counting from an instant of its own until the next transmission.
+    /// Whether it counts from an instant of its own until the next transmission.
     pub(super) lone: bool,
     pub(super) cw: u32,
     cwmin: u32,
@@ -76,7 +76,7 @@ pub(super) struct Contender {
     pub(super) sent_at: Rates,
     /// Air time of the frame's data part.
     pub(super) data_air: Span,
-    /// RTS and CTS go first.
+    /// Whether RTS and CTS go first.
     pub(super) protect: bool,
     /// Air time of the RTS that announces the frame.
     pub(super) rts_air: Span,

@@ -17,7 +17,8 @@ use crate::kernel::time::{Span, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Countdown {
     slot: Span,
-    /// What a counter has fallen by when a slot begins, beyond the idle slots before.
+    /// How far a counter has fallen when a slot begins, beyond the idle slots before it: 1 in EDCA, 0 in
+    /// the DCF.
     lead: u64,
     groups: Vec<Group>,
     loners: Vec<Loner>,
@@ -112,7 +113,7 @@ impl Countdown {
         }
     }
 
-    /// Adds to `ready` who will have counted to the end at `start`, the next start.
+    /// Adds to `ready` the contenders that will have counted down to zero at `start`, the next start.
     pub(super) fn ready(&self, start: Time, contenders: &[Contender], ready: &mut Vec<u32>) {
         for group in &self.groups {
             if let Some(ahead) = group.ahead
@@ -131,8 +132,8 @@ impl Countdown {
         }
     }
 
-    /// The medium is busy from `start` on: counters stop, and who has counted to the end leaves the
-    /// line for `ready`.
+    /// The medium is busy from `start` on: counters stop, and contenders that have counted down to zero
+    /// leave the line for `ready`.
     #[inline]
     pub(super) fn freeze(
         &mut self,
@@ -153,7 +154,7 @@ impl Countdown {
                 }
                 _ => group.ring.pass(start.since(group.resume).0 / slot.0),
             }
-            // who has not counted to the end has this slot and at least one more before it
+            // a contender that has not counted down to zero has this slot and at least one more before it
             group.ring.pass(self.lead);
         }
         if !self.loners.is_empty() {
@@ -161,7 +162,7 @@ impl Countdown {
         }
     }
 
-    /// Loners who have counted to the end are ready, the others fall in with their groups.
+    /// Loners that have counted down to zero are ready, the others fall in with their groups.
     #[cold]
     #[inline(never)]
     fn gather_loners(&mut self, start: Time, contenders: &mut [Contender], ready: &mut Vec<u32>) {
@@ -190,8 +191,8 @@ impl Countdown {
         self.groups[state.group].ring.add(contender, state.target);
     }
 
-    /// After a failure `contender` waits for AIFS from `from` on, or with its group if that is the
-    /// same; it is in line if it has a frame.
+    /// After a failure `contender` waits for AIFS from `from` on by itself, or with its group if that comes
+    /// to the same, in line if it has a frame.
     pub(super) fn resume_after_failure(
         &mut self,
         contender: u32,

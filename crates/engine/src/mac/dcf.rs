@@ -12,12 +12,12 @@
 //! same slot do not collide on the air: the highest sends, the others act as if they had collided (a
 //! frame given up for that leaves its queue when the exchange ends).
 //!
-//! A contender that wins the medium holds it for a transmission opportunity: its next frame follows
-//! SIFS after the MAC ACK, without RTS, if it is there before the MAC ACK ends and if its own MAC ACK
-//! would end within the TXOP limits. The first frame is always allowed; a failure ends the
-//! opportunity. With `cf_end` whoever has time left in an opportunity but nothing more to send ends
-//! it with a CF-End frame, SIFS after the last MAC ACK (10.22.2.9). Post-backoff is drawn after each frame; what follows in the same opportunity draws
-//! anew.
+//! A contender that wins the medium holds it for a transmission opportunity: its next frame follows SIFS
+//! after the MAC ACK, without RTS, if it is there before the MAC ACK ends and if its own MAC ACK would end
+//! within the TXOP limits. The first frame is always allowed; a failure ends the opportunity. With
+//! `cf_end`, a contender that has time left in its opportunity but nothing more to send ends it with a
+//! CF-End frame, SIFS after the last MAC ACK (10.22.2.9). Post-backoff is drawn after each frame; a frame
+//! that follows in the same opportunity draws anew.
 //!
 //! With rate fallback each sender chooses among the rates of each link by what becomes of its data
 //! frames; a frame whose rate falls is sent again at the new one.
@@ -26,10 +26,10 @@
 //! has not begun; so an exchange costs one event. A frame that arrives in the instant in which a
 //! transmission begins finds the medium busy.
 //!
-//! Differs from the standard in: the ACK timeout is by default as long as EIFS less AIFS, so that
-//! colliding nodes and the others resume together (`ack_timeout` sets another); counters fall as in
-//! the DCF unless `countdown` says otherwise, and immediate access waits for no slot boundary; MAC
-//! ACK, RTS, CTS and CF-End frames are never corrupted; propagation takes no time; a node that sends again before its RTS's
+//! Differs from the standard in: the ACK timeout is by default as long as EIFS less AIFS, so that colliding
+//! nodes and the others resume together (`ack_timeout` sets another); counters fall as in the DCF unless
+//! `countdown` says otherwise, and immediate access waits for no slot boundary; MAC ACK, RTS, CTS and
+//! CF-End frames are never corrupted; propagation takes no time; a node that sends again before its RTS's
 //! reservation is over (possible only if `ack_timeout` is shorter than a MAC ACK) ends it.
 
 mod weather;
@@ -68,9 +68,9 @@ pub struct Dcf {
     cf_end: bool,
     contenders: Vec<Contender>,
     countdown: Countdown,
-    /// Some node has several contenders.
+    /// Whether some node has several contenders.
     several_categories: bool,
-    /// Rates fall back.
+    /// Whether rates fall back.
     falls_back: bool,
     /// Number of nodes.
     nodes: usize,
@@ -87,18 +87,18 @@ pub struct Dcf {
     /// Start of the present transmission opportunity, and exchanges in it before the one on the air.
     opportunity: Time,
     followed: u32,
-    /// Contenders or their instants changed since the last plan.
+    /// Whether contenders or their instants have changed since the last plan.
     stale: bool,
     transmitters: Vec<u32>,
     /// Room to collect the transmitters of a plan.
     candidates: Vec<u32>,
-    /// Gave up in an internal collision of the transmission on the air.
+    /// Contenders that gave up a frame in an internal collision of the transmission on the air.
     discarded_inside: Vec<u32>,
     discarded: Vec<u32>,
     holder: Option<Holder>,
-    /// Follows the last exchange unless the holder goes on.
+    /// The CF-End frame that follows the last exchange unless the holder goes on.
     closing: Option<CfEnd>,
-    /// Went between the exchange that ended last and the one before.
+    /// The CF-End frame between the exchange that ended last and the one before.
     closed: Option<CfEnd>,
     exchange: Exchange,
     idle_since: Time,
@@ -370,7 +370,8 @@ impl Dcf {
         self.idle_since
     }
 
-    /// Goes on with the loaded frame in the holder's transmission opportunity, if it fits.
+    /// Goes on with the loaded frame in the holder's transmission opportunity, if it fits; returns whether
+    /// it does.
     fn follow(&mut self, holder: Holder) -> bool {
         let state = &self.contenders[holder.contender as usize];
         let start = holder.done + self.phy.sifs;

@@ -45,7 +45,7 @@ pub struct Exchange {
     pub start: Time,
     /// End of the data frame, or of the longest colliding frame.
     pub end: Time,
-    /// It followed another exchange in the same transmission opportunity.
+    /// Whether it followed another exchange in the same transmission opportunity.
     pub follows: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::kernel::time::Span;
 /// Rates and quality of a link.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    /// Slowest first; what it uses without rate fallback is the only one.
+    /// Rates, slowest first; without rate fallback only the one that is used.
     ladder: Vec<Rates>,
     /// Chooses among them.
     fallback: Option<Fallback>,

@@ -398,7 +398,7 @@ impl Node {
     }
 }
 
-/// The access point, whose queue may have a discipline that stations' have not.
+/// The access point, whose queue may have a discipline that stations' queues may not.
 fn access_point(layers: &Layers) -> Result<Node, Refused> {
     let ap = layers.inside(Cell::ap);
     let tables: Vec<&Section> = ap.layers().0.iter().chain(layers.0).copied().collect();

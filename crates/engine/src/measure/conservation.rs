@@ -3,9 +3,9 @@
 use crate::error::EngineError;
 use crate::world::World;
 
-/// Created = delivered + lost + queued or under way, per flow; begun = finished + open, per web
-/// source; offered = dropped + left + inside and
-/// left = acknowledged + given up, per queue; busy + idle = elapsed, for the medium.
+/// Created = delivered + lost + queued or under way, per flow; begun = finished + open, per web source;
+/// offered = dropped + left + inside and left = acknowledged + given up, per queue; busy + idle = elapsed,
+/// for the medium.
 ///
 /// # Errors
 /// `EngineError::Conservation` naming the law, the item and both sides.
@@ -17,7 +17,7 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
         .map_err(EngineError::Conservation)
 }
 
-/// A law that holds or not, with what is said if it does not.
+/// Refuses a law that does not hold, with the `violation` as its text.
 pub(super) fn holds(law: bool, violation: impl FnOnce() -> String) -> Result<(), String> {
     if law { Ok(()) } else { Err(violation()) }
 }

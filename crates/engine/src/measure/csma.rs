@@ -108,8 +108,8 @@ impl Period<'_> {
     }
 }
 
-/// The laws of a network on air: every transmission has an end of one kind, no link begins while it
-/// hears another, and nobody is on the air for longer than there was time.
+/// The laws of a network on air: every transmission has an end of one kind, no link begins while it hears
+/// another, and no link is on the air for longer than the time that has passed.
 ///
 /// # Errors
 /// The law that is violated, with the item and both sides.

@@ -109,8 +109,8 @@ impl Period<'_> {
         (!tcp.is_empty()).then(|| sum / self.length_ns() as f64 / tcp.len() as f64)
     }
 
-    /// Mean round-trip time of the TCP flows among `members`, one-way delay of the others; which of
-    /// them there are is the same in every replication.
+    /// Mean round-trip time of the TCP flows among `members`, one-way delay of the others; which of the two
+    /// kinds there are is the same in every replication.
     fn delays(&self, members: &[usize]) -> Vec<Value> {
         let kinds = [(true, RTT), (false, ONE_WAY_DELAY)];
         let mean = |(tcp, quantity): (bool, Quantity)| {
@@ -124,7 +124,7 @@ impl Period<'_> {
         kinds.into_iter().filter_map(mean).collect()
     }
 
-    /// Mean over those of the flows that are finished of payload over completion time. [bit/s]
+    /// Mean of payload over completion time, over those of the flows that are finished. [bit/s]
     fn transfer_rate_bps(&self, finite: &[usize]) -> Option<f64> {
         let rate = |&index: &usize| {
             let Transport::Tcp(tcp) = &self.world.scenario().flows[index].transport else {

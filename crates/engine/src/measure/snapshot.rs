@@ -55,7 +55,7 @@ impl Snapshot {
     }
 }
 
-/// Counters beside those of flows, queues and frames.
+/// Counters of links on air and of users, beside those of flows, queues and frames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OnAir {
     pub(super) links: Vec<LinkCounters>,

@@ -15,7 +15,7 @@ pub struct Section {
     pub path: String,
     /// Where it was written.
     pub origin: Origin,
-    /// The file or a setting has it.
+    /// Whether the file or a setting has it.
     pub given: bool,
     entries: Vec<(&'static str, Entry)>,
     tables: Vec<(&'static str, Section)>,
@@ -39,7 +39,7 @@ pub struct Entry {
     pub value: Value,
     /// The value as written.
     pub shown: String,
-    /// The file or a setting has it; otherwise it is a default.
+    /// Whether the file or a setting has it; otherwise it is a default.
     pub given: bool,
 }
 
@@ -257,7 +257,7 @@ impl Decoder<'_, '_> {
     }
 }
 
-/// What a bare number counts, for who gave it a unit.
+/// What a bare number counts, for somebody who gave it a unit.
 fn no_unit(key: &Key, node: &Item) -> Option<String> {
     let (Kind::Number { .. } | Kind::Count { .. }, Data::Text(text)) = (&key.kind, &node.data)
     else {
@@ -293,7 +293,7 @@ fn find<'a, T>(all: &'a [(&'static str, T)], key: &str) -> Option<&'a T> {
 }
 
 impl Entry {
-    /// Tells what is wrong with the value: a fault, to follow it.
+    /// Tells what is wrong with the value; `fault` is a phrase that follows it.
     pub fn refuse_value(&self, fault: impl Display, problems: &mut Problems) -> Refused {
         self.refuse(format!("{} {fault}", self.shown), problems)
     }
@@ -312,7 +312,7 @@ pub struct Said<'a, T> {
 }
 
 impl<'a, T> Said<'a, Option<T>> {
-    /// The value, if it is one and no word in its place.
+    /// The value, unless a word stands in its place.
     pub fn present(self) -> Option<Said<'a, T>> {
         let entry = self.entry;
         self.value.map(|value| Said { value, entry })
@@ -384,7 +384,7 @@ impl Section {
         self.said(key).map(|said| said.value)
     }
 
-    /// The same, if it is a value and no word in its place.
+    /// The same, unless a word stands in the place of a value.
     pub(crate) fn present<T: Setting>(&self, key: KeyOf<Option<T>>) -> Option<Said<'_, T>> {
         self.said(key)?.present()
     }

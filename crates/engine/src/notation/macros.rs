@@ -1,4 +1,4 @@
-//! [`words!`](crate::words) and [`table!`](crate::table): settings said once.
+//! [`words!`](crate::words) and [`table!`](crate::table): settings declared once.
 
 /// An enum whose variants are words of the file.
 ///
@@ -71,19 +71,25 @@ macro_rules! words {
     };
 }
 
-/// A table of the file: a struct, its keys, their kinds, ranges, defaults and documentation, and its
-/// JSON, said once.
+/// A table of the file, declared once: a struct, its keys with their kinds, ranges, defaults and
+/// documentation, and its JSON.
 ///
-/// The documentation of a field is that of its key. `as` gives the key's name where the field has a
-/// unit in its; `=>` what holds if nobody says it, from the fields above; `by` a function of the layers
-/// that reads it where one key does not say all; `json` the name in the
-/// normalised scenario where it is not that of the field with the unit of its type.
+/// The documentation of a field is that of its key. With a field may stand
+///
+/// - `as`: the key's name, where the field's name has a unit in it;
+/// - `=>`: what holds if no table gives the key, from the fields above;
+/// - `by`: a function of the layers that reads the field, where one key does not decide it alone;
+/// - `json`: the name in the normalised scenario, where it is not the field's name with the unit of its
+///   type.
+///
+/// Other entries are
 ///
 /// - `within` before a field: a table inside, with a struct of its own.
-/// - `beside` before a field: no key; whoever makes the struct fills it in. `apart`: nor is it in JSON;
-///   `made`: by a function of the layers.
+/// - `beside` before a field: it has no key; whoever makes the struct fills it in. `apart`: it is not in
+///   JSON either. `made`: a function of the layers makes it.
 /// - `key`: a key without a field, such as a table that is read elsewhere.
-/// - `all_of`: the keys of another table, `inherits` from where; `flat` before a field: with a field.
+/// - `all_of`: the keys of another table; `inherits` says where absent ones are looked up. `flat` before a
+///   field: the keys of another table, with a field for its struct.
 ///
 /// ```
 /// use lasthop_engine::notation::setting::{count, number};
@@ -111,7 +117,7 @@ macro_rules! table {
         }
     };
 
-    // a field that is made of the layers otherwise
+    // a field that a function of the layers makes
     (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
         $(#[doc = $doc:literal])+ made $field:ident : $ty:ty = $by:path ; $($rest:tt)*
     ) => {

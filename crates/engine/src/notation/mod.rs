@@ -4,9 +4,8 @@
 //! text --read--> Item --overrides--> Item --decode--> Section --(whoever has settings)--> values
 //! ```
 //!
-//! The tree keeps the line of every key, so that each problem names its place. What keys there are
-//! is said by whoever has settings, with [`table!`](crate::table), and handed in as a
-//! [`table::Grammar`].
+//! The tree keeps the line of every key, so that each problem names its place. Whoever has settings
+//! declares their keys with [`table!`](crate::table) and hands them in as a [`table::Grammar`].
 
 pub mod decode;
 pub mod forms;
@@ -43,9 +42,9 @@ pub enum Format {
 /// Largest file that is read. [bytes]
 pub const LARGEST_FILE: usize = 1 << 20;
 
-/// What a file says, every key known and every value of its kind and in range. `settings` are pairs of
-/// key path and value, applied in order before anything is checked; `prepare` sees the tree then.
-/// `needed` is said of a file with nothing in it.
+/// What a file says, every key known and every value of its kind and in range. `settings` are pairs of key
+/// path and value, applied in order before anything is checked; `prepare` sees the tree after that.
+/// `needed` is the message for a file with nothing in it.
 ///
 /// # Errors
 /// It cannot be read at all.

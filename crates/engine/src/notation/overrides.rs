@@ -1,8 +1,9 @@
 //! `--set PATH=VALUE`: single values changed in the tree before it is decoded.
 //!
-//! Semantics: the value is a TOML value if it reads as one, else text. A path goes into tables
-//! (created where absent, but stations must exist), and into the written-out form of a shorthand:
-//! with `upload = 6` in the file, `station.a.upload.window=4` makes it
+//! Semantics: the value is a TOML value if it reads as one, else text. A path goes into tables,
+//! created where absent; only a table with a free name, such as a station's, must exist unless the
+//! value is the whole of it. A path also goes into the written-out form of a shorthand: with
+//! `upload = 6` in the file, `station.a.upload.window=4` makes it
 //! `upload = { connections = 6, window = 4 }`. The other way round, a bare value set over a
 //! written-out table changes the key that the bare value stands for and leaves the others.
 

@@ -49,7 +49,7 @@ pub enum Origin {
     Setting(usize),
 }
 
-/// What is asked for is not there, because a problem has been told: nobody else makes one.
+/// Stands for what is not there because a problem has been told; there is no other way to make one.
 #[derive(Debug)]
 pub struct Refused {
     /// The key that is not there though nobody complained: a defect of the tables.

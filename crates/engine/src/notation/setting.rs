@@ -27,7 +27,7 @@ pub const S: u64 = 1_000_000_000;
 
 /// A type that a value of a file becomes.
 pub trait Setting: Sized {
-    /// What stands behind the name of such a setting in JSON: the unit that the type implies.
+    /// What is added to the name of such a setting in JSON: the unit that the type implies.
     const UNIT: &'static str = "";
 
     /// The meaning of a checked value; `None` if it is of another kind.

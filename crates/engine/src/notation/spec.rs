@@ -40,7 +40,7 @@ impl<T> Spec<T> {
         Spec { default, ..self }
     }
 
-    /// What holds if no table gives the key, an outer one neither.
+    /// What holds if no table gives the key, not even an outer one.
     pub fn fallback(self, value: T) -> Spec<T>
     where
         T: Setting,
@@ -79,7 +79,7 @@ impl<T> Spec<T> {
         Spec { word, ..self }
     }
 
-    /// What is allowed in the place of the range, to follow that word.
+    /// What is allowed instead of the range, as a text that follows the word `allowed`.
     pub fn but(self, it: &'static str) -> Spec<T> {
         let told = Some(it);
         Spec { told, ..self }
@@ -108,7 +108,7 @@ impl<T> Spec<T> {
         Ok(layers.value(key)?.or(self.fallback).or_else(T::unsaid))
     }
 
-    /// The type of the key, without effect: a specification follows it.
+    /// The same specification; it only ties its type to that of the key.
     pub fn name(self, _: KeyOf<T>) -> Spec<T> {
         self
     }

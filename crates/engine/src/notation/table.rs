@@ -19,7 +19,7 @@ pub struct Table {
     pub doc: &'static str,
     /// Its keys.
     pub parts: Cow<'static, [Part]>,
-    /// Keys that it does not have but others know, each with a hint: who reads it.
+    /// Keys that it does not have but others know, each with a hint that says who reads it.
     pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
@@ -41,7 +41,7 @@ pub struct Key {
     pub kind: Kind,
     /// A word that may stand in the place of a value.
     pub word: Option<&'static str>,
-    /// What is allowed, to follow that word, where not everybody may use all of its range.
+    /// What is allowed where that is less than the whole range, as a text that follows the word `allowed`.
     pub told: Option<&'static str>,
     /// What holds if it is absent.
     pub default: Default,
@@ -149,9 +149,9 @@ pub struct Listed {
 pub struct Curve {
     /// Most points.
     pub most: usize,
-    /// What is allowed, to follow that word.
+    /// What is allowed, as a text that follows the word `allowed`.
     pub allowed: &'static str,
-    /// What is wrong with the points, to follow the value.
+    /// What is wrong with the points, as a text that follows the value.
     pub fault: fn(&[(f64, f64)]) -> Option<String>,
 }
 

@@ -63,7 +63,7 @@ const SPELLINGS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The unit that was probably meant by a word that is none.
+/// The unit that was probably meant by a word that is not a unit.
 pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
     // "MB/s" is eight times "Mb/s", so that no rate can be suggested.
     let bytes = word.contains('B') && !word.to_lowercase().contains("bit");

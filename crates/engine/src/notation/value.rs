@@ -51,7 +51,7 @@ pub struct AddedWord {
 /// Why a value is refused.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    /// What is wrong with it, to follow the value: `is not a positive rate`.
+    /// What is wrong with it, as a phrase that follows the value: `is not a positive rate`.
     pub(crate) fault: String,
     /// A remedy.
     pub(crate) hint: Option<String>,
@@ -120,7 +120,7 @@ fn of_kind(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refu
     }
 }
 
-/// What a key allows, to follow the words `; allowed`.
+/// What a key allows, as a text that follows the words `; allowed`.
 pub(crate) fn allowed(key: &Key, preset: Option<&str>) -> String {
     if let Some(told) = key.told {
         return told.to_owned();
@@ -218,7 +218,7 @@ fn fault_of_title(title: &str) -> Option<&'static str> {
     }
 }
 
-/// What a name may be, to follow the word `allowed`.
+/// What a name may be, as a text that follows the word `allowed`.
 pub(crate) const NAMES: &str =
     "are up to 64 ASCII letters, digits, `-` and `_`, the first a letter or digit";
 
@@ -255,7 +255,7 @@ fn names(node: &Item) -> Result<Value, Refusal> {
     Ok(Value::Names(names))
 }
 
-/// Why a list is refused, one of whose items is.
+/// Refuses a list because one of its items is refused.
 fn within(item: &Item, refusal: Refusal) -> Refusal {
     let fault = format!("has {}, which {}", item.show(), refusal.fault);
     Refusal { fault, ..refusal }
@@ -361,7 +361,7 @@ fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
         NotAQuantity::Negative => refuse("is negative"),
         NotAQuantity::NoUnit => {
             let number = text.trim();
-            // A rate in the thousands was thought of in bit/s.
+            // somebody who gives a rate in the thousands thought of bit/s
             let large = number.parse::<f64>().is_ok_and(|value| value >= 1000.0);
             let (a, b) = match what {
                 "duration" => ("s", "ms"),

@@ -6,7 +6,7 @@ use super::setting::{Json, Setting};
 use super::value::Value;
 use crate::kernel::time::Span;
 
-/// Types that are as JSON what they are here.
+/// Types whose values look the same in JSON as here.
 macro_rules! as_they_are {
     ($( $type:ty: $( $variant:ident )|+; )+) => { $(
         impl Setting for $type {

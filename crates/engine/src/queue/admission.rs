@@ -11,14 +11,14 @@ use crate::packet::{Ecn, Packet};
 pub enum Verdict {
     /// The packet joins the queue.
     Enter,
-    /// The packet joins the queue and is to carry a mark; it is ECN-capable.
+    /// The packet joins the queue and carries a mark from now on; it is ECN-capable.
     Mark,
     /// The packet is lost.
     Drop,
 }
 
 impl Verdict {
-    /// An early loss of `packet`, or a mark in its place where there `may` be one and it can carry it.
+    /// An early loss of `packet`; a mark instead if marks are allowed (`may`) and the packet can carry one.
     #[inline]
     pub(super) fn early(may: bool, packet: &Packet) -> Verdict {
         match may && packet.ecn != Ecn::NotCapable {
@@ -28,7 +28,7 @@ impl Verdict {
     }
 }
 
-/// Draws for each packet, whatever became of those before, whether it is lost early.
+/// Decides for each packet by a draw of its own whether it is lost early.
 #[derive(Clone, Debug)]
 pub(super) struct Lot {
     /// Packets, the one in service included.
@@ -81,9 +81,9 @@ pub struct Held {
 /// What serves the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlet {
-    /// Rate at which packets are served; that of data frames where a cell serves. [bit/s]
+    /// Rate at which packets are served; in a cell the rate of data frames. [bit/s]
     pub rate_bps: u64,
-    /// The rate is that of every packet, as on a wire; false where service times vary.
+    /// Whether every packet is served at that rate, as on a wire; false where service times vary.
     pub is_fixed: bool,
     /// Propagation time of the link.
     pub delay: Span,
@@ -92,7 +92,7 @@ pub struct Outlet {
 /// A discipline that decides when a packet arrives.
 #[derive(Clone, Debug)]
 pub enum Admission {
-    /// Drops what finds this many packets: drop-tail, and the threshold policy.
+    /// Drops a packet that finds this many packets: drop-tail, and the threshold policy.
     DropTail(u32),
     /// Random early detection.
     Red(Box<Red>),
@@ -106,11 +106,11 @@ pub enum Admission {
     BufferSharing(Box<SharedBuffer>),
     /// Drops with a probability set from outside.
     Price(Box<Price>),
-    /// One of another crate.
+    /// A discipline of another crate.
     Outside(OutsidePolicy),
 }
 
-/// A discipline in motion.
+/// A discipline with its state.
 #[derive(Clone, Debug)]
 pub enum Managed {
     /// It decides when a packet arrives, and never again.
@@ -120,9 +120,8 @@ pub enum Managed {
 }
 
 impl Admission {
-    /// To be called before the backlog changes, and so before `admit`: catches up with what the
-    /// discipline does between arrivals, given what was inside at an instant that has passed or is
-    /// now.
+    /// Catches up with what the discipline does between arrivals, given what the queue held at any instant
+    /// up to now. To be called before the backlog changes, and so before `admit`.
     #[inline]
     pub fn advance(&mut self, now: Time, mut held_at: impl FnMut(Time) -> Held) {
         match self {
@@ -137,7 +136,7 @@ impl Admission {
         }
     }
 
-    /// `packet` leaves at `at`, when the queue, it included, has `held`.
+    /// `packet` leaves at `at`; until then the queue, with it, has `held` so much.
     #[inline]
     pub fn departed(&mut self, at: Time, packet: &Packet, held: Held) {
         match self {

@@ -1,12 +1,13 @@
-//! A queue that classes share, as a controller blocks packets of each (paper 000, section V).
+//! A queue that classes share: a controller blocks packets of each class (paper 000, section V).
 //!
-//! A packet that finds the queue full is lost, whatever its class; below that a packet of a class is
-//! blocked with the class's probability, and one of no class never. The controller steps at every
-//! arrival, or at regular instants.
+//! A packet that finds the queue full is lost, whatever its class. Below that, a packet of a class is
+//! blocked with the class's probability; a packet of no class is never blocked. The controller steps at
+//! every arrival, or at regular instants.
 //!
-//! The share h_i is either of the queue, a class's packets over those of all classes inside, or of
-//! the service, its part in the last data segments that the air has carried, both ways: ACKs do not
-//! count, so that uploads and downloads are measured alike.
+//! The share h_i of a class is a part either of the queue or of the service. A part of the queue is the
+//! class's packets over those of all classes inside; a part of the service is what the class has of the
+//! last data segments that the air has carried, both ways. ACKs do not count there, so that uploads and
+//! downloads are measured alike.
 
 use super::settings::USUAL_LIMIT;
 use super::{Backlog, QueueCounters, QueueSetting, Verdict};
@@ -92,7 +93,7 @@ pub struct SharingClass {
     pub flows: Vec<u32>,
 }
 
-/// The squared distance that the table says, else a packet's part of the queue's limit.
+/// The tolerance that the table gives; by default the square of one packet's part of the queue's limit.
 fn tolerance(layers: &Layers) -> Result<f64, Refused> {
     if let Some(tol) = layers.value(SharingSetting::tol)? {
         return Ok(tol);
@@ -119,10 +120,10 @@ impl SharingSetting {
 /// A class that has had no packet for so long is absent.
 const ABSENCE: Span = Span(1_000_000_000);
 
-/// Segments over which the share of the service is taken, times the target occupancy. [-]
+/// Segments over which the shares of the service are taken, as a multiple of the target occupancy. [-]
 const SERVICE_MEMORY: f64 = 4.0;
 
-/// The flow is of no class.
+/// Stands for the class of a flow that is of none.
 const NO_CLASS: u16 = u16::MAX;
 
 /// How well the queue kept its target occupancy since the start of the run.
@@ -157,12 +158,12 @@ pub struct SharedBuffer {
     stream: Stream,
 }
 
-/// The length over time, of which a departure may be known ahead.
+/// Time integrals of the queue's length; one departure may be known ahead.
 #[derive(Clone, Copy, Debug, Default)]
 struct Area {
     since: Time,
     length: u32,
-    /// The place of the packet removed last becomes free then.
+    /// When the place of the packet removed last becomes free, if that is still to come.
     release: Option<Time>,
     target: f64,
     sum: Deviation,

@@ -1,9 +1,9 @@
 //! CoDel: drops at the head, ever more often, while packets have been in the queue for longer than a
 //! target throughout an interval (RFC 8289, section 5).
 //!
-//! Differs from RFC 8289 in: with ECN a packet that can carry a mark is marked and sent where it
-//! would have been dropped, which the RFC leaves open and Linux does so; the largest packet is the
-//! largest seen so far, not the MTU.
+//! Differs from RFC 8289 in: with ECN a packet that can carry a mark is marked and sent where it would have
+//! been dropped, which the RFC leaves open and Linux does; the largest packet is the largest seen so far,
+//! not the MTU.
 
 use std::collections::VecDeque;
 

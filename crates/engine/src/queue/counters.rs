@@ -23,7 +23,8 @@ pub struct QueueCounters {
     left_sum: u64,
 }
 
-/// What a queue counts whose packets leave at instants known when they enter, those to come included.
+/// What a queue counts if packets leave at instants that are known when they enter; departures to come are
+/// included.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passage {
     packets: u64,
@@ -40,7 +41,8 @@ impl Passage {
         self.left_sum = self.left_sum.wrapping_add(departs.0);
     }
 
-    /// Totals once all have left, when `marked` have been and `refused` did not enter.
+    /// Totals once all packets have left, if `marked` of them were marked and `refused` others did not
+    /// enter.
     pub fn totals(self, marked: u64, refused: u64) -> QueueCounters {
         QueueCounters {
             offered: self.packets + refused,

@@ -12,7 +12,7 @@ use super::QueueCounters;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// What a leaf of weight 1 may send in a turn: one full Ethernet frame's packet. [bytes]
+/// What the leaf of least weight may send in a turn: one full Ethernet frame's packet. [bytes]
 const QUANTUM: f64 = 1500.0;
 
 /// Leaves of one class.
@@ -35,7 +35,7 @@ struct Leaf {
     packets: VecDeque<Packet>,
     /// What it may send in a turn. [bytes]
     quantum: i64,
-    /// What it may still send; what it sent too much. [bytes]
+    /// What it may still send; below zero: what it has sent too much. [bytes]
     deficit: i64,
     counters: QueueCounters,
 }
@@ -93,7 +93,7 @@ impl Fair {
             let packet = leaf.packets.pop_front()?; // a busy leaf has one
             leaf.deficit -= i64::from(packet.bytes);
             if leaf.packets.is_empty() {
-                // going idle saves nothing for later, but what was too much stays too much
+                // going idle saves nothing for later, but a debt stays
                 leaf.deficit = leaf.deficit.min(0);
                 self.busy.pop_front();
             }

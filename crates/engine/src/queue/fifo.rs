@@ -12,7 +12,7 @@ use crate::packet::Packet;
 pub struct Fifo {
     packets: VecDeque<Packet>,
     admission: Admission,
-    /// Until then the last packet removed still occupies its place (its MAC ACK is on the air).
+    /// Until when the last packet removed still occupies its place (its MAC ACK is on the air).
     released: Time,
     /// Length of that packet. [bytes]
     released_bytes: u16,

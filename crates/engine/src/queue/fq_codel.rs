@@ -83,7 +83,7 @@ struct FlowQueue {
     codel: CoDel,
     /// What it may still send before the others' turn. [bytes]
     deficit: i64,
-    /// It stands in one of the two lists.
+    /// Whether it stands in one of the two lists.
     listed: bool,
 }
 

@@ -1,11 +1,11 @@
-//! Who fills a queue without being asked by a packet's arrival.
+//! Sources that keep a queue full, rather than sending when something arrives.
 
 use super::HeadQueue;
 use crate::kernel::time::Time;
 
 /// Sources that never run out of packets: they fill their queue again whenever one has left it.
 pub trait Greedy {
-    /// `queue`, the one with this `number`, has a place since `now`.
+    /// `queue`, which has this `number`, has had room since `now`.
     fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue);
 }
 

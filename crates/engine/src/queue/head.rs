@@ -70,7 +70,7 @@ impl HeadQueue {
         }
     }
 
-    /// Offers `packet`; returns false if it was refused. What else is lost is to be fetched with
+    /// Offers `packet`; returns false if it was refused. Other packets that are lost are fetched with
     /// `take_dropped`.
     #[inline]
     pub fn offer(&mut self, now: Time, packet: Packet) -> bool {
@@ -101,7 +101,7 @@ impl HeadQueue {
         }
     }
 
-    /// A packet lost after it had been taken, if there is one to be told of.
+    /// A packet that was lost after it had been taken, and has not been fetched yet.
     #[inline]
     pub fn take_dropped(&mut self) -> Option<Packet> {
         match self {

@@ -30,7 +30,7 @@ pub trait Policy: Clone + fmt::Debug + Send + 'static {
     /// `outlet`.
     fn new(settings: &Self::Settings, limit: u32, outlet: Outlet, stream: Stream) -> Self;
 
-    /// Decides on `packet`, which finds `backlog`; it has to keep the limit itself.
+    /// Decides on `packet`, which finds `backlog`; the discipline has to keep the limit itself.
     fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict;
 
     /// A packet has left `sojourn` after it came.
@@ -41,7 +41,7 @@ pub trait Policy: Clone + fmt::Debug + Send + 'static {
 #[derive(Clone, Copy)]
 pub struct OutsideDiscipline(pub(super) &'static Configured);
 
-/// What is known of it.
+/// A discipline of another crate with the settings of one table.
 pub(super) struct Configured {
     pub(super) name: &'static str,
     pub(super) marks: bool,
@@ -77,7 +77,8 @@ impl QueuePart {
 }
 
 impl OutsideDiscipline {
-    /// The discipline that somebody brought, with what its table says; `None` if it is none.
+    /// The discipline that another crate `brought`, with what its table says; `None` if it brought
+    /// something else.
     pub(super) fn read(brought: Brought, own: &Section) -> Result<Option<Self>, Refused> {
         let part = brought.downcast_ref::<QueuePart>();
         let configured = part.map(|part| (part.read)(own)).transpose()?;
@@ -89,7 +90,7 @@ impl OutsideDiscipline {
     }
 }
 
-/// By name and settings.
+/// Two are equal if their names and settings are.
 impl PartialEq for OutsideDiscipline {
     fn eq(&self, other: &OutsideDiscipline) -> bool {
         (self.0.name, &self.0.json) == (other.0.name, &other.0.json)

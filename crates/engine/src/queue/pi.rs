@@ -12,8 +12,9 @@
 //! The integral part, a - b a step, lets the queue rest nowhere but at q_ref, whatever the load.
 //!
 //! Differs from the paper in: the queue includes the packet in service; p stays within 0 and 1; the
-//! instants are multiples of the interval from the start of the run, 5.882 ms for the paper's 170 Hz; what
-//! finds `limit` packets is lost. p is that of each packet independently, as in the paper and ns-2.
+//! instants are multiples of the interval from the start of the run, 5.882 ms for the paper's 170 Hz; a
+//! packet that finds `limit` packets is lost. As in the paper and ns-2, each packet is lost with
+//! probability p, independently of the others.
 //! Differs from ns-2 (`pi.cc`) in: no mode by bytes.
 
 use super::settings::OfDiscipline;

@@ -99,7 +99,7 @@ impl Pie {
         }
     }
 
-    /// A packet left that had been in the queue for `sojourn`.
+    /// A packet that had been in the queue for `sojourn` has left.
     pub fn departed(&mut self, sojourn: Span) {
         self.last_sojourn = sojourn.seconds();
     }
@@ -162,7 +162,7 @@ impl Pie {
         Verdict::early(self.setting.ecn && self.probability < MARKED_BELOW, packet)
     }
 
-    /// Sections 4.1 and 5.4.
+    /// Whether a packet is dropped or marked early (sections 4.1 and 5.4).
     fn drops_early(&mut self, backlog: &Backlog, is_quiet: bool) -> bool {
         if (is_quiet && self.probability < 0.2) || backlog.bytes <= SPARED_BYTES {
             return false;

@@ -14,14 +14,14 @@
 //! | early drops | uniform on {1, ..., 1/p_b - 1} packets apart | with `wait` (default) on {1/p_b, ..., 2/p_b - 1} |
 //! | average of max_th and above | drops all | with `gentle` (default) p_b rises from max_p to 1 at 2 max_th |
 //! | byte mode | p_b times length / reference before p_a | p_a times length / reference |
-//! | overflow | not said: count as it is | count begins anew |
+//! | overflow | not said: count is kept | count begins anew |
 //! | automatic weight | none, 0.002 advised | 1 - exp(-1/(10 R C)), R = max(3 (delay + 1/C), 0.1 s) |
 //!
 //! C is the rate in packets of the mean length. With weight 1 there is no averaging.
 //!
-//! Differs from the published algorithm in: a packet that cannot carry a mark is dropped; with ECN,
-//! too, all are dropped where the average calls for it (RFC 3168, section 7); the reference length
-//! of byte mode is the mean, not the maximum.
+//! Differs from the published algorithm in: a packet that cannot carry a mark is dropped; with ECN, too,
+//! every packet is dropped where the average calls for it (RFC 3168, section 7); the reference length of
+//! byte mode is the mean, not the maximum.
 //! Differs from ns-2 in: the limit counts the packet in service, and packets even in byte mode;
 //! with ECN packets are marked below max_th, whatever max_p, where ns-2 marks for p_b up to
 //! `mark_p_` = 0.1; no adaptive, cautious or random-victim variants.
@@ -47,7 +47,7 @@ words! {
     }
 }
 
-/// How RED weighs the queue now against the average.
+/// The weight of the present queue in RED's average.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RedWeight {
     /// The average lasts ten round trips of three link delays, at least 1 s (ns-2's q_weight -1).
@@ -126,7 +126,8 @@ impl OfDiscipline for RedSetting {
             );
             problems.add(min_th.origin, &min_th.path, message);
         }
-        // a queue may hold packets longer than the mean, whose average never gets to the limit
+        // not in byte mode: there packets longer than the mean may take the average beyond the limit in
+        // packets
         let bytes = own.said(RedSetting::bytes);
         if bytes.is_some_and(|bytes| !bytes.value) {
             check_start(queue, &min_th, "red.min_th", problems);
@@ -142,7 +143,7 @@ pub struct Red {
     limit: u32,
     min_th: f64,
     max_th: f64,
-    /// Part that the queue now has in the average. [-]
+    /// Weight of the present queue in the average. [-]
     weight: f64,
     /// C: packets of the mean length that the outlet sends. [1/s]
     packets_per_s: f64,
@@ -152,7 +153,7 @@ pub struct Red {
     count: i64,
     /// The same in bytes.
     count_bytes: u64,
-    /// The average was at min_th or above at the last packet (ns-2).
+    /// Whether the average was at min_th or above at the last packet (ns-2).
     above: bool,
     stream: Stream,
 }
@@ -301,7 +302,7 @@ impl Red {
         Verdict::early(self.setting.ecn && self.average < self.max_th, packet)
     }
 
-    /// The average is where every packet is dropped.
+    /// Whether the average is where every packet is dropped.
     fn is_beyond(&self) -> bool {
         let factor = if self.setting.gentle { 2.0 } else { 1.0 };
         self.average >= factor * self.max_th
@@ -313,7 +314,7 @@ impl Red {
     }
 }
 
-/// The weight of the queue now, given C [1/s] and the link's delay [s].
+/// The weight of the present queue, given C [1/s] and the link's delay [s].
 fn weight(setting: RedWeight, packets_per_s: f64, delay: f64) -> f64 {
     let after = |seconds: f64| -libm::expm1(-1.0 / (seconds * packets_per_s));
     match setting {

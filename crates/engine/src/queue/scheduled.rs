@@ -9,7 +9,7 @@ use crate::packet::Packet;
 pub struct Scheduled {
     scheduler: Scheduler,
     head: Option<Packet>,
-    /// Until then the last packet removed still occupies its place (its MAC ACK is on the air).
+    /// Until when the last packet removed still occupies its place (its MAC ACK is on the air).
     released: Time,
     /// Packets dropped and not yet fetched.
     dropped: Vec<Packet>,
@@ -28,7 +28,7 @@ impl Scheduled {
         }
     }
 
-    /// Hands `packet` to the scheduler; whatever it drops is to be fetched with `take_dropped`.
+    /// Hands `packet` to the scheduler; packets that it drops are fetched with `take_dropped`.
     pub fn offer(&mut self, now: Time, packet: Packet) {
         let fetched = self.dropped.len();
         let busy = self.head.is_some() || now < self.released;
@@ -58,7 +58,8 @@ impl Scheduled {
         Some(packet)
     }
 
-    /// Counts what has been dropped beyond the first `before` packets, and marked.
+    /// Counts the packets dropped beyond the first `before` of the list, and takes over the number of those
+    /// marked.
     fn count(&mut self, before: usize, at: Time) {
         for _ in before..self.dropped.len() {
             self.counters.withdraw(at);
@@ -66,7 +67,7 @@ impl Scheduled {
         self.counters.marked = self.scheduler.marked();
     }
 
-    /// A packet that was dropped since it was last asked for.
+    /// A packet that was dropped and has not been fetched yet.
     #[inline]
     pub fn take_dropped(&mut self) -> Option<Packet> {
         self.dropped.pop()

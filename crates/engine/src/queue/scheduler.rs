@@ -59,7 +59,7 @@ impl Scheduler {
         }
     }
 
-    /// A packet arrives while the outlet is `busy` with another or idle. What is lost for it,
+    /// A packet arrives while the outlet is `busy` with another or idle. The packet that is lost for it,
     /// itself or another, is appended to `dropped`.
     pub fn enqueue(&mut self, now: Time, packet: Packet, busy: bool, dropped: &mut Vec<Packet>) {
         let room = self.limit - usize::from(busy);
@@ -78,8 +78,8 @@ impl Scheduler {
         }
     }
 
-    /// The next packet to send, marked if it was its turn; what is lost before it is appended to
-    /// `dropped`.
+    /// The next packet to send, marked if it was to be marked; packets that are lost before it are appended
+    /// to `dropped`.
     pub fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
         match &mut self.kind {
             Kind::CoDel(single) => {

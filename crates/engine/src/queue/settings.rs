@@ -20,15 +20,15 @@ use crate::notation::problem::{Origin, Problems, Refused};
 use crate::notation::setting::{FileTable, Json, KeyOf, Spec, count, inner, shorthand};
 use crate::table;
 
-/// Limit of a queue with a discipline that has no other. [packets]
+/// Limit of a queue whose discipline has no limit of its own. [packets]
 pub(super) const USUAL_LIMIT: u32 = 1_000;
 
-/// What the table of a discipline says beside its keys.
+/// What a discipline adds to the table that its keys make.
 pub(crate) trait OfDiscipline: FileTable {
-    /// Limit of a queue that says none. [packets]
+    /// Limit of a queue whose table gives none. [packets]
     const LIMIT: u32 = USUAL_LIMIT;
 
-    /// It chooses the next packet, so that there is no order for anybody else to choose.
+    /// Whether it chooses the next packet, so that nobody else can choose the order.
     const ORDERS: bool = false;
 
     /// The discipline of an empty queue of `limit` packets in front of `outlet`.
@@ -45,16 +45,16 @@ macro_rules! disciplines {
         /// How a queue is managed.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Discipline {
-            /// First in, first out; what finds the queue full is lost.
+            /// First in, first out; a packet that finds the queue full is lost.
             DropTail,
-            /// What finds this many packets is lost: drop-tail by another name.
+            /// A packet that finds this many packets is lost: drop-tail by another name.
             Threshold {
                 /// Packets, the one in service included; at least 1.
                 packets: u32,
             },
-            /// Classes of flows share it; the access point's alone.
+            /// Classes of flows share the queue; only the access point can have this.
             BufferSharing(SharingSetting),
-            /// One of another crate.
+            /// A discipline of another crate.
             Outside(OutsideDiscipline),
             $( $(#[doc = $doc])+ $variant($settings), )+
         }
@@ -74,7 +74,7 @@ macro_rules! disciplines {
         }
 
         impl QueueSetting {
-            /// Packets may be marked.
+            /// Whether packets may be marked.
             pub fn marks(&self) -> bool {
                 match self.discipline {
                     Discipline::DropTail | Discipline::Threshold { .. } | Discipline::BufferSharing(_) => false,
@@ -119,7 +119,7 @@ macro_rules! disciplines {
         }
 
         impl Discipline {
-            /// It chooses the next packet itself.
+            /// Whether it chooses the next packet itself.
             pub(crate) fn orders(&self) -> bool {
                 match self {
                     Discipline::DropTail
@@ -130,7 +130,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Limit of a queue that says none. [packets]
+            /// Limit of a queue whose table gives none. [packets]
             fn usual_limit(&self) -> u32 {
                 match self {
                     Discipline::Threshold { packets } => *packets,
@@ -208,7 +208,7 @@ pub(crate) fn ap_queue() -> Spec<ApQueue> {
     shorthand(QueueSetting::limit_packets)
 }
 
-/// The limit that a queue says, or that of its discipline.
+/// The limit that a queue's table gives, else that of its discipline.
 fn limit(layers: &Layers) -> Result<u32, Refused> {
     match layers.value(QueueSetting::limit_packets)? {
         Some(limit) => Ok(limit),
@@ -258,7 +258,7 @@ impl QueueSetting {
         self.limit_packets
     }
 
-    /// Nothing but the number of packets decides what is lost.
+    /// Whether nothing but the number of packets decides what is lost.
     pub fn is_plain(&self) -> bool {
         matches!(
             self.discipline,
@@ -276,7 +276,7 @@ impl QueueSetting {
     }
 }
 
-/// A queue says something, and has one discipline at most.
+/// A queue's table must not be empty, and has one discipline at most.
 fn check_disciplines(queue: &Section, problems: &mut Problems) {
     let place = |key: &'static str| {
         let origin = queue.table(key).map(|table| table.origin);
@@ -293,7 +293,7 @@ fn check_disciplines(queue: &Section, problems: &mut Problems) {
         problems.add(queue.origin, &queue.path, message);
     }
     let is_set = |(_, origin): &(&str, Origin)| matches!(origin, Origin::Setting(_));
-    // what was set comes after what the file says
+    // values set over the file come after those of the file
     let (set, mut inside): (Vec<_>, Vec<_>) = named.into_iter().partition(is_set);
     let hint = (!set.is_empty() && !inside.is_empty()).then(|| {
         let whole = format!("{}={{ {} = ... }}", queue.path, set[0].0);
@@ -325,7 +325,7 @@ fn check_threshold(queue: &Section, problems: &mut Problems) {
         return;
     };
     let is_set = |origin| matches!(origin, Origin::Setting(_));
-    // a file whose threshold is a setting keeps the limit that it has for other disciplines
+    // a threshold set over the file leaves the limit that the file has for other disciplines
     let over_the_file = is_set(threshold.origin) && !is_set(limit.origin);
     if limit.value < threshold.value || limit.value > threshold.value && !over_the_file {
         let message = format!(

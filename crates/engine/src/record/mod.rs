@@ -46,7 +46,7 @@ pub struct FrameRecord {
     pub at: Time,
     /// Sender: 0 is the AP, i + 1 is station i.
     pub from: u32,
-    /// Receiver, likewise; a CF-End, which is for all, has the AP here.
+    /// Receiver, numbered in the same way; a CF-End, which is for all, has the AP here.
     pub to: u32,
     /// What it is for.
     pub kind: FrameKind,
@@ -56,7 +56,7 @@ pub struct FrameRecord {
     pub bytes: u32,
     /// Rate. [bit/s]
     pub rate_bps: u64,
-    /// Sent before.
+    /// Whether the frame was sent before.
     pub retry: bool,
     /// What became of it.
     pub fate: Fate,

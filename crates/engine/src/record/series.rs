@@ -100,12 +100,12 @@ impl Track {
 }
 
 impl Interval<'_> {
-    /// The first total grew by nanoseconds of being busy.
+    /// Part of the interval in which the item was busy; the first total counts nanoseconds of that. [-]
     fn busy_part(&self) -> f64 {
         self.grown[0] as f64 / 1e9 / self.length_s
     }
 
-    /// The first total grew by packets of so many bits.
+    /// Rate over the interval; the first total counts packets of so many bits. [bit/s]
     fn bits_per_second(&self, bits: f64) -> f64 {
         self.grown[0] as f64 * bits / self.length_s
     }

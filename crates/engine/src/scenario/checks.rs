@@ -138,7 +138,7 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Complains if a key that only a table which is there needs is not.
+/// Complains if a key is missing that a table needs once it is there.
 fn missing<T>(table: &Section, key: KeyOf<T>, needed: &str, problems: &mut Problems) {
     if table.entry(key.name()).is_none() && !table.lacks(key) {
         let message = format!("missing; needed is {needed}");

@@ -15,7 +15,7 @@ use crate::notation::schema;
 use crate::notation::setting::{FileTable, Json, Parts};
 use crate::notation::table::{Default, Key, NOTHING_ADDED, Table};
 
-/// Root tables of companions, each with who reads it: what a scenario alone is told of them.
+/// Root tables of companions, each with who reads it: the hint for a scenario read without companions.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[("gateway", "`lasthop gateway` reads it")];
 
 /// Another crate's table at the root of the file, and how it becomes a `T`.
@@ -41,9 +41,9 @@ pub struct Beside<'a> {
 }
 
 impl<T> Companion<T> {
-    /// The companion with this `key` at the root of the file. `check` judges what several values of
-    /// its table must satisfy together; `read` takes a table without problems; `needed` is said of a
-    /// file that lacks it, to follow "needed is".
+    /// The companion with this `key` at the root of the file. `check` judges what several values of its
+    /// table must satisfy together; `read` takes a table without problems; `needed` is told if a file lacks
+    /// the table, as a text that follows "needed is".
     pub const fn new(
         key: fn() -> Key,
         needed: &'static str,
@@ -170,7 +170,8 @@ impl<T> Companion<T> {
         self.alone.get_or_init(|| self.root(nothing))
     }
 
-    /// The keys of a scenario, one that says no duration being so, and behind them the companion's.
+    /// The keys of a scenario, with `without_duration` as the default of its duration, and the companion's
+    /// key.
     fn root(&self, without_duration: Default) -> Table {
         let scenario = Root::table();
         let mut parts = Parts::default();

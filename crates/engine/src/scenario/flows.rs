@@ -94,7 +94,7 @@ pub(super) fn made<T>(
     keys.into_iter().filter_map(table)
 }
 
-/// Settings of TCP connections of a station, some of which their own table may say.
+/// Settings of TCP connections of a station, some of which may be in their own table.
 pub(super) fn tcp_of(
     root: &Section,
     station: &Section,
@@ -108,7 +108,7 @@ pub(super) fn tcp_of(
     TcpSettings::read(&Layers(&layers))
 }
 
-/// Settings of datagram sources, some of which their own table may say.
+/// Settings of datagram sources, some of which may be in their own table.
 pub(super) fn udp_of(root: &Section, own: Option<&Section>) -> Result<UdpSettings, Refused> {
     let layers: Vec<&Section> = own.into_iter().chain(root.inside(RootKeys::udp)).collect();
     UdpSettings::read(&Layers(&layers))

@@ -11,7 +11,7 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
 use crate::notation::units::{self, TIME};
 
-/// Defaults of the grammar, which say nothing: a scenario may be shorter than they are.
+/// The default of the grammar, which nobody chose: a scenario may be shorter than it.
 const DEFAULT_BIN: Span = Span(100_000_000);
 
 /// Checks a file against the scenario made of it.

@@ -77,7 +77,7 @@ pub(super) fn assemble(
     Ok(())
 }
 
-/// The name of a flow that a table makes is none of those before.
+/// The name of a flow that a table makes must not be one of those before.
 pub(super) fn unique(
     names: &mut HashSet<String>,
     name: &str,
@@ -284,7 +284,8 @@ fn flows(
     let hosts = Hosts::read(&Layers(&class.tables))?;
     let quarter = quarter(class, forward.delay + back.delay, problems)?;
     let transport = transport(root, class.own)?;
-    // a web source stands for many hosts: the rate of a shape's hosts is not that of all of them
+    // a web source stands for many hosts: the rate of a shape's hosts is not the rate of all of them
+    // together
     let access = match (&transport, class.own) {
         (Transport::Web(_), Some(own)) => Layers(&[own]).value(Hosts::access)?.flatten(),
         _ => hosts.access,
@@ -379,7 +380,8 @@ pub(super) fn beyond_the_wire(
     Err(problems.add_with_hint(server.origin, &server.path, message, hint))
 }
 
-/// Message and hint for a node, `shown` so, that no link has; without links, some are `needed`.
+/// Message and hint for a node that no link has, shown as `shown`; if there are no links, `needed` says
+/// what is needed.
 fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (String, Option<String>) {
     let instead = match known.len() {
         0 => format!("needed are {needed}"),
@@ -423,7 +425,7 @@ fn way(
     Err(problems.add(origin, path, message))
 }
 
-/// A quarter of what the route lacks to the round-trip time asked for.
+/// A quarter of the time by which the route falls short of the round-trip time asked for.
 fn quarter(class: &Class, route: Span, problems: &mut Problems) -> Result<Span, Refused> {
     let rtt = Layers(&class.tables).said(Hosts::rtt);
     let Some(rtt) = rtt.and_then(Said::present) else {

@@ -9,9 +9,9 @@ use crate::kernel::time::Span;
 pub(super) struct Route {
     /// Indices of its links.
     pub(super) links: Vec<u32>,
-    /// Their propagation time.
+    /// Propagation time of the links together.
     pub(super) delay: Span,
-    /// Packets take no time at all.
+    /// Whether packets take no time at all.
     pub(super) is_instant: bool,
 }
 

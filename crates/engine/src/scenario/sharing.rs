@@ -9,7 +9,7 @@ use crate::notation::problem::{Problems, did_you_mean, one_line};
 use crate::notation::setting::FileTable;
 use crate::queue::{Alike, ApQueue};
 
-/// Where shares may exceed 1 by rounding.
+/// By how much shares may exceed 1 through rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// The table of virtual buffer sharing, if the access point's queue has one.
@@ -61,7 +61,7 @@ fn lacks_classes(sharing: &Section) -> bool {
     sharing.lacks(SharingSetting::by) || sharing.lacks(SharingSetting::class)
 }
 
-/// Said of the last share, which makes the sum what it is.
+/// Checks the sum of shares; the complaint is about the last one, which makes the sum what it is.
 fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
     let mut shares = (classes.iter()).filter_map(|(_, class)| class.said(SharingClassTable::share));
     let sum: f64 = shares.clone().map(|share| share.value).sum();
@@ -108,7 +108,7 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
     check_categories(sharing, scenario, problems);
 }
 
-/// Shares are of one queue, and each access category has its own.
+/// Shares are of one queue, and each access category has a queue of its own.
 fn check_categories(sharing: &Section, scenario: &Scenario, problems: &mut Problems) {
     let flows = (scenario.cell.sharing_classes.iter()).flat_map(|class| &class.flows);
     let mut used: Vec<Category> = flows

@@ -106,7 +106,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// The last table of those that make flows, the plural of stations standing for all of them.
+/// Where to complain of too many flows: at the stations, if there are any, else at the last flow or the
+/// shape.
 fn most_flows(root: &Section) -> (Origin, String) {
     let shape = shapes(root).next();
     match root.each(RootKeys::flow).next_back().or(shape) {

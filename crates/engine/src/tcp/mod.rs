@@ -64,6 +64,6 @@ pub struct Ack {
     pub echo: Time,
     /// Number of its SACK option, for [`Receiver::blocks`]; 0: it has none.
     pub sack: u16,
-    /// ECE: a marked segment has arrived, and since then none that tells of a reduced window.
+    /// ECE: whether a marked segment has arrived, and since then none that tells of a reduced window.
     pub ece: bool,
 }

@@ -54,9 +54,9 @@ pub(super) struct Pipe<'a> {
     pub(super) delivered: u64,
     /// What happened, and when. [ms]
     pub(super) log: Vec<(u64, String)>,
-    /// Off for long runs.
+    /// Whether the log is kept; off for long runs.
     pub(super) logs: bool,
-    /// The sender looks at its scoreboard even where it need not.
+    /// Whether the sender looks at its scoreboard even where it need not.
     pub(super) looks: bool,
     under_way: BinaryHeap<Reverse<(Time, u64, Packet)>>,
     sent: u64,

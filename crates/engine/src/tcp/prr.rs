@@ -13,7 +13,7 @@
 /// The state of one recovery. [packets]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateReduction {
-    /// prr_delivered: arrived since the recovery began, the ACK that began it counted in.
+    /// prr_delivered: arrived since the recovery began, including by the ACK that began it.
     delivered: u32,
     /// prr_out: sent since then.
     out: u32,
@@ -30,7 +30,7 @@ pub(super) struct Progress {
     pub(super) delivered: u32,
     /// Segments in the network. [packets]
     pub(super) in_flight: u32,
-    /// SafeACK: it acknowledges new data and tells of no further loss.
+    /// SafeACK: whether it acknowledges new data and tells of no further loss.
     pub(super) safe: bool,
 }
 
@@ -49,7 +49,7 @@ impl RateReduction {
         }
     }
 
-    /// Says after an ACK how many segments may leave.
+    /// Decides after an ACK how many segments may leave.
     pub(super) fn on_ack(&mut self, ack: Progress, ssthresh: u32) {
         if ack.delivered == 0 {
             return;
@@ -86,7 +86,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Plays ACKs of one segment each; `in_flight` before each is told by what was sent so far.
+    /// Plays ACKs of one segment each; `in_flight` gives the segments in the network before each ACK, from
+    /// its number and what was sent so far.
     fn play(
         prr: &mut RateReduction,
         ssthresh: u32,

@@ -24,7 +24,7 @@ pub struct Received {
     pub ack: Option<Ack>,
 }
 
-/// The receiving half of one connection. What every segment asks for lies in a cache line.
+/// The receiving half of one connection. The fields that every segment needs lie in a cache line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Receiver {
@@ -36,9 +36,9 @@ pub struct Receiver {
     ts_recent: Time,
     /// When the delayed ACK is due; [`Time::NEVER`] when none waits.
     deadline: Time,
-    /// How long an ACK may wait; none: not at all.
+    /// How long an ACK may wait; `None`: not at all.
     ack_delay: Option<Span>,
-    /// Marks are echoed: until a segment tells that the window was reduced.
+    /// Whether ACKs echo a mark: until a segment tells that the window was reduced.
     ece: bool,
     window: u32,
     /// Segments that arrived ahead of `rcv_nxt`.

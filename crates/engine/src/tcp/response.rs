@@ -163,9 +163,9 @@ fn reno_with_periodic_loss() {
     check_periodic(&RENO, 1_000, 38.73);
 }
 
-/// From W (1 - beta) to W in 1/p segments: W^(2-k) (1 - (1-beta)^(2-k)) = (2-k) alpha / p, and a
-/// cycle takes W^(1-k) (1 - (1-beta)^(1-k)) / ((1-k) alpha) round trips. Tan et al. 2006 keep of
-/// it that the window is proportional to p^(-1/(2-k)) = p^-0.8. Above 16 packets.
+/// From W (1 - beta) to W in 1/p segments: W^(2-k) (1 - (1-beta)^(2-k)) = (2-k) alpha / p, and a cycle
+/// takes W^(1-k) (1 - (1-beta)^(1-k)) / ((1-k) alpha) round trips. Tan et al. 2006 keep only that the
+/// window is proportional to p^(-1/(2-k)) = p^-0.8. Above 16 packets.
 #[test]
 fn compound_with_periodic_loss() {
     let published = |p: f64| {
@@ -220,8 +220,8 @@ fn westwood_is_not_bounded_by_losses_without_a_queue() {
     assert!(westwood > 2.0 * reno, "{westwood} beside {reno}");
 }
 
-/// Independent losses, 150 of them, known to 3 % (one standard deviation). The sender cuts the
-/// window once for several losses of a round trip, the fluid law for each: hence 8 %.
+/// 150 independent losses, from which the mean window is known to 3 % (one standard deviation). The sender
+/// cuts the window once for several losses of a round trip, the fluid law for each: hence 8 %.
 #[test]
 fn independent_losses_lead_to_the_window_of_the_fluid_law() {
     let p = 1e-3;

@@ -30,7 +30,7 @@ impl Ring {
         self.words[word] |= bit;
     }
 
-    /// Takes `number` out; whether it was there.
+    /// Takes `number` out; returns whether it was there.
     pub(super) fn remove(&mut self, number: u32) -> bool {
         let (word, bit) = self.place(number);
         let present = self.words[word] & bit != 0;
@@ -78,8 +78,8 @@ impl Ring {
         })
     }
 
-    /// The run of numbers in the set around `number`, which is one: its first, and one past its
-    /// last. At least one number of any window of the ring's size must be absent.
+    /// The run of numbers in the set around `number`, which is in it too: the first of the run, and one
+    /// past its last. At least one number of any window of the ring's size must be absent.
     pub(super) fn run(&self, number: u32) -> (u32, u32) {
         let (mut from, mut to) = (number, number + 1);
         while from > 0 && self.contains(from - 1) {

@@ -20,7 +20,7 @@ const MOST_BLOCKS: usize = 3;
 /// Options are numbered from 1 to this and from 1 again.
 const NUMBERS: u32 = u16::MAX as u32;
 
-/// Most options kept, so that one number never means two: half of them.
+/// Most options kept: half of the numbers, so that no number means two options.
 const MOST_KEPT: usize = NUMBERS as usize / 2;
 
 /// The blocks of one ACK: each the first segment and one past the last; (0, 0) for none.
@@ -29,7 +29,7 @@ pub type Blocks = [(u32, u32); MOST_BLOCKS];
 /// Makes the SACK options of one receiver and keeps them until they arrive.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reporter {
-    /// A segment of each of the blocks reported last, the latest first, after the one that arrived.
+    /// The segment that arrived last, then one segment of each block reported last, the latest block first.
     recent: [u32; MOST_BLOCKS + 1],
     /// Number of the option at the front of `under_way`, less 1.
     front: u32,
@@ -43,7 +43,7 @@ impl Reporter {
         self.recent[0] = number;
     }
 
-    /// Makes the option of an ACK that expects `rcv_nxt` while `ahead` is held; its number.
+    /// Makes the option of an ACK that expects `rcv_nxt` while `ahead` is held; returns its number.
     pub(super) fn report(&mut self, rcv_nxt: u32, ahead: &Ring) -> u16 {
         let mut blocks = Blocks::default();
         let mut known = 0;
@@ -65,7 +65,7 @@ impl Reporter {
         number as u16
     }
 
-    /// The ACK with this option arrived; no blocks if a later one did before.
+    /// The ACK with this option arrived: its blocks, or none if a later ACK arrived before it.
     #[inline(never)]
     pub(super) fn take(&mut self, option: u16) -> Blocks {
         let Some(number) = u32::from(option).checked_sub(1) else {
@@ -128,8 +128,8 @@ mod tests {
         assert_eq!(side.blocks(1, 3), [(2, 5), (6, 7)]);
     }
 
-    /// A block that grows is no new one: those reported before keep their places (section 4,
-    /// "repeating the most recently reported SACK blocks").
+    /// A block that grows is not a new one: those reported before keep their places (section 4, "repeating
+    /// the most recently reported SACK blocks").
     #[test]
     fn a_block_that_grows_pushes_no_other_out() {
         let mut side = Side::new();

@@ -2,9 +2,9 @@
 //!
 //! Reference: RFC 6675, sections 3 and 4; its names stand in the docstrings.
 //!
-//! With whole segments IsLost() asks for three SACKed segments above: a segment is lost if it lies
-//! below the third highest of them. Sets are bits in a ring, and counts are taken a word at a time
-//! when an ACK needs them, which none does outside a recovery with nothing SACKed.
+//! With whole segments IsLost() asks for three SACKed segments above: a segment is lost if it lies below
+//! the third highest of them. Sets are bits in a ring, and counts are taken a word at a time when an ACK
+//! needs them; outside a recovery, while nothing is SACKed, no ACK does.
 //!
 //! Differs from the RFC in:
 //! - What was SACKed is kept through a timeout, as this receiver never takes a report back
@@ -34,11 +34,12 @@ pub(super) struct Scoreboard {
     high_rxt: u32,
     /// RescueRxt + 1: no rescue before an ACK beyond it.
     rescue: u32,
-    /// The first retransmission of a recovery leaves whatever the pipe (step 4.3).
+    /// Whether the next retransmission is the first of a recovery, which leaves whatever the pipe (step
+    /// 4.3).
     pub(super) first: bool,
     /// Segments that left since the first duplicate ACK (limited transmit).
     pub(super) limited: u32,
-    /// Below this one all that is not SACKed was taken for lost by the last ACK.
+    /// The last ACK took all that is below this segment and not SACKed for lost.
     lost_edge: u32,
     reduces: bool,
     prr: Option<RateReduction>,
@@ -58,7 +59,7 @@ pub(super) enum NextSeg {
 pub(super) struct Update {
     /// Segments known to have arrived that were not before.
     pub(super) delivered: u32,
-    /// Those that a block told of.
+    /// Those of them that a SACK block reported.
     pub(super) news: u32,
     /// Segments outstanding and not SACKed before.
     pub(super) outstanding: u32,
@@ -108,7 +109,7 @@ impl Scoreboard {
         }
     }
 
-    /// Nothing above `snd_una` is SACKed.
+    /// Whether nothing above `snd_una` is SACKed.
     pub(super) fn is_empty(&self) -> bool {
         self.sacked.held == 0
     }
@@ -127,7 +128,7 @@ impl Scoreboard {
         }
     }
 
-    /// IsLost(`snd_una`).
+    /// IsLost(`snd_una`): whether the first segment not acknowledged is lost.
     pub(super) fn first_is_lost(&self) -> bool {
         self.sacked.held >= DUP_THRESH
     }
@@ -147,7 +148,7 @@ impl Scoreboard {
         self.unsacked(lost_below, snd_max) + self.unsacked(snd_una, self.high_rxt)
     }
 
-    /// An ACK of a recovery down to `cwnd`; `advanced`: it moved `snd_una`.
+    /// An ACK arrived in a recovery, which reduces the window to `cwnd`; `advanced`: it moved `snd_una`.
     pub(super) fn on_ack_in_recovery(
         &mut self,
         snd_una: u32,
@@ -189,7 +190,7 @@ impl Scoreboard {
         }
     }
 
-    /// NextSeg(); `fresh`: there is a segment never sent that may be.
+    /// NextSeg(); `fresh`: a segment that was never sent may be sent.
     pub(super) fn next_seg(
         &mut self,
         snd_una: u32,
@@ -225,7 +226,7 @@ impl Scoreboard {
         None
     }
 
-    /// Segments below this one and not SACKed are lost: the third highest SACKed one.
+    /// The third highest SACKed segment: those below it that are not SACKed are lost.
     fn lost_below(&self, snd_una: u32) -> u32 {
         if self.sacked.held < DUP_THRESH {
             return snd_una;

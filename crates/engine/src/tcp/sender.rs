@@ -34,11 +34,11 @@ use crate::tcp::TcpSettings;
 pub struct Segment {
     /// Its place in the flow, counted from 0.
     pub number: u32,
-    /// It was sent before.
+    /// Whether it was sent before.
     pub retransmission: bool,
     /// Whether queues may mark it.
     pub ecn: Ecn,
-    /// CWR: it is the first new one since the window was reduced.
+    /// CWR: whether it is the first new one since the window was reduced.
     pub cwr: bool,
 }
 
@@ -56,20 +56,21 @@ pub struct Sender {
     snd_nxt: u32,
     /// One past the highest segment ever sent.
     snd_max: u32,
-    /// One past the last segment that may be sent: 0 until the flow is open.
+    /// One past the last segment that may be sent: 0 until the flow is opened or supplied with data.
     limit: u32,
     /// One past the last segment of the flow.
     end: u32,
-    /// It was closed before that.
+    /// Whether the flow was closed before all of it was sent.
     is_cut: bool,
-    /// Segment `snd_una` is to be sent again, whatever the window.
+    /// Whether segment `snd_una` must be sent again, whatever the window.
     retransmit: bool,
     repair: Repair,
     recovery: Recovery,
     congestion: Congestion,
     /// With SACK: what is known to have arrived.
     scoreboard: Option<Box<Scoreboard>>,
-    /// It has something to say: not before a loss, and no more once that is repaired.
+    /// Whether the scoreboard has something to say: from the first sign of a loss until the loss is
+    /// repaired.
     by_scoreboard: bool,
     marks: Marks,
     rtt: RttEstimator,
@@ -111,7 +112,7 @@ impl Sender {
         self.limit = self.end;
     }
 
-    /// The application has so many further segments to send; of a flow that is not open.
+    /// The application has so many further segments to send; only for a flow that is not opened.
     pub fn supply(&mut self, segments: u32) {
         self.limit = self.limit.saturating_add(segments).min(self.end);
     }
@@ -224,12 +225,12 @@ impl Sender {
         u64::from(self.snd_una)
     }
 
-    /// All data of the flow is acknowledged.
+    /// Whether all data of the flow is acknowledged.
     pub fn finished(&self) -> bool {
         self.snd_una == self.end
     }
 
-    /// All that the flow had to send has been acknowledged, not only what it sent before a stop.
+    /// Whether all that the flow had to send has been acknowledged, not only what it sent before a stop.
     pub fn completed(&self) -> bool {
         self.finished() && !self.is_cut
     }

@@ -56,8 +56,8 @@ fn congestion(layers: &Layers) -> Result<CongestionControl, Refused> {
 }
 
 impl TcpSettings {
-    /// Tahoe has no recovery to which a scoreboard could say what is missing, and only with one can
-    /// proportional rate reduction count. Said once of a value that several flows share.
+    /// Tahoe has no recovery in which a scoreboard could say what is missing, and proportional rate
+    /// reduction can count only with a scoreboard. A problem of a shared value is told once.
     pub(crate) fn check(layers: Layers, problems: &mut Problems) {
         let on = |key| layers.said(key).filter(|said| said.value);
         let congestion = layers.said(TcpSettings::congestion);

@@ -1,8 +1,8 @@
 //! Packets and endpoints ahead of time.
 //!
-//! When the arrival of a packet at its endpoint is known ([`super::order`]), so is what the endpoint
-//! will do about it, and it does it at once: a segment is acknowledged and the ACK goes on its way, the
-//! ACK lets the sender send. A round trip through one bottleneck then is one event, the entry into it:
+//! When the arrival of a packet at its endpoint is known ([`super::order`]), so is what the endpoint will
+//! do about it, and it does it at once: a segment is acknowledged and the ACK goes on its way, the ACK lets
+//! the sender send. A round trip through one bottleneck is then one event, the entry into it:
 //!
 //! ```text
 //!   now      +access        +bottleneck, +delay     +delays        +host's link
@@ -11,8 +11,8 @@
 //!  entry ---> BOTTLENECK ------> receiver -- ACK ---> sender -- segments ---> next event: their entry
 //! ```
 //!
-//! Each arrival counts as the event that it would be in its own time, and nothing that is measured
-//! changes (`by_events` of the tests is what it must equal), because
+//! Each arrival counts as the event that it would be in its own time, and nothing that is measured changes
+//! (the tests compare with `by_events`), because
 //!
 //! - the packets of an endpoint that does so come in order and leave through a link of its own, in the
 //!   same order; on the links behind it either an event waits for them, or their order is that of the
@@ -35,8 +35,8 @@ use crate::kernel::time::Time;
 use crate::link::Transit;
 use crate::packet::Packet;
 
-/// A packet goes on its way at `at`, now or ahead of time, as far as it may; what its endpoint
-/// answers ahead of time takes its place and goes on. Says what the packet comes to.
+/// A packet goes on its way at `at`, now or ahead of time, as far as it may; what its endpoint answers
+/// ahead of time takes its place and goes on. Returns what the packet comes to.
 #[inline(always)] // one pointer to the world, not three to its parts
 pub(super) fn travel(
     wires: &mut Wires,
@@ -163,8 +163,8 @@ fn reach_sender(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, at: Tim
     }
 }
 
-/// Whether an ACK before which something else happens is the next to change its sender; if not, it
-/// is kept.
+/// Whether an ACK is the next to change its sender although something else comes before it; if not, it is
+/// held up.
 #[inline(never)]
 fn becomes_next(flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) -> bool {
     let index = ack.flow as usize;
@@ -177,13 +177,13 @@ fn becomes_next(flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) ->
     may
 }
 
-/// Nothing happens to the sender of flow `index` before `at`.
+/// Whether nothing changes the sender of flow `index` before `at`.
 fn may_take(flows: &Flows, at: Time, index: usize) -> bool {
     let sender = flows.states[index].sender();
     at <= flows.waiting.quiet_until && sender.is_some_and(|sender| at <= sender.deadline())
 }
 
-/// What changes nothing about the sender of flow `index` is done with before `at`.
+/// Does what comes before `at` but changes nothing about the sender of flow `index`.
 fn pass_by(flows: &mut Flows, clock: &mut Clock, at: Time, index: usize) {
     if flows.states[index].timer < at {
         clock.events += 1; // a lazy timer finds its deadline moved

@@ -40,13 +40,13 @@ impl Clock {
         self.agenda.first()
     }
 
-    /// Whose a slot is.
+    /// The owner of a slot.
     #[inline(always)]
     pub(super) fn owner(&self, slot: usize) -> Owner {
         self.slots.owner(slot)
     }
 
-    /// Whether a slot's turn is before the schedule's: it is a link's.
+    /// Whether a slot's turn is before the schedule's, that is, whether the slot is a link's.
     #[inline(always)]
     pub(super) fn is_before_schedule(&self, slot: usize) -> bool {
         slot < self.slots.of(Owner::Schedule)
@@ -58,7 +58,8 @@ impl Clock {
         self.agenda.set(self.slots.of(owner), at);
     }
 
-    /// Moves the deadline of `owner` and says what it is then: never, beyond the horizon.
+    /// Moves the deadline of `owner` and returns what it is then: `Time::NEVER` if it is beyond the
+    /// horizon.
     #[inline(always)]
     pub(super) fn reset(&mut self, owner: Owner, at: Time) -> Time {
         let slot = self.slots.of(owner);

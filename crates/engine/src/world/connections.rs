@@ -13,7 +13,7 @@ use crate::scenario::TcpSettings;
 /// Most connections of one source at a time, those that are closing included.
 const MOST_OPEN: usize = 10_000;
 
-/// Connections that are closing, looked at when a place is needed.
+/// How many closing connections are looked at when a place is needed.
 const LOOKED_AT: usize = 4;
 
 impl Flows {
@@ -60,7 +60,7 @@ impl Flows {
         self.send_message(now, request, &tcp, transaction.request_bytes, wires, clock)
     }
 
-    /// A connection that may be used, one that is over or another.
+    /// A connection that may be used: one that is over, or a new one.
     fn vacancy(
         &mut self,
         now: Time,
@@ -111,7 +111,7 @@ impl Flows {
         Some(place as u32)
     }
 
-    /// Nothing of a connection's two flows is outstanding or under way.
+    /// Whether nothing of a connection's two flows is outstanding or under way.
     fn is_over(&self, request: u32) -> bool {
         [request, request + 1]
             .into_iter()

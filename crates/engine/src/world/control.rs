@@ -42,7 +42,7 @@ impl World<'_> {
         users.is_some_and(|users| users.each[index as usize].is_tcp())
     }
 
-    /// User `index` has no new data.
+    /// User `index` has no new data from now on.
     pub(super) fn stop_user(&mut self, now: Time, index: u32) {
         let Some(users) = &mut self.users else {
             return;
@@ -80,7 +80,7 @@ impl World<'_> {
         users.map_or(0, |users| users.each[user].open.len())
     }
 
-    /// Opens a connection on a flow that is free, or on a new one if the agenda has room.
+    /// Opens a connection on a flow that is free, or on a new one; false if the agenda has no room.
     fn open_connection(&mut self, now: Time, index: usize) -> bool {
         let Some(users) = &mut self.users else {
             return false;

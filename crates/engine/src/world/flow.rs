@@ -10,8 +10,8 @@ use crate::packet::{Ecn, Packet, PacketKind};
 use crate::scenario::{Flow, TcpSettings, Transport};
 use crate::tcp::{Ack, Receiver, Sender};
 
-/// Totals of one flow since the start of the run. Packets means segments or datagrams. Those that every
-/// packet changes come first, in a cache line.
+/// Totals of one flow since the start of the run. Packets means segments or datagrams. The totals that
+/// every packet changes come first, in a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct FlowCounters {
@@ -33,7 +33,7 @@ pub struct FlowCounters {
     pub cwnd_ns: f64,
     /// Segments sent again.
     pub retransmitted: u64,
-    /// What the last segments of delivered web messages lack to full ones. [bytes]
+    /// Bytes that the last segments of delivered web messages lack to be full. [bytes]
     pub short_bytes: u64,
     /// Packets lost: full queues, wire, attempt limit.
     pub lost: u64,
@@ -53,7 +53,7 @@ pub(crate) enum Endpoints {
     Web(u32),
 }
 
-/// One flow at run time. What every packet asks for lies in two cache lines: that and the first
+/// One flow at run time. The fields that every packet needs lie in two cache lines, with the first
 /// counters.
 #[repr(C, align(64))]
 pub(crate) struct FlowState {
@@ -65,14 +65,14 @@ pub(crate) struct FlowState {
     pub(super) cwnd_max: f64,
     /// Deadline of the sender's timer in the agenda, not after the timer's own.
     pub(super) timer: Time,
-    /// Number of the last segment of a connection's message; of other flows `u32::MAX`, which no segment
+    /// Number of the last segment of a connection's message; in other flows `u32::MAX`, which no segment
     /// has.
     pub(super) last: u32,
     pub(super) data_bytes: u16,
     pub(super) ack_bytes: u16,
-    /// ACKs wait for something that comes before them ([`super::ahead`]).
+    /// Whether ACKs wait for something that comes before them ([`super::ahead`]).
     pub(super) held_up: bool,
-    /// There are `reports`.
+    /// Whether there are `reports`.
     pub(super) reporting: bool,
     /// Length of the last segment of a message.
     pub(super) last_bytes: u16,
@@ -172,7 +172,7 @@ impl FlowState {
         self.endpoints = Endpoints::Tcp(Box::new((Sender::new(tcp), Receiver::new(tcp))));
     }
 
-    /// All that its TCP has sent has been acknowledged, and none of its packets is under way.
+    /// Whether all that its TCP has sent has been acknowledged, and none of its packets is under way.
     pub(super) fn is_done(&self) -> bool {
         let Endpoints::Tcp(tcp) = &self.endpoints else {
             return false;
@@ -202,7 +202,7 @@ impl FlowState {
         self.counters.delivered - self.delivered_before
     }
 
-    /// What the flow is between.
+    /// The endpoints of the flow.
     pub(crate) fn endpoints(&self) -> &Endpoints {
         &self.endpoints
     }
@@ -220,7 +220,7 @@ impl FlowState {
         }
     }
 
-    /// What is measured is measured from `now` on.
+    /// Measuring begins at `now`.
     pub(super) fn begin_to_measure(&mut self, now: Time) {
         self.integrate_cwnd(now);
         self.cwnd_max = self.cwnd;
@@ -231,7 +231,7 @@ impl FlowState {
         self.cwnd_since = now;
     }
 
-    /// A segment reaches the receiver: the ACK that it calls for now.
+    /// A segment reaches the receiver; returns the ACK that it calls for now.
     #[inline(always)]
     pub(super) fn take_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
         let receiver = &mut self.tcp().1;
@@ -322,7 +322,7 @@ impl FlowState {
         })
     }
 
-    /// The sender has sent all it may; whether its timer is due before the agenda knows.
+    /// The sender has sent all it may; returns whether its timer is due before the agenda knows.
     #[inline(always)]
     pub(super) fn has_sent(&mut self, now: Time) -> bool {
         let sender = &self.tcp().0;

@@ -38,7 +38,8 @@ pub(crate) struct Flows {
     reports: BTreeSet<(Time, u32)>,
     /// Greedy flows that feed each queue of the radio.
     greedy: Vec<Vec<u32>>,
-    /// Legs of its way that a packet in their queue has begun: on air the first link of its route.
+    /// Legs of its way that a packet in these queues has begun: 1 on a conflict graph, the first link of
+    /// its route; 0 in a cell.
     greedy_hop: u8,
 }
 
@@ -157,7 +158,8 @@ impl Flows {
         }
     }
 
-    /// A segment calls for an ACK, which takes the flow's processing time to make; it, if that is none.
+    /// A segment calls for an ACK, which takes the flow's processing time to make; returns it if that is
+    /// zero.
     #[inline(always)]
     fn make_ack(&mut self, now: Time, number: u32, ack: Ack, clock: &mut Clock) -> Option<Packet> {
         let flow = &mut self.states[number as usize];
@@ -186,7 +188,8 @@ impl Flows {
         }
     }
 
-    /// Nothing of flow `number` is outstanding or under way, so that it can carry another connection.
+    /// Whether nothing of flow `number` is outstanding or under way, so that it can carry another
+    /// connection.
     pub(super) fn is_free(&self, number: u32) -> bool {
         let mut in_the_making = self.making.acks.values();
         self.states[number as usize].is_done() && !in_the_making.any(|&(flow, _)| flow == number)
@@ -220,7 +223,7 @@ impl Flows {
         ack.map_or(Wants::Nothing, Wants::Packet)
     }
 
-    /// The timer of the source of flow `index` is due, or was; a source of pings has none.
+    /// The timer of the source of flow `index` is due, or was; the world keeps that of pings.
     pub(super) fn sender_timer(
         &mut self,
         now: Time,
@@ -301,7 +304,7 @@ impl Flows {
         }
     }
 
-    /// Flow `index` has no new data.
+    /// Flow `index` has no new data from now on.
     pub(super) fn stop(&mut self, index: usize, clock: &mut Clock) {
         let flow = &mut self.states[index];
         if flow.reports.is_some() {
@@ -372,7 +375,7 @@ impl Flows {
         clock.set(Owner::Reports, next);
     }
 
-    /// What is measured is measured from `now` on.
+    /// Measuring begins at `now`.
     pub(super) fn begin_to_measure(&mut self, now: Time) {
         for flow in &mut self.states {
             flow.begin_to_measure(now);
@@ -398,7 +401,7 @@ impl Flows {
 }
 
 impl Greedy for Flows {
-    /// In turn, up to the queue's limit.
+    /// Greedy flows fill the queue in turn, up to its limit.
     #[inline(always)]
     fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue) {
         if !self.greedy[number as usize].is_empty() {

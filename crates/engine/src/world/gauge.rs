@@ -85,7 +85,7 @@ impl Gauge {
         }
     }
 
-    /// Reads all windows and queues at `now`; when that is to happen again.
+    /// Reads all windows and queues at `now`; returns when to do so again.
     pub(super) fn read(&mut self, now: Time, wires: &Wires, flows: &mut Flows) -> Time {
         self.count += 1;
         for (moments, wired) in self.queues.iter_mut().zip(wires.links()) {

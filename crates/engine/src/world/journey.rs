@@ -28,7 +28,7 @@ impl World<'_> {
         }
     }
 
-    /// A packet goes on over wires at `at`, until it has to wait or is no more.
+    /// A packet goes on over wires at `at`, until it has to wait, is lost or has arrived.
     #[inline(never)]
     pub(super) fn travel(&mut self, at: Time, packet: &mut Packet) {
         let World {
@@ -57,7 +57,7 @@ impl World<'_> {
         }
     }
 
-    /// What the radio has lost is counted.
+    /// Counts what the radio has lost, if anything.
     #[inline(always)]
     pub(super) fn lose_dropped(&mut self) {
         if self.radio.has_lost() {

@@ -27,11 +27,11 @@ pub(super) struct Leg {
     /// Links before it that only delay, taken together.
     pub(super) lead: Span,
     pub(super) place: Place,
-    /// A packet enters it ahead of time; one that an endpoint sends is there at once.
+    /// Whether a packet enters it ahead of time; a packet that an endpoint sends is there at once.
     pub(super) ahead: bool,
     /// The last link of the leg: packets that wait for an event behind it have its rank.
     pub(super) carrier: u32,
-    /// The endpoint is behind it, and acts ahead of time.
+    /// Whether the endpoint is behind it, and acts ahead of time.
     pub(super) ends: bool,
     /// Links behind it that only delay, taken together.
     pub(super) delay: Span,
@@ -44,7 +44,7 @@ pub(super) enum Place {
     Host(u32),
     /// Another link.
     Link(u32),
-    /// The first link only delays.
+    /// A link that only delays.
     Delay,
     /// A queue of the radio.
     Air(u32),
@@ -101,7 +101,7 @@ fn place_of(number: u32, wired: &WiredLink) -> Place {
 }
 
 impl Leg {
-    /// Packets leave it in an event of their own.
+    /// Whether packets leave it in an event of their own.
     fn is_served(&self, links: &[WiredLink]) -> bool {
         match self.place {
             Place::Link(number) => links[number as usize].link().is_served(),

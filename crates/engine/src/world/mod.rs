@@ -22,11 +22,12 @@
 //! | users that open and close connections; pings | [`users`], [`control`], [`pings`] |
 //! | numbers of links, flows, slots | [`numbers`] |
 //!
-//! Order of events at the same instant: the medium, the links by number (the two directions of the
-//! cell's wire first), what is planned (starts, stops, changes of channels), where the world halts to be
-//! looked at, readings of windows and queues, ACKs whose making takes time, reports of sensors, then each
-//! flow's two timers (the sender's, the receiver's delayed-ACK timer). All but the medium, whose turn it
-//! is most of the time in a cell, and arrivals over links are slots of the agenda in this order.
+//! Order of events at the same instant: the medium, the links by number (the two directions of the cell's
+//! wire first), what is planned (starts, stops, changes of channels), where the world halts to be looked
+//! at, readings of windows and queues, ACKs whose making takes time, reports of sensors, control of a CSMA
+//! network (prices, numbers of connections), then each flow's two timers (the sender's, the receiver's
+//! delayed-ACK timer). All but the medium, whose turn it is most of the time in a cell, and arrivals over
+//! links are slots of the agenda in this order.
 
 mod ahead;
 mod clock;
@@ -150,8 +151,8 @@ impl<'a> World<'a> {
         Ok(world)
     }
 
-    /// Runs up to the plan's turn at `until`: to whatever comes before, links' events of that instant
-    /// included, and to nothing behind it.
+    /// Runs up to the plan's turn at `until`: everything that comes before it happens, links' events of
+    /// that instant included, and nothing that comes after it.
     ///
     /// # Errors
     /// `Interrupted` if `watch` says so.
@@ -196,7 +197,7 @@ impl<'a> World<'a> {
         assert_eq!(run, Ok(()));
     }
 
-    /// Lets what is due next happen; false if it is behind `until`.
+    /// Lets what is due next happen; false if it comes after `until`.
     #[inline(always)]
     fn step(&mut self, until: Time, watch: &mut Watch<'_>) -> bool {
         let (pending, slot) = self.clock.first();
@@ -334,7 +335,7 @@ impl<'a> World<'a> {
         self.serve(now, wants);
     }
 
-    /// Endpoints may act up to what is planned next, or where somebody looks.
+    /// Endpoints may act ahead of time up to what is planned next, or to where somebody looks.
     fn be_quiet(&mut self) {
         let until = self.plan.next().min(self.halt).min(self.clock.end);
         let World {
@@ -376,7 +377,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The warm-up ends now: largest values and distributions, which have no difference, begin anew.
+    /// The warm-up ends now: largest values and distributions, of which no difference can be taken, begin
+    /// anew.
     pub(crate) fn begin_to_measure(&mut self) {
         let now = self.clock.now;
         self.clock.events += 1;
@@ -440,7 +442,7 @@ impl<'a> World<'a> {
         self.flows.held_up().for_each(visit);
     }
 
-    /// Name of a flow; that of a web connection's is its source's with the flow's number.
+    /// Name of a flow; a flow of a web connection has its source's name with its own number.
     pub(crate) fn flow_name(&self, index: usize) -> String {
         if let Some(own) = self.scenario.flows.get(index) {
             return own.name.clone();

@@ -34,17 +34,17 @@ pub(super) fn of_bottleneck(scenario: &Scenario) -> Option<u32> {
     scenario.bottleneck.map(|_| behind)
 }
 
-/// How many links are no links on air.
+/// Number of links that are not on air.
 pub(super) fn wired(scenario: &Scenario) -> usize {
     of_network(scenario.links.len()) as usize + usize::from(scenario.bottleneck.is_some())
 }
 
-/// Number of the link on air whose queue is queue `queue` of the radio; those back come last.
+/// Number of the link on air whose queue is queue `queue` of the radio; return links come last.
 pub(super) fn on_air(queue: usize, scenario: &Scenario) -> u32 {
     (wired(scenario) + queue) as u32
 }
 
-/// Flow that stands for the pings of the first station.
+/// Flow that stands for the pings of the first station; the timer of its sender is the bottleneck's.
 pub(super) fn first_ping(scenario: &Scenario) -> usize {
     let users = scenario.csma.as_ref().map_or(0, |csma| csma.flows.len());
     scenario.flows.len() + users
@@ -113,7 +113,7 @@ impl Slots {
         }
     }
 
-    /// Whose `slot` is.
+    /// The owner of `slot`.
     #[inline]
     pub(super) fn owner(self, slot: usize) -> Owner {
         let Some(behind) = slot.checked_sub(self.links) else {

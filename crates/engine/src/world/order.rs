@@ -28,9 +28,10 @@ const LEAST_BYTES: u64 = 20;
 
 /// What may happen ahead of time in a scenario.
 pub(super) struct Order {
-    /// Links that packets enter so.
+    /// Whether packets enter each link ahead of time.
     pub(super) links: Vec<bool>,
-    /// Flows whose receivers answer so, and those whose senders go on so; flows beyond do not.
+    /// Whether each flow's receiver, and whether its sender, acts ahead of time; flows beyond the lists do
+    /// not.
     pub(super) receivers: Vec<bool>,
     pub(super) senders: Vec<bool>,
 }
@@ -121,10 +122,10 @@ fn entered_ahead(
         let rate_bps = settings.get(link).and_then(|link| link.rate_bps);
         rate_bps.is_some_and(|rate| Span::to_send(LEAST_BYTES, rate) > Span::ZERO)
     };
-    // how long ago the packets that leave a link that only delays were where their order is known:
-    // at the endpoints that sent them, or, if they answer others, behind a link that those left one by
-    // one; what a served link delivers is known when it arrives, as if it came from an endpoint;
-    // to mark what it feeds as entered ahead of time does no harm
+    // where, and how long ago, the order of the packets that leave a link that only delays became known: at
+    // the endpoints that sent them or, if they answer others, behind a link that those left one by one;
+    // what a served link delivers is known when it arrives, as if it came from an endpoint; to mark the
+    // links behind it as entered ahead of time does no harm
     let origin = |link: usize| {
         let delay = mere_delay(link)?;
         match feeders[link] {
@@ -186,7 +187,7 @@ fn ways<'a>(
     flows.map(|flow| &flow.transport).zip(routes.pairs())
 }
 
-/// Whether every packet is a while on this link of a host.
+/// Whether every packet spends some time on this link of a host.
 fn takes_time(link: u32, scenario: &Scenario) -> bool {
     let Some(link) = in_network(link, scenario) else {
         return false; // no link of a host

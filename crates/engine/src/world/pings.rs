@@ -51,7 +51,7 @@ impl World<'_> {
         }
     }
 
-    /// The bottleneck's link has the rate that is known now.
+    /// Gives the bottleneck's link the rate that is known now.
     fn set_bottleneck(&mut self) {
         let rate_bps = self.bottleneck.as_ref().and_then(Bottleneck::rate_bps);
         if let Some(rate_bps) = rate_bps {

@@ -57,7 +57,7 @@ impl Radio {
         }
     }
 
-    /// `packet` enters queue `number`; false if it is refused. What else is lost is to be fetched with
+    /// `packet` enters queue `number`; false if it is refused. Other packets that are lost are fetched with
     /// [`Radio::take_lost`].
     #[inline(always)]
     pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
@@ -75,8 +75,9 @@ impl Radio {
         }
     }
 
-    /// Does what is due at the deadline, `now`; the packet that has been received, if one was, is written to `packet`. `watch`
-    /// sees each exchange of a cell when it has ended, its frames still in their queues.
+    /// Does what is due at the deadline, `now`; the packet that has been received, if one was, is written
+    /// to `packet`. `watch` sees each exchange of a cell when it has ended, its frames still in their
+    /// queues.
     #[inline(always)]
     pub(super) fn advance(
         &mut self,
@@ -97,7 +98,7 @@ impl Radio {
                 None => OffAir::Nothing,
                 Some(received) => {
                     *packet = received;
-                    OffAir::AtAccessPoint // its way goes on, be it to its end
+                    OffAir::AtAccessPoint // it goes on from here, if only to its endpoint
                 }
             },
         }

@@ -27,7 +27,7 @@ struct Way {
     /// Links between the two: a range of [`Routes::links`].
     start: u32,
     end: u32,
-    /// The endpoint acts ahead of time ([`super::ahead`]).
+    /// Whether the endpoint acts ahead of time ([`super::ahead`]).
     ahead: bool,
 }
 

@@ -18,7 +18,7 @@ pub(super) enum Step {
 /// What an endpoint does with a packet that has come to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// It keeps it.
+    /// It keeps the packet.
     Kept,
     /// It answers: the answer has taken the packet's place.
     Answered,

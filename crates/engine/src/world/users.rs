@@ -21,22 +21,22 @@ pub(crate) struct User {
     pub(super) tcp: Option<TcpSettings>,
     /// Payload of a full packet. [bytes]
     pub(super) payload_bytes: u32,
-    /// It has begun, and not stopped.
+    /// Whether it has begun, and not stopped.
     pub(super) active: bool,
     /// The flows of all its connections, open or not; the first is the user's number.
     pub(super) flows: Vec<u32>,
-    /// Those that are open, in the order in which they were opened.
+    /// Flows whose connections are open, in the order in which they were opened.
     pub(super) open: Vec<u32>,
-    /// Those that are not.
+    /// Flows whose connections are not open.
     pub(super) closed: Vec<u32>,
     /// Connections opened and closed so far.
     pub(super) opened_total: u64,
     pub(super) closed_total: u64,
-    /// When and what it saw last: sum of round-trip times, their number, segments delivered.
+    /// When it looked last, and what it saw: sum of round-trip times, their number, segments delivered.
     pub(super) looked: Time,
     pub(super) seen: [u64; 3],
     pub(super) changed: Time,
-    /// Time integral of the number of open connections up to then. [ns]
+    /// Time integral of the number of open connections up to `changed`. [ns]
     pub(super) integral_ns: u64,
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct Web {
     pub(super) source: WebSource,
     pub(super) settings: WebSettings,
     pub(super) connections: Vec<Connection>,
-    /// Connections that are over, by the time they were.
+    /// Connections whose responses have arrived; packets of theirs may still be under way.
     pub(super) closing: VecDeque<u32>,
     pub(super) begun: u64,
     pub(super) finished: u64,
@@ -71,7 +71,7 @@ impl Web {
         }
     }
 
-    /// What is measured is measured from now on.
+    /// Measuring begins now.
     pub(super) fn begin_to_measure(&mut self) {
         self.refused = 0;
         self.completions = Histogram::EMPTY;

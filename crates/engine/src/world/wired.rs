@@ -47,13 +47,13 @@ impl WiredLink {
     }
 }
 
-/// What no packet asks for.
+/// What no packet needs.
 pub(super) struct Label {
-    /// Packets enter the link ahead of time.
+    /// Whether packets enter the link ahead of time.
     pub(super) ahead: bool,
-    /// Results show it.
+    /// Whether results show it.
     pub(super) shown: bool,
-    /// Its queue may mark packets.
+    /// Whether its queue may mark packets.
     pub(super) marks: bool,
     /// Its name in results.
     pub(super) name: Box<str>,

@@ -71,7 +71,7 @@ impl Wires {
         }
     }
 
-    /// After a packet came to a served link or left it.
+    /// Counts losses and sets the deadline of a served link, after a packet came to it or left it.
     pub(super) fn attend(&mut self, clock: &mut Clock, link: usize, lose: &mut Lose<'_>) {
         self.settle(clock.now, link, lose);
         clock.set(Owner::Link(link), self.links[link].link.deadline());
@@ -141,7 +141,8 @@ pub(super) fn bin_of(scenario: &Scenario) -> Span {
     scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN)
 }
 
-/// Time that most packets are under way: the longest propagation, and a full packet on the slowest link.
+/// Time that a packet is under way on a link, at most if it does not wait: its delay and jitter, and a full
+/// packet at its rate.
 pub(super) fn reach_of(scenario: &Scenario) -> Span {
     let wire = (scenario.wire.delay, scenario.wire.rate_bps);
     let links = scenario

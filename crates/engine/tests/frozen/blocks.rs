@@ -28,7 +28,7 @@ impl Block {
             .collect()
     }
 
-    /// The text with the changes that `self` orders, of the block that it is made of.
+    /// The text of the block that `self` is made of, with the changes that `self` orders.
     fn edited(&self, whole: &HashMap<&str, &Block>) -> String {
         let mut lines: Vec<String> = Vec::new();
         let mut last = 0;

@@ -1,11 +1,11 @@
-//! Which keys and words of the schema scenarios say.
+//! Which keys and words of the schema the scenarios use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
-/// Keys and words of `schema` that fewer than `least` of `texts` say.
+/// Keys and words of `schema` that fewer than `least` of `texts` use.
 pub fn rare(schema: &Value, texts: &[&str], least: usize) -> Vec<String> {
     let mut wanted = BTreeSet::new();
     let mut seen = BTreeSet::new();

@@ -25,7 +25,7 @@ const HEAD: [&str; 6] = [
 pub struct Counted(HashMap<String, HashSet<String>>);
 
 impl Counted {
-    /// From quantities.txt: a line a list.
+    /// Read from quantities.txt, which has a line for each list.
     pub fn read() -> Counted {
         let text = blocks::text("quantities.txt");
         let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -43,14 +43,14 @@ pub fn run(scenario: &Scenario, jobs: usize) -> Result<RunResult, EngineError> {
     lasthop_engine::run(scenario, jobs, &|_| ControlFlow::Continue(()))
 }
 
-/// All of a result as text, a value a line.
+/// All of a result as text, one value on each line.
 pub fn whole(result: &RunResult) -> String {
     let series: Value = serde_json::from_str(&result.series_json()).expect("JSON");
     let (summary, samples) = (&result.summary, &result.samples);
     format!("{summary:#}\n{samples:#}\n{series:#}\n")
 }
 
-/// A hash a line: of the head, of each list, of the series, of the frames.
+/// One hash on each line: of the head, of each list, of the series, of the frames.
 pub fn hashes(scenario: &Scenario, result: &RunResult, counted: &Counted) -> String {
     let mut lines = String::new();
     let mut line = |part: &str, bytes: &[u8]| {

@@ -279,7 +279,7 @@ down = { route = ["wire", "3"] }
 noise = { route = ["3"], udp = { rate = "300 kbps", arrivals = "poisson" } }
 "#;
 
-/// What is of adaptive access alone.
+/// Settings that only adaptive access has.
 const PRICES: &str = "r_per_packet = 2e-4\nconnections_interval = \"1 s\"\n";
 
 #[test]

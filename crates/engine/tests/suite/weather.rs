@@ -31,7 +31,7 @@ fn simulate(settings: &[(&str, &str)]) -> RunResult {
     }
 }
 
-/// What is measured but for the number of events, of which a change is one.
+/// All that is measured, except the number of events: a change is one of them.
 fn measured(result: &RunResult) -> Vec<&Value> {
     let lists = ["flows", "stations", "aps", "queues", "cells"];
     lists.iter().map(|list| &result.summary[list]).collect()
@@ -68,7 +68,7 @@ fn nothing_is_different_before_a_change() {
     assert!(failures(&longer) > 3.0 * failures(&plain));
 }
 
-/// Over the last ten seconds, of about 20,000 frames, of which `b`'s are lost so often.
+/// Measured over the last ten seconds, in about 20,000 frames; those of `b` are lost at the rates given.
 #[test]
 fn from_its_time_on_the_channel_is_as_if_it_had_always_been_so() {
     let changes =

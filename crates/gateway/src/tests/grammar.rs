@@ -127,7 +127,7 @@ fn every_default_is_a_value_of_its_kind() {
                 continue;
             }
         };
-        // it may not fit what FULL says of others, which is told of the table
+        // it may not fit other values of FULL; such a problem is told of the table
         let said = with(Some((&path, &default))).err().unwrap_or_default();
         assert!(!said.contains(&format!("`{path}`: ")), "{said}");
     }

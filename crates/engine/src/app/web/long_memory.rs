@@ -32,7 +32,7 @@ pub(super) struct LongMemory {
     /// The past, oldest first, from `oldest` on; each value stands twice, `MEMORY` places apart.
     past: Vec<f64>,
     oldest: usize,
-    /// What x_t + x_{t-1} and the white noise are multiplied with.
+    /// Factors of x_t + x_{t-1} and of the white noise.
     weights: [f64; 2],
 }
 

@@ -1,8 +1,8 @@
 //! The distributions of PackMime-HTTP, as functions of the rate of new connections.
 //!
 //! Reference: Cao et al. 2004, with the values in ns-2.35 (`packmime_ranvar`), whose authors are among
-//! those of the paper. Every value here has been compared with what that program draws; those that the
-//! paper prints have not been checked against print.
+//! those of the paper. Every value here has been compared with what that program draws; values that the
+//! paper prints have not been compared with the paper.
 //!
 //! | what | law |
 //! |---|---|
@@ -14,9 +14,9 @@
 //! Shapes and parts of white noise grow with the rate, log2(p / (1 - p)) = a + b log2(rate), so that
 //! traffic of many clients is nearly Poisson.
 //!
-//! Differs from ns-2 in: the quantiles are given at fewer places, linear between them as there (at
-//! most 1 % off), and no size lies beyond the last of them (ns-2 extends the tails; of responses
-//! that is 4 % of the mean).
+//! Differs from ns-2 in: the quantiles are given at fewer places, and are linear between them as in ns-2
+//! (at most 1 % off); no size lies beyond the last of them (ns-2 extends the tails, which are 4 % of the
+//! mean of responses).
 
 use super::long_memory::{LongMemory, above};
 use crate::kernel::streams::Stream;
@@ -76,7 +76,7 @@ impl Requests {
 #[derive(Clone, Debug)]
 pub(super) struct Responses {
     stream: Stream,
-    /// The server answers with files, not that the client's copy is still good.
+    /// Whether the server answers with files, rather than that the client's copy is still good.
     files: bool,
     /// Responses of this kind still to come.
     run: u32,
@@ -84,7 +84,7 @@ pub(super) struct Responses {
     shapes: [f64; 2],
 }
 
-/// Weibull scales of the lengths of runs, likewise; they are rounded up.
+/// Weibull scales of the lengths of runs, in the same order; the lengths are rounded up.
 const RUN_SCALES: [f64; 2] = [0.775, 3.11];
 
 impl Responses {

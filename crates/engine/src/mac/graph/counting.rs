@@ -4,9 +4,9 @@
 //! |---|---|---|
 //! | a backoff | around its mean | uniform on \[0, CW\] slots |
 //! | before it runs | no silence | DIFS, EIFS after what could not be read |
-//! | of the time before a neighbour sent counts | all | whole slots |
+//! | what counts of the time before a neighbour sends | all | whole slots |
 //! | a packet that comes to an idle channel | draws a backoff | goes at once |
-//! | who end in the same instant | one of them, by lot, is the first | collide |
+//! | links whose backoffs end in the same instant | one of them, drawn by lot, is the first | collide |
 
 use super::Spread;
 use super::draw;
@@ -63,7 +63,7 @@ impl Counting {
         }
     }
 
-    /// Only multiples of this count down.
+    /// A backoff falls only by multiples of this.
     #[inline(always)]
     pub(super) fn quantum(&self) -> Span {
         match self {
@@ -72,8 +72,8 @@ impl Counting {
         }
     }
 
-    /// From when on a packet may go without backoff that comes to a channel that has been idle since
-    /// then; `None`: it may not.
+    /// A packet that comes to a channel idle since `idle_since` may go without backoff from this instant
+    /// on; `None`: never.
     #[inline(always)]
     pub(super) fn without_backoff(&self, idle_since: Time, unread: bool) -> Option<Time> {
         match self {
@@ -82,7 +82,8 @@ impl Counting {
         }
     }
 
-    /// Neighbours whose backoffs end in the same instant send and collide; if not, one is the first.
+    /// Whether neighbours whose backoffs end in the same instant send and collide; if not, one of them is
+    /// the first.
     #[inline(always)]
     pub(super) fn collides(&self) -> bool {
         matches!(self, Counting::Slotted(_))

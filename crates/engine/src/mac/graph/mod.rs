@@ -6,9 +6,9 @@
 //! - **Adaptive** (paper 001, section 3.3): in continuous time, with a mean of `exp(-beta r)` of the
 //!   packet's time on the air.
 //! - **Legacy** (section 4.1): the same with one mean for all.
-//! - **DCF** (IEEE 802.11-2016, 10.3): in slots after DIFS, uniform on [0, CW]; CW + 1 doubles after
-//!   a failure; a new backoff follows each exchange whether or not there is something to send
-//!   (post-backoff), and who has none left when a packet comes to an idle channel sends at once.
+//! - **DCF** (IEEE 802.11-2016, 10.3): in slots after DIFS, uniform on [0, CW]; CW + 1 doubles after a
+//!   failure; a new backoff follows each exchange whether or not there is something to send (post-backoff),
+//!   and a link that has none left when a packet comes to an idle channel sends at once.
 //!
 //! ```text
 //!         packet                     a neighbour sends
@@ -18,16 +18,15 @@
 //! ```
 //!
 //! The channel: sensing is immediate and propagation takes no time. A transmission stands for a whole
-//! exchange, up to the MAC ACK; one that fails takes as long, since whoever hears it waits for the ACK.
-//! Who senses a frame without being able to read it waits for EIFS in the place of DIFS, if it is given.
-//! Neighbours collide only if they begin in the same instant, in the DCF that is with equal backoff;
-//! in continuous time one of them, drawn at random, is the first. Links that are no neighbours do not
-//! disturb each other, unless one is said to disturb the other's receiver (a hidden node): then a
-//! transmission fails if the two overlap.
+//! exchange, up to the MAC ACK; one that fails takes as long, since whoever hears it waits for the ACK. A
+//! link that senses a frame but cannot read it waits for EIFS instead of DIFS, if EIFS is given. Neighbours
+//! collide only if they begin in the same instant, that is, in the DCF with equal backoffs; in continuous
+//! time one of them, drawn at random, is the first. Links that are not neighbours do not disturb each
+//! other, unless one is said to disturb the other's receiver (a hidden node): then a transmission fails if
+//! the two overlap.
 //!
-//! Differs from the standard in: on a graph each link counts its slots from the end of what it heard
-//! last, not on one grid for all; frames that collide are read as well as others by those for whom they
-//! are not.
+//! Differs from the standard in: on a graph each link counts its slots from the end of what it heard last,
+//! not on one grid for all; a link that hears frames collide reads them like any others.
 
 mod counting;
 
@@ -55,13 +54,13 @@ words! {
 pub struct Rules {
     /// How they count down.
     pub counting: Counting,
-    /// Time on the air of a packet of no length. [ns]
+    /// Time on the air of a packet of length 0. [ns]
     pub overhead_ns: f64,
-    /// For each byte. [ns]
+    /// Time on the air for each byte. [ns]
     pub byte_ns: f64,
     /// Distribution of the time on the air.
     pub transmission: Spread,
-    /// Attempts, the first one included.
+    /// Most attempts for a packet, the first one included.
     pub attempts: u32,
 }
 
@@ -78,7 +77,7 @@ pub struct Vertex {
     pub name: String,
     /// Links that it senses, and that sense it.
     pub neighbours: Vec<u32>,
-    /// Those of them whose frames it reads.
+    /// The neighbours whose frames it reads.
     pub reads: Vec<u32>,
     /// Links whose receivers it disturbs unheard.
     pub disturbs: Vec<u32>,
@@ -101,7 +100,7 @@ pub enum Ended {
 enum State {
     /// No backoff.
     Silent,
-    /// A neighbour sends: so much is left.
+    /// A neighbour sends; `left` is what is left of the backoff.
     Frozen { left: Span },
     /// `left` was left when the backoff began to run, which may lie ahead.
     Counting { since: Time, left: Span },
@@ -114,17 +113,17 @@ struct Link {
     state: State,
     /// Neighbours on the air.
     busy: u32,
-    /// When the last of them ended, or the link's own transmission.
+    /// When the last of those transmissions, or the link's own, ended.
     idle_since: Time,
-    /// Which it could not read.
+    /// Whether the link could not read that transmission.
     unread: bool,
     /// Length of the packet that waits. [bytes]
     load: Option<u16>,
-    /// Length of the dummy packets that it sends if there is none, if it does. [bytes]
+    /// Length of the dummy packets that it sends while no packet waits; `None` if it sends none. [bytes]
     filler: Option<u16>,
-    /// What it sends is a dummy.
+    /// Whether it sends a dummy.
     dummy: bool,
-    /// What it sends will not be received.
+    /// Whether what it sends will not be received.
     spoilt: bool,
     /// Links on the air that disturb its receiver.
     disturbers: u32,
@@ -155,9 +154,9 @@ pub struct Graph {
     disturbs: Lists,
     /// Slot l is the end of what link l sends, slot `links + l` that of its backoff: ends come first.
     agenda: Agenda,
-    /// Who begins at the same instant.
+    /// Links that begin at the same instant.
     ready: Vec<u32>,
-    /// Draws who is first.
+    /// Draws which of them is first.
     ties: Stream,
     /// Transmissions that began while a neighbour was on the air, which must not be.
     overlaps: u64,
@@ -187,8 +186,8 @@ impl Lists {
 }
 
 impl Graph {
-    /// A silent network. Neighbours are to be mutual, and nobody's own. A link that has no packet
-    /// sends dummies of the length that `dummies` has for it, if it has one. [bytes]
+    /// A silent network. Neighbours must be mutual, and no link is its own. A link that has no packet sends
+    /// dummies of the length that `dummies` has for it, if it has one. [bytes]
     pub fn new(
         rules: Rules,
         vertices: &[Vertex],
@@ -303,7 +302,7 @@ impl Graph {
         self.links[link as usize].patience = patience;
     }
 
-    /// Draws a backoff, if there is something to send or it is the DCF's.
+    /// Draws a backoff: in the DCF always, in continuous time if there is something to send.
     #[inline]
     fn contend(&mut self, now: Time, link: u32) {
         let state = &mut self.links[link as usize];
@@ -349,7 +348,8 @@ impl Graph {
         self.ready = ready;
     }
 
-    /// In continuous time equal instants are but an effect of rounding.
+    /// Links begin in an order drawn by lot, unless a neighbour has begun: in continuous time equal
+    /// instants are only an effect of rounding.
     #[inline]
     fn begin_by_lot(&mut self, now: Time, ready: &mut [u32]) {
         for last in (1..ready.len()).rev() {
@@ -448,7 +448,7 @@ impl Graph {
             let other = &mut self.links[neighbour as usize];
             other.busy -= 1;
             if other.busy == 0 {
-                // who sent as long itself has heard nothing
+                // a link whose own transmission ends at the same instant has heard nothing
                 let itself = other.idle_since == now && !other.unread;
                 other.idle_since = now;
                 other.unread = !itself && !self.is_read[place];
@@ -499,7 +499,7 @@ impl Graph {
         self.links[link as usize].dummies
     }
 
-    /// Time that `link` has been on the air by `now`, and with dummies. [ns]
+    /// Time for which `link` has been on the air by `now`, and how much of it with dummies. [ns]
     pub fn air_ns(&self, link: u32, now: Time) -> (u64, u64) {
         let own = &self.links[link as usize];
         let present = match own.state {

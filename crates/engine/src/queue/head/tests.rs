@@ -1,5 +1,5 @@
-//! What holds of every discipline: the limit, marks, the sums, the order within a flow, the same
-//! again.
+//! What holds for every discipline: the limit, the marks, the sums, the order within a flow, and the same
+//! outcome when run again.
 
 use proptest::prelude::*;
 

@@ -147,8 +147,8 @@ fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
     Ok(links)
 }
 
-/// Adds the conflicts of links whose ends have places, and who reads and disturbs whom: an exchange is
-/// read by who is near one of its ends.
+/// Adds the conflicts of links whose ends have places, and which links read and disturb which: an exchange
+/// is read by links whose transmitters are near one of its ends.
 fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Result<(), Refused> {
     let range = |key: KeyOf<Millimetres>| Ok(Layers(&[csma]).need(key)?.0 as f64);
     let sensing = range(CsmaTable::sensing_range)?;

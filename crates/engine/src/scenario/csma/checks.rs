@@ -118,7 +118,7 @@ fn check_links(csma: &Section, problems: &mut Problems) {
     check_mixture(csma, problems);
 }
 
-/// The links that a link names are there, and others.
+/// Every link that a link names must exist, and be another one.
 fn check_others(
     name: &str,
     link: &Section,
@@ -159,7 +159,7 @@ fn check_others(
     }
 }
 
-/// Either all links have nodes or none has: a link with neither would be in nobody's range.
+/// Either all links have nodes or none has: a link without nodes would be in nobody's range.
 fn check_mixture(csma: &Section, problems: &mut Problems) {
     let links = csma.tables(CsmaTable::link);
     let placed = |link: &Section| {
@@ -180,7 +180,7 @@ fn check_mixture(csma: &Section, problems: &mut Problems) {
     }
 }
 
-/// A name that stands for no table.
+/// Complains about a name for which there is no table.
 fn known(
     entry: &Entry,
     name: &str,
@@ -242,13 +242,13 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
     check_greedy(csma, flow, problems);
 }
 
-/// The rate of a datagram source that has none.
+/// The rate of a datagram source, if it is "greedy".
 fn greedy(flow: &Section) -> Option<Said<'_, Option<SourceRate>>> {
     let rate = flow.inside(FlowTable::udp)?.said(WiredDatagrams::rate);
     rate.filter(|rate| rate.value == Some(SourceRate::Greedy))
 }
 
-/// A greedy source fills a queue that lets it.
+/// A greedy source needs a queue that it can fill.
 fn check_greedy(csma: &Section, flow: &Section, problems: &mut Problems) {
     let Some(rate) = greedy(flow) else {
         return;

@@ -1,6 +1,6 @@
-//! Settings that have no effect beside the others. Whoever wrote one meant something, so it is
-//! refused; but where a setting over the file chose the access or the connections, what the file says
-//! for the other ones stays, so that one file serves all.
+//! Settings that have no effect beside the others. Whoever wrote one meant something, so it is refused; but
+//! where a setting over the file chose the access or the connections, what the file says for the other
+//! choices stays, so that one file serves all.
 
 use super::super::root::RootKeys;
 use super::super::wired::FlowTable;
@@ -50,8 +50,8 @@ const TCP: &str = "a flow of TCP";
 const NO_R: &str = "a link without an r of its own";
 const PLACES: &str = "nodes with positions, [csma.node.NAME]";
 
-/// Settings without effect: whether they have none, in which tables, which keys; the key of `[csma]`
-/// that leaves them without, and what is needed.
+/// A rule about settings without effect: whether it applies, in which tables, to which keys; the key of
+/// `[csma]` that takes their effect away, and what is needed for one.
 type Rule<'a> = (bool, &'a [&'a Section], &'a [&'a str], &'a str, &'a str);
 
 /// Checks `[csma]` and the flows; `has_tcp` if one of these is TCP.
@@ -132,7 +132,7 @@ pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mu
             .iter()
             .flat_map(|table| keys.iter().map(move |key| (table, key)));
         for entry in places.filter_map(|(table, key)| table.given(key)) {
-            // said once of a value that is refused anyway
+            // a value that is refused anyway is not refused again
             if (!overruled || is_setting(entry)) && !problems.concern(&entry.path) {
                 entry.refuse_value(format!("has no effect; needed is {needed}"), problems);
             }

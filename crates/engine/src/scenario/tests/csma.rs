@@ -513,7 +513,7 @@ fn settings_without_effect_are_refused() {
         let rules = format!("{mode}\n{setting}");
         assert_eq!(said(&rules), idle(5, key, shown, needed), "{rules}");
     }
-    // what says no more than what is so
+    // settings that only say what holds anyway are allowed
     assert_eq!(
         said("access = \"legacy\"\naqm = false\nconnections = \"one\""),
         ""

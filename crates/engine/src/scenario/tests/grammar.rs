@@ -185,7 +185,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
     })
 }
 
-/// What the key at `path` has an effect only with: a path and its value.
+/// The setting without which the key at `path` has no effect: its path and value.
 fn needed(path: &str, key: &Key) -> Option<(String, &'static str)> {
     if key.name == "prr" {
         return Some((path.replace("prr", "sack"), "true"));

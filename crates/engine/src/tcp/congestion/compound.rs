@@ -16,10 +16,10 @@
 //! alpha win^k exceeds 1. dwnd is 0 in slow start and after a timeout. RTT is the mean of the
 //! samples of a round, and win the window at its beginning.
 //!
-//! Differs from the paper in: the receive window bounds the growth of dwnd, not only win, so
-//! that dwnd never hides what cannot be used.
-//! Differs from ns-2, which runs the Linux module `tcp_compound.c` by A. Castellani and
-//! S. Hemminger, in that this one
+//! Differs from the paper in: the receive window bounds the growth of dwnd, not only win, so that dwnd
+//! never holds a part of the window that cannot be used.
+//! Differs from ns-2, which runs the Linux module `tcp_compound.c` by A. Castellani and S. Hemminger, in
+//! that this module
 //! - computes in integers: win^k is a whole fourth root of win^3 found by Newton's method, alpha a
 //!   shift right by 3 bits, and dwnd grows by what is left less 1 only if that is at least 2: from
 //!   41 packets on (41^0.75 = 16.2), and in steps;

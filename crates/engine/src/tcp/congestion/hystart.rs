@@ -41,7 +41,7 @@ pub(super) struct HyStart {
 struct Conservative {
     /// cssBaselineMinRtt. [s]
     baseline_min_rtt: f64,
-    /// Rounds it has lasted, the one in which it began counted in.
+    /// Rounds it has lasted, including the one in which it began.
     rounds: u32,
 }
 

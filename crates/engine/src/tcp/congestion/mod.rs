@@ -78,11 +78,11 @@ pub struct NewAck<'a> {
     pub now: Time,
     /// Segments it acknowledges.
     pub acked: u32,
-    /// First segment not acknowledged, this ACK counted in.
+    /// First segment not acknowledged, after this ACK.
     pub snd_una: u32,
     /// Next segment to send.
     pub snd_nxt: u32,
-    /// With the sample of this ACK.
+    /// The estimator, which has taken the sample of this ACK.
     pub rtt: &'a RttEstimator,
 }
 
@@ -95,7 +95,8 @@ pub(super) struct Congestion {
     hystart: Option<Box<HyStart>>,
 }
 
-/// The algorithms: variant, state, how it begins; and the events, each of which goes on to the one in use.
+/// The algorithms: variant, state, how it begins; and the events, each of which is passed on to the one in
+/// use.
 macro_rules! algorithms {
     ( $laws:tt $( $event:ident $told:tt: $params:tt -> $answer:ty; )+ ) => {
         algorithms! { @laws $laws }
@@ -105,7 +106,7 @@ macro_rules! algorithms {
         }
     };
     ( @laws { $( $variant:ident($state:ty) = |$settings:pat_param| $new:expr; )+ } ) => {
-        /// Those with more than a word of state are boxed, so that a NewReno sender stays small.
+        /// States of more than a word are boxed, so that a NewReno sender stays small.
         #[derive(Clone, Debug)]
         enum Algorithm {
             $( $variant($state), )+
@@ -259,8 +260,9 @@ impl Congestion {
         self.algorithm.on_recovered(&mut self.window);
     }
 
-    /// A timeout in fast recovery (`recovering`) is of the loss that ssthresh was reduced for: it may
-    /// come down further, but not go up by the segments sent since, which pile up behind the hole.
+    /// A timeout in fast recovery (`recovering`) comes from the loss that ssthresh was reduced for:
+    /// ssthresh may come down further, but must not go up by the segments sent since, which pile up behind
+    /// the hole.
     pub(super) fn on_rto(&mut self, flight: u32, first: bool, recovering: bool) {
         let reduced = self.window.ssthresh;
         self.leave_first_slow_start();

@@ -16,7 +16,7 @@
 
 use super::Law;
 
-/// The defaults of [`Law`] are its window.
+/// NewReno, whose window follows the defaults of [`Law`].
 #[derive(Clone, Debug)]
 pub(super) struct NewReno;
 

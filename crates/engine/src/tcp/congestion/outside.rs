@@ -21,8 +21,8 @@ pub trait Control: Law + Clone + fmt::Debug + Send + 'static {
     fn new(settings: &Self::Settings) -> Self;
 }
 
-/// A congestion control of another crate, as settings have it: its name, and once its settings have
-/// been read what makes laws of it. They live as long as the program.
+/// A congestion control of another crate, as settings have it: its name and, once its own settings have
+/// been read, what makes its laws. They live as long as the program.
 #[derive(Clone, Copy)]
 pub struct OutsideControl {
     part: &'static ControlPart,
@@ -65,7 +65,7 @@ impl OutsideControl {
         Some(OutsideControl { part, maker })
     }
 
-    /// The same with the settings of the layers.
+    /// The same control with the settings that the layers give it.
     pub(crate) fn configured(self, layers: &Layers) -> Result<OutsideControl, Refused> {
         let maker: &'static Maker = Box::leak((self.part.read)(layers)?);
         let maker = Some(maker);
@@ -80,7 +80,7 @@ impl OutsideControl {
     }
 }
 
-/// By name: there is one part of a name.
+/// Two are equal if their names are: no two parts have the same name.
 impl PartialEq for OutsideControl {
     fn eq(&self, other: &OutsideControl) -> bool {
         self.part.name == other.part.name

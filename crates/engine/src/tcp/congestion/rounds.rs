@@ -7,14 +7,14 @@
 use super::NewAck;
 use crate::kernel::time::Span;
 
-/// What an ACK is to the rounds.
+/// What an ACK means to the rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Turn {
     /// The round goes on.
     Within,
     /// A round begins, the first or the first after a loss.
     Begins,
-    /// A round begins, and this is the one that is over.
+    /// A round begins, and this one is over.
     Over(Round),
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Round {
 /// Tells rounds apart.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
-    /// The ACK of this segment, the next to send when the round began, begins the next one.
+    /// The segment whose ACK begins the next round: the next to send when this round began.
     end: Option<u32>,
     sum: Span,
     samples: u64,

@@ -1,4 +1,4 @@
-//! Westwood+: Reno that takes from a loss not half of the window but what the path did not carry.
+//! Westwood+: Reno that on a loss gives up what the path did not carry, instead of half of the window.
 //!
 //! Reference: L. A. Grieco, S. Mascolo, "Performance evaluation and comparison of Westwood+, New Reno,
 //! and Vegas TCP congestion control", Computer Communication Review 34(2), 2004, section 2.
@@ -10,12 +10,12 @@
 //! ssthresh = max(2, BWE RTTmin), cwnd = 1          after a timeout
 //! ```
 //!
-//! Growth is Reno's, recovery NewReno's. Where no queue builds up BWE RTTmin is the window of the last ten
+//! Growth is Reno's, recovery NewReno's. Where no queue builds up, BWE RTTmin is the window of the last ten
 //! round trips: losses without congestion hardly shrink it.
 //!
 //! Differs from the paper in: BWE begins with its first sample, as in Linux; before that a loss halves.
-//! What a recovery delivers counts in one sample that lasts until the first ACK behind it, in the place of
-//! the count of duplicate ACKs.
+//! What a recovery delivers counts in one sample that lasts until the first ACK behind it, instead of by a
+//! count of duplicate ACKs.
 //! Differs from Linux in: one filter of gain 1/10 instead of two in a row of 1/8; a round trip by sequence
 //! numbers instead of the last sample, at least 50 ms; packets instead of bytes; RTTmin is never forgotten,
 //! where Linux begins anew after a timeout.
@@ -36,13 +36,13 @@ pub(super) struct Westwood {
     round: Option<Round>,
 }
 
-/// A round trip begins with an ACK and ends with that of the first segment sent after it.
+/// A round trip, which begins with an ACK and ends with the ACK of the first segment sent after it.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     began: Time,
-    /// First segment not acknowledged then.
+    /// First segment not acknowledged when it began.
     snd_una: u32,
-    /// Next segment to send then.
+    /// Next segment to send when it began.
     snd_nxt: u32,
 }
 
@@ -128,8 +128,7 @@ mod tests {
         near(driver.law.decrease(&driver.window, 21), 58.0 / 3.0);
     }
 
-    /// The queue that a longer round trip tells of is what a loss takes: 30 packets in 150 ms are 20 in
-    /// 100 ms.
+    /// A loss takes away the queue that a longer round trip shows: 30 packets in 150 ms are 20 in 100 ms.
     #[test]
     fn a_loss_takes_the_queue_and_no_more() {
         let mut driver = Driver::new(Westwood::new(), 30.0);

@@ -19,7 +19,7 @@ use crate::packet::Ecn;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
     enabled: bool,
-    /// The next new segment is to say that the window was reduced.
+    /// Whether the next new segment must say that the window was reduced.
     cwr: bool,
     /// One past the highest segment sent when the window was last reduced.
     recover: u32,

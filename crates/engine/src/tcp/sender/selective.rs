@@ -155,7 +155,7 @@ impl Sender {
         })
     }
 
-    /// Outside recovery: new segments, after a timeout first those sent before and not SACKed.
+    /// Outside recovery: new segments, but after a timeout first those sent before and not SACKed.
     fn next_in_order(&mut self, board: &mut Scoreboard) -> Option<(u32, bool)> {
         while self.snd_nxt < self.snd_max && board.is_sacked(self.snd_nxt) {
             self.snd_nxt += 1;

@@ -21,7 +21,7 @@ class Block:
     text: str
     settings: Sequence[str] = ()
     words: str = ""
-    #: Lines about the text, in the place of a text of its own.
+    #: Lines that say how its text follows from another, instead of a text of its own.
     edits: Sequence[str] = ()
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ def sections(table: Table, path: str = "") -> Iterator[str]:
 
 
 def refused(block: Block) -> bool:
-    """Whether a block is no scenario or no gateway."""
+    """Whether a block is refused as a scenario or as a gateway."""
     pairs = [setting.partition("=") for setting in block.settings]
     settings = [(path, value) for path, _, value in pairs]
     content, form = block.text.encode(), "json" if "json" in block.words else "toml"

@@ -31,7 +31,7 @@ class Dice:
         return values[self.whole(0, len(values) - 1)]
 
     def chance(self, part: float) -> bool:
-        """True so often."""
+        """True with this probability."""
         return self.random.random() < part
 
     def flag(self) -> bool:

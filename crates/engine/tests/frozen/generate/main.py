@@ -54,12 +54,12 @@ def random_blocks() -> tuple[list[Block], list[Block]]:
     return good, bad
 
 
-#: So many are drawn for each that is taken.
+#: How many are drawn for each one that is taken.
 CANDIDATES = 15
 
 
 def various(texts: list[str], wanted: int) -> list[str]:
-    """Those first that say what is said rarely so far."""
+    """As many texts as wanted, each time one that says what few have said so far."""
     counts: Counter[str] = Counter()
     left = [(text, said(text)) for text in texts]
     chosen: list[str] = []
@@ -77,7 +77,7 @@ def worth(text: str, words: set[str], counts: Mapping[str, int]) -> float:
     return new - len(text) / LENGTH
 
 
-#: A word that stands in so many is not new; so many bytes are as bad as a new word is good.
+#: A word that so many texts have is not new; so many bytes cost what a new word is worth.
 ENOUGH, LENGTH = 4, 800.0
 
 

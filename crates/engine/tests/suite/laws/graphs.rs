@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{cases, loss, queue, result, tcp_settings};
 use crate::support::{MS, dot11b};
 
-/// One link of a pair may wait for the other, or destroy what it sends.
+/// How two links stand to each other: apart, in conflict, or one destroys what the other sends.
 #[derive(Clone, Copy, Debug)]
 enum Pair {
     Apart,
@@ -267,7 +267,7 @@ fn network() -> impl Strategy<Value = Scenario> {
         })
 }
 
-/// Air times of all links, those back included.
+/// Air times of all links, return links included.
 fn airtimes(summary: &Value) -> Vec<f64> {
     let links = summary["links"].as_array().into_iter().flatten();
     links
@@ -292,7 +292,7 @@ proptest! {
         }
         let is_double = csma.acks == CsmaAcks::Contend;
         for (one, link) in csma.links.iter().enumerate() {
-            // a link and the one back are never active together, nor is one in conflict with them
+            // a link and its return link are never active together, nor is one in conflict with them
             let own = |link: usize| air[link] + if is_double { air[csma.links.len() + link] } else { 0.0 };
             for &other in &link.conflicts {
                 prop_assert!(own(one) + own(other) < 1.0 + 1e-9, "{one} {other}: {air:?}");

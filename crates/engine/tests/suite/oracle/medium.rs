@@ -87,14 +87,14 @@ pub struct Medium<'a> {
     draws: &'a mut dyn Draws,
     nodes: Vec<Node>,
     on_air: Vec<Frame>,
-    /// Nobody but their senders can read the frames of this busy period.
+    /// Whether nobody but their senders can read the frames of this busy period.
     unreadable: bool,
-    /// The data frame on the air follows another in the same transmission opportunity.
+    /// Whether the data frame on the air follows another in the same transmission opportunity.
     following: bool,
     /// A SIFS gap: this frame begins then.
     reply: Option<(Time, Frame)>,
-    /// Until when the last RTS has reserved the medium. Its own sender, after a time-out shorter
-    /// than a MAC ACK, may send within; the reservation is then forgotten.
+    /// Until when the last RTS has reserved the medium. Its own sender may send before that, after a
+    /// time-out shorter than a MAC ACK; the reservation is then forgotten.
     nav: Time,
     replies: u32,
     trace: Trace,

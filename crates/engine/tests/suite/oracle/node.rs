@@ -74,9 +74,9 @@ pub struct Node {
     cw: u32,
     short_attempts: u32,
     long_attempts: u32,
-    /// The packet at the head has been on the air.
+    /// Whether the packet at the head has been on the air.
     sent: bool,
-    /// The packet at the head was given up in an internal collision.
+    /// Whether the packet at the head was given up in an internal collision.
     doomed: bool,
     /// Packets that may follow in the present transmission opportunity.
     may_follow: u32,
@@ -228,8 +228,8 @@ impl Node {
         let eifs = now + eifs_lead.unwrap_or(Span::ZERO);
         let (resume, slots, discarded) = match self.contention {
             Contention::Frozen { slots } => (eifs, slots, None),
-            // To settle the failure before the node knows of it shows in nothing but the room in
-            // the queue after a discard.
+            // Settling the failure before the node knows of it changes nothing but the room in the queue
+            // after a discard.
             Contention::AwaitAck { until, after_cts } => {
                 let discarded = self.failed(after_cts).then(|| self.leave());
                 (

@@ -418,8 +418,8 @@ fn a_lost_frame_ends_the_transmission_opportunity() {
 
 #[test]
 fn only_the_first_frame_of_an_opportunity_has_rts_and_cts() {
-    // RTS 272, CTS 248: data 640..1632, MAC ACK until 1890; the next data frame at 1900 is lost and
-    // counts as short, is tried again with RTS.
+    // RTS 272, CTS 248: data 640..1632, MAC ACK until 1890; the next data frame, at 1900, is lost; it
+    // counts as short and is tried again with RTS.
     let mut scenario = station_1_may_send(2);
     scenario.cell.rts_threshold_bytes = Some(1_000);
     scenario.stations[0].node.attempts_long = 1;

@@ -1,8 +1,8 @@
 //! The distributions against their formulas, and against what ns-2.35 draws.
 //!
-//! The values of ns-2 are of 400,000 draws of its RandomVariable/PackMimeHTTP... at 50 connections a
+//! The values of ns-2 come from 400,000 draws of its RandomVariable/PackMimeHTTP... at 50 connections a
 //! second, seed 7. Each test compares means of blocks of independent sources, whose spread gives the
-//! standard error; that of ns-2's values is from 20 blocks of its one sequence.
+//! standard error; that of ns-2's values comes from 20 blocks of its one sequence.
 
 use super::*;
 use crate::kernel::streams::Streams;
@@ -20,7 +20,7 @@ fn estimate(draws: &[f64], of: impl Fn(f64) -> f64) -> (f64, f64) {
     (mean, libm::sqrt(squares / (n * (n - 1.0))))
 }
 
-/// Within 3 standard errors, of this estimate and of the expected value's own.
+/// The estimate lies within 3 standard errors of the expected value; the errors of both count.
 fn assert_near(draws: &[f64], of: impl Fn(f64) -> f64, expected: f64, own_error: f64, what: &str) {
     let (mean, error) = estimate(draws, of);
     let error = libm::sqrt(error * error + own_error * own_error);
