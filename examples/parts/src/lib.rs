@@ -1,5 +1,8 @@
 //! A queue discipline and a congestion control of somebody else: no line of lasthop knows them.
 //!
+//! Such a crate needs `lasthop-engine` alone (as a path or from git; here it is the workspace's) and runs
+//! its scenarios itself, see `tests/runs.rs`: the command `lasthop` knows only what was compiled into it.
+//!
 //! ```toml
 //! queue = { limit = 100, lottery = { p = 0.02 } }
 //! tcp = { congestion = "scalable", scalable = { gain = 0.02 } }

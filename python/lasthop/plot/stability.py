@@ -191,18 +191,21 @@ def motion_figure(motion: Trajectory, name: str | None = None, late: float = 0.0
     times = np.linspace(late * end, end, 4001)
     states = motion.at(times)
     names = motion.case.model.states
-    queues = [state for state in names if not state.startswith("window")]
-    kinds = [[state for state in names if state not in queues], *([queues] if queues else [])]
+    kinds: dict[str, list[str]] = {}
+    for state in names:
+        word = state.partition("_")[0]
+        kinds.setdefault("queue" if word == "average" else word, []).append(state)
     with house_style(76.0 + 30.0 * len(kinds)) as figure:
         grid = figure.add_gridspec(len(kinds) + 1, 1, height_ratios=[1.0] * len(kinds) + [1.3])
         first: Axes | None = None
-        for place, (kind, what) in enumerate(zip(kinds, ("window", "queue"), strict=False)):
+        for place, (what, kind) in enumerate(kinds.items()):
             axes = figure.add_subplot(grid[place], sharex=first)
             scale, whose = whole_queue(motion) if what == "queue" else (1.0, "of a flow")
             for state in kind:
                 row = scale * states[names.index(state)]
                 axes.plot(times, row, label=state.replace("_", " "), linewidth=0.9)
-            axes.set_ylabel(f"{what} {whose}\n[packets]")
+            unit = "[-]" if what == "probability" else f"{whose}\n[packets]"
+            axes.set_ylabel(f"{what} {unit}")
             if len(kind) > 1:
                 axes.legend(loc="upper right", ncols=3)
             first = first or axes

@@ -33,9 +33,10 @@ class Loop:
         Gain K of :math:`K (s/z + 1)/s`. [1/(packet s)]
     z : float
         Zero of the controller. [rad/s]
-    crossover : float
-        Frequency at which the loop's gain is 1. [rad/s]
-    phase_margin_degrees : float
+    crossover : float or None
+        Frequency at which the loop's gain is 1; None where the gain is 1 at no frequency above
+        `LOWEST` over the delay. [rad/s]
+    phase_margin_degrees : float or None
         Lag that the loop still bears there; negative where it is unstable. [degrees]
     gain_margin : float or None
         Factor of both coefficients at which stability changes. [-]
@@ -47,8 +48,8 @@ class Loop:
     b: float
     k_pi: float
     z: float
-    crossover: float
-    phase_margin_degrees: float
+    crossover: float | None
+    phase_margin_degrees: float | None
     gain_margin: float | None
     delay_margin_s: float | None
 
@@ -105,10 +106,10 @@ def loop(case: Case) -> Loop:
         return found
 
     crossings = passed(np.log(np.abs(gain)), lambda size, _: np.log(size))
-    crossover, _, margin = min(crossings, key=lambda each: each[2])
+    crossover, _, margin = min(crossings, key=lambda each: each[2], default=(None, 1.0, pi))
     factors = [1.0 / size for _, size, _ in passed(lag, lambda _, margin: margin)]
     nearest = min if margin > 0.0 else max
-    delay = min(margin / w for w, _, margin in crossings)
+    delay = min((margin / w for w, _, margin in crossings), default=None)
     p = case.derived
     return Loop(
         case.values["a"],
@@ -116,7 +117,7 @@ def loop(case: Case) -> Loop:
         float(p["integral"]),
         float(p["integral"] / p["proportional"]),
         crossover,
-        degrees(margin),
+        None if crossover is None else degrees(margin),
         nearest((x for x in factors if (x > 1.0) == (margin > 0.0)), default=None),
         delay if margin > 0.0 else None,
     )

@@ -206,3 +206,10 @@ def test_what_pulls_away_from_the_target_is_refused() -> None:
         _ = named("pi-hollot", {"b": 1.9e-5}).equilibrium
     with pytest.raises(NoEquilibriumError, match="settle at 200 packets, and buffer = 100"):
         _ = named("pi-hollot", {"buffer": 100.0}).equilibrium
+
+
+def test_a_gain_that_never_reaches_one_has_no_crossover() -> None:
+    found = loop(named("pi-hollot").with_(a=1e-20, b=0.0))
+    assert (found.crossover, found.phase_margin_degrees, found.delay_margin_s) == (None, None, None)
+    assert found.gain_margin is not None
+    assert found.gain_margin > 1e12

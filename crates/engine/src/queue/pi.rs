@@ -17,7 +17,7 @@
 //! probability p, independently of the others.
 //! Differs from ns-2 (`pi.cc`) in: no mode by bytes.
 
-use super::settings::OfDiscipline;
+use super::settings::{OfDiscipline, check_start};
 use super::{Admission, Backlog, Lot, Managed, Outlet, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -49,7 +49,10 @@ impl OfDiscipline for PiSetting {
     }
 
     /// Without an integral part that pulls towards the target nothing would hold the queue there.
-    fn check(_: &Section, own: &Section, problems: &mut Problems) {
+    fn check(queue: &Section, own: &Section, problems: &mut Problems) {
+        if let Some(target) = own.said(PiSetting::target) {
+            check_start(queue, &target, "pi.target", problems);
+        }
         if let (Some(a), Some(b)) = (own.said(PiSetting::a), own.said(PiSetting::b))
             && b.value >= a.value
         {

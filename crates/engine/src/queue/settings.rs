@@ -342,7 +342,12 @@ fn check_threshold(queue: &Section, problems: &mut Problems) {
 }
 
 /// A discipline that begins where the queue ends would do nothing: its `start` is below the limit.
-pub(crate) fn check_start(queue: &Section, start: &Said<f64>, key: &str, problems: &mut Problems) {
+pub(crate) fn check_start<T: Copy + Into<f64>>(
+    queue: &Section,
+    start: &Said<T>,
+    key: &str,
+    problems: &mut Problems,
+) {
     if queue.entry(QueueSetting::threshold.name()).is_some() {
         return;
     }
@@ -352,7 +357,8 @@ pub(crate) fn check_start(queue: &Section, start: &Said<f64>, key: &str, problem
         None if queue.lacks(QueueSetting::limit_packets) => return,
         None => USUAL_LIMIT,
     };
-    if f64::from(limit) > start.value {
+    let least = start.value.into();
+    if f64::from(limit) > least {
         return;
     }
     match given {
@@ -360,7 +366,7 @@ pub(crate) fn check_start(queue: &Section, start: &Said<f64>, key: &str, problem
             let message = format!(
                 "{} keeps the queue from {key}; allowed is more than {}",
                 given.shown,
-                start.value.floor()
+                least.floor()
             );
             problems.add(given.origin, &given.path, message);
         }

@@ -261,7 +261,7 @@ SOURCES = {
     "drop": "red.gentle",
     "queue": "thresholds count all flows",
     "buffer": "limit of the queue",
-    "feedback": "red.ecn, tcp.ecn",
+    "feedback": "the queue's ecn, tcp.ecn",
     "delay": "rtt and the queueing delay",
     "gamma": "flows * queue_weight",
     "queue_weight": "red.weight",

@@ -212,6 +212,10 @@ fn a_discipline_that_begins_beyond_the_limit_is_refused() {
     );
     assert_eq!(queue(&format!("{{ limit = 51, {red} }}")), "");
     assert_eq!(
+        queue("{ limit = 200, pi = {} }"),
+        "`cell.ap.queue.limit`: 200 keeps the queue from pi.target; allowed is more than 200"
+    );
+    assert_eq!(
         queue("{ red = { min_th = 1000, max_th = 2000 } }"),
         "`cell.ap.queue.red.min_th`: 1000 is never reached by a queue of 1000; allowed is less\n\
          hint: `cell.ap.queue.limit` sets what it holds"
