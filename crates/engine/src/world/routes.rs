@@ -243,7 +243,7 @@ fn matters(link: u32, scenario: &Scenario) -> bool {
         other => match numbers::in_network(other, scenario) {
             Some(index) => {
                 let link = &scenario.links[index];
-                (link.rate_bps, link.delay + link.jitter, link.loss)
+                (link.rate_bps, link.delay, link.loss)
             }
             None => return true, // the bottleneck, or on air
         },

@@ -185,25 +185,6 @@ flow.far = {{ count = 5, rtt = "{far}" }}
     );
 }
 
-/// Jitter of hosts that have neither a rate nor a propagation time: two times of up to the most, each half of
-/// it in the mean, where packets seldom come close enough to wait for each other.
-#[test]
-fn jitter_needs_no_rate_and_no_distance() {
-    let delay_s = |jitter: &str| {
-        let measures = run(&format!(
-            r#"
-duration = "60 s"
-dumbbell = {{ bottleneck = "20 Mbps", jitter = "{jitter}" }}
-flow.calls = {{ udp = {{ rate = "10 kbps", packet = "100 B" }} }}
-"#
-        ));
-        value(&measures, "flows", "calls", "one_way_delay_s")
-    };
-    let added_s = delay_s("20 ms") - delay_s("0 ms");
-    // 60 draws of one, 750 of the other: four standard errors, of 20 ms / sqrt(12 x 60) nearly alone
-    assert!((added_s - 0.020).abs() < 0.0031, "{added_s}");
-}
-
 #[test]
 fn a_flow_that_would_start_after_its_stop_never_does() {
     let measures = run(r#"
