@@ -105,6 +105,40 @@ class Wce:
     def thresholds_s(self) -> tuple[float, float, float]: ...
     def cycle(self, capacity_bps: int) -> tuple[float, float, float]: ...
 
+class CapacityEstimator:
+    def __new__(
+        cls,
+        *,
+        seed: int = 1,
+        rule: str = "agreement",
+        max_bps: int = 6_000_000,
+        min_bps: int | None = None,
+        interval_s: float = 0.1,
+        low_s: float | None = None,
+        threshold_s: float | None = None,
+        high_s: float | None = None,
+        increase_bps: int | None = None,
+        decrease_bps: int | None = None,
+        speed_up: float | None = None,
+        back_off: float | None = None,
+        timeout_s: float | None = None,
+    ) -> CapacityEstimator: ...
+    def tick(
+        self, now_s: float, stations: list[int], passed_bytes: int
+    ) -> list[tuple[int, int]]: ...
+    def answer(
+        self, now_s: float, number: int, rtt_s: float, passed_bytes: int
+    ) -> list[tuple[int, int]] | None: ...
+    def forget(self, station: int) -> None: ...
+    @property
+    def capacity_bps(self) -> int: ...
+    @property
+    def last_step(self) -> str | None: ...
+    def doubted(self) -> list[tuple[int, float]]: ...
+    @property
+    def sole(self) -> int | None: ...
+    def base_rtt_s(self, station: int) -> float | None: ...
+
 def check_gateway(
     content: bytes, format: str, source: str, settings: list[tuple[str, str]]
 ) -> str: ...

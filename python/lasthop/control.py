@@ -7,11 +7,16 @@ The simulator runs the same code; here it is for whoever measures and sets on a 
 5960000
 >>> wce.step(now_s=0.2, rtt_s=None)  # no answer: C holds
 5960000
+>>> one = CapacityEstimator(max_bps=20_000_000)
+>>> one.tick(now_s=0.1, stations=[7], passed_bytes=0)  # whom to ping, and the ping's number
+[(7, 1)]
+>>> one.answer(now_s=0.102, number=1, rtt_s=0.002, passed_bytes=25_000)  # nobody else is asked
+[]
 >>> vbs = Vbs([0.5, 0.5], occupancy_packets=60)
 >>> vbs.step(backlog_packets=70, shares=[0.6, 0.4])  # the first class has more than its share
 [1.0, 0.0]
 """
 
-from lasthop._core import Vbs, Wce
+from lasthop._core import CapacityEstimator, Vbs, Wce
 
-__all__ = ["Vbs", "Wce"]
+__all__ = ["CapacityEstimator", "Vbs", "Wce"]

@@ -4,7 +4,8 @@
 //! Queues, medium, pings and random streams are the engine's own ([`Cell`], [`Bottleneck`]). What is here
 //! is the bytes: which flow they are of, where they are kept, which node they reach.
 
-use lasthop_engine::bottleneck::{self, Bottleneck, Ping, is_redirected};
+use lasthop_engine::bottleneck::{self, Bottleneck, Passed, is_redirected};
+use lasthop_engine::control::Ask;
 use lasthop_engine::cell::{Cell, OffAir};
 use lasthop_engine::kernel::calendar::Calendar;
 use lasthop_engine::kernel::streams::Streams;
@@ -93,7 +94,7 @@ impl<'a> Hotspot<'a> {
         Hotspot {
             scenario,
             cell: Cell::new(scenario.hotspot(), scenario.bottleneck.is_some(), &streams),
-            bottleneck: settings.map(|own| Bottleneck::new(own, scenario.stations.len(), &streams)),
+            bottleneck: settings.map(|own| Bottleneck::new(own, scenario.hotspot(), &streams)),
             datagrams: vec![0; scenario.stations.len()],
             carried: Calendar::new(scenario.wire.delay),
             links,
@@ -312,38 +313,55 @@ impl<'a> Hotspot<'a> {
 
     /// The bottleneck begins, or the next ping is due.
     fn ping(&mut self, now: Time) {
-        let (Some(settings), Some(bottleneck)) = (&self.scenario.bottleneck, &mut self.bottleneck)
-        else {
+        let passed = self.passed();
+        let Some(bottleneck) = &mut self.bottleneck else {
             return;
         };
         let datagrams = &self.datagrams;
-        let ping = bottleneck.advance(now, |station| datagrams[station]);
+        let asks = bottleneck.advance(now, |station| datagrams[station], &passed);
         self.set_rate();
-        let Some(Ping { station, number }) = ping else {
+        self.send_pings(now, &asks);
+    }
+
+    /// Sends pings from the access point.
+    fn send_pings(&mut self, now: Time, asks: &[Ask]) {
+        let Some(settings) = &self.scenario.bottleneck else {
             return;
         };
-        let node = station as u32 + 1;
-        let bytes = ip::ping(node, number as u16, settings.ping_bytes as u16);
-        let packet = Packet {
-            flow: (self.scenario.flows.len() + station) as u32,
-            number: self.keep(bytes),
-            stamp: now,
-            queued: now,
-            bytes: settings.ping_bytes as u16,
-            kind: PacketKind::Segment,
-            ..Packet::BLANK
-        };
-        self.offer(now, AP, packet);
+        for &Ask { station, number } in asks {
+            let bytes = ip::ping(station + 1, number as u16, settings.ping_bytes as u16);
+            let packet = Packet {
+                flow: self.scenario.flows.len() as u32 + station,
+                number: self.keep(bytes),
+                stamp: now,
+                queued: now,
+                bytes: settings.ping_bytes as u16,
+                kind: PacketKind::Segment,
+                ..Packet::BLANK
+            };
+            self.offer(now, AP, packet);
+        }
+    }
+
+    /// What has passed the bottleneck.
+    fn passed(&self) -> Passed {
+        let shared = self.shared.map(|index| &self.links[index]);
+        Passed {
+            leaves: self.leaves(),
+            bytes: shared.map_or(0, Link::sent_bytes),
+        }
     }
 
     /// The answer to a ping has come back to the bottleneck.
     fn answered(&mut self, now: Time, packet: &Packet) {
         let bytes = self.take(packet);
+        let passed_bytes = self.passed().bytes;
         if let Some(Kind::Answer(number)) = ip::parse(&bytes, false).map(|parsed| parsed.kind)
             && let Some(bottleneck) = &mut self.bottleneck
         {
-            bottleneck.answered(now, number);
+            let asks = bottleneck.answered(now, number, passed_bytes);
             self.set_rate();
+            self.send_pings(now, &asks.unwrap_or_default());
         }
     }
 

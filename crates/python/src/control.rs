@@ -1,6 +1,7 @@
 //! Controllers of the engine for whoever measures and sets on a live network.
 
-use lasthop_engine::control::{self, Observation, Step, Thresholds, WceSettings};
+use lasthop_engine::control::{self, Ask, Capacity, Observation, Step, Thresholds, WceRule, WceSettings};
+use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::{Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -52,25 +53,20 @@ impl Wce {
         back_off: Option<f64>,
         timeout_s: Option<f64>,
     ) -> PyResult<Wce> {
-        let usual = WceSettings::new(max_bps, span("interval_s", interval_s)?);
-        let span_or = |name, given: Option<f64>, usual| {
-            given.map_or(Ok(usual), |seconds| span(name, seconds))
+        let given = Given {
+            max_bps,
+            min_bps,
+            interval_s,
+            low_s,
+            threshold_s,
+            high_s,
+            increase_bps,
+            decrease_bps,
+            speed_up,
+            back_off,
+            timeout_s,
         };
-        let thresholds = Thresholds {
-            low: span_or("low_s", low_s, usual.thresholds.low)?,
-            threshold: span_or("threshold_s", threshold_s, usual.thresholds.threshold)?,
-            high: span_or("high_s", high_s, usual.thresholds.high)?,
-        };
-        let settings = WceSettings {
-            min_bps: min_bps.unwrap_or(usual.min_bps),
-            thresholds,
-            increase_bps: increase_bps.unwrap_or(usual.increase_bps),
-            decrease_bps: decrease_bps.unwrap_or(usual.decrease_bps),
-            speed_up: speed_up.unwrap_or(usual.speed_up),
-            back_off: back_off.unwrap_or(usual.back_off),
-            timeout: span_or("timeout_s", timeout_s, usual.timeout)?,
-            ..usual
-        };
+        let settings = given.settings(WceRule::Paper)?;
         let wce = control::Wce::new(settings);
         let wce = wce.map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(Wce {
@@ -104,14 +100,7 @@ impl Wce {
     /// What the last step did: "hold", "speed up", "increase", "decrease", "back off" or "return".
     #[getter]
     fn last_step(&self) -> Option<&'static str> {
-        self.last_step.map(|step| match step {
-            Step::Hold => "hold",
-            Step::SpeedUp => "speed up",
-            Step::Increase => "increase",
-            Step::Decrease => "decrease",
-            Step::BackOff => "back off",
-            Step::Return => "return",
-        })
+        self.last_step.map(Step::name)
     }
 
     /// The base round-trip time, once it is known. [s]
@@ -137,6 +126,209 @@ impl Wce {
         let cycle = self.wce.settings().cycle(capacity_bps);
         (cycle.overshoot_bps, cycle.queueing_s, cycle.margin)
     }
+}
+
+/// Keywords of an estimator.
+struct Given {
+    max_bps: u64,
+    min_bps: Option<u64>,
+    interval_s: f64,
+    low_s: Option<f64>,
+    threshold_s: Option<f64>,
+    high_s: Option<f64>,
+    increase_bps: Option<u64>,
+    decrease_bps: Option<u64>,
+    speed_up: Option<f64>,
+    back_off: Option<f64>,
+    timeout_s: Option<f64>,
+}
+
+impl Given {
+    /// The settings of a rule with these, and its defaults for the rest.
+    fn settings(&self, rule: WceRule) -> PyResult<WceSettings> {
+        let interval = span("interval_s", self.interval_s)?;
+        let usual = WceSettings::new(rule, self.max_bps, interval);
+        let span_or = |name, given: Option<f64>, usual| {
+            given.map_or(Ok(usual), |seconds| span(name, seconds))
+        };
+        let thresholds = Thresholds {
+            low: span_or("low_s", self.low_s, usual.thresholds.low)?,
+            threshold: span_or("threshold_s", self.threshold_s, usual.thresholds.threshold)?,
+            high: span_or("high_s", self.high_s, usual.thresholds.high)?,
+        };
+        Ok(WceSettings {
+            min_bps: self.min_bps.unwrap_or(usual.min_bps),
+            thresholds,
+            increase_bps: self.increase_bps.unwrap_or(usual.increase_bps),
+            decrease_bps: self.decrease_bps.unwrap_or(usual.decrease_bps),
+            speed_up: self.speed_up.unwrap_or(usual.speed_up),
+            back_off: self.back_off.unwrap_or(usual.back_off),
+            timeout: span_or("timeout_s", self.timeout_s, usual.timeout)?,
+            ..usual
+        })
+    }
+}
+
+/// The rate C just under the capacity of a WLAN, from round-trip times to its stations: whom to ping, and what
+/// answers make of C.
+///
+/// Stations are numbers from 0. Call `tick` every `interval_s`; send the pings that `tick` and `answer` return.
+/// With rule "agreement" C follows what stations with traffic agree on; with "paper" every answer, as
+/// paper 002, section 4.2.1. Times are on one clock that never goes back. Settings that make no sense
+/// raise ValueError.
+#[pyclass(module = "lasthop._core")]
+pub struct CapacityEstimator {
+    capacity: Capacity,
+    last: Time,
+    last_step: Option<&'static str>,
+}
+
+#[pymethods]
+impl CapacityEstimator {
+    #[new]
+    #[pyo3(signature = (
+        *,
+        seed = 1,
+        rule = "agreement",
+        max_bps = 6_000_000,
+        min_bps = None,
+        interval_s = 0.1,
+        low_s = None,
+        threshold_s = None,
+        high_s = None,
+        increase_bps = None,
+        decrease_bps = None,
+        speed_up = None,
+        back_off = None,
+        timeout_s = None,
+    ))]
+    #[allow(clippy::too_many_arguments)] // keywords in Python
+    fn new(
+        seed: u64,
+        rule: &str,
+        max_bps: u64,
+        min_bps: Option<u64>,
+        interval_s: f64,
+        low_s: Option<f64>,
+        threshold_s: Option<f64>,
+        high_s: Option<f64>,
+        increase_bps: Option<u64>,
+        decrease_bps: Option<u64>,
+        speed_up: Option<f64>,
+        back_off: Option<f64>,
+        timeout_s: Option<f64>,
+    ) -> PyResult<CapacityEstimator> {
+        let given = Given {
+            max_bps,
+            min_bps,
+            interval_s,
+            low_s,
+            threshold_s,
+            high_s,
+            increase_bps,
+            decrease_bps,
+            speed_up,
+            back_off,
+            timeout_s,
+        };
+        let Some(rule) = WceRule::ALL.into_iter().find(|one| one.name() == rule) else {
+            let message = format!("rule: {rule:?} is unknown; allowed are \"agreement\", \"paper\"");
+            return Err(PyValueError::new_err(message));
+        };
+        let draws = Streams::new(seed, 0).stream("pings");
+        let capacity = Capacity::new(given.settings(rule)?, draws);
+        Ok(CapacityEstimator {
+            capacity: capacity.map_err(|error| PyValueError::new_err(error.to_string()))?,
+            last: Time::ZERO,
+            last_step: None,
+        })
+    }
+
+    /// Whom to ping at `now_s`, as station and number, where these `stations` have traffic and so many bytes have
+    /// left the bottleneck since the beginning.
+    fn tick(&mut self, now_s: f64, stations: Vec<u32>, passed_bytes: u64) -> PyResult<Vec<(u32, u32)>> {
+        let now = self.at(now_s)?;
+        let asks = self.capacity.tick(now, &stations, passed_bytes);
+        self.last_step = self.capacity.last_step();
+        Ok(pairs(&asks))
+    }
+
+    /// Takes the answer to a ping; whom else to ping, None if there is no such ping or it has been answered.
+    fn answer(
+        &mut self,
+        now_s: f64,
+        number: u32,
+        rtt_s: f64,
+        passed_bytes: u64,
+    ) -> PyResult<Option<Vec<(u32, u32)>>> {
+        let now = self.at(now_s)?;
+        let rtt = span("rtt_s", rtt_s)?;
+        let answered = self.capacity.answer(now, number as u16, Some(rtt), passed_bytes);
+        self.last_step = self.capacity.last_step();
+        Ok(answered.map(|(_, asks)| pairs(&asks)))
+    }
+
+    /// Forgets a station that has left.
+    fn forget(&mut self, station: u32) {
+        if let Capacity::Agreement(one) = &mut self.capacity {
+            one.forget(station);
+        }
+    }
+
+    /// C. [bit/s]
+    #[getter]
+    fn capacity_bps(&self) -> u64 {
+        self.capacity.bps()
+    }
+
+    /// What the last answer did, such as "hold", "increase" or "measure".
+    #[getter]
+    fn last_step(&self) -> Option<&'static str> {
+        self.last_step
+    }
+
+    /// Stations with traffic whose answers do not count, and by how much they are later than the others. [s]
+    fn doubted(&self) -> Vec<(u32, f64)> {
+        match &self.capacity {
+            Capacity::Agreement(one) => one.doubted().map(|(station, late)| (station, late.seconds())).collect(),
+            Capacity::Paper(_) => Vec::new(),
+        }
+    }
+
+    /// The station whose word alone C follows, if that is so.
+    #[getter]
+    fn sole(&self) -> Option<u32> {
+        match &self.capacity {
+            Capacity::Agreement(one) => one.sole(),
+            Capacity::Paper(_) => None,
+        }
+    }
+
+    /// The base round-trip time: a station's own, with rule "paper" that of all. [s]
+    fn base_rtt_s(&self, station: u32) -> Option<f64> {
+        match &self.capacity {
+            Capacity::Agreement(one) => one.base_rtt(station),
+            Capacity::Paper(one) => one.wce().base_rtt(),
+        }
+        .map(Span::seconds)
+    }
+}
+
+impl CapacityEstimator {
+    fn at(&mut self, now_s: f64) -> PyResult<Time> {
+        let at = Time::ZERO + span("now_s", now_s)?;
+        if at < self.last {
+            let last = self.last.seconds();
+            let message = format!("now_s: {now_s} is before the last step, {last}");
+            return Err(PyValueError::new_err(message));
+        }
+        self.last = at;
+        Ok(at)
+    }
+}
+
+fn pairs(asks: &[Ask]) -> Vec<(u32, u32)> {
+    asks.iter().map(|ask| (ask.station, ask.number)).collect()
 }
 
 /// Longest time that makes sense here, so that sums stay far from overflow. [s]

@@ -17,7 +17,7 @@ mod _core {
     #[pymodule_export]
     use crate::channel::{data_rates, frame_error};
     #[pymodule_export]
-    use crate::control::Wce;
+    use crate::control::{CapacityEstimator, Wce};
     #[pymodule_export]
     use crate::emulate::emulate;
     #[pymodule_export]

@@ -84,6 +84,19 @@ impl Leaves {
         }
     }
 
+    /// Leaves by which the traffic of a station is seen: with fairness "direction" it is that of all.
+    pub(super) fn of_station(&self, station: usize, flows: &[Flow]) -> Vec<u32> {
+        let pairs = flows.iter().zip(&self.of_flow);
+        let own = |flow: &Flow| flow.station() == Some(station) && is_redirected(flow);
+        let mut leaves: Vec<u32> = pairs
+            .filter(|(flow, _)| own(flow))
+            .flat_map(|(_, leaves)| *leaves)
+            .collect();
+        leaves.sort_unstable();
+        leaves.dedup();
+        leaves
+    }
+
     /// Leaves that packets can come to: number, and name in results.
     pub(super) fn shown(&self, flows: &[Flow]) -> Vec<(usize, String)> {
         let pairs = flows.iter().zip(&self.of_flow);

@@ -25,42 +25,34 @@
 mod leaves;
 mod settings;
 
-use std::collections::VecDeque;
-
 use self::leaves::Leaves;
 pub use self::leaves::{is_redirected, link_of};
 pub use self::settings::{BottleneckFairness, BottleneckSettings};
 use crate::app::{Ends, Flow};
 use crate::cell::Hotspot;
-use crate::control::{Observation, Wce};
+use crate::control::{Ask, Capacity, WceRule};
 use crate::histogram::Histogram;
-use crate::kernel::streams::{Stream, Streams};
+use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
+use crate::queue::QueueCounters;
 
 /// For how long after its last uplink datagram a station is not pinged. [ns]
 const UDP_MEMORY: Span = Span(5_000_000_000);
-
-/// Pings that may be under way: as many as have different numbers.
-const MOST_PINGS: usize = 1 << 16;
 
 /// The bottleneck's rate and its pings.
 #[derive(Clone, Debug)]
 pub struct Bottleneck {
     settings: BottleneckSettings,
     /// The estimator, unless the rate is given.
-    estimator: Option<Wce>,
-    /// Draws the station to ping.
-    draws: Stream,
+    estimator: Option<Capacity>,
     /// When the bottleneck begins, then when the next ping is due.
     next: Time,
-    /// Pings sent so far: the number of the last one.
+    /// Pings sent so far.
     sent: u32,
-    /// Pings that have not been answered, with the instants they were sent.
-    under_way: VecDeque<(u32, Time)>,
-    /// Whether a ping has been answered since the last one was sent.
-    heard: bool,
-    /// Uplink datagrams of each station.
-    datagrams: Vec<Datagrams>,
+    /// What was known of each station at the last ping.
+    stations: Vec<Known>,
+    /// Leaves by which a station's traffic is seen.
+    leaves: Vec<Vec<u32>>,
     rate_bps: u64,
     rate_since: Time,
     /// Time integral of the rate. [bit/s ns]
@@ -73,39 +65,41 @@ pub struct Bottleneck {
     warm_sent: u32,
 }
 
-/// Uplink datagrams of a station: how many there were at the last ping, and the last ping before which
-/// there were some.
+/// What a station had sent at the last ping, and the last ping before which it had sent uplink datagrams.
 #[derive(Clone, Copy, Debug, Default)]
-struct Datagrams {
-    seen: u64,
-    at: Option<Time>,
+struct Known {
+    /// Uplink datagrams, which pass beside the bottleneck.
+    datagrams: u64,
+    /// Packets that have left the leaves by which its traffic is seen.
+    packets: u64,
+    sent_datagrams: Option<Time>,
 }
 
-/// An echo request to be sent by the access point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ping {
-    /// The station it is for, counted from 0.
-    pub station: usize,
-    /// Its number, from 1.
-    pub number: u32,
+/// What has passed a bottleneck so far.
+#[derive(Clone, Debug)]
+pub struct Passed {
+    /// Through each leaf.
+    pub leaves: Vec<QueueCounters>,
+    /// Through all of them. [bytes]
+    pub bytes: u64,
 }
 
 impl Bottleneck {
-    /// The bottleneck in front of so many `stations`, at rest.
-    pub fn new(settings: &BottleneckSettings, stations: usize, streams: &Streams) -> Bottleneck {
+    /// The bottleneck in front of a cell, at rest.
+    pub fn new(settings: &BottleneckSettings, hotspot: Hotspot, streams: &Streams) -> Bottleneck {
+        let leaves = Leaves::new(settings.fairness, hotspot);
+        let stations = 0..hotspot.stations.len();
         Bottleneck {
             settings: *settings,
             // the checks have seen to it that the settings make one
             estimator: match settings.rate_bps {
-                None => Wce::new(settings.wce).ok(),
+                None => Capacity::new(settings.wce, streams.stream("vsb/pings")).ok(),
                 Some(_) => None,
             },
-            draws: streams.stream("vsb/pings"),
             next: Time::ZERO + settings.start,
             sent: 0,
-            under_way: VecDeque::new(),
-            heard: true,
-            datagrams: vec![Datagrams::default(); stations],
+            stations: vec![Known::default(); stations.len()],
+            leaves: stations.map(|station| leaves.of_station(station, hotspot.flows)).collect(),
             rate_bps: 0,
             rate_since: Time::ZERO + settings.start,
             rate_sum: 0.0,
@@ -122,73 +116,75 @@ impl Bottleneck {
         self.next
     }
 
-    /// The bottleneck begins, or the next ping is due at `now`; returns the ping, if a station is to be
-    /// pinged. `datagrams` says how many datagrams a station has sent up so far. The rate may have changed.
-    pub fn advance(&mut self, now: Time, datagrams: impl Fn(usize) -> u64) -> Option<Ping> {
+    /// The bottleneck begins, or the next ping is due at `now`; returns whom to ping. `datagrams` says how many
+    /// datagrams a station has sent up so far. The rate may have changed.
+    pub fn advance(
+        &mut self,
+        now: Time,
+        datagrams: impl Fn(usize) -> u64,
+        passed: &Passed,
+    ) -> Vec<Ask> {
         if self.rate_bps == 0 {
             self.rate_since = now;
             self.rate_bps = self.settings.rate_bps.unwrap_or(self.settings.wce.max_bps);
-        } else if !self.heard
-            && let Some(estimator) = &mut self.estimator
-        {
-            let (at, rtt) = (now, None);
-            estimator.step(Observation { at, rtt });
         }
-        if self.estimator.is_none() {
+        let Some(mut estimator) = self.estimator.take() else {
             self.next = Time::NEVER;
-            return None;
-        }
-        self.heard = false;
-        self.next = now + self.settings.wce.interval;
-        let station = self.station_to_ping(now, datagrams)?;
-        self.sent += 1;
-        if self.under_way.len() == MOST_PINGS {
-            self.under_way.pop_front();
-        }
-        self.under_way.push_back((self.sent, now));
-        Some(Ping {
-            station,
-            number: self.sent,
-        })
-    }
-
-    /// Draws the station to ping: any, or one that has sent no UDP lately if those that have are spared.
-    fn station_to_ping(&mut self, now: Time, datagrams: impl Fn(usize) -> u64) -> Option<usize> {
-        for (station, own) in self.datagrams.iter_mut().enumerate() {
-            let sent = datagrams(station);
-            if sent != own.seen {
-                (own.seen, own.at) = (sent, Some(now));
-            }
-        }
-        let spares = self.settings.spares_udp;
-        let sends = |own: &Datagrams| own.at.is_some_and(|at| now.since(at) < UDP_MEMORY);
-        let all = self.datagrams.iter().enumerate();
-        let others = all.filter(|(_, own)| !(spares && sends(own)));
-        let last = others.clone().count().checked_sub(1)?;
-        let drawn = self.draws.up_to(last as u32) as usize;
-        others.map(|(station, _)| station).nth(drawn)
-    }
-
-    /// The answer to a ping has come back, of whose number the lowest 16 bits are known; false if there is
-    /// no such ping, or it has been answered before. The rate may have changed.
-    pub fn answered(&mut self, now: Time, number: u16) -> bool {
-        let mut under_way = self.under_way.iter();
-        let place = under_way.rposition(|&(one, _)| one as u16 == number);
-        let Some((_, sent_at)) = place.and_then(|place| self.under_way.remove(place)) else {
-            return false;
+            return Vec::new();
         };
-        let rtt = now.since(sent_at);
-        self.heard = true;
+        self.next = now + self.settings.wce.interval;
+        let stations = self.stations_to_ping(now, datagrams, passed);
+        let asks = estimator.tick(now, &stations, passed.bytes);
+        self.estimator = Some(estimator);
+        self.sent += asks.len() as u32;
+        asks
+    }
+
+    /// The rate is the estimator's from now on.
+    fn follow(&mut self, now: Time, estimator: Capacity) {
+        self.integrate(now);
+        self.rate_bps = estimator.bps();
+        self.estimator = Some(estimator);
+    }
+
+    /// Stations that may be pinged: in paper 002 any, else those with traffic; not those that have sent UDP lately
+    /// if they are spared.
+    fn stations_to_ping(
+        &mut self,
+        now: Time,
+        datagrams: impl Fn(usize) -> u64,
+        passed: &Passed,
+    ) -> Vec<u32> {
+        let is_any = self.settings.wce.rule == WceRule::Paper;
+        let spares = self.settings.spares_udp;
+        let known = self.stations.iter_mut().enumerate();
+        let able = known.filter_map(|(station, known)| {
+            let through = self.leaves[station].iter().map(|&leaf| passed.leaves[leaf as usize].left);
+            let (packets, datagrams) = (through.sum(), datagrams(station));
+            let is_active = packets != known.packets;
+            if datagrams != known.datagrams {
+                known.sent_datagrams = Some(now);
+            }
+            (known.packets, known.datagrams) = (packets, datagrams);
+            let sends_udp = known.sent_datagrams.is_some_and(|at| now.since(at) < UDP_MEMORY);
+            ((is_any || is_active) && !(spares && sends_udp)).then_some(station as u32)
+        });
+        able.collect()
+    }
+
+    /// The answer to a ping has come back, of whose number the lowest 16 bits are known; `None` if there is
+    /// no such ping, or it has been answered before. Returns whom else to ping. The rate may have changed.
+    pub fn answered(&mut self, now: Time, number: u16, passed_bytes: u64) -> Option<Vec<Ask>> {
+        let mut estimator = self.estimator.take()?;
+        let Some((rtt, asks)) = estimator.answer(now, number, None, passed_bytes) else {
+            self.estimator = Some(estimator);
+            return None;
+        };
         self.rtts.add(rtt);
         self.last_rtt = Some(rtt);
-        if let Some(estimator) = &mut self.estimator {
-            let (at, rtt) = (now, Some(rtt));
-            estimator.step(Observation { at, rtt });
-            let rate_bps = estimator.capacity_bps();
-            self.integrate(now);
-            self.rate_bps = rate_bps;
-        }
-        true
+        self.sent += asks.len() as u32;
+        self.follow(now, estimator);
+        Some(asks)
     }
 
     /// The present rate, once it has begun. [bit/s]

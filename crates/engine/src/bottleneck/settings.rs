@@ -1,6 +1,6 @@
 //! What a file says of the virtual shared bottleneck.
 
-use crate::control::{BottleneckWce, WceSettings};
+use crate::control::{BottleneckWce, WceRule, WceSettings};
 use crate::kernel::time::Span;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
@@ -39,7 +39,7 @@ table! {
         start: Span = duration(0..=1_000_000 * S).default("0 s");
         /// How C is estimated, if it is.
         apart wce: WceSettings =
-            WceSettings::new(WceSettings::MAX_BPS, WceSettings::INTERVAL);
+            WceSettings::new(WceRule::Agreement, WceSettings::MAX_BPS, WceSettings::INTERVAL);
         /// The wireless capacity estimator, which sets the rate.
         key wce: BottleneckWce = inner().depends("the defaults of its keys");
         /// IP length of a ping and of its answer.

@@ -16,7 +16,7 @@ fn bottleneck(settings: &str) -> Bottleneck {
     let Some(bottleneck) = &scenario.bottleneck else {
         panic!("a bottleneck");
     };
-    Bottleneck::new(bottleneck, scenario.stations.len(), &Streams::new(1, 0))
+    Bottleneck::new(bottleneck, scenario.hotspot(), &Streams::new(1, 0))
 }
 
 #[test]

@@ -1,13 +1,17 @@
 //! Controllers: pure steps from an observation to a setting, without clock, draw or I/O. The same
 //! code runs in the simulator, in the emulator and on a Linux gateway.
 
+pub mod agreement;
 mod base_rtt;
+pub mod capacity;
 pub mod buffer_sharing;
 pub mod multi_connection;
 pub mod utility;
 pub mod wce;
 mod wce_settings;
 
+pub use self::agreement::Ask;
+pub use self::capacity::Capacity;
 pub use self::wce::{Cycle, Observation, Step, Thresholds, Wce, WceSettings, WceSettingsError};
 pub(crate) use self::wce_settings::BottleneckWce;
-pub use self::wce_settings::WceKeys;
+pub use self::wce_settings::{WceKeys, WceRule};

@@ -56,11 +56,14 @@ use std::mem;
 use thiserror::Error;
 
 use super::base_rtt::{BaseRtt, Evidence};
+use super::wce_settings::WceRule;
 use crate::kernel::time::{Span, Time};
 
 /// Bounds, thresholds and steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WceSettings {
+    /// What makes C of round-trip times: the steps of this file, or [`super::agreement`].
+    pub rule: WceRule,
     /// Largest C; the first one too. [bit/s]
     pub max_bps: u64,
     /// Least C. [bit/s]
@@ -127,20 +130,10 @@ impl WceSettings {
 
     /// The swing around a WLAN of `capacity_bps` whose linear steps alone act.
     pub fn cycle(&self, capacity_bps: u64) -> Cycle {
-        let capacity = capacity_bps as f64;
         let interval = self.interval.seconds();
         let up = self.increase_bps as f64 / interval;
         let down = self.decrease_bps as f64 / interval;
-        let threshold = self.thresholds.threshold.seconds();
-        let delay = interval / 2.0 + threshold;
-        let reached = (2.0 * capacity * threshold / up).sqrt();
-        let turned = reached + delay;
-        let longest = up * turned * turned * (1.0 + up / down) / 2.0 / capacity;
-        Cycle {
-            overshoot_bps: up * turned,
-            queueing_s: longest,
-            margin: self.thresholds.high.seconds() / longest,
-        }
+        Cycle::of(self.thresholds, self.interval, capacity_bps as f64, [up, down])
     }
 }
 
@@ -153,6 +146,22 @@ pub struct Cycle {
     pub queueing_s: f64,
     /// High threshold over that delay: above 1 the swing cannot grow. [-]
     pub margin: f64,
+}
+
+impl Cycle {
+    /// The swing around a capacity [bit/s] with growth and fall of these slopes [bit/s per s].
+    pub(super) fn of(times: Thresholds, interval: Span, capacity: f64, [up, down]: [f64; 2]) -> Cycle {
+        let threshold = times.threshold.seconds();
+        let delay = interval.seconds() / 2.0 + threshold;
+        let reached = (2.0 * capacity * threshold / up).sqrt();
+        let turned = reached + delay;
+        let longest = up * turned * turned * (1.0 + up / down) / 2.0 / capacity;
+        Cycle {
+            overshoot_bps: up * turned,
+            queueing_s: longest,
+            margin: times.high.seconds() / longest,
+        }
+    }
 }
 
 /// Settings that make no estimator.
@@ -210,6 +219,20 @@ pub enum Step {
     BackOff,
     /// The base had risen and no queue stood: C returns to where it was.
     Return,
+}
+
+impl Step {
+    /// Its name in status and logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Step::Hold => "hold",
+            Step::SpeedUp => "speed up",
+            Step::Increase => "increase",
+            Step::Decrease => "decrease",
+            Step::BackOff => "back off",
+            Step::Return => "return",
+        }
+    }
 }
 
 /// The estimator: [`Wce::step`] takes it from observation to observation.

@@ -2,33 +2,45 @@
 
 use super::wce::{Thresholds, WceSettings};
 use crate::kernel::time::Span;
-use crate::notation::decode::Section;
+use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
-use crate::notation::setting::{FileTable, Json, KeyOf, MS, S, Setting, duration, number, rate};
-use crate::table;
+use crate::notation::setting::{FileTable, Json, KeyOf, MS, S, Setting, duration, number, rate, word};
+use crate::{table, words};
+
+words! {
+    /// What makes C of round-trip times.
+    pub enum WceRule {
+        /// What stations with traffic agree on; a few that are late, asleep or silent do not count.
+        Agreement = "agreement",
+        /// Every answer by itself, by the steps of paper 002.
+        Paper = "paper",
+    }
+}
 
 table! {
     /// Steps and thresholds of the estimator.
     pub struct WceKeys: Copy in "wce" {
+        /// What makes the rate of round-trip times: what stations with traffic agree on, or every answer by itself as in paper 002.
+        rule: WceRule = word().default(WceRule::Agreement);
         /// Least rate.
         min: Option<u64> = rate().depends("a thirtieth of max");
-        /// Time between pings, each to a station drawn at random.
+        /// Time between pings, each to another station.
         interval: Span = duration(MS..=10 * S).default("100 ms");
         /// Up to this round-trip time the rate grows exponentially.
         low: Span = duration(1..=10 * S).default("5 ms");
         /// Up to this round-trip time the rate grows linearly, above it falls.
         threshold: Span = duration(1..=10 * S).default("40 ms");
-        /// Above this round-trip time the rate falls exponentially.
-        high: Span = duration(1..=10 * S).default("200 ms");
-        /// Linear step up, each interval.
+        /// Above this round-trip time the rate falls at once.
+        high: Option<Span> = duration(1..=10 * S).depends("100 ms; with rule \"paper\" 200 ms");
+        /// With rule "paper": linear step up, each interval.
         increase: Option<u64> = rate().depends("a sixtieth of max in each second");
-        /// Linear step down, each interval.
+        /// With rule "paper": linear step down, each interval.
         decrease: Option<u64> = rate().depends("four times increase");
-        /// Factor of an exponential step up.
-        speed_up: f64 = number(1.001..=2.0).default(1.02);
-        /// Factor of an exponential step down.
-        back_off: f64 = number(0.01..=0.99).default(0.8);
+        /// With rule "paper": factor of an exponential step up.
+        speed_up: Option<f64> = number(1.001..=2.0).depends("1.02");
+        /// With rule "paper": factor of an exponential step down.
+        back_off: Option<f64> = number(0.01..=0.99).depends("0.8");
         /// A longer round-trip time counts as no answer, and the rate holds.
         timeout: Span = duration(MS..=100 * S).default("3 s");
     }
@@ -57,19 +69,24 @@ impl WceKeys {
         };
         let four_times = self.increase.map(|bps| bps.saturating_mul(4));
         let decrease = self.decrease.or(four_times);
+        let high = match self.rule {
+            WceRule::Agreement => 100 * MS,
+            WceRule::Paper => 200 * MS,
+        };
         WceSettings {
+            rule: self.rule,
             max_bps,
             min_bps: self.min.unwrap_or((max_bps / 30).max(1)),
             interval: self.interval,
             thresholds: Thresholds {
                 low: self.low,
                 threshold: self.threshold,
-                high: self.high,
+                high: self.high.unwrap_or(Span(high)),
             },
             increase_bps: self.increase.unwrap_or(in_a_second(max_bps / 60)),
             decrease_bps: decrease.unwrap_or(in_a_second(max_bps / 15)),
-            speed_up: self.speed_up,
-            back_off: self.back_off,
+            speed_up: self.speed_up.unwrap_or(1.02),
+            back_off: self.back_off.unwrap_or(0.8),
             timeout: self.timeout,
             follows_base: true,
         }
@@ -77,10 +94,10 @@ impl WceKeys {
 }
 
 impl WceSettings {
-    /// The defaults for a largest C of `max_bps` and a ping every `interval`.
-    pub fn new(max_bps: u64, interval: Span) -> WceSettings {
+    /// The defaults of a rule for a largest C of `max_bps` and a ping every `interval`.
+    pub fn new(rule: WceRule, max_bps: u64, interval: Span) -> WceSettings {
         match WceKeys::usual() {
-            Ok(usual) => WceKeys { interval, ..usual }.below(max_bps),
+            Ok(usual) => WceKeys { rule, interval, ..usual }.below(max_bps),
             Err(_) => unreachable!("no key is required"),
         }
     }
@@ -102,9 +119,9 @@ impl WceSettings {
             ascend(tables, (WceKeys::min, MAX), true, problems),
             ascend(tables, steps, true, problems),
             ascend(tables, (WceKeys::low, WceKeys::threshold), false, problems),
-            ascend(tables, (WceKeys::threshold, WceKeys::high), false, problems),
-            ascend(tables, (WceKeys::high, WceKeys::timeout), false, problems),
+            check_high(tables, problems),
         ];
+        refuse_steps_without_effect(tables, problems);
         if in_order.contains(&false) {
             return;
         }
@@ -112,15 +129,22 @@ impl WceSettings {
             return; // there has been a complaint
         };
         // what is left are values that do not fit a default that follows from others
+        let times = settings.thresholds;
         let (keys, allowed) = if settings.min_bps > settings.max_bps {
-            ([WceKeys::min, MAX], "min up to max")
+            ([WceKeys::min.name(), MAX.name()], "min up to max")
         } else if settings.increase_bps > settings.decrease_bps {
-            let steps = [WceKeys::decrease, WceKeys::increase];
+            let steps = [WceKeys::decrease.name(), WceKeys::increase.name()];
             (steps, "increase up to decrease")
+        } else if times.threshold >= times.high {
+            let keys = [WceKeys::threshold.name(), WceKeys::rule.name()];
+            (keys, "threshold below high")
+        } else if times.high >= settings.timeout {
+            let keys = [WceKeys::timeout.name(), WceKeys::rule.name()];
+            (keys, "high below timeout")
         } else {
             return;
         };
-        if let Some(said) = keys.iter().find_map(|&key| tables[0].said(key)) {
+        if let Some(said) = keys.iter().find_map(|key| tables[0].given(key)) {
             let message = format!("{} makes no sense here; allowed is {allowed}", said.shown);
             problems.add(said.origin, &said.path, message);
         }
@@ -129,6 +153,7 @@ impl WceSettings {
     /// The settings in the normalised scenario.
     pub fn json(&self) -> Json {
         serde_json::json!({
+            "rule": self.rule.name(),
             "max_bps": self.max_bps,
             "min_bps": self.min_bps,
             "interval_s": self.interval.seconds(),
@@ -144,6 +169,42 @@ impl WceSettings {
     }
 }
 
+/// The steps of the paper's rule have no effect with another.
+fn refuse_steps_without_effect(tables: &[&Section], problems: &mut Problems) {
+    let rule = Layers(tables).said(WceKeys::rule).map(|said| said.value);
+    if rule.unwrap_or(WceRule::Agreement) == WceRule::Paper {
+        return;
+    }
+    let steps = [
+        WceKeys::increase.name(),
+        WceKeys::decrease.name(),
+        WceKeys::speed_up.name(),
+        WceKeys::back_off.name(),
+    ];
+    for entry in steps.iter().filter_map(|key| tables[0].given(key)) {
+        if !problems.concern(&entry.path) {
+            let needed = format!("has no effect; needed is {} = \"{}\"", WceKeys::rule.name(), WceRule::Paper.name());
+            entry.refuse_value(needed, problems);
+        }
+    }
+}
+
+/// The longest threshold, whose default follows from the rule, is between the second and the timeout.
+fn check_high(tables: &[&Section], problems: &mut Problems) -> bool {
+    let layers = Layers(tables);
+    let high = || named(WceKeys::high.name(), layers.said(WceKeys::high).and_then(Said::present));
+    let other = |key: KeyOf<Span>| named(key.name(), layers.said(key));
+    let above = in_order(tables, [other(WceKeys::threshold), high()], false, problems);
+    above && in_order(tables, [high(), other(WceKeys::timeout)], false, problems)
+}
+
+/// A key, and the value that counts.
+type Named<'a, T> = (&'static str, Option<Said<'a, T>>);
+
+fn named<'a, T>(name: &'static str, said: Option<Said<'a, T>>) -> Named<'a, T> {
+    (name, said)
+}
+
 /// Complains if two values of the tables are not in order; returns whether they are. With `may_equal` they
 /// may be equal.
 fn ascend<T: Setting + PartialOrd>(
@@ -152,23 +213,31 @@ fn ascend<T: Setting + PartialOrd>(
     may_equal: bool,
     problems: &mut Problems,
 ) -> bool {
-    let layers = Layers(tables);
-    let (Some(low), Some(high)) = (layers.said(lower), layers.said(upper)) else {
+    let pair = [lower, upper].map(|key| named(key.name(), Layers(tables).said(key)));
+    in_order(tables, pair, may_equal, problems)
+}
+
+fn in_order<T: PartialOrd>(
+    tables: &[&Section],
+    [(lower, low), (upper, high)]: [Named<'_, T>; 2],
+    may_equal: bool,
+    problems: &mut Problems,
+) -> bool {
+    let (Some(low), Some(high)) = (low, high) else {
         return true;
     };
     if low.value < high.value || may_equal && low.value == high.value {
         return true;
     }
-    let own = |key: KeyOf<T>| tables[0].said(key).is_some();
+    let own = |key: &str| tables[0].entry(key).is_some();
     // an inherited pair has been judged where it stands
     if own(lower) || own(upper) {
         let (fault, order) = match may_equal {
             true => ("is above", "up to"),
             false => ("is not below", "below"),
         };
-        let (lower_name, upper_name) = (lower.name(), upper.name());
         let message = format!(
-            "{lower_name} {} {fault} {upper_name} {}; allowed is {lower_name} {order} {upper_name}",
+            "{lower} {} {fault} {upper} {}; allowed is {lower} {order} {upper}",
             low.shown, high.shown
         );
         let origin = if own(lower) && low.origin != tables[0].origin {

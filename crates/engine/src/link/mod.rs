@@ -215,6 +215,14 @@ impl Link {
         }
     }
 
+    /// Bytes of the packets that have departed; only a served link counts them.
+    pub fn sent_bytes(&self) -> u64 {
+        match self {
+            Link::Host(_) | Link::Pipe(_) => 0,
+            Link::Served(served) => served.sent_bytes(),
+        }
+    }
+
     /// Most packets that the queue held in the time measured, seen at arrivals.
     pub fn longest(&self) -> usize {
         match self {

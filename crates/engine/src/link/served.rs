@@ -21,6 +21,8 @@ pub struct Served {
     in_service: Option<(Time, Packet)>,
     counters: QueueCounters,
     busy_ns: u64,
+    /// Bytes of the packets that have departed.
+    sent_bytes: u64,
     measured: Range<Time>,
     longest: usize,
     bins: Option<Bins>,
@@ -47,6 +49,7 @@ impl Served {
             in_service: None,
             counters: QueueCounters::default(),
             busy_ns: 0,
+            sent_bytes: 0,
             longest: 0,
             bins: bin.map(|width| Bins::new(width, &measured)),
             measured,
@@ -107,6 +110,7 @@ impl Served {
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         let (departs, packet) = self.in_service.filter(|&(departs, _)| departs <= now)?;
         self.counters.leave(packet.queued, departs);
+        self.sent_bytes += u64::from(packet.bytes);
         self.scheduler.departed(&packet, departs);
         self.serve(now);
         Some((departs + self.propagation, packet))
@@ -152,6 +156,11 @@ impl Served {
             .in_service
             .map_or(0, |(departs, _)| departs.since(now).0);
         self.busy_ns - ahead
+    }
+
+    /// Bytes of the packets that have departed.
+    pub fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
     }
 
     /// Most packets that the queue held in the time measured, seen at arrivals.

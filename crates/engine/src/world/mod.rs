@@ -135,7 +135,7 @@ impl<'a> World<'a> {
             next_look: EVENTS_PER_LOOK,
             flows: Flows::new(scenario, &users, queues, reach, &streams),
             users: scenario.csma.as_ref().map(Users::new),
-            bottleneck: shared.map(|own| Bottleneck::new(own, scenario.stations.len(), &streams)),
+            bottleneck: shared.map(|own| Bottleneck::new(own, scenario.hotspot(), &streams)),
             beside: bottleneck::beside(&scenario.flows).collect(),
             gauge: Gauge::new(scenario, wires.links().len(), bin),
             radio,

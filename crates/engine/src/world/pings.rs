@@ -4,7 +4,8 @@
 use super::World;
 use super::flow::{Endpoints, FlowState};
 use super::numbers;
-use crate::bottleneck::{Bottleneck, Ping};
+use crate::bottleneck::Bottleneck;
+use crate::control::Ask;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
@@ -31,23 +32,30 @@ impl World<'_> {
             let own = beside.iter().filter(|&&(_, of)| of == station);
             own.map(|&(flow, _)| states[flow].counters.arrived).sum()
         };
-        let ping = bottleneck.advance(now, datagrams);
+        let asks = bottleneck.advance(now, datagrams, &self.wires.passed());
         let next = bottleneck.deadline();
         self.set_bottleneck();
+        self.ping(now, &asks);
         let first = numbers::first_ping(self.scenario);
-        if let Some(Ping { station, number }) = ping {
-            let index = first + station;
+        self.flows.set_timer(first, next, &mut self.clock);
+    }
+
+    /// Sends pings from the access point.
+    fn ping(&mut self, now: Time, asks: &[Ask]) {
+        for &Ask { station, number } in asks {
+            let index = numbers::first_ping(self.scenario) + station as usize;
             let mut packet = self.flows.states[index].datagram(now, index as u32, number);
             self.send(now, &mut packet);
         }
-        self.flows.set_timer(first, next, &mut self.clock);
     }
 
     /// The answer to a ping has come back.
     pub(super) fn hear(&mut self, now: Time, answer: &Packet) {
         if let Some(bottleneck) = &mut self.bottleneck {
-            bottleneck.answered(now, answer.number as u16);
+            let passed_bytes = self.wires.passed().bytes;
+            let asks = bottleneck.answered(now, answer.number as u16, passed_bytes);
             self.set_bottleneck();
+            self.ping(now, &asks.unwrap_or_default());
         }
     }
 

@@ -9,7 +9,7 @@ use super::numbers::{self, Owner};
 use super::order::Order;
 use super::routes::{Routes, WIRED};
 use super::wired::{Label, WiredLink};
-use crate::bottleneck;
+use crate::bottleneck::{self, Passed};
 use crate::cell::Cell;
 use crate::kernel::calendar::Calendar;
 use crate::kernel::streams::Streams;
@@ -93,6 +93,15 @@ impl Wires {
     pub(super) fn set_bottleneck(&mut self, rate_bps: u64) {
         if let Some(number) = self.bottleneck {
             self.links[number].link.set_rate(rate_bps);
+        }
+    }
+
+    /// What has passed the bottleneck.
+    pub(super) fn passed(&self) -> Passed {
+        let link = self.bottleneck.map(|number| &self.links[number].link);
+        Passed {
+            leaves: link.map(Link::leaves).unwrap_or_default(),
+            bytes: link.map_or(0, Link::sent_bytes),
         }
     }
 

@@ -309,7 +309,7 @@ fn bottleneck() -> impl Strategy<Value = Option<BottleneckSettings>> {
             queue_packets,
             rate_bps,
             start: Span(start * MS),
-            wce: WceSettings::new(WceSettings::MAX_BPS, Span(interval * MS)),
+            wce: WceSettings::new(WceRule::Paper, WceSettings::MAX_BPS, Span(interval * MS)),
             ping_bytes,
             spares_udp,
         }

@@ -2,12 +2,13 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 
+use super::super::wce_settings::WceRule;
 use super::*;
 
 const MS: u64 = 1_000_000;
 
 fn settings() -> WceSettings {
-    WceSettings::new(WceSettings::MAX_BPS, WceSettings::INTERVAL)
+    WceSettings::new(WceRule::Paper, WceSettings::MAX_BPS, WceSettings::INTERVAL)
 }
 
 /// An estimator at `bps` that has just begun.
@@ -393,7 +394,7 @@ fn from_a_rate_far_too_high_it_falls_into_the_same_swing() {
 
 /// A queue that C keeps standing is what the thresholds are there to find: it must not move them.
 fn stands_nowhere(max_bps: u64, capacity_bps: f64, limit_packets: f64, empty_s: f64) {
-    let settings = WceSettings::new(max_bps, WceSettings::INTERVAL);
+    let settings = WceSettings::new(WceRule::Paper, max_bps, WceSettings::INTERVAL);
     let mut wce = Wce::new(settings).unwrap();
     let mut wlan = Fluid::new(capacity_bps, limit_packets);
     wlan.empty_s = empty_s;

@@ -2,7 +2,7 @@
 
 use super::super::BottleneckFairness;
 use super::{SMALL, complaints, toml};
-use crate::control::WceSettings;
+use crate::control::{WceRule, WceSettings};
 use crate::kernel::time::Span;
 
 /// Parses [`SMALL`] with a table of a bottleneck.
@@ -16,7 +16,7 @@ fn an_empty_table_is_the_papers_bottleneck() {
     let bottleneck = scenario.bottleneck.unwrap();
     assert_eq!(bottleneck.fairness, BottleneckFairness::Station);
     assert_eq!((bottleneck.queue_packets, bottleneck.rate_bps), (200, None));
-    let usual = WceSettings::new(WceSettings::MAX_BPS, WceSettings::INTERVAL);
+    let usual = WceSettings::new(WceRule::Agreement, WceSettings::MAX_BPS, WceSettings::INTERVAL);
     assert_eq!(bottleneck.wce, usual);
     assert_eq!(bottleneck.start, Span::ZERO);
     assert!(bottleneck.spares_udp);

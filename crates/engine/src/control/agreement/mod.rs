@@ -1,0 +1,578 @@
+//! C by agreement: what stations with traffic say together of the queue that they share.
+//!
+//! Paper 002's estimator believes each answer to a ping. One station that answers late, since it sleeps or
+//! lies, so takes the rate of all others down. Here
+//!
+//! - a station's **delay** is its round-trip time above its own base, so that a long path is no queue;
+//! - what counts is what stations **agree** on: the word of one if there is but one, else the lower median of
+//!   the last three different stations, with two the lesser of both. The queue that counts is the one that
+//!   all share; a delay that is one station's own, since it sleeps, or since the access point has a queue for
+//!   each, is not of it;
+//! - an answer that says a long queue where the last ones said none calls a **jury**: all others, up to 32, are
+//!   asked at once, and the lower median of all is what counts. It is known as soon as half have answered,
+//!   so whoever is later need not be waited for;
+//! - who was late when the jury was not, or is late on average, is **doubted**: it does not count until it has
+//!   been no later than the others for 10 s. At most (m - 1)/2 of m can be doubted.
+//!
+//! So up to (m - 1)/2 late, sleeping or silent stations of m leave C to the others. An answer cannot be early:
+//! the requests hold what cannot be guessed.
+//!
+//! What C becomes of a delay that is agreed on is in [`law`].
+//!
+//! # One station
+//! One station alone is believed. If it is found out later, C returns to what it was when more than one had
+//! agreed.
+//!
+//! # A standing queue is no base
+//! A queue that never runs empty and a longer path look alike. If nobody has been near the base for 64 answers, C
+//! is taken down by measurement until somebody is: then it was a queue. If nobody is though C has been at its
+//! minimum for twice the longest delay, it is the path: bases rise to what is seen, and C returns. A single
+//! station's base rises without that, to the least of 8 answers during which the others saw no queue.
+
+mod law;
+mod voter;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::mem;
+
+use self::law::{Law, Sight};
+pub use self::law::Step;
+use self::voter::Voter;
+use super::wce::{Cycle, Thresholds, WceSettings};
+use crate::kernel::streams::Stream;
+use crate::kernel::time::{Span, Time};
+
+/// Most stations that are asked at once.
+const JURY: usize = 32;
+/// Different stations whose last answers decide.
+const DECIDE: usize = 3;
+/// Pings that left within this time of one another may be compared.
+const BESIDE: Span = Span(600_000_000);
+/// Answers of all that are kept to be compared.
+const COMPARED: usize = 64;
+/// What C was before it followed one station alone is good for so long.
+const ALONE_FOR: Span = Span(600_000_000_000);
+/// Who has not been active for so long does not count.
+const ACTIVE_FOR: Span = Span(2_000_000_000);
+/// Lateness that is no noise.
+const SLACK: Span = Span(25_000_000);
+/// Answers in a row that are not near the base, after which it is in doubt.
+const MEMORY: u32 = 64;
+/// Intervals without a tick that are taken for a stall of whoever asks.
+const STALL: u64 = 5;
+/// Doubted and silent stations are asked in one interval of so many.
+const SELDOM: u32 = 10;
+/// A jury waits for so long, or a quarter longer than the first one's delay.
+const JURY_WAITS: Span = Span(300_000_000);
+
+/// A ping to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// The station it is for.
+    pub station: u32,
+    /// Its number, from 1.
+    pub number: u32,
+}
+
+/// A ping that is under way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Asked {
+    ask: Ask,
+    sent: Time,
+    passed_bytes: u64,
+}
+
+/// A queueing delay, and the ping that tells it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Said {
+    delay: Span,
+    asked: Asked,
+}
+
+impl Said {
+    fn station(&self) -> u32 {
+        self.asked.ask.station
+    }
+}
+
+/// Stations that were asked at once.
+#[derive(Clone, Debug, PartialEq)]
+struct Jury {
+    called: Time,
+    /// How many were asked, the one that was late included.
+    members: usize,
+    /// Answers so far.
+    said: Vec<Said>,
+    /// What was agreed on, once it is known, for those who come later.
+    verdict: Option<Span>,
+}
+
+/// The estimator.
+#[derive(Clone, Debug)]
+pub struct Agreement {
+    settings: WceSettings,
+    law: Law,
+    draws: Stream,
+    voters: BTreeMap<u32, Voter>,
+    /// When each station was last active.
+    active: BTreeMap<u32, Time>,
+    /// Stations that are still to be asked before all are asked again.
+    turn: Vec<u32>,
+    ticked: Option<Time>,
+    /// End of the last stall: what left before says nothing.
+    resumed: Option<Time>,
+    under_way: VecDeque<Asked>,
+    numbers: u32,
+    /// Last answers of different stations that count, oldest first.
+    recent: VecDeque<Said>,
+    /// Answers of all, by when their pings left; the latest are still to be compared with later ones.
+    said: VecDeque<(Said, bool)>,
+    jury: Option<Jury>,
+    /// Answers since somebody was near the base, and the longest delay among them.
+    unconfirmed: u32,
+    longest: Span,
+    at_min: Option<Time>,
+    /// C when somebody was last near the base. [bit/s]
+    confirmed_bps: u64,
+    /// The station that C has followed alone, since when, and C then. [bit/s]
+    alone: Option<(u32, Time, u64)>,
+    last_step: Step,
+    /// Whether a long queue stands.
+    alarmed: bool,
+}
+
+impl Agreement {
+    /// An estimator that has seen nothing: C is at its cap.
+    pub fn new(settings: WceSettings, draws: Stream) -> Agreement {
+        let WceSettings { thresholds, interval, min_bps, max_bps, .. } = settings;
+        Agreement {
+            settings,
+            law: Law::new(thresholds, interval, min_bps, max_bps),
+            draws,
+            voters: BTreeMap::new(),
+            active: BTreeMap::new(),
+            turn: Vec::new(),
+            ticked: None,
+            resumed: None,
+            under_way: VecDeque::new(),
+            numbers: 0,
+            recent: VecDeque::new(),
+            said: VecDeque::new(),
+            jury: None,
+            unconfirmed: 0,
+            longest: Span::ZERO,
+            at_min: None,
+            confirmed_bps: max_bps,
+            alone: None,
+            last_step: Step::Hold,
+            alarmed: false,
+        }
+    }
+
+    /// C. [bit/s]
+    pub fn capacity_bps(&self) -> u64 {
+        self.law.rate_bps()
+    }
+
+    /// What the last answer that counted did.
+    pub fn last_step(&self) -> Step {
+        self.last_step
+    }
+
+    /// Once an interval: `active` stations have had traffic lately, and so many bytes have left the
+    /// bottleneck since the beginning. Returns whom to ping now.
+    pub fn tick(&mut self, now: Time, active: &[u32], passed_bytes: u64) -> Vec<Ask> {
+        let patience = self.settings.interval * STALL;
+        if self.ticked.is_some_and(|last| now.since(last) > patience) {
+            self.resumed = Some(now);
+        }
+        self.ticked = Some(now);
+        self.active.extend(active.iter().map(|&station| (station, now)));
+        self.active.retain(|_, &mut at| now.since(at) < ACTIVE_FOR);
+        let timeout = self.settings.timeout;
+        while self.under_way.front().is_some_and(|one| now.since(one.sent) > timeout) {
+            self.under_way.pop_front();
+        }
+        self.limit_doubt();
+        self.agree(now);
+        let count = |station: &u32| self.counts(*station, now);
+        let (mut able, unable): (Vec<u32>, Vec<u32>) = self.active.keys().partition(|one| count(one));
+        // drawn, so that nobody can be prompt just then
+        let seldom = self.draws.up_to(SELDOM - 1) == 0;
+        let mut asked = Vec::new();
+        if able.is_empty() {
+            able = unable;
+        } else if seldom && !unable.is_empty() {
+            let drawn = self.draws.up_to(unable.len() as u32 - 1) as usize;
+            asked.push(unable[drawn]);
+        }
+        // while a long queue stands, as many as decide
+        let times = if self.alarmed { DECIDE.min(able.len()) } else { 1 };
+        for _ in 0..times {
+            asked.extend(self.next_of(&able));
+        }
+        asked.into_iter().map(|station| self.ask(now, station, passed_bytes)).collect()
+    }
+
+    /// Whether a station's word counts.
+    fn counts(&self, station: u32, now: Time) -> bool {
+        let voter = self.voters.get(&station);
+        voter.is_none_or(|voter| !voter.is_doubted() && !voter.is_silent(now))
+    }
+
+    /// One of these, each before any is asked again, in an order that is drawn.
+    fn next_of(&mut self, able: &[u32]) -> Option<u32> {
+        self.turn.retain(|station| able.contains(station));
+        if self.turn.is_empty() {
+            self.turn.extend(able);
+        }
+        let last = self.turn.len().checked_sub(1)?;
+        let drawn = self.draws.up_to(last as u32) as usize;
+        Some(self.turn.swap_remove(drawn))
+    }
+
+    fn ask(&mut self, now: Time, station: u32, passed_bytes: u64) -> Ask {
+        self.numbers = self.numbers.wrapping_add(1);
+        let ask = Ask { station, number: self.numbers };
+        self.voters.entry(station).or_default().ask(now);
+        self.under_way.push_back(Asked { ask, sent: now, passed_bytes });
+        ask
+    }
+
+    /// The majority cannot be doubted: if it is, nobody is.
+    fn limit_doubt(&mut self) {
+        let doubted = |station: &&u32| self.voters.get(station).is_some_and(Voter::is_doubted);
+        let wrong = self.active.keys().filter(doubted).count();
+        if self.active.len() > 1 && 2 * wrong > self.active.len() {
+            self.voters.values_mut().for_each(Voter::acquit);
+        }
+    }
+
+    /// Takes the answer to a ping of which the lowest 16 bits of the number are known; `rtt` if it is known better
+    /// than from `now`. `passed_bytes` as in [`Agreement::tick`]. Returns the round-trip time and whom else to ping
+    /// now; `None` if there is no such ping.
+    pub fn answer(
+        &mut self,
+        now: Time,
+        number: u16,
+        rtt: Option<Span>,
+        passed_bytes: u64,
+    ) -> Option<(Span, Vec<Ask>)> {
+        let mut under_way = self.under_way.iter();
+        let place = under_way.rposition(|one| one.ask.number as u16 == number)?;
+        let asked = self.under_way.remove(place)?;
+        let rtt = rtt.unwrap_or(now.since(asked.sent));
+        let left_before = self.resumed.is_some_and(|then| now.since(then) < rtt);
+        if rtt > self.settings.timeout || left_before {
+            self.last_step = Step::Hold;
+            return Some((rtt, Vec::new()));
+        }
+        Some((rtt, self.hear(now, asked, rtt, passed_bytes)))
+    }
+
+    fn hear(&mut self, now: Time, asked: Asked, rtt: Span, passed_bytes: u64) -> Vec<Ask> {
+        let station = asked.ask.station;
+        let idle = self.idle_answers(now, station, asked.sent);
+        let near = (self.settings.thresholds.low, self.near());
+        let voter = self.voters.entry(station).or_default();
+        let delay = voter.answer(asked.sent, rtt, near, idle);
+        let said = Said { delay, asked };
+        self.compare(now, said);
+        if self.is_doubted(station) {
+            self.last_step = Step::Hold;
+            return Vec::new();
+        }
+        if self.testify(now, said) {
+            return Vec::new();
+        }
+        self.keep(now, said);
+        let Some(agreed) = self.agreed_on(now, said) else {
+            return Vec::new();
+        };
+        let high = self.settings.thresholds.high;
+        let waits = self.jury.as_ref().is_some_and(|jury| jury.verdict.is_none());
+        if delay > high && agreed.delay <= high && !waits {
+            let asks = self.call_jury(now, said, passed_bytes);
+            if !asks.is_empty() {
+                return asks;
+            }
+        }
+        self.decide(now, agreed);
+        Vec::new()
+    }
+
+    fn is_doubted(&self, station: u32) -> bool {
+        self.voters.get(&station).is_some_and(Voter::is_doubted)
+    }
+
+    /// Notes an answer that counts.
+    fn keep(&mut self, now: Time, said: Said) {
+        let fresh = |one: &Said| now.since(one.asked.sent) < ACTIVE_FOR;
+        self.recent.retain(|one| one.station() != said.station() && fresh(one));
+        self.recent.push_back(said);
+        if self.recent.len() > DECIDE {
+            self.recent.pop_front();
+        }
+    }
+
+    /// What the last different stations agree on, now that one of them has said this. Who has been asked and has not
+    /// answered is late by the time that has passed; if that decides, the answer that has just come is what is known.
+    fn agreed_on(&self, now: Time, said: Said) -> Option<Said> {
+        let late = |one: &Said| {
+            let waits = self.voters.get(&one.station()).and_then(Voter::waits_since);
+            one.delay.max(waits.map_or(Span::ZERO, |since| now.since(since)))
+        };
+        let delay = lower_median(self.recent.iter().map(late))?;
+        let same = self.recent.iter().rfind(|one| one.delay == delay);
+        same.copied().or((said.delay >= delay).then_some(said))
+    }
+
+    /// Compares answers with those of others whose pings left just before and just after: a queue that grows or
+    /// drains is no lateness.
+    fn compare(&mut self, now: Time, said: Said) {
+        let place = self.said.partition_point(|(one, _)| one.asked.sent <= said.asked.sent);
+        self.said.insert(place, (said, false));
+        while self.said.len() > COMPARED {
+            self.said.pop_front();
+        }
+        let others = self.active.keys().filter(|&&one| one != said.station() && self.counts(one, now));
+        let enough = others.count().min(2);
+        if enough == 0 {
+            return;
+        }
+        for place in 0..self.said.len() {
+            let (one, is_compared) = self.said[place];
+            if is_compared || now.since(one.asked.sent) > ACTIVE_FOR {
+                continue;
+            }
+            let near = |(other, _): &&(Said, bool)| {
+                let (sent, compared) = (other.asked.sent, one.asked.sent);
+                other.station() != one.station()
+                    && !self.is_doubted(other.station())
+                    && sent.since(compared).max(compared.since(sent)) < BESIDE
+            };
+            let before = self.said.iter().take(place).rev().filter(near).take(DECIDE);
+            let after = self.said.iter().skip(place + 1).filter(near).take(DECIDE);
+            if before.clone().count() < enough || after.clone().count() < enough {
+                continue;
+            }
+            let said = |(other, _): &(Said, bool)| other.delay;
+            let others = lower_median(before.map(said)).max(lower_median(after.map(said)));
+            self.said[place].1 = true;
+            let (station, delay) = (one.station(), one.delay);
+            let Some((others, voter)) = others.zip(self.voters.get_mut(&station)) else {
+                continue;
+            };
+            let was_doubted = voter.is_doubted();
+            voter.compare(now, delay, others, SLACK);
+            if voter.is_doubted() && !was_doubted {
+                self.found_out(now, station);
+            }
+        }
+    }
+
+    /// What is near the base, above the first threshold.
+    fn near(&self) -> Span {
+        let Thresholds { low, threshold, .. } = self.settings.thresholds;
+        Span((threshold - low).0 / 4)
+    }
+
+    /// How many answers raise a base now, if it is known that no queue stands.
+    fn idle_answers(&self, now: Time, station: u32, sent: Time) -> Option<u32> {
+        if !self.settings.follows_base {
+            return None;
+        }
+        let calm = self.settings.thresholds.low + self.near();
+        if self.median_of_others(now, station).is_some_and(|delay| delay <= calm) {
+            return Some(u32::MAX);
+        }
+        let drained = self.at_min.map(|since| since + self.longest * 2)?;
+        let stations = self.active.len().max(1) as u32;
+        let is_drained = self.unconfirmed >= MEMORY && drained <= sent && sent <= now;
+        is_drained.then(|| (8 / stations).max(2))
+    }
+
+    /// Lower median of what the others said last.
+    fn median_of_others(&self, now: Time, station: u32) -> Option<Span> {
+        let others = self.voters.iter().filter(|&(&one, voter)| one != station && !voter.is_doubted());
+        let fresh = others.filter_map(|(_, voter)| voter.last);
+        let said = fresh.filter(|&(sent, _)| now.since(sent) < ACTIVE_FOR);
+        lower_median(said.map(|(_, delay)| delay))
+    }
+
+    /// A station says a long queue where there was none: asks the others.
+    fn call_jury(&mut self, now: Time, said: Said, passed_bytes: u64) -> Vec<Ask> {
+        let able = |&one: &u32| one != said.station() && self.counts(one, now);
+        let mut others: Vec<u32> = self.active.keys().copied().filter(able).collect();
+        if others.is_empty() {
+            return Vec::new();
+        }
+        while others.len() >= JURY {
+            let drawn = self.draws.up_to(others.len() as u32 - 1) as usize;
+            others.swap_remove(drawn);
+        }
+        self.jury = Some(Jury {
+            called: now,
+            members: others.len() + 1,
+            said: vec![said],
+            verdict: None,
+        });
+        others.into_iter().map(|one| self.ask(now, one, passed_bytes)).collect()
+    }
+
+    /// Hears a member of the jury, or somebody else while the jury is out; whether nothing else is to be done
+    /// with this answer.
+    fn testify(&mut self, now: Time, said: Said) -> bool {
+        let Some(jury) = &mut self.jury else {
+            return false;
+        };
+        if jury.called != said.asked.sent {
+            return jury.verdict.is_none();
+        }
+        if let Some(verdict) = jury.verdict {
+            return self.convict(now, said, verdict);
+        }
+        jury.said.push(said);
+        self.agree(now);
+        true
+    }
+
+    /// The jury agrees, if enough have answered: whoever has not is later than the time that has passed. One that waits
+    /// for too long goes by those who have, if they are two at least; else it is dismissed.
+    fn agree(&mut self, now: Time) {
+        let Some(jury) = self.jury.as_mut().filter(|jury| jury.verdict.is_none()) else {
+            return;
+        };
+        let elapsed = now.since(jury.called);
+        let first = jury.said[0];
+        let patience = first.delay + Span(first.delay.0 / 4);
+        let waits_on = elapsed <= patience.max(JURY_WAITS);
+        let members = if waits_on { jury.members } else { jury.said.len() };
+        let mut delays: Vec<Span> = jury.said.iter().map(|one| one.delay).collect();
+        delays.sort_unstable();
+        let middle = delays.get((members - 1) / 2).filter(|&&delay| delay <= elapsed);
+        let Some(&verdict) = middle.filter(|_| delays.len() > 1) else {
+            if !waits_on {
+                self.jury = None;
+            }
+            return;
+        };
+        jury.verdict = Some(verdict);
+        let members = mem::take(&mut jury.said);
+        for &one in &members {
+            if !self.convict(now, one, verdict) {
+                self.keep(now, one);
+            }
+        }
+        // where the first was right, its ping met the queue before those of the others
+        let seen = if first.delay <= verdict + SLACK { Some(first) } else { members.last().copied() };
+        self.decide(now, seen.map_or(first, |one| if one == first { first } else { Said { delay: verdict, ..one } }));
+    }
+
+    /// Whether somebody was later than the jury, and so is doubted.
+    fn convict(&mut self, now: Time, said: Said, verdict: Span) -> bool {
+        let is_late = said.delay > verdict + SLACK;
+        if is_late && let Some(voter) = self.voters.get_mut(&said.station()) {
+            voter.convict(now, said.delay - verdict, SLACK);
+            self.found_out(now, said.station());
+        }
+        is_late
+    }
+
+    /// A station is doubted from now on; if C had followed it alone, C returns.
+    fn found_out(&mut self, now: Time, station: u32) {
+        self.recent.retain(|one| one.station() != station);
+        let alone = self.alone.take_if(|(one, ..)| *one == station);
+        if let Some((_, since, bps)) = alone
+            && now.since(since) < ALONE_FOR
+            && bps > self.law.rate_bps()
+        {
+            self.law.go_back_to(now, bps);
+        }
+    }
+
+    /// Notes when C begins to follow one station alone.
+    fn note_who_is_alone(&mut self, now: Time) {
+        let [only] = self.recent.make_contiguous() else {
+            return;
+        };
+        let station = only.station();
+        if self.alone.is_none_or(|(one, ..)| one != station) {
+            self.alone = Some((station, now, self.law.rate_bps()));
+        }
+    }
+
+    /// C follows a delay that was agreed on.
+    fn decide(&mut self, now: Time, Said { delay, asked }: Said) {
+        let sight = Sight { sent: asked.sent, delay, passed_bytes: asked.passed_bytes };
+        let was_in_doubt = self.unconfirmed >= MEMORY;
+        if delay <= self.settings.thresholds.low + self.near() {
+            if was_in_doubt && self.at_min.is_some() {
+                let bps = self.confirmed_bps.max(self.law.rate_bps());
+                self.law.go_back_to(now, bps);
+                self.last_step = Step::Return;
+            }
+            (self.unconfirmed, self.longest) = (0, Span::ZERO);
+            self.confirmed_bps = self.law.rate_bps();
+        } else {
+            self.unconfirmed = self.unconfirmed.saturating_add(1);
+            self.longest = self.longest.max(delay);
+        }
+        let in_doubt = self.settings.follows_base && self.unconfirmed >= MEMORY;
+        self.note_who_is_alone(now);
+        self.last_step = self.law.step(now, sight, in_doubt);
+        self.alarmed = delay > self.settings.thresholds.high;
+        if self.law.rate_bps() > self.settings.min_bps {
+            self.at_min = None;
+        } else {
+            self.at_min.get_or_insert(now);
+        }
+    }
+
+    /// Active stations whose word does not count, and by how much they are later than the others.
+    pub fn doubted(&self) -> impl Iterator<Item = (u32, Span)> {
+        let active = self.active.keys().filter_map(|station| Some((*station, self.voters.get(station)?)));
+        active.filter(|(_, voter)| voter.is_doubted()).map(|(station, voter)| (station, voter.late()))
+    }
+
+    /// Whether a station does not answer.
+    pub fn is_silent(&self, station: u32, now: Time) -> bool {
+        self.voters.get(&station).is_some_and(|voter| voter.is_silent(now))
+    }
+
+    /// The station whose word alone C follows, if that is so.
+    pub fn sole(&self) -> Option<u32> {
+        match (self.recent.len(), self.recent.front()) {
+            (1, Some(one)) => Some(one.station()),
+            _ => None,
+        }
+    }
+
+    /// A station's round-trip time without a queue, once it has been seen.
+    pub fn base_rtt(&self, station: u32) -> Option<Span> {
+        self.voters.get(&station)?.base()
+    }
+
+    /// Forgets a station.
+    pub fn forget(&mut self, station: u32) {
+        self.voters.remove(&station);
+        self.active.remove(&station);
+        self.recent.retain(|one| one.station() != station);
+        self.said.retain(|(one, _)| one.station() != station);
+    }
+
+    /// The swing around a WLAN of this capacity. [bit/s]
+    pub fn cycle(&self, capacity_bps: u64) -> Cycle {
+        law::swing(self.settings.thresholds, self.settings.interval, capacity_bps)
+    }
+}
+
+/// The middle one, of an even number the lesser of two.
+fn lower_median(delays: impl Iterator<Item = Span>) -> Option<Span> {
+    let mut delays: Vec<Span> = delays.collect();
+    delays.sort_unstable();
+    delays.get(delays.len().checked_sub(1)? / 2).copied()
+}
+
+#[cfg(test)]
+mod tests;
