@@ -64,7 +64,7 @@ const MEASURED_OVER: Span = Span(150_000_000);
 /// Answers to requests that are further apart say nothing of the time between.
 const REMEMBERED: Span = Span(600_000_000);
 /// A measured capacity is good for so long.
-const GOOD_FOR: Span = Span(2_000_000_000);
+const GOOD_FOR: Span = Span(1_000_000_000);
 /// C may grow if this part of it has left the bottleneck.
 const USED: f64 = 0.75;
 /// Steps of growth after which what has grown is taken back.
@@ -201,7 +201,8 @@ impl Law {
     fn measure(&mut self, now: Time, sight: Sight) -> Step {
         let decided = self.decided.unwrap_or(Time::ZERO);
         let fresh = self.sights.iter().filter(|one| one.sent >= decided);
-        let earlier = fresh.clone().next_back().map(|one| pace(*one, sight));
+        let apart = |one: &&Sight| sight.sent.since(one.sent).seconds() >= self.interval_s / 2.0;
+        let earlier = fresh.clone().rfind(apart).map(|one| pace(*one, sight));
         let since = fresh.filter(|one| sight.sent.since(one.sent) >= MEASURED_OVER);
         let long = since.clone().next().map(|one| pace(*one, sight));
         let Some((rate_bps, growth)) = earlier.filter(|&(_, growth)| growth > RISING).or(long) else {

@@ -323,6 +323,9 @@ impl Agreement {
             one.delay.max(waits.map_or(Span::ZERO, |since| now.since(since)))
         };
         let delay = lower_median(self.recent.iter().map(late))?;
+        if said.delay.max(delay) - said.delay.min(delay) <= SLACK {
+            return Some(said); // the newest, where it agrees
+        }
         let same = self.recent.iter().rfind(|one| one.delay == delay);
         same.copied().or((said.delay >= delay).then_some(said))
     }
