@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from lasthop.errors import UserError
 from lasthop.gateway.cautions import bridge_of
@@ -89,8 +90,19 @@ def of_leases(gateway: Gateway) -> Iterator[Sighting]:
 
 
 def of_access_points(gateway: Gateway) -> Iterator[Sighting]:
-    """Stations that access points say are theirs."""
-    for ap in gateway.aps:
-        if ap.snmp is not None:
-            for mac, address in associations(ap.snmp):
-                yield Sighting(mac, address, ap=ap.name)
+    """Stations that access points say are theirs; all are asked at once."""
+    agents = {ap.name: ap.snmp for ap in gateway.aps if ap.snmp is not None}
+    if not agents:
+        return
+    wrong: list[str] = []
+    with ThreadPoolExecutor(len(agents), "snmp") as workers:
+        answers = {name: workers.submit(associations, agent) for name, agent in agents.items()}
+        for name, answer in answers.items():
+            try:
+                found = answer.result()
+            except UserError as error:
+                wrong.append(str(error))
+            else:
+                yield from (Sighting(mac, address, ap=name) for mac, address in found)
+    if wrong:
+        raise UserError("; ".join(wrong))

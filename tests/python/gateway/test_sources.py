@@ -174,6 +174,90 @@ def test_an_agent_that_is_silent_is_told(agent: Agent, monkeypatch: pytest.Monke
         snmp.associations(asked(agent, "private"))
 
 
+class Chatter:
+    """A clock, and an agent that says something else every 0.3 s, or an endless table."""
+
+    def __init__(self, *, rows: bool) -> None:
+        self.now_s, self.patience_s, self.rows = 100.0, 0.0, rows
+        self.sent, self.last = b"", 0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def settimeout(self, patience_s: float) -> None:
+        assert patience_s > 0
+        self.patience_s = patience_s
+
+    def send(self, message: bytes) -> None:
+        self.sent = message
+
+    def recv(self, _: int) -> bytes:
+        assert self.now_s < 200, "no end"
+        self.now_s += min(0.3, self.patience_s)
+        if self.patience_s < 0.3:
+            raise TimeoutError
+        if not self.rows:
+            return b"something else"
+        (_, message), *_ = snmp.fields(self.sent)
+        _, _, (_, pdu) = snmp.fields(message)
+        (_, number), *_ = snmp.fields(pdu)
+        self.last += 1
+        oid = (1, 3, 6, self.last, 2, 0, 94, 16, 0, 1)
+        row = snmp.field(snmp.OID, snmp.oid_bytes(oid)) + snmp.field(snmp.OCTETS, b"\x0a\0\0\1")
+        said = snmp.field(snmp.INTEGER, number) + snmp.integer(0) + snmp.integer(0)
+        said += snmp.field(snmp.SEQUENCE, snmp.field(snmp.SEQUENCE, row))
+        whole = snmp.integer(1) + snmp.field(snmp.OCTETS, b"public")
+        return snmp.field(snmp.SEQUENCE, whole + snmp.field(snmp.RESPONSE, said))
+
+    def __enter__(self) -> "Chatter":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def connect(self, _: object) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("rows", "said", "ends_s"),
+    [
+        # three times a second, in which it says something three times
+        (False, "SNMP agent 127.0.0.1: no answer among 9 other datagrams", 103.0),
+        (True, "SNMP agent 127.0.0.1: its table has no end within 10 s", 110.0),
+    ],
+    ids=["garbage", "endless table"],
+)
+def test_an_agent_that_never_stops_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, rows: bool, said: str, ends_s: float
+) -> None:
+    chatter = Chatter(rows=rows)
+    monkeypatch.setattr(snmp.socket, "socket", lambda *_: chatter)
+    monkeypatch.setattr(snmp.time, "monotonic", chatter.monotonic)
+    with pytest.raises(UserError) as refused:
+        snmp.associations(Snmp("127.0.0.1", 161, "public", "1.3.6"))
+    assert str(refused.value) == said
+    assert chatter.now_s == pytest.approx(ends_s)
+
+
+def test_an_access_point_that_fails_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """[gateway]
+wan = "a"
+lan = "b"
+ap.a.snmp.agent = "::1"
+ap.b.snmp.agent = "::2"
+ap.c.snmp.agent = "::3"
+"""
+
+    def answer(agent: Snmp) -> list[snmp.Association]:
+        if agent.host == "::2":
+            return [snmp.Association("02:00:5e:10:00:01", None)]
+        raise UserError(f"{agent.host}: no answer")
+
+    monkeypatch.setattr(discovery, "associations", answer)
+    seen, wrong = discovery.look(config.read(text))
+    assert [(sighting.mac, sighting.ap) for sighting in seen] == [("02:00:5e:10:00:01", "b")]
+    assert wrong == ["::1: no answer; ::3: no answer"]
+
+
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 255, 256, 1 << 30])
 def test_numbers_survive_their_encoding(value: int) -> None:
     ((tag, content),) = snmp.fields(snmp.integer(value))
