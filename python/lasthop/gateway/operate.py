@@ -16,6 +16,7 @@ from lasthop.gateway import config
 from lasthop.gateway.cautions import cautions
 from lasthop.gateway.config import Gateway
 from lasthop.gateway.layout import short_queue
+from lasthop.gateway.leases import open_leases
 from lasthop.gateway.log import LogFile, say
 from lasthop.gateway.metrics import check_port, serve_metrics
 from lasthop.gateway.shaper import Shaper, undo_everything
@@ -53,9 +54,9 @@ def warnings(gateway: Gateway) -> list[str]:
     found = [*cautions(gateway), *short_queue(gateway)]
     if (leases := gateway.discovery.leases) is not None:
         try:
-            leases.open("rb").close()
-        except OSError as error:
-            found.append(f"gateway.discover.leases: {leases}: {error.strerror}")
+            open_leases(leases).close()
+        except UserError as error:
+            found.append(str(error))
     return found
 
 
