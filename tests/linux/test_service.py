@@ -490,7 +490,7 @@ def test_metrics_are_served_on_loopback(gateway: Gateway) -> None:
 
     wait_until(lambda: sent() > 40_000, "the downloads are counted")
     page = Child(GATEWAY, scrape).result()
-    for name in ("lasthop_ap_rate_bits_per_second", "lasthop_station_backlog_packets"):
+    for name in ("lasthop_ap_rate_bytes_per_second", "lasthop_station_backlog_packets"):
         assert name in page
     # a port that is taken is said before anything is changed
     code, said = gateway("down")
