@@ -25,6 +25,7 @@ from lab import (
     entered,
     gateway_text,
     leftovers,
+    number_of,
     sh,
     station_v4,
     station_v6,
@@ -68,7 +69,7 @@ class Gateway:
         """Its state where commands without --state have it, in a /run of its own."""
         run.mkdir()
         self.run, before = run, self.state
-        self.state = run / "lasthop/lan"
+        self.state = run / f"lasthop/lan@{number_of(GATEWAY)}"
         try:
             yield
         finally:
