@@ -80,6 +80,11 @@ def entered(namespace: str) -> Iterator[None]:
         os.close(there)
 
 
+def number_of(namespace: str) -> int:
+    """The number of a namespace, by which the state of its gateway is known."""
+    return os.stat(f"/run/netns/{namespace}").st_ino
+
+
 class Child:
     """A function in a process of its own, in a namespace."""
 

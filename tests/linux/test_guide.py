@@ -23,6 +23,7 @@ CHANGES = {  # what a test cannot do: install from the network, start systemd
     "/opt/lasthop/bin/pip",
     "ln -sf",
     "systemctl",
+    "useradd",
     "install -D",
 }
 

@@ -18,6 +18,7 @@ from lab import (
     gateway_text,
     leftovers,
     log_in,
+    number_of,
     sh,
     station_v4,
     take_back,
@@ -272,7 +273,8 @@ def test_down_finds_a_gateway_whose_file_has_changed(lab: Lab, directory: Path) 
     code, said = act(other, "up")
     assert code == 2
     assert f"{file}: the gateway of this file is in place already, under {directory}/run" in said
-    assert f"lasthop gateway down {file} --state {directory}/run/lan ends it" in said
+    state = directory / f"run/lan@{number_of(GATEWAY)}"
+    assert f"lasthop gateway down {file} --state {state} ends it" in said
     code, said = act(other, "status")
     assert (code, station_v4(0) in said) == (0, True), said
     assert act(broken, "down") == (0, "down\n")

@@ -25,6 +25,7 @@ from lab import (
     entered,
     gateway_text,
     leftovers,
+    number_of,
     sh,
     station_v4,
     station_v6,
@@ -68,7 +69,7 @@ class Gateway:
         """Its state where commands without --state have it, in a /run of its own."""
         run.mkdir()
         self.run, before = run, self.state
-        self.state = run / "lasthop/lan"
+        self.state = run / f"lasthop/lan@{number_of(GATEWAY)}"
         try:
             yield
         finally:
@@ -490,7 +491,7 @@ def test_metrics_are_served_on_loopback(gateway: Gateway) -> None:
 
     wait_until(lambda: sent() > 40_000, "the downloads are counted")
     page = Child(GATEWAY, scrape).result()
-    for name in ("lasthop_ap_rate_bits_per_second", "lasthop_station_backlog_packets"):
+    for name in ("lasthop_ap_rate_bytes_per_second", "lasthop_station_backlog_packets"):
         assert name in page
     # a port that is taken is said before anything is changed
     code, said = gateway("down")

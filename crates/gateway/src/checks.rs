@@ -9,11 +9,11 @@ use lasthop_engine::notation::decode::{Entry, Said, Section};
 use lasthop_engine::notation::problem::{Problems, did_you_mean, one_line};
 
 use crate::assemble::discovery;
-use crate::forms;
 use crate::settings::{
     AccessPointTable, BottleneckKeys, DiscoverTable, GatewayStationTable, GatewayTable, GatewayWce,
     ONLY,
 };
+use crate::{effect, forms};
 
 /// Most access points of a gateway.
 const MOST_ACCESS_POINTS: usize = 64;
@@ -39,6 +39,7 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
         }
     }
     check_rates(gateway, problems);
+    effect::check(gateway, problems);
 }
 
 /// A bottleneck must let something through.

@@ -204,6 +204,23 @@ mod tests {
     }
 
     #[test]
+    fn no_form_but_a_list_goes_on_behind_its_line() {
+        let forms = [
+            (&INTERFACE, "eth0"),
+            (&MAC, "02:00:5e:10:00:01"),
+            (&FILE, "/leases"),
+            (&LOOPBACK, "127.0.0.1:9464"),
+            (&AGENT, "10.0.0.1"),
+            (&COMMUNITY, "public"),
+            (&OID, "1.3.6"),
+        ];
+        for (form, text) in forms {
+            assert_eq!((form.fault)(text), None, "{text}");
+            assert!((form.fault)(&format!("{text}\n")).is_some(), "{text}");
+        }
+    }
+
+    #[test]
     fn a_subnet_has_nothing_behind_its_prefix() {
         assert!(subnet("192.168.4.0/24").is_ok() && subnet("::/0").is_ok());
         assert!(subnet("0.0.0.0/0").is_ok() && subnet("2001:db8::/64").is_ok());

@@ -9,6 +9,7 @@
 
 mod assemble;
 mod checks;
+mod effect;
 mod forms;
 mod gateway;
 mod settings;

@@ -29,7 +29,8 @@ Directory = Annotated[
     Path | None,
     unset(
         "DIR",
-        "Where lock and undo log are; by default /run/lasthop/ and the name of gateway.lan.",
+        "Where lock and undo log are; by default /run/lasthop/ and the name of gateway.lan, "
+        "in another network namespace than the first with @ and its number.",
         "--state",
         parser=file_name,
     ),
@@ -132,10 +133,11 @@ def status(
 
     now = operate.status(file, given(settings), state)
     if as_json:
-        typer.echo(json.dumps(None if isinstance(now, int) else now, indent=2))
-    elif isinstance(now, int):
-        after = f"; {counted(now, 'change')} of a process that was killed are left" if now else ""
-        typer.echo(f"not up{after}")
+        typer.echo(json.dumps(None if isinstance(now, operate.NotUp) else now, indent=2))
+    elif isinstance(now, operate.NotUp):
+        left = counted(now.left, "change")
+        killed = [f"{left} of a process that was killed are left"] if now.left else []
+        typer.echo("; ".join(["not up", *killed, *now.elsewhere]))
     else:
         from rich.console import Console
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.errors import UserError
 from lasthop.gateway import config
-from lasthop.gateway.state import State
+from lasthop.gateway.state import State, who
 
 if TYPE_CHECKING:
     from lasthop.gateway.service import Service
@@ -36,7 +36,7 @@ class Control:
     def open(self, stack: ExitStack) -> socket.socket:
         """A socket for questions, until `stack` is left."""
         there = stack.enter_context(listener(self.state.address))
-        stack.callback(suppress_missing, self.state.address)
+        stack.callback(remove, self.state.address)
         return there
 
     def serve(self, there: socket.socket) -> None:
@@ -76,18 +76,20 @@ def listener(address: str) -> socket.socket:
     """A socket for questions; that of a process that was killed is in the way."""
     there = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        suppress_missing(address)
+        with suppress(FileNotFoundError):
+            os.unlink(address)
+        os.fchmod(there.fileno(), 0o600)  # what is bound has the rights of the socket
         there.bind(address)
         os.chmod(address, 0o600)
         there.listen(8)
     except OSError as error:
         there.close()
-        raise UserError(f"{address}: {error.strerror or error}") from None
+        raise UserError(f"{address}: {error.strerror or error}", who(error)) from None
     there.setblocking(False)
     return there
 
 
-def suppress_missing(path: str) -> None:
-    """Remove a file, if it is there."""
-    with suppress(FileNotFoundError):
+def remove(path: str) -> None:
+    """Remove a file, if that can be: without its process it does nothing."""
+    with suppress(OSError):
         os.unlink(path)

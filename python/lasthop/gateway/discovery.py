@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from lasthop.errors import UserError
 from lasthop.gateway.cautions import bridge_of
 from lasthop.gateway.config import Gateway
-from lasthop.gateway.leases import leases
+from lasthop.gateway.leases import leases, open_leases
 from lasthop.gateway.roster import Sighting
 from lasthop.gateway.snmp import associations
 from lasthop.linux import links
@@ -75,22 +76,36 @@ def of_leases(gateway: Gateway) -> Iterator[Sighting]:
     """Hosts with a lease."""
     path = gateway.discovery.leases
     assert path is not None
-    try:
-        with path.open("rb") as file:
-            text = file.read(LARGEST_LEASES).decode(errors="replace")
-    except OSError as error:
-        raise UserError(f"gateway.discover.leases: {path}: {error.strerror}") from None
+    with open_leases(path) as file:
+        try:
+            data = file.read(LARGEST_LEASES + 1)
+        except OSError as error:
+            raise UserError(f"gateway.discover.leases: {path}: {error.strerror}") from None
+    text = data[:LARGEST_LEASES].decode(errors="replace")
     wrong: list[str] = []
     for lease in leases(text, time.time(), wrong):
         yield Sighting(lease.mac, lease.address, lease.name)
+    if len(data) > LARGEST_LEASES:
+        wrong.append(f"what is behind its first {LARGEST_LEASES >> 20} MiB is not read")
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         raise UserError(f"{path}: {wrong[0]}{more}")
 
 
 def of_access_points(gateway: Gateway) -> Iterator[Sighting]:
-    """Stations that access points say are theirs."""
-    for ap in gateway.aps:
-        if ap.snmp is not None:
-            for mac, address in associations(ap.snmp):
-                yield Sighting(mac, address, ap=ap.name)
+    """Stations that access points say are theirs; all are asked at once."""
+    agents = {ap.name: ap.snmp for ap in gateway.aps if ap.snmp is not None}
+    if not agents:
+        return
+    wrong: list[str] = []
+    with ThreadPoolExecutor(len(agents), "snmp") as workers:
+        answers = {name: workers.submit(associations, agent) for name, agent in agents.items()}
+        for name, answer in answers.items():
+            try:
+                found = answer.result()
+            except UserError as error:
+                wrong.append(str(error))
+            else:
+                yield from (Sighting(mac, address, ap=name) for mac, address in found)
+    if wrong:
+        raise UserError("; ".join(wrong))

@@ -4,7 +4,7 @@ dnsmasq has a line for each lease (expiry, MAC address, address, host name, clie
 
     1795270000 02:00:5e:10:00:01 192.168.4.23 phone 01:02:00:5e:10:00:01
 
-ISC dhcpd appends a block for each change, so that the last one of an address holds::
+ISC dhcpd appends a block for each change, so that the last whole one of an address holds::
 
     lease 192.168.4.24 {
       ends 4 2026/11/19 14:06:40;
@@ -12,22 +12,29 @@ ISC dhcpd appends a block for each change, so that the last one of an address ho
       hardware ethernet 02:00:5e:10:00:02;
       client-hostname "laptop";
     }
+
+Each line is looked at once, whatever is in it: hosts choose what they are called.
 """
 
 import math
+import os
 import re
+import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from ipaddress import ip_address
-from typing import NamedTuple
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
+from lasthop.errors import UserError
 from lasthop.linux.tc import Address
 
-BLOCK = re.compile(r"^[ \t]*lease\s+(\S+)\s*\{(.*?)^[ \t]*\}", re.MULTILINE | re.DOTALL)
-MAC = re.compile(r"^([0-9a-f]{2}:){5}[0-9a-f]{2}$", re.IGNORECASE)
+MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}", re.IGNORECASE)
 MOST_DIGITS = 19
 """Digits of a time in seconds, at most."""
-NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+STATEMENTS = ("ends", "binding state", "hardware ethernet", "client-hostname")
+"""What is read of a block of dhcpd."""
 
 
 class Lease(NamedTuple):
@@ -56,9 +63,9 @@ def leases(text: str, now_s: float, wrong: list[str] | None = None) -> list[Leas
 
 def dnsmasq(text: str, now_s: float, wrong: list[str]) -> Iterator[Lease]:
     """Leases of dnsmasq; an expiry of 0 means never."""
-    for line in text.splitlines():
+    for line in text.split("\n"):
         words = line.split()
-        if len(words) < 4 or not words[0].isdecimal() or not MAC.match(words[1]):
+        if len(words) < 4 or not words[0].isdecimal() or not MAC.fullmatch(words[1]):
             continue
         address = parsed(words[2])
         if address is None:
@@ -71,23 +78,41 @@ def dnsmasq(text: str, now_s: float, wrong: list[str]) -> Iterator[Lease]:
 
 def dhcpd(text: str, now_s: float, wrong: list[str]) -> Iterator[tuple[Address, Lease | None]]:
     """Leases of ISC dhcpd in order; None for one that no longer holds."""
-    for block in BLOCK.finditer(text):
-        address, body = parsed(block[1]), block[2]
-        mac = re.search(r"hardware ethernet ([0-9a-f:]+);", body, re.IGNORECASE)
+    for whose, said in blocks(text):
+        address = parsed(whose)
         if address is None:
             continue
-        name = re.search(r'client-hostname "([^"]*)";', body)
-        active = re.search(r"^\s*binding state active;", body, re.MULTILINE)
-        ends = re.search(r"^\s*ends ([^;]*);", body, re.MULTILINE)
+        mac, name = said.get("hardware ethernet", ""), said.get("client-hostname", "")
         try:
-            has_ended = ends is not None and end_of(ends[1]) <= now_s
+            has_ended = "ends" in said and end_of(said["ends"]) <= now_s
         except ValueError:
-            wrong.append(unreadable(address, ends[1] if ends else ""))
+            wrong.append(unreadable(address, said["ends"]))
             continue
-        if mac is None or active is None or has_ended:
+        if has_ended or said.get("binding state") != "active" or not MAC.fullmatch(mac):
             yield address, None
         else:
-            yield address, Lease(address, mac[1].lower(), plain(name[1]) if name else None)
+            yield address, Lease(address, mac.lower(), plain(name[1:-1]))
+
+
+def blocks(text: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Blocks of dhcpd: the address, and what is said of it, the last time if several times.
+
+    A block ends with a brace as far to the right as its beginning; one that does not was being
+    written, and is none.
+    """
+    address, indent, said = "", "", dict[str, str]()
+    for line in text.split("\n"):
+        words = line.strip()
+        before = line[: len(line) - len(line.lstrip())]
+        if words.startswith(("lease ", "lease\t")) and words.endswith("{"):
+            address, indent, said = words[len("lease ") : -1].strip(), before, {}
+        elif words == "}" and before == indent:
+            if address:
+                yield address, said
+            address = ""
+        for key in STATEMENTS:
+            if address and words.startswith(f"{key} "):
+                said[key] = words[len(key) :].partition(";")[0].strip()
 
 
 def end_of(text: str) -> float:
@@ -117,4 +142,17 @@ def parsed(text: str) -> Address | None:
 
 def plain(name: str) -> str | None:
     """A host's name for itself: hosts are not trusted to choose harmless ones."""
-    return name if NAME.match(name) else None
+    return name if NAME.fullmatch(name) else None
+
+
+def open_leases(path: Path) -> BinaryIO:
+    """A leases file to be read; `UserError` for what is no file, such as a FIFO, which may wait."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = os.fdopen(handle, "rb")
+    except OSError as error:
+        raise UserError(f"gateway.discover.leases: {path}: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        file.close()
+        raise UserError(f"gateway.discover.leases: {path}: it is no regular file")
+    return file

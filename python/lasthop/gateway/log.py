@@ -6,6 +6,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from lasthop.errors import UserError
+
 LARGEST_BYTES = 1 << 20
 """A log that has grown beyond this becomes the old one, of which there is one."""
 ERRORS = 2
@@ -25,15 +27,25 @@ class LogFile:
     Parameters
     ----------
     path : Path
+
+    Raises
+    ------
+    UserError
+        If it cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.open()
+        try:
+            self.open()
+        except OSError as error:
+            raise UserError(f"{path}: {error.strerror}") from None
 
     def open(self) -> None:
-        """Let standard error go to the file."""
-        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        """Let standard error go to the file, which is its owner's alone."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        handle = os.open(self.path, flags, 0o600)
+        os.fchmod(handle, 0o600)
         os.dup2(handle, ERRORS)
         os.close(handle)
 

@@ -1,11 +1,13 @@
 """Metrics for Prometheus, on this machine alone."""
 
+import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lasthop.errors import UserError
+from lasthop.gateway.page import serving
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -15,17 +17,21 @@ OF_STATIONS = (
     ("sent_packets", "counter", "Packets that have left the station's queue."),
     ("dropped_packets", "counter", "Packets dropped at the station's full queue."),
     ("backlog_packets", "gauge", "Packets that wait in the station's queue."),
-    ("rate_bps", "gauge", "Rate of the last second, both ways, in bit/s."),
+    ("rate_bps", "gauge", "Rate of the last second, both ways, in bytes per second."),
     ("udp_uplink_bytes", "counter", "UDP from the station, estimated from a sample."),
     ("udp_uplink_packets", "counter", "UDP from the station, estimated from a sample."),
 )
 OF_APS = (
-    ("rate_bps", "gauge", "Rate C of the bottleneck, in bit/s."),
+    ("rate_bps", "gauge", "Rate C of the bottleneck, in bytes per second."),
     ("rtt_s", "gauge", "Last round-trip time that the estimator took, in seconds."),
     ("base_rtt_s", "gauge", "Round-trip time without a queue, in seconds."),
     ("pings", "counter", "Echo requests sent."),
     ("answers", "counter", "Echo replies that came back."),
 )
+BASE_UNITS = {"_bps": ("_bytes_per_second", 1 / 8), "_s": ("_seconds", 1.0)}
+"""How Prometheus names a quantity whose name here ends so, and how many of its units one has."""
+TEXT = "text/plain; version=0.0.4; charset=utf-8"
+"""Media type of Prometheus' text format."""
 
 
 class Metrics:
@@ -64,41 +70,38 @@ def families(
 
     for name, sort, text in measured:
         family = CounterMetricFamily if sort == "counter" else GaugeMetricFamily
-        metric = family(f"lasthop_{kind}_{exposed(name)}", text, labels=labels)
+        full, units = exposed(name)
+        metric = family(f"lasthop_{kind}_{full}", text, labels=labels)
         for values, row in rows:
             if row.get(name) is not None:
-                metric.add_metric(values, float(row[name]))
+                metric.add_metric(values, units * row[name])
         yield metric
 
 
-def exposed(name: str) -> str:
-    """A quantity's name in Prometheus's manner: units in full."""
-    for short, full in (("_bps", "_bits_per_second"), ("_s", "_seconds")):
+def exposed(name: str) -> tuple[str, float]:
+    """A quantity's name in Prometheus's manner, and its unit in the base units that this has."""
+    for short, (full, units) in BASE_UNITS.items():
         if name.endswith(short):
-            return name.removesuffix(short) + full
-    return name
+            return name.removesuffix(short) + full, units
+    return name, 1.0
 
 
 def check_port(at: tuple[str, int] | None) -> None:
     """Refuse a port that somebody else serves."""
-    if at is None:
-        return
-    family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as trial:
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            trial.bind(at)
-            trial.listen()
-        except OSError as error:
-            raise refused(at, error) from None
+    if at is not None:
+        listener(at).close()
 
 
-def refused(at: tuple[str, int], error: OSError) -> UserError:
-    """What to say of a port that cannot be had."""
-    return UserError(
-        f"gateway.metrics: port {at[1]} of {at[0]}: {error.strerror}",
-        'another port, or metrics = "off"',
-    )
+def listener(at: tuple[str, int]) -> socket.socket:
+    """A socket for Prometheus; `UserError` if its port cannot be had."""
+    try:
+        family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
+        return socket.create_server(at, family=family)
+    except OSError as error:
+        raise UserError(
+            f"gateway.metrics: port {at[1]} of {at[0]}: {os.strerror(error.errno or 0)}",
+            'another port, or metrics = "off"',
+        ) from None
 
 
 @contextmanager
@@ -109,17 +112,24 @@ def serve_metrics(
     if at is None:
         yield
         return
-    from prometheus_client import CollectorRegistry, start_http_server
+    with serving(listener(at), pages(status), TEXT):
+        yield
+
+
+def pages(status: Callable[[], dict[str, Any]]) -> Callable[[], bytes]:
+    """Makes a page of metrics, anew for each new status."""
+    from prometheus_client import CollectorRegistry, generate_latest
 
     registry = CollectorRegistry(auto_describe=False)
-    try:
-        server, thread = start_http_server(at[1], addr=at[0], registry=registry)
-    except OSError as error:
-        raise refused(at, error) from None
-    registry.register(Metrics(status))
-    try:
-        yield
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    registry.register(Metrics(lambda: of))
+    of: dict[str, Any] = {}
+    made = b""
+
+    def page() -> bytes:
+        nonlocal of, made
+        if (now := status()) is not of:
+            of, made = now, b""
+        made = made or generate_latest(registry)
+        return made
+
+    return page

@@ -9,17 +9,18 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lasthop.errors import UserError
 from lasthop.gateway import config
 from lasthop.gateway.cautions import cautions
 from lasthop.gateway.config import Gateway
 from lasthop.gateway.layout import short_queue
+from lasthop.gateway.leases import open_leases
 from lasthop.gateway.log import LogFile, say
 from lasthop.gateway.metrics import check_port, serve_metrics
 from lasthop.gateway.shaper import Shaper, undo_everything
-from lasthop.gateway.state import PATIENCE_S, State, in_use, state_of
+from lasthop.gateway.state import PATIENCE_S, State, absolute, in_use, state_of
 from lasthop.linux import rights
 
 Settings = Sequence[tuple[str, str]]
@@ -33,17 +34,24 @@ def check(gateway: Gateway) -> list[str]:
     UserError
         For what would make `up` fail.
     """
-    if not rights.is_root():
-        return ["this machine was not looked at: that takes root"]
-    lacking = rights.missing(gateway.discipline)
-    if lacking is not None:
-        raise UserError(f"this machine has {lacking}")
+    if (lacks := rights.lacking()) is not None:
+        return [f"this machine was not looked at: that takes {lacks}, which root has"]
+    found = []
+    trial = rights.tried(gateway.discipline)
+    if trial.missing is not None:
+        raise UserError(f"this machine has {trial.missing}")
+    if trial.untried is not None:
+        found.append(
+            "the kernel was not tried, which takes CAP_SYS_ADMIN or a user namespace: "
+            f"{trial.untried}"
+        )
     state = state_of(gateway, None)
-    is_up = state.exists and not is_free(state)
+    is_up = state.is_held()
     with Shaper(gateway, state.log) as shaper:
         shaper.check(is_up=is_up or bool(state.log.records()))
-    found = [f"it is up ({state.holder()}); `up` lets it take the file over"] if is_up else []
-    if not is_up:
+    if is_up:
+        found.append(f"it is up ({state.holder()}); `up` lets it take the file over")
+    else:
         check_port(gateway.metrics)
     return found + warnings(gateway)
 
@@ -53,82 +61,105 @@ def warnings(gateway: Gateway) -> list[str]:
     found = [*cautions(gateway), *short_queue(gateway)]
     if (leases := gateway.discovery.leases) is not None:
         try:
-            leases.open("rb").close()
-        except OSError as error:
-            found.append(f"gateway.discover.leases: {leases}: {error.strerror}")
+            open_leases(leases).close()
+        except UserError as error:
+            found.append(str(error))
     return found
 
 
-def is_free(state: State) -> bool:
-    """Whether nobody holds the lock."""
-    free = state.take()
-    state.release()
-    return free
-
-
 def standing(file: str, settings: Settings, directory: Path | None) -> State:
-    """The state of this file's gateway, also if the file is broken by now or has another `lan`.
+    """The state of this file's gateway, also if the file is broken or gone by now, or has another
+    `lan`.
 
     Raises
     ------
     UserError
         For a broken file, if it does not follow from the states what it was.
     """
-    own, wrong = State(directory) if directory is not None else None, None
-    if own is not None and own.is_in_use():
-        return own
+    if directory is not None:
+        return State(directory)
+    own, wrong = None, None
     try:
         gateway = config.read(Path(file) if file not in ("", "-") else file, settings)
     except UserError as error:
         wrong = error
     else:
-        own = state_of(gateway, directory)
-        if directory is not None or own.is_in_use():
+        own = state_of(gateway, None)
+        if own.is_in_use():
             return own
-    others = in_use() if directory is None else []
-    same = of_file(others, file)
+    found = in_use()
+    same = of_file(found.here, file)
     if len(same) == 1:
         return same[0]
-    if others and (same or wrong is not None):
-        where = ", ".join(str(state.directory) for state in same or others)
-        said = f"{file}: it is up more than once" if wrong is None else str(wrong).splitlines()[0]
+    said = f"{file}: it is up more than once" if wrong is None else str(wrong).splitlines()[0]
+    if found.here and (same or wrong is not None):
+        where = ", ".join(str(state.directory) for state in same or found.here)
         raise UserError(
             said, f"gateways are up under {where}; lasthop gateway down {file} --state DIR ends one"
         )
+    if wrong is not None and (others := of_file(found.elsewhere, file)):
+        raise UserError(f"{file}: {others[0].directory} is {others[0].where()}", others[0].way())
+    if wrong is not None and found.hidden:
+        raise UserError(said, f"and nobody knows what it was: {found.hidden[0]}")
     if wrong is not None or own is None:
         raise wrong or UserError(f"{file}: nothing is known of it")
     return own
 
 
 def of_file(states: Sequence[State], file: str) -> list[State]:
-    """Those that are of this file."""
-    path = absolute(file)
-    return [state for state in states if path is not None and state.file() == path]
+    """Those that are of this file, by whatever name."""
+    path = whole_path(file)
+    return [state for state in states if path is not None and is_same(state.file(), path)]
 
 
-def absolute(file: str) -> Path | None:
+def is_same(one: Path | None, other: Path) -> bool:
+    """Whether both are the same file; one that is gone is known by its name."""
+    try:
+        return one is not None and (one == other or one.samefile(other))
+    except OSError:
+        return False
+
+
+def whole_path(file: str) -> Path | None:
     """The file wherever one is; None for standard input."""
-    return Path(file).absolute() if file != "-" else None
+    return absolute(Path(file)) if file != "-" else None
+
+
+def elsewhere(file: str, state: State) -> list[str]:
+    """That a gateway of this file, or with this directory, is in another network namespace."""
+    others = in_use().elsewhere
+    usual = state.directory.name.partition("@")[0]
+    meant = [each for each in others if each.directory.name.partition("@")[0] == usual]
+    meant += [each for each in of_file(others, file) if each not in meant]
+    return [f"{each.directory} is {each.where()}" for each in meant]
 
 
 def refuse_elsewhere(file: str, state: State) -> None:
     """Refuse a file whose gateway is in place already, by another `lan` that it had."""
-    for other in of_file(in_use(), file):
-        if other.directory != state.directory.absolute():
+    for other in of_file(in_use().here, file):
+        if other.directory != state.directory:
             raise UserError(
                 f"{file}: the gateway of this file is in place already, under {other.directory}",
                 f"lasthop gateway down {file} --state {other.directory} ends it",
             )
 
 
-def status(file: str, settings: Settings, directory: Path | None) -> dict[str, Any] | int:
-    """What the process that runs says; if none runs, how many changes one that was killed has left
-    behind.
-    """
+class NotUp(NamedTuple):
+    """What there is to say of a gateway that is not up."""
+
+    left: int
+    """Changes that a process that was killed has left behind."""
+    elsewhere: list[str]
+    """Gateways in other network namespaces that may be meant, in words."""
+
+
+def status(file: str, settings: Settings, directory: Path | None) -> dict[str, Any] | NotUp:
+    """What the process that runs says, or that none runs."""
     state = standing(file, settings, directory)
-    if not state.exists or is_free(state):
-        return len(state.log.records())
-    return state.answer({"do": "status"})
+    if state.is_held():
+        return state.answer({"do": "status"})
+    left = len(state.log.records()) if state.exists and state.whose() != "gone" else 0
+    return NotUp(left, elsewhere(file, state) if directory is None and not left else [])
 
 
 def up(file: str, gateway: Gateway, settings: Settings, directory: Path | None) -> str:
@@ -136,11 +167,13 @@ def up(file: str, gateway: Gateway, settings: Settings, directory: Path | None) 
 
     If the gateway is up, it takes the file over, or refuses it and goes on as before.
     """
-    state = state_of(gateway, directory)
+    rights.refuse_to_lack()
+    path, state = whole_path(file), state_of(gateway, directory)
     refuse_elsewhere(file, state)
     state.make()
     if not state.take():
-        path = absolute(file)
+        if state.whose() == "another's":
+            raise UserError(f"{state.directory}: the gateway is {state.where()}", state.way())
         request = {"do": "reload", "file": path and str(path), "settings": list(settings)}
         answer = state.answer(request)
         if answer["refused"]:
@@ -150,7 +183,7 @@ def up(file: str, gateway: Gateway, settings: Settings, directory: Path | None) 
     child = os.fork()
     if child == 0:
         os.close(reader)
-        in_background(file, gateway, settings, state, writer)
+        in_background(path, gateway, settings, state, writer)
     os.close(writer)
     state.release()  # the child's handle keeps the lock
     with os.fdopen(reader, "rb") as pipe:
@@ -162,7 +195,7 @@ def up(file: str, gateway: Gateway, settings: Settings, directory: Path | None) 
 
 
 def in_background(
-    file: str, gateway: Gateway, settings: Settings, state: State, writer: int
+    file: Path | None, gateway: Gateway, settings: Settings, state: State, writer: int
 ) -> None:
     """The life of the background process; tells its parent once how setting up went."""
     told = False
@@ -210,7 +243,8 @@ def run(
     show: Callable[[dict[str, Any]], None] | None,
 ) -> None:
     """Set up, run in the foreground until SIGTERM or Ctrl-C, and take everything back."""
-    state = state_of(gateway, directory)
+    rights.refuse_to_lack()
+    path, state = whole_path(file), state_of(gateway, directory)
     refuse_elsewhere(file, state)
     state.make()
     if not state.take():
@@ -220,7 +254,7 @@ def run(
             f"lasthop gateway down {file} ends it",
         )
     try:
-        serve(gateway, settings, file, state, tell_systemd, show, say)
+        serve(gateway, settings, path, state, tell_systemd, show, say)
     finally:
         state.release()
 
@@ -228,7 +262,7 @@ def run(
 def serve(
     gateway: Gateway,
     settings: Settings,
-    file: str,
+    file: Path | None,
     state: State,
     is_up: Callable[[], None],
     show: Callable[[dict[str, Any]], None] | None,
@@ -237,12 +271,10 @@ def serve(
     """The life of a gateway; `say` takes lines of the log."""
     from lasthop.gateway.service import Service
 
-    path = absolute(file)
-
     def again() -> Gateway:
-        return gateway if path is None else config.read(path, settings)
+        return gateway if file is None else config.read(file, settings)
 
-    state.write_holder(path)
+    state.begin(file)
     service = Service(gateway, state, again, say)
     try:
         try:
@@ -261,7 +293,7 @@ def tell_systemd() -> None:
     """Tell systemd that the service is up, if that is who started it (sd_notify)."""
     address = os.environ.get("NOTIFY_SOCKET")
     if address:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as there:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as there, suppress(OSError):
             there.connect("\0" + address[1:] if address.startswith("@") else address)
             there.send(b"READY=1")
 
@@ -269,11 +301,12 @@ def tell_systemd() -> None:
 def down(file: str, settings: Settings, directory: Path | None) -> str:
     """End the process that runs, take back what one that was killed has left; in words."""
     state = standing(file, settings, directory)
+    others = elsewhere(file, state) if directory is None else []
     if not state.exists:
-        return "nothing is up"
+        return "; ".join(["nothing is up", *others])
     was_up = False
     deadline = time.monotonic() + PATIENCE_S
-    while not state.take():
+    while not state.take_to_undo():
         if not was_up:
             was_up = state.ask({"do": "stop"}) is not None
         if time.monotonic() > deadline:
@@ -283,12 +316,19 @@ def down(file: str, settings: Settings, directory: Path | None) -> str:
             )
         time.sleep(0.05)
     try:
+        gone = state.forget_what_is_gone()
+        state.refuse_anothers()
         left = len(state.log.records())
-        kept = undo_everything(state.log)
-        if kept:
-            raise UserError(kept[0], f"{state.log.path} lists what is left")
+        if left or state.log.path.exists():
+            kept = undo_everything(state.log)
+            if kept:
+                raise UserError(kept[0], f"{state.log.path} lists what is left")
     finally:
         state.release()
     if was_up:
         return "down"
-    return f"took back {left} changes of a process that was killed" if left else "nothing is up"
+    if gone:
+        return f"forgot {gone} changes that went with their network namespace"
+    if left:
+        return f"took back {left} changes of a process that was killed"
+    return "; ".join(["nothing is up", *others])

@@ -65,7 +65,7 @@ class Rates:
                 # After a stall the missed rounds are left out.
                 estimator.due_s = max(estimator.due_s, now - estimator.interval_s / 2)
                 estimator.due_s += estimator.interval_s
-                self.set(name, estimator.tick(now, time.time(), self.candidates(name)))
+                self.set(name, estimator.tick(now, time.monotonic(), self.candidates(name)))
 
     def candidates(self, ap: str) -> Iterator[Candidate]:
         """Stations of an access point that may be pinged: those with traffic."""

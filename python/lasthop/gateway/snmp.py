@@ -6,6 +6,7 @@ cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB, which paper 002 names (foo
 
 import random
 import socket
+import time
 from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import NamedTuple
@@ -20,6 +21,9 @@ VERSION_2C = 1
 ROWS = 25
 """Rows of one answer; they fit a datagram."""
 TRIES, PATIENCE_S = 3, 1.0
+"""So often a question is put, and for so long each time its answer is waited for. [-], [s]"""
+WALK_S = 10.0
+"""A table that takes longer is given up. [s]"""
 MOST_ROWS = 10_000
 
 
@@ -31,19 +35,19 @@ class Association(NamedTuple):
 
 
 def associations(agent: Snmp) -> list[Association]:
-    """Stations of an access point; `UserError` if it does not answer."""
+    """Stations of an access point; `UserError` without an answer, or all of it in `WALK_S`."""
     column = tuple(map(int, agent.table.split(".")))
+    until_s = time.monotonic() + WALK_S
     found: list[Association] = []
     last = column
     family = socket.AF_INET6 if ":" in agent.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as udp:
-        udp.settimeout(PATIENCE_S)
         try:
             udp.connect((agent.host, agent.port))
         except OSError as error:
             raise UserError(f"SNMP agent {agent.host}: {error.strerror}") from None
         while len(found) < MOST_ROWS:
-            rows = ask(udp, agent, last)
+            rows = ask(udp, agent, last, until_s)
             for oid, value in rows:
                 if oid[: len(column)] != column or oid <= last:
                     return found
@@ -69,24 +73,36 @@ def address_of(value: bytes) -> Address | None:
 Row = tuple[tuple[int, ...], bytes]
 
 
-def ask(udp: socket.socket, agent: Snmp, after: tuple[int, ...]) -> list[Row]:
-    """The rows behind an object identifier, as many as come at once."""
+def ask(udp: socket.socket, agent: Snmp, after: tuple[int, ...], until_s: float) -> list[Row]:
+    """The rows behind an object identifier, as many as come at once.
+
+    `until_s` is the end of all patience, on the clock that never jumps [s]. Whatever else arrives
+    prolongs none of it.
+    """
     number = random.randrange(1, 1 << 31)
     binding = field(SEQUENCE, field(OID, oid_bytes(after)) + field(NULL, b""))
     pdu = integer(number) + integer(0) + integer(ROWS) + field(SEQUENCE, binding)
     community = field(OCTETS, agent.community.encode())
     message = field(SEQUENCE, integer(VERSION_2C) + community + field(GET_BULK, pdu))
+    other = 0
     for _ in range(TRIES):
         try:
             udp.send(message)
-            while True:
+            end_s = min(time.monotonic() + PATIENCE_S, until_s)
+            while (left_s := end_s - time.monotonic()) > 0:
+                udp.settimeout(left_s)
                 answer = rows_of(udp.recv(65535), number)
                 if answer is not None:
                     return answer
+                other += 1
         except TimeoutError:
             continue
         except OSError as error:
             raise UserError(f"SNMP agent {agent.host}: {error.strerror}") from None
+    if time.monotonic() >= until_s:
+        raise UserError(f"SNMP agent {agent.host}: its table has no end within {WALK_S:g} s")
+    if other:
+        raise UserError(f"SNMP agent {agent.host}: no answer among {other} other datagrams")
     raise UserError(f"SNMP agent {agent.host}: no answer", "is the community right?")
 
 

@@ -1,104 +1,263 @@
-"""The directory of a gateway that is up: a lock, the undo log, a socket to talk to it."""
+"""The directory of a gateway that is up: a lock, the undo log, a socket to talk to it.
+
+Each network namespace has its own: the same names of interfaces mean others there.
+"""
 
 import fcntl
 import json
 import os
 import socket
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from stat import S_IMODE
+from typing import Any, NamedTuple
 
 from lasthop.errors import UserError
 from lasthop.gateway.config import Gateway
+from lasthop.linux.identity import Whose, identity_of, is_first, own_identity
 from lasthop.linux.undo import UndoLog
 
 RUN = Path("/run/lasthop")
 ANSWER_BYTES = 1 << 24
 PATIENCE_S = 20.0
 """Setting up thousands of stations anew takes some seconds. [s]"""
+LOOK_S = 0.1
+"""Nobody who only looks whether the lock is free has it for longer. [s]"""
+LOCK, HOLDS, NAMESPACE = "lock", "file", "namespace"
+SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW
+"""No link leads root out of a directory that is another user's."""
+NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
 
 def state_of(gateway: Gateway, directory: Path | None) -> "State":
-    """The gateway's directory: by its interface towards the access points, which no two share."""
-    return State(directory or RUN / gateway.lan)
+    """The gateway's directory, by its interface towards the access points, which no two share.
+
+    In another network namespace than the first, the namespace's number is behind the name.
+    """
+    if directory is not None:
+        return State(directory)
+    own = own_identity()
+    usual, apart = State(RUN / gateway.lan), State(RUN / f"{gateway.lan}@{own.number}")
+    for state in (usual, apart):
+        if state.is_in_use() and state.whose() == "ours":
+            return state
+    # One namespace may be the first to some: the rights to see that are not everybody's.
+    return usual if is_first() and not usual.is_in_use() else apart
 
 
-def in_use() -> list["State"]:
-    """Every directory, by default's place, of a gateway that is up or was killed."""
+class InUse(NamedTuple):
+    """Directories, in the default's place, of gateways that are up or were killed."""
+
+    here: list["State"]
+    elsewhere: list["State"]
+    """In other network namespaces."""
+    hidden: list[UserError]
+    """What we may not look at."""
+
+
+def in_use() -> InUse:
+    """Every one that there is."""
+    found = InUse([], [], [])
     try:
-        directories = sorted(path for path in RUN.iterdir() if (path / "lock").exists())
-    except OSError:
-        return []
-    return [state for state in map(State, directories) if state.is_in_use()]
+        with told(RUN, *NOT_THERE):
+            directories = sorted(RUN.iterdir())
+    except NOT_THERE:
+        return found
+    except UserError as error:
+        found.hidden.append(error)
+        return found
+    for state in map(State, directories):
+        try:
+            if state.is_in_use():
+                (found.here if state.whose() == "ours" else found.elsewhere).append(state)
+        except UserError as error:
+            found.hidden.append(error)
+    return found
 
 
 class State:
-    """A directory that outlives the process, and the lock that does not."""
+    """A directory that outlives the process, and the lock that does not.
+
+    Parameters
+    ----------
+    directory : Path
+        A relative one is in the directory that is the working one now.
+    """
 
     def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.log = UndoLog(directory / "undo.log")
+        self.directory = absolute(directory)
+        self.log = UndoLog(self.directory / "undo.log")
         self.lock: int | None = None
 
+    # The directory.
+
     def make(self) -> None:
-        """Make the directory, for root alone."""
+        """Make the directory, for its owner alone; one of a user's own choice keeps its rights."""
+        with told(self.directory):
+            if self.directory.parent == RUN:
+                for each in (RUN, self.directory):
+                    each.mkdir(parents=True, exist_ok=True)
+                    found = each.stat()
+                    if found.st_uid == os.geteuid() and S_IMODE(found.st_mode) != 0o700:
+                        each.chmod(0o700)
+                if self.directory.is_symlink():
+                    raise UserError(f"{self.directory}: it is a symbolic link")
+                give(self.directory, RUN)
+            elif not self.directory.is_dir():
+                self.directory.mkdir(parents=True)
+                self.directory.chmod(0o700)
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is such a directory at all."""
         try:
-            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"{self.directory}: {error.strerror}", who(error)) from None
+            with told(self.directory, *NOT_THERE):
+                os.listdir(self.directory)
+        except NOT_THERE:
+            return False
+        return True
+
+    def write(self, name: str, text: str) -> None:
+        """Write a small file, for its owner alone."""
+        path = self.directory / name
+        with told(path):
+            handle = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CREAT | SAFELY, 0o600)
+            try:
+                os.fchmod(handle, 0o600)
+                give(handle, self.directory)
+                os.write(handle, text.encode())
+            finally:
+                os.close(handle)
+
+    def read(self, name: str) -> str:
+        """A small file; nothing if there is none."""
+        try:
+            return (self.directory / name).read_text()
+        except (OSError, ValueError):
+            return ""
+
+    # The lock.
 
     def take(self) -> bool:
         """Take the lock, which the kernel gives back when we end; whether it was free."""
+        with told(self.directory / LOCK):
+            handle = os.open(self.directory / LOCK, os.O_RDWR | os.O_CREAT | SAFELY, 0o600)
+            os.fchmod(handle, 0o600)
+            give(handle, self.directory)
+        return self.hold(handle)
+
+    def take_to_undo(self) -> bool:
+        """Take the lock where nothing may be written; whether it was free."""
         try:
-            handle = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise UserError(f"{self.directory}/lock: {error.strerror}", who(error)) from None
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
-            return False
+            with told(self.directory / LOCK, *NOT_THERE):
+                handle = os.open(self.directory / LOCK, os.O_RDONLY | SAFELY)
+        except NOT_THERE:
+            return self.take()
+        return self.hold(handle)
+
+    def hold(self, handle: int) -> bool:
+        """Hold the lock by this descriptor; whether it was free but for those who look."""
+        until_s = time.monotonic() + LOOK_S
+        while not locked(handle, fcntl.LOCK_EX):
+            if time.monotonic() > until_s:
+                os.close(handle)
+                return False
+            time.sleep(LOOK_S / 10)
         self.lock = handle
         return True
 
-    def write_holder(self, file: Path | None) -> None:
-        """Write who holds the lock, for messages, and whose file it is."""
+    def release(self) -> None:
+        """Give the lock back."""
+        if self.lock is not None:
+            os.close(self.lock)
+            self.lock = None
+
+    def is_held(self) -> bool:
+        """Whether a process holds the lock; nothing is written."""
+        try:
+            with told(self.directory / LOCK, *NOT_THERE):
+                handle = os.open(self.directory / LOCK, os.O_RDONLY | SAFELY)
+        except NOT_THERE:
+            return False
+        try:
+            return not locked(handle, fcntl.LOCK_SH)
+        finally:
+            os.close(handle)
+
+    def is_in_use(self) -> bool:
+        """Whether a process runs, or one that was killed has left something."""
+        if self.is_held():
+            return True
+        return self.exists and bool(self.log.records()) and self.whose() != "gone"
+
+    # Whose it is.
+
+    def begin(self, file: Path | None) -> None:
+        """Write who holds the lock, whose file it is, and in which network namespace.
+
+        Raises
+        ------
+        UserError
+            If there is something to undo in another namespace.
+        """
         if self.lock is None:
             return
-        try:
+        self.forget_what_is_gone()
+        self.refuse_anothers()
+        with told(self.directory / LOCK):
             os.ftruncate(self.lock, 0)
             os.pwrite(self.lock, f"{os.getpid()}\n".encode(), 0)
-        except OSError as error:
-            raise UserError(f"{self.directory}/lock: {error.strerror}") from None
+        self.write(NAMESPACE, f"{own_identity()}\n")
         self.write_file(file)
 
     def write_file(self, file: Path | None) -> None:
         """Write which file this is the state of, None for standard input."""
-        try:
-            (self.directory / "file").write_text("" if file is None else str(file))
-        except OSError as error:
-            raise UserError(f"{self.directory}/file: {error.strerror}") from None
+        self.write(HOLDS, "" if file is None else str(file))
 
     def file(self) -> Path | None:
         """The file that this is the state of, if that is known."""
-        try:
-            path = (self.directory / "file").read_text()
-        except (OSError, ValueError):
-            return None
+        path = self.read(HOLDS)
         return Path(path) if path else None
 
-    def is_in_use(self) -> bool:
-        """Whether a process runs, or one that was killed has left something."""
-        if not self.directory.is_dir():
-            return False
-        is_free = self.take()
-        self.release()
-        return not is_free or bool(self.log.records())
+    def whose(self) -> Whose:
+        """Which network namespace it is of: ours, if it does not say."""
+        identity = identity_of(self.read(NAMESPACE))
+        return "ours" if identity is None else identity.whose(own_identity())
+
+    def forget_what_is_gone(self) -> int:
+        """Forget changes that went with their network namespace; how many."""
+        count = len(self.log.records()) if self.whose() == "gone" else 0
+        if count:
+            self.log.clear()
+        return count
+
+    def refuse_anothers(self) -> None:
+        """Refuse to undo here what was done in another network namespace."""
+        if self.whose() == "another's" and self.log.records():
+            raise UserError(f"{self.directory}: what is left is {self.where()}", self.way())
+
+    def where(self) -> str:
+        """That it is of another network namespace, in words."""
+        identity = identity_of(self.read(NAMESPACE))
+        return f"of another network namespace, number {identity.number if identity else '?'}"
+
+    def way(self) -> str:
+        """How to get to its network namespace."""
+        if self.is_held() and (number := self.read(LOCK).strip()):
+            return f"nsenter --net=/proc/{number}/ns/net leads there"
+        return "ip netns exec and nsenter lead there; lsns -t net lists namespaces with processes"
+
+    def holder(self) -> str:
+        """Who holds the lock, in words."""
+        number = self.read(LOCK).strip()
+        return f"process {number}" if number else "another process"
 
     def refuse_stopped(self) -> None:
         """Refuse at once to wait for a process that is stopped (Ctrl-Z, SIGSTOP)."""
         try:
-            number = int((self.directory / "lock").read_text())
+            number = int(self.read(LOCK))
             said = Path("/proc", str(number), "stat").read_text()
         except (OSError, ValueError):
             return
@@ -109,24 +268,7 @@ class State:
                 "and `down` then takes everything back",
             )
 
-    def release(self) -> None:
-        """Give the lock back."""
-        if self.lock is not None:
-            os.close(self.lock)
-            self.lock = None
-
-    def holder(self) -> str:
-        """Who holds the lock, in words."""
-        try:
-            number = (self.directory / "lock").read_text().strip()
-        except OSError:
-            number = ""
-        return f"process {number}" if number else "another process"
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is such a directory at all."""
-        return self.directory.is_dir()
+    # Questions.
 
     @property
     def address(self) -> str:
@@ -151,9 +293,45 @@ class State:
                 there.shutdown(socket.SHUT_WR)
                 with there.makefile("rb") as file:
                     answer = json.loads(file.read(ANSWER_BYTES))
+        except PermissionError as error:
+            raise UserError(f"{self.address}: {error.strerror}", who(error)) from None
         except (OSError, ValueError):
             return None
         return answer if isinstance(answer, dict) else None
+
+
+def give(what: int | Path, like: Path) -> None:
+    """Give a file of root's to the owner of another, as which a service may run."""
+    if os.geteuid() == 0:
+        owner, before = like.stat(), os.stat(what)
+        if (owner.st_uid, owner.st_gid) != (before.st_uid, before.st_gid):
+            os.chown(what, owner.st_uid, owner.st_gid)
+
+
+def locked(handle: int, kind: int) -> bool:
+    """Lock a file at once, if that can be."""
+    try:
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def absolute(path: Path) -> Path:
+    """A path that means the same in every working directory."""
+    with told(path):
+        return path.absolute()
+
+
+@contextmanager
+def told(path: Path, *expected: type[OSError]) -> Iterator[None]:
+    """Tell in one line what is wrong with a path, but for what the caller expects."""
+    try:
+        yield
+    except expected:
+        raise
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}", who(error)) from None
 
 
 def who(error: OSError) -> str | None:

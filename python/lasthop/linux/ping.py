@@ -3,6 +3,9 @@
 The kernel stamps the answers on arrival, so that a busy machine does not make them late. An answer
 counts if it comes from the address that was asked and holds what only that address has been told: a
 station can neither answer for others nor before it has been asked.
+
+The kernel's stamps are on the clock that shows the time of day, which may be set at any moment;
+answers carry times on the one that never jumps.
 """
 
 import hashlib
@@ -12,9 +15,11 @@ import secrets
 import socket
 import struct
 import time
+from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from typing import NamedTuple
 
+from lasthop.errors import UserError
 from lasthop.linux.tc import Address
 
 REQUEST = {4: 8, 6: 128}
@@ -29,6 +34,11 @@ DIGEST_BYTES = 16
 FILLER = bytes(range(24))
 REMEMBERED = 60_000
 """Pings after which an answer is too old: sequence numbers return after 65,536."""
+STEP_S = 1e-3
+"""The clock has been set if it has moved by more than this against the one that never jumps, [s]"""
+SLEW = 0.1
+"""and by more than this share of the time between: it may run faster or slower by a twelfth while
+it is corrected (chrony). [-]"""
 
 
 class Answer(NamedTuple):
@@ -36,7 +46,43 @@ class Answer(NamedTuple):
 
     sequence: int
     at_s: float
-    """Time at which the kernel took it in, on the clock of `time.time`. [s]"""
+    """Time at which the kernel took it in, on the clock of `time.monotonic`. [s]"""
+
+
+def both_clocks() -> tuple[float, float]:
+    """`time.time` and `time.monotonic` at one moment: the tightest of three readings. [s]"""
+    readings = []
+    for _ in range(3):
+        before_s, clock_s, after_s = time.monotonic(), time.time(), time.monotonic()
+        readings.append((after_s - before_s, clock_s, (before_s + after_s) / 2))
+    _, clock_s, now_s = min(readings)
+    return clock_s, now_s
+
+
+class Clock:
+    """What the clock that may be set is ahead of the one that never jumps.
+
+    Parameters
+    ----------
+    read : callable
+        Reads both. [s]
+    """
+
+    def __init__(self, read: Callable[[], tuple[float, float]] = both_clocks) -> None:
+        self.read = read
+        self.ahead_s = self.looked_s = 0.0
+        self.look()
+
+    def look(self) -> bool:
+        """Read both; whether the one has been set since the last look."""
+        clock_s, now_s = self.read()
+        moved_s, passed_s = clock_s - now_s - self.ahead_s, now_s - self.looked_s
+        self.ahead_s, self.looked_s = clock_s - now_s, now_s
+        return abs(moved_s) > STEP_S + SLEW * passed_s
+
+    def monotonic_s(self, stamp_s: float) -> float:
+        """A time since the last look but one, on the clock that never jumps. [s]"""
+        return stamp_s - self.ahead_s
 
 
 class Secret:
@@ -67,24 +113,27 @@ class Secret:
 
 
 class Pinger:
-    """Raw sockets for both families; answers to others are told apart by identifier and secret."""
+    """Raw sockets for both families; answers to others are told apart by identifier and secret.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    sockets : mapping, optional
+        By family; raw ones by default.
+    clock : Clock, optional
+
+    Raises
+    ------
+    UserError
+        If this process may not have raw sockets.
+    """
+
+    def __init__(
+        self, sockets: Mapping[int, socket.socket] | None = None, clock: Clock | None = None
+    ) -> None:
         self.identifier = os.getpid() & 0xFFFF
         self.secret = Secret()
-        self.sockets: dict[int, socket.socket] = {}
-        for version, family, protocol in (
-            (4, socket.AF_INET, socket.IPPROTO_ICMP),
-            (6, socket.AF_INET6, socket.IPPROTO_ICMPV6),
-        ):
-            try:
-                raw = socket.socket(family, socket.SOCK_RAW | socket.SOCK_NONBLOCK, protocol)
-            except OSError:
-                if version == 4:
-                    raise
-                continue  # a kernel without IPv6
-            raw.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-            self.sockets[version] = raw
+        self.clock = Clock() if clock is None else clock
+        self.sockets = raw_sockets() if sockets is None else sockets
 
     def close(self) -> None:
         """Close the sockets."""
@@ -101,6 +150,7 @@ class Pinger:
         packet = HEADER.pack(kind, 0, 0, self.identifier, sequence) + payload
         if address.version == 4:  # the kernel sees to IPv6's
             packet = HEADER.pack(kind, 0, checksum(packet), self.identifier, sequence) + payload
+        self.clock.look()
         try:
             raw.sendto(packet, (str(address), 0))
         except OSError:
@@ -108,7 +158,10 @@ class Pinger:
         return True
 
     def answers(self) -> list[Answer]:
-        """Every answer that has come in."""
+        """Every answer that has come in.
+
+        None counts if the clock has been set since the last look: which stamps are before that?
+        """
         found = []
         for version, raw in self.sockets.items():
             while True:
@@ -127,12 +180,32 @@ class Pinger:
                     continue
                 address = ip_address(source.partition("%")[0])
                 if self.secret.knows(data[HEADER.size :], address, sequence):
-                    found.append(Answer(sequence, arrival(ancillary)))
-        return found
+                    found.append((sequence, arrival_s(ancillary)))
+        if self.clock.look():
+            return []
+        return [Answer(sequence, self.clock.monotonic_s(stamp_s)) for sequence, stamp_s in found]
 
 
-def arrival(ancillary: list[tuple[int, int, bytes]]) -> float:
-    """Time at which the kernel took a packet in."""
+def raw_sockets() -> dict[int, socket.socket]:
+    """Raw sockets for ICMP, by family."""
+    sockets = {}
+    for version, family, protocol in (
+        (4, socket.AF_INET, socket.IPPROTO_ICMP),
+        (6, socket.AF_INET6, socket.IPPROTO_ICMPV6),
+    ):
+        try:
+            raw = socket.socket(family, socket.SOCK_RAW | socket.SOCK_NONBLOCK, protocol)
+        except OSError as error:
+            if version == 4:
+                raise UserError(f"raw sockets, for pings: {error.strerror}") from None
+            continue  # a kernel without IPv6
+        raw.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        sockets[version] = raw
+    return sockets
+
+
+def arrival_s(ancillary: list[tuple[int, int, bytes]]) -> float:
+    """Time at which the kernel took a packet in, on the clock of `time.time`. [s]"""
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
             seconds, nanoseconds = STAMP.unpack_from(data)

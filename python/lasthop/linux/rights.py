@@ -1,14 +1,18 @@
 """What this machine lets us do, found out by trying it in a network namespace of our own."""
 
 import ctypes
+import errno
 import os
+import socket
 import sys
 from ipaddress import ip_address
-from pathlib import Path
+from typing import NamedTuple
 
 from lasthop.errors import UserError
 
-CLONE_NEWNET = 0x40000000
+CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
+FORBIDDEN = "forbidden: "
+"""With which the answer of a trial begins that was not let begin."""
 STEPS = (
     "a network namespace",
     "an IFB device (module ifb)",
@@ -20,44 +24,100 @@ STEPS = (
 )
 
 
-def unshare_network() -> None:
-    """Put this process into a new network namespace; `PermissionError` where that is forbidden."""
+def lacking() -> str | None:
+    """The capability that a gateway needs and this process has not, found out by trying."""
+    from lasthop.linux import links
+    from lasthop.linux.netlink import KernelError, Socket
+
+    try:
+        with Socket() as kernel:
+            kernel.carry_out([links.set_up("lh/none")])  # no interface can have this name
+    except KernelError as error:
+        if error.number == errno.EPERM:
+            return "CAP_NET_ADMIN"
+    try:
+        socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP).close()
+    except PermissionError:
+        return "CAP_NET_RAW"
+    return None
+
+
+def refuse_to_lack() -> None:
+    """Refuse to begin what this process may not end."""
+    if (what := lacking()) is not None:
+        is_root = os.geteuid() == 0
+        hint = "whatever contains this root must let it have that" if is_root else "are you root?"
+        raise UserError(f"the network: this process has no {what}", hint)
+
+
+def unshare(kinds: int) -> None:
+    """Put this process into new namespaces; `PermissionError` where that is forbidden."""
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWNET) != 0:
+    if libc.unshare(kinds) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
 
 
-def missing(discipline: str = "pfifo") -> str | None:
-    """What a gateway needs and cannot have here, in words; None if it can have everything.
+def unshare_network() -> None:
+    """Put this process into a new network namespace; `PermissionError` where that is forbidden."""
+    unshare(CLONE_NEWNET)
 
-    The leaf's `discipline` is tried too.
+
+class Trial(NamedTuple):
+    """What came of trying."""
+
+    untried: str | None
+    """Why nothing could be tried, in words."""
+    missing: str | None
+    """What is missing, in words."""
+
+
+def missing(discipline: str = "pfifo") -> str | None:
+    """What a gateway needs and cannot have here, or why nobody knows, in words; else None."""
+    trial = tried(discipline)
+    return trial.untried or trial.missing
+
+
+def tried(discipline: str = "pfifo") -> Trial:
+    """Try everything that a gateway needs of the kernel; the leaf's `discipline` is tried too.
+
+    Where a network namespace is not to be had, one in a user namespace of our own will do.
     """
     if not sys.platform.startswith("linux"):
-        return f"needs Linux, this is {sys.platform}"
+        return Trial(None, f"needs Linux, this is {sys.platform}")
+    said = in_a_process(discipline, CLONE_NEWNET)
+    if said.startswith(FORBIDDEN):
+        said = in_a_process(discipline, CLONE_NEWUSER | CLONE_NEWNET)
+    if said.startswith(FORBIDDEN):
+        return Trial(said.removeprefix(FORBIDDEN), None)
+    return Trial(None, None if said == "ok" else said or "the trial ended without an answer")
+
+
+def in_a_process(discipline: str, kinds: int) -> str:
+    """What comes of trying in a process that ends with it, in namespaces of these kinds."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
         try:
-            os.write(writer, try_everything(discipline).encode()[:4096])
+            os.write(writer, try_everything(discipline, kinds).encode()[:4096])
         finally:
             os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as answer:
         said = answer.read()
     os.waitpid(child, 0)
-    return None if said == "ok" else said or "the trial ended without an answer"
+    return said
 
 
-def try_everything(discipline: str) -> str:
+def try_everything(discipline: str, kinds: int) -> str:
     """Try each step in a namespace that ends with this process."""
     from lasthop.linux import links, tc
-    from lasthop.linux.netlink import Socket
+    from lasthop.linux.netlink import KernelError, Socket
 
     done = 0
     try:
-        unshare_network()
+        unshare(kinds)
         done = 1
         with Socket() as kernel:
             kernel.carry_out([links.add_ifb("lh-try", b"\x02lhtry", 10), links.set_up("lh-try")])
@@ -97,13 +157,9 @@ def try_everything(discipline: str) -> str:
             kernel.carry_out([tc.leaf_qdisc(ifb, leaf, discipline, 10)])
     except (OSError, UserError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
+        number = error.number if isinstance(error, KernelError) else getattr(error, "errno", None)
+        if number == errno.EPERM and (done == 0 or kinds & CLONE_NEWUSER):
+            return f"{FORBIDDEN}{why}"
         step = STEPS[done] if done < len(STEPS) else f"the queue {discipline} (sch_{discipline})"
         return f"no {step.removeprefix('a ').removeprefix('an ').removeprefix('the ')}: {why}"
     return "ok"
-
-
-def is_root() -> bool:
-    """Whether this process may change the network."""
-    status = Path("/proc/self/status").read_text()
-    effective = next(line for line in status.splitlines() if line.startswith("CapEff"))
-    return bool(int(effective.split()[1], 16) >> 12 & 1)  # CAP_NET_ADMIN

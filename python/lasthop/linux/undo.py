@@ -44,8 +44,10 @@ class UndoLog:
         line = f"{zlib.crc32(text.encode()):08x} {text}\n".encode()
         try:
             is_new = not self.path.exists()
-            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            file = os.open(self.path, flags, 0o600)
             try:
+                os.fchmod(file, 0o600)
                 if os.write(file, line) != len(line):
                     raise OSError(None, "the disk is full")
                 os.fsync(file)
@@ -77,7 +79,9 @@ class UndoLog:
             self.path.unlink(missing_ok=True)
             sync_directory(self.path.parent)
         except OSError as error:
-            raise UserError(f"{self.path}: {error.strerror}") from None
+            raise UserError(
+                f"{self.path}: {error.strerror}", "what it lists is undone; only the file stays"
+            ) from None
 
 
 def whole(line: bytes) -> dict[str, Any] | None:

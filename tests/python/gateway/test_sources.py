@@ -1,7 +1,10 @@
 """Leases files and SNMP agents, against samples of what they say."""
 
+import os
+import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from ipaddress import ip_address
@@ -10,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lasthop.errors import UserError
-from lasthop.gateway import config, discovery, snmp
+from lasthop.gateway import config, discovery, operate, snmp
 from lasthop.gateway import leases as module
 from lasthop.gateway.config import Snmp
 from lasthop.gateway.leases import leases
@@ -77,6 +80,102 @@ lease 10.0.0.{k} {{
         "lease 10.0.0.4: its end 'epoch x' is no time",
         "lease 10.0.0.5: its end 'tomorrow' is no time",
     ]
+
+
+def test_what_a_host_says_of_itself_is_no_statement() -> None:
+    text = """\
+lease 10.0.0.1 {
+  ends never;
+  binding state active;
+  set vendor-class-identifier = "hardware ethernet 02:00:00:00:00:99; ";
+  client-hostname "x; hardware ethernet 02:00:00:00:00:98";
+  hardware ethernet 02:00:5e:10:00:01;
+  on expiry {
+    log("}");
+  }
+  client-hostname "phone";
+}
+lease 10.0.0.2 {
+  ends never;
+  binding state active;
+lease 10.0.0.3 {
+  ends never;
+  binding state active;
+  hardware ethernet 02:00:5e:10:00:03;
+}
+lease 10.0.0.4 {
+  ends never;
+  binding state active;
+  hardware ethernet 02:00:5e:10:00:04;
+"""
+    assert [(str(x.address), x.mac[-2:], x.name) for x in leases(text, NOW)] == [
+        ("10.0.0.1", "01", "phone"),
+        ("10.0.0.3", "03", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "repeated",
+    [
+        "lease 10.0.0.1 {\n",
+        "ends x\n",
+        "\n",
+        " ",
+        "lease 10.0.0.1 {\n  ends never",
+        'client-hostname "',
+        "9",
+        "0 02:00:5e:10:00:01 10.0.0.1 a *\n",
+    ],
+    ids=["begun", "ends", "lines", "blanks", "both", "quotes", "digits", "dnsmasq"],
+)
+def test_a_file_takes_time_in_proportion_to_its_size(repeated: str) -> None:
+    """Eight times the size: 8 where each line is read once, 64 where each reads all others."""
+
+    def spent_s(size: int) -> float:
+        text = "lease 10.0.0.9 {\n" + repeated * (size // len(repeated)) + "\n}\n"
+        times = []
+        for _ in range(5):
+            began_s = time.process_time()
+            leases(text, NOW)
+            times.append(time.process_time() - began_s)
+        return min(times)
+
+    assert spent_s(8 * 40_000) < 24 * max(spent_s(40_000), 1e-3)
+
+
+def test_a_name_ends_where_it_ends() -> None:
+    for bad in ("phone\n", "phone\r", "", "-phone", "a b", "x" * 65):
+        assert module.plain(bad) is None
+    assert module.plain("x" * 64) == "x" * 64
+    assert module.MAC.fullmatch("02:00:5e:10:00:01\n") is None
+
+
+def test_a_leases_path_that_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").mkdir()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "socket"))
+        for path, why in (
+            (tmp_path / "fifo", "it is no regular file"),
+            (tmp_path / "folder", "(it is no regular file|Is a directory)"),
+            (tmp_path / "socket", "No such device or address"),
+            (Path("/dev/zero"), "it is no regular file"),
+            (tmp_path / "none", "No such file or directory"),
+        ):
+            gateway = config.read(f"[gateway]\nwan='a'\nlan='b'\ndiscover.leases='{path}'\n")
+            (said,) = discovery.look(gateway)[1]
+            assert re.fullmatch(f"gateway.discover.leases: {path}: {why}", said)
+            assert said in operate.warnings(gateway)
+
+
+def test_a_leases_file_without_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "leases"
+    file.write_text("0 02:00:5e:10:00:01 10.0.0.1 phone *\n" + " " * (1 << 20))
+    monkeypatch.setattr(discovery, "LARGEST_LEASES", 1 << 20)
+    gateway = config.read(f"[gateway]\nwan='a'\nlan='b'\ndiscover.leases='{file}'\n")
+    seen, wrong = discovery.look(gateway)
+    assert [sighting.name for sighting in seen] == ["phone"]
+    assert wrong == [f"{file}: what is behind its first 1 MiB is not read"]
 
 
 def test_a_source_that_fails_is_a_fault_and_the_others_count(
@@ -172,6 +271,90 @@ def test_an_agent_that_is_silent_is_told(agent: Agent, monkeypatch: pytest.Monke
     monkeypatch.setattr(snmp, "PATIENCE_S", 0.05)
     with pytest.raises(UserError, match=r"SNMP agent 127.0.0.1: no answer"):
         snmp.associations(asked(agent, "private"))
+
+
+class Chatter:
+    """A clock, and an agent that says something else every 0.3 s, or an endless table."""
+
+    def __init__(self, *, rows: bool) -> None:
+        self.now_s, self.patience_s, self.rows = 100.0, 0.0, rows
+        self.sent, self.last = b"", 0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def settimeout(self, patience_s: float) -> None:
+        assert patience_s > 0
+        self.patience_s = patience_s
+
+    def send(self, message: bytes) -> None:
+        self.sent = message
+
+    def recv(self, _: int) -> bytes:
+        assert self.now_s < 200, "no end"
+        self.now_s += min(0.3, self.patience_s)
+        if self.patience_s < 0.3:
+            raise TimeoutError
+        if not self.rows:
+            return b"something else"
+        (_, message), *_ = snmp.fields(self.sent)
+        _, _, (_, pdu) = snmp.fields(message)
+        (_, number), *_ = snmp.fields(pdu)
+        self.last += 1
+        oid = (1, 3, 6, self.last, 2, 0, 94, 16, 0, 1)
+        row = snmp.field(snmp.OID, snmp.oid_bytes(oid)) + snmp.field(snmp.OCTETS, b"\x0a\0\0\1")
+        said = snmp.field(snmp.INTEGER, number) + snmp.integer(0) + snmp.integer(0)
+        said += snmp.field(snmp.SEQUENCE, snmp.field(snmp.SEQUENCE, row))
+        whole = snmp.integer(1) + snmp.field(snmp.OCTETS, b"public")
+        return snmp.field(snmp.SEQUENCE, whole + snmp.field(snmp.RESPONSE, said))
+
+    def __enter__(self) -> "Chatter":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def connect(self, _: object) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("rows", "said", "ends_s"),
+    [
+        # three times a second, in which it says something three times
+        (False, "SNMP agent 127.0.0.1: no answer among 9 other datagrams", 103.0),
+        (True, "SNMP agent 127.0.0.1: its table has no end within 10 s", 110.0),
+    ],
+    ids=["garbage", "endless table"],
+)
+def test_an_agent_that_never_stops_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, rows: bool, said: str, ends_s: float
+) -> None:
+    chatter = Chatter(rows=rows)
+    monkeypatch.setattr(snmp.socket, "socket", lambda *_: chatter)
+    monkeypatch.setattr(snmp.time, "monotonic", chatter.monotonic)
+    with pytest.raises(UserError) as refused:
+        snmp.associations(Snmp("127.0.0.1", 161, "public", "1.3.6"))
+    assert str(refused.value) == said
+    assert chatter.now_s == pytest.approx(ends_s)
+
+
+def test_an_access_point_that_fails_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """[gateway]
+wan = "a"
+lan = "b"
+ap.a.snmp.agent = "::1"
+ap.b.snmp.agent = "::2"
+ap.c.snmp.agent = "::3"
+"""
+
+    def answer(agent: Snmp) -> list[snmp.Association]:
+        if agent.host == "::2":
+            return [snmp.Association("02:00:5e:10:00:01", None)]
+        raise UserError(f"{agent.host}: no answer")
+
+    monkeypatch.setattr(discovery, "associations", answer)
+    seen, wrong = discovery.look(config.read(text))
+    assert [(sighting.mac, sighting.ap) for sighting in seen] == [("02:00:5e:10:00:01", "b")]
+    assert wrong == ["::1: no answer; ::3: no answer"]
 
 
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 255, 256, 1 << 30])

@@ -394,7 +394,7 @@ impl Section {
     }
 
     /// The entry of a key that stands in the file or a setting, not a default.
-    pub(crate) fn given(&self, key: &str) -> Option<&Entry> {
+    pub fn given(&self, key: &str) -> Option<&Entry> {
         self.entry(key).filter(|entry| entry.given)
     }
 

@@ -1,7 +1,9 @@
 //! What files with and without a scenario say.
 
+use lasthop_engine::scenario::Format;
+
 use super::{LEAST, SMALL, complaints, gateway, said_of, scenario};
-use crate::{Fairness, to_json};
+use crate::{Fairness, parse_gateway, to_json};
 
 #[test]
 fn two_interfaces_are_enough() {
@@ -197,6 +199,104 @@ fn what_is_wrong_is_said_with_its_line() {
     for (more, said) in cases {
         assert_eq!(said_of(more), said);
     }
+}
+
+#[test]
+fn a_setting_without_effect_is_refused() {
+    let here = "station.a = { address = \"10.0.0.1\", ap = \"x\" }\nap.x.rate = \"2 Mbps\"\n";
+    let cases = [
+        (
+            "rate = \"5 Mbps\"\nwce.max = \"9 Mbps\"",
+            "cafe.toml:5: `gateway.wce.max`: \"9 Mbps\" has no effect; needed is gateway.rate = \"estimated\"",
+        ),
+        (
+            "rate = \"5 Mbps\"\nudp_uplink = \"1 Mbps\"",
+            "cafe.toml:5: `gateway.udp_uplink`: \"1 Mbps\" has no effect; needed is gateway.rate = \"estimated\"",
+        ),
+        (
+            "ap.a = { rate = \"5 Mbps\", wce.low = \"6 ms\" }",
+            "cafe.toml:4: `gateway.ap.a.wce.low`: \"6 ms\" has no effect; needed is \
+             gateway.ap.a.rate = \"estimated\"",
+        ),
+        (
+            "flow_leaves = 300",
+            "cafe.toml:4: `gateway.flow_leaves`: 300 has no effect; needed is gateway.fairness = \"flow\"",
+        ),
+        (
+            "fairness = \"flow\"\ndiscipline = \"sfq\"\nflow_leaves = 300",
+            "cafe.toml:6: `gateway.flow_leaves`: 300 has no effect; needed is gateway.discipline = \"pfifo\"",
+        ),
+        (
+            "station.a = { address = \"10.0.0.1\", rate = \"2 Mbps\" }",
+            "cafe.toml:4: `gateway.station.a.rate`: \"2 Mbps\" has no effect; needed is \
+             gateway.fairness = \"rate\"",
+        ),
+        (
+            "station.a.address = \"10.0.0.1\"\ndiscover.absence = \"2 s\"",
+            "cafe.toml:5: `gateway.discover.absence`: \"2 s\" has no effect; needed is \
+             discover.neighbours = true, discover.leases, ap.NAME.snmp or a station with mac",
+        ),
+        (
+            "ap.a.subnets = \"10.0.0.0/8\"",
+            "cafe.toml:4: `gateway.ap.a.subnets`: \"10.0.0.0/8\" has no effect; needed is a second \
+             access point",
+        ),
+        (
+            &format!("{here}ap.y.subnets = \"10.0.0.0/8\""),
+            "cafe.toml:6: `gateway.ap.y.subnets`: \"10.0.0.0/8\" has no effect; needed is stations \
+             that are found, or one without ap",
+        ),
+    ];
+    for (more, said) in cases {
+        assert_eq!(said_of(more), said);
+    }
+}
+
+#[test]
+fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
+    for more in [
+        "rate = \"5 Mbps\"\nwce.max = \"9 Mbps\"\nap.a.subnets = \"10.0.0.0/8\"\n\
+         ap.b = { subnets = \"::/0\", rate = \"estimated\" }",
+        "wce.max = \"9 Mbps\"\nap.a.rate = \"5 Mbps\"\nap.a.interface = \"eth2\"\nap.b.interface = \"eth3\"",
+        "rate = \"5 Mbps\"\nap.a.wce.max = \"9 Mbps\"", // inherits: with or without another word
+        "ap.a.interface = \"eth2\"\nap.b = { interface = \"eth3\", fairness = \"flow\" }\nflow_leaves = 9",
+        "ap.a.fairness = \"rate\"\nstation.a = { address = \"10.0.0.1\", rate = \"2 Mbps\" }",
+        "station.a.mac = \"02:00:5e:10:00:01\"\ndiscover.absence = \"2 s\"",
+    ] {
+        assert_eq!(said_of(more), "", "{more}");
+    }
+    let file = format!(
+        "{LEAST}wce.max = \"9 Mbps\"\nfairness = \"flow\"\nflow_leaves = 9\nudp_uplink = \"1 Mbps\"\n"
+    );
+    let set = |file: &str, path: &str, value: &str| {
+        let settings = [(path.to_owned(), value.to_owned())];
+        let parsed = parse_gateway(file.as_bytes(), Format::Toml, "cafe.toml", &settings);
+        complaints(parsed)
+    };
+    assert_eq!(set(&file, "gateway.rate", "5 Mbps"), "");
+    assert_eq!(set(&file, "gateway.fairness", "station"), "");
+    assert_eq!(set(&file, "gateway.discipline", "sfq"), "");
+    assert_eq!(
+        set(LEAST, "gateway.flow_leaves", "9"),
+        "--set gateway.flow_leaves=9: `gateway.flow_leaves`: 9 has no effect; needed is \
+         gateway.fairness = \"flow\""
+    );
+}
+
+#[test]
+fn a_name_ends_where_it_ends() {
+    for more in [
+        "ap.\"a\\n\" = {}",
+        "station.\"a\\n\".address = \"10.0.0.1\"",
+        "ap.a = {}\nstation.a = { address = \"10.0.0.1\", ap = \"a\\n\" }",
+    ] {
+        let said = said_of(more);
+        assert!(said.contains("is not a plain name"), "{more}: {said}");
+    }
+    // blanks around what has a form of its own are no part of it
+    let file = format!("{LEAST}discover.leases = \" /a\\n\"\n");
+    let leases = gateway(&file).unwrap().discovery.leases;
+    assert_eq!(leases.as_deref(), Some("/a"));
 }
 
 #[test]

@@ -1,0 +1,155 @@
+"""One page over HTTP, for few at a time: a thread that waits for nobody.
+
+A connection has `PATIENCE_S` for its request and the answer, and the oldest makes room where there
+would be more than `MOST_CONNECTIONS`: however many stand idle, who asks is answered at once.
+"""
+
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+MOST_CONNECTIONS = 32
+PATIENCE_S = 5.0
+PAUSE_S = 0.05
+"""Behind a connection that could not be taken. [s]"""
+REQUEST_BYTES = 1 << 13
+"""No request is longer."""
+END = b"\r\n\r\n"
+
+Page = Callable[[], bytes]
+
+
+class Conversation:
+    """A connection: first it asks, then it is answered."""
+
+    def __init__(self, one: socket.socket) -> None:
+        self.socket = one
+        self.until_s = time.monotonic() + PATIENCE_S
+        self.request = b""
+        self.answer = memoryview(b"")
+
+
+class Server:
+    """Answers every GET with a page.
+
+    Parameters
+    ----------
+    listening : socket
+    page : callable
+        What to answer.
+    kind : str
+        Its media type.
+    """
+
+    def __init__(self, listening: socket.socket, page: Page, kind: str) -> None:
+        self.listening = listening
+        self.page = page
+        self.kind = kind
+        self.open: dict[socket.socket, Conversation] = {}
+        """Connections, the oldest first."""
+        self.selector = selectors.DefaultSelector()
+
+    def run(self, end: socket.socket) -> None:
+        """Answer until `end` has something to read."""
+        self.listening.setblocking(False)
+        with self.selector, self.listening:
+            self.selector.register(end, selectors.EVENT_READ)
+            self.selector.register(self.listening, selectors.EVENT_READ)
+            while True:
+                first = next(iter(self.open.values()), None)
+                wait_s = None if first is None else max(first.until_s - time.monotonic(), 0)
+                ready = [key.fileobj for key, _ in self.selector.select(wait_s)]
+                if end in ready:
+                    break
+                for one in ready:
+                    if isinstance(one, socket.socket) and one in self.open:
+                        self.go_on(self.open[one])
+                if self.listening in ready:  # behind those that have asked
+                    self.accept()
+                now_s = time.monotonic()
+                for late in [each for each in self.open.values() if each.until_s <= now_s]:
+                    self.close(late)
+            for each in list(self.open.values()):
+                self.close(each)
+
+    def accept(self) -> None:
+        """Take a connection, in the place of the oldest where there are too many."""
+        try:
+            one, _ = self.listening.accept()
+        except OSError:  # it has gone; or there are no descriptors, and it waits
+            time.sleep(PAUSE_S)
+            return
+        one.setblocking(False)
+        if len(self.open) >= MOST_CONNECTIONS:
+            self.close(next(iter(self.open.values())))
+        self.open[one] = Conversation(one)
+        self.selector.register(one, selectors.EVENT_READ)
+
+    def go_on(self, one: Conversation) -> None:
+        """Read what has come, or write what can be taken."""
+        try:
+            if not one.answer:
+                data = one.socket.recv(REQUEST_BYTES)
+                one.request += data
+                if not data:
+                    return self.close(one)
+                if END not in one.request and len(one.request) < REQUEST_BYTES:
+                    return None
+                one.answer = memoryview(self.answer(one.request))
+                self.selector.modify(one.socket, selectors.EVENT_WRITE)
+            one.answer = one.answer[one.socket.send(one.answer) :]
+        except (BlockingIOError, InterruptedError):
+            return None
+        except OSError:
+            return self.close(one)
+        return None if one.answer else self.close(one)
+
+    def close(self, one: Conversation) -> None:
+        """Let go of a connection."""
+        del self.open[one.socket]
+        self.selector.unregister(one.socket)
+        with suppress(OSError):
+            one.socket.shutdown(socket.SHUT_RDWR)
+        one.socket.close()
+
+    def answer(self, request: bytes) -> bytes:
+        """The answer to a request, with its head."""
+        words = request.partition(b"\r\n")[0].split(b" ")
+        if END not in request:
+            return head("431 Request Header Fields Too Large", 0)
+        if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
+            return head("400 Bad Request", 0)
+        if words[0] not in (b"GET", b"HEAD"):
+            return head("405 Method Not Allowed", 0, "Allow: GET, HEAD\r\n")
+        try:
+            body = self.page()
+        except Exception:  # whatever is wrong with a page, the next may be well
+            return head("500 Internal Server Error", 0)
+        start = head("200 OK", len(body), f"Content-Type: {self.kind}\r\n")
+        return start if words[0] == b"HEAD" else start + body
+
+
+def head(status: str, size: int, more: str = "") -> bytes:
+    """What stands above an answer of so many bytes."""
+    return (
+        f"HTTP/1.1 {status}\r\n{more}Content-Length: {size}\r\nConnection: close\r\n\r\n"
+    ).encode()
+
+
+@contextmanager
+def serving(listening: socket.socket, page: Page, kind: str) -> Iterator[None]:
+    """Serve a page while the body runs."""
+    end, bell = socket.socketpair()
+    thread = threading.Thread(
+        target=Server(listening, page, kind).run, args=(end,), name="page", daemon=True
+    )
+    with end, bell:
+        thread.start()
+        try:
+            yield
+        finally:
+            bell.send(b"x")
+            thread.join()

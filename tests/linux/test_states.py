@@ -1,0 +1,357 @@
+"""Where a gateway's state is: files that move or break, other namespaces, other users."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from lab import (
+    GATEWAY,
+    STATIONS,
+    Lab,
+    entered,
+    gateway_text,
+    leftovers,
+    number_of,
+    sh,
+    station_v4,
+    wait_until,
+)
+from lasthop.gateway.state import State
+from traffic import transfers
+
+LASTHOP = Path(sys.executable).with_name("lasthop")
+UNIT = Path(__file__).parents[2] / "python/lasthop/gateway/share/lasthop-gateway@.service"
+USER = "65534"
+"""Number of a user, and of a group, with no rights of its own."""
+BROKEN = (None, "[gateway\n", "[gateway]\nwan = 'wan'\nlan = 'lan'\nno_such = 1\n", "")
+"""Files that cannot be read: gone, no TOML, with an unknown key, and without a gateway."""
+
+
+class Commands:
+    """`lasthop gateway` with a /run of its own."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.file = directory / "cafe.toml"
+        self.run = directory / "run"
+        self.run.mkdir()
+
+    def state(self, namespace: str = GATEWAY) -> State:
+        return State(self.run / f"lasthop/lan@{number_of(namespace)}")
+
+    def write(self, text: str | None) -> None:
+        self.file.unlink(missing_ok=True)
+        if text is not None:
+            self.file.write_text(text)
+
+    def __call__(
+        self,
+        verb: str,
+        *options: str | Path,
+        file: str | Path | None = None,
+        namespace: str = GATEWAY,
+        before: str = "",
+        under: Sequence[str] = (),
+    ) -> tuple[int, str]:
+        """Exit code, and output with errors behind it.
+
+        `before` is done first in a mount namespace of its own, `under` stands in front.
+        """
+        command = [*under, LASTHOP, "gateway", verb, file or self.file, *options]
+        script = f'mount --bind {self.run} /run; {before or ":"}; exec "$@"'
+        with entered(namespace):
+            done = subprocess.run(
+                ["unshare", "-m", "sh", "-ec", script, "sh", *map(str, command)],
+                cwd=self.directory,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=60,
+            )
+        return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    with Lab(stations=3, rate_bps=None) as lab:
+        yield lab
+
+
+@pytest.fixture
+def commands(lab: Lab) -> Iterator[Commands]:
+    with TemporaryDirectory() as directory:  # pytest's own are closed to other users
+        Path(directory).chmod(0o755)
+        commands = Commands(Path(directory))
+        commands.write(gateway_text(2))
+        yield commands
+        commands.write(gateway_text(2))
+        assert commands("down")[0] == 0
+        with entered(GATEWAY):
+            assert leftovers() == []
+
+
+def test_a_relative_file_is_the_same_behind_up(commands: Commands) -> None:
+    code, said = commands("up", file="cafe.toml")
+    assert code == 0, said
+    assert commands.state().file() == commands.file
+    commands.write(gateway_text(3))
+    number = int(said.split()[-1])
+    os.kill(number, signal.SIGHUP)
+
+    def members() -> int:
+        return len((commands.state().ask({"do": "status"}) or {"stations": ()})["stations"])
+
+    wait_until(lambda: members() == 3, "the file is read anew")
+    assert commands("up", file="cafe.toml") == (0, f"process {number} goes on with cafe.toml\n")
+    assert commands("down", file="./cafe.toml") == (0, "down\n")
+
+
+def test_a_relative_state_is_the_same_behind_up(commands: Commands) -> None:
+    code, said = commands("up", "--state", "here")
+    assert code == 0, said
+    names = {path.name for path in (commands.directory / "here").iterdir()}
+    assert names == {"lock", "file", "namespace", "undo.log", "control", "log"}
+    assert station_v4(0) in commands("status", "--state", "here")[1]
+    assert commands("down", "--state", "./here") == (0, "down\n")
+
+
+def test_status_and_down_need_no_file_that_is_whole(commands: Commands) -> None:
+    commands("up")
+    link = commands.directory / "link.toml"
+    link.symlink_to(commands.file)
+    for broken in BROKEN:
+        commands.write(broken)
+        code, said = commands("status", file=commands.file if broken is None else link)
+        assert (code, station_v4(0) in said) == (0, True), said
+    assert commands("down") == (0, "down\n")
+    # and nothing is meant where nothing is up, but with --state
+    code, said = commands("down")
+    assert (code, said.startswith("error: ")) == (2, True), said
+    for verb, answer in (("status", "not up\n"), ("down", "nothing is up\n")):
+        assert commands(verb, "--state", commands.state().directory) == (0, answer)
+
+
+def test_what_was_killed_is_taken_back_with_a_broken_file(commands: Commands) -> None:
+    _, said = commands("up")
+    os.kill(int(said.split()[-1]), signal.SIGKILL)
+    wait_until(lambda: not commands.state().is_held(), "the end of the process")
+    commands.write("[gateway\n")
+    assert commands("status")[1] == "not up; 3 changes of a process that was killed are left\n"
+    assert commands("down") == (0, "took back 3 changes of a process that was killed\n")
+
+
+def test_where_nothing_may_be_written(commands: Commands) -> None:
+    """`status` needs not write; `down` ends the process, and says what it cannot do."""
+    commands("up")
+    here = commands.state().directory
+    read_only = f"mount --bind {here} {here}; mount -o remount,bind,ro {here}"
+    read_only = read_only.replace(str(commands.run), "/run")
+    code, said = commands("status", before=read_only)
+    assert (code, station_v4(0) in said) == (0, True), said
+    # the process that ends has a file system that is written to
+    assert commands("down", before=read_only) == (0, "down\n")
+    assert commands("status", before=read_only) == (0, "not up\n")
+    assert commands("down", before=read_only) == (0, "nothing is up\n")
+    code, said = commands("up", before=read_only)
+    assert (code, said) == (2, f"error: /run/lasthop/{here.name}/lock: Read-only file system\n")
+    _, said = commands("up")
+    os.kill(int(said.split()[-1]), signal.SIGKILL)
+    wait_until(lambda: not commands.state().is_held(), "the end of the process")
+    code, said = commands("down", before=read_only)
+    assert (code, said) == (
+        2,
+        f"error: /run/lasthop/{here.name}/undo.log: Read-only file system\n"
+        "hint: what it lists is undone; only the file stays\n",
+    )
+    with entered(GATEWAY):
+        assert leftovers() == []
+    assert commands("down") == (0, "took back 3 changes of a process that was killed\n")
+
+
+@pytest.fixture
+def twin(commands: Commands) -> Iterator[str]:
+    """Another namespace with interfaces of the same names."""
+    sh(f"ip -n {STATIONS} link add lan type veth peer name lan2")
+    sh(f"ip -n {STATIONS} link add wan type veth peer name wan2")
+    yield STATIONS
+    code, said = commands("down", namespace=STATIONS)
+    sh(f"ip -n {STATIONS} link del lan; ip -n {STATIONS} link del wan")
+    assert code == 0, said
+
+
+def test_two_namespaces_with_the_same_interfaces(commands: Commands, twin: str) -> None:
+    here, there = (commands.state(each).directory.name for each in (GATEWAY, twin))
+    code, said = commands("up", namespace=twin)
+    assert code == 0, said
+    another = f"/run/lasthop/{there} is of another network namespace, number {number_of(twin)}"
+    assert commands("status") == (0, f"not up; {another}\n")
+    assert commands("down") == (0, f"nothing is up; {another}\n")
+    commands.write("[gateway\n")
+    code, said = commands("down")
+    number = commands.state(twin).read("lock").strip()
+    assert (code, said) == (
+        2,
+        f"error: {commands.file}: {another}\n"
+        f"hint: nsenter --net=/proc/{number}/ns/net leads there\n",
+    )
+    commands.write(gateway_text(2))
+    code, said = commands("up")
+    assert (code, said.startswith("up, process ")) == (0, True), said
+    assert {path.name for path in (commands.run / "lasthop").iterdir()} == {here, there}
+    assert transfers(station_v4(0))
+    assert commands("down", namespace=twin) == (0, "down\n")
+    code, said = commands("status")
+    assert (code, station_v4(0) in said) == (0, True), said
+    # with --state it can be asked and ended from anywhere, but not taken over
+    directory = f"/run/lasthop/{here}"
+    code, said = commands("up", "--state", directory, namespace=twin)
+    assert (code, "error: /run/lasthop/" in said) == (2, True), said
+    assert "the gateway is of another network namespace" in said
+    assert commands("down", "--state", directory, namespace=twin) == (0, "down\n")
+
+
+def test_what_is_left_is_undone_in_its_own_namespace(commands: Commands, twin: str) -> None:
+    _, said = commands("up")
+    os.kill(int(said.split()[-1]), signal.SIGKILL)
+    wait_until(lambda: not commands.state().is_held(), "the end of the process")
+    directory = f"/run/lasthop/{commands.state().directory.name}"
+    for verb in ("down", "up", "run"):
+        code, said = commands(verb, "--state", directory, namespace=twin)
+        assert code == 2
+        assert f"{directory}: what is left is of another network namespace" in said
+    with entered(GATEWAY):
+        assert len(leftovers()) == 4
+    assert commands("down") == (0, "took back 3 changes of a process that was killed\n")
+
+
+def test_a_namespace_whose_number_was_given_again(commands: Commands) -> None:
+    """What the one before had left is not undone in this one: here it would turn GRO on."""
+    _, said = commands("up")
+    os.kill(int(said.split()[-1]), signal.SIGKILL)
+    wait_until(lambda: not commands.state().is_held(), "the end of the process")
+    state, (number, cookie, boot) = commands.state(), commands.state().read("namespace").split()
+    state.write("namespace", f"{number} {int(cookie) + 1} {boot}")
+    assert commands("status") == (0, "not up\n")
+    with entered(GATEWAY):
+        assert len(leftovers()) == 4
+    assert commands("down") == (0, "forgot 3 changes that went with their network namespace\n")
+    with entered(GATEWAY):
+        assert len(leftovers()) == 4  # all of this test's making
+        sh("ip link del lh-lan; tc qdisc del dev wan ingress; tc qdisc del dev lan ingress")
+
+
+def as_user(capabilities: str) -> list[str]:
+    """A user with these capabilities and no other, as the unit has it."""
+    sets = [f"--{kind}=-all{capabilities}" for kind in ("bounding-set", "inh-caps", "ambient-caps")]
+    who = [f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--no-new-privs"]
+    return ["setpriv", *who, *sets]
+
+
+@pytest.fixture
+def user(commands: Commands) -> str:
+    """What the unit's sandbox has in common with this machine; a /run/lasthop of the user's."""
+    if shutil.which("setpriv") is None:
+        pytest.skip("needs setpriv")
+    done = commands("--help", under=as_user(""))
+    if done[0] != 0:
+        pytest.skip(f"another user cannot run {LASTHOP}: {done[1]}")
+    (commands.run / "lasthop").mkdir(mode=0o700)
+    os.chown(commands.run / "lasthop", int(USER), int(USER))
+    own = "mount --bind /run/lasthop /run/lasthop"
+    closed = "mount -o remount,bind,ro /; mount -o remount,bind,ro /run"
+    return f"{own}; {closed}; mount -t proc -o hidepid=invisible proc /proc; umask 0077"
+
+
+def test_the_unit_has_what_every_command_needs(commands: Commands, user: str) -> None:
+    text = UNIT.read_text("utf-8")
+    assert "\nUser=lasthop\n" in text
+    capabilities = "CAP_NET_ADMIN CAP_NET_RAW"
+    for key in ("CapabilityBoundingSet", "AmbientCapabilities"):
+        assert f"\n{key}={capabilities}\n" in text
+    under = as_user("".join(f",+{each.lower()[4:]}" for each in capabilities.split()))
+
+    def act(verb: str) -> tuple[int, str]:
+        return commands(verb, before=user, under=under)
+
+    assert act("check") == (0, f"{commands.file}: ok: cafe: 1 access point, 2 stations\n")
+    code, said = act("up")
+    assert code == 0, said
+    assert transfers(station_v4(0))
+    owners = {path.stat().st_uid for path in commands.state().directory.iterdir()}
+    assert owners == {int(USER)}
+    assert station_v4(0) in act("status")[1]
+    # root asks and ends it too, and what it writes is the user's
+    assert station_v4(0) in commands("status")[1]
+    assert commands("down") == (0, "down\n")
+    code, said = commands("up")
+    assert code == 0, said
+    assert commands("down") == (0, "down\n")
+    code, said = act("up")
+    assert code == 0, said
+    assert act("down") == (0, "down\n")
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "lacks"),
+    [("", "CAP_NET_ADMIN"), (",+net_raw", "CAP_NET_ADMIN"), (",+net_admin", "CAP_NET_RAW")],
+    ids=["none", "raw", "admin"],
+)
+def test_a_right_that_is_missing_is_named(
+    commands: Commands, user: str, capabilities: str, lacks: str
+) -> None:
+    under = as_user(capabilities)
+    code, said = commands("check", before=user, under=under)
+    assert (code, said.splitlines()[1:]) == (
+        0,
+        [f"warning: this machine was not looked at: that takes {lacks}, which root has"],
+    )
+    verb = "run" if capabilities else "up"
+    assert commands(verb, before=user, under=under) == (
+        2,
+        f"error: the network: this process has no {lacks}\nhint: are you root?\n",
+    )
+
+
+def test_what_is_another_users_is_told_in_a_line(commands: Commands) -> None:
+    commands("up")
+    under = as_user(",+net_admin,+net_raw")
+    for verb in ("check", "up", "status", "down"):
+        code, said = commands(verb, under=under)
+        assert code == 2, verb
+        assert said.splitlines()[0].startswith("error: /run/lasthop"), said
+        assert said.splitlines()[0].endswith(": Permission denied"), said
+        assert said.splitlines()[1:] == ["hint: are you root?"]
+    # a directory that may be looked into, with a lock and a socket that may not
+    (commands.run / "lasthop").chmod(0o755)
+    commands.state().directory.chmod(0o755)
+    for verb in ("status", "down"):
+        code, said = commands(verb, under=under)
+        assert (code, said) == (
+            2,
+            f"error: /run/lasthop/{commands.state().directory.name}/lock: Permission denied\n"
+            "hint: are you root?\n",
+        )
+    commands.state().directory.joinpath("lock").chmod(0o644)
+    code, said = commands("status", under=under)
+    assert said.endswith("/control: Permission denied\nhint: are you root?\n"), said
+
+
+def test_a_user_whose_own_directory_is_missing_or_read_only(commands: Commands, user: str) -> None:
+    under = as_user(",+net_admin,+net_raw")
+    shutil.rmtree(commands.run / "lasthop")
+    code, said = commands("up", under=under)
+    name = commands.state().directory.name
+    assert (code, said) == (
+        2,
+        f"error: /run/lasthop/{name}: Permission denied\nhint: are you root?\n",
+    )
+    assert commands("status", under=under) == (0, "not up\n")
+    code, said = commands("up", "--state", "/proc/none", under=under)
+    assert (code, said.splitlines()[0].startswith("error: /proc/none: ")) == (2, True), said

@@ -1,0 +1,200 @@
+"""Metrics for Prometheus: what they are called, and that nobody holds them up."""
+
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from lasthop.gateway import page as module
+from lasthop.gateway.metrics import TEXT, check_port, pages
+from lasthop.gateway.page import MOST_CONNECTIONS, serving
+
+STATUS = {
+    "shaping": True,
+    "aps": [
+        {
+            "name": "wlan",
+            "rate_bps": 8_000_000,
+            "rtt_s": 0.02,
+            "base_rtt_s": 0.003,
+            "pings": 7,
+            "answers": 6,
+        }
+    ],
+    "stations": [
+        {
+            "name": "till",
+            "ap": "wlan",
+            "sent_bytes": 3000,
+            "sent_packets": 2,
+            "dropped_packets": 1,
+            "backlog_packets": 4,
+            "rate_bps": 800.0,
+            "udp_uplink_bytes": 5,
+            "udp_uplink_packets": 1,
+        }
+    ],
+}
+# As `promtool check metrics` has them (prometheus/client_golang, testutil/promlint).
+BASE_UNITS = {"amperes", "bytes", "celsius", "grams", "joules", "kelvin", "meters", "ratio"}
+BASE_UNITS |= {"seconds", "volts"}
+OTHER_UNITS = {"bits", "minutes", "hours", "days", "weeks", "percent", "fahrenheit", "inches"}
+OTHER_UNITS |= {"calories", "pounds", "ounces", "miles", "yards", "feet", "bit", "byte", "second"}
+SHORT_UNITS = {"s", "ms", "us", "ns", "sec", "b", "kb", "mb", "gb", "tb", "bps", "kbps", "mbps"}
+PREFIXES = ("pico", "nano", "micro", "milli", "kilo", "mega", "giga", "tera", "kibi", "mebi")
+KINDS = {"counter", "gauge", "histogram", "summary", "count", "sum", "bucket", "info"}
+
+
+def faults(text: str) -> list[str]:
+    """What is wrong with the names on a page, by Prometheus' rules."""
+    found = []
+    helped = set(re.findall(r"^# HELP (\S+) \S", text, re.MULTILINE))
+    for name, kind in re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE):
+        words = name.split("_")
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            found.append(f"{name}: not in small letters with underscores")
+        if name not in helped:
+            found.append(f"{name}: nobody says what it is")
+        if (kind == "counter") != name.endswith("_total"):
+            found.append(f"{name}: _total is for counters")
+        for word in words[:-1] if kind == "counter" else words:
+            prefix = next((each for each in PREFIXES if word.startswith(each)), "")
+            unit = word.removeprefix(prefix)
+            if word in OTHER_UNITS | SHORT_UNITS or (prefix and unit in BASE_UNITS | OTHER_UNITS):
+                if words[words.index(word) - 1] == "per" and word == "second":
+                    continue  # a rate's name goes on as English does
+                found.append(f"{name}: {word} is no base unit")
+            if word in KINDS:
+                found.append(f"{name}: {word} is its kind")
+        units = [word for word in words if word in BASE_UNITS]
+        if units and not re.search(rf"_{units[0]}(_per_second)?(_total)?$", name):
+            found.append(f"{name}: the unit is not at its end")
+    return found
+
+
+def test_the_rules_find_what_they_are_for() -> None:
+    page = "# HELP {0} x\n# TYPE {0} {1}\n"
+    for name, kind, said in (
+        ("a_rate_bits_per_second", "gauge", "bits is no base unit"),
+        ("a_rtt_ms", "gauge", "ms is no base unit"),
+        ("a_kilobytes", "gauge", "kilobytes is no base unit"),
+        ("a_sent_bytes", "counter", "_total is for counters"),
+        ("a_stations_total", "gauge", "_total is for counters"),
+        ("a_seconds_rtt", "gauge", "the unit is not at its end"),
+        ("aRate", "gauge", "not in small letters with underscores"),
+        ("a_gauge", "gauge", "gauge is its kind"),
+    ):
+        assert faults(page.format(name, kind)) == [f"{name}: {said}"]
+    assert faults("# TYPE a gauge\n") == ["a: nobody says what it is"]
+
+
+def test_names_are_as_prometheus_wants_them() -> None:
+    text = pages(lambda: STATUS)().decode()
+    assert faults(text) == []
+    assert len(re.findall("^# TYPE", text, re.MULTILINE)) == 14
+    assert 'lasthop_ap_rate_bytes_per_second{ap="wlan"} 1e+06\n' in text
+    assert 'lasthop_station_rate_bytes_per_second{ap="wlan",station="till"} 100.0\n' in text
+    assert 'lasthop_station_sent_bytes_total{ap="wlan",station="till"} 3000.0\n' in text
+    assert 'lasthop_ap_rtt_seconds{ap="wlan"} 0.02\n' in text
+
+
+def test_a_page_is_made_once_for_each_status() -> None:
+    status = STATUS
+    page = pages(lambda: status)
+    first = page()
+    assert page() is first
+    status = STATUS | {"shaping": False}
+    assert b"lasthop_shaping 0.0" in page()
+
+
+@contextmanager
+def served(body: bytes = b"x 1\n") -> Iterator[tuple[str, int]]:
+    listening = socket.create_server(("127.0.0.1", 0))
+    at = listening.getsockname()
+    with serving(listening, lambda: body, TEXT):
+        yield at
+    check_port(at)  # it is free again
+
+
+def ask(at: tuple[str, int], request: bytes = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n") -> bytes:
+    with socket.create_connection(at, timeout=30) as asking:
+        asking.sendall(request)
+        with asking.makefile("rb") as answer:
+            return answer.read()
+
+
+def test_a_page_is_served() -> None:
+    with served() as at:
+        assert ask(at) == (
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
+            b"Content-Length: 4\r\nConnection: close\r\n\r\nx 1\n"
+        )
+        assert ask(at, b"HEAD / HTTP/1.0\r\n\r\n").endswith(b"close\r\n\r\n")
+        for request, status in (
+            (b"POST / HTTP/1.1\r\n\r\n", b"405"),
+            (b"what\r\n\r\n", b"400"),
+            (b"GET /" + b"x" * (1 << 14), b"431"),
+        ):
+            try:
+                said = ask(at, request)
+            except ConnectionError:  # the end of what is too long is not read
+                assert status == b"431"
+            else:
+                assert said.split()[1] == status
+
+
+def test_a_large_page_arrives_whole() -> None:
+    body = bytes(range(256)) * (1 << 15)
+    with served(body) as at:
+        assert ask(at).partition(b"\r\n\r\n")[2] == body
+
+
+def test_a_page_that_fails_leaves_the_next_well() -> None:
+    answers = iter([ValueError, b"well"])
+
+    def page() -> bytes:
+        answer = next(answers)
+        if isinstance(answer, bytes):
+            return answer
+        raise answer
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    with serving(listening, page, TEXT):
+        assert b" 500 " in ask(listening.getsockname())
+        assert ask(listening.getsockname()).endswith(b"well")
+
+
+def test_idle_connections_make_no_threads_and_hold_nobody_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Patience does not end any of these: nobody waits for that."""
+    monkeypatch.setattr(module, "PATIENCE_S", 1e6)
+    with served() as at, ExitStack() as stack:
+        threads = threading.active_count()
+        for k in range(300):
+            idle = stack.enter_context(socket.create_connection(at, timeout=30))
+            if k % 2:
+                idle.sendall(b"GET / HT")
+        assert ask(at).startswith(b"HTTP/1.1 200 OK")
+        assert threading.active_count() == threads
+
+
+def test_who_says_nothing_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PATIENCE_S", 0.05)
+    with served() as at, socket.create_connection(at, timeout=30) as idle:
+        idle.sendall(b"GET /")
+        assert idle.recv(1) == b""
+
+
+def test_the_oldest_makes_room() -> None:
+    with served() as at, ExitStack() as stack:
+        idle = [
+            stack.enter_context(socket.create_connection(at, timeout=30))
+            for _ in range(MOST_CONNECTIONS + 1)
+        ]
+        assert idle[0].recv(1) == b""
+        idle[-1].sendall(b"GET / HTTP/1.1\r\n\r\n")
+        assert idle[-1].recv(1) == b"H"

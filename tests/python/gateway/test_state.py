@@ -1,0 +1,208 @@
+"""The state directory: whose it is, who may read it, and that looking changes nothing."""
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from lasthop.errors import UserError
+from lasthop.gateway import config, state
+from lasthop.gateway.control import Control
+from lasthop.gateway.state import State, in_use, state_of
+from lasthop.linux import identity
+from lasthop.linux.identity import Identity, identity_of, own_identity
+
+GATEWAY = config.read('[gateway]\nwan = "eth0"\nlan = "eth1"\n')
+RECORD = {"kind": "link", "name": "lh-eth1"}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where states are by default; this thread is in the first namespace."""
+    monkeypatch.setattr(state, "RUN", tmp_path / "run/lasthop")
+    monkeypatch.setattr(state, "is_first", lambda: True)
+    return tmp_path / "run/lasthop"
+
+
+@pytest.fixture
+def umask() -> Iterator[None]:
+    """The loosest there is."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def killed(directory: Path, said: Identity | None = None) -> State:
+    """What a process that was killed has left, in this namespace or another."""
+    left = State(directory)
+    left.make()
+    assert left.take()
+    left.begin(Path("/etc/lasthop/cafe.toml"))
+    if said is not None:
+        left.write(state.NAMESPACE, str(said))
+    left.log.add(RECORD)
+    left.release()
+    return left
+
+
+def test_a_relative_directory_means_the_same_wherever_one_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    here = State(Path("state"))
+    monkeypatch.chdir("/")
+    assert here.directory == tmp_path / "state"
+    assert here.log.path == tmp_path / "state/undo.log"
+
+
+@pytest.mark.usefixtures("umask")
+def test_nobody_else_may_read_it_whatever_the_umask(run: Path) -> None:
+    ours = state_of(GATEWAY, None)
+    ours.make()
+    assert ours.take()
+    ours.begin(Path("cafe.toml"))
+    ours.log.add(RECORD)
+    log = "from pathlib import Path; from lasthop.gateway.log import LogFile"
+    command = f"import os; os.umask(0); {log}; LogFile(Path({str(ours.directory / 'log')!r}))"
+    subprocess.run([sys.executable, "-c", command], check=True)
+    with ExitStack() as stack:
+        Control(ours, None).open(stack)
+        rights = {path.name: stat.S_IMODE(path.stat().st_mode) for path in run.rglob("*")}
+    ours.release()
+    files = ("lock", "file", "namespace", "undo.log", "log", "control")
+    assert rights == {"eth1": 0o700} | dict.fromkeys(files, 0o600)
+    assert stat.S_IMODE(run.stat().st_mode) == 0o700
+
+
+@pytest.mark.usefixtures("umask")
+def test_a_directory_that_a_user_chose_keeps_its_rights(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir(0o750)
+    for name, rights in (("own", 0o750), ("new", 0o700)):
+        State(tmp_path / name).make()
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == rights
+
+
+def test_looking_whether_the_lock_is_held_writes_nothing(tmp_path: Path) -> None:
+    one, other = State(tmp_path), State(tmp_path)
+    assert not one.is_held()
+    assert not one.is_in_use()
+    assert list(tmp_path.iterdir()) == []
+    assert one.take()
+    assert other.is_held()
+    assert not other.take()
+    assert not other.take_to_undo()
+    one.release()
+    assert not other.is_held()
+    assert other.take_to_undo()
+    other.release()
+
+
+def test_a_namespace_is_known_by_number_cookie_and_start() -> None:
+    own = Identity(5, 7, "a")
+    assert own.whose(own) == "ours"
+    assert Identity(5, 0, "a").whose(own) == "ours"  # a kernel without cookies
+    assert Identity(5, 8, "a").whose(own) == "gone"  # the number was given again
+    assert Identity(6, 7, "b").whose(own) == "gone"
+    assert Identity(6, 9, "a").whose(own) == "another's"
+    assert identity_of(str(own)) == own
+    for text in ("", "5 7", "x 7 a", "5 7 a b"):
+        assert identity_of(text) is None
+    there = own_identity()
+    assert (there.number, there) == (os.stat("/proc/self/ns/net").st_ino, own_identity())
+
+
+def test_whether_a_namespace_is_the_first_needs_no_rights(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Process 1 may have more rights than we: then the kernel's own settings tell."""
+    real = os.stat
+
+    def refuse(path: object, **more: object) -> os.stat_result:
+        if str(path) == "/proc/1/ns/net":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return real(path, **more)
+
+    monkeypatch.setattr(identity.os, "stat", refuse)
+    for file in (tmp_path, tmp_path / "none"):
+        monkeypatch.setattr(identity, "FIRST_ALONE", file)
+        assert identity.is_first() == (file == tmp_path)
+
+
+def test_another_namespace_has_another_directory(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = own_identity().number
+    assert state_of(GATEWAY, None).directory == run / "eth1"
+    monkeypatch.setattr(state, "is_first", lambda: False)
+    assert state_of(GATEWAY, None).directory == run / f"eth1@{number}"
+    # one that is up here is found, whatever its name
+    killed(run / "eth1")
+    assert state_of(GATEWAY, None).directory == run / "eth1"
+
+
+def test_what_is_of_another_namespace_is_not_ours(run: Path) -> None:
+    own = own_identity()
+    theirs = killed(run / "eth1", own._replace(number=own.number + 1))
+    mine = killed(run / "eth2")
+    found = in_use()
+    assert [each.directory for each in found.here] == [mine.directory]
+    assert [each.directory for each in found.elsewhere] == [theirs.directory]
+    # its name is taken, so that another is ours
+    apart = state_of(GATEWAY, None)
+    assert apart.directory == run / f"eth1@{own.number}"
+    assert theirs.take()
+    said = f"what is left is of another network namespace, number {own.number + 1}"
+    with pytest.raises(UserError, match=said):
+        theirs.begin(None)
+    theirs.release()
+    assert theirs.log.records() == [RECORD]
+
+
+def test_what_went_with_its_namespace_is_forgotten(run: Path) -> None:
+    own = own_identity()
+    for k, gone in enumerate((own._replace(cookie=own.cookie + 1), own._replace(boot="before"))):
+        if gone.cookie and own.cookie:
+            left = killed(run / f"eth{k}", gone)
+            assert in_use() == ([], [], [])
+            assert not left.is_in_use()
+            assert left.take()
+            left.begin(None)
+            left.release()
+            assert left.log.records() == []
+            assert left.whose() == "ours"
+
+
+def test_what_is_wrong_with_a_path_is_said_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for act in (State.make, State.take):
+        with pytest.raises(UserError, match=rf"{tmp_path}/file.*: (File exists|Not a directory)$"):
+            act(State(tmp_path / "file"))
+    assert not State(tmp_path / "file").exists
+    assert not State(tmp_path / "file").is_held()
+    with pytest.raises(UserError, match=r"none/lock: No such file or directory$"):
+        State(tmp_path / "none").take()
+
+
+def test_no_link_leads_elsewhere(run: Path, tmp_path: Path) -> None:
+    """A service's user must not let root write where it may not write itself."""
+    (tmp_path / "precious").write_text("x")
+    ours = State(run / "eth1")
+    ours.make()
+    for name in ("lock", "file", "namespace", "undo.log"):
+        (ours.directory / name).symlink_to(tmp_path / "precious")
+    with pytest.raises(UserError, match="lock: Too many levels of symbolic links"):
+        ours.take()
+    with pytest.raises(UserError, match="file: Too many levels of symbolic links"):
+        ours.write_file(None)
+    with pytest.raises(UserError, match=r"undo.log: Too many levels of symbolic links"):
+        ours.log.add(RECORD)
+    (run / "eth2").symlink_to(tmp_path)
+    with pytest.raises(UserError, match="eth2: it is a symbolic link"):
+        State(run / "eth2").make()
+    assert (tmp_path / "precious").read_text() == "x"
