@@ -5,8 +5,8 @@
 //! is the bytes: which flow they are of, where they are kept, which node they reach.
 
 use lasthop_engine::bottleneck::{self, Bottleneck, Passed, is_redirected};
-use lasthop_engine::control::Ask;
 use lasthop_engine::cell::{Cell, OffAir};
+use lasthop_engine::control::Ask;
 use lasthop_engine::kernel::calendar::Calendar;
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::{Span, Time};

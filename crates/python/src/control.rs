@@ -1,6 +1,8 @@
 //! Controllers of the engine for whoever measures and sets on a live network.
 
-use lasthop_engine::control::{self, Ask, Capacity, Observation, Step, Thresholds, WceRule, WceSettings};
+use lasthop_engine::control::{
+    self, Ask, Capacity, Observation, Step, Thresholds, WceRule, WceSettings,
+};
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::{Span, Time};
 use pyo3::exceptions::PyValueError;
@@ -232,7 +234,8 @@ impl CapacityEstimator {
             timeout_s,
         };
         let Some(rule) = WceRule::ALL.into_iter().find(|one| one.name() == rule) else {
-            let message = format!("rule: {rule:?} is unknown; allowed are \"agreement\", \"paper\"");
+            let message =
+                format!("rule: {rule:?} is unknown; allowed are \"agreement\", \"paper\"");
             return Err(PyValueError::new_err(message));
         };
         let draws = Streams::new(seed, 0).stream("pings");
@@ -246,7 +249,12 @@ impl CapacityEstimator {
 
     /// Whom to ping at `now_s`, as station and number, where these `stations` have traffic and so many bytes have
     /// left the bottleneck since the beginning.
-    fn tick(&mut self, now_s: f64, stations: Vec<u32>, passed_bytes: u64) -> PyResult<Vec<(u32, u32)>> {
+    fn tick(
+        &mut self,
+        now_s: f64,
+        stations: Vec<u32>,
+        passed_bytes: u64,
+    ) -> PyResult<Vec<(u32, u32)>> {
         let now = self.at(now_s)?;
         let asks = self.capacity.tick(now, &stations, passed_bytes);
         self.last_step = self.capacity.last_step();
@@ -263,7 +271,9 @@ impl CapacityEstimator {
     ) -> PyResult<Option<Vec<(u32, u32)>>> {
         let now = self.at(now_s)?;
         let rtt = span("rtt_s", rtt_s)?;
-        let answered = self.capacity.answer(now, number as u16, Some(rtt), passed_bytes);
+        let answered = self
+            .capacity
+            .answer(now, number as u16, Some(rtt), passed_bytes);
         self.last_step = self.capacity.last_step();
         Ok(answered.map(|(_, asks)| pairs(&asks)))
     }
@@ -290,16 +300,20 @@ impl CapacityEstimator {
     /// Stations with traffic whose answers do not count, and by how much they are later than the others. [s]
     fn doubted(&self) -> Vec<(u32, f64)> {
         match &self.capacity {
-            Capacity::Agreement(one) => one.doubted().map(|(station, late)| (station, late.seconds())).collect(),
+            Capacity::Agreement(one) => one
+                .doubted()
+                .map(|(station, late)| (station, late.seconds()))
+                .collect(),
             Capacity::Paper(_) => Vec::new(),
         }
     }
 
-    /// The station whose word alone C follows, if that is so.
-    #[getter]
-    fn sole(&self) -> Option<u32> {
+    /// The station that alone holds C down, and the queueing delay that it says [s], if that is so.
+    fn holds_down(&self) -> Option<(u32, f64)> {
         match &self.capacity {
-            Capacity::Agreement(one) => one.sole(),
+            Capacity::Agreement(one) => one
+                .holds_down()
+                .map(|(station, delay)| (station, delay.seconds())),
             Capacity::Paper(_) => None,
         }
     }

@@ -1,17 +1,19 @@
 """Whom to ping, and what an answer means: from pings to the rate of a bottleneck.
 
-The rule that sets the rate is the capacity estimator that the simulator runs too; here is what a
-real network adds. The paper pings any station; here pings go to those with traffic alone, since
-only they tell of the queue in front of them: an idle station may sleep for longer than any queue
-lasts, and should be left asleep. Where nobody has traffic nobody is pinged, and the rate holds.
-Stations that send much UDP are left out (paper 002, appendix IV).
+Whom to ping and what answers make of the rate is decided by the step that the simulator runs too
+(`lasthop.control.CapacityEstimator`); here is what a real network adds: names, addresses, numbers of
+pings, and what there is to say of stations. Pings go to stations with traffic alone, since only they
+tell of the queue in front of them: an idle station may sleep for longer than any queue lasts, and
+should be left asleep. Where nobody has traffic nobody is pinged, and the rate holds. Stations that send
+much UDP are left out (paper 002, appendix IV).
 """
 
-import random
+import time
 from collections.abc import Callable, Iterable
+from itertools import count
 from typing import NamedTuple
 
-from lasthop.control import Wce
+from lasthop.control import CapacityEstimator
 from lasthop.gateway.config import AccessPoint
 from lasthop.linux.tc import Address
 
@@ -19,6 +21,9 @@ LATEST_S = 5.0
 """An answer is waited for no longer. [s]"""
 SILENT_PINGS = 5
 """Who has not answered so many pings, the first of them `LATEST_S` ago, is silent."""
+
+Asks = Iterable[tuple[int, int]]
+"""Pings to be sent: the number of a station, and that of the ping."""
 
 
 class Candidate(NamedTuple):
@@ -33,6 +38,8 @@ class Sent(NamedTuple):
 
     at_s: float
     name: str
+    number: int
+    """What the controller calls it."""
 
 
 class Unanswered(NamedTuple):
@@ -49,33 +56,41 @@ class Estimator:
     Parameters
     ----------
     ap : AccessPoint
-    controller : Wce
+    controller : CapacityEstimator
     send : callable
         Sends a ping to an address with a sequence number; whether it left.
     numbers : callable
         The next sequence number, which no other estimator has.
-    seed : int
-        Seed of the random choice of stations.
+    passed_bytes : callable
+        What has left the bottleneck since the beginning. [bytes]
+    clock : callable
+        The clock that never jumps. [s]
     """
 
     def __init__(
         self,
         ap: AccessPoint,
-        controller: Wce,
+        controller: CapacityEstimator,
         send: Callable[[Address, int], bool],
         numbers: Callable[[], int],
-        seed: int | None = None,
+        passed_bytes: Callable[[], int],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.ap = ap
         self.controller = controller
         self.send = send
         self.numbers = numbers
-        self.draw = random.Random(seed)
+        self.passed_bytes = passed_bytes
+        self.clock = clock
+        self.stations: dict[str, int] = {}
+        """What the controller calls a station."""
+        self.known: dict[int, Candidate] = {}
+        """Stations by what the controller calls them."""
+        self.unused = count()
         self.under_way: dict[int, Sent] = {}
-        self.heard = False
-        """Whether an answer has come since the last tick."""
         self.rtt_s: float | None = None
-        """The last round-trip time that counted."""
+        """The last round-trip time, and whose it was."""
+        self.answered: str | None = None
         self.pings = self.answers = 0
         self.unanswered: dict[str, Unanswered] = {}
         """Pings that stations have not answered."""
@@ -87,66 +102,94 @@ class Estimator:
         self.due_s = 0.0
         """When the next tick is due, on the clock that never jumps."""
 
-    def tick(self, now_s: float, clock_s: float, candidates: Iterable[Candidate]) -> int:
-        """Once an interval: tell the controller of silence, ping somebody; the rate. [bit/s]
-
-        `now_s` is on a clock that never jumps, `clock_s` on that of the answers' stamps.
-        """
-        if not self.heard:
-            self.controller.step(now_s, None)
-        self.heard = False
+    def tick(self, candidates: Iterable[Candidate]) -> int:
+        """Once an interval: ping who is to be pinged; the rate. [bit/s]"""
+        now_s = self.clock()
         for sequence, sent in list(self.under_way.items()):
-            if not clock_s - LATEST_S <= sent.at_s <= clock_s:
+            if sent.at_s < now_s - LATEST_S:
                 del self.under_way[sequence]
-        there = list(candidates)
-        if there:
-            self.ping(self.draw.choice(there), now_s, clock_s)
+        there = sorted(self.number_of(one) for one in candidates)
+        self.ping(self.controller.tick(now_s, there, self.passed_bytes() if there else 0))
         return self.controller.capacity_bps
 
-    def ping(self, station: Candidate, now_s: float, clock_s: float) -> None:
-        """Send a ping, and count it as one without an answer."""
-        self.unanswered[station.name] = one_more(self.unanswered.get(station.name), now_s)
-        self.nobody = one_more(self.nobody, now_s)
-        sequence = self.numbers()
-        if self.send(station.address, sequence):
-            self.refused = None
-            self.under_way[sequence] = Sent(clock_s, station.name)
-            self.pings += 1
-        else:
-            self.refused = station.address
+    def number_of(self, candidate: Candidate) -> int:
+        """What the controller calls a station."""
+        number = self.stations.get(candidate.name)
+        if number is None:
+            number = self.stations[candidate.name] = next(self.unused)
+        self.known[number] = candidate
+        return number
 
-    def answer(self, sequence: int, now_s: float, at_s: float) -> int | None:
-        """Take an answer; the rate [bit/s], None if it is to somebody else's ping."""
+    def ping(self, asks: Asks) -> None:
+        """Send pings, and count each as one without an answer."""
+        for station, number in asks:
+            name, address = self.known[station]
+            sequence = self.numbers()
+            now_s = self.clock()
+            self.unanswered[name] = one_more(self.unanswered.get(name), now_s)
+            self.nobody = one_more(self.nobody, now_s)
+            if self.send(address, sequence):
+                self.refused = None
+                self.under_way[sequence] = Sent(now_s, name, number)
+                self.pings += 1
+            else:
+                self.refused = address
+
+    def answer(self, sequence: int, at_s: float) -> int | None:
+        """Take an answer that came in at `at_s`; the rate [bit/s], None if it is to somebody else's
+        ping.
+        """
         sent = self.under_way.pop(sequence, None)
         if sent is None:
             return None
-        rtt_s = at_s - sent.at_s
-        if rtt_s < 0:
-            return self.controller.capacity_bps  # the clock was set back
+        rtt_s = max(at_s - sent.at_s, 0.0)
         self.answers += 1
         self.unanswered.pop(sent.name, None)
         self.nobody = None
-        self.heard = True
-        self.rtt_s = rtt_s
-        return self.controller.step(now_s, rtt_s)
+        self.rtt_s, self.answered = rtt_s, sent.name
+        passed = self.passed_bytes()
+        self.ping(self.controller.answer(self.clock(), sent.number, rtt_s, passed) or ())
+        return self.controller.capacity_bps
+
+    @property
+    def base_rtt_s(self) -> float | None:
+        """The base round-trip time of who has answered last. [s]"""
+        number = self.stations.get(self.answered or "")
+        return None if number is None else self.controller.base_rtt_s(number)
+
+    def late_s(self) -> dict[str, float]:
+        """Stations whose answers do not count, and by how much they are later than others'. [s]"""
+        return {self.known[number].name: late_s for number, late_s in self.controller.doubted()}
 
     def forget(self, name: str) -> None:
         """Forget a station that has left."""
         self.unanswered.pop(name, None)
+        number = self.stations.pop(name, None)
+        if number is not None:
+            self.controller.forget(number)
+            del self.known[number]
 
     def is_silent(self, name: str, now_s: float) -> bool:
         """Whether a station does not answer pings."""
         return lasts(self.unanswered.get(name), now_s)
 
     def faults(self, now_s: float) -> list[str]:
-        """Why the rate follows nothing, in words, if that is so."""
-        if not lasts(self.nobody, now_s):
-            return []
-        why = "nobody with traffic answers pings"
-        if self.refused is not None:
-            why = f"no ping can be sent to {self.refused}: has this machine a route to it?"
-        held = f"C stays at {self.controller.capacity_bps / 1e6:g} Mbit/s"
-        return [f"access point {self.ap.name}: {why} ({held}; `gateway.rate` fixes it)"]
+        """Why the rate follows nothing, or one station alone, in words, if that is so."""
+        c = f"{self.controller.capacity_bps / 1e6:.3g} Mbit/s"
+        where = f"access point {self.ap.name}"
+        if lasts(self.nobody, now_s):
+            why = "nobody with traffic answers pings"
+            if self.refused is not None:
+                why = f"no ping can be sent to {self.refused}: has this machine a route to it?"
+            return [f"{where}: {why} (C stays at {c}; `gateway.rate` fixes it)"]
+        if (held := self.controller.holds_down()) is not None:
+            number, delay_s = held
+            name = self.known[number].name
+            return [
+                f"{where}: {name}, alone with traffic, answers {delay_s * 1e3:.0f} ms late and "
+                f"holds C down, at {c}"
+            ]
+        return []
 
 
 def one_more(before: Unanswered | None, now_s: float) -> Unanswered:

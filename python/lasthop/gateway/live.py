@@ -56,6 +56,8 @@ def tables(status: dict[str, Any], most: int | None = None, columns: int | None 
 def station(row: dict[str, Any]) -> list[str]:
     """A station's row."""
     pinged = "no answer" if row.get("silent") else "yes"
+    if row.get("late_s") is not None:
+        pinged = f"{row['late_s'] * 1e3:.0f} ms late"
     return [
         row["name"],
         row["ap"],

@@ -1,11 +1,13 @@
 """Rates of the bottlenecks: pings to stations with traffic, and what their answers make of C."""
 
+import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from itertools import count
 from typing import Any
 
-from lasthop.control import Wce
+from lasthop.control import CapacityEstimator
 from lasthop.errors import UserError
 from lasthop.gateway.config import AccessPoint
 from lasthop.gateway.estimator import Candidate, Estimator
@@ -40,7 +42,13 @@ class Rates:
             if ap.rate_bps is not None:
                 self.estimators.pop(ap.name, None)
             elif known is None or known.ap != ap:
-                made = Estimator(ap, Wce(**ap.wce), self.pinger.send, self.next_number)
+                made = Estimator(
+                    ap,
+                    CapacityEstimator(seed=random.getrandbits(64), **ap.wce),
+                    self.pinger.send,
+                    self.next_number,
+                    partial(self.passed_bytes, ap.name),
+                )
                 self.estimators[ap.name] = made
                 self.shaping.shaper.set_rate(ap.name, made.controller.capacity_bps)
 
@@ -65,7 +73,7 @@ class Rates:
                 # After a stall the missed rounds are left out.
                 estimator.due_s = max(estimator.due_s, now - estimator.interval_s / 2)
                 estimator.due_s += estimator.interval_s
-                self.set(name, estimator.tick(now, time.monotonic(), self.candidates(name)))
+                self.set(name, estimator.tick(list(self.candidates(name))))
 
     def candidates(self, ap: str) -> Iterator[Candidate]:
         """Stations of an access point that may be pinged: those with traffic."""
@@ -80,7 +88,7 @@ class Rates:
         """Answers to pings, and the rates that follow."""
         for sequence, at_s in self.pinger.answers():
             for name, estimator in self.estimators.items():
-                rate = estimator.answer(sequence, time.monotonic(), at_s)
+                rate = estimator.answer(sequence, at_s)
                 if rate is not None:
                     self.set(name, rate)
 
@@ -106,16 +114,42 @@ class Rates:
         }
         if estimator := self.estimators.get(ap.name):
             entry["rtt_s"] = estimator.rtt_s
-            entry["base_rtt_s"] = estimator.controller.base_rtt_s
-            entry["threshold_s"] = estimator.controller.thresholds_s[1]
+            entry["base_rtt_s"] = estimator.base_rtt_s
+            entry["threshold_s"] = float(ap.wce["threshold_s"])
             entry["last_step"] = estimator.controller.last_step
             entry["pings"], entry["answers"] = estimator.pings, estimator.answers
         return entry
 
-    def silence(self, station: str, ap: str, now_s: float) -> dict[str, bool]:
-        """Whether a station does not answer pings; nothing where nobody is pinged."""
-        estimator = self.estimators.get(ap)
-        return {} if estimator is None else {"silent": estimator.is_silent(station, now_s)}
+    def said_of(self, stations: Iterable[Mapping[str, Any]], now_s: float) -> list[dict[str, Any]]:
+        """Rows of stations with what pings say of them, where anybody is pinged: whether one is
+        silent, and by how much it is later than others where its answers do not count. [s]
+        """
+        late_s = {ap: estimator.late_s() for ap, estimator in self.estimators.items()}
+        rows = []
+        for row in stations:
+            added: dict[str, Any] = {}
+            if (estimator := self.estimators.get(row["ap"])) is not None:
+                silent = estimator.is_silent(row["name"], now_s)
+                added = {"silent": silent, "late_s": late_s[row["ap"]].get(row["name"])}
+            rows.append({**row, **added})
+        return rows
+
+    def passed_bytes(self, ap: str) -> int:
+        """What has left an access point's bottleneck. [bytes]"""
+        try:
+            return self.shaping.shaper.passed_bytes(ap)
+        except UserError as error:
+            self.shaping.wrong(error)
+            return 0
+
+    def warnings(self) -> Iterator[str]:
+        """Whose answers do not count, in words."""
+        for ap, estimator in self.estimators.items():
+            for name, late_s in sorted(estimator.late_s().items()):
+                yield (
+                    f"access point {ap}: {name} answers {late_s * 1e3:.0f} ms later than the "
+                    "others: its answers do not count"
+                )
 
     def faults(self, now_s: float) -> Iterator[str]:
         """Why rates follow nothing, in words, in the order of the access points."""

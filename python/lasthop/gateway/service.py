@@ -248,10 +248,7 @@ class Service:
     def status(self) -> dict[str, Any]:
         """What there is to know, for people and programs."""
         now, shaping = time.monotonic(), self.shaping
-        stations = [
-            row | self.rates.silence(row["name"], row["ap"], now)
-            for row in shaping.observed.stations()
-        ]
+        stations = self.rates.said_of(shaping.observed.stations(), now)
         return {
             "name": shaping.gateway.name,
             "pid": os.getpid(),
@@ -263,7 +260,7 @@ class Service:
                 *self.loop.faults.values(),
                 *self.rates.faults(now),
             ],
-            "warnings": self.stations.warnings,
+            "warnings": [*self.stations.warnings, *self.rates.warnings()],
             "aps": [self.rates.status(ap) for ap in shaping.gateway.aps],
             "stations": stations,
         }

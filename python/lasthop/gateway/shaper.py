@@ -9,7 +9,7 @@ from lasthop.gateway.config import Gateway, KnownStation
 from lasthop.gateway.layout import DIRECT_PACKETS, MAJOR, Layout, blocks_of, ifb_name
 from lasthop.linux import links, offload, tc
 from lasthop.linux.changes import Changes, check_ingress_is_free, mac_of
-from lasthop.linux.counters import Counters, class_counters, filters, qdiscs
+from lasthop.linux.counters import Counters, class_counter, class_counters, filters, qdiscs
 from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
 from lasthop.linux.undo import UndoLog
 
@@ -129,6 +129,11 @@ class Shaper:
     def counters(self) -> dict[int, Counters]:
         """What every class has sent, dropped and holds."""
         return class_counters(self.kernel, self.running().ifb.number)
+
+    def passed_bytes(self, ap: str) -> int:
+        """What has left an access point's class. [bytes]"""
+        layout = self.running()
+        return class_counter(self.kernel, layout.ifb.number, layout.ap_class[ap]).sent_bytes
 
     def faults(self) -> list[str]:
         """What of ours is no longer there, in words: others can remove it."""

@@ -42,6 +42,12 @@ def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
     return found
 
 
+def class_counter(kernel: Socket, interface: int, number: int) -> Counters:
+    """Counters of one class of an interface; `KernelError` if there is none."""
+    body = kernel.ask(GETCLASS, TCMSG.pack(0, interface, number, 0, 0))
+    return counters(dict(attributes(body, TCMSG.size))[STATISTICS])
+
+
 def counters(payload: bytes) -> Counters:
     """Counters from the attribute that holds them."""
     has = dict(attributes(payload))

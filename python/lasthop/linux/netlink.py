@@ -154,6 +154,22 @@ class Socket:
                     raise KernelError(number, "reading the kernel's state", explanation(answer))
                 yield answer
 
+    def ask(self, kind: int, body: bytes) -> bytes:
+        """Body of the one message with which the kernel answers a question; `KernelError` if it
+        refuses.
+        """
+        self.sequence += 1
+        length = HEADER.size + len(body)
+        self.socket.send(HEADER.pack(length, kind, REQUEST, self.sequence, 0) + body)
+        while True:
+            for answered, sequence, answer in self.messages():
+                if sequence != self.sequence:
+                    continue
+                if answered == ERROR:
+                    number = -ACKNOWLEDGEMENT.unpack_from(answer)[0]
+                    raise KernelError(number, "reading the kernel's state", explanation(answer))
+                return answer
+
     def messages(self) -> list[tuple[int, int, bytes]]:
         """What one read brings: type, sequence number and body of each message."""
         data = self.socket.recv(ANSWER_BYTES)

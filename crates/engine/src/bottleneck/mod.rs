@@ -99,7 +99,9 @@ impl Bottleneck {
             next: Time::ZERO + settings.start,
             sent: 0,
             stations: vec![Known::default(); stations.len()],
-            leaves: stations.map(|station| leaves.of_station(station, hotspot.flows)).collect(),
+            leaves: stations
+                .map(|station| leaves.of_station(station, hotspot.flows))
+                .collect(),
             rate_bps: 0,
             rate_since: Time::ZERO + settings.start,
             rate_sum: 0.0,
@@ -159,14 +161,18 @@ impl Bottleneck {
         let spares = self.settings.spares_udp;
         let known = self.stations.iter_mut().enumerate();
         let able = known.filter_map(|(station, known)| {
-            let through = self.leaves[station].iter().map(|&leaf| passed.leaves[leaf as usize].left);
+            let through = self.leaves[station]
+                .iter()
+                .map(|&leaf| passed.leaves[leaf as usize].left);
             let (packets, datagrams) = (through.sum(), datagrams(station));
             let is_active = packets != known.packets;
             if datagrams != known.datagrams {
                 known.sent_datagrams = Some(now);
             }
             (known.packets, known.datagrams) = (packets, datagrams);
-            let sends_udp = known.sent_datagrams.is_some_and(|at| now.since(at) < UDP_MEMORY);
+            let sends_udp = known
+                .sent_datagrams
+                .is_some_and(|at| now.since(at) < UDP_MEMORY);
             ((is_any || is_active) && !(spares && sends_udp)).then_some(station as u32)
         });
         able.collect()

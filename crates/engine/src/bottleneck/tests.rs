@@ -1,6 +1,8 @@
 //! The bottleneck by itself: whom it pings, what it makes of answers.
 
 use super::*;
+use crate::control::WceRule;
+use crate::queue::QueueCounters;
 use crate::scenario::{Format, parse};
 
 const MS: u64 = 1_000_000;
@@ -19,11 +21,36 @@ fn bottleneck(settings: &str) -> Bottleneck {
     Bottleneck::new(bottleneck, scenario.hotspot(), &Streams::new(1, 0))
 }
 
+/// Nothing has passed either leaf.
+fn nothing() -> Passed {
+    Passed {
+        leaves: vec![QueueCounters::default(); 2],
+        bytes: 0,
+    }
+}
+
+#[test]
+fn those_with_traffic_are_asked_and_the_paper_asks_all() {
+    for (rule, expected) in [(WceRule::Agreement, vec![1]), (WceRule::Paper, vec![0, 1])] {
+        let mut one = bottleneck(&format!("wce.rule = \"{}\"", rule.name()));
+        let mut passed = nothing();
+        let mut asked = Vec::new();
+        while one.deadline() < Time(4_000 * MS) {
+            passed.leaves[1].left += 1;
+            asked.extend(one.advance(one.deadline(), |_| 0, &passed));
+        }
+        let mut asked: Vec<u32> = asked.into_iter().map(|ask| ask.station).collect();
+        asked.sort_unstable();
+        asked.dedup();
+        assert_eq!(asked, expected, "{rule:?}");
+    }
+}
+
 #[test]
 fn a_given_rate_asks_for_no_pings() {
     let mut one = bottleneck("rate = \"3 Mbps\"");
     assert_eq!(one.rate_bps(), None);
-    assert_eq!(one.advance(one.deadline(), |_| 0), None);
+    assert_eq!(one.advance(one.deadline(), |_| 0, &nothing()), []);
     assert_eq!(
         (one.rate_bps(), one.deadline()),
         (Some(3_000_000), Time::NEVER)
@@ -32,15 +59,15 @@ fn a_given_rate_asks_for_no_pings() {
 
 #[test]
 fn a_ping_is_answered_once() {
-    let mut one = bottleneck("");
+    let mut one = bottleneck("wce.rule = \"paper\"");
     let begin = one.deadline();
-    let Some(ping) = one.advance(begin, |_| 0) else {
+    let [ping] = one.advance(begin, |_| 0, &nothing())[..] else {
         panic!("a ping");
     };
     let back = begin + Span(3 * MS);
-    assert!(one.answered(back, ping.number as u16));
-    assert!(!one.answered(back, ping.number as u16));
-    assert!(!one.answered(back, 77));
+    assert_eq!(one.answered(back, ping.number as u16, 0), Some(vec![]));
+    assert_eq!(one.answered(back, ping.number as u16, 0), None);
+    assert_eq!(one.answered(back, 77, 0), None);
     assert_eq!(
         (one.rtts().count(), one.last_rtt()),
         (1, Some(Span(3 * MS)))
@@ -50,18 +77,26 @@ fn a_ping_is_answered_once() {
 
 #[test]
 fn a_station_that_sends_datagrams_is_spared_for_five_seconds() {
-    for (settings, spared) in [("", true), ("udp_aware = false", false)] {
-        let mut one = bottleneck(settings);
+    for (settings, spared) in [("", true), ("udp_aware = false\n", false)] {
+        let mut one = bottleneck(&format!("{settings}wce.rule = \"paper\""));
         let mut asked = [0, 0];
         while one.deadline() < Time(4_000 * MS) {
             // a datagram of station a before the first ping, none after it
-            let ping = one.advance(one.deadline(), |station| u64::from(station == 0));
-            asked[ping.map_or(0, |ping| ping.station)] += 1;
+            let pings = one.advance(
+                one.deadline(),
+                |station| u64::from(station == 0),
+                &nothing(),
+            );
+            asked[pings.first().map_or(0, |ping| ping.station as usize)] += 1;
         }
         assert_eq!(asked[0] == 0, spared, "{asked:?}");
         while one.deadline() < Time(9_000 * MS) {
-            let ping = one.advance(one.deadline(), |station| u64::from(station == 0));
-            asked[ping.map_or(0, |ping| ping.station)] += 1;
+            let pings = one.advance(
+                one.deadline(),
+                |station| u64::from(station == 0),
+                &nothing(),
+            );
+            asked[pings.first().map_or(0, |ping| ping.station as usize)] += 1;
         }
         assert!(asked[0] > 5 && asked[1] > 40, "{asked:?}");
     }
@@ -70,7 +105,7 @@ fn a_station_that_sends_datagrams_is_spared_for_five_seconds() {
 #[test]
 fn a_mean_rate_is_that_since_measuring_began() {
     let mut one = bottleneck("rate = \"3 Mbps\"");
-    one.advance(one.deadline(), |_| 0);
+    one.advance(one.deadline(), |_| 0, &nothing());
     one.begin_to_measure(Time(2_000 * MS));
     assert_eq!(one.mean_rate_bps(Time(2_000 * MS)), None);
     assert_eq!(one.mean_rate_bps(Time(5_000 * MS)), Some(3e6));

@@ -3,8 +3,8 @@
 
 pub mod agreement;
 mod base_rtt;
-pub mod capacity;
 pub mod buffer_sharing;
+pub mod capacity;
 pub mod multi_connection;
 pub mod utility;
 pub mod wce;

@@ -133,7 +133,12 @@ impl WceSettings {
         let interval = self.interval.seconds();
         let up = self.increase_bps as f64 / interval;
         let down = self.decrease_bps as f64 / interval;
-        Cycle::of(self.thresholds, self.interval, capacity_bps as f64, [up, down])
+        Cycle::of(
+            self.thresholds,
+            self.interval,
+            capacity_bps as f64,
+            [up, down],
+        )
     }
 }
 
@@ -150,7 +155,12 @@ pub struct Cycle {
 
 impl Cycle {
     /// The swing around a capacity [bit/s] with growth and fall of these slopes [bit/s per s].
-    pub(super) fn of(times: Thresholds, interval: Span, capacity: f64, [up, down]: [f64; 2]) -> Cycle {
+    pub(super) fn of(
+        times: Thresholds,
+        interval: Span,
+        capacity: f64,
+        [up, down]: [f64; 2],
+    ) -> Cycle {
         let threshold = times.threshold.seconds();
         let delay = interval.seconds() / 2.0 + threshold;
         let reached = (2.0 * capacity * threshold / up).sqrt();

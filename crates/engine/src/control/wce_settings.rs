@@ -5,7 +5,9 @@ use crate::kernel::time::Span;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
-use crate::notation::setting::{FileTable, Json, KeyOf, MS, S, Setting, duration, number, rate, word};
+use crate::notation::setting::{
+    FileTable, Json, KeyOf, MS, S, Setting, duration, number, rate, word,
+};
 use crate::{table, words};
 
 words! {
@@ -97,7 +99,12 @@ impl WceSettings {
     /// The defaults of a rule for a largest C of `max_bps` and a ping every `interval`.
     pub fn new(rule: WceRule, max_bps: u64, interval: Span) -> WceSettings {
         match WceKeys::usual() {
-            Ok(usual) => WceKeys { rule, interval, ..usual }.below(max_bps),
+            Ok(usual) => WceKeys {
+                rule,
+                interval,
+                ..usual
+            }
+            .below(max_bps),
             Err(_) => unreachable!("no key is required"),
         }
     }
@@ -183,7 +190,11 @@ fn refuse_steps_without_effect(tables: &[&Section], problems: &mut Problems) {
     ];
     for entry in steps.iter().filter_map(|key| tables[0].given(key)) {
         if !problems.concern(&entry.path) {
-            let needed = format!("has no effect; needed is {} = \"{}\"", WceKeys::rule.name(), WceRule::Paper.name());
+            let needed = format!(
+                "has no effect; needed is {} = \"{}\"",
+                WceKeys::rule.name(),
+                WceRule::Paper.name()
+            );
             entry.refuse_value(needed, problems);
         }
     }
@@ -192,7 +203,12 @@ fn refuse_steps_without_effect(tables: &[&Section], problems: &mut Problems) {
 /// The longest threshold, whose default follows from the rule, is between the second and the timeout.
 fn check_high(tables: &[&Section], problems: &mut Problems) -> bool {
     let layers = Layers(tables);
-    let high = || named(WceKeys::high.name(), layers.said(WceKeys::high).and_then(Said::present));
+    let high = || {
+        named(
+            WceKeys::high.name(),
+            layers.said(WceKeys::high).and_then(Said::present),
+        )
+    };
     let other = |key: KeyOf<Span>| named(key.name(), layers.said(key));
     let above = in_order(tables, [other(WceKeys::threshold), high()], false, problems);
     above && in_order(tables, [high(), other(WceKeys::timeout)], false, problems)

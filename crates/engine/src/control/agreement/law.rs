@@ -165,7 +165,11 @@ impl Law {
     pub fn step(&mut self, now: Time, sight: Sight, in_doubt: bool) -> Step {
         self.forget(sight.sent);
         let is_used = self.is_used(sight);
-        let Thresholds { low, threshold, high } = self.thresholds;
+        let Thresholds {
+            low,
+            threshold,
+            high,
+        } = self.thresholds;
         let grown = self.grown;
         self.grown = 0;
         let step = if sight.delay <= low {
@@ -205,7 +209,8 @@ impl Law {
         let earlier = fresh.clone().rfind(apart).map(|one| pace(*one, sight));
         let since = fresh.filter(|one| sight.sent.since(one.sent) >= MEASURED_OVER);
         let long = since.clone().next().map(|one| pace(*one, sight));
-        let Some((rate_bps, growth)) = earlier.filter(|&(_, growth)| growth > RISING).or(long) else {
+        let Some((rate_bps, growth)) = earlier.filter(|&(_, growth)| growth > RISING).or(long)
+        else {
             return Step::Hold;
         };
         let excess_s = (sight.delay - self.thresholds.threshold).seconds();
@@ -213,9 +218,15 @@ impl Law {
         let (capacity_bps, part) = if growth > RISING {
             // half of what may be the delay's own noise is taken off
             let growth = growth - RISING / 2.0;
-            (rate_bps / (1.0 + growth), empties(LEAST_STANDING, EMPTIES_IN_S))
+            (
+                rate_bps / (1.0 + growth),
+                empties(LEAST_STANDING, EMPTIES_IN_S),
+            )
         } else if growth < FALLING {
-            (rate_bps / (1.0 + growth.max(-0.5)), empties(LEAST_FALLING, EMPTIES_IN_S))
+            (
+                rate_bps / (1.0 + growth.max(-0.5)),
+                empties(LEAST_FALLING, EMPTIES_IN_S),
+            )
         } else {
             // whoever is late without a queue must not take C far down at once
             let capacity_bps = rate_bps.clamp(LEAST_STANDING * self.rate_bps, self.rate_bps);
@@ -253,7 +264,9 @@ impl Law {
     /// C when a request left.
     fn rate_at(&self, sent: Time) -> f64 {
         let before = self.rates.iter().rev().find(|&&(since, _)| since <= sent);
-        before.or(self.rates.front()).map_or(self.rate_bps, |&(_, rate_bps)| rate_bps)
+        before
+            .or(self.rates.front())
+            .map_or(self.rate_bps, |&(_, rate_bps)| rate_bps)
     }
 
     /// Whether C has been what held traffic back.
@@ -262,12 +275,18 @@ impl Law {
             return false;
         };
         let passed = sight.passed_bytes.saturating_sub(first.passed_bytes) as f64;
-        let could = self.rate_at(first.sent).min(self.rate_bps) * sight.sent.since(first.sent).seconds() / 8.0;
+        let could = self.rate_at(first.sent).min(self.rate_bps)
+            * sight.sent.since(first.sent).seconds()
+            / 8.0;
         could > 0.0 && passed >= USED * could
     }
 
     fn forget(&mut self, sent: Time) {
-        while self.sights.front().is_some_and(|one| sent.since(one.sent) > REMEMBERED) {
+        while self
+            .sights
+            .front()
+            .is_some_and(|one| sent.since(one.sent) > REMEMBERED)
+        {
             self.sights.pop_front();
         }
         while self.rates.len() > 1 && sent.since(self.rates[1].0) > Span::ZERO {

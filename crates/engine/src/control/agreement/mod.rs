@@ -35,8 +35,8 @@ mod voter;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 
-use self::law::{Law, Sight};
 pub use self::law::Step;
+use self::law::{Law, Sight};
 use self::voter::Voter;
 use super::wce::{Cycle, Thresholds, WceSettings};
 use crate::kernel::streams::Stream;
@@ -144,7 +144,13 @@ pub struct Agreement {
 impl Agreement {
     /// An estimator that has seen nothing: C is at its cap.
     pub fn new(settings: WceSettings, draws: Stream) -> Agreement {
-        let WceSettings { thresholds, interval, min_bps, max_bps, .. } = settings;
+        let WceSettings {
+            thresholds,
+            interval,
+            min_bps,
+            max_bps,
+            ..
+        } = settings;
         Agreement {
             settings,
             law: Law::new(thresholds, interval, min_bps, max_bps),
@@ -187,16 +193,22 @@ impl Agreement {
             self.resumed = Some(now);
         }
         self.ticked = Some(now);
-        self.active.extend(active.iter().map(|&station| (station, now)));
+        self.active
+            .extend(active.iter().map(|&station| (station, now)));
         self.active.retain(|_, &mut at| now.since(at) < ACTIVE_FOR);
         let timeout = self.settings.timeout;
-        while self.under_way.front().is_some_and(|one| now.since(one.sent) > timeout) {
+        while self
+            .under_way
+            .front()
+            .is_some_and(|one| now.since(one.sent) > timeout)
+        {
             self.under_way.pop_front();
         }
         self.limit_doubt();
         self.agree(now);
         let count = |station: &u32| self.counts(*station, now);
-        let (mut able, unable): (Vec<u32>, Vec<u32>) = self.active.keys().partition(|one| count(one));
+        let (mut able, unable): (Vec<u32>, Vec<u32>) =
+            self.active.keys().partition(|one| count(one));
         // drawn, so that nobody can be prompt just then
         let seldom = self.draws.up_to(SELDOM - 1) == 0;
         let mut asked = Vec::new();
@@ -207,11 +219,18 @@ impl Agreement {
             asked.push(unable[drawn]);
         }
         // while a long queue stands, as many as decide
-        let times = if self.alarmed { DECIDE.min(able.len()) } else { 1 };
+        let times = if self.alarmed {
+            DECIDE.min(able.len())
+        } else {
+            1
+        };
         for _ in 0..times {
             asked.extend(self.next_of(&able));
         }
-        asked.into_iter().map(|station| self.ask(now, station, passed_bytes)).collect()
+        asked
+            .into_iter()
+            .map(|station| self.ask(now, station, passed_bytes))
+            .collect()
     }
 
     /// Whether a station's word counts.
@@ -233,9 +252,16 @@ impl Agreement {
 
     fn ask(&mut self, now: Time, station: u32, passed_bytes: u64) -> Ask {
         self.numbers = self.numbers.wrapping_add(1);
-        let ask = Ask { station, number: self.numbers };
+        let ask = Ask {
+            station,
+            number: self.numbers,
+        };
         self.voters.entry(station).or_default().ask(now);
-        self.under_way.push_back(Asked { ask, sent: now, passed_bytes });
+        self.under_way.push_back(Asked {
+            ask,
+            sent: now,
+            passed_bytes,
+        });
         ask
     }
 
@@ -290,7 +316,10 @@ impl Agreement {
             return Vec::new();
         };
         let high = self.settings.thresholds.high;
-        let waits = self.jury.as_ref().is_some_and(|jury| jury.verdict.is_none());
+        let waits = self
+            .jury
+            .as_ref()
+            .is_some_and(|jury| jury.verdict.is_none());
         if delay > high && agreed.delay <= high && !waits {
             let asks = self.call_jury(now, said, passed_bytes);
             if !asks.is_empty() {
@@ -308,7 +337,8 @@ impl Agreement {
     /// Notes an answer that counts.
     fn keep(&mut self, now: Time, said: Said) {
         let fresh = |one: &Said| now.since(one.asked.sent) < ACTIVE_FOR;
-        self.recent.retain(|one| one.station() != said.station() && fresh(one));
+        self.recent
+            .retain(|one| one.station() != said.station() && fresh(one));
         self.recent.push_back(said);
         if self.recent.len() > DECIDE {
             self.recent.pop_front();
@@ -320,7 +350,8 @@ impl Agreement {
     fn agreed_on(&self, now: Time, said: Said) -> Option<Said> {
         let late = |one: &Said| {
             let waits = self.voters.get(&one.station()).and_then(Voter::waits_since);
-            one.delay.max(waits.map_or(Span::ZERO, |since| now.since(since)))
+            one.delay
+                .max(waits.map_or(Span::ZERO, |since| now.since(since)))
         };
         let delay = lower_median(self.recent.iter().map(late))?;
         if said.delay.max(delay) - said.delay.min(delay) <= SLACK {
@@ -333,12 +364,17 @@ impl Agreement {
     /// Compares answers with those of others whose pings left just before and just after: a queue that grows or
     /// drains is no lateness.
     fn compare(&mut self, now: Time, said: Said) {
-        let place = self.said.partition_point(|(one, _)| one.asked.sent <= said.asked.sent);
+        let place = self
+            .said
+            .partition_point(|(one, _)| one.asked.sent <= said.asked.sent);
         self.said.insert(place, (said, false));
         while self.said.len() > COMPARED {
             self.said.pop_front();
         }
-        let others = self.active.keys().filter(|&&one| one != said.station() && self.counts(one, now));
+        let others = self
+            .active
+            .keys()
+            .filter(|&&one| one != said.station() && self.counts(one, now));
         let enough = others.count().min(2);
         if enough == 0 {
             return;
@@ -386,7 +422,10 @@ impl Agreement {
             return None;
         }
         let calm = self.settings.thresholds.low + self.near();
-        if self.median_of_others(now, station).is_some_and(|delay| delay <= calm) {
+        if self
+            .median_of_others(now, station)
+            .is_some_and(|delay| delay <= calm)
+        {
             return Some(u32::MAX);
         }
         let drained = self.at_min.map(|since| since + self.longest * 2)?;
@@ -397,7 +436,10 @@ impl Agreement {
 
     /// Lower median of what the others said last.
     fn median_of_others(&self, now: Time, station: u32) -> Option<Span> {
-        let others = self.voters.iter().filter(|&(&one, voter)| one != station && !voter.is_doubted());
+        let others = self
+            .voters
+            .iter()
+            .filter(|&(&one, voter)| one != station && !voter.is_doubted());
         let fresh = others.filter_map(|(_, voter)| voter.last);
         let said = fresh.filter(|&(sent, _)| now.since(sent) < ACTIVE_FOR);
         lower_median(said.map(|(_, delay)| delay))
@@ -420,7 +462,10 @@ impl Agreement {
             said: vec![said],
             verdict: None,
         });
-        others.into_iter().map(|one| self.ask(now, one, passed_bytes)).collect()
+        others
+            .into_iter()
+            .map(|one| self.ask(now, one, passed_bytes))
+            .collect()
     }
 
     /// Hears a member of the jury, or somebody else while the jury is out; whether nothing else is to be done
@@ -450,10 +495,16 @@ impl Agreement {
         let first = jury.said[0];
         let patience = first.delay + Span(first.delay.0 / 4);
         let waits_on = elapsed <= patience.max(JURY_WAITS);
-        let members = if waits_on { jury.members } else { jury.said.len() };
+        let members = if waits_on {
+            jury.members
+        } else {
+            jury.said.len()
+        };
         let mut delays: Vec<Span> = jury.said.iter().map(|one| one.delay).collect();
         delays.sort_unstable();
-        let middle = delays.get((members - 1) / 2).filter(|&&delay| delay <= elapsed);
+        let middle = delays
+            .get((members - 1) / 2)
+            .filter(|&&delay| delay <= elapsed);
         let Some(&verdict) = middle.filter(|_| delays.len() > 1) else {
             if !waits_on {
                 self.jury = None;
@@ -468,8 +519,24 @@ impl Agreement {
             }
         }
         // where the first was right, its ping met the queue before those of the others
-        let seen = if first.delay <= verdict + SLACK { Some(first) } else { members.last().copied() };
-        self.decide(now, seen.map_or(first, |one| if one == first { first } else { Said { delay: verdict, ..one } }));
+        let seen = if first.delay <= verdict + SLACK {
+            Some(first)
+        } else {
+            members.last().copied()
+        };
+        self.decide(
+            now,
+            seen.map_or(first, |one| {
+                if one == first {
+                    first
+                } else {
+                    Said {
+                        delay: verdict,
+                        ..one
+                    }
+                }
+            }),
+        );
     }
 
     /// Whether somebody was later than the jury, and so is doubted.
@@ -507,7 +574,11 @@ impl Agreement {
 
     /// C follows a delay that was agreed on.
     fn decide(&mut self, now: Time, Said { delay, asked }: Said) {
-        let sight = Sight { sent: asked.sent, delay, passed_bytes: asked.passed_bytes };
+        let sight = Sight {
+            sent: asked.sent,
+            delay,
+            passed_bytes: asked.passed_bytes,
+        };
         let was_in_doubt = self.unconfirmed >= MEMORY;
         if delay <= self.settings.thresholds.low + self.near() {
             if was_in_doubt && self.at_min.is_some() {
@@ -534,21 +605,30 @@ impl Agreement {
 
     /// Active stations whose word does not count, and by how much they are later than the others.
     pub fn doubted(&self) -> impl Iterator<Item = (u32, Span)> {
-        let active = self.active.keys().filter_map(|station| Some((*station, self.voters.get(station)?)));
-        active.filter(|(_, voter)| voter.is_doubted()).map(|(station, voter)| (station, voter.late()))
+        let active = self
+            .active
+            .keys()
+            .filter_map(|station| Some((*station, self.voters.get(station)?)));
+        active
+            .filter(|(_, voter)| voter.is_doubted())
+            .map(|(station, voter)| (station, voter.late()))
     }
 
     /// Whether a station does not answer.
     pub fn is_silent(&self, station: u32, now: Time) -> bool {
-        self.voters.get(&station).is_some_and(|voter| voter.is_silent(now))
+        self.voters
+            .get(&station)
+            .is_some_and(|voter| voter.is_silent(now))
     }
 
-    /// The station whose word alone C follows, if that is so.
-    pub fn sole(&self) -> Option<u32> {
-        match (self.recent.len(), self.recent.front()) {
-            (1, Some(one)) => Some(one.station()),
-            _ => None,
-        }
+    /// The station that alone holds C down, and the queueing delay that it says, if that is so: C follows it
+    /// alone, has fallen since it does, and still would.
+    pub fn holds_down(&self) -> Option<(u32, Span)> {
+        let (station, _, before_bps) = self.alone?;
+        let only = self.recent.front().filter(|_| self.recent.len() == 1)?;
+        let is_late = only.delay > self.settings.thresholds.threshold;
+        let has_fallen = self.law.rate_bps() < before_bps / 4 * 3;
+        (only.station() == station && is_late && has_fallen).then_some((station, only.delay))
     }
 
     /// A station's round-trip time without a queue, once it has been seen.
@@ -566,7 +646,11 @@ impl Agreement {
 
     /// The swing around a WLAN of this capacity. [bit/s]
     pub fn cycle(&self, capacity_bps: u64) -> Cycle {
-        law::swing(self.settings.thresholds, self.settings.interval, capacity_bps)
+        law::swing(
+            self.settings.thresholds,
+            self.settings.interval,
+            capacity_bps,
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 use super::*;
+use crate::control::WceRule;
 use crate::kernel::streams::Streams;
-use super::super::wce_settings::WceRule;
 
 /// A WLAN as a fluid: a FIFO of so many bytes whose capacity changes, behind a bottleneck that is never idle.
 struct Fluid {
@@ -58,7 +58,8 @@ impl Fluid {
                 next += 0.1;
                 asks = one.tick(now, &active, passed as u64);
             }
-            let (due, rest): (Vec<_>, Vec<_>) = under_way.into_iter().partition(|ping| ping.0 <= at_s);
+            let (due, rest): (Vec<_>, Vec<_>) =
+                under_way.into_iter().partition(|ping| ping.0 <= at_s);
             under_way = rest;
             for (_, sent_s, number) in due {
                 let rtt = Span::from_seconds(at_s - sent_s);
@@ -72,44 +73,59 @@ impl Fluid {
                     under_way.push((at_s + self.base_s + queue_s + adds_s, at_s, ask.number));
                 }
             }
-            seen.push(Instant { at_s, rate_bps: one.capacity_bps() as f64, queue_s });
+            seen.push(Instant {
+                at_s,
+                rate_bps: one.capacity_bps() as f64,
+                queue_s,
+            });
         }
         (seen, one)
     }
 }
 
 fn during(seen: &[Instant], from_s: f64, to_s: f64) -> impl Iterator<Item = &Instant> + Clone {
-    seen.iter().filter(move |one| (from_s..to_s).contains(&one.at_s))
+    seen.iter()
+        .filter(move |one| (from_s..to_s).contains(&one.at_s))
 }
 
 /// Least and largest C. [Mbit/s]
 fn range(seen: &[Instant], from_s: f64, to_s: f64) -> (f64, f64) {
     let rates = during(seen, from_s, to_s).map(|one| one.rate_bps / 1e6);
-    (rates.clone().fold(f64::MAX, f64::min), rates.fold(0.0, f64::max))
+    (
+        rates.clone().fold(f64::MAX, f64::min),
+        rates.fold(0.0, f64::max),
+    )
 }
 
 fn mean_rate(seen: &[Instant], from_s: f64, to_s: f64) -> f64 {
-    let rates: Vec<f64> = during(seen, from_s, to_s).map(|one| one.rate_bps / 1e6).collect();
+    let rates: Vec<f64> = during(seen, from_s, to_s)
+        .map(|one| one.rate_bps / 1e6)
+        .collect();
     rates.iter().sum::<f64>() / rates.len() as f64
 }
 
 fn drop_and_rise(at_s: f64) -> f64 {
-    if (20.0..35.0).contains(&at_s) { 6e6 } else { 20e6 }
+    if (20.0..35.0).contains(&at_s) {
+        6e6
+    } else {
+        20e6
+    }
 }
 
 #[test]
 fn it_follows_a_capacity_that_falls_and_rises() {
     for stations in [1, 2, 3, 5, 20] {
         for packets in [75.0, 200.0, 300.0] {
-            let fluid = Fluid { buffer_bytes: packets * 1514.0, ..Fluid::of(drop_and_rise, stations) };
+            let fluid = Fluid {
+                buffer_bytes: packets * 1514.0,
+                ..Fluid::of(drop_and_rise, stations)
+            };
             let (seen, _) = fluid.run(50.0);
             let said = format!("{stations} stations, {packets} packets");
             let (least, _) = range(&seen, 20.0, 35.0);
             let mut queues: Vec<f64> = during(&seen, 20.0, 25.0).map(|one| one.queue_s).collect();
             queues.sort_by(f64::total_cmp);
             let median = queues[queues.len() / 2];
-            let low = range(&seen, 24.0, 35.0);
-            let high = range(&seen, 41.0, 50.0);
             // a FIFO of 200 packets of 1514 bytes lasts 0.4 s at 6 Mbit/s
             let drained_s = 24.0 + (packets - 200.0_f64).max(0.0) / 100.0;
             let (low, high) = (range(&seen, drained_s, 35.0), range(&seen, 41.0, 50.0));
@@ -137,11 +153,22 @@ fn a_minority_that_is_late_moves_nothing() {
         ];
         for (kind, adds) in kinds {
             let adds_s = Box::new(move |station, at| {
-                if station < bad && at > 5.0 { adds(at) } else { 0.0 }
+                if station < bad && at > 5.0 {
+                    adds(at)
+                } else {
+                    0.0
+                }
             });
-            let (seen, one) = Fluid { adds_s, ..Fluid::of(|_| 20e6, stations) }.run(40.0);
+            let (seen, _) = Fluid {
+                adds_s,
+                ..Fluid::of(|_| 20e6, stations)
+            }
+            .run(40.0);
             let mean = mean_rate(&seen, 10.0, 40.0);
-            assert!(mean > 0.98 * honest, "{bad} of {stations} {kind}: {mean} of {honest}");
+            assert!(
+                mean > 0.98 * honest,
+                "{bad} of {stations} {kind}: {mean} of {honest}"
+            );
         }
     }
 }

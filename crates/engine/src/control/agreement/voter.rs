@@ -44,7 +44,13 @@ impl Voter {
     /// Takes the answer to a ping that left at `sent`; returns the queueing delay that it says, as if the base were
     /// at most `least`. What exceeds the base by up to `slack` is near it. Where it is known that there is no
     /// queue, `idle` answers in a row that are not near the base raise it.
-    pub fn answer(&mut self, sent: Time, rtt: Span, (least, slack): (Span, Span), idle: Option<u32>) -> Span {
+    pub fn answer(
+        &mut self,
+        sent: Time,
+        rtt: Span,
+        (least, slack): (Span, Span),
+        idle: Option<u32>,
+    ) -> Span {
         self.unanswered = None;
         if self.base.is_some_and(|base| rtt + slack < base) {
             // the path is what it was before, and a queue may stand on it
@@ -124,9 +130,8 @@ impl Voter {
 
     /// Whether it does not answer.
     pub fn is_silent(&self, now: Time) -> bool {
-        let silent = |(pings, first): (u32, Time)| {
-            pings >= SILENT_PINGS && now.since(first) >= SILENT_AFTER
-        };
+        let silent =
+            |(pings, first): (u32, Time)| pings >= SILENT_PINGS && now.since(first) >= SILENT_AFTER;
         self.unanswered.is_some_and(silent)
     }
 }

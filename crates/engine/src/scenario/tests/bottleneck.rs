@@ -16,7 +16,11 @@ fn an_empty_table_is_the_papers_bottleneck() {
     let bottleneck = scenario.bottleneck.unwrap();
     assert_eq!(bottleneck.fairness, BottleneckFairness::Station);
     assert_eq!((bottleneck.queue_packets, bottleneck.rate_bps), (200, None));
-    let usual = WceSettings::new(WceRule::Agreement, WceSettings::MAX_BPS, WceSettings::INTERVAL);
+    let usual = WceSettings::new(
+        WceRule::Agreement,
+        WceSettings::MAX_BPS,
+        WceSettings::INTERVAL,
+    );
     assert_eq!(bottleneck.wce, usual);
     assert_eq!(bottleneck.start, Span::ZERO);
     assert!(bottleneck.spares_udp);
@@ -51,11 +55,31 @@ fn values_that_do_not_fit_together_are_refused() {
             "wce.min`: \"7 Mbps\" makes no sense here; allowed is min up to max",
         ),
         (
-            "wce.timeout = \"150 ms\"",
-            "wce`: high \"200 ms\" is not below timeout \"150 ms\"; allowed is high below timeout",
+            "wce.timeout = \"90 ms\"",
+            "wce.timeout`: \"90 ms\" makes no sense here; allowed is high below timeout",
         ),
         (
-            "wce.decrease = \"1 kbps\"",
+            "wce = { rule = \"paper\", timeout = \"150 ms\" }",
+            "wce.timeout`: \"150 ms\" makes no sense here; allowed is high below timeout",
+        ),
+        (
+            "wce = { high = \"160 ms\", timeout = \"150 ms\" }",
+            "wce`: high \"160 ms\" is not below timeout \"150 ms\"; allowed is high below timeout",
+        ),
+        (
+            "wce.threshold = \"110 ms\"",
+            "wce.threshold`: \"110 ms\" makes no sense here; allowed is threshold below high",
+        ),
+        (
+            "wce.high = \"30 ms\"",
+            "wce`: threshold \"40 ms\" is not below high \"30 ms\"; allowed is threshold below high",
+        ),
+        (
+            "wce.speed_up = 1.1",
+            "wce.speed_up`: 1.1 has no effect; needed is rule = \"paper\"",
+        ),
+        (
+            "wce = { rule = \"paper\", decrease = \"1 kbps\" }",
             "wce.decrease`: \"1 kbps\" makes no sense here; allowed is increase up to decrease",
         ),
         (

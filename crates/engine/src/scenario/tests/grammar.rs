@@ -178,6 +178,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "acks" => "contend",
             "queue_unit" => "bytes",
             "rounding" => "nearest",
+            "rule" => "paper",
             _ => "poisson",
         },
         Kind::Formed(_) => panic!("{path} has a form of its own"),
@@ -193,6 +194,11 @@ fn needed(path: &str, key: &Key) -> Option<(String, &'static str)> {
     if let Some((station, _)) = path.split_once("channel.a.") {
         let change = "{ a = { at = \"1 s\", error = 0 } }";
         return Some((format!("{station}channel"), change));
+    }
+    if let Some((estimator, "increase" | "decrease" | "speed_up" | "back_off")) =
+        path.split_once("wce.")
+    {
+        return Some((format!("{estimator}wce.rule"), "paper"));
     }
     DISCIPLINES.iter().find_map(|name| {
         let (queue, _) = path.split_once(&format!("queue.{name}."))?;
