@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from lasthop.gateway.layout import MAJOR
 from lasthop.linux import links, tc
-from lasthop.linux.changes import Ingress, Merging, Repair, mac_of
+from lasthop.linux.changes import Ingress, Merging, Repair
 from lasthop.linux.counters import Qdisc
 from lasthop.linux.described import Name, described
 from lasthop.linux.links import Link
@@ -41,10 +41,6 @@ def of_ifb(device: Device, there: dict[str, Link]) -> Difference | None:
     link = there.get(device.name)
     if link is None or link.number != device.number:
         return Difference(EVERYTHING, f"interface {device.name} is gone")
-    if link.mac != mac_of(device.name):  # only while it is down can it be changed
-        requests = (links.set_down(device.name), links.set_mac(device.name, mac_of(device.name)))
-        up = links.set_up(device.name)
-        return Difference(name, f"interface {device.name} has another address", (*requests, up))
     if not link.is_up:
         return Difference(name, f"interface {device.name} is down", (links.set_up(device.name),))
     return None
@@ -82,9 +78,11 @@ def inside(
         if (thing := described(kind, body)) is not None:
             there[thing.name] = (thing.settings, kind, body)
     found = []
+    lists = set()
     for request in wanted:
         thing = described(request.kind, request.body)
         assert thing is not None, request.said
+        lists.add(list_of(thing.name))
         settings, kind, body = there.pop(thing.name, (None, 0, b""))
         if settings == thing.settings:
             continue
@@ -92,13 +90,20 @@ def inside(
         said = in_words(ifb, thing.name, "changed" if is_there else "gone", spreads)
         repair = again(request, (kind, body)) if is_there else [request]
         found.append(Difference(thing.name, said, repair))
-    alien = [
-        Difference(name, in_words(ifb, name, "not ours", spreads), [tc.removal(kind, body)])
-        for name, (_, kind, body) in reversed(there.items())
-        if is_within(name)
-    ]
+    alien = []
+    for name, (_, kind, body) in reversed(there.items()):
+        if is_within(name):
+            whole = name[0] == "filter" and list_of(name) not in lists
+            removal = tc.removal(kind, body, whole_list=whole)
+            alien.append(Difference(name, in_words(ifb, name, "not ours", spreads), [removal]))
+            lists |= {list_of(name)} if whole else set()
     # Filters hold classes, and what is not ours may be in the way of what is.
     return [*sorted(alien, key=lambda each: each.name[0] != "filter"), *found]
+
+
+def list_of(name: Name) -> Name:
+    """The list of a filter: where it hangs, its priority and protocol, its chain."""
+    return name[:5]
 
 
 def again(request: Request, there: Body) -> list[Request]:

@@ -48,7 +48,7 @@ def add_ifb(name: str, mac: bytes, queue_packets: int) -> Request:
     kind = attribute(LINKINFO, attribute(KIND, b"ifb"))
     body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0") + kind
     body += attribute(ADDRESS, mac) + attribute(TXQLEN, struct.pack("=I", queue_packets))
-    said = f"ip link add {name} address {shown(mac)} txqueuelen {queue_packets} type ifb"
+    said = f"ip link add {name} address {mac.hex(':')} txqueuelen {queue_packets} type ifb"
     return Request(NEWLINK, CREATE | EXCL, body, said)
 
 
@@ -56,24 +56,6 @@ def set_up(name: str) -> Request:
     """Take the interface into service."""
     body = INFO.pack(0, 0, 0, UP, UP) + attribute(IFNAME, name.encode() + b"\0")
     return Request(NEWLINK, 0, body, f"ip link set {name} up")
-
-
-def set_down(name: str) -> Request:
-    """Take the interface out of service."""
-    body = INFO.pack(0, 0, 0, 0, UP) + attribute(IFNAME, name.encode() + b"\0")
-    return Request(NEWLINK, 0, body, f"ip link set {name} down")
-
-
-def set_mac(name: str, mac: bytes) -> Request:
-    """Give the interface, which is down, a MAC address."""
-    body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0")
-    said = f"ip link set {name} address {shown(mac)}"
-    return Request(NEWLINK, 0, body + attribute(ADDRESS, mac), said)
-
-
-def shown(mac: bytes) -> str:
-    """A MAC address as `ip` writes it."""
-    return mac.hex(":")
 
 
 def remove_link(name: str) -> Request:

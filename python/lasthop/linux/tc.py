@@ -112,6 +112,11 @@ def htb_qdisc(device: Device, major: int, direct_packets: int) -> Request:
     return Request(NEWQDISC, CREATE | EXCL, body, f"{said} direct_qlen {direct_packets}")
 
 
+def del_root(device: Device) -> Request:
+    """Remove the queueing discipline at the root."""
+    return Request(DELQDISC, 0, device.header(0, ROOT), f"tc qdisc del {device.said()} root")
+
+
 def htb_class(
     device: Device,
     number: int,
@@ -350,17 +355,21 @@ def changing(request: Request) -> Request:
     return request._replace(flags=CREATE | REPLACE, said=said)
 
 
-def removal(kind: int, body: bytes) -> Request:
-    """Remove a class or a filter that the kernel has described so."""
+def removal(kind: int, body: bytes, *, whole_list: bool = False) -> Request:
+    """Remove a class or a filter that the kernel has described so, or all of the filter's list."""
     header, has = body[: TCMSG.size], dict(attributes(body, TCMSG.size))
     _, index, handle, parent, info = TCMSG.unpack(header)
     where = f"block {parent}" if index == BLOCK_INDEX else f"dev {index} parent {shown(parent)}"
     if kind == NEWCLASS:
         return Request(DELCLASS, 0, header, f"tc class del {where} classid {shown(handle)}")
+    said = f"tc filter del {where} pref {info >> 16}"
+    if whole_list:
+        header = TCMSG.pack(0, index, 0, parent, info)
+    else:
+        said += f" handle 0x{handle:x}"
     for each in (KIND, CHAIN):
         if each in has:
             header += attribute(each, has[each])
-    said = f"tc filter del {where} pref {info >> 16} handle 0x{handle:x}"
     return Request(DELFILTER, 0, header, said)
 
 
