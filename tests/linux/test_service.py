@@ -413,6 +413,26 @@ def test_neighbours_join_and_leave_without_disturbing_others(gateway: Gateway, l
             sh(f"ip addr replace {station_v4(3)}/16 dev wl0")
 
 
+def test_a_newcomer_has_its_place_before_the_next_look(gateway: Gateway, timed: bool) -> None:
+    """The kernel tells of a neighbour; the next look by itself would be in an hour."""
+    more = 'discover = { neighbours = true, interval = "1 h" }'
+    gateway.file.write_text(gateway_text(1, more))
+
+    def joins() -> float:
+        gateway("down")
+        with entered(GATEWAY):
+            sh("ip neigh flush dev lan")
+        gateway("up")
+        began = time.monotonic()
+        assert transfers(station_v4(2))
+        guest = sh(f"ip -n {STATIONS} -br link show wl0").split()[2]
+        wait_until(lambda: station_v4(2) in addresses(gateway, guest), "a guest")
+        return time.monotonic() - began
+
+    took_s = in_time(joins, PING_S) if timed else joins()
+    assert not timed or took_s < 2
+
+
 def test_uplink_udp_is_counted_and_its_station_not_pinged(gateway: Gateway) -> None:
     import socket
 

@@ -91,6 +91,13 @@ class Loop:
                 return future.result(patience_s)
         return None
 
+    def tell(self, do: Deed) -> None:
+        """Have something done in this thread, soon, by another one."""
+        self.asked.put((Future(), lambda: self.guarded(do)))
+        with suppress(OSError):
+            if self.waker is not None:
+                self.waker.send(b"!")
+
     def run(self) -> None:
         """Do what is due, wait for the next, until it is to stop."""
         with self.waiting() as selector:

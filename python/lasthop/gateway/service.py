@@ -95,7 +95,13 @@ class Service:
 
     def listen_anew(self) -> None:
         """Listen at the interfaces towards stations that are there now."""
-        self.counting.listen_anew(set(self.shaping.gateway.lans) & set(self.healing.numbers))
+        there = {
+            name: number
+            for name, number in self.healing.numbers.items()
+            if name in self.shaping.gateway.lans
+        }
+        self.counting.listen_anew(there)
+        self.stations.meet_at(there.values())
         self.stations.listen_anew()
 
     def down(self) -> list[str]:
@@ -127,10 +133,7 @@ class Service:
             is_up()
             self.loop.every(self.rates.until_ping, self.rates.ping)
             self.loop.every(self.counting.until_count, self.count)
-            self.loop.every(
-                lambda: self.shaping.gateway.discovery.interval_s,
-                lambda: self.stations.discover(workers),
-            )
+            self.stations.watch(self.loop, workers)
             self.loop.run()
 
     def stop(self) -> None:

@@ -9,7 +9,6 @@ things may be otherwise again.
 Events of interfaces have no port before 6.1, and not in all cases since: some of ours come through.
 """
 
-import ctypes
 import errno
 import socket
 import struct
@@ -19,7 +18,7 @@ from typing import NamedTuple, Self
 from lasthop.linux import tc
 from lasthop.linux.links import DELLINK, IFNAME, NEWLINK
 from lasthop.linux.netlink import HEADER, SOL_NETLINK
-from lasthop.linux.packets import SO_ATTACH_FILTER, Instruction
+from lasthop.linux.packets import Instruction, attach
 
 GROUPS = (1, 4)
 """Interfaces, traffic control (RTNLGRP_LINK, RTNLGRP_TC)."""
@@ -67,13 +66,7 @@ class Events:
     """
 
     def __init__(self, port: int = 0) -> None:
-        kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
-        self.socket = socket.socket(socket.AF_NETLINK, kind, 0)
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
-        self.attach([*beginning(port), ACCEPT])
-        self.socket.bind((0, 0))
-        for group in GROUPS:
-            self.socket.setsockopt(SOL_NETLINK, ADD_MEMBERSHIP, group)
+        self.socket = told_of(GROUPS, [*beginning(port), ACCEPT])
 
     def __enter__(self) -> Self:
         return self
@@ -87,14 +80,8 @@ class Events:
 
     def attend(self, port: int, there: "Attended | None" = None) -> None:
         """Be told from now on what others than this port do to these; None: to anything."""
-        self.attach([*beginning(port), *([ACCEPT] if there is None else rest(there))])
-
-    def attach(self, program: list[Instruction]) -> None:
-        """Let the kernel run a program for each event."""
-        code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
-        buffer = ctypes.create_string_buffer(code)
-        whole = struct.pack("HP", len(program), ctypes.addressof(buffer))
-        self.socket.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, whole)
+        program = [*beginning(port), *([ACCEPT] if there is None else rest(there))]
+        attach(self.socket, program)
 
     def read(self) -> set[Event] | None:
         """What has happened since the last time; None if it is more than can be read or kept."""
@@ -119,6 +106,18 @@ class Attended(NamedTuple):
     numbers: Collection[int]
     """Numbers of interfaces."""
     blocks: Collection[int]
+
+
+def told_of(groups: Iterable[int], program: list[Instruction]) -> socket.socket:
+    """A socket that is told what happens in these groups, as far as a program lets it through."""
+    kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
+    there = socket.socket(socket.AF_NETLINK, kind, 0)
+    there.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
+    attach(there, program)
+    there.bind((0, 0))
+    for group in groups:
+        there.setsockopt(SOL_NETLINK, ADD_MEMBERSHIP, group)
+    return there
 
 
 def events_in(data: bytes) -> Iterable[Event]:
