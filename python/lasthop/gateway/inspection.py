@@ -9,7 +9,7 @@ from lasthop.gateway.differences import Body, Difference, inside, of_ifb, of_sid
 from lasthop.gateway.layout import MAJOR, Layout
 from lasthop.linux import links, offload, tc
 from lasthop.linux.counters import GETCLASS, GETFILTER, GETQDISC, qdiscs
-from lasthop.linux.events import OF_ACTIONS, OF_FILTERS, OF_LINKS, Event
+from lasthop.linux.events import OF_ACTIONS, OF_FILTERS, OF_LINKS, OF_TRAFFIC, Event
 from lasthop.linux.links import Link
 from lasthop.linux.netlink import KernelError, Request, Socket
 from lasthop.linux.tc import TCMSG, Block
@@ -49,6 +49,8 @@ def parts_of_one(event: Event, layout: Layout) -> Set[Part]:
         return BLOCKS
     if kind in OF_LINKS:
         return {Part.INTERFACES}
+    if kind not in OF_TRAFFIC:
+        return set()
     if interface == tc.BLOCK_INDEX:
         return {Part.WAN_BLOCK if parent == layout.wan_block.number else Part.LAN_BLOCK}
     if interface != layout.ifb.number:

@@ -57,16 +57,16 @@ class Event(NamedTuple):
 
 
 class Events:
-    """A connection that is told of events; at first of all that another connection causes.
+    """A connection that is told of events; at first of all that no connection of ours causes.
 
     Parameters
     ----------
-    port : int
+    port : int, optional
         Of the connection whose own changes are not told.
     """
 
-    def __init__(self, port: int = 0) -> None:
-        self.socket = told_of(GROUPS, [*beginning(port), ACCEPT])
+    def __init__(self, port: int | None = None) -> None:
+        self.socket = told_of(GROUPS, [*([] if port is None else beginning(port)), ACCEPT])
 
     def __enter__(self) -> Self:
         return self
