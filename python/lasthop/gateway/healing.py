@@ -138,9 +138,11 @@ class Healing:
                 self.set_up_anew([])
             else:
                 self.mend(set(ALL) if self.shaping.faults else parts)
-        except UserError as error:
-            self.tell([str(error)])
+        except Exception as error:
             self.try_again(RETRIED_S)
+            if not isinstance(error, UserError):
+                raise
+            self.tell([str(error)])
         finally:
             now_s = time.monotonic()
             least_s = FIGHT_PAUSE_S if self.shaping.faults else PAUSE_S

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
+from typing import TypeAlias
 
 from lasthop.errors import UserError
 from lasthop.gateway.cautions import cautions
@@ -25,6 +26,10 @@ MOST_MET = 1000
 """Neighbours that are remembered as met."""
 
 
+Found: TypeAlias = tuple[list[Sighting], list[str]]
+"""What sources say, and what is wrong with them, in words."""
+
+
 class Stations:
     """Who is there, and what has been found out about it.
 
@@ -40,7 +45,9 @@ class Stations:
         self.left = left
         self.roster = Roster(shaping.gateway)
         self.heard = Heard(())
-        self.looking: Future[tuple[list[Sighting], list[str]]] | None = None
+        self.looking: Future[Found] | None = None
+        self.found: Found | None = None
+        """What the last look has found."""
         self.looked_s = 0.0
         """When the last look began, on the clock that never jumps."""
         self.is_late = False
@@ -54,7 +61,8 @@ class Stations:
 
     def look_now(self) -> None:
         """Look around, and wait for it."""
-        seen, self.faults = look(self.shaping.gateway)
+        self.found = look(self.shaping.gateway)
+        seen, self.faults = self.found
         self.roster.see(seen, time.monotonic())
 
     def watch(self, loop: Loop, workers: Executor) -> None:
@@ -75,14 +83,23 @@ class Stations:
         loop.watch(self.newcomers.socket, meet)
 
     def discover(self, workers: Executor, done: Callable[[], None]) -> None:
-        """Start a look; `done` is called by another thread at its end."""
+        """Start a look, and take what the last one has found, if that has not been done.
+
+        `done` is called by another thread at its end, if it has found what the last one has not.
+        """
+        self.take_look()
         if self.looking is not None:
             self.is_late = True
             return
         self.looked_s, self.is_late = time.monotonic(), False
         self.looking = workers.submit(look, self.shaping.gateway)
-        self.looking.add_done_callback(lambda _: done())
+        self.looking.add_done_callback(lambda ended: done() if self.is_news(ended) else None)
         self.look_at_machine()
+
+    def is_news(self, ended: Future[Found]) -> bool:
+        """Whether what a look has found is to be taken at once; asked by another thread."""
+        before, self.found = self.found, None if ended.exception() else ended.result()
+        return self.is_late or self.found is None or self.found != before
 
     def take_look(self) -> bool:
         """Take what the last look has found; whether another was wanted meanwhile."""

@@ -16,7 +16,6 @@ from lasthop.gateway.stations import Stations
 
 SILENT = "SNMP agent 10.0.0.2: no answer"
 ADDRESS = config.ip_address("10.0.0.7")
-Found = tuple[list[Sighting], list[str]]
 
 
 class Slow(Executor):
@@ -67,6 +66,17 @@ def test_a_look_that_is_wanted_during_another_follows_it(some: Stations) -> None
     assert some.take_look()
     looking(some, workers).set_result(([], []))
     assert not some.take_look()
+
+
+def test_a_look_that_finds_nothing_new_wakes_nobody(some: Stations) -> None:
+    workers, ended = Slow(), list[int]()
+    found = ([Sighting("02:00:00:00:00:01", ADDRESS)], [SILENT])
+    for _ in range(3):
+        looking(some, workers, lambda: ended.append(1)).set_result(found)
+    assert ended == [1]
+    # it is taken all the same, with the next one
+    assert some.faults == [SILENT]
+    assert ADDRESS in some.roster.found["02:00:00:00:00:01"].seen_s
 
 
 def test_a_newcomer_is_one_whom_neither_look_nor_event_has_named(some: Stations) -> None:
