@@ -84,7 +84,7 @@ def serve(service: Service, flows: list[Flow], seconds: float) -> None:
         service.rates.take_answers()
         if time.monotonic() - counted > 0.5:
             counted = time.monotonic()
-            service.count(None)
+            service.count()
             seen, faults = look(service.shaping.gateway)
             assert faults == []
             service.stations.roster.see(seen, time.monotonic())

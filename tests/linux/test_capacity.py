@@ -78,7 +78,7 @@ def watch(service: Service, flows: list[Flow], settled_s: float) -> Watched:
             service.rates.take_answers()
         if now - counted > 1:
             counted = now
-            service.count(None)
+            service.count()
         estimator = service.rates.estimators["wlan"]
         if now - start > settled_s:
             rates.append(estimator.controller.capacity_bps)

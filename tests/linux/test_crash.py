@@ -29,6 +29,7 @@ from lasthop.errors import UserError
 from lasthop.gateway import config
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.shaper import Shaper
+from lasthop.linux import offload
 from lasthop.linux.netlink import KernelError
 from lasthop.linux.undo import UndoLog
 from traffic import transfers
@@ -73,6 +74,30 @@ def a_life(directory: Path, hook: Hook, more: str = "") -> None:
     shaper.readdress("guest", [*GUEST.addresses, ip_address("fd77:1::c")])
     shaper.readdress("guest", GUEST.addresses)
     shaper.leave("guest")
+    shaper.down()
+
+
+HARM = (
+    "tc class change dev lh-lan parent 6c68: classid 6c68:1 htb rate 100kbit",
+    "tc qdisc del dev lh-lan root",
+    "tc qdisc del dev lan ingress",
+    "ip link del usb; ip link add usb type veth peer name usb2; ip link set usb up",
+)
+
+
+def a_life_of_healing(directory: Path, hook: Hook) -> None:
+    """All that is done when others remove and change things, with a hook after each step."""
+    gateway = config.read(gateway_text(LISTED).replace('wan = "wan"', 'wan = "usb"'))
+    shaper = Shaper(gateway, UndoLog(directory / "undo.log"))
+    shaper.up(gateway.stations)
+    shaper.changes.log.after_record = shaper.kernel.after_message = hook
+    for harm in HARM:
+        sh(harm)
+        offload.set_merging("usb", True)
+        shaper.mend(shaper.differences())
+        assert shaper.faults() == []
+        assert not offload.merges("usb")
+    shaper.changes.log.after_record = shaper.kernel.after_message = None
     shaper.down()
 
 
@@ -130,6 +155,35 @@ def test_killed_after_any_record_or_message(lab: Lab, directory: Path, more: str
         killed = Child(GATEWAY, lambda: a_life(directory, Countdown(last, kill_myself), more))  # noqa: B023
         assert killed.result() is None, f"step {last} of {steps} was not the end"
         check_after_a_kill(directory)
+
+
+def test_killed_while_healing(lab: Lab, directory: Path) -> None:
+    """Wherever it ends, what it has changed is given back, also where it has mended."""
+
+    def count() -> int:
+        counter = Countdown(-1, lambda: None)
+        a_life_of_healing(directory, counter)
+        return counter.steps
+
+    with entered(GATEWAY):
+        sh("ip link add usb type veth peer name usb2; ip link set usb up")
+    try:
+        steps = int(Child(GATEWAY, count).result())
+        assert steps > 40
+        for last in range(1, steps + 1):
+            killed = Child(
+                GATEWAY,
+                lambda: a_life_of_healing(directory, Countdown(last, kill_myself)),  # noqa: B023
+            )
+            assert killed.result() is None, f"step {last} of {steps} was not the end"
+            assert transfers(station_v4(0)), "traffic is stuck"
+            with entered(GATEWAY):
+                assert take_back(directory) == []
+                assert leftovers() == []
+                assert offload.merges("usb"), "receive offload is as it was"
+    finally:
+        with entered(GATEWAY):
+            sh("ip link del usb")
 
 
 @pytest.mark.slow
@@ -293,8 +347,6 @@ def test_a_torn_line_of_the_log_is_no_record(tmp_path: Path) -> None:
 
 
 def test_gro_is_turned_on_again(lab: Lab, shaping: Make) -> None:
-    from lasthop.linux import offload
-
     gateway = config.read(gateway_text(LISTED))
     with entered(GATEWAY):
         offload.set_merging("wan", True)

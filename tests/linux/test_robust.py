@@ -162,7 +162,9 @@ def test_filters_that_others_remove_are_missed(running: Running) -> None:
         (f"tc filter del block {lan} pref 2", f"filters of block {lan} are gone"),
         ("tc filter del dev lh-lan parent 6c68: pref 1", "filters of dev lh-lan are gone"),
         (
-            f"tc filter del block {wan} pref 1 protocol ip handle 800::800 u32",
+            f"link=$(tc filter show block {wan} | "
+            "sed -n '/ip pref 1.*link/s/.*fh \\([^ ]*\\).*/\\1/p;T;q'); "
+            f"tc filter del block {wan} pref 1 protocol ip handle $link u32",
             f"filters of block {wan} are gone",
         ),
         (
@@ -233,7 +235,7 @@ def test_names_that_begin_alike_have_interfaces_of_their_own(lab: Lab, tmp_path:
         try:
             for k, name in enumerate(names):
                 for device, peer in ((name, f"p{k}"), (f"w{k}", f"q{k}")):
-                    sh(f"ip link add {device} type veth peer name {peer}")
+                    sh(f"ip link add {device} type veth peer name {peer}; ip link set {device} up")
                 text = gateway_text(1).replace('lan = "lan"', f'lan = "{name}"')
                 gateway = config.read(text.replace('wan = "wan"', f'wan = "w{k}"'))
                 directory = tmp_path / str(k)

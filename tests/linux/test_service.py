@@ -34,6 +34,8 @@ from lab import (
 from lasthop.gateway.state import State
 from traffic import Flow, run, transfers
 
+STALL_S = 0.1
+"""Lateness of this machine that makes no difference to what takes a second or two. [s]"""
 SENT = 'lasthop_station_sent_bytes_total{ap="wlan",station="s0"}'
 LASTHOP = Path(sys.executable).with_name("lasthop")
 
@@ -244,6 +246,19 @@ def test_a_leases_file_that_is_missing_is_told_and_forgotten_with_its_key(
     assert gateway.status()["faults"] == []
 
 
+def test_no_fault_of_a_source_outlives_its_cause(gateway: Gateway, tmp_path: Path) -> None:
+    leases = tmp_path / "leases"
+    more = f"discover = {{ leases = '{leases}', interval = \"0.2 s\" }}"
+    gateway.file.write_text(gateway_text(1, more))
+    gateway("up")
+    fault = f"gateway.discover.leases: {leases}: No such file or directory"
+    for _ in range(2):
+        wait_until(lambda: gateway.status()["faults"] == [fault], "it is told")
+        leases.write_text("")
+        wait_until(lambda: gateway.status()["faults"] == [], "it is there")
+        leases.unlink()
+
+
 def test_who_does_not_answer_pings_is_told(gateway: Gateway) -> None:
     """Here all do not: the stations' machine ignores pings, and its traffic goes on."""
     gateway.file.write_text(gateway_text(2, 'wce.max = "20 Mbps"', rate="estimated"))
@@ -371,7 +386,7 @@ def test_an_interface_that_goes_and_returns(gateway: Gateway) -> None:
     with entered(GATEWAY):
         sh("ip link del usb")
     wait_until(lambda: not gateway.status()["shaping"], "it is noticed")
-    assert "interface usb: there is none" in gateway.status()["faults"][0]
+    assert gateway.status()["faults"] == ["interface usb is gone"]
     assert transfers(station_v4(0))
     with entered(GATEWAY):
         sh("ip link add usb type veth peer name usb2; ip link set usb up")
@@ -412,6 +427,26 @@ def test_neighbours_join_and_leave_without_disturbing_others(gateway: Gateway, l
         flow.close()
         with entered(STATIONS):
             sh(f"ip addr replace {station_v4(3)}/16 dev wl0")
+
+
+def test_a_newcomer_has_its_place_before_the_next_look(gateway: Gateway, timed: bool) -> None:
+    """The kernel tells of a neighbour; the next look by itself would be in an hour."""
+    more = 'discover = { neighbours = true, interval = "1 h" }'
+    gateway.file.write_text(gateway_text(1, more))
+
+    def joins() -> float:
+        gateway("down")
+        with entered(GATEWAY):
+            sh("ip neigh flush dev lan")
+        gateway("up")
+        began = time.monotonic()
+        assert transfers(station_v4(2))
+        guest = sh(f"ip -n {STATIONS} -br link show wl0").split()[2]
+        wait_until(lambda: station_v4(2) in addresses(gateway, guest), "a guest")
+        return time.monotonic() - began
+
+    took_s = in_time(joins, STALL_S) if timed else joins()
+    assert not timed or took_s < 2
 
 
 def test_uplink_udp_is_counted_and_its_station_not_pinged(gateway: Gateway) -> None:

@@ -19,7 +19,6 @@ Everything here is a pure function of the stations so far: it says what to do an
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from zlib import crc32
 
 from lasthop.errors import UserError
@@ -166,19 +165,30 @@ class Layout:
 
     def foundation(self, rates: dict[str, int]) -> Iterator[Request]:
         """The hierarchy with the access points at these rates [bit/s], and the IFB's tables."""
+        yield from self.classes(rates)
+        yield from self.programs()
+        yield from self.ifb_tables()
+        yield from self.ifb_links()
+
+    def classes(self, rates: dict[str, int]) -> Iterator[Request]:
+        """The hierarchy without stations, its access points at these rates. [bit/s]"""
         yield tc.htb_qdisc(self.ifb, MAJOR, DIRECT_PACKETS)
         for ap in self.gateway.aps:
             yield self.rate(ap, rates[ap.name], change=False)
             for leaf in self.fixed[ap.name]:
                 yield from self.add_leaf(ap, leaf, PACKET_BYTES)
-            if ap.name in self.hashing_aps():
-                first = self.fixed[ap.name][0]
-                code = program(first, len(self.fixed[ap.name]))
-                yield tc.bpf_filter(self.ifb, self.ap_class[ap.name], code)
+
+    def programs(self) -> Iterator[Request]:
+        """Spread flows over leaves."""
+        for ap in self.hashing_aps():
+            code = program(self.fixed[ap][0], len(self.fixed[ap]))
+            yield tc.bpf_filter(self.ifb, self.ap_class[ap], code)
+
+    def ifb_tables(self) -> Iterator[Request]:
+        """The empty tables of the IFB."""
         for family in FAMILIES:
             for table in (TO, FROM):
                 yield tc.u32_table(self.ifb, family, number_of(table, family), MAJOR)
-        yield from self.ifb_links()
 
     def ifb_links(self) -> Iterator[Request]:
         """Point to the tables of the IFB."""
@@ -196,8 +206,12 @@ class Layout:
     def block_tables(self) -> Iterator[Request]:
         """The empty tables of both blocks, which nothing points to yet."""
         for block in (self.wan_block, self.lan_block):
-            for family in FAMILIES:
-                yield tc.u32_table(block, family, number_of(STATIONS, family))
+            yield from self.tables_of(block)
+
+    def tables_of(self, block: Block) -> Iterator[Request]:
+        """The empty tables of a block."""
+        for family in FAMILIES:
+            yield tc.u32_table(block, family, number_of(STATIONS, family))
 
     def start(self) -> Iterator[Request]:
         """Point to the tables of both blocks: from now on packets of stations are redirected."""
@@ -219,16 +233,43 @@ class Layout:
 
     # What is there once it has started.
 
-    def entries(self) -> tuple[set[int], set[int]]:
-        """Numbers of the filters of stations: in either block, and on the IFB."""
-        outer: set[int] = set()
-        inner: set[int] = set()
+    def hierarchy(self, rates: dict[str, int]) -> Iterator[Request]:
+        """All that made the queueing disciplines and classes of the IFB."""
+        yield from self.classes(rates)
+        for member in self.members.values():
+            if member.has_own_leaf:
+                quantum_bytes = self.quantum(member.ap, member.station)
+                yield from self.add_leaf(member.ap, member.leaf, quantum_bytes)
+
+    def ifb_filters(self) -> Iterator[Request]:
+        """All that made the filters of the IFB."""
+        yield from self.programs()
+        yield from self.ifb_tables()
         for member in self.members.values():
             for address, node in member.entries:
-                table, *ways = (number_of(k, address.version) for k in (STATIONS, TO, FROM))
-                outer.add(tc.entry_handle(table, node, address))
-                inner.update(tc.entry_handle(way, node, address) for way in ways)
-        return outer, inner
+                yield from self.inner_entries(member, address, node)
+        yield from self.ifb_links()
+
+    def block_filters(self, block: Block) -> Iterator[Request]:
+        """All that made the filters of a block."""
+        yield from self.tables_of(block)
+        for member in self.members.values():
+            for address, node in member.entries:
+                yield self.outer_entry(block, address, node)
+        yield from self.wan_links() if block == self.wan_block else self.lan_links()
+
+    def inner_entries(self, member: Member, address: Address, node: int) -> Iterator[Request]:
+        """Give packets to and from an address of a member to its classes."""
+        for way, flow in ((TO, member.leaf), (FROM, member.uplink)):
+            table = number_of(way, address.version)
+            yield tc.u32_entry(
+                self.ifb, table, node, address, source=way == FROM, flow=flow, major=MAJOR
+            )
+
+    def outer_entry(self, block: Block, address: Address, node: int) -> Request:
+        """Redirect packets to an address, or from it, as a block looks at them."""
+        table, source = number_of(STATIONS, address.version), block == self.lan_block
+        return tc.u32_entry(block, table, node, address, source=source, redirect=self.ifb)
 
     # Stations that come and go, rates that change.
 
@@ -291,19 +332,15 @@ class Layout:
         """Take further addresses of a member."""
         member = self.members[name]
         known = {address for address, _ in member.entries}
-        inner, outer, entries = [], [], list(member.entries)
+        inner: list[Request] = []
+        outer: list[Request] = []
+        entries = list(member.entries)
         for address in addresses:
             if address in known:
                 continue
             node = self.new_node(address)
-            for way, flow, block in (
-                (TO, member.leaf, self.wan_block),
-                (FROM, member.uplink, self.lan_block),
-            ):
-                entry = partial(tc.u32_entry, node=node, address=address, source=way == FROM)
-                table, own = (number_of(k, address.version) for k in (STATIONS, way))
-                inner.append(entry(self.ifb, own, flow=flow, major=MAJOR))
-                outer.append(entry(block, table, redirect=self.ifb))
+            inner += self.inner_entries(member, address, node)
+            outer += [self.outer_entry(b, address, node) for b in (self.wan_block, self.lan_block)]
             entries.append((address, node))
         self.members[name] = replace(member, entries=tuple(entries))
         return inner + outer

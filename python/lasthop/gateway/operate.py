@@ -278,7 +278,7 @@ def serve(
     service = Service(gateway, state, again, say)
     try:
         try:
-            with serve_metrics(gateway.metrics, lambda: service.latest):
+            with serve_metrics(gateway.metrics, service.status_for_others):
                 service.up()
                 service.run(is_up, show)
         finally:

@@ -1,5 +1,6 @@
 """Rates of the bottlenecks: pings to stations with traffic, and what their answers make of C."""
 
+import math
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,9 +14,6 @@ from lasthop.gateway.config import AccessPoint
 from lasthop.gateway.estimator import Candidate, Estimator
 from lasthop.gateway.shaping import Shaping
 from lasthop.linux.ping import Pinger
-
-IDLE_S = 1.0
-"""Time between two looks whether there is somebody to ping. [s]"""
 
 
 class Rates:
@@ -57,10 +55,10 @@ class Rates:
         return next(self.sequence) & 0xFFFF
 
     def until_ping(self) -> float:
-        """Time until an access point's next ping is due. [s]"""
+        """Time until an access point's next ping is due; none is where nobody is active. [s]"""
         due_s = [estimator.due_s for estimator in self.estimators.values()]
-        if not due_s or self.shaping.layout is None:
-            return IDLE_S
+        if not due_s or self.shaping.layout is None or not self.shaping.observed.active:
+            return math.inf
         return max(min(due_s) - time.monotonic(), 0.0)
 
     def ping(self) -> None:

@@ -1,7 +1,7 @@
 """A gateway that is up: it finds stations, pings them, sets rates, heals, and answers questions.
 
-`Loop` says when, `Rates` and `Stations` do it, `Control` answers; here is what they have in common:
-setting up, counting, healing, and taking over another file.
+`Loop` says when, `Rates`, `Stations` and `Healing` do it, `Control` answers; here is what they have
+in common: setting up, counting, and taking over another file.
 """
 
 import os
@@ -15,6 +15,8 @@ from typing import Any
 from lasthop.errors import UserError
 from lasthop.gateway.config import Gateway
 from lasthop.gateway.control import Control
+from lasthop.gateway.counting import Counting
+from lasthop.gateway.healing import Healing
 from lasthop.gateway.layout import range_of_rates, refuse_what_does_not_fit
 from lasthop.gateway.log import say
 from lasthop.gateway.loop import Loop, in_words
@@ -25,10 +27,9 @@ from lasthop.gateway.shaper import Shaper
 from lasthop.gateway.shaping import Shaping
 from lasthop.gateway.state import State
 from lasthop.gateway.stations import Stations
-from lasthop.linux.udp_sample import UdpSample
 
-COUNTED_EVERY_S = 1.0
-HEALED_EVERY_S = 2.0
+PATIENCE_S = 1.0
+"""So long another thread waits for the loop. [s]"""
 
 Show = Callable[[dict[str, Any]], None]
 
@@ -61,10 +62,13 @@ class Service:
         self.rates = Rates(self.shaping)
         self.stations = Stations(self.shaping, self.rates.forget)
         self.loop = Loop(say)
-        self.udp = UdpSample(())
+        self.healing = Healing(self.shaping, self.loop, say, self.set_up, self.listen_anew)
+        self.counting = Counting(self.shaping, self.loop, self.count, self.rates.ping)
         self.started_s = time.time()
-        self.latest = self.status()
-        """The status a second ago at most, for other threads."""
+        self.show: Show | None = None
+        self.latest: dict[str, Any] = {}
+        """The status as it was told last."""
+        self.status()
 
     # Up and down.
 
@@ -81,13 +85,24 @@ class Service:
 
     def set_up(self) -> None:
         """Set up the kernel for who is there, and all that watches it."""
-        gateway = self.shaping.gateway
+        self.healing.attend_to_all()
         self.shaping.shaper.up(self.stations.roster.stations())
-        self.udp.close()
-        self.udp = UdpSample(gateway.lans)
-        self.stations.listen_anew()
-        self.shaping.observed = Observed(gateway)
+        self.healing.attend()
+        self.listen_anew()
+        self.shaping.observed = Observed(self.shaping.gateway)
         self.rates.set_up()
+        self.loop.at(time.monotonic(), self.rates.ping)
+
+    def listen_anew(self) -> None:
+        """Listen at the interfaces towards stations that are there now."""
+        there = {
+            name: number
+            for name, number in self.healing.numbers.items()
+            if name in self.shaping.gateway.lans
+        }
+        self.counting.listen_anew(there)
+        self.stations.meet_at(there.values())
+        self.stations.listen_anew()
 
     def down(self) -> list[str]:
         """Take everything back; what could not be, in words."""
@@ -96,8 +111,9 @@ class Service:
     def close(self) -> None:
         """Let go of sockets."""
         self.shaping.shaper.close()
+        self.healing.close()
         self.rates.close()
-        self.udp.close()
+        self.counting.close()
         self.stations.close()
 
     def run(self, is_up: Callable[[], None], show: Show | None) -> None:
@@ -106,6 +122,7 @@ class Service:
         `is_up` is called once all is set up; `show` gets the status every second.
         """
         control = Control(self.state, self)
+        self.show, self.counting.is_watched = show, show is not None
         with ExitStack() as stack:
             workers = stack.enter_context(ThreadPoolExecutor(1, "discovery"))
             asked = control.open(stack)
@@ -115,12 +132,8 @@ class Service:
                 self.loop.watch(raw, self.rates.take_answers)
             is_up()
             self.loop.every(self.rates.until_ping, self.rates.ping)
-            self.loop.every(lambda: COUNTED_EVERY_S, lambda: self.count(show))
-            self.loop.every(lambda: HEALED_EVERY_S, self.heal)
-            self.loop.every(
-                lambda: self.shaping.gateway.discovery.interval_s,
-                lambda: self.stations.discover(workers),
-            )
+            self.loop.every(self.counting.until_count, self.count)
+            self.stations.watch(self.loop, workers)
             self.loop.run()
 
     def stop(self) -> None:
@@ -129,46 +142,21 @@ class Service:
 
     # What the kernel says.
 
-    def count(self, show: Show | None) -> None:
-        """Read all counters."""
+    def count(self) -> None:
+        """Hear of stations, and read all counters."""
         self.stations.listen()
-        shaping = self.shaping
-        if (layout := shaping.layout) is not None:
-            try:
-                counters = shaping.shaper.counters()
-            except UserError as error:
-                shaping.wrong(error)
-            else:
-                members = layout.members
-                udp = self.udp.look({a for each in members.values() for a, _ in each.entries})
-                shaping.observed.take(members, counters, udp, time.monotonic(), layout.ap_class)
-        self.latest = self.status()
-        if show is not None:
-            show(self.latest)
+        self.counting.count()
+        if self.show is not None:
+            self.show(self.status())
+
+    def status_for_others(self) -> dict[str, Any]:
+        """The status, for another thread; as it was, if the loop is busy for long."""
+        return self.loop.ask(self.status, PATIENCE_S) or self.latest
 
     def heal(self) -> None:
-        """If others have removed something of ours, set everything up anew once that works."""
-        shaping = self.shaping
-        if shaping.layout is not None:
-            try:
-                shaping.faults = shaping.shaper.faults()
-            except UserError as error:
-                shaping.wrong(error)
-            if not shaping.faults:
-                return
-            self.say(f"{'; '.join(shaping.faults)}: setting up anew")
-        try:
-            for line in shaping.shaper.down():  # also what could not be taken back before
-                raise UserError(line)
-            shaping.shaper.check()
-            self.set_up()
-        except UserError as error:
-            if shaping.faults != [str(error)]:
-                self.say(f"not shaping: {error}")
-            shaping.wrong(error)
-        else:
-            self.say("shaping again")
-            shaping.faults = []
+        """Look at everything now, and put right what others have changed."""
+        self.healing.doubt()
+        self.healing.look()
 
     # Another file.
 
@@ -246,14 +234,15 @@ class Service:
         self.stations.settle(self.stations.roster.stations())
 
     def status(self) -> dict[str, Any]:
-        """What there is to know, for people and programs."""
+        """What there is to know, for people and programs, with counters a second old at most."""
+        self.counting.count_again()
         now, shaping = time.monotonic(), self.shaping
         stations = self.rates.said_of(shaping.observed.stations(), now)
-        return {
+        self.latest = {
             "name": shaping.gateway.name,
             "pid": os.getpid(),
             "started_s": self.started_s,
-            "shaping": shaping.layout is not None,
+            "shaping": shaping.layout is not None and self.healing.is_whole,
             "faults": [
                 *shaping.faults,
                 *self.stations.faults,
@@ -264,6 +253,7 @@ class Service:
             "aps": [self.rates.status(ap) for ap in shaping.gateway.aps],
             "stations": stations,
         }
+        return self.latest
 
 
 def same_classes(old: Gateway, new: Gateway) -> bool:

@@ -1,15 +1,17 @@
 """Carries a layout out on this machine, and takes it back."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from typing import Self
 
 from lasthop.errors import UserError
 from lasthop.gateway.cautions import refuse_bridges
 from lasthop.gateway.config import Gateway, KnownStation
+from lasthop.gateway.differences import Difference, told
+from lasthop.gateway.inspection import ALL, Part, look
 from lasthop.gateway.layout import DIRECT_PACKETS, MAJOR, Layout, blocks_of, ifb_name
 from lasthop.linux import links, offload, tc
 from lasthop.linux.changes import Changes, check_ingress_is_free, mac_of
-from lasthop.linux.counters import Counters, class_counter, class_counters, filters, qdiscs
+from lasthop.linux.counters import Counters, class_counter, class_counters, qdiscs
 from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
 from lasthop.linux.undo import UndoLog
 
@@ -135,42 +137,17 @@ class Shaper:
         layout = self.running()
         return class_counter(self.kernel, layout.ifb.number, layout.ap_class[ap]).sent_bytes
 
-    def faults(self) -> list[str]:
-        """What of ours is no longer there, in words: others can remove it."""
-        layout, found = self.running(), []
-        ifb = links.link_named(self.kernel, layout.ifb.name)
-        if ifb is None or ifb.number != layout.ifb.number:
-            found.append(f"interface {layout.ifb.name} is gone")
-        elif not ifb.is_up:
-            found.append(f"interface {layout.ifb.name} is down")
-        elif not any(qdisc.kind == "htb" for qdisc in qdiscs(self.kernel, ifb.number)):
-            found.append(f"the classes of {layout.ifb.name} are gone")
-        for name in (self.gateway.wan, *self.gateway.lans):
-            block = layout.wan_block if name == self.gateway.wan else layout.lan_block
-            link = links.link_named(self.kernel, name)
-            if link is None:
-                found.append(f"interface {name} is gone")
-            elif not any(q.block == block.number for q in qdiscs(self.kernel, link.number)):
-                found.append(f"the ingress of {name} is no longer ours")
-        return found or self.missing_filters(layout)
+    def differences(self, parts: Set[Part] = ALL) -> list[Difference]:
+        """What of these parts is not as it ought to be: others can change it."""
+        return look(self.kernel, self.running(), self.rates, parts)
 
-    def missing_filters(self, layout: Layout) -> list[str]:
-        """Where filters of ours are no longer there, in words."""
-        outer, inner = layout.entries()
-        root = tc.classid(MAJOR, 0)
-        found = []
-        for at, parent, wanted, requests in (
-            (layout.wan_block, 0, outer, layout.wan_links()),
-            (layout.lan_block, 0, outer, layout.lan_links()),
-            (layout.ifb, root, inner, layout.ifb_links()),
-        ):
-            has = filters(self.kernel, at, parent)
-            if not wanted <= has or sum(map(tc.is_link, has)) < len(list(requests)):
-                found.append(f"filters of {at.said()} are gone")
-        for ap in layout.hashing_aps():
-            if not filters(self.kernel, layout.ifb, layout.ap_class[ap]):
-                found.append(f"the filter of {ap}'s flows is gone")
-        return found
+    def faults(self) -> list[str]:
+        """What is not as it ought to be, in words."""
+        return told(self.differences())
+
+    def mend(self, found: Iterable[Difference]) -> None:
+        """Put right what can be; `UserError` for the first that is refused, after all others."""
+        self.changes.mend([repair for difference in found for repair in difference.repair])
 
     def remove(self, requests: list[Request]) -> None:
         """Remove things one by one; what is gone already is well."""

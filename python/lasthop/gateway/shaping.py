@@ -1,5 +1,6 @@
 """What is in force: the file, the shaper that carries it out, and what the kernel says of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lasthop.errors import UserError
@@ -18,6 +19,8 @@ class Shaping:
     observed: Observed
     faults: list[str] = field(default_factory=list)
     """What is wrong with what is in force, in words."""
+    doubts: Callable[[], None] = lambda: None
+    """Called when the kernel refuses something: others may have changed what is there."""
 
     @property
     def layout(self) -> Layout | None:
@@ -27,3 +30,4 @@ class Shaping:
     def wrong(self, error: UserError) -> None:
         """Note what the kernel refused; healing finds out why."""
         self.faults = [str(error)]
+        self.doubts()

@@ -4,17 +4,30 @@ Looking for stations may wait for an access point and has a thread of its own.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
+from typing import TypeAlias
 
 from lasthop.errors import UserError
 from lasthop.gateway.cautions import cautions
 from lasthop.gateway.config import KnownStation
-from lasthop.gateway.discovery import bridge_ports, listen, look
+from lasthop.gateway.discovery import asks_neighbours, bridge_ports, listen, look
+from lasthop.gateway.loop import Loop
 from lasthop.gateway.roster import Roster, Sighting
 from lasthop.gateway.shaping import Shaping
 from lasthop.linux.heard import Heard
+from lasthop.linux.newcomers import Newcomers
+from lasthop.linux.tc import Address
+
+MEETING_S = 1.0
+"""Least time between two looks, however many come. [s]"""
+MOST_MET = 1000
+"""Neighbours that are remembered as met."""
+
+
+Found: TypeAlias = tuple[list[Sighting], list[str]]
+"""What sources say, and what is wrong with them, in words."""
 
 
 class Stations:
@@ -32,26 +45,77 @@ class Stations:
         self.left = left
         self.roster = Roster(shaping.gateway)
         self.heard = Heard(())
-        self.looking: Future[tuple[list[Sighting], list[str]]] | None = None
+        self.looking: Future[Found] | None = None
+        self.found: Found | None = None
+        """What the last look has found."""
+        self.looked_s = 0.0
+        """When the last look began, on the clock that never jumps."""
+        self.is_late = False
+        """Whether a look was wanted while another was under way."""
+        self.newcomers = Newcomers(())
+        self.met: set[Address] = set()
+        """Neighbours of whom the kernel has told, though they may be no stations."""
         self.faults: list[str] = []
         """What is wrong with the sources of the last look, in words."""
         self.warnings: list[str] = []
 
     def look_now(self) -> None:
         """Look around, and wait for it."""
-        seen, self.faults = look(self.shaping.gateway)
+        self.found = look(self.shaping.gateway)
+        seen, self.faults = self.found
         self.roster.see(seen, time.monotonic())
 
-    def discover(self, workers: Executor) -> None:
-        """Take what the last look has found and start the next."""
+    def watch(self, loop: Loop, workers: Executor) -> None:
+        """Look for stations every now and then, and when the kernel tells of a newcomer."""
+
+        def begin() -> None:
+            self.discover(workers, lambda: loop.tell(taken))
+
+        def taken() -> None:
+            if self.take_look():
+                begin()
+
+        def meet() -> None:
+            if self.are_new(self.newcomers.read()):
+                loop.at(max(time.monotonic(), self.looked_s + MEETING_S), begin)
+
+        loop.every(lambda: self.shaping.gateway.discovery.interval_s, begin)
+        loop.watch(self.newcomers.socket, meet)
+
+    def discover(self, workers: Executor, done: Callable[[], None]) -> None:
+        """Start a look, and take what the last one has found, if that has not been done.
+
+        `done` is called by another thread at its end, if it has found what the last one has not.
+        """
+        self.take_look()
         if self.looking is not None:
-            if not self.looking.done():
-                return
-            done, self.looking = self.looking, None
-            seen, self.faults = done.result()
-            self.see(seen)
+            self.is_late = True
+            return
+        self.looked_s, self.is_late = time.monotonic(), False
         self.looking = workers.submit(look, self.shaping.gateway)
+        self.looking.add_done_callback(lambda ended: done() if self.is_news(ended) else None)
         self.look_at_machine()
+
+    def is_news(self, ended: Future[Found]) -> bool:
+        """Whether what a look has found is to be taken at once; asked by another thread."""
+        before, self.found = self.found, None if ended.exception() else ended.result()
+        return self.is_late or self.found is None or self.found != before
+
+    def take_look(self) -> bool:
+        """Take what the last look has found; whether another was wanted meanwhile."""
+        if self.looking is None or not self.looking.done():
+            return False
+        done, self.looking = self.looking, None
+        seen, self.faults = done.result()
+        self.see(seen)
+        return self.is_late
+
+    def are_new(self, addresses: Iterable[Address]) -> bool:
+        """Whether somebody is among these whom the last looks have not found."""
+        known = {address for found in self.roster.found.values() for address in found.seen_s}
+        new = set(addresses) - known - self.met - self.shaping.gateway.discovery.ignore
+        self.met = (self.met if len(self.met) < MOST_MET else set()) | new
+        return bool(new) and asks_neighbours(self.shaping.gateway)
 
     def listen(self) -> None:
         """Take who has been heard at ports of bridges."""
@@ -64,6 +128,10 @@ class Stations:
         self.heard.close()
         self.heard = Heard(bridge_ports(self.shaping.gateway))
         self.look_at_machine()
+
+    def meet_at(self, interfaces: Collection[int]) -> None:
+        """Hear of newcomers at the interfaces of these numbers."""
+        self.newcomers.attend(interfaces)
 
     def look_at_machine(self) -> None:
         """Find out what to mind; what the kernel does not tell is no reason to end."""
@@ -110,3 +178,4 @@ class Stations:
     def close(self) -> None:
         """Let go of sockets."""
         self.heard.close()
+        self.newcomers.close()

@@ -10,19 +10,38 @@ keep when somebody gives them another name; an IFB by its MAC address.
 
 import socket
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import groupby
+from typing import NamedTuple, TypeAlias
 
 from lasthop.errors import UserError
 from lasthop.linux import links, offload, tc
 from lasthop.linux.counters import qdiscs
-from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
+from lasthop.linux.netlink import BATCH, KernelError, Request, Socket, is_missing
 from lasthop.linux.undo import Record, UndoLog
 
 
 def mac_of(name: str) -> bytes:
     """The MAC address by which an IFB is known to be ours: 02, "lh", three bytes of the name."""
     return b"\x02lh" + zlib.crc32(name.encode()).to_bytes(4, "big")[:3]
+
+
+class Ingress(NamedTuple):
+    """Give an interface an ingress with the filters of a block."""
+
+    device: tc.Device
+    block: int
+
+
+class Merging(NamedTuple):
+    """Turn receive offload of an interface off."""
+
+    device: tc.Device
+
+
+Repair: TypeAlias = Request | Ingress | Merging
+"""A change that puts something right."""
 
 
 class Changes:
@@ -54,15 +73,13 @@ class Changes:
     def add_ingress(self, device: tc.Device, block: int) -> None:
         """Give an interface an ingress with the filters of a block."""
         check_ingress_is_free(self.kernel, device)
-        self.log.add(
-            {"kind": "ingress", "name": device.name, "number": device.number, "block": block}
-        )
+        self.note({"kind": "ingress", "name": device.name, "number": device.number, "block": block})
         self.kernel.carry_out([tc.ingress_qdisc(device, block)])
 
     def stop_merging(self, device: tc.Device) -> None:
         """Turn receive offload off."""
         if offload.merges(device.name):
-            self.log.add({"kind": "gro", "name": device.name, "number": device.number})
+            self.note({"kind": "gro", "name": device.name, "number": device.number})
             offload.set_merging(device.name, False)
             if self.kernel.after_message is not None:
                 self.kernel.after_message()
@@ -70,6 +87,42 @@ class Changes:
     def carry_out(self, requests: Sequence[Request]) -> None:
         """Change what is inside an IFB or a block that these changes have made."""
         self.kernel.carry_out(requests)
+
+    def mend(self, repairs: Iterable[Repair]) -> None:
+        """Carry out repairs in order; each inverse that is needed is in the log before.
+
+        Raises
+        ------
+        UserError
+            For the first that was refused, when all others are done.
+        """
+        refused = None
+        for is_message, group in groupby(repairs, lambda repair: isinstance(repair, Request)):
+            every, size = list(group), BATCH if is_message else 1
+            steps = [every[start : start + size] for start in range(0, len(every), size)]
+            for step in steps:
+                try:
+                    self.mend_at_once(step)
+                except UserError as error:
+                    refused = refused or error
+        if refused is not None:
+            raise refused
+
+    def mend_at_once(self, repairs: Sequence[Repair]) -> None:
+        """Carry out messages, or one other repair."""
+        match repairs:
+            case [Ingress(device, block)]:
+                self.add_ingress(device, block)
+            case [Merging(device)]:
+                self.stop_merging(device)
+            case _:
+                messages = [repair for repair in repairs if isinstance(repair, Request)]
+                self.carry_out(messages)
+
+    def note(self, record: Record) -> None:
+        """Write an inverse to the log, unless it is there: what is mended often has one already."""
+        if record not in self.log.records():
+            self.log.add(record)
 
     def undo_all(self) -> list[str]:
         """Take everything back, newest first; return in words what could not be.

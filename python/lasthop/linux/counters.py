@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from lasthop.linux.links import text
 from lasthop.linux.netlink import Socket, attributes
-from lasthop.linux.tc import BLOCK_INDEX, INGRESS, INGRESS_BLOCK, KIND, TCMSG, Block, Device
+from lasthop.linux.tc import INGRESS, INGRESS_BLOCK, KIND, TCMSG
 
 GETQDISC, GETCLASS, GETFILTER = 38, 42, 46
 STATISTICS, BASIC, QUEUE = 7, 1, 3
@@ -67,12 +67,3 @@ def qdiscs(kernel: Socket, interface: int) -> list[Qdisc]:
         block = struct.unpack("=I", has[INGRESS_BLOCK])[0] if INGRESS_BLOCK in has else 0
         found.append(Qdisc(text(has.get(KIND, b"")), parent == INGRESS, block))
     return found
-
-
-def filters(kernel: Socket, at: Device | Block, parent: int = 0) -> set[int]:
-    """Numbers of the filters in a block, or of a class or discipline of an interface."""
-    if isinstance(at, Block):
-        question = TCMSG.pack(0, BLOCK_INDEX, 0, at.number, 0)
-    else:
-        question = at.header(parent=parent)
-    return {TCMSG.unpack_from(body)[2] for body in kernel.dump(GETFILTER, question)}

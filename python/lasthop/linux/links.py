@@ -48,8 +48,7 @@ def add_ifb(name: str, mac: bytes, queue_packets: int) -> Request:
     kind = attribute(LINKINFO, attribute(KIND, b"ifb"))
     body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0") + kind
     body += attribute(ADDRESS, mac) + attribute(TXQLEN, struct.pack("=I", queue_packets))
-    address = ":".join(f"{byte:02x}" for byte in mac)
-    said = f"ip link add {name} address {address} txqueuelen {queue_packets} type ifb"
+    said = f"ip link add {name} address {mac.hex(':')} txqueuelen {queue_packets} type ifb"
     return Request(NEWLINK, CREATE | EXCL, body, said)
 
 

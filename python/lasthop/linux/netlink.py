@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 
 from lasthop.errors import UserError
 
-REQUEST, ACK, DUMP, EXCL, CREATE = 0x1, 0x4, 0x300, 0x200, 0x400
+REQUEST, ACK, DUMP, REPLACE, EXCL, CREATE = 0x1, 0x4, 0x300, 0x100, 0x200, 0x400
 """Flags (linux/netlink.h)."""
 ERROR, DONE = 2, 3
 """Types of the kernel's own messages."""
@@ -93,6 +93,11 @@ class Socket:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def port(self) -> int:
+        """The number that events bear which this connection has caused."""
+        return int(self.socket.getsockname()[0])
 
     def close(self) -> None:
         """Close the socket."""

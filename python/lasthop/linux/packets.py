@@ -12,6 +12,7 @@ from lasthop.linux.tc import Address
 Instruction: TypeAlias = tuple[int, int, int, int]
 """Instruction of classic BPF: code, jump if true, jump if false, operand (linux/filter.h)."""
 
+EVERY_FIRST_BYTE: Instruction = (0x06, 0, 0, 1)
 SO_ATTACH_FILTER = 26
 SO_RCVBUFFORCE = 33
 ETH_P_ALL = 0x0003
@@ -29,14 +30,30 @@ def packet_socket(
     Packets that wait to be read may take `buffer_bytes`; if None, what the kernel allows.
     """
     each = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, 0)
-    code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
-    buffer = ctypes.create_string_buffer(code)
-    whole = struct.pack("HP", len(program), ctypes.addressof(buffer))
-    each.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, whole)
+    attach(each, program)
     if buffer_bytes is not None:
         each.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, buffer_bytes)
     each.bind((interface, ETH_P_ALL))
     return each
+
+
+def attach(one: socket.socket, program: Sequence[Instruction]) -> None:
+    """Let the kernel run this program for all that is to be queued at a socket, and no other."""
+    code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+    buffer = ctypes.create_string_buffer(code)
+    whole = struct.pack("HP", len(program), ctypes.addressof(buffer))
+    one.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, whole)
+
+
+def first_packet(interface: str) -> socket.socket | None:
+    """A socket that has something to read once the interface has seen a packet.
+
+    Whoever reads it closes it: it takes a byte of each packet. None if there is no such interface.
+    """
+    try:
+        return packet_socket(interface, (EVERY_FIRST_BYTE,))
+    except OSError:
+        return None
 
 
 def source_and_length(header: bytes) -> tuple[Address | None, int]:

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import NamedTuple, TypeAlias
 
-from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
+from lasthop.linux.netlink import CREATE, EXCL, REPLACE, Request, attribute, attributes
 
 Address: TypeAlias = IPv4Address | IPv6Address
 
 NEWQDISC, DELQDISC, NEWCLASS, DELCLASS, NEWFILTER, DELFILTER = 36, 37, 40, 41, 44, 45
 TCMSG = struct.Struct("=BxxxiIII")
 """Family, interface, handle, parent, info."""
-KIND, OPTIONS, INGRESS_BLOCK = 1, 2, 13
+KIND, OPTIONS, CHAIN, INGRESS_BLOCK = 1, 2, 11, 13
 INGRESS = 0xFFFFFFF1
 ROOT = 0xFFFFFFFF
 BLOCK_INDEX = -1
@@ -110,6 +110,11 @@ def htb_qdisc(device: Device, major: int, direct_packets: int) -> Request:
     body += attribute(KIND, b"htb\0") + attribute(OPTIONS, options)
     said = f"tc qdisc add {device.said()} root handle {major:x}: htb default 0"
     return Request(NEWQDISC, CREATE | EXCL, body, f"{said} direct_qlen {direct_packets}")
+
+
+def del_root(device: Device) -> Request:
+    """Remove the queueing discipline at the root."""
+    return Request(DELQDISC, 0, device.header(0, ROOT), f"tc qdisc del {device.said()} root")
 
 
 def htb_class(
@@ -269,11 +274,6 @@ def entry_handle(table: int, node: int, address: Address) -> int:
     return table << 20 | bucket(address) << 12 | node
 
 
-def is_link(handle: int) -> bool:
-    """Whether a u32 filter of this number stands in a root table, where the kernel counts nodes."""
-    return handle >> 20 >= U32_ROOT_TABLE >> 20 and handle & 0xFFF != 0
-
-
 def del_filter(
     at: Device | Block, table: int, node: int, address: Address, major: int = 0
 ) -> Request:
@@ -345,6 +345,32 @@ def bpf_filter(
         f"bpf bytecode '{len(program)},{code}'"
     )
     return Request(NEWFILTER, CREATE | EXCL, body, said)
+
+
+def changing(request: Request) -> Request:
+    """Set what is there already, a class or a queueing discipline, as the request that made it."""
+    if request.kind == NEWCLASS:
+        return request._replace(flags=0, said=request.said.replace(" add ", " change ", 1))
+    said = request.said.replace(" add ", " replace ", 1)
+    return request._replace(flags=CREATE | REPLACE, said=said)
+
+
+def removal(kind: int, body: bytes, *, whole_list: bool = False) -> Request:
+    """Remove a class or a filter that the kernel has described so, or all of the filter's list."""
+    header, has = body[: TCMSG.size], dict(attributes(body, TCMSG.size))
+    _, index, handle, parent, info = TCMSG.unpack(header)
+    where = f"block {parent}" if index == BLOCK_INDEX else f"dev {index} parent {shown(parent)}"
+    if kind == NEWCLASS:
+        return Request(DELCLASS, 0, header, f"tc class del {where} classid {shown(handle)}")
+    said = f"tc filter del {where} pref {info >> 16}"
+    if whole_list:
+        header = TCMSG.pack(0, index, 0, parent, info)
+    else:
+        said += f" handle 0x{handle:x}"
+    for each in (KIND, CHAIN):
+        if each in has:
+            header += attribute(each, has[each])
+    return Request(DELFILTER, 0, header, said)
 
 
 def address(text: str) -> Address:

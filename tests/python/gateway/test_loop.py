@@ -1,14 +1,18 @@
 """Rounds and sockets of a gateway's loop."""
 
+import math
 import os
 import signal
 import socket
+import threading
+import time
 from contextlib import ExitStack
+from functools import partial
 
 import pytest
 
 from lasthop.errors import UserError
-from lasthop.gateway.loop import Loop, in_words
+from lasthop.gateway.loop import Loop, in_words, next_at
 
 
 def test_rounds_are_done_until_the_loop_is_to_stop() -> None:
@@ -82,3 +86,81 @@ def test_signals_are_answered_in_the_loop() -> None:
 def test_a_defect_is_called_by_its_kind() -> None:
     assert in_words(UserError("no link")) == "no link"
     assert in_words(KeyError("a")) == "KeyError: 'a'"
+
+
+def test_what_is_to_be_done_once_is_done_once_at_the_earliest_time_named() -> None:
+    loop, done = Loop(print), list[str]()
+    once = partial(done.append, "once")
+    loop.at(time.monotonic() + 60, once)
+    loop.at(time.monotonic(), once)
+    loop.at(time.monotonic() + 0.02, loop.stop)
+    loop.run()
+    assert done == ["once"]
+
+
+def test_a_round_can_be_brought_forward_and_goes_on() -> None:
+    loop, done = Loop(print), list[int]()
+
+    def round_() -> None:
+        done.append(1)
+        if len(done) == 3:
+            loop.stop()
+
+    loop.every(lambda: math.inf if not done else 0.001, round_)
+    loop.at(time.monotonic(), round_)
+    loop.run()
+    assert len(done) == 3
+
+
+def test_a_socket_that_is_let_alone_wakes_nobody_until_it_is_watched_again() -> None:
+    loop, taken = Loop(print), list[bytes]()
+    here, there = socket.socketpair()
+    with here, there:
+
+        def take() -> None:
+            taken.append(here.recv(16))
+            loop.unwatch(here)
+            there.send(b"more")
+            loop.at(time.monotonic() + 0.05, again)
+
+        def again() -> None:
+            assert loop.wakings == 2
+            loop.watch(here, lambda: (taken.append(here.recv(16)), loop.stop()))
+
+        loop.watch(here, take)
+        there.send(b"some")
+        loop.run()
+    assert taken == [b"some", b"more"]
+    assert loop.faults == {}
+
+
+def test_slow_rounds_share_their_wakings() -> None:
+    at_s = 12.3
+    assert next_at(at_s, 0.5) == 12.8
+    assert [next_at(at_s, period_s) for period_s in (2, 3, 5, 7.9)] == [14, 14, 16, 20]
+    assert next_at(14.0, 2.0) == 16.0
+    assert next_at(at_s, math.inf) == math.inf
+    assert all(next_at(k / 10, 2 + j / 10) > k / 10 for k in range(50) for j in range(50))
+
+
+def test_other_threads_are_answered_while_the_loop_runs() -> None:
+    loop, answers = Loop(print), list[object]()
+    assert loop.ask(lambda: 1, 10) is None
+
+    def fail() -> None:
+        raise UserError("no")
+
+    def ask() -> None:
+        answers.append(loop.ask(lambda: threading.current_thread() is main, 10))
+        try:
+            loop.ask(fail, 10)
+        except UserError as error:
+            answers.append(str(error))
+        loop.ask(loop.stop, 10)
+
+    main = threading.current_thread()
+    asking = threading.Thread(target=ask)
+    loop.at(time.monotonic(), asking.start)
+    loop.run()
+    asking.join()
+    assert answers == [True, "no"]

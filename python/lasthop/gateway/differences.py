@@ -1,0 +1,157 @@
+"""What the kernel has against what ought to be there: a pure function, and what puts it right.
+
+The layout says by messages what ought to be there, the kernel by its dumps what there is. Both are
+read alike (`linux.described`), so that what is missing, what is set otherwise and what is not ours
+shows whoever did it and however. Inside an IFB and a block of filters of ours nothing else is
+meant to be: what is, is removed.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from lasthop.gateway.layout import MAJOR
+from lasthop.linux import links, tc
+from lasthop.linux.changes import Ingress, Merging, Repair
+from lasthop.linux.counters import Qdisc
+from lasthop.linux.described import Name, described
+from lasthop.linux.links import Link
+from lasthop.linux.netlink import Request
+from lasthop.linux.tc import Block, Device
+
+Body: TypeAlias = tuple[int, bytes]
+"""Type and body of a message that says what there is."""
+EVERYTHING: Name = ("gateway",)
+"""Name of all that a gateway has, where one thing cannot be mended without the rest."""
+MOST_SAID = 3
+"""Of so many classes it is said what is wrong with each."""
+
+
+class Difference(NamedTuple):
+    """Something that is not as it ought to be."""
+
+    name: Name
+    said: str
+    repair: Sequence[Repair] = ()
+    """What puts it right; nothing where that is not ours to do."""
+
+
+def of_ifb(device: Device, there: dict[str, Link]) -> Difference | None:
+    """What is wrong with the IFB itself."""
+    name = ("interface", device.name)
+    link = there.get(device.name)
+    if link is None or link.number != device.number:
+        return Difference(EVERYTHING, f"interface {device.name} is gone")
+    if not link.is_up:
+        return Difference(name, f"interface {device.name} is down", (links.set_up(device.name),))
+    return None
+
+
+def of_side(
+    name: str, block: Block, link: Link | None, qdiscs: Sequence[Qdisc], merges: bool
+) -> list[Difference]:
+    """What is wrong with an interface whose incoming packets are to meet a block of filters."""
+    if link is None:
+        return [Difference(("absence", name), f"interface {name} is gone")]
+    device, found = Device(name, link.number), []
+    if not link.is_up:
+        found.append(Difference(("interface", name), f"interface {name} is down"))
+    if not any(qdisc.block == block.number for qdisc in qdiscs):
+        said = f"the ingress of {name} is no longer ours"
+        is_free = not any(qdisc.is_ingress for qdisc in qdiscs)
+        repair = (Ingress(device, block.number),) if is_free else ()
+        found.append(Difference(("ingress", name), said, repair))
+    if merges:
+        said = f"receive offload of {name} is on"
+        found.append(Difference(("merging", name), said, (Merging(device),)))
+    return found
+
+
+def inside(
+    ifb: Device, wanted: Iterable[Request], has: Sequence[Body], spreads: dict[int, str]
+) -> list[Difference]:
+    """What inside the IFB or a block is not ours, missing, or set otherwise.
+
+    `spreads` names the access points whose flows a program spreads, by class.
+    """
+    there = {}
+    for kind, body in has:
+        if (thing := described(kind, body)) is not None:
+            there[thing.name] = (thing.settings, kind, body)
+    found = []
+    lists = set()
+    for request in wanted:
+        thing = described(request.kind, request.body)
+        assert thing is not None, request.said
+        lists.add(list_of(thing.name))
+        settings, kind, body = there.pop(thing.name, (None, 0, b""))
+        if settings == thing.settings:
+            continue
+        is_there = settings is not None
+        said = in_words(ifb, thing.name, "changed" if is_there else "gone", spreads)
+        repair = again(request, (kind, body)) if is_there else [request]
+        found.append(Difference(thing.name, said, repair))
+    alien = []
+    for name, (_, kind, body) in reversed(there.items()):
+        if is_within(name):
+            whole = name[0] == "filter" and list_of(name) not in lists
+            removal = tc.removal(kind, body, whole_list=whole)
+            alien.append(Difference(name, in_words(ifb, name, "not ours", spreads), [removal]))
+            lists |= {list_of(name)} if whole else set()
+    # Filters hold classes, and what is not ours may be in the way of what is.
+    return [*sorted(alien, key=lambda each: each.name[0] != "filter"), *found]
+
+
+def list_of(name: Name) -> Name:
+    """The list of a filter: where it hangs, its priority and protocol, its chain."""
+    return name[:5]
+
+
+def again(request: Request, there: Body) -> list[Request]:
+    """What sets something that is there as it was."""
+    if request.kind == tc.NEWFILTER:
+        return [tc.removal(*there), request]
+    return [tc.changing(request)]
+
+
+def is_within(name: Name) -> bool:
+    """Whether what is not ours stands among what is: some queues have classes of their own."""
+    kind, _, number, *_ = name
+    if kind == "class":
+        assert isinstance(number, int)
+        return number >> 16 == MAJOR
+    return kind == "filter"
+
+
+def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str:
+    """What is wrong with a thing of this name."""
+    kind, index, number, *_ = name
+    assert isinstance(number, int)
+    match kind:
+        case "qdisc" if number == tc.ROOT:
+            return f"the classes of {ifb.name} are gone"
+        case "qdisc":
+            return f"the queue of class {tc.shown(number)} of {ifb.name} is {what}"
+        case "class":
+            return f"class {tc.shown(number)} of {ifb.name} is {what}"
+    if number in spreads and index != tc.BLOCK_INDEX:
+        return f"the filter of {spreads[number]}'s flows is {what}"
+    at = Block(number) if index == tc.BLOCK_INDEX else ifb
+    return f"filters of {at.said()} are {what}"
+
+
+def told(found: Iterable[Difference]) -> list[str]:
+    """What is wrong, in lines: many things of a kind are counted."""
+    said = list(dict.fromkeys(difference.said for difference in found))
+    gone = next((line for line in said if line.startswith("the classes of ")), None)
+    if gone is not None:
+        return [gone, *(line for line in said if line.startswith(("interface ", "the ingress ")))]
+    named = [line for line in said if " of class " in line or line.startswith("class ")]
+    more = len(named) - MOST_SAID
+    if more <= 0:
+        return said
+    rest = [line for line in said if line not in set(named)]
+    return [
+        *rest,
+        *named[:MOST_SAID],
+        f"{more} more classes and queues are not as they ought to be",
+    ]

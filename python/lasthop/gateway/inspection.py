@@ -1,0 +1,147 @@
+"""Looks at what the kernel has of a gateway, part by part: what is not as it ought to be."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
+from enum import Enum, auto
+
+from lasthop.errors import UserError
+from lasthop.gateway.differences import Body, Difference, inside, of_ifb, of_side
+from lasthop.gateway.layout import MAJOR, Layout
+from lasthop.linux import links, offload, tc
+from lasthop.linux.counters import GETCLASS, GETFILTER, GETQDISC, qdiscs
+from lasthop.linux.events import OF_ACTIONS, OF_FILTERS, OF_LINKS, OF_TRAFFIC, Event
+from lasthop.linux.links import Link
+from lasthop.linux.netlink import KernelError, Request, Socket
+from lasthop.linux.tc import TCMSG, Block
+
+
+class Part(Enum):
+    """What is looked at as a whole."""
+
+    INTERFACES = auto()
+    """IFB, WAN and LANs: there and up, with our ingress, without receive offload."""
+    CLASSES = auto()
+    """Queueing disciplines and classes of the IFB."""
+    FILTERS = auto()
+    """Filters of the IFB."""
+    WAN_BLOCK = auto()
+    LAN_BLOCK = auto()
+
+
+ALL = frozenset(Part)
+BLOCKS = frozenset({Part.WAN_BLOCK, Part.LAN_BLOCK})
+
+
+def parts_of(events: Iterable[Event] | None, layout: Layout) -> set[Part]:
+    """What is to be looked at after these events; everything if nobody knows what they were."""
+    if events is None:
+        return set(ALL)
+    found: set[Part] = set()
+    for event in events:
+        found |= parts_of_one(event, layout)
+    return found
+
+
+def parts_of_one(event: Event, layout: Layout) -> Set[Part]:
+    """What is to be looked at after an event."""
+    kind, interface, parent = event
+    if kind in OF_ACTIONS:
+        return BLOCKS
+    if kind in OF_LINKS:
+        return {Part.INTERFACES}
+    if kind not in OF_TRAFFIC:
+        return set()
+    if interface == tc.BLOCK_INDEX:
+        return {Part.WAN_BLOCK if parent == layout.wan_block.number else Part.LAN_BLOCK}
+    if interface != layout.ifb.number:
+        return {Part.INTERFACES}
+    return {Part.FILTERS} if kind in OF_FILTERS else {Part.CLASSES}
+
+
+def look(
+    kernel: Socket, layout: Layout, rates: Mapping[str, int], parts: Set[Part] = ALL
+) -> list[Difference]:
+    """What of these parts is not as it ought to be, access points having these rates. [bit/s]
+
+    What goes with something else is looked at with it. Of an IFB that is gone nothing else is said.
+    """
+    parts, found = set(parts), []
+    if parts & {Part.INTERFACES, *BLOCKS}:
+        there = links.every_link(kernel)
+        if (wrong := of_ifb(layout.ifb, there)) is not None:
+            found.append(wrong)
+        reached: set[Part] = set()
+        for block, wrongs in of_sides(kernel, layout, there):
+            found += wrongs
+            by_kind = {each.name[0]: each for each in wrongs}
+            if "ingress" in by_kind:
+                parts.add(block)  # the filters of a block go with its last ingress
+            if "absence" not in by_kind and ("ingress" not in by_kind or by_kind["ingress"].repair):
+                reached.add(block)
+        if wrong is not None and not wrong.repair:
+            return found
+        parts -= BLOCKS - reached
+    wanted: list[Request] = []
+    has: list[Body] = []
+    if Part.CLASSES in parts:
+        wanted += layout.hierarchy(dict(rates))
+        bodies = list(hierarchy(kernel, layout))
+        has += bodies
+        if not any(TCMSG.unpack_from(body)[2:4] == ROOT for _, body in bodies):
+            parts.add(Part.FILTERS)
+    wants: dict[Part, Callable[[], Iterable[Request]]] = {
+        Part.FILTERS: layout.ifb_filters,
+        Part.WAN_BLOCK: lambda: layout.block_filters(layout.wan_block),
+        Part.LAN_BLOCK: lambda: layout.block_filters(layout.lan_block),
+    }
+    for part, requests in wants.items():
+        if part in parts:
+            wanted += requests()
+            has += filters(kernel, layout, part)
+    spreads = {layout.ap_class[ap]: ap for ap in layout.hashing_aps()}
+    return [*found, *inside(layout.ifb, wanted, has, spreads)]
+
+
+ROOT = (tc.classid(MAJOR, 0), tc.ROOT)
+"""Number and parent of our hierarchy."""
+
+
+def of_sides(
+    kernel: Socket, layout: Layout, there: Mapping[str, Link]
+) -> Iterator[tuple[Part, list[Difference]]]:
+    """What is wrong with each interface towards Internet and stations, by its block."""
+    gateway = layout.gateway
+    sides: list[tuple[str, Part, Block]] = [(gateway.wan, Part.WAN_BLOCK, layout.wan_block)]
+    sides += [(name, Part.LAN_BLOCK, layout.lan_block) for name in gateway.lans]
+    for name, part, block in sides:
+        link, merges = there.get(name), False
+        hang = [] if link is None else qdiscs(kernel, link.number)
+        with suppress(UserError):  # it is gone by now, as the next event tells
+            merges = link is not None and offload.merges(name)
+        yield part, of_side(name, block, link, hang, merges)
+
+
+def hierarchy(kernel: Socket, layout: Layout) -> Iterator[Body]:
+    """Queueing disciplines and classes of the IFB."""
+    number = layout.ifb.number
+    question = TCMSG.pack(0, number, 0, 0, 0)
+    for asked, kind in ((GETQDISC, tc.NEWQDISC), (GETCLASS, tc.NEWCLASS)):
+        for body in kernel.dump(asked, question):
+            if TCMSG.unpack_from(body)[1] == number:  # all interfaces' are told
+                yield kind, body
+
+
+def filters(kernel: Socket, layout: Layout, part: Part) -> Iterator[Body]:
+    """Filters of the IFB, or of a block."""
+    ifb, block = layout.ifb, layout.wan_block
+    match part:
+        case Part.FILTERS:
+            parents = [tc.classid(MAJOR, 0), *layout.ap_class.values()]
+            questions = [ifb.header(parent=parent) for parent in parents]
+        case _:
+            block = layout.wan_block if part is Part.WAN_BLOCK else layout.lan_block
+            questions = [TCMSG.pack(0, tc.BLOCK_INDEX, 0, block.number, 0)]
+    for question in questions:
+        with suppress(KernelError):  # what they hang on is gone, and so are they
+            for body in kernel.dump(GETFILTER, question):
+                yield tc.NEWFILTER, body

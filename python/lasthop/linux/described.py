@@ -1,0 +1,136 @@
+"""What a message about traffic control describes, read alike from a request and from the kernel.
+
+Both say the same in different words: the kernel numbers what was left open, tells a class's parent
+otherwise, and adds statistics. Read by this file, a request and the kernel's answer are equal if
+the kernel has what was asked for, so that what somebody has changed shows as a difference.
+"""
+
+import struct
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from lasthop.linux import tc
+from lasthop.linux.links import text
+from lasthop.linux.netlink import attributes
+from lasthop.linux.tc import CHAIN, KIND, OPTIONS, TCMSG
+
+MIRRED = struct.Struct("=IIiiiiI")
+"""Index, capabilities, verdict, references, bindings, direction, interface (linux/tc_mirred.h)."""
+CLASS = struct.Struct("=8xI8xIIIIII")
+"""Rate and ceiling in byte/s, their buckets in ticks, quantum, level, priority (tc_htb_opt)."""
+MOST_SFQ = 127 * 128
+"""Packets that an SFQ holds at most, whatever is asked for."""
+
+Name: TypeAlias = tuple[object, ...]
+"""Kind of thing, where it hangs, and which of those that hang there it is."""
+
+
+class Described(NamedTuple):
+    """A queueing discipline, a class or a filter."""
+
+    name: Name
+    settings: tuple[object, ...]
+
+
+def described(kind: int, body: bytes) -> Described | None:
+    """What a message of this type describes; None if it is of something that comes by itself."""
+    match kind:
+        case tc.NEWQDISC:
+            return qdisc(body)
+        case tc.NEWCLASS:
+            return htb_class(body)
+        case tc.NEWFILTER:
+            return filter_(body)
+    return None
+
+
+def qdisc(body: bytes) -> Described:
+    """A queueing discipline, by where it hangs; the root's number counts, since classes bear it."""
+    _, index, handle, parent, _ = TCMSG.unpack_from(body)
+    has = dict(attributes(body, TCMSG.size))
+    kind = text(has.get(KIND, b""))
+    name = ("qdisc", index, parent)
+    if parent == tc.INGRESS:
+        return Described(name, (kind, number(has.get(tc.INGRESS_BLOCK))))
+    major = handle if parent == tc.ROOT else None
+    return Described(name, (kind, major, *queue_options(kind, has.get(OPTIONS, b""))))
+
+
+def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
+    """What is asked for of a queueing discipline of this kind."""
+    match kind:
+        case "htb":
+            has = dict(attributes(options))
+            _, r2q, default, _, _ = struct.unpack_from("=IIIII", has[tc.HTB_INIT])
+            return r2q, default, number(has.get(tc.HTB_DIRECT_QLEN))
+        case "pfifo" | "bfifo":
+            return struct.unpack_from("=I", options)
+        case "fq_codel":
+            return (number(dict(attributes(options)).get(2)),)
+        case "sfq":
+            _, perturb_s, limit = struct.unpack_from("=IiI", options)
+            return perturb_s, min(limit, MOST_SFQ)
+    return ()
+
+
+def htb_class(body: bytes) -> Described | None:
+    """An HTB class by its number. The quantum of one at the root is of no consequence."""
+    _, index, handle, parent, _ = TCMSG.unpack_from(body)
+    has = dict(attributes(body, TCMSG.size))
+    if has.get(KIND) != b"htb\0":
+        return None
+    options = dict(attributes(has.get(OPTIONS, b"")))
+    rate, ceil, buffer, cbuffer, quantum, _, prio = CLASS.unpack_from(options[tc.HTB_PARMS])
+    rate = number(options.get(tc.HTB_RATE64), rate)
+    ceil = number(options.get(tc.HTB_CEIL64), ceil)
+    if parent in (tc.ROOT, handle & 0xFFFF0000):
+        parent, quantum = tc.ROOT, None
+    return Described(("class", index, handle), (parent, rate, ceil, buffer, cbuffer, quantum, prio))
+
+
+def filter_(body: bytes) -> Described | None:
+    """A filter by its number, or by all that it does if the kernel numbers it."""
+    _, index, handle, parent, info = TCMSG.unpack_from(body)
+    has = dict(attributes(body, TCMSG.size))
+    kind, options = has.get(KIND, b""), has.get(OPTIONS)
+    where = ("filter", index, parent, info, number(has.get(CHAIN)))
+    if options is None:
+        return None  # the list in which filters stand
+    said = dict(attributes(options))
+    if kind == b"u32\0":
+        is_root = handle >> 20 >= tc.U32_ROOT_TABLE >> 20
+        if is_root and handle & 0xFFFFF == 0:
+            return None  # the table that every list begins with
+        settings: tuple[object, ...] = (
+            kind,
+            number(said.get(tc.U32_DIVISOR)),
+            said.get(tc.U32_SEL),
+            number(said.get(tc.U32_CLASSID)),
+            number(said.get(tc.U32_LINK)),
+            tuple(actions(said.get(tc.U32_ACT, b""))),
+        )
+        is_numbered = handle != 0 and not is_root
+        return Described((*where, handle if is_numbered else settings), settings)
+    if kind == b"bpf\0":
+        settings = (kind, said.get(tc.BPF_OPS), number(said.get(tc.BPF_CLASSID)))
+        return Described((*where, settings), settings)
+    return Described((*where, kind, handle), (kind, options))
+
+
+def actions(data: bytes) -> Iterator[tuple[object, ...]]:
+    """What a filter does with a packet, each step by its kind, verdict, direction and interface."""
+    for _, one in attributes(data):
+        has = dict(attributes(one))
+        kind = has.get(tc.ACT_KIND, b"")
+        if kind != b"mirred\0":
+            yield (kind,)
+            continue
+        options = dict(attributes(has.get(tc.ACT_OPTIONS, b"")))
+        _, _, verdict, _, _, direction, interface = MIRRED.unpack_from(options[tc.MIRRED_PARMS])
+        yield kind, verdict, direction, interface
+
+
+def number(payload: bytes | None, otherwise: int = 0) -> int:
+    """An unsigned number of 4 or 8 bytes; `otherwise` if there is none."""
+    return int.from_bytes(payload, sys.byteorder) if payload else otherwise

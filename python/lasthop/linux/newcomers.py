@@ -1,0 +1,89 @@
+"""Who has just been heard of at an interface: the kernel tells of its table of neighbours."""
+
+from collections.abc import Collection, Iterator
+from typing import Self
+
+from lasthop.linux.events import (
+    EQUAL,
+    INTERFACE,
+    LOAD_HALF,
+    LOAD_WORD,
+    REFUSE,
+    TYPE,
+    accept_if,
+    swapped,
+    told_of,
+)
+from lasthop.linux.neighbours import DESTINATION, ENTRY, HEARD, address_of
+from lasthop.linux.netlink import HEADER, attributes
+from lasthop.linux.packets import Instruction, attach
+from lasthop.linux.tc import Address
+
+GROUP = 3
+"""Neighbours (RTNLGRP_NEIGH)."""
+NEWNEIGH = 28
+STATE = INTERFACE + 4
+ANY_OF = 0x45
+MOST_AT_ONCE = 1000
+
+
+class Newcomers:
+    """A connection that is told of neighbours.
+
+    Parameters
+    ----------
+    interfaces : collection of int
+        Numbers of the interfaces that count; a program that the kernel runs leaves the rest out.
+    """
+
+    def __init__(self, interfaces: Collection[int]) -> None:
+        self.socket = told_of((GROUP,), program_of(interfaces))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def attend(self, interfaces: Collection[int]) -> None:
+        """Be told of neighbours at these interfaces from now on."""
+        attach(self.socket, program_of(interfaces))
+
+    def close(self) -> None:
+        """Close the socket."""
+        self.socket.close()
+
+    def read(self) -> set[Address]:
+        """Who has been heard of since the last time; what did not fit is left out."""
+        found: set[Address] = set()
+        for _ in range(MOST_AT_ONCE):
+            try:
+                found.update(addresses_in(self.socket.recv(1 << 16)))
+            except BlockingIOError:
+                break
+            except OSError:
+                continue  # some are lost; who is there is asked for now and then anyway
+        return found
+
+
+def addresses_in(data: bytes) -> Iterator[Address]:
+    """The address in a message about a neighbour."""
+    for kind, payload in attributes(data, HEADER.size + ENTRY.size):
+        if kind == DESTINATION and (address := address_of(payload)) is not None:
+            yield address
+
+
+def program_of(interfaces: Collection[int]) -> list[Instruction]:
+    """Let through who has been heard of at these interfaces."""
+    program: list[Instruction] = [
+        (LOAD_HALF, 0, 0, TYPE),
+        (EQUAL, 1, 0, swapped(NEWNEIGH, "=H")),
+        REFUSE,
+        (LOAD_HALF, 0, 0, STATE),
+        (ANY_OF, 1, 0, swapped(HEARD, "=H")),
+        REFUSE,
+        (LOAD_WORD, 0, 0, INTERFACE),
+    ]
+    for number in interfaces:
+        program += accept_if(swapped(number, "=i"))
+    return [*program, REFUSE]

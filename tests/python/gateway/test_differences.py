@@ -1,0 +1,226 @@
+"""What the kernel has against what ought to be there; here the kernel answers as it was asked."""
+
+from dataclasses import replace
+from ipaddress import ip_address
+
+import pytest
+
+from lasthop.gateway import config
+from lasthop.gateway.config import KnownStation
+from lasthop.gateway.differences import EVERYTHING, Body, Difference, inside, of_ifb, of_side, told
+from lasthop.gateway.layout import MAJOR, Layout
+from lasthop.linux import tc
+from lasthop.linux.changes import Ingress, Merging
+from lasthop.linux.counters import Qdisc
+from lasthop.linux.links import Link
+from lasthop.linux.netlink import CREATE, REPLACE, Request
+from lasthop.linux.tc import Block, Device
+
+IFB = Device("lh-lan", 9)
+TEXT = """
+[gateway]
+wan = "wan"
+lan = "lan"
+rate = "{rate}"
+metrics = "off"
+fairness = "{fairness}"
+flow_leaves = 3
+station.s0 = {{ address = "10.0.0.1, fd00::1" }}
+station.s1 = {{ address = "10.0.0.2" }}
+"""
+
+
+def layout(fairness: str = "station") -> Layout:
+    """A gateway with its stations."""
+    gateway = config.read(TEXT.format(fairness=fairness, rate="5 Mbps"))
+    made = Layout(gateway, IFB)
+    for station in gateway.stations:
+        made.join(station)
+    return made
+
+
+def wanted(made: Layout) -> list[Request]:
+    """All that ought to be there."""
+    rates = {ap.name: 5_000_000 for ap in made.gateway.aps}
+    return [
+        *made.hierarchy(rates),
+        *made.ifb_filters(),
+        *made.block_filters(made.wan_block),
+        *made.block_filters(made.lan_block),
+    ]
+
+
+def as_kernel(requests: list[Request]) -> list[Body]:
+    """What the kernel says when it has what was asked for."""
+    return [(request.kind, request.body) for request in requests]
+
+
+def found(has: list[Body], fairness: str = "station") -> list[Difference]:
+    made = layout(fairness)
+    spreads = {made.ap_class[ap]: ap for ap in made.hashing_aps()}
+    return inside(IFB, wanted(made), has, spreads)
+
+
+@pytest.mark.parametrize("fairness", ["station", "flow", "direction"])
+def test_what_was_asked_for_is_no_difference(fairness: str) -> None:
+    assert found(as_kernel(wanted(layout(fairness))), fairness) == []
+
+
+@pytest.mark.parametrize("fairness", ["station", "flow"])
+def test_all_that_a_gateway_ever_made_is_wanted(fairness: str) -> None:
+    """Stations that came and went leave no trace in it."""
+    made = layout(fairness)
+    before = {request.said for request in wanted(made)}
+    made.join(KnownStation("guest", made.gateway.aps[0].name, (ip_address("10.0.0.9"),)))
+    more = {request.said for request in wanted(made)}
+    assert before < more
+    made.leave("guest")
+    assert {request.said for request in wanted(made)} == before
+
+
+def test_each_thing_that_is_missing_is_made_again_in_order() -> None:
+    requests = wanted(layout())
+    for k, request in enumerate(requests):
+        (difference,) = found(as_kernel(requests[:k] + requests[k + 1 :]))
+        assert difference.repair == [request]
+        assert difference.said.endswith("gone")
+    assert [each.repair[0] for each in found([])] == requests
+
+
+def test_a_class_with_another_rate_is_changed_back() -> None:
+    made = layout()
+    (ap,) = made.gateway.aps
+    requests = wanted(made)
+    slow = made.rate(ap, 100_000, change=False)
+    has = [slow if each == made.rate(ap, 5_000_000, change=False) else each for each in requests]
+    (difference,) = found(as_kernel(has))
+    (repair,) = difference.repair
+    assert difference.said == "class 6c68:1 of lh-lan is changed"
+    assert isinstance(repair, Request)
+    assert (repair.flags, repair.said.split()[:3]) == (0, ["tc", "class", "change"])
+
+
+def test_the_quantum_of_a_leaf_counts_and_that_of_a_bottleneck_does_not() -> None:
+    made = layout()
+    requests = wanted(made)
+    said = []
+    for k, request in enumerate(requests):
+        if request.kind == tc.NEWCLASS:
+            body = request.body.replace(
+                (1514).to_bytes(4, "little") + bytes(8), (1515).to_bytes(4, "little") + bytes(8)
+            )
+            assert body != request.body
+            has = [*requests[:k], request._replace(body=body), *requests[k + 1 :]]
+            said += told(found(as_kernel(has)))
+    leaves = [made.members[name].leaf for name in ("s0", "s1")]
+    assert said == [f"class {tc.shown(leaf)} of lh-lan is changed" for leaf in leaves]
+
+
+def test_another_queue_is_replaced_and_a_filter_removed_first() -> None:
+    made = layout()
+    requests = wanted(made)
+    leaf = made.members["s0"].leaf
+    short = tc.leaf_qdisc(IFB, leaf, "pfifo", 2)
+    has = [short if " pfifo " in r.said and "6c68:100 " in r.said else r for r in requests]
+    (difference,) = found(as_kernel(has))
+    (repair,) = difference.repair
+    assert isinstance(repair, Request)
+    assert repair.flags == CREATE | REPLACE
+    assert difference.said == "the queue of class 6c68:100 of lh-lan is changed"
+    # a station's packets to another's leaf
+    entry = tc.u32_entry(
+        IFB, 1, 1, ip_address("10.0.0.1"), source=False, flow=leaf + 1, major=MAJOR
+    )
+    has = [entry if r.said.startswith(entry.said.partition(" flowid")[0]) else r for r in requests]
+    (difference,) = found(as_kernel(has))
+    assert [r.kind for r in difference.repair if isinstance(r, Request)] == [
+        tc.DELFILTER,
+        tc.NEWFILTER,
+    ]
+
+
+def test_what_is_not_ours_is_removed_filters_first() -> None:
+    requests = wanted(layout())
+    others = [
+        tc.htb_class(
+            IFB, 0x6C680999, 0x6C680001, rate_bps=1, ceil_bps=1, burst_bytes=1, quantum_bytes=1
+        ),
+        # of a queue that has classes itself
+        tc.htb_class(IFB, 0x10001, 0x10000, rate_bps=1, ceil_bps=1, burst_bytes=1, quantum_bytes=1),
+        tc.u32_entry(IFB, 1, 7, ip_address("10.0.0.7"), source=False, flow=1, major=MAJOR),
+    ]
+    differences = found(as_kernel([*requests, *others]))
+    repairs = [r for each in differences for r in each.repair if isinstance(r, Request)]
+    assert [r.kind for r in repairs] == [tc.DELFILTER, tc.DELCLASS]
+    assert told(differences) == [
+        "filters of dev lh-lan are not ours",
+        "class 6c68:999 of lh-lan is not ours",
+    ]
+
+
+def test_a_list_of_others_goes_as_a_whole() -> None:
+    requests = wanted(layout())
+    one, two = (
+        tc.u32_entry(IFB, 1, node, ip_address("10.0.0.7"), source=False, flow=1, major=MAJOR)
+        for node in (1, 2)
+    )
+    index, handle, parent, info = tc.TCMSG.unpack_from(one.body)[1:]
+    has = as_kernel(requests)
+    for request in (one, two):
+        header = tc.TCMSG.pack(0, index, handle, parent, info + (6 << 16))
+        has.append((request.kind, header + request.body[tc.TCMSG.size :]))
+    repairs = [r for each in found(has) for r in each.repair if isinstance(r, Request)]
+    assert repairs
+    assert {r.said for r in repairs} == {"tc filter del dev 9 parent 6c68: pref 7"}
+
+
+def test_a_hierarchy_that_is_gone_is_told_in_a_line() -> None:
+    assert told(found([])) == ["the classes of lh-lan are gone"]
+
+
+def test_many_things_of_a_kind_are_counted() -> None:
+    many = [Difference(("class", 9, k), f"class 6c68:{k} of lh-lan is changed") for k in range(9)]
+    assert told(many) == [
+        *(each.said for each in many[:3]),
+        "6 more classes and queues are not as they ought to be",
+    ]
+
+
+def test_an_interface_is_as_it_ought_to_be_or_not() -> None:
+    block, link = Block(7), Link(3, "veth", b"", True, 0)
+    ours, another = Qdisc("ingress", True, 7), Qdisc("clsact", True, 0)
+    assert of_side("wan", block, link, [ours], False) == []
+    (down,) = of_side("wan", block, link._replace(is_up=False), [ours], False)
+    assert (down.said, down.repair) == ("interface wan is down", ())
+    (gone,) = of_side("wan", block, None, [], False)
+    assert (gone.said, gone.repair) == ("interface wan is gone", ())
+    (ingress,) = of_side("wan", block, link, [], False)
+    assert ingress.repair == (Ingress(Device("wan", 3), 7),)
+    (taken,) = of_side("wan", block, link, [another], False)
+    assert (taken.said, taken.repair) == ("the ingress of wan is no longer ours", ())
+    (merging,) = of_side("wan", block, link, [ours], True)
+    assert merging.repair == (Merging(Device("wan", 3)),)
+
+
+def test_the_ifb_is_known_by_name_and_number() -> None:
+    link = Link(9, "ifb", b"", True, 0)
+    assert of_ifb(IFB, {"lh-lan": link}) is None
+    for there in ({}, {"odd": link}, {"lh-lan": link._replace(number=8)}):
+        gone = of_ifb(IFB, there)
+        assert gone is not None
+        assert (gone.name, gone.repair) == (EVERYTHING, ())
+    down = of_ifb(IFB, {"lh-lan": link._replace(is_up=False)})
+    assert down is not None
+    assert [r.said for r in down.repair if isinstance(r, Request)] == ["ip link set lh-lan up"]
+
+
+def test_rates_above_32_bits_are_compared_whole() -> None:
+    made = layout()
+    fast = replace(made.gateway.aps[0], rate_bps=40_000_000_000)
+    gateway = replace(made.gateway, aps=(fast,))
+    large = Layout(gateway, IFB)
+    rates = {fast.name: 40_000_000_000}
+    requests = list(large.hierarchy(rates))
+    assert inside(IFB, requests, as_kernel(requests), {}) == []
+    other = list(large.hierarchy({fast.name: 41_000_000_000}))
+    assert len(inside(IFB, requests, as_kernel(other), {})) == 1

@@ -1,0 +1,88 @@
+"""Looks for stations: when they begin, and what their end brings."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from lasthop.gateway import config, stations
+from lasthop.gateway.observed import Observed
+from lasthop.gateway.roster import Sighting
+from lasthop.gateway.shaper import Shaper
+from lasthop.gateway.shaping import Shaping
+from lasthop.gateway.stations import Stations
+
+SILENT = "SNMP agent 10.0.0.2: no answer"
+ADDRESS = config.ip_address("10.0.0.7")
+
+
+class Slow(Executor):
+    """Ends a look when it is told to."""
+
+    def __init__(self) -> None:
+        self.futures: list[Future[Any]] = []
+
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        self.futures.append(Future())
+        return self.futures[-1]
+
+
+@pytest.fixture
+def some(monkeypatch: pytest.MonkeyPatch) -> Stations:
+    text = '[gateway]\nwan = "a"\nlan = "b"\nrate = "5 Mbps"\ndiscover.neighbours = true'
+    gateway = config.read(text)
+    monkeypatch.setattr(stations, "cautions", lambda _: [])
+    shaper = cast(Shaper, SimpleNamespace(layout=None))
+    some = Stations(Shaping(gateway, shaper, Observed(gateway)), lambda _: None)
+    some.newcomers.close()
+    return some
+
+
+def looking(some: Stations, workers: Slow, done: Callable[[], None] = lambda: None) -> Future[Any]:
+    some.discover(workers, done)
+    return workers.futures[-1]
+
+
+def test_a_fault_of_a_source_goes_with_the_look_that_finds_it_well(some: Stations) -> None:
+    workers, ended = Slow(), list[int]()
+    looking(some, workers, lambda: ended.append(1)).set_result(([], [SILENT]))
+    assert ended == [1]
+    some.take_look()
+    assert some.faults == [SILENT]
+    looking(some, workers).set_result(([], []))
+    some.take_look()
+    assert some.faults == []
+
+
+def test_a_look_that_is_wanted_during_another_follows_it(some: Stations) -> None:
+    workers = Slow()
+    first = looking(some, workers)
+    looking(some, workers)
+    assert workers.futures == [first]
+    assert not some.take_look()
+    first.set_result(([], []))
+    assert some.take_look()
+    looking(some, workers).set_result(([], []))
+    assert not some.take_look()
+
+
+def test_a_look_that_finds_nothing_new_wakes_nobody(some: Stations) -> None:
+    workers, ended = Slow(), list[int]()
+    found = ([Sighting("02:00:00:00:00:01", ADDRESS)], [SILENT])
+    for _ in range(3):
+        looking(some, workers, lambda: ended.append(1)).set_result(found)
+    assert ended == [1]
+    # it is taken all the same, with the next one
+    assert some.faults == [SILENT]
+    assert ADDRESS in some.roster.found["02:00:00:00:00:01"].seen_s
+
+
+def test_a_newcomer_is_one_whom_neither_look_nor_event_has_named(some: Stations) -> None:
+    assert some.are_new([ADDRESS])
+    assert not some.are_new([ADDRESS])
+    seen = config.ip_address("10.0.0.8")
+    some.roster.see([Sighting("02:00:00:00:00:01", seen)], 0.0)
+    assert not some.are_new([seen])
+    assert not some.are_new([])
