@@ -1,11 +1,11 @@
 """Whom to ping, and what an answer means: from pings to the rate of a bottleneck.
 
-Whom to ping and what answers make of the rate is decided by the step that the simulator runs too
-(`lasthop.control.CapacityEstimator`); here is what a real network adds: names, addresses, numbers of
-pings, and what there is to say of stations. Pings go to stations with traffic alone, since only they
-tell of the queue in front of them: an idle station may sleep for longer than any queue lasts, and
-should be left asleep. Where nobody has traffic nobody is pinged, and the rate holds. Stations that send
-much UDP are left out (paper 002, appendix IV).
+The step that the simulator runs too (`lasthop.control.CapacityEstimator`) decides; here is what a
+real network adds: names, addresses, numbers of pings, and what there is to say of stations. Pings
+go to stations with traffic alone, since only they tell of the queue in front of them: an idle
+station may sleep for longer than any queue lasts, and should be left asleep. Where nobody has
+traffic nobody is pinged, and the rate holds. Stations that send much UDP are left out (paper 002,
+appendix IV).
 """
 
 import time

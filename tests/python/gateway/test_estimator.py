@@ -1,10 +1,9 @@
 """Whom to ping and what an answer means."""
 
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 
-import pytest
-
-from lasthop.control import Wce
+from lasthop.control import CapacityEstimator
 from lasthop.gateway import config
 from lasthop.gateway.estimator import Candidate, Estimator
 from lasthop.linux.tc import Address
@@ -13,27 +12,50 @@ AP = config.read('[gateway]\nwan = "eth0"\nlan = "eth1"\n').aps[0]
 
 
 class Bench:
-    """An estimator with a wire whose answers come when the test says so."""
+    """An estimator with a wire whose answers come when the test says so, and C always used."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[Address, int]] = []
-        self.wce = Wce(**AP.wce)
-        self.estimator = Estimator(AP, self.wce, self.send, lambda: len(self.sent) + 1, seed=1)
         self.now_s = 100.0
+        self.passed = 0.0
+        self.controller = CapacityEstimator(**AP.wce)
+        self.estimator = Estimator(
+            AP,
+            self.controller,
+            self.send,
+            lambda: len(self.sent) + 1,
+            lambda: int(self.passed),
+            lambda: self.now_s,
+        )
 
     def send(self, address: Address, sequence: int) -> bool:
         self.sent.append((address, sequence))
         return True
 
-    def round(self, candidates: list[Candidate], rtt_s: float | None) -> int:
-        """A tick, and the answer to its ping."""
-        self.now_s += 0.1
-        sent = len(self.sent)
-        rate = self.estimator.tick(self.now_s, self.now_s, candidates)
-        if rtt_s is not None and len(self.sent) > sent:
-            at_s = self.now_s + rtt_s
-            return self.estimator.answer(self.sent[-1][1], at_s, at_s) or rate
-        return rate
+    def round(self, candidates: Sequence[Candidate], rtt_s: float | None) -> int:
+        """A tick, and the answers to its pings."""
+        return self.rounds(
+            candidates, {} if rtt_s is None else {str(each.address): rtt_s for each in candidates}
+        )
+
+    def rounds(self, candidates: Sequence[Candidate], rtt_s: Mapping[str, float]) -> int:
+        """A tick, and the answers of those that answer, in the order in which they come."""
+        began_s, first = self.now_s + 0.1, len(self.sent)
+        self.now_s = began_s
+        self.estimator.tick(candidates)
+        answered: set[int] = set()
+        while waiting := [
+            (began_s + rtt_s[str(address)], sequence)
+            for address, sequence in self.sent[first:]
+            if sequence not in answered and str(address) in rtt_s
+        ]:
+            at_s, sequence = min(waiting)
+            self.now_s = max(at_s, self.now_s)
+            self.estimator.answer(sequence, at_s)
+            answered.add(sequence)
+        self.now_s = max(self.now_s, began_s)
+        self.passed += self.controller.capacity_bps / 80
+        return self.controller.capacity_bps
 
 
 def station(k: int) -> Candidate:
@@ -42,18 +64,50 @@ def station(k: int) -> Candidate:
 
 def test_slow_answers_take_the_rate_down_and_quick_ones_up() -> None:
     bench = Bench()
-    first = bench.round([station(1)], 0.1)
+    first = bench.round([station(1)], 0.05)
     assert first < AP.first_rate_bps
     assert bench.round([station(1)], 0.001) > first
 
 
+def test_one_that_is_late_alone_is_named_and_does_not_count() -> None:
+    bench = Bench()
+    there = [station(k) for k in range(1, 6)]
+    prompt = {f"10.0.0.{k}": 0.002 for k in range(1, 6)}
+    for _ in range(100):
+        bench.rounds(there, prompt | {"10.0.0.3": 0.3})
+    assert bench.controller.capacity_bps == AP.first_rate_bps
+    assert list(bench.estimator.late_s()) == ["s3"]
+    assert bench.estimator.faults(bench.now_s) == []
+    # prompt again for ten seconds and more
+    for _ in range(600):
+        bench.rounds(there, prompt)
+    assert bench.estimator.late_s() == {}
+
+
+def test_who_holds_c_down_alone_is_told() -> None:
+    bench = Bench()
+    for _ in range(20):
+        bench.round([station(1)], 0.002)
+    for _ in range(60):
+        bench.round([station(1)], 0.3)
+    assert bench.controller.capacity_bps < AP.first_rate_bps / 2
+    (fault,) = bench.estimator.faults(bench.now_s)
+    assert fault.startswith(
+        "access point wlan: s1, alone with traffic, answers 300 ms late and holds"
+    )
+    # nobody else need suffer: once there are others C is what it was
+    prompt = {"10.0.0.1": 0.3, "10.0.0.2": 0.002, "10.0.0.3": 0.002}
+    for _ in range(20):
+        bench.rounds([station(k) for k in (1, 2, 3)], prompt)
+    assert bench.controller.capacity_bps == AP.first_rate_bps
+    assert bench.estimator.faults(bench.now_s) == []
+
+
 def test_silence_holds_and_never_creeps_down() -> None:
     bench = Bench()
-    bench.round([station(1)], 0.1)
-    before = bench.wce.capacity_bps
+    before = bench.round([station(1)], 0.05)
     for _ in range(1000):
         assert bench.round([station(1)], None) == before
-    assert bench.wce.last_step == "hold"
     assert bench.round([], None) == before
 
 
@@ -66,8 +120,10 @@ def test_every_station_with_traffic_is_pinged_now_and_then() -> None:
 
 def test_where_nobody_has_traffic_nobody_is_pinged_and_the_rate_holds() -> None:
     bench = Bench()
-    before = bench.round([station(1)], 0.1)
-    sent = len(bench.sent)
+    before = bench.round([station(1)], 0.05)
+    for _ in range(30):
+        bench.round([], 0.001)
+    before, sent = bench.controller.capacity_bps, len(bench.sent)
     assert {bench.round([], 0.001) for _ in range(100)} == {before}
     assert len(bench.sent) == sent
     assert bench.estimator.faults(bench.now_s) == []
@@ -96,7 +152,7 @@ def test_answers_that_take_a_second_are_no_silence() -> None:
     for k in range(100):
         bench.round([station(1)], None)
         if k >= 10:
-            bench.estimator.answer(k - 9, bench.now_s, bench.now_s)
+            bench.estimator.answer(k - 9, bench.now_s)
         assert not bench.estimator.is_silent("s1", bench.now_s)
 
 
@@ -113,19 +169,8 @@ def test_pings_that_the_kernel_does_not_send_are_told_as_such() -> None:
 def test_answers_to_others_and_late_ones_are_nothing() -> None:
     bench = Bench()
     bench.round([station(1)], None)
-    assert bench.estimator.answer(999, 101.0, 101.0) is None
+    assert bench.estimator.answer(999, 101.0) is None
     for _ in range(100):
         bench.round([], None)
-    assert bench.estimator.answer(1, 111.0, 111.0) is None
+    assert bench.estimator.answer(1, 111.0) is None
     assert bench.estimator.under_way == {}
-
-
-def test_a_clock_that_is_set_back_holds() -> None:
-    bench = Bench()
-    bench.estimator.tick(101.0, 5000.0, [station(1)])
-    assert bench.estimator.answer(1, 101.01, 4000.0) == AP.first_rate_bps
-    assert bench.estimator.rtt_s is None
-
-
-def test_the_estimator_is_the_simulators() -> None:
-    assert Wce(**AP.wce).cycle(5_400_000) == pytest.approx(Wce().cycle(5_400_000))

@@ -100,7 +100,8 @@ fn the_bottleneck_holds_packets_back_at_its_rate() {
 
 #[test]
 fn the_bottleneck_hears_the_answers_of_stations_and_holds_without() {
-    let scenario = scenario("[station.a]\ndownload = 1\n[vsb.wce]\nmax = \"4 Mbps\"\n");
+    let scenario =
+        scenario("[station.a]\ndownload = 1\n[vsb.wce]\nrule = \"paper\"\nmax = \"4 Mbps\"\n");
     let mut hotspot = Hotspot::new(&scenario);
     let mut pings = 0;
     while hotspot.deadline() <= Time(3_000_000_000) {
@@ -164,7 +165,7 @@ fn a_wire_that_only_loses_takes_no_time_and_loses() {
 fn stations_that_send_udp_are_not_pinged_for_five_seconds() {
     let stations = "[station.a]\nudp_up = \"1 Mbps\"\n[station.b]\ndownload = 1\n";
     let asked = |more: &str| {
-        let scenario = scenario(&format!("{stations}[vsb]\n{more}"));
+        let scenario = scenario(&format!("{stations}[vsb]\nwce.rule = \"paper\"\n{more}"));
         let mut hotspot = Hotspot::new(&scenario);
         run(&mut hotspot, Time(1));
         let mut datagram = tcp(false, 1, 0, 1500);

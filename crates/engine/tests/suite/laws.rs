@@ -9,8 +9,8 @@ mod graphs;
 use std::ops::ControlFlow;
 
 use crate::support::*;
-use lasthop_engine::control::WceSettings;
 use lasthop_engine::control::buffer_sharing::Law;
+use lasthop_engine::control::{WceRule, WceSettings};
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::scenario::*;
 use lasthop_engine::{RunResult, run};
@@ -301,15 +301,17 @@ fn bottleneck() -> impl Strategy<Value = Option<BottleneckSettings>> {
         1..100_u64,
         28..1500_u32,
         any::<bool>(),
+        prop_oneof![Just(WceRule::Agreement), Just(WceRule::Paper)],
     );
     let settings = settings.prop_map(|settings| {
-        let (fairness, queue_packets, rate_bps, start, interval, ping_bytes, spares_udp) = settings;
+        let (fairness, queue_packets, rate_bps, start, interval, ping_bytes, spares_udp, rule) =
+            settings;
         BottleneckSettings {
             fairness,
             queue_packets,
             rate_bps,
             start: Span(start * MS),
-            wce: WceSettings::new(WceRule::Paper, WceSettings::MAX_BPS, Span(interval * MS)),
+            wce: WceSettings::new(rule, WceSettings::MAX_BPS, Span(interval * MS)),
             ping_bytes,
             spares_udp,
         }

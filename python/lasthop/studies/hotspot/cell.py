@@ -36,6 +36,9 @@ WINDOW = 42
 
 AP_QUEUE = 75
 
+PAPERS_WCE: Mapping[str, Any] = {"rule": "paper"}
+"""The estimator that is judged: the paper's, which believes every answer by itself."""
+
 Tree = Mapping[str, Any]
 
 

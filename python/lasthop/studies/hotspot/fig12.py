@@ -32,7 +32,11 @@ def scenario(period: str) -> dict[str, Any]:
         "wire": {"delay": DELAY},
         "replications": 20,
     }
-    return tree if period == "before" else tree | {"vsb": {"start": f"{BEGINS_S} s"}}
+    return (
+        tree
+        if period == "before"
+        else tree | {"vsb": {"start": f"{BEGINS_S} s", "wce": dict(cell.PAPERS_WCE)}}
+    )
 
 
 SWEEP = Sweep("{period}", scenario, {"period": tuple(PERIODS)})

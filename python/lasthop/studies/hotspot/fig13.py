@@ -26,7 +26,8 @@ def scenario(fairness: str) -> dict[str, Any]:
         tree = cell.scenario(title, {"download": 4}, {"upload": 1})
     else:
         tree = cell.scenario(title, {"upload": 4}, {"download": 1})
-    return tree | {"replications": 20, "vsb": {"fairness": fairness}}
+    shared = {"fairness": fairness, "wce": dict(cell.PAPERS_WCE)}
+    return tree | {"replications": 20, "vsb": shared}
 
 
 def airtime(run: Run, scenario: Scenario, station: str) -> Quantity:

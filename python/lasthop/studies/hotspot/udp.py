@@ -31,7 +31,8 @@ def scenario(kind: str) -> dict[str, Any]:
         return tree
     # the plain estimator waits for every answer, as ping does
     aware = kind == "estimated"
-    return tree | {"vsb": {"udp_aware": aware} | ({} if aware else {"wce": {"timeout": "20 s"}})}
+    wce = dict(cell.PAPERS_WCE) | ({} if aware else {"timeout": "20 s"})
+    return tree | {"vsb": {"udp_aware": aware, "wce": wce}}
 
 
 def tcp_goodput(run: Run) -> Quantity:
