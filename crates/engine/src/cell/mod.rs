@@ -13,11 +13,14 @@
 //! | who sends when, collisions, rates | [`crate::mac::dcf`] |
 //! | who is dropped, which packet is next | [`crate::queue`] |
 //! | how many stations have something to send | `cell/activity.rs` |
+//! | what is kept for stations that sleep | `cell/power_save.rs` |
 //! | how a queue is named, what draws its random numbers | [`Cell::new`] |
 
 mod activity;
+mod power_save;
 
 use self::activity::Activity;
+use self::power_save::PowerSave;
 use crate::app::Flow;
 use crate::channel::Channel;
 use crate::kernel::streams::{Stream, Streams};
@@ -51,6 +54,8 @@ pub struct Cell {
     mixing: Option<Stream>,
     /// Whether classes share the access point's queue.
     shares: bool,
+    /// What is kept for stations that sleep, if some do.
+    power_save: Option<Box<PowerSave>>,
     /// Packets lost since [`Cell::take_lost`] was last called.
     lost: Vec<Packet>,
 }
@@ -112,21 +117,34 @@ impl Cell {
             activity: Activity::new(stations.len()),
             mixing: mixed.then(|| streams.stream("ap/order")),
             shares: !cell.sharing_classes.is_empty(),
+            power_save: PowerSave::new(cell, stations),
             lost: Vec::new(),
             medium,
         }
     }
 
-    /// When [`Cell::end_exchange`] must be called next.
+    /// When [`Cell::beacon`] must be called next, and [`Cell::end_exchange`] unless a beacon was due.
     #[inline]
     pub fn deadline(&mut self) -> Time {
-        self.medium.deadline()
+        let ends = self.medium.deadline();
+        match &self.power_save {
+            None => ends,
+            Some(own) => ends.min(own.beacon()),
+        }
     }
 
     /// `packet` enters queue `number`; false if it is refused. Other packets that are lost are fetched with
     /// [`Cell::take_lost`].
     #[inline]
     pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+        if self.power_save.is_some() && self.keep(now, number, packet) {
+            return true;
+        }
+        self.enter(now, number, packet)
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         let port = &mut self.ports[number as usize];
         let was_empty = port.queue.head().is_none();
         let enters = port.queue.offer(now, *packet);
@@ -186,10 +204,14 @@ impl Cell {
         if self.shares && packet.is_data() {
             self.count_shares(packet.flow);
         }
-        match self.ports[from as usize].node {
+        let off = match self.ports[from as usize].node {
             AP => OffAir::AtStation,
             _ => OffAir::AtAccessPoint,
+        };
+        if self.power_save.is_some() {
+            self.attend(now, done, off, packet);
         }
+        off
     }
 
     /// Takes away the packets that the medium has given up.

@@ -21,6 +21,13 @@ fn run(
     let mut lost = 0;
     while cell.deadline() <= until {
         let now = cell.deadline();
+        let is_beacon = cell.beacon(now);
+        while is_beacon && cell.take_lost().is_some() {
+            lost += 1;
+        }
+        if is_beacon {
+            continue;
+        }
         let outcome = cell.end_exchange();
         let mut packet = Packet::BLANK;
         match cell.clear(now, outcome, sources, &mut packet) {
@@ -96,4 +103,158 @@ fn greedy_sources_fill_a_queue_again_before_the_medium_looks_at_it() {
     assert_eq!(cell.queue(0).packets().count(), 2);
     let (received, _) = run(&mut cell, &mut supply, Time(1_000_000_000));
     assert_eq!(received.len(), 5);
+}
+
+const MS: u64 = 1_000_000;
+
+/// The first two beacons.
+const BEACONS: [u64; 2] = [102_400_000, 204_800_000];
+
+/// A frame of 1500 bytes in an empty cell: DIFS and at most 31 slots before it, 1500 us on the air.
+const FRAME: u64 = 3 * MS;
+
+fn packet(flow: u32, number: u32) -> Packet {
+    Packet {
+        flow,
+        number,
+        ..Packet::SAMPLE
+    }
+}
+
+fn numbers(received: &[(Time, Packet, OffAir)]) -> Vec<u32> {
+    received.iter().map(|(_, one, _)| one.number).collect()
+}
+
+/// Whether `at` is soon after `since`.
+fn soon(since: u64, at: Time) -> bool {
+    (since..since + FRAME).contains(&at.0)
+}
+
+#[test]
+fn a_packet_for_a_station_that_sleeps_waits_for_the_beacon() {
+    let mut cell = cell("[station.a]\ndownload = 1\npower_save = \"0 s\"\n");
+    assert_eq!(cell.deadline(), Time::NEVER, "nobody waits for a beacon");
+    // who comes with the beacon has missed it
+    for (at, beacon) in [(10 * MS, BEACONS[0]), (BEACONS[0], BEACONS[1])] {
+        let mut cell = cell.clone();
+        assert!(cell.offer(Time(at), 0, &packet(0, 0)));
+        assert_eq!(cell.deadline(), Time(beacon));
+        let inside = (cell.kept().count(), cell.queue(0).packets().count());
+        assert_eq!(inside, (1, 0));
+        let (received, _) = run(&mut cell, &mut (), Time(beacon + FRAME));
+        assert_eq!(received.len(), 1);
+        assert!(soon(beacon, received[0].0));
+    }
+}
+
+#[test]
+fn what_is_kept_is_released_in_order_of_arrival_whomever_it_is_for() {
+    let mut cell = cell("[station.s]\ncount = 3\ndownload = 1\npower_save = \"0 s\"\n");
+    let flows = [2, 0, 1, 0, 2];
+    for (flow, number) in flows.into_iter().zip(0..) {
+        assert!(cell.offer(Time(u64::from(number)), 0, &packet(flow, number)));
+    }
+    let (received, lost) = run(&mut cell, &mut (), Time(200 * MS));
+    assert_eq!((numbers(&received), lost), (vec![0, 1, 2, 3, 4], 0));
+    assert!(soon(BEACONS[0], received[0].0));
+    assert_eq!(cell.kept().count(), 0);
+    assert_eq!(cell.deadline(), Time::NEVER);
+}
+
+#[test]
+fn the_oldest_is_lost_of_what_is_kept_for_a_station() {
+    let text = "power_save_queue = 2\n[station.s]\ncount = 2\ndownload = 1\npower_save = \"0 s\"\n";
+    let mut cell = cell(text);
+    for number in 0..4 {
+        assert!(cell.offer(Time(5), 0, &packet(0, number)));
+    }
+    assert!(cell.offer(Time(5), 0, &packet(1, 9)));
+    let lost: Vec<u32> = std::iter::from_fn(|| cell.take_lost())
+        .map(|one| one.number)
+        .collect();
+    assert_eq!(lost, [1, 0], "the last one lost is fetched first");
+    let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
+    assert_eq!(numbers(&received), [2, 3, 9]);
+    let counted: Vec<_> = cell
+        .sleepers()
+        .map(|(name, own)| (name.to_owned(), own.offered, own.dropped, own.left))
+        .collect();
+    let expected = [("power-save/s-1", 4, 2, 2), ("power-save/s-2", 1, 0, 1)];
+    assert_eq!(
+        counted,
+        expected.map(|(name, a, b, c)| (name.to_owned(), a, b, c))
+    );
+}
+
+#[test]
+fn a_queue_without_room_loses_what_is_released() {
+    let text = "ap_queue = 2\n[station.a]\ndownload = 1\npower_save = \"0 s\"\n";
+    let mut cell = cell(text);
+    for number in 0..5 {
+        assert!(cell.offer(Time(5), 0, &packet(0, number)));
+    }
+    let (received, lost) = run(&mut cell, &mut (), Time(200 * MS));
+    assert_eq!((numbers(&received), lost), (vec![0, 1], 3));
+}
+
+#[test]
+fn a_packet_that_comes_while_others_are_sent_goes_with_them() {
+    let mut cell = cell("[station.a]\ndownload = 1\npower_save = \"0 s\"\n");
+    for number in 0..10 {
+        assert!(cell.offer(Time(5), 0, &packet(0, number)));
+    }
+    let during = BEACONS[0] + 4 * MS;
+    let (mut received, _) = run(&mut cell, &mut (), Time(during));
+    assert!(cell.offer(Time(during), 0, &packet(0, 10)));
+    let (others, _) = run(&mut cell, &mut (), Time(BEACONS[0] + 60 * MS));
+    received.extend(others);
+    assert_eq!(numbers(&received), (0..11).collect::<Vec<u32>>());
+    // then it sleeps again
+    assert!(cell.offer(Time(BEACONS[0] + 60 * MS), 0, &packet(0, 11)));
+    assert_eq!(cell.deadline(), Time(BEACONS[1]));
+}
+
+#[test]
+fn a_frame_of_its_own_wakes_a_station_that_stays_awake_for_some_time() {
+    let text = "[station.a]\ndownload = 1\nupload = 1\npower_save = \"20 ms\"\n";
+    let mut cell = cell(text);
+    let up = packet(1, 7);
+    assert!(cell.offer(Time(5), 0, &packet(0, 0)));
+    assert_eq!(cell.deadline(), Time(BEACONS[0]));
+    assert!(cell.offer(Time(10 * MS), 1, &up));
+    let (received, _) = run(&mut cell, &mut (), Time(30 * MS));
+    assert_eq!(numbers(&received), [7, 0]);
+    assert!(soon(received[0].0.0, received[1].0), "{received:?}");
+    // 20 ms from the end of the MAC ACK of the last frame on
+    let last = received[1].0;
+    assert!(cell.offer(last + Span(20 * MS), 0, &packet(0, 1)), "awake");
+    assert_eq!(cell.queue(0).packets().count(), 1);
+    let (received, _) = run(&mut cell, &mut (), Time(60 * MS));
+    assert_eq!(numbers(&received), [1]);
+    let asleep = received[0].0 + Span(20 * MS + MS / 2);
+    assert!(cell.offer(asleep, 0, &packet(0, 2)));
+    assert_eq!(cell.kept().count(), 1);
+}
+
+#[test]
+fn a_frame_of_its_own_does_not_wake_a_station_that_sleeps_until_beacons() {
+    let text = "[station.a]\ndownload = 1\nupload = 1\npower_save = \"0 s\"\n";
+    let mut cell = cell(text);
+    assert!(cell.offer(Time(5), 0, &packet(0, 0)));
+    assert!(cell.offer(Time(10 * MS), 1, &packet(1, 7)));
+    let (received, _) = run(&mut cell, &mut (), Time(100 * MS));
+    assert_eq!(numbers(&received), [7]);
+    let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
+    assert!(soon(BEACONS[0], received[0].0));
+}
+
+#[test]
+fn a_station_that_does_not_sleep_is_not_kept_waiting_beside_one_that_does() {
+    let text = "[station.a]\ndownload = 1\npower_save = \"0 s\"\n[station.b]\ndownload = 1\n";
+    let mut cell = cell(text);
+    assert!(cell.offer(Time(5), 0, &packet(0, 0)));
+    assert!(cell.offer(Time(5), 0, &packet(1, 1)));
+    let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
+    assert_eq!(numbers(&received), [1, 0]);
+    assert!(soon(0, received[0].0) && soon(BEACONS[0], received[1].0));
 }
