@@ -215,11 +215,12 @@ impl Cell {
             return;
         };
         let station = &mut own.sleepers[sleeper];
-        station.until = done + station.awake;
-        if off == OffAir::AtAccessPoint && station.awake > Span::ZERO {
-            let kept = station.take(now);
-            self.release(now, kept);
+        if off == OffAir::AtAccessPoint && station.awake == Span::ZERO {
+            return; // it goes on sleeping
         }
+        station.until = done + station.awake;
+        let kept = station.take(now);
+        self.release(now, kept);
     }
 
     fn sleeper(&self, node: u32) -> Option<usize> {
@@ -230,13 +231,15 @@ impl Cell {
         let Some(own) = &self.power_save else {
             return true;
         };
-        let Sleeper { node, until, .. } = own.sleepers[sleeper];
+        let Sleeper {
+            node, until, kept, ..
+        } = &own.sleepers[sleeper];
         let mut queues = self.medium.categories_of(AP);
         let has_one = |queue: u32| {
             let mut packets = self.ports[queue as usize].queue.packets();
-            packets.any(|packet| self.stations[packet.flow as usize] == node)
+            packets.any(|packet| self.stations[packet.flow as usize] == *node)
         };
-        now < until || queues.any(has_one)
+        kept.is_empty() && (now < *until || queues.any(has_one))
     }
 
     /// Packets that are kept.

@@ -1,5 +1,7 @@
 //! The cell by itself: no agenda, no flows, no clock.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::scenario::{Format, parse};
 
@@ -242,8 +244,12 @@ fn a_frame_of_its_own_does_not_wake_a_station_that_sleeps_until_beacons() {
     let mut cell = cell(text);
     assert!(cell.offer(Time(5), 0, &packet(0, 0)));
     assert!(cell.offer(Time(10 * MS), 1, &packet(1, 7)));
-    let (received, _) = run(&mut cell, &mut (), Time(100 * MS));
+    let ends = cell.deadline();
+    let (received, _) = run(&mut cell, &mut (), ends);
     assert_eq!(numbers(&received), [7]);
+    // not even while it gets its MAC ACK: the packet would come before the one that is kept
+    assert!(cell.offer(received[0].0 + Span(1), 0, &packet(0, 1)));
+    assert_eq!(cell.kept().count(), 2);
     let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
     assert!(soon(BEACONS[0], received[0].0));
 }
@@ -257,4 +263,71 @@ fn a_station_that_does_not_sleep_is_not_kept_waiting_beside_one_that_does() {
     let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
     assert_eq!(numbers(&received), [1, 0]);
     assert!(soon(0, received[0].0) && soon(BEACONS[0], received[1].0));
+}
+
+/// A station that sleeps until beacons, one that stays awake for 20 ms, one that never sleeps.
+const AWAKE: [Option<u64>; 3] = [Some(0), Some(20 * MS), None];
+
+/// Room for what is not known to the nanosecond: SIFS and a MAC ACK.
+const MAC_ACK: u64 = MS / 2;
+
+/// What is kept is what the rules say, judged from outside: by what has been seen of each station's frames.
+fn obey(arrivals: &[(u64, usize, bool)]) {
+    let mut cell = cell(
+        "[station.s0]\ndownload = 1\nupload = 1\npower_save = \"0 s\"\n\
+         [station.s1]\ndownload = 1\nupload = 1\npower_save = \"20 ms\"\n\
+         [station.s2]\ndownload = 1\nupload = 1\n",
+    );
+    let (mut at, mut offered) = (0, [[0_u32; 2]; 3]);
+    let mut last = [None; 3];
+    let mut received = [[0_u32; 2]; 3];
+    let mut see = |received_now: Vec<(Time, Packet, OffAir)>, last: &mut [Option<u64>; 3]| {
+        for (at, packet, off) in received_now {
+            let (station, up) = (packet.flow as usize / 2, off == OffAir::AtAccessPoint);
+            let next = &mut received[station][usize::from(up)];
+            assert_eq!(packet.number, *next, "in order, and nothing is lost");
+            *next += 1;
+            last[station] = Some(at.0);
+        }
+    };
+    for &(gap, station, up) in arrivals {
+        at += gap;
+        let now = Time(at);
+        see(run(&mut cell, &mut (), now).0, &mut last);
+        let flow = 2 * station as u32 + u32::from(up);
+        let kept: Vec<Packet> = cell.kept().copied().collect();
+        let in_queue = cell
+            .queue(0)
+            .packets()
+            .any(|one| one.flow as usize / 2 == station);
+        let number = offered[station][usize::from(up)];
+        offered[station][usize::from(up)] += 1;
+        let queue = if up { station as u32 + 1 } else { 0 };
+        assert!(cell.offer(now, queue, &packet(flow, number)));
+        let is_kept = cell.kept().count() > kept.len();
+        let waits = kept.iter().any(|one| one.flow as usize / 2 == station);
+        match (AWAKE[station], last[station]) {
+            (Some(_), _) if !up && waits => assert!(is_kept, "behind others"),
+            (Some(_), _) if !up && in_queue => assert!(!is_kept, "there is more for it"),
+            (Some(_), None) if !up => assert!(is_kept, "it has not been heard of"),
+            (Some(awake), Some(last)) if !up && at > last + awake + MAC_ACK => assert!(is_kept),
+            (Some(awake), Some(last)) if !up && awake > 0 && at < last + awake => assert!(!is_kept),
+            (Some(_), Some(_)) if !up => {} // just when it falls asleep
+            (_, _) => assert!(!is_kept),
+        }
+    }
+    see(run(&mut cell, &mut (), Time(at + 2_000 * MS)).0, &mut last);
+    assert_eq!(received, offered);
+    assert_eq!(cell.kept().count(), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn what_is_kept_is_what_the_rules_say(
+        arrivals in prop::collection::vec((0..40 * MS, 0..3_usize, any::<bool>()), 1..80)
+    ) {
+        obey(&arrivals);
+    }
 }
