@@ -56,6 +56,8 @@ pub struct Cell {
     shares: bool,
     /// What is kept for stations that sleep, if some do.
     power_save: Option<Box<PowerSave>>,
+    /// The next beacon that somebody waits for.
+    beacon: Time,
     /// Packets lost since [`Cell::take_lost`] was last called.
     lost: Vec<Packet>,
 }
@@ -118,6 +120,7 @@ impl Cell {
             mixing: mixed.then(|| streams.stream("ap/order")),
             shares: !cell.sharing_classes.is_empty(),
             power_save: PowerSave::new(cell, stations),
+            beacon: Time::NEVER,
             lost: Vec::new(),
             medium,
         }
@@ -126,25 +129,21 @@ impl Cell {
     /// When [`Cell::beacon`] must be called next, and [`Cell::end_exchange`] unless a beacon was due.
     #[inline]
     pub fn deadline(&mut self) -> Time {
-        let ends = self.medium.deadline();
-        match &self.power_save {
-            None => ends,
-            Some(own) => ends.min(own.beacon()),
-        }
+        self.medium.deadline().min(self.beacon)
     }
 
     /// `packet` enters queue `number`; false if it is refused. Other packets that are lost are fetched with
     /// [`Cell::take_lost`].
     #[inline]
     pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
-        if self.power_save.is_some() && self.keep(now, number, packet) {
-            return true;
+        if self.power_save.is_some() {
+            return self.offer_or_keep(now, number, packet);
         }
-        self.enter(now, number, packet)
+        self.enter_queue(now, number, packet)
     }
 
     #[inline(always)]
-    fn enter(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+    fn enter_queue(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         let port = &mut self.ports[number as usize];
         let was_empty = port.queue.head().is_none();
         let enters = port.queue.offer(now, *packet);
@@ -209,7 +208,7 @@ impl Cell {
             _ => OffAir::AtAccessPoint,
         };
         if self.power_save.is_some() {
-            self.attend(now, done, off, packet);
+            return self.attend(now, done, off, packet);
         }
         off
     }

@@ -40,8 +40,6 @@ use crate::queue::QueueCounters;
 pub(super) struct PowerSave {
     interval: Span,
     limit_packets: usize,
-    /// The next beacon that somebody waits for.
-    beacon: Time,
     /// Packets that have been kept so far.
     taken: u64,
     sleepers: Vec<Sleeper>,
@@ -94,18 +92,11 @@ impl PowerSave {
         let one = PowerSave {
             interval: settings.beacon_interval,
             limit_packets: settings.power_save_queue_packets as usize,
-            beacon: Time::NEVER,
             taken: 0,
             sleepers,
             of_node,
         };
         (!one.sleepers.is_empty()).then(|| Box::new(one))
-    }
-
-    /// The next beacon that somebody waits for.
-    #[inline]
-    pub(super) fn beacon(&self) -> Time {
-        self.beacon
     }
 
     /// The first beacon after `now`.
@@ -122,7 +113,6 @@ impl PowerSave {
         queue: u32,
         mut packet: Packet,
     ) -> Option<Packet> {
-        self.beacon = self.beacon.min(self.beacon_after(now));
         let order = self.taken;
         self.taken += 1;
         packet.queued = now;
@@ -140,9 +130,8 @@ impl PowerSave {
         kept.pop_front().map(|oldest| oldest.packet)
     }
 
-    /// Everything that has been kept, in order of arrival; the beacon is over.
+    /// Everything that has been kept, in order of arrival.
     fn take_all(&mut self, now: Time) -> Vec<Kept> {
-        self.beacon = Time::NEVER;
         let each = self.sleepers.iter_mut();
         let mut all: Vec<Kept> = each.flat_map(|one| one.take(now)).collect();
         all.sort_unstable_by_key(|kept| kept.order);
@@ -162,21 +151,18 @@ impl Sleeper {
 }
 
 impl Cell {
-    /// Keeps a packet that the access point is to send to a station that sleeps; false if it does not.
+    /// [`Cell::offer`] in a cell with stations that sleep.
     #[cold]
     #[inline(never)]
-    pub(super) fn keep(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
-        if self.ports[number as usize].node != AP {
-            return false;
-        }
-        let Some(sleeper) = self.sleeper(self.station_of(packet)) else {
-            return false;
+    pub(super) fn offer_or_keep(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+        let is_down = self.ports[number as usize].node == AP;
+        let sleeper = self.sleeper(self.station_of(packet));
+        let sleeper = sleeper.filter(|&one| is_down && !self.is_awake(now, one));
+        let (Some(sleeper), Some(own)) = (sleeper, &mut self.power_save) else {
+            return self.enter(now, number, packet);
         };
-        if self.is_awake(now, sleeper) {
-            return false;
-        }
-        let kept = (self.power_save.as_mut()).map(|own| own.keep(now, sleeper, number, *packet));
-        self.lost.extend(kept.flatten());
+        self.beacon = self.beacon.min(own.beacon_after(now));
+        self.lost.extend(own.keep(now, sleeper, number, *packet));
         true
     }
 
@@ -184,43 +170,53 @@ impl Cell {
     /// exchange ends.
     #[inline(always)]
     pub fn beacon(&mut self, now: Time) -> bool {
-        match &self.power_save {
-            None => false,
-            Some(own) => own.beacon <= now && self.medium.deadline() > now && self.release_all(now),
-        }
+        self.beacon <= now && self.send_beacon(now)
     }
 
+    #[cold]
     #[inline(never)]
-    fn release_all(&mut self, now: Time) -> bool {
-        let all = (self.power_save.as_mut()).map_or_else(Vec::new, |own| own.take_all(now));
-        self.release(now, all);
+    fn send_beacon(&mut self, now: Time) -> bool {
+        if self.medium.is_due(now) {
+            return false;
+        }
+        self.beacon = Time::NEVER;
+        let kept = (self.power_save.as_mut()).map(|own| own.take_all(now));
+        self.release(now, kept.into_iter().flatten());
         true
     }
 
-    fn release(&mut self, now: Time, all: impl IntoIterator<Item = Kept>) {
-        for Kept { queue, packet, .. } in all {
+    fn release(&mut self, now: Time, kept: impl IntoIterator<Item = Kept>) {
+        for Kept { queue, packet, .. } in kept {
             if !self.enter(now, queue, &packet) {
                 self.lost.push(packet);
             }
         }
     }
 
-    /// A frame with `packet` has come off the air `off`, its MAC ACK ending at `done`: its station is awake
-    /// for some time.
+    /// A packet enters queue `number`, awake or not; false if it is refused.
     #[cold]
     #[inline(never)]
-    pub(super) fn attend(&mut self, now: Time, done: Time, off: OffAir, packet: &Packet) {
+    fn enter(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+        self.enter_queue(now, number, packet)
+    }
+
+    /// A frame with `packet` has come `off` the air, its MAC ACK ending at `done`: its station is awake for
+    /// some time.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn attend(&mut self, now: Time, done: Time, off: OffAir, packet: &Packet) -> OffAir {
         let sleeper = self.sleeper(self.station_of(packet));
         let (Some(sleeper), Some(own)) = (sleeper, &mut self.power_save) else {
-            return;
+            return off;
         };
         let station = &mut own.sleepers[sleeper];
         if off == OffAir::AtAccessPoint && station.awake == Span::ZERO {
-            return; // it goes on sleeping
+            return off; // it goes on sleeping
         }
         station.until = done + station.awake;
         let kept = station.take(now);
         self.release(now, kept);
+        off
     }
 
     fn sleeper(&self, node: u32) -> Option<usize> {

@@ -137,13 +137,7 @@ impl Flows {
             }
             (Endpoints::Ping, _) => {
                 flow.counters.arrived += 1;
-                match self.answer_ping(now, packet, clock) {
-                    Some(answer) => {
-                        *packet = answer;
-                        Taken::Answered
-                    }
-                    None => Taken::Kept,
-                }
+                self.take_ping(now, packet, clock)
             }
             (Endpoints::Tcp(_), PacketKind::Datagram) => {
                 unreachable!("a TCP flow sends no datagrams")
@@ -178,6 +172,7 @@ impl Flows {
     }
 
     /// An ACK will be made by `at`.
+    #[inline]
     fn make_ack_by(&mut self, at: Time, number: u32, ack: Ack, clock: &mut Clock) {
         let making = &mut self.making;
         making.acks.insert((at, making.made), (number, ack));
@@ -185,23 +180,29 @@ impl Flows {
         clock.arm(Owner::Acks, at);
     }
 
-    /// A ping has come to its station; returns the answer if it is sent at once.
+    /// A ping has come to its station, whose answer takes its place if it is sent at once.
+    #[cold]
     #[inline(never)]
-    fn answer_ping(&mut self, now: Time, request: &Packet, clock: &mut Clock) -> Option<Packet> {
-        let number = request.flow;
+    fn take_ping(&mut self, now: Time, packet: &mut Packet, clock: &mut Clock) -> Taken {
+        let number = packet.flow;
         let station = number as usize - self.first_ping;
-        let delay = self.responders[station].answers_after(now)?;
         let answer = Ack {
-            next: request.number,
-            echo: request.stamp,
+            next: packet.number,
+            echo: packet.stamp,
             sack: 0,
             ece: false,
         };
-        if delay == Span::ZERO {
-            return Some(self.states[number as usize].ack(now, number, answer));
+        match self.responders[station].answers_after(now) {
+            None => Taken::Kept,
+            Some(Span::ZERO) => {
+                *packet = self.states[number as usize].ack(now, number, answer);
+                Taken::Answered
+            }
+            Some(delay) => {
+                self.make_ack_by(now + delay, number, answer, clock);
+                Taken::Kept
+            }
         }
-        self.make_ack_by(now + delay, number, answer, clock);
-        None
     }
 
     /// The earliest ACK in the making is made.
