@@ -131,7 +131,7 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     for station in root.each(RootKeys::station) {
         let keys = keys!(EchoKeys: ping_delay, ping_loss);
         for entry in keys.into_iter().filter_map(|key| station.given(key)) {
-            entry.refuse_value(&format!("is of no use, since {why}"), problems);
+            entry.refuse_value(format!("is of no use, since {why}"), problems);
         }
         for change in station.each(EchoKeys::pings) {
             change.refuse(why, problems);
