@@ -225,6 +225,17 @@ def test_what_the_router_lacks_is_said_in_one_line(
     assert (done.returncode, done.stderr) == (1, f"lasthop: {said}\n")
 
 
+@pytest.mark.parametrize("arguments", [(), ("stop",)])
+def test_programs_that_are_not_there_are_named(dash: Router, arguments: tuple[str, ...]) -> None:
+    dash.write(made(gateway_text(2)))
+    place = dash.root / "sbin/tc"
+    place.rename(dash.root / "tc")
+    done = dash.run(*arguments)
+    (dash.root / "tc").rename(place)
+    said = "lasthop: missing: tc; packages: ip-tiny, tc-tiny\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
 def test_an_interface_that_is_not_there_is_named(dash: Router) -> None:
     dash.write(made(gateway_text(2).replace('wan = "wan"', 'wan = "eth7"')))
     done = dash.run()

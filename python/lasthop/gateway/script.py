@@ -30,6 +30,8 @@ FALL, FALL_AT_ONCE = 0.95, 0.7
 A step is made once a second, with an answer to a ping that left just before. A growth of 4 % so is
 a queue of 40 ms at most before it is seen, which is the default threshold.
 """
+IDLE_S = 60
+"""A nap where nothing is to be done. [s]"""
 RUN = "/var/run"
 """Where the script's directory is made: in memory, on OpenWrt."""
 
@@ -118,6 +120,8 @@ def settings(gateway: Gateway) -> Iterator[str]:
     wan_block, lan_block = blocks_of(gateway.lan)
     trial = zlib.crc32(ifb.encode())
     finds = gateway.discovery.neighbours or any(station.mac for station in gateway.stations)
+    interval = max(1, ceil(gateway.discovery.interval_s))
+    is_estimated = any(ap.rate_bps is None for ap in gateway.aps)
     values = {
         "DIR": f"{RUN}/lasthop-{gateway.lan}",
         "IFB": ifb,
@@ -127,10 +131,11 @@ def settings(gateway: Gateway) -> Iterator[str]:
         "TRY": f"lh-try-{trial:08x}",
         "TRY_MAC": mac_of(f"try {ifb}").hex(":"),
         "TRY_BLOCK": str(wan_block.number ^ 0x80000000),
-        "DISCOVER": str(max(1, ceil(gateway.discovery.interval_s))) if finds else "",
+        "DISCOVER": str(interval) if finds else "",
         "ABSENCE": str(ceil(gateway.discovery.absence_s)),
         "FIRST_LEAF": str(FIRST_LEAF),
-        "ESTIMATES": "yes" if any(ap.rate_bps is None for ap in gateway.aps) else "",
+        "ESTIMATES": "yes" if is_estimated else "",
+        "PAUSE": str(1 if is_estimated else interval if finds else IDLE_S),
         "ASKED": str(ASKED),
     }
     for name, value in values.items():

@@ -10,13 +10,13 @@
 # without it what was merged counts as one packet.
 #
 # What differs from `lasthop gateway run`:
-# - Every station with traffic, up to @ASKED@ of them, is pinged at once and once a second, and C takes a
-#   step by the lower median: @GROWTH@ up to `low`, @INCREASE@ up to `threshold`, where it is used; above it falls
-#   by @DECREASE@, above `high` to @BACK_OFF@ of what passed, unless the delay falls by itself. `lasthop gateway
-#   run` asks ten times a second and measures the capacity: it finds it in seconds where this takes
-#   a minute from a fifth, and its queues are shorter. `wce.interval` and `wce.timeout` have no effect.
-# - One station alone is believed, however late it is, and nobody is doubted for long.
-# - Stations are found in the table of neighbours alone, each look by itself.
+# - Each station with traffic, @ASKED@ of them at most, is pinged at once, once a second, and C takes a step
+#   by the lower median of their delays. Up to `low` it grows by @GROWTH@ and up to `threshold` by @INCREASE@, where it
+#   is used. Above it falls by @DECREASE@; the second time above `high`, to @BACK_OFF@ of what passed. While the delay
+#   falls by itself, it holds. `lasthop gateway run` asks ten times a second and measures the
+#   capacity: it grows five times in seconds, this in 40 s. `wce.interval`, `wce.timeout` have no effect.
+# - One station alone is believed, however late it is.
+# - Stations are found in the table of neighbours alone.
 # - Uplink UDP is not counted, nothing is mended, and there are no metrics. If the IFB goes, this ends.
 # - It is not to run beside `lasthop gateway` with the same `lan`: both take back what has their marks.
 
@@ -78,10 +78,10 @@ undo() {
         "$DIR/stations.new" "$DIR/asked" "$DIR/answers" "$DIR/classes" "$DIR/deeds"
 }
 
-check() {
+check_programs() {
     [ "$(id -u)" = 0 ] || fail "are you root?"
     missing=
-    for name in ip tc awk sed grep ping; do
+    for name in ip tc awk sed grep ping flock; do
         command -v "$name" >/dev/null || missing="$missing $name"
     done
     [ -z "$missing" ] || fail "missing:$missing; packages: ip-tiny, tc-tiny"
@@ -89,7 +89,10 @@ check() {
     *iproute2*) ;;
     *) fail "missing: ip of iproute2, this one is another; package: ip-tiny" ;;
     esac
-    check_interfaces
+}
+
+check_kernel() {
+    missing=
     ip link add name "$TRY" address "$TRY_MAC" type ifb 2>/dev/null ||
         fail "missing: ifb; package: kmod-ifb"
     for what in htb u32 mirred ingress; do
@@ -355,7 +358,7 @@ steps() {
                     ap[a, 8]++
                     if (ap[a, 6] >= 0.75 * rate) { ap[a, 9] = rate; rate *= @GROW@ }
                 } else {
-                    if (agreed > high) {
+                    if (agreed > high && ap[a, 7] > threshold) {
                         if (!falls) {
                             if (ap[a, 6] < rate) rate = ap[a, 6] > rate / 2 ? ap[a, 6] : rate / 2
                             rate *= @FALL_AT_ONCE@
@@ -437,7 +440,8 @@ start() {
     trap 'exit 130' INT
     trap 'finish $?' EXIT
     undo || exit 1
-    check
+    check_interfaces
+    check_kernel
     echo $$ >"$DIR/pid"
     : >"$DIR/memory"
     listed >"$DIR/stations"
@@ -451,7 +455,7 @@ start() {
             discover
         fi
         [ -z "$ESTIMATES" ] || estimate
-        nap 1
+        nap "$PAUSE"
     done
 }
 
@@ -468,7 +472,7 @@ stop() {
 }
 
 umask 077
-command -v flock >/dev/null || fail "missing: flock"
+check_programs
 mkdir -p "$DIR" || fail "$DIR cannot be made"
 exec 9>>"$DIR/lock" || exit 1
 looked=-100000
