@@ -24,7 +24,7 @@ lan = "lan"
 rate = "{rate}"
 metrics = "off"
 fairness = "{fairness}"
-flow_leaves = 3
+{more}
 station.s0 = {{ address = "10.0.0.1, fd00::1" }}
 station.s1 = {{ address = "10.0.0.2" }}
 """
@@ -32,7 +32,8 @@ station.s1 = {{ address = "10.0.0.2" }}
 
 def layout(fairness: str = "station") -> Layout:
     """A gateway with its stations."""
-    gateway = config.read(TEXT.format(fairness=fairness, rate="5 Mbps"))
+    more = "flow_leaves = 3" if fairness == "flow" else ""
+    gateway = config.read(TEXT.format(fairness=fairness, rate="5 Mbps", more=more))
     made = Layout(gateway, IFB)
     for station in gateway.stations:
         made.join(station)
