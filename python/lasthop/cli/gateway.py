@@ -81,12 +81,36 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     warn(*warnings)
 
 
-def plan(file: File, settings: Settings = None, as_json: Json = False) -> None:
+def plan(
+    file: File,
+    settings: Settings = None,
+    as_script: Annotated[
+        bool,
+        typer.Option(
+            "--sh",
+            help="Print one shell script that does it on a router without Python (OpenWrt), and "
+            "then finds stations, adapts C and takes everything back.",
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Print the commands that do what `up` does, and do nothing.
 
     They are the exact equivalent, for the stations whose addresses the file has; `up` talks to the
     kernel itself and needs neither ip nor tc nor ethtool.
     """
+    if as_script:
+        if as_json:
+            raise UserError("`--json` and `--sh` exclude each other: a script is no JSON")
+        from lasthop.gateway.script import script
+
+        gateway = read(file, settings)
+        try:
+            text = script(gateway)
+        except UserError as error:
+            raise UserError(f"{file}: {error}", error.hint) from None
+        typer.echo(text, nl=False)
+        return
     from lasthop.gateway.shaper import plan as commands
 
     lines = commands(read(file, settings))
@@ -187,7 +211,7 @@ def print_line(status: dict[str, Any]) -> None:
 
 COMMANDS: dict[Callable[..., None], str] = {
     check: "Check a gateway's file and this machine.",
-    plan: "Print the equivalent tc commands.",
+    plan: "Print the equivalent tc commands, or a script.",
     up: "Enforce fairness, in the background.",
     status: "Print rates and what every station gets.",
     down: "End it, take everything back.",

@@ -26,6 +26,23 @@ def test_plan_prints_commands_and_needs_nothing(lasthop: Lasthop, cafe: Path) ->
     assert json.loads(lasthop("gateway", "plan", cafe, "--json").stdout) == lines
 
 
+def test_plan_writes_a_script(lasthop: Lasthop, cafe: Path) -> None:
+    done = lasthop("gateway", "plan", cafe, "--sh")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("#!/bin/sh\n")
+    for line in lasthop("gateway", "plan", cafe).stdout.splitlines():
+        assert line.startswith("ethtool") or f"    try {line}\n" in done.stdout
+
+
+def test_a_script_that_cannot_be_is_refused_in_one_line(lasthop: Lasthop, cafe: Path) -> None:
+    done = lasthop("gateway", "plan", cafe, "--sh", "--set", "gateway.wce.rule=paper")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f'error: {cafe}: `gateway.wce.rule`: a script has no "paper"; possible is "agreement"\n'
+    )
+    assert lasthop("gateway", "plan", cafe, "--sh", "--json").returncode == 2
+
+
 def test_settings_replace_values(lasthop: Lasthop, cafe: Path) -> None:
     done = lasthop("gateway", "plan", cafe, "--set", "gateway.rate=9 Mbps")
     assert "htb rate 9000000bit ceil 9000000bit" in done.stdout

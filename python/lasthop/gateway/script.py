@@ -1,0 +1,350 @@
+"""A gateway as one POSIX shell script, for a router that has no Python.
+
+The commands are those of `plan`, word by word; what the script does with stations that come and go
+is made of the same messages, with shell variables in the places of addresses and numbers. What of a
+file a script cannot do is refused.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from ipaddress import ip_address
+from math import ceil
+from shlex import quote
+
+from lasthop.errors import UserError
+from lasthop.gateway.config import AccessPoint, Gateway, KnownStation
+from lasthop.gateway.layout import FIRST_LEAF, MAJOR, Layout, blocks_of, ifb_name
+from lasthop.gateway.shaper import plan
+from lasthop.linux import tc
+from lasthop.linux.changes import mac_of
+
+ASKED = 5
+"""Most stations of an access point that are pinged in a second."""
+GROW, RISE = 1.04, 1.01
+"""Factors of C each second: without a queue, and with a short one."""
+FALL, FALL_AT_ONCE = 0.95, 0.7
+"""Factors of C each second with a longer queue, and of what has passed with a long one.
+
+A step is made once a second, with an answer to a ping that left just before. A growth of 4 % so is
+a queue of 40 ms at most before it is seen, which is the default threshold.
+"""
+IDLE_S = 60
+"""A nap where nothing is to be done. [s]"""
+RUN = "/var/run"
+"""Where the script's directory is made: in memory, on OpenWrt."""
+
+EXAMPLE = {4: ip_address("192.0.2.99"), 6: ip_address("2001:db8::99")}
+"""Addresses whose messages are taken as patterns."""
+EXAMPLE_BPS = 87_654_321 * 8
+EXAMPLE_QUANTUM = 7_654_321
+EXAMPLE_LEAF = 0xABCD
+
+
+def script(gateway: Gateway) -> str:
+    """The script for a gateway.
+
+    Raises
+    ------
+    UserError
+        For what needs `lasthop gateway` itself.
+    """
+    refuse_what_needs_python(gateway)
+    text = (files("lasthop.gateway") / "share" / "gateway.sh").read_text(encoding="utf-8")
+    places = {
+        "@PACKAGES@": packages(gateway),
+        "@ASKED@": str(ASKED),
+        "@GROWTH@": percent(GROW),
+        "@INCREASE@": percent(RISE),
+        "@DECREASE@": percent(FALL),
+        "@BACK_OFF@": f"{FALL_AT_ONCE * 100:.0f} %",
+        "@GROW@": str(GROW),
+        "@RISE@": str(RISE),
+        "@FALL@": str(FALL),
+        "@FALL_AT_ONCE@": str(FALL_AT_ONCE),
+    }
+    for place, value in places.items():
+        text = text.replace(place, value)
+    text = text.replace("#@settings\n", "\n".join(settings(gateway)) + "\n")
+    return text.replace("#@commands\n", "\n\n".join(functions(gateway)) + "\n")
+
+
+def percent(factor: float) -> str:
+    """A change by a factor, without its sign."""
+    return f"{abs(factor - 1) * 100:.0f} %"
+
+
+def refuse_what_needs_python(gateway: Gateway) -> None:
+    """`UserError` for the first setting that a script cannot follow."""
+    found = gateway.discovery.neighbours
+    for ap in gateway.aps:
+        where = f"`gateway.ap.{ap.name}.snmp`"
+        if ap.snmp is not None:
+            raise UserError(f"{where}: a script cannot ask an access point")
+        if ap.rate_bps is None and ap.wce["rule"] != "agreement":
+            raise UserError(
+                f'`gateway.wce.rule`: a script has no "{ap.wce["rule"]}"; possible is "agreement"'
+            )
+    if gateway.discovery.leases is not None:
+        raise UserError(
+            "`gateway.discover.leases`: a script finds stations in the table of neighbours alone",
+            "gateway.discover.neighbours = true finds whoever has an address at `lan`",
+        )
+    shared = [lan for lan in gateway.lans if sum(ap.interface == lan for ap in gateway.aps) > 1]
+    by_mac = any(station.mac for station in gateway.stations)
+    if shared and (found or by_mac):
+        raise UserError(
+            f"interface {shared[0]}: a script cannot tell which of its access points a station "
+            "that is found belongs to",
+            "give each access point an interface, or each station `ap` and `address`",
+        )
+
+
+def packages(gateway: Gateway) -> str:
+    """Packages of OpenWrt that the script needs."""
+    names = ["ip-tiny", "tc-tiny", "kmod-sched-core", "kmod-ifb"]
+    if any(ap.fairness == "flow" for ap in gateway.aps) and gateway.discipline == "pfifo":
+        names.append("kmod-sched-bpf")
+    if gateway.discipline == "sfq":
+        names.append("kmod-sched")
+    return ", ".join(names)
+
+
+# -- settings ------------------------------------------------------------------------------------
+
+
+def settings(gateway: Gateway) -> Iterator[str]:
+    """Variables of the script."""
+    ifb = ifb_name(gateway)
+    wan_block, lan_block = blocks_of(gateway.lan)
+    trial = zlib.crc32(ifb.encode())
+    finds = gateway.discovery.neighbours or any(station.mac for station in gateway.stations)
+    interval = max(1, ceil(gateway.discovery.interval_s))
+    is_estimated = any(ap.rate_bps is None for ap in gateway.aps)
+    values = {
+        "DIR": f"{RUN}/lasthop-{gateway.lan}",
+        "IFB": ifb,
+        "IFB_MAC": mac_of(ifb).hex(":"),
+        "WAN_BLOCK": str(wan_block.number),
+        "LAN_BLOCK": str(lan_block.number),
+        "TRY": f"lh-try-{trial:08x}",
+        "TRY_MAC": mac_of(f"try {ifb}").hex(":"),
+        "TRY_BLOCK": str(wan_block.number ^ 0x80000000),
+        "DISCOVER": str(interval) if finds else "",
+        "ABSENCE": str(ceil(gateway.discovery.absence_s)),
+        "FIRST_LEAF": str(FIRST_LEAF),
+        "ESTIMATES": "yes" if is_estimated else "",
+        "PAUSE": str(1 if is_estimated else interval if finds else IDLE_S),
+        "ASKED": str(ASKED),
+    }
+    for name, value in values.items():
+        yield f"{name}={quote(value)}"
+
+
+# -- functions -----------------------------------------------------------------------------------
+
+
+def functions(gateway: Gateway) -> Iterator[str]:
+    """Functions of the script that depend on the file."""
+    layout = of_the_file(gateway)
+    names = dict.fromkeys((gateway.wan, *gateway.lans))
+    yield function("check_interfaces", [f"is_there {quote(name)}" for name in names])
+    yield function("set_up", [tried(line) for line in plan(gateway)])
+    yield function("set_rate", [set_rate(gateway)])
+    yield function("add_leaf", cases(gateway))
+    yield function("remove_leaf", [remove_leaf(gateway)])
+    add, remove = zip(*(addresses(gateway, family) for family in (4, 6)), strict=True)
+    yield function("add_address", by_family(add))
+    yield function("remove_address", by_family(remove))
+    yield printing("listed", list(listed(layout)))
+    yield printing("known", list(known(gateway, layout)))
+    yield printing("estimated", list(estimated(layout)))
+    aps = {ap.interface: layout.ap_class[ap.name] for ap in gateway.aps}
+    lines = [f"heard_at {tc.shown(number)} {quote(name)}" for name, number in aps.items()]
+    yield function("neighbours", lines)
+
+
+def function(name: str, lines: Sequence[str]) -> str:
+    """A shell function."""
+    return "\n".join([f"{name}() {{", *(f"    {line}" for line in lines), "}"])
+
+
+def printing(name: str, lines: Sequence[str]) -> str:
+    """A shell function that prints lines."""
+    if not lines:
+        return function(name, [":"])
+    return function(name, [f"echo {quote(line)}" for line in lines])
+
+
+def words(said: str) -> list[str]:
+    """The words of a command of `plan`; names of interfaces have no blanks."""
+    head, bytecode, code = said.partition(" bytecode '")
+    return head.split(" ") + (["bytecode", code.removesuffix("'")] if bytecode else [])
+
+
+def quoted(said: str, variables: Mapping[str, str] | None = None) -> str:
+    """A command of `plan` for the shell, with variables in the places of these words."""
+    places = variables or {}
+    return " ".join(places.get(word) or quote(word) for word in words(said))
+
+
+def tried(said: str) -> str:
+    """A command that must go well."""
+    command = words(said)
+    if command[0] == "ethtool":
+        return f"no_gro {quote(command[2])}"
+    return f"try {quoted(said)}"
+
+
+def of_the_file(gateway: Gateway) -> Layout:
+    """The layout with the stations that `plan` sets up."""
+    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
+    for station in gateway.stations:
+        if station.ap is not None and station.addresses:
+            layout.join(station)
+    return layout
+
+
+def set_rate(gateway: Gateway) -> str:
+    """Give an access point's class (1) a rate (2) [bit/s] and a burst (3) [bytes]."""
+    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
+    ap = gateway.aps[0]
+    said = layout.rate(ap, EXAMPLE_BPS).said
+    command = words(said)
+    burst = command[command.index("burst") + 1]
+    number = tc.shown(layout.ap_class[ap.name])
+    places = {number: '"$1"', f"{EXAMPLE_BPS}bit": '"${2}bit"', burst: '"${3}b"'}
+    return quoted(said, places)
+
+
+def cases(gateway: Gateway) -> list[str]:
+    """Give an access point (1) a leaf (2) with a quantum (3) [bytes]."""
+    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
+    lines = ['case "$1" in']
+    for ap in gateway.aps:
+        leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
+        places = {tc.shown(leaf): '"$2"', str(EXAMPLE_QUANTUM): '"$3"'}
+        said = [request.said for request in layout.add_leaf(ap, leaf, EXAMPLE_QUANTUM)]
+        lines.append(f"{tc.shown(layout.ap_class[ap.name])})")
+        lines.append("    " + " &&\n            ".join(quoted(each, places) for each in said))
+        lines.append("    ;;")
+    return [*lines, "esac"]
+
+
+def remove_leaf(gateway: Gateway) -> str:
+    """Remove a leaf (1)."""
+    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
+    leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
+    return quoted(tc.del_class(layout.ifb, leaf).said, {tc.shown(leaf): '"$1"'})
+
+
+def addresses(gateway: Gateway, family: int) -> tuple[list[str], list[str]]:
+    """Take an address (2) into a bucket (3) with a number (4), for classes (5, 6); and give it up.
+
+    What is given up has bucket (2) and number (3). The family (1) is looked at elsewhere.
+    """
+    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
+    example = EXAMPLE[family]
+    station = KnownStation("example", gateway.aps[0].name, (example,))
+    layout.join(station)
+    member = layout.members["example"]
+    leaf, uplink = (tc.classid(MAJOR, EXAMPLE_LEAF - k) for k in (0, 1))
+    layout.members["example"] = member = replace(member, leaf=leaf, uplink=uplink)
+    node = member.entries[0][1]
+    bucket = f"{tc.bucket(example):x}"
+    add = [*layout.inner_entries(member, example, node)]
+    add += [layout.outer_entry(b, example, node) for b in (layout.wan_block, layout.lan_block)]
+    remove = layout.remove_addresses("example", [example])
+
+    def places(said: str, bucket_is: int) -> dict[str, str]:
+        found = {tc.shown(leaf): '"$5"', tc.shown(uplink): '"$6"'}
+        for word in words(said):
+            table, *rest = word.split(":")
+            if rest == [bucket, f"{node:x}"]:
+                found[word] = f'"{table}:${bucket_is}:${bucket_is + 1}"'
+            elif rest == [bucket, ""]:
+                found[word] = f'"{table}:${bucket_is}:"'
+            elif word.startswith(f"{example}/"):
+                found[word] = f'"$2{word.removeprefix(str(example))}"'
+        return found
+
+    return (
+        [quoted(each.said, places(each.said, 3)) for each in add],
+        [quoted(each.said, places(each.said, 2)) for each in remove],
+    )
+
+
+def by_family(commands: Sequence[Sequence[str]]) -> list[str]:
+    """Commands for IPv4 or, else, for IPv6; the first that fails is the last."""
+    lines = []
+    for opening, each in zip(('if [ "$1" = 4 ]; then', "else"), commands, strict=True):
+        lines += [opening, "    " + " &&\n            ".join(each)]
+    return [*lines, "fi"]
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+def listed(layout: Layout) -> Iterator[str]:
+    """Addresses of the file, as the script keeps them; stations have numbers."""
+    for number, name in enumerate_names(layout.gateway):
+        member = layout.members.get(name)
+        if member is None:
+            continue
+        ap = tc.shown(layout.ap_class[member.ap.name])
+        classes = f"{int(member.has_own_leaf)} {tc.shown(member.leaf)} {tc.shown(member.uplink)}"
+        for address, node in member.entries:
+            bucket = f"{tc.bucket(address):x}"
+            yield f"{number} {ap} {classes} {address.version} {address} {bucket} {node:x} 0 1"
+
+
+def enumerate_names(gateway: Gateway) -> Iterable[tuple[str, str]]:
+    """What the script calls the stations of the file, and their names."""
+    return ((f"s{k}", station.name) for k, station in enumerate(gateway.stations, start=1))
+
+
+def known(gateway: Gateway, layout: Layout) -> Iterator[str]:
+    """What the script must know of access points, of MAC addresses, of addresses to ignore."""
+    for ap in gateway.aps:
+        number, found = tc.shown(layout.ap_class[ap.name]), int(gateway.discovery.neighbours)
+        anybody = KnownStation("anybody", ap.name, ())
+        own, leaf, uplink = classes_of(layout, ap)
+        yield f"A {number} {own} {leaf} {uplink} {layout.quantum(ap, anybody)} {found}"
+    numbers = {name: number for number, name in enumerate_names(gateway)}
+    for station in gateway.stations:
+        if station.mac is not None:
+            ap_is = gateway.ap(station.ap) if station.ap is not None else gateway.aps[0]
+            number = tc.shown(layout.ap_class[station.ap]) if station.ap is not None else "-"
+            quantum = layout.quantum(ap_is, station)
+            yield f"K {station.mac} {numbers[station.name]} {number} {quantum}"
+    for address in sorted(map(str, gateway.discovery.ignore)):
+        yield f"I {address}"
+
+
+def classes_of(layout: Layout, ap: AccessPoint) -> tuple[int, str, str]:
+    """Whether a station of an access point has a leaf of its own, and the classes where not."""
+    fixed = layout.fixed[ap.name]
+    match ap.fairness:
+        case "flow":
+            shared = layout.ap_class[ap.name] if len(fixed) > 1 else fixed[0]
+            return 0, tc.shown(shared), tc.shown(shared)
+        case "direction":
+            return 0, tc.shown(fixed[0]), tc.shown(fixed[1])
+        case _:
+            return 1, "-", "-"
+
+
+def estimated(layout: Layout) -> Iterator[str]:
+    """Access points whose C is estimated: class, least and largest C [bit/s], thresholds [ms]."""
+    for ap in layout.gateway.aps:
+        if ap.rate_bps is None:
+            number, most = tc.shown(layout.ap_class[ap.name]), whole_bytes(ap.max_bps)
+            least = whole_bytes(int(ap.wce["min_bps"]))
+            bands = (f"{ap.wce[key] * 1e3:g}" for key in ("low_s", "threshold_s", "high_s"))
+            yield f"E {number} {least} {most} {' '.join(bands)}"
+
+
+def whole_bytes(rate_bps: int) -> int:
+    """A rate as the kernel keeps it. [bit/s]"""
+    return max(rate_bps // 8, 1) * 8

@@ -1,0 +1,131 @@
+"""A router without Python: a root directory with busybox, `ip` and `tc`, and nothing else.
+
+`dash` finds programs in PATH alone, and so the applets below alone: those of OpenWrt's busybox as
+it is by default. Debian's busybox prefers its own applets to PATH, so that its `ip` and `tc` have
+to be hidden by functions, and it has no `flock`, which OpenWrt's has: util-linux' stands in for it.
+"""
+
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+from pathlib import Path
+
+from lab import GATEWAY, sh, wait_until
+
+APPLETS = ["awk", "cat", "grep", "id", "kill", "mkdir", "mv", "ping", "rm", "sed", "sh", "sleep"]
+PROGRAMS = ("ip", "tc", "dash", "flock")
+HIDE = 'ip() { /sbin/ip "$@"; }; tc() { /sbin/tc "$@"; }; . /gateway.sh'
+SHELLS = {
+    "ash": ["/bin/sh", "-c", HIDE, "/gateway.sh"],
+    "dash": ["/sbin/dash", "/gateway.sh"],
+}
+
+
+def why_not() -> str | None:
+    """Why there can be no such router here."""
+    missing = [name for name in ("busybox", *PROGRAMS) if shutil.which(name) is None]
+    return f"needs {', '.join(missing)} (busybox-static)" if missing else None
+
+
+class Router:
+    """The root directory, and a script that runs in it, in the gateway's namespace."""
+
+    def __init__(self, root: Path, shell: str = "ash") -> None:
+        self.root = root
+        self.shell = SHELLS[shell]
+        for name in ("bin", "sbin", "proc", "dev", "var/run", "tmp"):
+            (root / name).mkdir(parents=True)
+        os.mknod(root / "dev/null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+        copy("busybox", root / "bin/busybox")
+        for name in APPLETS:
+            (root / "bin" / name).symlink_to("busybox")
+        for name in PROGRAMS:
+            copy(name, root / "sbin" / name)
+            for library in re.findall(r"(/\S+) \(", sh(f"ldd {shutil.which(name)}")):
+                there = root / library.lstrip("/")
+                if not there.exists():
+                    there.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(library, there)
+        self.running: subprocess.Popen[str] | None = None
+
+    def write(self, text: str) -> None:
+        """Put the script there."""
+        (self.root / "gateway.sh").write_text(text)
+
+    def replace(self, program: str, text: str) -> None:
+        """Put another program in the place of one, which is kept as NAME.real."""
+        place = self.root / "sbin" / program
+        place.rename(place.with_suffix(".real"))
+        place.write_text(text)
+        place.chmod(0o755)
+
+    def restore(self, program: str) -> None:
+        """Put the program back."""
+        place = self.root / "sbin" / program
+        place.with_suffix(".real").rename(place)
+
+    def command(self, *arguments: str) -> list[str]:
+        """The command that runs the script, in a process that stays the same."""
+        inside = f'mount -t proc proc {self.root}/proc && exec env -i PATH=/sbin:/bin "$@"'
+        chroot = [shutil.which("chroot") or "chroot", str(self.root)]
+        start = ["ip", "netns", "exec", GATEWAY, "sh", "-c", inside, "sh"]
+        return [*start, *chroot, *self.shell, *arguments]
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run the script to its end."""
+        return subprocess.run(
+            self.command(*arguments), capture_output=True, text=True, check=False, timeout=60
+        )
+
+    def start(self) -> None:
+        """Start the script, and wait until it is set up."""
+        with (self.root / "said").open("w") as said:
+            self.running = subprocess.Popen(
+                self.command(), stderr=said, stdout=said, text=True, stdin=subprocess.DEVNULL
+            )
+        running = self.running
+
+        def is_up() -> bool:
+            assert running.poll() is None, self.said()
+            return (self.state / "up").exists()
+
+        wait_until(is_up, "setting up")
+
+    @property
+    def state(self) -> Path:
+        """Where the script keeps what it knows."""
+        return self.root / "var/run/lasthop-lan"
+
+    def said(self) -> str:
+        """What it has said."""
+        return (self.root / "said").read_text()
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal, and wait for its end; the exit status."""
+        assert self.running is not None
+        self.running.send_signal(number)
+        return self.running.wait(30)
+
+    def processor_s(self) -> float:
+        """Processor time of the script and of what it has waited for. [s]"""
+        assert self.running is not None
+        fields = Path(f"/proc/{self.running.pid}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+    def close(self) -> None:
+        """End what still runs, and take back what is left."""
+        if self.running is not None and self.running.poll() is None:
+            self.running.kill()
+            self.running.wait()
+        if (self.root / "gateway.sh").exists():
+            self.run("stop")
+
+
+def copy(name: str, to: Path) -> None:
+    """Copy a program."""
+    found = shutil.which(name)
+    assert found is not None
+    shutil.copy(found, to)

@@ -1,0 +1,309 @@
+"""`plan --sh`: the same in the kernel as `up`, from a shell script on a router without Python."""
+
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lab import (
+    GATEWAY,
+    STATIONS,
+    Child,
+    Lab,
+    entered,
+    gateway_text,
+    leftovers,
+    log_in,
+    sh,
+    station_v4,
+    wait_until,
+)
+from lasthop.gateway import config
+from lasthop.gateway.script import script
+from lasthop.gateway.shaper import Shaper
+from router import Router, why_not
+from test_equivalence import state
+from traffic import transfers
+
+pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+
+FOUND = '[gateway.discover]\nneighbours = true\ninterval = "1 s"\nabsence = "3 s"'
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    """A hot-spot without a slow hop."""
+    with Lab(stations=3, rate_bps=None) as lab:
+        yield lab
+
+
+@pytest.fixture(params=["ash", "dash"])
+def router(request: pytest.FixtureRequest, lab: Lab, tmp_path: Path) -> Iterator[Router]:
+    router = Router(tmp_path / "root", request.param)
+    yield router
+    router.close()
+    assert left() == []
+
+
+@pytest.fixture
+def dash(lab: Lab, tmp_path: Path) -> Iterator[Router]:
+    """One whose shell finds nothing but what is in PATH."""
+    router = Router(tmp_path / "root", "dash")
+    yield router
+    router.close()
+    assert left() == []
+
+
+def left() -> list[str]:
+    """What is left in the gateway's namespace."""
+    with entered(GATEWAY):
+        return leftovers()
+
+
+def made(text: str) -> str:
+    """The script of a file."""
+    return script(config.read(text))
+
+
+KINDS = {
+    "station": "",
+    "rate": 'fairness = "rate"\nstation.fast = { address = "10.77.1.99", rate = "54 Mbps" }\n'
+    'station.slow = { address = "10.77.1.98", rate = "6 Mbps" }',
+    "flow": 'fairness = "flow"\nflow_leaves = 7',
+    "direction": 'fairness = "direction"',
+    "estimated": "",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_script_and_up_leave_the_same(router: Router, tmp_path: Path, kind: str) -> None:
+    rate = "estimated" if kind == "estimated" else "5 Mbps"
+    text = gateway_text(3, KINDS[kind], rate=rate)
+    gateway = config.read(text)
+
+    def by_up() -> str:
+        with Shaper(gateway, log_in(tmp_path)) as shaper:
+            shaper.up(gateway.stations)
+            try:
+                return state()
+            finally:
+                shaper.down()
+
+    expected = Child(GATEWAY, by_up).result()
+    router.write(made(text))
+    router.start()
+    assert Child(GATEWAY, state).result() == expected
+    assert expected.count("match ") > 12
+    assert transfers(station_v4(0))
+    assert router.end() == 0, router.said()
+    assert left() == []
+    assert [path.name for path in router.state.iterdir()] == ["lock"]
+    assert router.said() == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_takes_everything_back(router: Router, number: signal.Signals) -> None:
+    router.write(made(gateway_text(2)))
+    router.start()
+    assert len(left()) > 2
+    assert router.end(number) == (130 if number == signal.SIGINT else 0)
+    assert left() == []
+
+
+def test_stop_ends_it(router: Router) -> None:
+    router.write(made(gateway_text(2, rate="estimated")))
+    router.start()
+    done = router.run("stop")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert router.running is not None
+    assert router.running.wait(10) == 0
+    assert left() == []
+
+
+def test_what_a_killed_one_left_is_taken_back_by_stop_and_by_start(router: Router) -> None:
+    router.write(made(gateway_text(2)))
+    router.start()
+    router.end(signal.SIGKILL)
+    before = left()
+    assert len(before) > 2
+    assert transfers(station_v4(0))  # still shaped
+    router.start()
+    assert left() == before
+    router.end(signal.SIGKILL)
+    assert router.run("stop").returncode == 0
+    assert left() == []
+    assert router.run("stop").returncode == 0
+
+
+def test_a_second_one_is_refused(router: Router) -> None:
+    router.write(made(gateway_text(2)))
+    router.start()
+    before = left()
+    done = router.run()
+    assert router.running is not None
+    assert done.stderr == f"lasthop: process {router.running.pid} runs already\n"
+    assert done.returncode == 1
+    assert left() == before
+
+
+def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
+    """The k-th call of `tc` after the check fails."""
+    dash.write(made(gateway_text(2)))
+    commands = [line for line in made(gateway_text(2)).splitlines() if "    try tc" in line]
+    assert len(commands) > 20
+    for k in (1, 2, len(commands) // 2, len(commands) - 1, len(commands)):
+        # calls of `undo` and of the check's own interface do not count
+        dash.replace(
+            "tc",
+            "#!/bin/sh\n"
+            'case "$*" in *lh-try-*|"qdisc show"|"qdisc del"*) exec /sbin/tc.real "$@";; esac\n'
+            f'echo >>/tmp/calls\n[ "$(grep -c "" /tmp/calls)" = {k} ] && exit 2\n'
+            'exec /sbin/tc.real "$@"\n',
+        )
+        done = dash.run()
+        assert done.returncode == 1
+        refused = commands[k - 1].split("try ")[1]
+        assert done.stderr.splitlines() == [f"lasthop: refused: {refused}"]
+        assert left() == []
+        dash.restore("tc")
+        (dash.root / "tmp/calls").unlink()
+
+
+def test_what_is_anothers_stays(dash: Router) -> None:
+    """An ingress and an IFB of others, with and without the names that ours would have."""
+    dash.write(made(gateway_text(2)))
+    with entered(GATEWAY):
+        sh("ip link add lh-lan type ifb; tc qdisc add dev wan ingress")
+    try:
+        done = dash.run()
+        assert done.returncode == 1
+        assert "refused: ip link add lh-lan" in done.stderr
+        with entered(GATEWAY):
+            sh("ip link show lh-lan; ip link del lh-lan")
+        done = dash.run()
+        assert done.returncode == 1
+        assert "refused: tc qdisc add dev wan ingress_block" in done.stderr
+        assert dash.run("stop").returncode == 0
+        assert [line.split()[1] for line in left()] == ["ingress"]
+    finally:
+        with entered(GATEWAY):
+            sh("tc qdisc del dev wan ingress; ip link del lh-lan 2>/dev/null || true")
+
+
+@pytest.mark.parametrize(
+    ("program", "answer", "said"),
+    [
+        ("tc", "exit 1", "missing: htb u32 mirred ingress; packages: kmod-sched-core, tc-tiny"),
+        (
+            "tc",
+            'case "$*" in *mirred*) exit 1;; esac; exec /sbin/tc.real "$@"',
+            "missing: mirred; packages: kmod-sched-core, tc-tiny",
+        ),
+        (
+            "ip",
+            'case "$*" in *"type ifb"*) exit 1;; esac; exec /sbin/ip.real "$@"',
+            "missing: ifb; package: kmod-ifb",
+        ),
+        (
+            "ip",
+            'echo "BusyBox"',
+            "missing: ip of iproute2, this one is another; package: ip-tiny",
+        ),
+    ],
+    ids=["sched", "mirred", "ifb", "busybox"],
+)
+def test_what_the_router_lacks_is_said_in_one_line(
+    dash: Router, program: str, answer: str, said: str
+) -> None:
+    dash.write(made(gateway_text(2)))
+    dash.replace(program, f"#!/bin/sh\n{answer}\n")
+    done = dash.run()
+    dash.restore(program)
+    assert (done.returncode, done.stderr) == (1, f"lasthop: {said}\n")
+
+
+@pytest.mark.parametrize("arguments", [(), ("stop",)])
+def test_programs_that_are_not_there_are_named(dash: Router, arguments: tuple[str, ...]) -> None:
+    dash.write(made(gateway_text(2)))
+    place = dash.root / "sbin/tc"
+    place.rename(dash.root / "tc")
+    done = dash.run(*arguments)
+    (dash.root / "tc").rename(place)
+    said = "lasthop: missing: tc; packages: ip-tiny, tc-tiny\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
+def test_an_interface_that_is_not_there_is_named(dash: Router) -> None:
+    dash.write(made(gateway_text(2).replace('wan = "wan"', 'wan = "eth7"')))
+    done = dash.run()
+    assert (done.returncode, done.stderr) == (1, "lasthop: interface eth7 is not there\n")
+
+
+def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
+    """Found stations have what listed ones would have, and give it back."""
+    text = gateway_text(0) + FOUND + '\nignore = "10.77.1.12"\n'
+    router.write(made(text))
+    for address in ("10.77.1.10", "10.77.1.11", "10.77.1.12", "fd77:1::a"):
+        sh(f"ip netns exec {STATIONS} busybox ping -c 1 -I {address} {gate(address)}")
+    router.start()
+    rows = router.state / "stations"
+    wait_until(lambda: rows.read_text().count("\n") == 3, "finding stations")
+    lines = [line.split() for line in rows.read_text().splitlines()]
+    assert {line[6] for line in lines} == {"10.77.1.10", "10.77.1.11", "fd77:1::a"}
+    assert len({line[0] for line in lines}) == 1  # one machine, by its MAC address
+    same = "".join(f"{line[6]}, " for line in lines).strip(", ")
+    gateway = config.read(gateway_text(0) + f'station.s = {{ address = "{same}" }}\n')
+    found = Child(GATEWAY, state).result()
+    with entered(GATEWAY):
+        sh("ip neigh flush dev lan")
+    wait_until(lambda: rows.read_text() == "", "forgetting stations")
+    assert "6c68:100" not in Child(GATEWAY, state).result()
+    assert router.end() == 0
+    assert router.said() == ""
+
+    def by_up() -> str:
+        with Shaper(gateway, log_in(tmp_path)) as shaper:
+            shaper.up(gateway.stations)
+            try:
+                return state()
+            finally:
+                shaper.down()
+
+    assert found == Child(GATEWAY, by_up).result()
+
+
+def gate(address: str) -> str:
+    """The gateway's address in the stations' network."""
+    return "fd77:1::1" if ":" in address else "10.77.1.1"
+
+
+def test_odd_names_of_interfaces_are_harmless(dash: Router) -> None:
+    odd = "a'b$(x);`y`*"
+    with entered(GATEWAY):
+        sh("ip link add odd type veth peer name odd2")
+        subprocess.run(["ip", "link", "set", "odd", "name", odd, "up"], check=True)
+    try:
+        text = gateway_text(1).replace('wan = "wan"', f'wan = "{odd}"')
+        dash.write(made(text))
+        dash.start()
+        assert any(odd in line for line in left())
+        assert dash.end() == 0, dash.said()
+        assert left() == []
+        assert dash.said() == ""
+    finally:
+        with entered(GATEWAY):
+            sh("ip link del odd2")
+
+
+def test_it_ends_when_its_interface_is_gone(dash: Router) -> None:
+    dash.write(made(gateway_text(1, rate="estimated")))
+    dash.start()
+    with entered(GATEWAY):
+        sh("ip link del lh-lan")
+    assert dash.running is not None
+    assert dash.running.wait(20) == 1
+    assert re.search("lasthop: lh-lan is gone", dash.said())
+    assert left() == []

@@ -1,0 +1,112 @@
+"""The shell script of a gateway, as text: the commands of `plan`, quoted, and what is refused."""
+
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lasthop.errors import UserError
+from lasthop.gateway import config
+from lasthop.gateway.script import script, words
+from lasthop.gateway.shaper import plan
+
+LEAST = '[gateway]\nwan = "eth0"\nlan = "eth1"\n'
+KINDS = {
+    "least": LEAST,
+    "listed": LEAST + 'station.till.address = "10.0.0.5, 2001:db8::5"\n',
+    "fixed": LEAST + 'rate = "5 Mbps"\nstation.till.address = "10.0.0.5"\n',
+    "flow": LEAST + 'fairness = "flow"\nflow_leaves = 7\nstation.till.address = "10.0.0.5"\n',
+    "direction": LEAST + 'fairness = "direction"\nstation.till.address = "10.0.0.5"\n',
+    "found": LEAST + 'discover.neighbours = true\ndiscover.ignore = "10.0.0.9"\n'
+    'station.till.mac = "02:00:00:00:00:07"\n',
+    "aps": LEAST + 'discover.neighbours = true\nap.a.interface = "eth1"\n'
+    'ap.b = { interface = "eth2", rate = "9 Mbps" }\n',
+    "odd": LEAST.replace("eth0", "a'b$(x);`y`").replace("eth1", "*&|<>#~"),
+}
+SHELLS = [["busybox", "sh", "-n"], ["dash", "-n"], ["shellcheck", "-s", "sh", "-S", "warning"]]
+
+
+def made(text: str) -> str:
+    return script(config.read(text))
+
+
+def set_up(text: str) -> list[list[str]]:
+    """The commands of the script's function `set_up`, as a shell reads them."""
+    body = text.split("set_up() {\n")[1].split("\n}\n")[0]
+    return [shlex.split(line) for line in body.splitlines()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_sets_up_by_the_commands_of_plan(kind: str) -> None:
+    commands = set_up(made(KINDS[kind]))
+    expected = [words(line) for line in plan(config.read(KINDS[kind]))]
+    plain = [
+        each[1:] if each[0] == "try" else ["ethtool", "-K", each[1], "gro", "off"]
+        for each in commands
+    ]
+    assert plain == expected
+    assert {each[0] for each in commands} == {"try", "no_gro"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: shell[0])
+def test_shells_take_it(tmp_path: Path, shell: list[str], kind: str) -> None:
+    if shutil.which(shell[0]) is None:
+        pytest.skip(f"needs {shell[0]}")
+    path = tmp_path / "gateway.sh"
+    path.write_text(made(KINDS[kind]))
+    done = subprocess.run([*shell, path], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_the_same_each_time_and_nothing_is_left_open(kind: str) -> None:
+    text = made(KINDS[kind])
+    assert text == made(KINDS[kind])
+    assert text.isascii()
+    assert "#@" not in text
+    assert "@" not in text.split("set -u")[0]
+
+
+def test_odd_names_are_words_and_nothing_else() -> None:
+    text = made(KINDS["odd"])
+    assert ["try", "tc", "qdisc", "add", "dev", "a'b$(x);`y`"] in [c[:6] for c in set_up(text)]
+    for line in text.splitlines():
+        if "$(x)" in line:
+            assert "a'b$(x);`y`" in shlex.split(line)
+
+
+def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
+    text = made('name = "$(reboot)\';`x`"\n' + KINDS["listed"].replace("till", "zebra"))
+    assert "reboot" not in text
+    assert "zebra" not in text
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('discover.leases = "/tmp/dhcp.leases"', "`gateway.discover.leases`: a script finds"),
+        (
+            'ap.a.snmp = { agent = "10.0.0.2", community = "public" }',
+            "`gateway.ap.a.snmp`: a script cannot ask an access point",
+        ),
+        ('wce.rule = "paper"', '`gateway.wce.rule`: a script has no "paper"'),
+        (
+            'discover.neighbours = true\nap.a.subnets = "10.0.1.0/24"\n'
+            'ap.b.subnets = "10.0.2.0/24"',
+            "interface eth1: a script cannot tell which of its access points",
+        ),
+    ],
+    ids=["leases", "snmp", "paper", "two-aps"],
+)
+def test_what_a_script_cannot_do_is_refused(more: str, said: str) -> None:
+    with pytest.raises(UserError) as refused:
+        made(LEAST + more + "\n")
+    assert str(refused.value).startswith(said)
+
+
+def test_packages_are_those_that_the_file_needs() -> None:
+    assert "kmod-sched-bpf" not in made(KINDS["least"])
+    assert "kmod-sched-bpf" in made(KINDS["flow"])
