@@ -11,7 +11,8 @@ Debian's package `user-mode-linux` keeps the host's time, with timers of high re
 call takes some 50 us, a sleep ends 0.1 ms late, and whatever holds up the host holds up the kernel.
 A kernel with CONFIG_UML_TIME_TRAVEL_SUPPORT, which Debian's has not, has a time of its own: it
 passes only while every process sleeps, so that nothing ever comes late and a run takes as long as
-its work. `LASTHOP_UML` names the kernel to use (`uml_kernel.py` builds one).
+its work; computing takes no time at all. `uml_kernel.py` builds one, which is then used, and
+`LASTHOP_UML` names any other.
 """
 
 import functools
@@ -30,17 +31,19 @@ from pathlib import Path
 from typing import Any
 
 from measure import BenchError
-from peers import apt_install
+from peers import STORE, apt_install
 
 INIT = Path(__file__).with_name("uml_init.py")
 PACKAGE, PROGRAM = "user-mode-linux", "linux.uml"
 MODULES = Path("/usr/lib/uml/modules")
 """Where Debian's package has its kernel's modules."""
 VARIABLE = "LASTHOP_UML"
+OWN = STORE / "uml" / "linux"
+"""The kernel that `uml_kernel.py` builds."""
 
 OVERLAY = "overlay"
 NETWORK = (
-    *("veth", "ifb", "tun", "bridge", "ipv6"),
+    *("veth", "ifb", "tun", "dummy", "bridge", "ipv6"),
     *(f"sch_{name}" for name in ("htb", "tbf", "prio", "drr", "ingress", "netem")),
     *(f"sch_{name}" for name in ("cake", "fq_codel", "fq", "sfq", "codel", "pie", "red")),
     *(f"cls_{name}" for name in ("u32", "bpf", "flow", "matchall", "flower", "basic")),
@@ -74,14 +77,15 @@ class Kernel:
     version: str
     own_time: bool
     """Whether its time is its own, and independent of how busy the host is."""
+    modular: bool
+    """Whether what it needs is in modules, those of Debian's package."""
 
     def modules(self, wanted: Iterable[str]) -> list[str]:
         """Files of those of the modules that are not built in, and of what they need, in order."""
-        directory = MODULES / self.version
-        try:
-            lines = (directory / "modules.dep").read_text().splitlines()
-        except FileNotFoundError:
+        if not self.modular:
             return []
+        directory = MODULES / self.version
+        lines = (directory / "modules.dep").read_text().splitlines()
         needs = {file: more.split() for file, _, more in (line.partition(":") for line in lines)}
         by_name = {Path(file).stem: file for file in needs}
         files = [by_name[name] for name in wanted if name in by_name]
@@ -103,15 +107,19 @@ class Ended:
 @functools.cache
 def kernel() -> Kernel | None:
     """The kernel that is there, if there is one."""
-    program = os.environ.get(VARIABLE) or shutil.which(PROGRAM)
+    built = str(OWN) if OWN.exists() else None
+    program = os.environ.get(VARIABLE) or built or shutil.which(PROGRAM)
     if program is None or not sys.platform.startswith("linux"):
         return None
     said = {
         option: subprocess.run([program, option], capture_output=True, text=True, check=True).stdout
         for option in ("--version", "--showconfig")
     }
-    own_time = "CONFIG_UML_TIME_TRAVEL_SUPPORT=y" in said["--showconfig"]
-    return Kernel(Path(program), said["--version"].strip(), own_time)
+    settings = said["--showconfig"].splitlines()
+    own_time, modular = (
+        line in settings for line in ("CONFIG_UML_TIME_TRAVEL_SUPPORT=y", "CONFIG_VETH=m")
+    )
+    return Kernel(Path(program), said["--version"].strip(), own_time, modular)
 
 
 def missing() -> str | None:
