@@ -192,13 +192,18 @@ def run(
 def answer(script: Path, *arguments: str, deadline_s: float, memory_mb: int = 512) -> Any:
     """What a Python script prints inside as the last line of its output, as JSON.
 
+    The script may import what its caller may.
+
     Raises
     ------
     UmlError
         As `run`, and if the script fails or its last line is no JSON.
     """
     ended = run(
-        [sys.executable, str(script), *arguments], deadline_s=deadline_s, memory_mb=memory_mb
+        [sys.executable, str(script), *arguments],
+        deadline_s=deadline_s,
+        environment={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        memory_mb=memory_mb,
     )
     if ended.status != 0:
         raise UmlError(f"{script.name} exited with {ended.status}{last(ended.stderr)}")

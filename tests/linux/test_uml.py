@@ -1,6 +1,7 @@
 """Commands in user-mode Linux: they run, leave nothing, and have queues that a host may lack."""
 
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -27,17 +28,24 @@ station.one = { address = "10.77.1.10" }
 """
 
 
-def left() -> set[str]:
-    """Processes of user-mode Linux, and directories it talks through."""
-    processes = set()
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory for what a kernel and its caller tell each other, of this test alone."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def left(directory: Path) -> list[str]:
+    """Processes of kernels that talk through a directory, and what is in it."""
+    found = [path.name for path in directory.iterdir()]
     for path in Path("/proc").glob("[0-9]*"):
         try:
             command = (path / "cmdline").read_bytes()
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if b"uml_dir=" in command:
-            processes.add(path.name)
-    return processes | {str(path) for path in Path(tempfile.gettempdir()).glob("lasthop-uml-*")}
+        if f"uml_dir={directory}".encode() in command:
+            found.append(path.name)
+    return found
 
 
 @pytest.fixture
@@ -71,27 +79,26 @@ def test_a_script_that_fails_is_told_with_what_it_said(script: Path) -> None:
         uml.answer(script, deadline_s=DEADLINE_S)
 
 
-def test_what_is_not_done_in_time_is_killed_and_leaves_nothing() -> None:
-    before, began = left(), time.monotonic()
+def test_what_is_not_done_in_time_is_killed_and_leaves_nothing(temporary: Path) -> None:
+    began = time.monotonic()
     with pytest.raises(uml.UmlError, match="not done after"):
         uml.run(ENDLESS, deadline_s=6)
     assert time.monotonic() - began < DEADLINE_S
-    assert left() <= before
+    assert left(temporary) == []
 
 
-def test_a_caller_that_is_killed_leaves_nothing() -> None:
-    before = left()
+def test_a_caller_that_is_killed_leaves_nothing(temporary: Path) -> None:
     child = os.fork()
     if child == 0:
         uml.run(ENDLESS, deadline_s=DEADLINE_S)
         os._exit(0)
     deadline = time.monotonic() + DEADLINE_S
-    while not any(one.isdigit() for one in left() - before):
+    while len(left(temporary)) < 2:
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    os.kill(child, 9)
+    os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    while left() - before:
+    while left(temporary):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
