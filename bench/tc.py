@@ -56,7 +56,7 @@ class Length:
     measured_s: float
 
 
-FULL, QUICK = Length(10.0, 20.0), Length(10.0, 10.0)
+FULL, QUICK = Length(30.0, 20.0), Length(10.0, 10.0)
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,7 @@ class Column:
     label: str
     value: Callable[[Run], float]
     digits: int
+    """Behind the point, in the table."""
 
 
 def added_ms(station: str, which: str) -> Callable[[Run], float]:
@@ -137,15 +138,17 @@ def added_ms(station: str, which: str) -> Callable[[Run], float]:
 
 COLUMNS = (
     Column("total", "goodput of both [Mbit/s]", lambda run: run.goodput_bps / 1e6, 1),
-    Column("light", "station with one connection [Mbit/s]", lambda run: run.light_bps / 1e6, 1),
+    Column("light", "the one connection\n[Mbit/s]", lambda run: run.light_bps / 1e6, 1),
     Column("Jain", "Jain's index of the two [-]", lambda run: run.jain, 2),
-    Column("idle", "added, idle, median [ms]", added_ms("idle", "median"), 0),
-    Column("p95", "added, idle, 95 % [ms]", added_ms("idle", "p95"), 0),
-    Column("own", "added, beside own, median [ms]", added_ms("light", "median"), 0),
-    Column("p95", "added, beside own, 95 % [ms]", added_ms("light", "p95"), 0),
-    Column("call", "call, 95 % [ms]", lambda run: 1e3 * run.call_p95_s, 0),
+    Column("idle", "round trip added,\nidle station, median [ms]", added_ms("idle", "median"), 0),
+    Column("p95", "round trip added,\nidle station, 95 % [ms]", added_ms("idle", "p95"), 0),
+    Column(
+        "own", "round trip added, beside\nown download, median [ms]", added_ms("light", "median"), 0
+    ),
+    Column("p95", "round trip added, beside\nown download, 95 % [ms]", added_ms("light", "p95"), 0),
+    Column("call", "delay of a call added,\n95 % [ms]", lambda run: 1e3 * run.call_p95_s, 0),
     Column("loss", "call, lost [%]", lambda run: 100 * run.call_loss, 1),
-    Column("page", "a page [s]", lambda run: run.page_s, 2),
+    Column("page", "load time of a page\n[s]", lambda run: run.page_s, 2),
 )
 DRAWN = (1, 3, 5, 7, 9)
 """Columns that the picture has."""
@@ -244,7 +247,7 @@ def head(
 def table(runs: Sequence[Run]) -> None:
     """Means over the runs of each case."""
     for (traffic, rtt_s), of_case in grouped(runs, lambda r: (r.case.traffic, r.case.rtt_s)):
-        print(f"\n{traffic} against one download, {1e3 * rtt_s:g} ms")
+        print(f"\n{traffic}, against one download, {1e3 * rtt_s:g} ms")
         print(f"  {'':18}" + "".join(f"{column.head:>17}" for column in COLUMNS) + f"{'runs':>6}")
         for contender, same in grouped(of_case, lambda r: r.case.contender):
             cells = [spread([column.value(r) for r in same], column.digits) for column in COLUMNS]

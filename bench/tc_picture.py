@@ -1,6 +1,7 @@
 """The picture of the gateway beside plain tc: a column a quantity, a row a kind of traffic."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from tc import Column, Run
 from tc_contenders import CONTENDERS
@@ -8,6 +9,7 @@ from tc_contenders import CONTENDERS
 from lasthop.plot.figure import EMULATION, MODEL, SIMULATION, Figure, house_style, title
 
 COLOURS = (SIMULATION, EMULATION, MODEL)
+LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 3}
 
 
 def figure(columns: Sequence[Column], runs: Sequence[Run]) -> Figure:
@@ -15,7 +17,7 @@ def figure(columns: Sequence[Column], runs: Sequence[Run]) -> Figure:
     kinds = list(dict.fromkeys(run.case.traffic for run in runs))
     rtts_s = sorted({run.case.rtt_s for run in runs})
     names = list(CONTENDERS)
-    with house_style(70.0 * len(kinds), columns=3) as drawn:
+    with house_style(62.0 * len(kinds), columns=3) as drawn:
         grid = drawn.subplots(len(kinds), len(columns), squeeze=False, sharey=True)
         for row, traffic in zip(grid, kinds, strict=True):
             for axes, column in zip(row, columns, strict=True):
@@ -33,6 +35,7 @@ def figure(columns: Sequence[Column], runs: Sequence[Run]) -> Figure:
                 axes.set_xlabel(column.label)
                 axes.set_yticks(range(len(names)), names)
                 axes.set_ylim(len(names) - 0.5, -0.5)
-            title(row[0], f"{traffic} against one download")
-        drawn.axes[0].legend(title="Internet's RTT")
+            title(row[0], f"{traffic}, against one download")
+        marks, labels = drawn.axes[0].get_legend_handles_labels()
+        drawn.legend(marks, [f"Internet's RTT {label}" for label in labels], **LEGEND)
         return drawn

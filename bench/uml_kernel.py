@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/uml_kernel.py
 
-Takes some five minutes, 140 MB of download and 1.7 GB of disk, of which 20 MB stay in
+Takes seven minutes of a processor, 140 MB of download and 1.7 GB of disk, of which 8 MB stay in
 `.peers/uml/`, where `uml.py` looks first. Whoever has built another kernel names it by LASTHOP_UML.
 """
 
@@ -39,7 +39,7 @@ def install() -> None:
             apt_install(package)
     if shutil.which("apt-get") is None:
         raise BenchError(f"no sources of a kernel without apt-get; {uml.VARIABLE} may name one")
-    print("building a user-mode Linux with a time of its own (some five minutes)", flush=True)
+    print("building a user-mode Linux with a time of its own (some minutes)", flush=True)
     uml.OWN.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=uml.OWN.parent) as directory:
         built = build(Path(directory))
