@@ -13,7 +13,7 @@ fn two_interfaces_are_enough() {
     let ap = &gateway.aps[0];
     assert_eq!((ap.name.as_str(), ap.interface.as_str()), ("wlan", "eth1"));
     assert_eq!((ap.fairness, ap.rate_bps), (Fairness::Station, None));
-    // the paper's values
+    // the paper's queue and cap
     assert_eq!(gateway.queue_packets, 200);
     let wce = ap.wce;
     assert_eq!((wce.max_bps, ap.max_by_default), (6_000_000, true));
@@ -23,7 +23,7 @@ fn two_interfaces_are_enough() {
         wce.thresholds.high,
     ]
     .map(|span| span.0 / 1_000_000);
-    assert_eq!(thresholds, [5, 40, 200]);
+    assert_eq!(thresholds, [5, 40, 100]);
     // nothing is listed, so that everything is looked for
     assert!(gateway.discovery.neighbours);
 }
@@ -191,7 +191,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "wce.maximum = \"1 Mbps\"",
-            "cafe.toml:4: `gateway.wce.maximum`: unknown key; allowed are max, min, interval, low, \
+            "cafe.toml:4: `gateway.wce.maximum`: unknown key; allowed are max, rule, min, interval, low, \
              threshold, high, increase, decrease, speed_up, back_off, timeout\n\
              hint: did you mean `max`?",
         ),

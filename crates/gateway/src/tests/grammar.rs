@@ -46,6 +46,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ("absence", "9 s"),
     ("ignore", "192.0.2.4"),
     ("neighbours", "true"),
+    ("wce.rule", "paper"),
     ("wce.interval", "40 ms"),
     ("wce.low", "0.55 ms"),
     ("wce.threshold", "0.7 ms"),
@@ -101,6 +102,13 @@ fn with(settings: &[(&str, &str)]) -> Result<Gateway, String> {
 
 /// The setting without which the key at `path` has no effect: its path and value.
 fn needed(path: &str) -> Option<(&str, &str)> {
+    let steps = ["increase", "decrease", "speed_up", "back_off"];
+    if steps
+        .iter()
+        .any(|step| path.ends_with(&format!("wce.{step}")))
+    {
+        return Some(("gateway.wce.rule", "paper"));
+    }
     match path {
         "gateway.flow_leaves" => Some(("gateway.fairness", "flow")),
         "gateway.station.a.rate" => Some(("gateway.fairness", "rate")),
