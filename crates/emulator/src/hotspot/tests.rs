@@ -258,7 +258,9 @@ fn what_is_lost_of_what_is_kept_is_counted_and_its_bytes_are_forgotten() {
 
 /// Stations answer at once here; the hot-spot holds their answers back, or loses them.
 fn answered(settings: &str) -> (u64, Option<f64>) {
-    let scenario = scenario(&format!("[station.a]\ndownload = 1\n{settings}\n[vsb]\n"));
+    let scenario = scenario(&format!(
+        "[station.a]\ndownload = 1\n{settings}\n[vsb]\nwce.rule = \"paper\"\n"
+    ));
     let mut hotspot = Hotspot::new(&scenario);
     while hotspot.deadline() <= Time(9_000_000_000) {
         let now = hotspot.deadline();

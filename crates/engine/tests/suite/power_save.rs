@@ -45,7 +45,7 @@ fn assert_near(found: f64, expected: f64, tolerance: f64) {
 fn pings(station: &str) -> [f64; 3] {
     // 97.3 ms and 102.4 ms have no small common multiple: pings fall anywhere between two beacons
     let result = simulate(&format!(
-        "duration = \"310 s\"\ncell.phy = \"802.11g\"\nvsb.wce.interval = \"97.3 ms\"\n\
+        "duration = \"310 s\"\ncell.phy = \"802.11g\"\nvsb.wce = {{ rule = \"paper\", interval = \"97.3 ms\" }}\n\
          [station.a]\ndownload = {{ start = \"309.999 s\" }}\n{station}\n"
     ));
     let of_pings = ["ping_rtt_s", "ping_rtt_p95_s", "ping_loss_probability"];
