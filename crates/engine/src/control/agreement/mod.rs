@@ -12,7 +12,7 @@
 //!   asked at once, and the lower median of all is what counts. It is known as soon as half have answered,
 //!   so whoever is later need not be waited for;
 //! - who was late when the jury was not, or is late on average, is **doubted**: it does not count until it has
-//!   been no later than the others for 10 s. At most (m - 1)/2 of m can be doubted.
+//!   been no later than the others for 10 s. At most half of all can be doubted.
 //!
 //! So up to (m - 1)/2 late, sleeping or silent stations of m leave C to the others. An answer cannot be early:
 //! the requests hold what cannot be guessed.
@@ -20,8 +20,8 @@
 //! What C becomes of a delay that is agreed on is in [`law`].
 //!
 //! # One station
-//! One station alone is believed. If it is found out later, C returns to what it was when more than one had
-//! agreed.
+//! One station alone is believed. If it is found out later, C returns to what it was before it followed that
+//! station alone.
 //!
 //! # A standing queue is no base
 //! A queue that never runs empty and a longer path look alike. If nobody has been near the base for 64 answers, C
@@ -612,13 +612,6 @@ impl Agreement {
         active
             .filter(|(_, voter)| voter.is_doubted())
             .map(|(station, voter)| (station, voter.late()))
-    }
-
-    /// Whether a station does not answer.
-    pub fn is_silent(&self, station: u32, now: Time) -> bool {
-        self.voters
-            .get(&station)
-            .is_some_and(|voter| voter.is_silent(now))
     }
 
     /// The station that alone holds C down, and the queueing delay that it says, if that is so: C follows it
