@@ -7,8 +7,9 @@
 `--only csma`: links that hear only some of each other; `--only dumbbell`: a router with sixty flows
 beside ns-2 and ns-3; `--only memory`: twenty million packets through a router; `--only gateway`:
 what changes of the gateway take in this kernel, as root; `--only instructions`: instructions per
-segment, which must not grow. Writes bench/out/results.json, bench/out/goodput.json and
-bench/out/router.json. If a goal is missed it says by how much, shows where our time goes and exits
+segment, which must not grow. `--only tc`, which takes hours and nothing else includes: the gateway
+beside queues of plain tc, in user-mode Linux. Writes results.json, goodput.json, router.json and
+tc.json in bench/out. If a goal is missed it says by how much, shows where our time goes and exits
 with 1.
 """
 
@@ -26,6 +27,7 @@ import hot_spots
 import instructions
 import ours
 import report
+import tc
 from measure import BenchError, Cost, slope
 from peers import peers
 
@@ -70,7 +72,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="shorter runs, fewer repetitions")
     parser.add_argument(
         "--only",
-        choices=("cost", "csma", "edca", "dumbbell", "memory", "gateway", "instructions"),
+        choices=("cost", "csma", "edca", "dumbbell", "memory", "gateway", "tc", "instructions"),
         help="a part of it",
     )
     options = parser.parse_args()
@@ -93,6 +95,8 @@ def main() -> int:
             memory(records, missed)
         if options.only in (None, "gateway"):
             missed.extend(gateway.main())
+        if options.only == "tc":
+            missed.extend(tc.main(quick=quick))
         if options.only in (None, "instructions"):
             missed.extend(instructions.main("whole"))
     except BenchError as error:

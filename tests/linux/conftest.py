@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parents[2] / "bench"))  # uml.py
+
+import uml
 
 from lab import Lab, clean_up
 from lasthop.linux import rights
@@ -44,6 +47,14 @@ def kernel(request: pytest.FixtureRequest) -> Iterator[None]:
         pytest.skip(f"no kernel tests here: {reason}")
     yield
     clean_up()
+
+
+@pytest.fixture(scope="session")
+def user_mode() -> None:
+    """Skip with a reason where user-mode Linux is not there and cannot be installed."""
+    reason = uml.missing()
+    if reason is not None:
+        pytest.skip(f"no user-mode Linux here: {reason}")
 
 
 @pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.measured)], ids=["", "timed"])

@@ -32,13 +32,15 @@ class Qdisc(NamedTuple):
 
 
 def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
-    """Counters of all classes of an interface, by their numbers."""
+    """Counters of all classes of HTB of an interface, by their numbers.
+
+    The flows of fair queues are classes of theirs, without counters of bytes.
+    """
     found = {}
     for body in kernel.dump(GETCLASS, TCMSG.pack(0, interface, 0, 0, 0)):
-        handle = TCMSG.unpack_from(body)[2]
-        for kind, payload in attributes(body, TCMSG.size):
-            if kind == STATISTICS:
-                found[handle] = counters(payload)
+        has = dict(attributes(body, TCMSG.size))
+        if text(has.get(KIND, b"")) == "htb" and STATISTICS in has:
+            found[TCMSG.unpack_from(body)[2]] = counters(has[STATISTICS])
     return found
 
 

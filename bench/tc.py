@@ -1,0 +1,291 @@
+"""The gateway beside queues of plain `tc`, with the kernel's TCP over one shared air.
+
+    make bench ONLY=tc                                  everything, some hours of CPU time
+    .venv/bin/python bench/run.py --only tc --quick     one round-trip time, one short run
+    .venv/bin/python bench/tc.py --quick lasthop CAKE   only these
+
+Every run is a user-mode Linux of its own (`uml.py`): a hot-spot (`tc_network.py`), a contender at
+its router (`tc_contenders.py`), traffic (`tc_traffic.py`). Contenders take turns, so that all meet
+the same machine. Writes out/tc.json, every run as it came out, and out/tc.png.
+"""
+
+import argparse
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any, TypeVar
+
+import uml
+import uml_kernel
+from measure import BenchError
+from tc_contenders import CONTENDERS, Measured
+
+HERE = Path(__file__).parent
+INSIDE = HERE / "tc_inside.py"
+OUT = HERE / "out"
+
+RTTS_S: Mapping[str, tuple[float, ...]] = {
+    "12 downloads": (0.005, 0.020, 0.100),
+    "12 uploads": (0.005, 0.020, 0.100),
+    "12 downloads, slower air": (0.020,),
+}
+"""Kinds of traffic, and with which round-trip times of the Internet. [s]"""
+SPEED_TEST, TYPICAL_S = "speed test", 0.020
+RUNS = 5
+LATE_S = 2e-3
+"""Lateness, 99th percentile, of a process inside above which a run does not count. [s]"""
+SLOWNESS = 20
+"""How many times longer than it lasts a run may take the host before it is killed."""
+MEMORY_MB = 1024
+
+Table = dict[str, Any]
+Key = TypeVar("Key")
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long a run is. [s]"""
+
+    warm_up_s: float
+    measured_s: float
+
+
+FULL, QUICK = Length(10.0, 20.0), Length(10.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is run: the same for all contenders but for them."""
+
+    traffic: str
+    rtt_s: float
+    contender: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run and what was seen in it."""
+
+    case: Case
+    seen: Table
+
+    @property
+    def late_s(self) -> float:
+        """Lateness inside, 99th percentile. [s]"""
+        return float(self.seen["time"]["late_p99_s"])
+
+    @property
+    def goodput_bps(self) -> float:
+        """Of both stations with bulk traffic. [bit/s]"""
+        return float(sum(self.seen["bulk"].values()))
+
+    @property
+    def light_bps(self) -> float:
+        """Of the station with one connection. [bit/s]"""
+        return float(self.seen["bulk"]["light"])
+
+    @property
+    def jain(self) -> float:
+        """Jain's index over the two stations with bulk traffic. [-]"""
+        values = list(self.seen["bulk"].values())
+        return float(sum(values) ** 2 / (len(values) * sum(value**2 for value in values)))
+
+    def added(self, probe: str, station: str, which: str) -> float:
+        """Round-trip time beyond the Internet's; infinite where nothing came back. [s]"""
+        rtt_s = self.seen[probe][station][f"rtt_{which}_s"]
+        return math.inf if rtt_s is None else float(rtt_s) - self.case.rtt_s
+
+    @property
+    def call_p95_s(self) -> float:
+        """Delay of a call beyond the Internet's, the worse way, 95 %. [s]"""
+        ways = [self.seen["call"][f"{way}_delay_p95_s"] for way in ("down", "up")]
+        return math.inf if None in ways else float(max(ways)) - self.case.rtt_s / 2
+
+    @property
+    def call_loss(self) -> float:
+        """Loss of a call, the worse way. [-]"""
+        return float(max(self.seen["call"][f"{way}_loss"] for way in ("down", "up")))
+
+    @property
+    def page_s(self) -> float:
+        """Load time of a page, the median. [s]"""
+        load_s = self.seen["page"]["load_median_s"]
+        return math.inf if load_s is None else float(load_s)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A quantity of the table and of the picture."""
+
+    head: str
+    label: str
+    value: Callable[[Run], float]
+    digits: int
+
+
+def added_ms(station: str, which: str) -> Callable[[Run], float]:
+    """What a UDP round trip to a station takes beyond the Internet's. [ms]"""
+    return lambda run: 1e3 * run.added("echo", station, which)
+
+
+COLUMNS = (
+    Column("total", "goodput of both [Mbit/s]", lambda run: run.goodput_bps / 1e6, 1),
+    Column("light", "station with one connection [Mbit/s]", lambda run: run.light_bps / 1e6, 1),
+    Column("Jain", "Jain's index of the two [-]", lambda run: run.jain, 2),
+    Column("idle", "added, idle, median [ms]", added_ms("idle", "median"), 0),
+    Column("p95", "added, idle, 95 % [ms]", added_ms("idle", "p95"), 0),
+    Column("own", "added, beside own, median [ms]", added_ms("light", "median"), 0),
+    Column("p95", "added, beside own, 95 % [ms]", added_ms("light", "p95"), 0),
+    Column("call", "call, 95 % [ms]", lambda run: 1e3 * run.call_p95_s, 0),
+    Column("loss", "call, lost [%]", lambda run: 100 * run.call_loss, 1),
+    Column("page", "a page [s]", lambda run: run.page_s, 2),
+)
+DRAWN = (1, 3, 5, 7, 9)
+"""Columns that the picture has."""
+
+
+def main(*, quick: bool, contenders: Sequence[str] = tuple(CONTENDERS)) -> list[str]:
+    """Run everything, print the table, write out/tc.json and out/tc.png."""
+    try:
+        uml_kernel.install()
+    except BenchError as error:
+        print(f"tc: no kernel with a time of its own: {error}")
+    reason = uml.missing()
+    kernel = uml.kernel()
+    if reason is not None or kernel is None:
+        print(f"tc: left out: {reason}")
+        return []
+    length = QUICK if quick else FULL
+    # Runs that keep their own time do not disturb one another; others need the machine alone.
+    jobs = (os.cpu_count() or 1) if kernel.own_time else 1
+    began = time.monotonic()
+    air = speed_test(length)
+    cases = list(plan(contenders, quick=quick))
+    runs: list[Run] = []
+    with ThreadPoolExecutor(jobs) as pool:
+        for run in pool.map(lambda case: carry_out(case, length, air), cases):
+            runs.append(run)
+            write(kernel, length, air, runs)
+    kept = [run for run in runs if run.late_s <= LATE_S]
+    head(kernel, length, air, kept, runs, time.monotonic() - began)
+    table(kept)
+    print(f"\nrecords: {(OUT / 'tc.json').relative_to(HERE.parent)}")
+    if kept:
+        from tc_picture import figure
+
+        figure([COLUMNS[k] for k in DRAWN], kept).savefig(OUT / "tc.png")
+        print(f"picture: {(OUT / 'tc.png').relative_to(HERE.parent)}")
+    return []
+
+
+def plan(contenders: Sequence[str], *, quick: bool) -> Iterator[Case]:
+    """All runs; contenders take turns within the shortest time."""
+    for seed in range(1, 2 if quick else RUNS + 1):
+        for traffic, rtts_s in RTTS_S.items():
+            for rtt_s in (TYPICAL_S,) if quick else rtts_s:
+                for contender in contenders:
+                    yield Case(traffic, rtt_s, contender, seed)
+
+
+def speed_test(length: Length) -> Measured:
+    """What the air carries with nothing at the router: rates of others are set by it."""
+    unknown = Measured(0, 0, 0)
+    case = Case(SPEED_TEST, TYPICAL_S, "nothing", 1)
+    seen = carry_out(case, length, unknown).seen
+    return Measured(seen["bulk"]["light"], seen["air_all"]["bps"], seen["air_down"]["bps"])
+
+
+def carry_out(case: Case, length: Length, air: Measured) -> Run:
+    """One run. Raises `BenchError`."""
+    settings = json.dumps(asdict(case) | asdict(length) | {"air": asdict(air)})
+    deadline_s = SLOWNESS * (length.warm_up_s + length.measured_s)
+    try:
+        seen = uml.answer(INSIDE, settings, deadline_s=deadline_s, memory_mb=MEMORY_MB)
+    except uml.UmlError as error:
+        raise BenchError(f"{case}: {error}") from None
+    return Run(case, seen)
+
+
+def head(
+    kernel: uml.Kernel,
+    length: Length,
+    air: Measured,
+    kept: Sequence[Run],
+    runs: Sequence[Run],
+    took_s: float,
+) -> None:
+    """What was run, and how well."""
+    clock = "a time of its own" if kernel.own_time else "the host's time"
+    worst_s = max(run.late_s for run in runs)
+    print(f"\nthe gateway beside plain tc: Linux {kernel.version} in user mode, with {clock}")
+    print(
+        f"  one download: {air.goodput_bps / 1e6:.1f} Mbit/s, the air carries"
+        f" {air.carried_bps / 1e6:.1f}; runs of {length.warm_up_s:g} + {length.measured_s:g} s"
+    )
+    print(
+        f"  {len(kept)} of {len(runs)} runs count; lateness inside, 99 %, is {1e3 * worst_s:.2f} ms"
+        f" at most, {1e3 * LATE_S:g} allowed; the host was busy for {took_s / 60:.0f} min"
+    )
+    print("  goodput [Mbit/s] of both stations and of the one with one connection, Jain's index;")
+    print("  what UDP round trips take beyond the Internet's [ms], median and 95 %, of an idle")
+    print("  station and of the one with the download; a call's delay one way, 95 %, beyond the")
+    print(
+        "  Internet's [ms], and loss [%]; a page [s]. Means of the runs, in brackets their range."
+    )
+
+
+def table(runs: Sequence[Run]) -> None:
+    """Means over the runs of each case."""
+    for (traffic, rtt_s), of_case in grouped(runs, lambda r: (r.case.traffic, r.case.rtt_s)):
+        print(f"\n{traffic} against one download, {1e3 * rtt_s:g} ms")
+        print(f"  {'':18}" + "".join(f"{column.head:>17}" for column in COLUMNS) + f"{'runs':>6}")
+        for contender, same in grouped(of_case, lambda r: r.case.contender):
+            cells = [spread([column.value(r) for r in same], column.digits) for column in COLUMNS]
+            print(f"  {contender:18}" + "".join(f"{c:>17}" for c in cells) + f"{len(same):6}")
+
+
+def spread(values: Sequence[float], digits: int) -> str:
+    """Mean, and least to greatest of several."""
+    middle = f"{mean(values):.{digits}f}"
+    if len(values) == 1:
+        return middle
+    return f"{middle} ({min(values):.{digits}f}-{max(values):.{digits}f})"
+
+
+def grouped(runs: Sequence[Run], key: Callable[[Run], Key]) -> Iterator[tuple[Key, list[Run]]]:
+    """Runs with the same key, in the order in which keys first come."""
+    found: dict[Key, list[Run]] = {}
+    for run in runs:
+        found.setdefault(key(run), []).append(run)
+    yield from found.items()
+
+
+def write(kernel: uml.Kernel, length: Length, air: Measured, runs: Sequence[Run]) -> None:
+    """Everything that was seen, runs that do not count included."""
+    OUT.mkdir(exist_ok=True)
+    content: Mapping[str, object] = {
+        "kernel": {"version": kernel.version, "own_time": kernel.own_time},
+        "length": asdict(length),
+        "air": asdict(air),
+        "late_s": LATE_S,
+        "runs": [asdict(run.case) | {"seen": run.seen} for run in runs],
+    }
+    (OUT / "tc.json").write_text(json.dumps(content, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="the gateway beside queues of plain tc")
+    parser.add_argument("--quick", action="store_true", help="one round-trip time, one short run")
+    parser.add_argument("contender", nargs="*", help=f"one of {', '.join(CONTENDERS)}; all")
+    options = parser.parse_args()
+    unknown = [name for name in options.contender if name not in CONTENDERS]
+    if unknown:
+        parser.error(f"{unknown[0]!r} is none of {', '.join(CONTENDERS)}")
+    main(quick=options.quick, contenders=options.contender or tuple(CONTENDERS))

@@ -1,0 +1,124 @@
+"""What stands at the router, each set up as somebody would who knows it."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tc_network import ROUTER, ip, redirect, sh, tc
+
+MARGIN, WIDE_MARGIN = 0.95, 0.85
+"""Part of what the air carries in the speed test that those with a fixed rate are given, so that a
+queue forms there and not in the access point; and what one ends at who turns it down until calls
+are good, since calls and ACKs take more of the air than their bytes."""
+HEADROOM = 1.2
+"""How far `wce.max` of the gateway is above the goodput of a speed test, as its guide says."""
+
+GATEWAY = Path("/tmp/gateway.toml")
+LASTHOP = Path(sys.executable).with_name("lasthop")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a speed test has found of this air, with nothing at the router."""
+
+    goodput_bps: float
+    """Of one download. [bit/s]"""
+    carried_bps: float
+    """Bits of frames in both directions meanwhile, ACKs included. [bit/s]"""
+    down_bps: float
+    """Bits of frames down alone. [bit/s]"""
+
+
+def nothing(_: Measured) -> None:
+    """The access point's FIFO is the bottleneck."""
+
+
+def gateway(air: Measured, leaves: str = "") -> None:
+    """`lasthop gateway up`, with the file of its guide: stations are found, the rate estimated."""
+    GATEWAY.write_text(
+        f'[gateway]\nwan = "wan"\nlan = "lan"\n{leaves}'
+        f'wce.max = "{HEADROOM * air.goodput_bps / 1e6:.1f} Mbps"\n'
+        "[gateway.discover]\nneighbours = true\n"
+    )
+    sh(f"ip netns exec {ROUTER} {LASTHOP} gateway up {GATEWAY}")
+
+
+def gateway_status() -> dict[str, Any]:
+    """What the gateway says of itself."""
+    return dict(json.loads(sh(f"{LASTHOP} gateway status --json {GATEWAY}")))
+
+
+def gateway_fq_codel(air: Measured) -> None:
+    """The same with leaves of fq_codel in the place of FIFOs."""
+    gateway(air, 'discipline = "fq_codel"\n')
+
+
+def shared(queue: Callable[[int], list[str]], air: Measured, margin: float = MARGIN) -> None:
+    """Both directions through one queue at a fixed rate, since they share one air."""
+    ip(ROUTER, ["link add shaper type ifb", "link set shaper up"])
+    tc(ROUTER, queue(int(margin * air.carried_bps)))
+    redirect(ROUTER, ("wan", "lan"), "shaper")
+
+
+def htb_fq_codel(air: Measured) -> None:
+    """HTB with a leaf of fq_codel, as sqm-scripts' simple.qos, both directions through one."""
+
+    def queue(rate_bps: int) -> list[str]:
+        return [
+            "qdisc add dev shaper root handle 1: htb default 1",
+            f"class add dev shaper parent 1: classid 1:1 htb rate {rate_bps} burst 15k cburst 15k",
+            "qdisc add dev shaper parent 1:1 fq_codel",
+        ]
+
+    shared(queue, air)
+
+
+def cake_shared(air: Measured, margin: float = MARGIN) -> None:
+    """CAKE, both directions through one; triple-isolate is fair to hosts at either end."""
+
+    def queue(rate_bps: int) -> list[str]:
+        return [f"qdisc add dev shaper root cake bandwidth {rate_bps} triple-isolate"]
+
+    shared(queue, air, margin)
+
+
+def cake_wide(air: Measured) -> None:
+    """The same with a wider margin."""
+    cake_shared(air, WIDE_MARGIN)
+
+
+def cake_each_way(air: Measured) -> None:
+    """CAKE as routers have it: one down, one up, each at what the air carries one way."""
+    rate_bps = int(MARGIN * air.down_bps)
+    tc(
+        ROUTER,
+        [
+            f"qdisc add dev lan root cake bandwidth {rate_bps} dual-dsthost",
+            f"qdisc add dev wan root cake bandwidth {rate_bps} dual-srchost ingress",
+        ],
+    )
+
+
+def cake_autorate(air: Measured) -> None:
+    """CAKE that takes its rate from what arrives, which is meant for a bottleneck before it."""
+
+    def queue(rate_bps: int) -> list[str]:
+        options = f"bandwidth {rate_bps} autorate-ingress triple-isolate"
+        return [f"qdisc add dev shaper root cake {options}"]
+
+    shared(queue, air)
+
+
+CONTENDERS: Mapping[str, Callable[[Measured], None]] = {
+    "nothing": nothing,
+    "lasthop": gateway,
+    "lasthop, fq_codel": gateway_fq_codel,
+    "HTB + fq_codel": htb_fq_codel,
+    "CAKE": cake_shared,
+    "CAKE, 85 %": cake_wide,
+    "CAKE each way": cake_each_way,
+    "CAKE autorate": cake_autorate,
+}

@@ -1,0 +1,163 @@
+"""A hot-spot of network namespaces, made inside user-mode Linux.
+
+    SERVER --- ISP --- wan ROUTER lan --- AP (a bridge) ))) air ((( five stations
+          delay of the Internet                 frames of both directions, one at a time
+
+**The air** is one shaper which every frame passes, whatever its direction. Each sender, the access
+point and each station, has a FIFO; those with something to send take turns frame by frame, which is
+what 802.11's contention comes to in the long run. A frame takes the air for its bytes at the data
+rate and for an overhead that is the same for all (backoff, preamble, MAC header, MAC ACK): so small
+frames cost nearly as much as large ones. There are no collisions and no losses on the air.
+"""
+
+import ctypes
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+SERVER, ISP, ROUTER, AP = "server", "isp", "router", "ap"
+STATIONS = {
+    name: f"10.3.0.{10 + k}" for k, name in enumerate(("heavy", "light", "idle", "phone", "reader"))
+}
+"""Address of each station, by its name, which is its namespace's too."""
+SERVERS = [f"10.1.1.{k}" for k in range(1, 21)]
+"""Addresses of the server: each connection has another, as if it led to another host."""
+
+FAST_BPS, SLOW_BPS = 54_000_000, 24_000_000
+"""Data rates of 802.11g. [bit/s]"""
+FRAME_S = 165.5e-6
+"""What a frame of 802.11g takes beside its bytes: 28 us DIFS, 67.5 us mean backoff, 26 us
+preamble and signal extension, 10 us SIFS, 34 us MAC ACK. [s]"""
+HEADER_BYTES = 22
+"""36 bytes of MAC and LLC headers, less the 14 of Ethernet that the kernel counts. [bytes]"""
+DEVICE_DELAY = "1ms"
+"""What a station takes to handle a frame: computing may take no time at all here."""
+FIFO_PACKETS = 256
+"""Frames that the access point's queue holds, and each station's."""
+BURST_BYTES = 5_000
+"""Air time, at the data rate, that is not lost if the kernel's timer is late. [bytes]"""
+
+
+def sh(command: str) -> str:
+    """Run shell commands; their output. Raises `CalledProcessError` and shows what they said."""
+    done = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{command}\n{done.stderr}")
+    return done.stdout
+
+
+@contextmanager
+def entered(namespace: str) -> Iterator[None]:
+    """Run the body in a namespace; sockets made there stay there."""
+    before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    there = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
+    try:
+        enter(there)
+        yield
+    finally:
+        enter(before)
+        os.close(before)
+        os.close(there)
+
+
+def enter(descriptor: int) -> None:
+    """Enter a namespace. Raises `OSError`."""
+    if ctypes.CDLL(None, use_errno=True).setns(descriptor, 0) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def build(rtt_s: float, data_rate_bps: int) -> None:
+    """Make the whole hot-spot, with nothing at the router yet.
+
+    Parameters
+    ----------
+    rtt_s : float
+        The Internet's. [s]
+    data_rate_bps : int
+        Of all frames on the air. [bit/s]
+    """
+    for name in (SERVER, ISP, ROUTER, AP, *STATIONS):
+        sh(f"ip netns add {name}")
+        ip(name, ["link set lo up"])
+    wire(SERVER, "up0", ISP, "down0")
+    wire(ISP, "up0", ROUTER, "wan")
+    wire(ROUTER, "lan", AP, "up0")
+    for name in STATIONS:
+        wire(AP, name, name, "wlan")
+    ip(SERVER, [f"address add {one}/16 dev up0" for one in ("10.1.0.2", *SERVERS)])
+    ip(SERVER, ["route add default via 10.1.0.1"])
+    ip(ISP, ["address add 10.1.0.1/16 dev down0", "address add 10.2.0.1/24 dev up0"])
+    ip(ISP, ["route add default via 10.2.0.2"])
+    ip(ROUTER, ["address add 10.2.0.2/24 dev wan", "address add 10.3.0.1/24 dev lan"])
+    ip(ROUTER, ["route add default via 10.2.0.1"])
+    for name, address in STATIONS.items():
+        ip(name, [f"address add {address}/24 dev wlan", "route add default via 10.3.0.1"])
+    ip(AP, ["link add bridge type bridge", "link set bridge up"])
+    ip(AP, [f"link set {port} master bridge" for port in ("up0", *STATIONS)])
+    for name in (ISP, ROUTER):
+        sh(f"ip netns exec {name} sysctl -qw net.ipv4.ip_forward=1")
+    sh(f"ip netns exec {SERVER} sysctl -qw net.ipv4.tcp_no_metrics_save=1")
+    delay = f"netem delay {1e3 * rtt_s / 2:g}ms limit 100000"
+    tc(ISP, [f"qdisc add dev {device} root {delay}" for device in ("up0", "down0")])
+    tc(AP, [f"qdisc add dev {port} root netem delay {DEVICE_DELAY}" for port in STATIONS])
+    air(data_rate_bps)
+
+
+def wire(a: str, device_a: str, b: str, device_b: str) -> None:
+    """Join two namespaces by an Ethernet that sends every segment as a frame of its own."""
+    sh(f"ip link add {device_a} netns {a} type veth peer name {device_b} netns {b}")
+    for name, device in ((a, device_a), (b, device_b)):
+        ip(name, [f"link set dev {device} gso_max_segs 1 up"])
+
+
+def air(data_rate_bps: int) -> None:
+    """Have all frames that enter the access point, from either side, take turns on one air."""
+    overhead_bytes = round(FRAME_S * data_rate_bps / 8) + HEADER_BYTES
+    rate = f"ceil {data_rate_bps} overhead {overhead_bytes} cburst {BURST_BYTES}"
+    whole = f"rate {data_rate_bps} burst {BURST_BYTES} {rate}"
+    ip(AP, ["link add air type ifb", "link set air up"])
+    lines = [
+        "qdisc add dev air root handle 1: htb default 10",
+        f"class add dev air parent 1: classid 1:1 htb {whole}",
+    ]
+    for number, address in enumerate((None, *STATIONS.values()), start=10):
+        # A turn is a frame: HTB goes on to the next class when one has used up its quantum.
+        lines += [
+            f"class add dev air parent 1:1 classid 1:{number} htb rate 8 {rate} quantum 1",
+            f"qdisc add dev air parent 1:{number} pfifo limit {FIFO_PACKETS}",
+        ]
+        if address is not None:
+            match = f"u32 match ip src {address}/32 flowid 1:{number}"
+            lines.append(f"filter add dev air parent 1: protocol ip {match}")
+    tc(AP, lines)
+    redirect(AP, ("up0", *STATIONS), "air")
+
+
+def redirect(namespace: str, devices: Sequence[str], ifb: str) -> None:
+    """Have everything that comes in at `devices` pass the queue of `ifb`."""
+    lines = []
+    for device in devices:
+        action = f"action mirred egress redirect dev {ifb}"
+        lines += [
+            f"qdisc add dev {device} ingress",
+            f"filter add dev {device} parent ffff: protocol all u32 match u32 0 0 {action}",
+        ]
+    tc(namespace, lines)
+
+
+def ip(namespace: str, lines: Sequence[str]) -> None:
+    """Carry out lines of ip."""
+    batch("ip", namespace, lines)
+
+
+def tc(namespace: str, lines: Sequence[str]) -> None:
+    """Carry out lines of tc."""
+    batch("tc", namespace, lines)
+
+
+def batch(program: str, namespace: str, lines: Sequence[str]) -> None:
+    """Carry out lines at once: starting a program takes long here."""
+    text = "\n".join(lines)
+    sh(f"{program} -n {namespace} -batch - <<'end'\n{text}\nend")

@@ -1,0 +1,372 @@
+"""Traffic of the kernel's own TCP and UDP through the hot-spot, and what its users see of it.
+
+Each kind runs in a process of its own, begins and ends by the same clock, and returns a table of
+what it has seen between `Window.from_s` and `Window.to_s`.
+"""
+
+import json
+import os
+import random
+import selectors
+import socket
+import statistics
+import struct
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tc_network import SERVER, SERVERS, STATIONS, entered
+
+CHUNK = bytes(1 << 18)
+CALL_INTERVAL_S, CALL_BYTES = 0.02, 160
+ECHO_INTERVAL_S, ECHO_BYTES = 0.1, 64
+PAGE_OBJECTS, OBJECT_BYTES, PAGE_CONNECTIONS, REQUEST_BYTES = 30, 20_000, 6, 400
+PAGE_PAUSE_S = 1.0
+START_INTERVAL_S = 0.1
+"""Mean time between the starts of two endless connections. [s]"""
+WITNESS_SLEEP_S = 0.01
+STAMP = struct.Struct("!d")
+"""Time of sending of a datagram. [s]"""
+ECHO_REPLY, ECHO_REQUEST = 0, 8
+IP_HEADER, ICMP_HEADER, PING_BYTES = 20, 8, 56
+LINGER_S = 3.0
+"""How long is waited for datagrams that are under way when a window ends. [s]"""
+
+Table = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Window:
+    """When traffic begins, and what counts, by the monotonic clock. [s]"""
+
+    begin_s: float
+    from_s: float
+    to_s: float
+    seed: int
+    """Of the instants at which connections and regular datagrams begin."""
+
+    def wait(self) -> None:
+        """Sleep until all begin."""
+        time.sleep(max(0.0, self.begin_s - time.monotonic()))
+
+    def counts(self, sent_s: float) -> bool:
+        """Whether what was sent at this time is measured."""
+        return self.from_s <= sent_s < self.to_s
+
+
+class Process:
+    """A function in a process of its own, and what it returns."""
+
+    def __init__(self, work: Callable[[], Table]) -> None:
+        reader, writer = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(reader)
+            try:
+                answer: Table = work()
+            except BaseException:
+                answer = {"failed": traceback.format_exc()}
+            with os.fdopen(writer, "w") as pipe:
+                json.dump(answer, pipe)
+            os._exit(0)
+        os.close(writer)
+        self.reader = reader
+
+    def result(self) -> Table:
+        """What it returned. Raises `RuntimeError` with what it died of."""
+        with os.fdopen(self.reader) as pipe:
+            answer: Table = json.load(pipe)
+        os.waitpid(self.pid, 0)
+        if "failed" in answer:
+            raise RuntimeError(answer["failed"])
+        return answer
+
+
+def quantile(values: Sequence[float], share: float) -> float | None:
+    """The value that this share of all does not exceed; None of none."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
+
+
+# -- bulk ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bulk:
+    """So many endless connections of a station, one way."""
+
+    station: str
+    connections: int
+    download: bool
+
+
+def bulk(groups: Sequence[Bulk], window: Window) -> Table:
+    """Goodput of each group's station. [bit/s]"""
+    servers = iter(SERVERS)
+    received: dict[str, int] = {group.station: 0 for group in groups}
+    with selectors.DefaultSelector() as selector:
+        window.wait()
+        drawn = random.Random(window.seed)
+        every = [group for group in groups for _ in range(group.connections)]
+        for group in drawn.sample(every, len(every)):
+            time.sleep(drawn.uniform(0, 2 * START_INTERVAL_S))
+            server, client = connection(next(servers), group.station)
+            sender, receiver = (server, client) if group.download else (client, server)
+            receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 16_384)
+            selector.register(sender, selectors.EVENT_WRITE, None)
+            selector.register(receiver, selectors.EVENT_READ, group.station)
+        buffer = bytearray(1 << 20)
+
+        def until(end_s: float) -> float:
+            while (now := time.monotonic()) < end_s:
+                for key, _ in selector.select(end_s - now):
+                    end: socket.socket = key.fileobj  # type: ignore[assignment]
+                    try:
+                        if key.data is None:
+                            end.send(CHUNK)
+                        else:
+                            received[key.data] += end.recv_into(buffer)
+                    except BlockingIOError:
+                        continue
+            return now
+
+        before_s, before = until(window.from_s), dict(received)
+        after_s = until(window.to_s)
+    return {name: 8 * (received[name] - before[name]) / (after_s - before_s) for name in received}
+
+
+def connection(server: str, station: str) -> tuple[socket.socket, socket.socket]:
+    """Both ends of a TCP connection that a station has opened; neither blocks."""
+    with entered(SERVER), socket.create_server((server, 0)) as listener:
+        with entered(station):
+            client = socket.create_connection(listener.getsockname(), timeout=30)
+        end, _ = listener.accept()
+    for one in (end, client):
+        one.setblocking(False)
+    return end, client
+
+
+# -- datagrams ----------------------------------------------------------------------------------
+
+
+def datagram_socket(namespace: str, address: str) -> socket.socket:
+    """A UDP socket with an address of a namespace."""
+    with entered(namespace):
+        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        made.bind((address, 0))
+    return made
+
+
+def ticks(window: Window, interval_s: float, count: int) -> list[tuple[float, int]]:
+    """When each of `count` sources sends at equal intervals, each with a phase of its own."""
+    drawn = random.Random(f"{window.seed} {interval_s}")
+    found = []
+    for source in range(count):
+        due_s = window.begin_s + drawn.uniform(0, interval_s)
+        while due_s < window.to_s:
+            found.append((due_s, source))
+            due_s += interval_s
+    return sorted(found)
+
+
+def counted(window: Window, plan: Sequence[tuple[float, int]], source: int) -> int:
+    """How many a source sends that are measured."""
+    return sum(window.counts(due_s) for due_s, which in plan if which == source)
+
+
+def exchanged(
+    sources: Sequence[tuple[socket.socket, Any]],
+    sinks: Sequence[socket.socket],
+    window: Window,
+    plan: Sequence[tuple[float, int]],
+    size_bytes: int,
+    echo: bool,
+) -> list[list[tuple[float, float]]]:
+    """Datagrams from each source as planned; times of sending and of arrival at each sink.
+
+    With `echo` a sink sends back what it gets, and the arrival is that at the source.
+    """
+    seen: list[list[tuple[float, float]]] = [[] for _ in sources]
+    padding = bytes(size_bytes - STAMP.size)
+    with selectors.DefaultSelector() as selector:
+        for index, (source, sink) in enumerate(zip(sources, sinks, strict=True)):
+            selector.register(sink, selectors.EVENT_READ, (index, echo))
+            if echo:
+                selector.register(source[0], selectors.EVENT_READ, (index, False))
+
+        def listen(end_s: float) -> None:
+            while (now := time.monotonic()) < end_s:
+                for key, _ in selector.select(end_s - now):
+                    end: socket.socket = key.fileobj  # type: ignore[assignment]
+                    index, back = key.data
+                    data, came_from = end.recvfrom(2048)
+                    if back:
+                        end.sendto(data, came_from)
+                    else:
+                        seen[index].append((*STAMP.unpack_from(data), time.monotonic()))
+
+        for due_s, index in plan:
+            listen(due_s)
+            sender, to = sources[index]
+            sender.sendto(STAMP.pack(time.monotonic()) + padding, to)
+        listen(window.to_s + LINGER_S)
+    return seen
+
+
+def call(station: str, window: Window) -> Table:
+    """A voice call of a station: delay one way and loss, each way."""
+    here, there = datagram_socket(SERVER, SERVERS[-1]), datagram_socket(station, STATIONS[station])
+    ways = [(here, there.getsockname()), (there, here.getsockname())]
+    plan = ticks(window, CALL_INTERVAL_S, len(ways))
+    seen = exchanged(ways, [there, here], window, plan, CALL_BYTES, echo=False)
+    found: Table = {}
+    for index, way in enumerate(("down", "up")):
+        delays = [came_s - sent_s for sent_s, came_s in seen[index] if window.counts(sent_s)]
+        found[f"{way}_delay_median_s"] = quantile(delays, 0.5)
+        found[f"{way}_delay_p95_s"] = quantile(delays, 0.95)
+        found[f"{way}_loss"] = max(0.0, 1 - len(delays) / counted(window, plan, index))
+    return found
+
+
+def echoes(stations: Sequence[str], window: Window) -> Table:
+    """Round-trip times from the server to stations, of UDP: what a game or a query sees."""
+    sinks = [datagram_socket(name, STATIONS[name]) for name in stations]
+    sources = [(datagram_socket(SERVER, SERVERS[-2]), sink.getsockname()) for sink in sinks]
+    plan = ticks(window, ECHO_INTERVAL_S, len(sources))
+    seen = exchanged(sources, sinks, window, plan, ECHO_BYTES, echo=True)
+    return summaries(stations, window, plan, seen)
+
+
+def pings(stations: Sequence[str], window: Window) -> Table:
+    """Round-trip times from the server to stations, of ICMP."""
+    with entered(SERVER):
+        pinger = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+    addresses = [STATIONS[name] for name in stations]
+    seen: list[list[tuple[float, float]]] = [[] for _ in stations]
+
+    def listen(end_s: float) -> None:
+        while (left_s := end_s - time.monotonic()) > 0:
+            pinger.settimeout(left_s)
+            try:
+                data, (address, _) = pinger.recvfrom(2048)
+            except TimeoutError:
+                return
+            if data[IP_HEADER] == ECHO_REPLY and address in addresses:
+                [sent_s] = STAMP.unpack_from(data, IP_HEADER + ICMP_HEADER)
+                seen[addresses.index(address)].append((sent_s, time.monotonic()))
+
+    plan = ticks(window, ECHO_INTERVAL_S, len(stations))
+    for number, (due_s, index) in enumerate(plan):
+        listen(due_s)
+        request = echo_request(number, STAMP.pack(time.monotonic()).ljust(PING_BYTES, b"\0"))
+        pinger.sendto(request, (addresses[index], 0))
+    listen(window.to_s + LINGER_S)
+    return summaries(stations, window, plan, seen)
+
+
+def echo_request(number: int, payload: bytes) -> bytes:
+    """An ICMP echo request (RFC 792)."""
+    head = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, 77, number & 0xFFFF)
+    total = sum(struct.unpack(f"!{(len(head) + len(payload)) // 2}H", head + payload))
+    total = (total >> 16) + (total & 0xFFFF)
+    total += total >> 16
+    return head[:2] + struct.pack("!H", ~total & 0xFFFF) + head[4:] + payload
+
+
+def summaries(
+    stations: Sequence[str],
+    window: Window,
+    plan: Sequence[tuple[float, int]],
+    seen: Sequence[Sequence[tuple[float, float]]],
+) -> Table:
+    """Median and 95 % of each station's round-trip times, and the part that did not come back."""
+    found: Table = {}
+    for index, name in enumerate(stations):
+        rtts = [came_s - sent_s for sent_s, came_s in seen[index] if window.counts(sent_s)]
+        found[name] = {
+            "rtt_median_s": quantile(rtts, 0.5),
+            "rtt_p95_s": quantile(rtts, 0.95),
+            "loss": max(0.0, 1 - len(rtts) / counted(window, plan, index)),
+        }
+    return found
+
+
+# -- a page -------------------------------------------------------------------------------------
+
+
+def pages(station: str, window: Window) -> Table:
+    """Load times of a page, again and again: over new connections, an object after the other."""
+    with entered(SERVER):
+        listener = socket.create_server((SERVERS[-3], 0), backlog=64)
+    threading.Thread(target=serve, args=(listener,), daemon=True).start()
+    address = listener.getsockname()
+    window.wait()
+    loads: list[float] = []
+    cut = 0
+    while time.monotonic() < window.to_s:
+        began_s = time.monotonic()
+        fetchers = [
+            threading.Thread(target=fetch, args=(station, address), daemon=True)
+            for _ in range(PAGE_CONNECTIONS)
+        ]
+        for one in fetchers:
+            one.start()
+        for one in fetchers:
+            one.join(max(0.0, window.to_s + LINGER_S - time.monotonic()))
+        if window.counts(began_s):
+            loads.append(time.monotonic() - began_s)
+            cut += any(one.is_alive() for one in fetchers)
+        time.sleep(PAGE_PAUSE_S)
+    median_s = statistics.median(loads) if loads else None
+    return {"load_median_s": median_s, "loads": len(loads), "not_finished": cut}
+
+
+def serve(listener: socket.socket) -> None:
+    """Answer every request with an object."""
+    while True:
+        end, _ = listener.accept()
+        threading.Thread(target=answer, args=(end,), daemon=True).start()
+
+
+def answer(end: socket.socket) -> None:
+    """Answer the requests of a connection."""
+    with end:
+        while read(end, REQUEST_BYTES):
+            end.sendall(CHUNK[:OBJECT_BYTES])
+
+
+def fetch(station: str, address: tuple[str, int]) -> None:
+    """Fetch one connection's part of a page."""
+    with entered(station):
+        end = socket.create_connection(address)
+    with end:
+        end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for _ in range(PAGE_OBJECTS // PAGE_CONNECTIONS):
+            end.sendall(CHUNK[:REQUEST_BYTES])
+            read(end, OBJECT_BYTES)
+
+
+def read(end: socket.socket, count: int) -> bool:
+    """Read so many bytes; whether there were so many."""
+    while count > 0:
+        got = len(end.recv(count))
+        if got == 0:
+            return False
+        count -= got
+    return True
+
+
+# -- time ---------------------------------------------------------------------------------------
+
+
+def lateness(window: Window) -> Table:
+    """By how much a process oversleeps that has nothing else to do, 99th percentile. [s]"""
+    window.wait()
+    late = []
+    while (before_s := time.monotonic()) < window.to_s:
+        time.sleep(WITNESS_SLEEP_S)
+        late.append(time.monotonic() - before_s - WITNESS_SLEEP_S)
+    return {"late_p99_s": quantile(late, 0.99), "late_most_s": max(late)}

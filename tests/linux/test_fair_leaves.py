@@ -1,0 +1,19 @@
+"""Leaves that are fair queues, which the kernel of a host may lack: in user-mode Linux."""
+
+from pathlib import Path
+
+import pytest
+import uml
+
+pytestmark = pytest.mark.usefixtures("user_mode")
+
+INSIDE = Path(__file__).parent / "inside"
+
+
+@pytest.mark.parametrize("discipline", ["fq_codel", "sfq"])
+def test_flows_that_wait_in_a_fair_leaf_are_no_classes_of_the_gateway(discipline: str) -> None:
+    """The kernel dumps them beside HTB's, without counters of bytes; ARP may have sent more."""
+    seen = uml.answer(INSIDE / "fair_leaves.py", discipline, deadline_s=120)
+    assert seen["class"] == 0x10001
+    assert seen["packets"] >= 20
+    assert seen["waiting"] >= 15
