@@ -41,6 +41,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ("metrics", "off"),
     ("discipline", "sfq"),
     ("fairness", "rate"),
+    ("udp", "both"),
     ("flow_leaves", "9"),
     ("discover.interval", "3 s"),
     ("absence", "9 s"),
