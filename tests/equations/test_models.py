@@ -58,3 +58,14 @@ def test_a_model_refuses_another_kind_of_scenario(example: str, model: str) -> N
     assert not MODELS[model].suits(scenario)
     with pytest.raises(ModelError):
         predict(scenario, model)
+
+
+def test_no_model_of_a_cell_knows_of_sleep() -> None:
+    example = EXAMPLES / "seven-downloads.toml"
+    assert choose(Scenario(example).typed) == "edca"
+    group = next(each.group for each in Scenario(example).typed.stations)
+    asleep = Scenario(example, settings={f"station.{group}.power_save": "100 ms"}).typed
+    assert choose(asleep) == "hotspot"
+    for model in ("edca", "vbs", "hotspot"):
+        with pytest.raises(ModelError, match=f"`station.{group}.power_save` keeps packets back"):
+            predict(asleep, model)

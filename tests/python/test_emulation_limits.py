@@ -12,6 +12,12 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
     ("rest", "message"),
     [
         ('[station.a]\nudp_up = "greedy"', None),
+        ('vsb = {}\n[station.a]\ndownload = 1\npower_save = "0 s"\nping_loss = 1', None),
+        (
+            "vsb = {}\n[station.a]\ndownload = 1\n"
+            'pings.late = { at = "1 s", ping_delay = "300 ms" }',
+            None,
+        ),
         (
             '[station.a]\nudp_up = { rate = "1 Mbps", header = "40 B" }',
             "flow a/udp-up/1 has headers of 40 B; those of IPv4 and UDP are 28 B",

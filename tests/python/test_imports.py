@@ -177,7 +177,7 @@ def test_a_table_of_rooms_that_may_import_has_no_circle() -> None:
 
 ORDER = (
     {"kernel", "error", "histogram", "notation", "quantities"},
-    {"control", "channel", "packet"},
+    {"control", "channel", "echo", "packet"},
     {"tcp", "mac", "queue", "app", "link"},
     {"cell", "conflict", "bottleneck"},
     {"scenario"},

@@ -4,9 +4,12 @@
 //! Queues, medium, pings and random streams are the engine's own ([`Cell`], [`Bottleneck`]). What is here
 //! is the bytes: which flow they are of, where they are kept, which node they reach.
 
+use std::collections::BTreeMap;
+
 use lasthop_engine::bottleneck::{self, Bottleneck, Passed, is_redirected};
 use lasthop_engine::cell::{Cell, OffAir};
 use lasthop_engine::control::Ask;
+use lasthop_engine::echo::Responder;
 use lasthop_engine::kernel::calendar::Calendar;
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::{Span, Time};
@@ -38,6 +41,7 @@ enum Next {
     Arrival,
     Departure(usize),
     Ping,
+    Answer,
 }
 
 /// All nodes and queues of a scenario.
@@ -52,6 +56,10 @@ pub struct Hotspot<'a> {
     up: Vec<usize>,
     shared: Option<usize>,
     pub(crate) bottleneck: Option<Bottleneck>,
+    /// How each station answers pings, if there is a bottleneck.
+    responders: Vec<Responder>,
+    /// Answers that stations are late with, by the instant they are sent and their number.
+    late: BTreeMap<(Time, u32), Packet>,
     /// Datagrams that each station has sent past the bottleneck.
     datagrams: Vec<u64>,
     /// Bytes of the packets inside, by number; places that are free.
@@ -95,6 +103,11 @@ impl<'a> Hotspot<'a> {
             scenario,
             cell: Cell::new(scenario.hotspot(), scenario.bottleneck.is_some(), &streams),
             bottleneck: settings.map(|own| Bottleneck::new(own, scenario.hotspot(), &streams)),
+            responders: match settings {
+                Some(_) => scenario.responders(&streams).collect(),
+                None => Vec::new(),
+            },
+            late: BTreeMap::new(),
             datagrams: vec![0; scenario.stations.len()],
             carried: Calendar::new(scenario.wire.delay),
             links,
@@ -125,6 +138,11 @@ impl<'a> Hotspot<'a> {
         if arrives < first.0 {
             first = (arrives, Next::Arrival);
         }
+        if let Some((&(at, _), _)) = self.late.first_key_value()
+            && at < first.0
+        {
+            first = (at, Next::Answer);
+        }
         match &self.bottleneck {
             Some(one) if one.deadline() < first.0 => (one.deadline(), Next::Ping),
             Some(_) | None => first,
@@ -148,6 +166,11 @@ impl<'a> Hotspot<'a> {
                 }
             }
             Next::Ping => self.ping(now),
+            Next::Answer => {
+                if let Some((_, answer)) = self.late.pop_first() {
+                    self.offer(now, self.cell.station_of(&answer), answer);
+                }
+            }
         }
     }
 
@@ -162,9 +185,19 @@ impl<'a> Hotspot<'a> {
             self.foreign += 1;
             return;
         };
+        let is_answer = packet.flow as usize >= self.scenario.flows.len();
+        let delay = match self.responders.get_mut(from.wrapping_sub(1) as usize) {
+            Some(station) if is_answer => station.answers_after(now),
+            Some(_) | None => Some(Span::ZERO),
+        };
+        let Some(delay) = delay else {
+            return; // as if the station had not answered
+        };
         packet.number = self.keep(bytes.to_vec());
         if from == AP {
             self.forward(now, packet);
+        } else if delay > Span::ZERO {
+            self.late.insert((now + delay, packet.number), packet);
         } else {
             self.offer(now, from, packet);
         }
@@ -296,8 +329,11 @@ impl<'a> Hotspot<'a> {
         }
     }
 
-    /// The exchange under way ends.
+    /// The exchange under way ends, or it is time for a beacon.
     fn medium(&mut self, now: Time) {
+        if self.cell.beacon(now) {
+            return self.lose_dropped();
+        }
         let outcome = self.cell.end_exchange();
         let mut packet = Packet::BLANK;
         let off = self.cell.clear(now, outcome, &mut (), &mut packet);

@@ -10,6 +10,7 @@ pub mod cell;
 pub mod channel;
 pub mod conflict;
 pub mod control;
+pub mod echo;
 mod error;
 pub mod estimate;
 pub mod histogram;

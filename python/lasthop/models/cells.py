@@ -49,6 +49,9 @@ def _beyond(scenario: Scenario) -> str | None:
             return f"flow {flow.name} runs between wired nodes"
         if flow.forward or flow.back:
             return f"flow {flow.name} runs over links beyond the cell's wire"
+    for station in scenario.stations if isinstance(scenario, CellScenario) else ():
+        if station.power_save_s is not None:
+            return f"`{station.table}.power_save` keeps packets back until the station wakes"
     return None
 
 

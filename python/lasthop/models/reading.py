@@ -321,6 +321,8 @@ class Station(Node, Channel):
     downlink_rts_rate_bps: float
     downlink_response_rate_bps: float
     channel_changes: tuple[ChannelChange, ...] = ()
+    power_save_s: float | None = None
+    """How long it stays awake after a frame; None: it never sleeps."""
 
     @property
     def table(self) -> str:

@@ -24,16 +24,16 @@ lan = "lan"
 rate = "{rate}"
 metrics = "off"
 fairness = "{fairness}"
-flow_leaves = 3
+{more}
 station.s0 = {{ address = "10.0.0.1, fd00::1" }}
 station.s1 = {{ address = "10.0.0.2" }}
 """
 
 
-def layout(fairness: str = "station", discipline: str = "pfifo", udp: str = "both") -> Layout:
+def layout(fairness: str = "station", discipline: str = "pfifo") -> Layout:
     """A gateway with its stations."""
-    text = TEXT.format(fairness=fairness, rate="5 Mbps")
-    gateway = config.read(text, [("gateway.udp", udp)])
+    more = 'udp = "both"\n' + ("flow_leaves = 3" if fairness == "flow" else "")
+    gateway = config.read(TEXT.format(fairness=fairness, rate="5 Mbps", more=more))
     made = Layout(gateway, IFB, discipline)
     for station in gateway.stations:
         made.join(station)

@@ -40,8 +40,8 @@ class Bench:
 
     def rounds(self, candidates: Sequence[Candidate], rtt_s: Mapping[str, float]) -> int:
         """A tick, and the answers of those that answer, in the order in which they come."""
-        began_s, first = self.now_s + 0.1, len(self.sent)
-        self.now_s = began_s
+        before_s, first = self.now_s, len(self.sent)
+        self.now_s = began_s = before_s + 0.1
         self.estimator.tick(candidates)
         answered: set[int] = set()
         while waiting := [
@@ -54,7 +54,7 @@ class Bench:
             self.estimator.answer(sequence, at_s)
             answered.add(sequence)
         self.now_s = max(self.now_s, began_s)
-        self.passed += self.controller.capacity_bps / 80
+        self.passed += self.controller.capacity_bps * (self.now_s - before_s) / 8
         return self.controller.capacity_bps
 
 
@@ -122,7 +122,7 @@ def test_where_nobody_has_traffic_nobody_is_pinged_and_the_rate_holds() -> None:
     bench = Bench()
     before = bench.round([station(1)], 0.05)
     for _ in range(30):
-        bench.round([], 0.001)
+        bench.rounds([], {"10.0.0.1": 0.05})
     before, sent = bench.controller.capacity_bps, len(bench.sent)
     assert {bench.round([], 0.001) for _ in range(100)} == {before}
     assert len(bench.sent) == sent
@@ -132,15 +132,16 @@ def test_where_nobody_has_traffic_nobody_is_pinged_and_the_rate_holds() -> None:
 def test_who_never_answers_is_told_and_so_is_an_access_point_of_such() -> None:
     bench = Bench()
     bench.round([station(1)], 0.01)
-    for _ in range(60):
-        bench.round([station(2)], None)
+    for _ in range(90):
+        bench.rounds([station(2)], {"10.0.0.1": 0.01})
     estimator = bench.estimator
     assert [estimator.is_silent(name, bench.now_s) for name in ("s1", "s2")] == [False, True]
     assert estimator.faults(bench.now_s) == [
         "access point wlan: nobody with traffic answers pings "
         "(C stays at 6 Mbit/s; `gateway.rate` fixes it)"
     ]
-    bench.round([station(1)], 0.01)
+    for _ in range(3):
+        bench.rounds([station(1)], {"10.0.0.1": 0.01})
     assert estimator.faults(bench.now_s) == []
     assert estimator.is_silent("s2", bench.now_s)
     estimator.forget("s2")

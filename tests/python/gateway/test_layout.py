@@ -191,5 +191,5 @@ def test_settings_of_the_estimator_that_make_no_sense_are_refused() -> None:
 
 
 def test_the_step_down_is_four_times_the_step_up() -> None:
-    (ap,) = gateway('wce.increase = "5 Mbps"').aps
+    (ap,) = gateway('wce = { rule = "paper", increase = "5 Mbps" }').aps
     assert ap.wce["decrease_bps"] == 20_000_000

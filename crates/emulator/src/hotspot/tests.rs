@@ -222,3 +222,77 @@ fn random_draws_are_those_of_a_simulation() {
     assert!(refused > 0);
     assert_eq!(hotspot.lost, refused as u64);
 }
+
+#[test]
+fn a_packet_for_a_station_that_sleeps_leaves_at_the_beacon() {
+    let scenario = scenario("[station.a]\ndownload = 1\npower_save = \"0 s\"\n");
+    let mut hotspot = Hotspot::new(&scenario);
+    let mut delivered = Vec::new();
+    for at in [10_000_000, 150_000_000] {
+        delivered.extend(run(&mut hotspot, Time(at)));
+        hotspot.send(Time(at), 0, &tcp(true, 1, 0, 1500));
+    }
+    delivered.extend(run(&mut hotspot, Time(1_000_000_000)));
+    let due: Vec<u64> = delivered.iter().map(|one| one.due.0).collect();
+    let [first, second] = due[..] else {
+        panic!("two packets");
+    };
+    let soon = |beacon: u64, at| (beacon + 1_000_000..beacon + 3_000_000).contains(&at);
+    assert!(soon(102_400_000, first), "{first}");
+    assert!(soon(204_800_000, second), "{second}");
+}
+
+#[test]
+fn what_is_lost_of_what_is_kept_is_counted_and_its_bytes_are_forgotten() {
+    let text = "[station.a]\ndownload = 1\npower_save = \"0 s\"\n";
+    let scenario = scenario(text);
+    let mut hotspot = Hotspot::new(&scenario);
+    for _ in 0..70 {
+        hotspot.send(Time(5), 0, &tcp(true, 1, 0, 1500));
+    }
+    assert_eq!(hotspot.lost, 6);
+    let delivered = run(&mut hotspot, Time(1_000_000_000));
+    assert_eq!(delivered.len(), 64);
+    assert_eq!(hotspot.free.len(), hotspot.bytes.len());
+}
+
+/// Stations answer at once here; the hot-spot holds their answers back, or loses them.
+fn answered(settings: &str) -> (u64, Option<f64>) {
+    let scenario = scenario(&format!("[station.a]\ndownload = 1\n{settings}\n[vsb]\n"));
+    let mut hotspot = Hotspot::new(&scenario);
+    while hotspot.deadline() <= Time(9_000_000_000) {
+        let now = hotspot.deadline();
+        hotspot.advance();
+        let delivered: Vec<Delivery> = hotspot.deliveries().collect();
+        for mut ping in delivered {
+            let (from, to) = (ping.bytes[12..16].to_vec(), ping.bytes[16..20].to_vec());
+            ping.bytes[12..16].copy_from_slice(&to);
+            ping.bytes[16..20].copy_from_slice(&from);
+            ping.bytes[20] = 0; // echo reply
+            hotspot.send(now, ping.node, &ping.bytes);
+        }
+    }
+    assert_eq!((hotspot.lost, hotspot.foreign), (0, 0));
+    let seen = hotspot.bottleneck.as_ref().expect("a bottleneck").rtts();
+    (seen.count(), seen.mean_s())
+}
+
+#[test]
+fn a_station_answers_pings_as_late_and_as_seldom_as_is_said() {
+    let (all, at_once) = answered("");
+    let at_once = at_once.expect("answers");
+    assert!(all >= 90 && at_once < 4e-3, "{all} {at_once}");
+    let (all_but_three, late) = answered("ping_delay = \"250 ms\"");
+    assert!(all_but_three >= all - 3);
+    let extra = late.expect("answers") - at_once;
+    assert!((0.2490..0.2505).contains(&extra), "{extra}");
+    assert_eq!(answered("ping_loss = 1"), (0, None));
+    // 45 of 90 and four standard deviations
+    let (some, _) = answered("ping_loss = 0.5");
+    assert!((26..65).contains(&some), "{some}");
+    let (half, rtt) = answered("pings.mute = { at = \"4.5 s\", ping_loss = 1 }");
+    assert!(
+        (44..47).contains(&half) && rtt.is_some_and(|rtt| rtt < 4e-3),
+        "{half}"
+    );
+}

@@ -13,11 +13,14 @@
 //! | who sends when, collisions, rates | [`crate::mac::dcf`] |
 //! | who is dropped, which packet is next | [`crate::queue`] |
 //! | how many stations have something to send | `cell/activity.rs` |
+//! | what is kept for stations that sleep | `cell/power_save.rs` |
 //! | how a queue is named, what draws its random numbers | [`Cell::new`] |
 
 mod activity;
+mod power_save;
 
 use self::activity::Activity;
+use self::power_save::PowerSave;
 use crate::app::Flow;
 use crate::channel::Channel;
 use crate::kernel::streams::{Stream, Streams};
@@ -51,6 +54,10 @@ pub struct Cell {
     mixing: Option<Stream>,
     /// Whether classes share the access point's queue.
     shares: bool,
+    /// What is kept for stations that sleep, if some do.
+    power_save: Option<Box<PowerSave>>,
+    /// The next beacon that somebody waits for.
+    beacon: Time,
     /// Packets lost since [`Cell::take_lost`] was last called.
     lost: Vec<Packet>,
 }
@@ -112,21 +119,31 @@ impl Cell {
             activity: Activity::new(stations.len()),
             mixing: mixed.then(|| streams.stream("ap/order")),
             shares: !cell.sharing_classes.is_empty(),
+            power_save: PowerSave::new(cell, stations),
+            beacon: Time::NEVER,
             lost: Vec::new(),
             medium,
         }
     }
 
-    /// When [`Cell::end_exchange`] must be called next.
+    /// When [`Cell::beacon`] must be called next, and [`Cell::end_exchange`] unless a beacon was due.
     #[inline]
     pub fn deadline(&mut self) -> Time {
-        self.medium.deadline()
+        self.medium.deadline().min(self.beacon)
     }
 
     /// `packet` enters queue `number`; false if it is refused. Other packets that are lost are fetched with
     /// [`Cell::take_lost`].
     #[inline]
     pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+        if self.power_save.is_some() {
+            return self.offer_or_keep(now, number, packet);
+        }
+        self.enter_queue(now, number, packet)
+    }
+
+    #[inline(always)]
+    fn enter_queue(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         let port = &mut self.ports[number as usize];
         let was_empty = port.queue.head().is_none();
         let enters = port.queue.offer(now, *packet);
@@ -186,10 +203,14 @@ impl Cell {
         if self.shares && packet.is_data() {
             self.count_shares(packet.flow);
         }
-        match self.ports[from as usize].node {
+        let off = match self.ports[from as usize].node {
             AP => OffAir::AtStation,
             _ => OffAir::AtAccessPoint,
+        };
+        if self.power_save.is_some() {
+            return self.attend(now, done, off, packet);
         }
+        off
     }
 
     /// Takes away the packets that the medium has given up.

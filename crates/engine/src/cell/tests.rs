@@ -1,5 +1,7 @@
 //! The cell by itself: no agenda, no flows, no clock.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::scenario::{Format, parse};
 
@@ -21,6 +23,13 @@ fn run(
     let mut lost = 0;
     while cell.deadline() <= until {
         let now = cell.deadline();
+        let is_beacon = cell.beacon(now);
+        while is_beacon && cell.take_lost().is_some() {
+            lost += 1;
+        }
+        if is_beacon {
+            continue;
+        }
         let outcome = cell.end_exchange();
         let mut packet = Packet::BLANK;
         match cell.clear(now, outcome, sources, &mut packet) {
@@ -96,4 +105,229 @@ fn greedy_sources_fill_a_queue_again_before_the_medium_looks_at_it() {
     assert_eq!(cell.queue(0).packets().count(), 2);
     let (received, _) = run(&mut cell, &mut supply, Time(1_000_000_000));
     assert_eq!(received.len(), 5);
+}
+
+const MS: u64 = 1_000_000;
+
+/// The first two beacons.
+const BEACONS: [u64; 2] = [102_400_000, 204_800_000];
+
+/// A frame of 1500 bytes in an empty cell: DIFS and at most 31 slots before it, 1500 us on the air.
+const FRAME: u64 = 3 * MS;
+
+fn packet(flow: u32, number: u32) -> Packet {
+    Packet {
+        flow,
+        number,
+        ..Packet::SAMPLE
+    }
+}
+
+fn numbers(received: &[(Time, Packet, OffAir)]) -> Vec<u32> {
+    received.iter().map(|(_, one, _)| one.number).collect()
+}
+
+/// Whether `at` is soon after `since`.
+fn soon(since: u64, at: Time) -> bool {
+    (since..since + FRAME).contains(&at.0)
+}
+
+#[test]
+fn a_packet_for_a_station_that_sleeps_waits_for_the_beacon() {
+    let mut cell = cell("[station.a]\ndownload = 1\npower_save = \"0 s\"\n");
+    assert_eq!(cell.deadline(), Time::NEVER, "nobody waits for a beacon");
+    // who comes with the beacon has missed it
+    for (at, beacon) in [(10 * MS, BEACONS[0]), (BEACONS[0], BEACONS[1])] {
+        let mut cell = cell.clone();
+        assert!(cell.offer(Time(at), 0, &packet(0, 0)));
+        assert_eq!(cell.deadline(), Time(beacon));
+        let inside = (cell.kept().count(), cell.queue(0).packets().count());
+        assert_eq!(inside, (1, 0));
+        let (received, _) = run(&mut cell, &mut (), Time(beacon + FRAME));
+        assert_eq!(received.len(), 1);
+        assert!(soon(beacon, received[0].0));
+    }
+}
+
+#[test]
+fn what_is_kept_is_released_in_order_of_arrival_whomever_it_is_for() {
+    let mut cell = cell("[station.s]\ncount = 3\ndownload = 1\npower_save = \"0 s\"\n");
+    let flows = [2, 0, 1, 0, 2];
+    for (flow, number) in flows.into_iter().zip(0..) {
+        assert!(cell.offer(Time(u64::from(number)), 0, &packet(flow, number)));
+    }
+    let (received, lost) = run(&mut cell, &mut (), Time(200 * MS));
+    assert_eq!((numbers(&received), lost), (vec![0, 1, 2, 3, 4], 0));
+    assert!(soon(BEACONS[0], received[0].0));
+    assert_eq!(cell.kept().count(), 0);
+    assert_eq!(cell.deadline(), Time::NEVER);
+}
+
+#[test]
+fn the_oldest_is_lost_of_what_is_kept_for_a_station() {
+    let text = "power_save_queue = 2\n[station.s]\ncount = 2\ndownload = 1\npower_save = \"0 s\"\n";
+    let mut cell = cell(text);
+    for number in 0..4 {
+        assert!(cell.offer(Time(5), 0, &packet(0, number)));
+    }
+    assert!(cell.offer(Time(5), 0, &packet(1, 9)));
+    let lost: Vec<u32> = std::iter::from_fn(|| cell.take_lost())
+        .map(|one| one.number)
+        .collect();
+    assert_eq!(lost, [1, 0], "the last one lost is fetched first");
+    let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
+    assert_eq!(numbers(&received), [2, 3, 9]);
+    let counted: Vec<_> = cell
+        .sleepers()
+        .map(|(name, own)| (name.to_owned(), own.offered, own.dropped, own.left))
+        .collect();
+    let expected = [("power-save/s-1", 4, 2, 2), ("power-save/s-2", 1, 0, 1)];
+    assert_eq!(
+        counted,
+        expected.map(|(name, a, b, c)| (name.to_owned(), a, b, c))
+    );
+}
+
+#[test]
+fn a_queue_without_room_loses_what_is_released() {
+    let text = "ap_queue = 2\n[station.a]\ndownload = 1\npower_save = \"0 s\"\n";
+    let mut cell = cell(text);
+    for number in 0..5 {
+        assert!(cell.offer(Time(5), 0, &packet(0, number)));
+    }
+    let (received, lost) = run(&mut cell, &mut (), Time(200 * MS));
+    assert_eq!((numbers(&received), lost), (vec![0, 1], 3));
+}
+
+#[test]
+fn a_packet_that_comes_while_others_are_sent_goes_with_them() {
+    let mut cell = cell("[station.a]\ndownload = 1\npower_save = \"0 s\"\n");
+    for number in 0..10 {
+        assert!(cell.offer(Time(5), 0, &packet(0, number)));
+    }
+    let during = BEACONS[0] + 4 * MS;
+    let (mut received, _) = run(&mut cell, &mut (), Time(during));
+    assert!(cell.offer(Time(during), 0, &packet(0, 10)));
+    let (others, _) = run(&mut cell, &mut (), Time(BEACONS[0] + 60 * MS));
+    received.extend(others);
+    assert_eq!(numbers(&received), (0..11).collect::<Vec<u32>>());
+    // then it sleeps again
+    assert!(cell.offer(Time(BEACONS[0] + 60 * MS), 0, &packet(0, 11)));
+    assert_eq!(cell.deadline(), Time(BEACONS[1]));
+}
+
+#[test]
+fn a_frame_of_its_own_wakes_a_station_that_stays_awake_for_some_time() {
+    let text = "[station.a]\ndownload = 1\nupload = 1\npower_save = \"20 ms\"\n";
+    let mut cell = cell(text);
+    let up = packet(1, 7);
+    assert!(cell.offer(Time(5), 0, &packet(0, 0)));
+    assert_eq!(cell.deadline(), Time(BEACONS[0]));
+    assert!(cell.offer(Time(10 * MS), 1, &up));
+    let (received, _) = run(&mut cell, &mut (), Time(30 * MS));
+    assert_eq!(numbers(&received), [7, 0]);
+    assert!(soon(received[0].0.0, received[1].0), "{received:?}");
+    // 20 ms from the end of the MAC ACK of the last frame on
+    let last = received[1].0;
+    assert!(cell.offer(last + Span(20 * MS), 0, &packet(0, 1)), "awake");
+    assert_eq!(cell.queue(0).packets().count(), 1);
+    let (received, _) = run(&mut cell, &mut (), Time(60 * MS));
+    assert_eq!(numbers(&received), [1]);
+    let asleep = received[0].0 + Span(20 * MS + MS / 2);
+    assert!(cell.offer(asleep, 0, &packet(0, 2)));
+    assert_eq!(cell.kept().count(), 1);
+}
+
+#[test]
+fn a_frame_of_its_own_does_not_wake_a_station_that_sleeps_until_beacons() {
+    let text = "[station.a]\ndownload = 1\nupload = 1\npower_save = \"0 s\"\n";
+    let mut cell = cell(text);
+    assert!(cell.offer(Time(5), 0, &packet(0, 0)));
+    assert!(cell.offer(Time(10 * MS), 1, &packet(1, 7)));
+    let ends = cell.deadline();
+    let (received, _) = run(&mut cell, &mut (), ends);
+    assert_eq!(numbers(&received), [7]);
+    // not even while it gets its MAC ACK: the packet would come before the one that is kept
+    assert!(cell.offer(received[0].0 + Span(1), 0, &packet(0, 1)));
+    assert_eq!(cell.kept().count(), 2);
+    let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
+    assert!(soon(BEACONS[0], received[0].0));
+}
+
+#[test]
+fn a_station_that_does_not_sleep_is_not_kept_waiting_beside_one_that_does() {
+    let text = "[station.a]\ndownload = 1\npower_save = \"0 s\"\n[station.b]\ndownload = 1\n";
+    let mut cell = cell(text);
+    assert!(cell.offer(Time(5), 0, &packet(0, 0)));
+    assert!(cell.offer(Time(5), 0, &packet(1, 1)));
+    let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
+    assert_eq!(numbers(&received), [1, 0]);
+    assert!(soon(0, received[0].0) && soon(BEACONS[0], received[1].0));
+}
+
+/// A station that sleeps until beacons, one that stays awake for 20 ms, one that never sleeps.
+const AWAKE: [Option<u64>; 3] = [Some(0), Some(20 * MS), None];
+
+/// Room for what is not known to the nanosecond: SIFS and a MAC ACK.
+const MAC_ACK: u64 = MS / 2;
+
+/// What is kept is what the rules say, judged from outside: by what has been seen of each station's frames.
+fn obey(arrivals: &[(u64, usize, bool)]) {
+    let mut cell = cell(
+        "[station.s0]\ndownload = 1\nupload = 1\npower_save = \"0 s\"\n\
+         [station.s1]\ndownload = 1\nupload = 1\npower_save = \"20 ms\"\n\
+         [station.s2]\ndownload = 1\nupload = 1\n",
+    );
+    let (mut at, mut offered) = (0, [[0_u32; 2]; 3]);
+    let mut last = [None; 3];
+    let mut received = [[0_u32; 2]; 3];
+    let mut see = |received_now: Vec<(Time, Packet, OffAir)>, last: &mut [Option<u64>; 3]| {
+        for (at, packet, off) in received_now {
+            let (station, up) = (packet.flow as usize / 2, off == OffAir::AtAccessPoint);
+            let next = &mut received[station][usize::from(up)];
+            assert_eq!(packet.number, *next, "in order, and nothing is lost");
+            *next += 1;
+            last[station] = Some(at.0);
+        }
+    };
+    for &(gap, station, up) in arrivals {
+        at += gap;
+        let now = Time(at);
+        see(run(&mut cell, &mut (), now).0, &mut last);
+        let flow = 2 * station as u32 + u32::from(up);
+        let kept: Vec<Packet> = cell.kept().copied().collect();
+        let in_queue = cell
+            .queue(0)
+            .packets()
+            .any(|one| one.flow as usize / 2 == station);
+        let number = offered[station][usize::from(up)];
+        offered[station][usize::from(up)] += 1;
+        let queue = if up { station as u32 + 1 } else { 0 };
+        assert!(cell.offer(now, queue, &packet(flow, number)));
+        let is_kept = cell.kept().count() > kept.len();
+        let waits = kept.iter().any(|one| one.flow as usize / 2 == station);
+        match (AWAKE[station], last[station]) {
+            (Some(_), _) if !up && waits => assert!(is_kept, "behind others"),
+            (Some(_), _) if !up && in_queue => assert!(!is_kept, "there is more for it"),
+            (Some(_), None) if !up => assert!(is_kept, "it has not been heard of"),
+            (Some(awake), Some(last)) if !up && at > last + awake + MAC_ACK => assert!(is_kept),
+            (Some(awake), Some(last)) if !up && awake > 0 && at < last + awake => assert!(!is_kept),
+            (Some(_), Some(_)) if !up => {} // just when it falls asleep
+            (_, _) => assert!(!is_kept),
+        }
+    }
+    see(run(&mut cell, &mut (), Time(at + 2_000 * MS)).0, &mut last);
+    assert_eq!(received, offered);
+    assert_eq!(cell.kept().count(), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn what_is_kept_is_what_the_rules_say(
+        arrivals in prop::collection::vec((0..40 * MS, 0..3_usize, any::<bool>()), 1..80)
+    ) {
+        obey(&arrivals);
+    }
 }

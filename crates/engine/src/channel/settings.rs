@@ -2,11 +2,11 @@
 
 use super::frame_error;
 use crate::kernel::time::Span;
+use crate::notation::changes::Instants;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{KeyOf, S, duration, level, probability};
-use crate::notation::units::{self, TIME};
 use crate::table;
 
 /// Keys that say how many frames are lost: of a station, and of a change of its channel.
@@ -153,7 +153,7 @@ impl Channel {
     /// Checks what a table of stations says of its channel in a run of this `duration`.
     pub(crate) fn check(station: &Section, duration: Option<Span>, problems: &mut Problems) {
         check_ratio(station, problems);
-        let mut starts: Vec<(Span, &str)> = Vec::new();
+        let mut instants = Instants::within(duration);
         for (name, change) in station.tables(ErrorKeys::channel) {
             change.check_name(name, problems);
             check_ratio(change, problems);
@@ -162,25 +162,7 @@ impl Channel {
                 let message = "changes nothing; needed is `snr`, `error` or one of its kin";
                 problems.add(change.origin, &change.path, message.to_owned());
             }
-            let Some(at) = change.said(ChangeTable::at) else {
-                continue;
-            };
-            if let Some(duration) = duration.filter(|&duration| at.value >= duration) {
-                let message = format!(
-                    "{} is not before the end; allowed is less than the duration of {}",
-                    at.shown,
-                    units::show(duration.0, TIME)
-                );
-                problems.add(at.origin, &at.path, message);
-            }
-            if let Some((_, other)) = starts.iter().find(|(other, _)| *other == at.value) {
-                let message = format!(
-                    "{} is the time of `{other}` too; allowed are different times",
-                    at.shown
-                );
-                problems.add(at.origin, &at.path, message);
-            }
-            starts.push((at.value, &change.path));
+            instants.check(change, ChangeTable::at, problems);
         }
     }
 

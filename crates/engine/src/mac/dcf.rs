@@ -200,6 +200,12 @@ impl Dcf {
         self.end
     }
 
+    /// Whether `advance` is due, `deadline` having been asked since the last change.
+    #[inline]
+    pub fn is_due(&self, now: Time) -> bool {
+        self.end <= now
+    }
+
     /// `contender`, which had nothing to send, has `frame` from `now` on.
     #[inline]
     pub fn backlog(&mut self, now: Time, contender: u32, frame: Frame) {

@@ -13,11 +13,14 @@ pub mod dcf;
 mod exchange;
 pub mod graph;
 mod path;
+mod power_save;
 mod presets;
 pub mod rates;
 mod settings;
 
 pub use graph::Spread;
+pub use power_save::PowerSave;
+pub(crate) use power_save::SleepKeys;
 pub(crate) use presets::{DATA_RATE, Preset};
 pub use rates::{Rates, data_rates};
 pub use settings::{

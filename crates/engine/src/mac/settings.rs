@@ -1,7 +1,9 @@
 //! What a file says of the cell: its physical layer, and the medium access of its nodes.
 
+use super::power_save::PowerSave;
 use super::presets::{CONTROL_RATE, DATA_RATE, Preset, per_preset, rate_of, time_of};
 use crate::channel::{Channel, ChannelChange};
+use crate::echo::{Echo, EchoChange};
 use crate::kernel::time::Span;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
@@ -88,6 +90,8 @@ table! {
         made ap: Node = access_point;
         /// Order of service in the access point's queues.
         made ap_queue_order: QueueOrder = ap_queue_order;
+        /// Beacons, and what is kept for stations that sleep.
+        made power_save: PowerSave = PowerSave::read;
         /// Classes among which the access point's queue is shared, if its discipline shares it.
         apart sharing_classes: Vec<SharingClass> = Vec::new();
         /// Rate of data frames, both ways.
@@ -107,6 +111,7 @@ table! {
         cf_end: bool = flag().default(false);
         /// "arf": automatic rate fallback, link by link, among the rates up to the given one: two frames lost in a row lower the rate, ten received raise it.
         rate_control: RateControl = word().default(RateControl::Fixed);
+        all_of PowerSave;
         /// Queue of the access point, a short form of ap.queue.
         key ap_queue: ApQueue = ap_queue().default(100);
         /// Queue of each station.
@@ -340,6 +345,12 @@ pub struct Station {
     pub channel: Channel,
     /// What they do later, in order of time.
     pub channel_changes: Vec<ChannelChange>,
+    /// For how long it stays awake after its last frame, if it sleeps.
+    pub power_save: Option<Span>,
+    /// How it answers pings from the start of the run on.
+    pub echo: Echo,
+    /// How it does later, in order of time.
+    pub echo_changes: Vec<EchoChange>,
 }
 
 impl Station {

@@ -75,7 +75,14 @@ fn check_queues(world: &World<'_>) -> Result<(), String> {
             format!("queue {name}: {left} left, {delivered} acknowledged + {discarded} given up")
         })?;
     }
-    Ok(())
+    let Some(cell) = world.radio().cell() else {
+        return Ok(());
+    };
+    let expected: u64 = cell.sleepers().map(|(_, own)| own.length()).sum();
+    let kept = cell.kept().count() as u64;
+    holds(expected == kept, || {
+        format!("power save: {expected} expected to be kept, {kept} found")
+    })
 }
 
 fn check_cell(world: &World<'_>) -> Result<(), String> {

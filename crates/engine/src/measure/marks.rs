@@ -21,6 +21,8 @@ pub struct Marks {
     pub(super) frames: Vec<NodeCounters>,
     /// Leaves of the virtual shared bottleneck.
     pub(super) leaves: Vec<QueueMark>,
+    /// What is kept for each station that sleeps.
+    pub(super) kept: Vec<QueueMark>,
     /// Time in which a cell was busy. [ns]
     pub(super) busy_ns: u64,
 }
@@ -29,7 +31,17 @@ impl Marks {
     /// Counters of a cell's queues, and of the `leaves` of the bottleneck in front of it.
     pub fn of_cell(cell: &Cell, leaves: Vec<QueueCounters>, at: Time) -> Marks {
         let queues = (0..cell.queues()).map(|number| (cell.queue(number), cell.frames(number)));
-        Marks::new(queues, leaves, cell.medium().busy_ns(), at)
+        let marks = Marks::new(queues, leaves, cell.medium().busy_ns(), at);
+        marks.with_kept(cell)
+    }
+
+    /// Adds what a cell keeps for stations that sleep.
+    pub(super) fn with_kept(self, cell: &Cell) -> Marks {
+        let counted = |(_, own): (&str, QueueCounters)| (own, own.occupancy_ns(self.at));
+        Marks {
+            kept: cell.sleepers().map(counted).collect(),
+            ..self
+        }
     }
 
     pub(super) fn new<'a>(
@@ -47,6 +59,7 @@ impl Marks {
             queues,
             frames,
             leaves: leaves.map(|leaf| (leaf, leaf.occupancy_ns(at))).collect(),
+            kept: Vec::new(),
             busy_ns,
         }
     }
@@ -74,6 +87,13 @@ impl Between<'_> {
     /// A leaf of the virtual shared bottleneck, under its `name`.
     pub fn leaf(&self, name: &str, leaf: usize) -> Item {
         self.queue_item(name, self.start.leaves[leaf], self.end.leaves[leaf])
+    }
+
+    /// What a cell keeps for stations that sleep.
+    pub fn kept(&self, cell: &Cell) -> impl Iterator<Item = Item> {
+        let pairs = self.start.kept.iter().zip(&self.end.kept);
+        let items = cell.sleepers().zip(pairs);
+        items.map(|((name, _), (&from, &to))| self.queue_item(name, from, to))
     }
 
     pub(super) fn queue_item(&self, name: &str, start: QueueMark, end: QueueMark) -> Item {

@@ -88,9 +88,12 @@ impl Period<'_> {
                 item
             })
             .collect();
+        let marks = self.marks();
+        let cell = radio.cell().into_iter();
+        items.extend(cell.flat_map(|cell| marks.kept(cell)));
         items.extend(self.link_queues());
         let leaves = world.scenario().bottleneck_leaves();
-        items.extend(leaves.map(|(leaf, name)| self.marks().leaf(&name, leaf)));
+        items.extend(leaves.map(|(leaf, name)| marks.leaf(&name, leaf)));
         items
     }
 

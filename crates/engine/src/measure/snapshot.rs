@@ -43,8 +43,12 @@ impl Snapshot {
             let counters = link.counters(now);
             ((counters, counters.occupancy_ns(now)), link.busy_ns(now))
         };
+        let marks = Marks::new(queues, leaves, busy_ns, now);
         Snapshot {
-            marks: Marks::new(queues, leaves, busy_ns, now),
+            marks: match radio.cell() {
+                Some(cell) => marks.with_kept(cell),
+                None => marks,
+            },
             flows: flows.map(|flow| flow.counters(now)).collect(),
             down: radio.cell().map_or_else(Vec::new, down),
             links: links.map(counted).collect(),

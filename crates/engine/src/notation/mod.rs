@@ -7,6 +7,7 @@
 //! The tree keeps the line of every key, so that each problem names its place. Whoever has settings
 //! declares their keys with [`table!`](crate::table) and hands them in as a [`table::Grammar`].
 
+pub(crate) mod changes;
 pub mod decode;
 pub mod forms;
 pub mod layers;

@@ -73,6 +73,7 @@ fn scenario() -> Scenario {
             ap_queue_order: QueueOrder::Fifo,
             rate_control: RateControl::Fixed,
             sharing_classes: Vec::new(),
+            power_save: PowerSave::usual().expect("defaults"),
         },
         wire: Wire {
             rate_bps: None,
@@ -89,6 +90,9 @@ fn scenario() -> Scenario {
             node: node(1000),
             channel: Channel::default(),
             channel_changes: Vec::new(),
+            power_save: None,
+            echo: Echo::default(),
+            echo_changes: Vec::new(),
         }],
         links: Vec::new(),
         flows: vec![

@@ -4,8 +4,9 @@ use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::stations::member_names;
 use super::{csma, file, flows, idle, network, opportunities, sharing};
+use crate::echo::Echo;
 use crate::kernel::time::Span;
-use crate::mac::Preset;
+use crate::mac::{Preset, SleepKeys};
 use crate::notation::decode::{Section, decode_table};
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Origin, Problems, Refused};
@@ -124,6 +125,9 @@ fn station(
         node: Node::read(&Layers(&tables), cell.phy.kind, queue)?,
         channel: Channel::read(&[section])?,
         channel_changes: Channel::changes(section)?,
+        power_save: Layers(&[section]).need(SleepKeys::power_save)?,
+        echo: Echo::read(section)?,
+        echo_changes: Echo::changes(section)?,
     };
     let tcp = flows::tcp_of(root, section, None)?;
     let data_bytes = cell.frame_bytes(tcp.mss_bytes + tcp.header_bytes);

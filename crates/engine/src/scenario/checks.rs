@@ -56,6 +56,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         QueueSetting::check(station, StationTable::queue, problems);
         Cell::check_station(station, cell, problems);
         Channel::check(station, duration, problems);
+        Echo::check(station, duration, problems);
         for (connections, _) in made(station, CONNECTIONS) {
             check_lifetime(connections, problems);
             check_segment(root, cell, station, connections, problems);

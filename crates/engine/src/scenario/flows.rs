@@ -244,7 +244,7 @@ fn under<T>(
 }
 
 /// What cannot go with a discipline: a greedy source, which fills a queue up to its limit, and an
-/// order of service where the discipline has its own.
+/// order of service where the discipline has its own. Nor does a greedy source go with a sleeping sink.
 pub(super) fn check_sources(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let ap = &scenario.cell.ap.queue;
     let table = root.inside(RootKeys::cell);
@@ -268,16 +268,21 @@ pub(super) fn check_sources(root: &Section, scenario: &Scenario, problems: &mut 
             Direction::Up => &station.node.queue,
             Direction::Down => ap,
         };
-        if udp.arrivals != Arrivals::Greedy || queue.is_plain() {
+        let message = if udp.arrivals != Arrivals::Greedy {
             continue;
-        }
+        } else if !queue.is_plain() {
+            "greedy, so that it fills its queue to the limit, which the queue's discipline would \
+             not let it; allowed is a source with a rate, or a queue with a limit or a threshold alone"
+        } else if station.power_save.is_some() && direction == Direction::Down {
+            "greedy, so that there is always a packet for a station, which would never sleep; \
+             allowed is a source with a rate, or `power_save` = \"off\""
+        } else {
+            continue;
+        };
         let group = root.one(RootKeys::station, &station.group);
         if let Some(source) = group.and_then(|group| under(group, DATAGRAMS, direction))
             && !problems.concern(&source.path)
         {
-            let message = "greedy, so that it fills its queue to the limit, which the queue's \
-                           discipline would not let it; allowed is a source with a rate, or a queue \
-                           with a limit or a threshold alone";
             source.refuse(message, problems);
         }
     }

@@ -5,10 +5,13 @@ use super::model::{LinkSettings, Record, Wire};
 use super::root::RootKeys;
 use super::stations::shapes;
 use super::wired::{FlowTable, Hosts, START_SPREAD};
+use crate::echo::EchoKeys;
 use crate::kernel::time::Span;
+use crate::mac::PowerSave;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
+use crate::notation::setting::keys;
 use crate::notation::units::{self, TIME};
 
 /// The default of the grammar, which nobody chose: a scenario may be shorter than it.
@@ -20,6 +23,8 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     check_queues(root, problems);
     check_starts(root, scenario, problems);
     check_access_spread(root, problems);
+    check_beacons(root, scenario, problems);
+    check_pings(root, scenario, problems);
 }
 
 /// A bin in which the least utilisation is taken lies between the warm-up and the end.
@@ -100,5 +105,36 @@ fn check_access_spread(root: &Section, problems: &mut Problems) {
         let fault =
             "spreads no rate, since hosts have no `access`; needed is that, or allowed is 0";
         entry.refuse_value(fault, problems);
+    }
+}
+
+/// Beacons are for stations that sleep.
+fn check_beacons(root: &Section, scenario: &Scenario, problems: &mut Problems) {
+    let Some(cell) = root.inside(RootKeys::cell).filter(|_| !scenario.sleeps()) else {
+        return;
+    };
+    let keys = keys!(PowerSave: beacon_interval, power_save_queue_packets);
+    for entry in keys.into_iter().filter_map(|key| cell.given(key)) {
+        let fault = "is of stations that sleep, and none does; allowed beside `power_save` of a \
+                     station";
+        entry.refuse_value(fault, problems);
+    }
+}
+
+/// Pings come from a bottleneck that estimates its rate.
+fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
+    let bottleneck = scenario.bottleneck;
+    if bottleneck.is_some_and(|vsb| vsb.rate_bps.is_none()) {
+        return;
+    }
+    let why = "nobody pings the station; allowed beside a `vsb` that estimates its rate";
+    for station in root.each(RootKeys::station) {
+        let keys = keys!(EchoKeys: ping_delay, ping_loss);
+        for entry in keys.into_iter().filter_map(|key| station.given(key)) {
+            entry.refuse_value(format!("is of no use, since {why}"), problems);
+        }
+        for change in station.each(EchoKeys::pings) {
+            change.refuse(why, problems);
+        }
     }
 }

@@ -12,6 +12,9 @@ pub use crate::conflict::{
     Connections, Csma, CsmaAccess, CsmaAcks, CsmaAir, CsmaFlow, CsmaLink, CsmaNode, CsmaPrice,
     CsmaUsers, Hop, QueueUnit, Rounding,
 };
+use crate::echo::Responder;
+pub use crate::echo::{Echo, EchoChange};
+use crate::kernel::streams::Streams;
 use std::ops::Range;
 
 pub use super::record::Record;
@@ -19,8 +22,8 @@ use crate::bottleneck;
 use crate::kernel::time::{Span, Time};
 pub use crate::link::{LinkSettings, Loss, Wire};
 pub use crate::mac::{
-    Access, Category, Cell, CountdownRule, Node, Phy, PhyKind, QueueOrder, RateControl, Rates,
-    Spread, Station, data_rates,
+    Access, Category, Cell, CountdownRule, Node, Phy, PhyKind, PowerSave, QueueOrder, RateControl,
+    Rates, Spread, Station, data_rates,
 };
 pub use crate::packet::Direction;
 pub use crate::queue::*;
@@ -67,6 +70,17 @@ impl Scenario {
     /// Leaves of the bottleneck that packets can come to: number, and name in results.
     pub fn bottleneck_leaves(&self) -> impl Iterator<Item = (usize, String)> + use<> {
         bottleneck::shown_leaves(self.bottleneck.as_ref(), self.hotspot())
+    }
+
+    /// Whether some station sleeps.
+    pub fn sleeps(&self) -> bool {
+        self.stations.iter().any(|one| one.power_save.is_some())
+    }
+
+    /// The stations as they answer pings.
+    pub fn responders(&self, streams: &Streams) -> impl Iterator<Item = Responder> {
+        let stations = self.stations.iter();
+        stations.map(|one| Responder::new(&one.name, one.echo, &one.echo_changes, streams))
     }
 
     /// The time that is measured: from the end of the warm-up to that of the run.

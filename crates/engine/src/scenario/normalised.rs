@@ -86,6 +86,9 @@ fn cell(scenario: &Scenario) -> Json {
     let mut ap = cell.ap.json();
     ap.insert("queue_order".to_owned(), cell.ap_queue_order.name().into());
     json["ap"] = ap.into();
+    if scenario.sleeps() {
+        extend(&mut json, cell.power_save.json());
+    }
     if !cell.sharing_classes.is_empty() {
         let classes = cell.sharing_classes.iter();
         json["vbs_classes"] = classes
@@ -130,6 +133,18 @@ fn station(station: &Station, scenario: &Scenario, number: u32) -> Json {
         });
         json["channel_changes"] = changes.collect();
     }
+    if let Some(awake) = station.power_save {
+        json["power_save_s"] = awake.seconds().into();
+    }
+    if station.echo != Echo::default() || !station.echo_changes.is_empty() {
+        extend(&mut json, echo(station.echo));
+        let changes = station.echo_changes.iter().map(|change| {
+            let mut json = json!({"at_s": change.at.seconds()});
+            extend(&mut json, echo(change.echo));
+            json
+        });
+        json["ping_changes"] = changes.collect();
+    }
     extend(&mut json, station.node.json().into());
     json
 }
@@ -139,6 +154,13 @@ fn extend(json: &mut Json, more: Json) {
     if let (Json::Object(json), Json::Object(more)) = (json, more) {
         json.extend(more);
     }
+}
+
+fn echo(echo: Echo) -> Json {
+    json!({
+        "ping_delay_s": echo.delay.seconds(),
+        "ping_loss": echo.loss,
+    })
 }
 
 fn channel(channel: &Channel) -> Json {

@@ -7,9 +7,10 @@ use crate::app::{Datagrams, SensorSettings, UdpSettings};
 use crate::bottleneck::BottleneckSettings;
 use crate::channel::ErrorKeys;
 use crate::conflict::CsmaTable;
+use crate::echo::EchoKeys;
 use crate::kernel::time::Span;
 use crate::link::{LinkSettings, Wire};
-use crate::mac::{Cell, DATA_RATE, NodeAccess};
+use crate::mac::{Cell, DATA_RATE, NodeAccess, SleepKeys};
 use crate::notation::setting::{MS, S, count, duration, inner, listed, shorthand, tables, title};
 use crate::queue::{QueueSetting, queue};
 use crate::table;
@@ -79,6 +80,8 @@ table! {
         /// Queue of each category: its limit, or a table with limit and discipline.
         key queue: QueueSetting = queue().depends("cell.queue");
         all_of ErrorKeys;
+        all_of SleepKeys;
+        all_of EchoKeys;
         /// Settings of the station's TCP connections.
         key tcp: StationTcp = inner().depends("the scenario's tcp");
         /// TCP connections from the station to its server.

@@ -20,9 +20,10 @@ use super::step::{Taken, Wants};
 use super::waiting::Waiting;
 use super::web::{Web, Webs};
 use super::wires::Wires;
+use crate::echo::Responder;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::packet::{Ecn, Packet, PacketKind};
+use crate::packet::{Packet, PacketKind};
 use crate::queue::{Greedy, HeadQueue};
 use crate::scenario::{CsmaFlow, Flow, Scenario};
 use crate::tcp::Ack;
@@ -34,6 +35,9 @@ pub(crate) struct Flows {
     pub(super) waiting: Waiting,
     pub(super) webs: Webs,
     making: Making,
+    /// The first flow of pings, and how each station answers them.
+    first_ping: usize,
+    responders: Vec<Responder>,
     /// Next report of each sensor, and its flow.
     reports: BTreeSet<(Time, u32)>,
     /// Greedy flows that feed each queue of the radio.
@@ -66,15 +70,20 @@ impl Flows {
         let mut states: Vec<FlowState> = flows
             .map(|flow| FlowState::new(flow, streams, &mut webs.sources))
             .collect();
+        let first_ping = states.len();
+        let mut responders = Vec::new();
         if let Some(bottleneck) = &scenario.bottleneck {
             let stations = scenario.stations.iter();
             states.extend(stations.map(|_| FlowState::pings(bottleneck.ping_bytes)));
+            responders.extend(scenario.responders(streams));
         }
         Flows {
             states,
             waiting: Waiting::new(scenario.flows.len(), reach),
             webs,
             making: Making::default(),
+            first_ping,
+            responders,
             reports: BTreeSet::new(),
             greedy: vec![Vec::new(); queues],
             greedy_hop: u8::from(scenario.csma.is_some()),
@@ -128,16 +137,7 @@ impl Flows {
             }
             (Endpoints::Ping, _) => {
                 flow.counters.arrived += 1;
-                flow.counters.acks_sent += 1;
-                *packet = Packet {
-                    queued: now,
-                    bytes: flow.ack_bytes,
-                    hop: 0,
-                    kind: PacketKind::Ack,
-                    ecn: Ecn::NotCapable,
-                    ..*packet
-                };
-                Taken::Answered
+                self.take_ping(now, packet, clock)
             }
             (Endpoints::Tcp(_), PacketKind::Datagram) => {
                 unreachable!("a TCP flow sends no datagrams")
@@ -167,12 +167,42 @@ impl Flows {
         if processing == Span::ZERO {
             return Some(flow.ack(now, number, ack));
         }
-        let at = now + processing;
+        self.make_ack_by(now + processing, number, ack, clock);
+        None
+    }
+
+    /// An ACK will be made by `at`.
+    #[inline]
+    fn make_ack_by(&mut self, at: Time, number: u32, ack: Ack, clock: &mut Clock) {
         let making = &mut self.making;
         making.acks.insert((at, making.made), (number, ack));
         making.made += 1;
         clock.arm(Owner::Acks, at);
-        None
+    }
+
+    /// A ping has come to its station, whose answer takes its place if it is sent at once.
+    #[cold]
+    #[inline(never)]
+    fn take_ping(&mut self, now: Time, packet: &mut Packet, clock: &mut Clock) -> Taken {
+        let number = packet.flow;
+        let station = number as usize - self.first_ping;
+        let answer = Ack {
+            next: packet.number,
+            echo: packet.stamp,
+            sack: 0,
+            ece: false,
+        };
+        match self.responders[station].answers_after(now) {
+            None => Taken::Kept,
+            Some(Span::ZERO) => {
+                *packet = self.states[number as usize].ack(now, number, answer);
+                Taken::Answered
+            }
+            Some(delay) => {
+                self.make_ack_by(now + delay, number, answer, clock);
+                Taken::Kept
+            }
+        }
     }
 
     /// The earliest ACK in the making is made.

@@ -437,7 +437,7 @@ impl<'a> World<'a> {
     /// Calls `visit` for each packet that is in a queue, on a link or on its way.
     pub(crate) fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
         let queued = self.radio.queues().flat_map(HeadQueue::packets);
-        queued.for_each(&mut *visit);
+        queued.chain(self.radio.kept()).for_each(&mut *visit);
         self.wires.each_packet(visit);
         self.flows.held_up().for_each(visit);
     }

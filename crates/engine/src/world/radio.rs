@@ -76,7 +76,7 @@ impl Radio {
     }
 
     /// Does what is due at the deadline, `now`; the packet that has been received, if one was, is written
-    /// to `packet`. `watch` sees each exchange of a cell when it has ended, its frames still in their
+    /// to `packet`. An exchange ends before a beacon of the same instant. `watch` sees each exchange of a cell when it has ended, its frames still in their
     /// queues.
     #[inline(always)]
     pub(super) fn advance(
@@ -88,6 +88,9 @@ impl Radio {
     ) -> OffAir {
         match self {
             Radio::Cell(cell) => {
+                if cell.beacon(now) {
+                    return OffAir::Nothing;
+                }
                 let outcome = cell.end_exchange();
                 if let Some(watch) = watch {
                     watch(cell, outcome);
@@ -160,6 +163,11 @@ impl Radio {
             Radio::Conflict(conflict) => conflict.queues(),
         };
         (0..count).map(|number| self.queue(number))
+    }
+
+    /// Packets that wait in no queue: a cell's, for stations that sleep.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = &Packet> {
+        self.cell().into_iter().flat_map(Cell::kept)
     }
 
     /// Queue `number`.

@@ -243,22 +243,50 @@ fn station() -> impl Strategy<Value = Station> {
     });
     let change = (1..3_000 * MS, channel.clone());
     let changes = prop::collection::vec(change, 0..3);
-    (node(), rate.clone(), rate, channel, changes).prop_map(
-        |(node, rate_bps, downlink_rate_bps, channel, changes)| Station {
-            name: String::new(),
-            group: String::new(),
-            rate_bps,
-            downlink_rate_bps,
-            node,
-            channel,
-            channel_changes: (changes.into_iter())
-                .map(|(at, channel)| ChannelChange {
-                    at: Span(at),
-                    channel,
-                })
-                .collect(),
-        },
+    let echo = || {
+        let loss = prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64];
+        (0..50 * MS, loss).prop_map(|(delay, loss)| Echo {
+            delay: Span(delay),
+            loss,
+        })
+    };
+    let change = (1..3_000 * MS, echo());
+    let echo_changes = prop::collection::vec(change, 0..3).prop_map(|mut changes| {
+        changes.sort_by_key(|&(at, _)| at);
+        changes
+    });
+    let echoes = (echo(), echo_changes);
+    // asleep until the beacon, awake for a while, or awake
+    let awake = prop_oneof![1 => Just(Some(0)), 1 => (0..150 * MS).prop_map(Some), 4 => Just(None)];
+    (
+        node(),
+        rate.clone(),
+        rate,
+        (channel, changes),
+        awake,
+        echoes,
     )
+        .prop_map(
+            |(node, rate_bps, downlink_rate_bps, (channel, changes), awake, echoes)| Station {
+                name: String::new(),
+                group: String::new(),
+                rate_bps,
+                downlink_rate_bps,
+                node,
+                channel,
+                channel_changes: (changes.into_iter())
+                    .map(|(at, channel)| ChannelChange {
+                        at: Span(at),
+                        channel,
+                    })
+                    .collect(),
+                power_save: awake.map(Span),
+                echo: echoes.0,
+                echo_changes: (echoes.1.into_iter())
+                    .map(|(at, echo)| EchoChange { at: Span(at), echo })
+                    .collect(),
+            },
+        )
 }
 
 fn loss() -> impl Strategy<Value = Loss> {
@@ -346,6 +374,13 @@ fn classes(flows: u32) -> Vec<SharingClass> {
     vec![class(0), class(1)]
 }
 
+fn power_save() -> impl Strategy<Value = PowerSave> {
+    (1..120_u64, 1..70_u32).prop_map(|(interval, power_save_queue_packets)| PowerSave {
+        beacon_interval: Span(interval * MS),
+        power_save_queue_packets,
+    })
+}
+
 fn scenario() -> impl Strategy<Value = Scenario> {
     let cell = (
         node(),
@@ -357,6 +392,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         prop::bool::ANY,
         prop::bool::ANY,
         prop::option::weighted(0.3, shares()),
+        power_save(),
     );
     let stations = prop::collection::vec(station(), 1..5);
     (
@@ -381,12 +417,14 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                 cf_end,
                 arf,
                 sharing,
+                power_save,
             ) = cell;
             let mut scenario = dot11b(0, 1);
             scenario.duration = Span(duration * MS);
             scenario.warmup = Span(duration * MS / 10);
             scenario.seed = seed;
             scenario.cell.ap = ap;
+            scenario.cell.power_save = power_save;
             if arf {
                 scenario.cell.rate_control = RateControl::Arf;
             }

@@ -9,6 +9,7 @@ mod csma;
 mod laws;
 mod losses;
 mod oracle;
+mod power_save;
 mod queues;
 mod support;
 mod weather;

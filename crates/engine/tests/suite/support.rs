@@ -34,6 +34,9 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
         node: node.clone(),
         channel: Channel::default(),
         channel_changes: Vec::new(),
+        power_save: None,
+        echo: Echo::default(),
+        echo_changes: Vec::new(),
     };
     Scenario {
         name: "test".into(),
@@ -53,6 +56,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             ap_queue_order: QueueOrder::Fifo,
             rate_control: RateControl::Fixed,
             sharing_classes: Vec::new(),
+            power_save: PowerSave::usual().expect("defaults"),
         },
         wire: Wire {
             rate_bps: None,

@@ -18,8 +18,10 @@ fn every_example_is_a_scenario() {
     let hops = include_str!("../../../../../examples/csma-hops.toml");
     let places = include_str!("../../../../../examples/csma-positions.toml");
     let hidden = include_str!("../../../../../examples/csma-hidden.toml");
+    let sleep = include_str!("../../../../../examples/power-save.toml");
     for text in [
         HOTSPOT, PIFS, SEVEN, TWO_RATES, UDP_BETA, CSMA, CSMA_WIRES, rain, hops, places, hidden,
+        sleep,
     ] {
         assert_eq!(complaints(toml(text, &[])), "");
     }

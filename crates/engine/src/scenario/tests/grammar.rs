@@ -29,7 +29,15 @@ sensor_down = "1 s"
 "#;
 
 /// Networks, so that every key has a place where it matters.
-const NETWORKS: [&str; 9] = [
+const NETWORKS: [&str; 10] = [
+    r#"
+duration = "100 s"
+cell = { phy = "802.11b" }
+vsb = {}
+[station.a]
+upload = 1
+power_save = "100 ms"
+"#,
     r#"
 duration = "100 s"
 cell = { phy = "802.11b" }
@@ -136,6 +144,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Number(_) if path.ends_with("pi.b") => "0.00001", // below a
         Kind::Probability | Kind::Number(_) => "0.25",
         Kind::Level(_) => "9 dB",
+        Kind::Duration(_) if key.name == "beacon_interval" => "51.2 ms",
         Kind::Duration(_) => match key.name {
             "duration" => "90 s",
             "txop_limit" | "update" | "threshold" => "9 ms",
@@ -199,6 +208,10 @@ fn needed(path: &str, key: &Key) -> Option<(String, &'static str)> {
         path.split_once("wce.")
     {
         return Some((format!("{estimator}wce.rule"), "paper"));
+    }
+    if let Some((station, _)) = path.split_once("pings.a.") {
+        let change = "{ a = { at = \"1 s\", ping_loss = 0 } }";
+        return Some((format!("{station}pings"), change));
     }
     DISCIPLINES.iter().find_map(|name| {
         let (queue, _) = path.split_once(&format!("queue.{name}."))?;

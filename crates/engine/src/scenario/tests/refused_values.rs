@@ -2,6 +2,8 @@
 
 use super::examples::CSMA;
 use super::{SMALL, complaints, said_of, toml};
+use crate::kernel::time::Span;
+use crate::mac::PowerSave;
 
 /// Asserts what is said of each line added to station `a`, after the place and the key path.
 fn assert_said(cases: &[(&str, &str)]) {
@@ -381,6 +383,116 @@ fn a_change_of_the_channel_has_a_time_and_changes_something() {
         "`station.a.channel.rain.error_up`: 0.1 beside `snr` = \"9 dB\"; allowed is one of the two"
     );
     assert!(said("{ rain = { at = \"0 s\", error = 0.1 } }").contains("is too small"));
+}
+
+/// What is said of settings over [`SMALL`], after the place.
+fn said_of_settings(settings: &[(&str, &str)]) -> String {
+    let said = complaints(toml(SMALL, settings));
+    let (_, reason) = said.split_once(": ").unwrap_or_default();
+    reason.to_owned()
+}
+
+#[test]
+fn settings_of_power_save_need_a_station_that_sleeps() {
+    let said = said_of_settings;
+    let sleeps = ("station.a.power_save", "0 s");
+    assert_eq!(
+        said(&[("cell.beacon_interval", "102.4 ms")]),
+        "`cell.beacon_interval`: \"102.4 ms\" is of stations that sleep, and none does; allowed beside \
+         `power_save` of a station"
+    );
+    assert!(
+        said(&[("cell.power_save_queue", "64")]).starts_with("`cell.power_save_queue`: 64 is of")
+    );
+    let settings = [
+        sleeps,
+        ("cell.beacon_interval", "0.2048 s"),
+        ("cell.power_save_queue", "9"),
+    ];
+    let scenario = toml(SMALL, &settings).unwrap();
+    assert_eq!(scenario.stations[0].power_save, Some(Span::ZERO));
+    assert_eq!(
+        scenario.cell.power_save,
+        PowerSave {
+            beacon_interval: Span(204_800_000),
+            power_save_queue_packets: 9,
+        }
+    );
+    let awake = toml(SMALL, &[("station.a.power_save", "off")]).unwrap();
+    assert_eq!(
+        (awake.stations[0].power_save, awake.sleeps()),
+        (None, false)
+    );
+    assert!(said(&[("station.a.power_save", "true")]).contains("allowed is \"off\" or a duration"));
+}
+
+#[test]
+fn a_greedy_source_does_not_let_its_station_sleep() {
+    let greedy = |way| {
+        let settings = [("station.a.power_save", "0 s"), (way, "greedy")];
+        said_of_settings(&settings)
+    };
+    assert_eq!(
+        greedy("station.a.udp_down"),
+        "`station.a.udp_down`: greedy, so that there is always a packet for a station, which would \
+         never sleep; allowed is a source with a rate, or `power_save` = \"off\""
+    );
+    assert_eq!(greedy("station.a.udp_up"), "");
+}
+
+#[test]
+fn answers_to_pings_need_somebody_who_pings() {
+    let said = said_of_settings;
+    assert_eq!(
+        said(&[("station.a.ping_delay", "0.3 s")]),
+        "`station.a.ping_delay`: \"0.3 s\" is of no use, since nobody pings the station; allowed beside \
+         a `vsb` that estimates its rate"
+    );
+    let change = (
+        "station.a.pings",
+        "{ late = { at = \"1 s\", ping_loss = 1 } }",
+    );
+    assert!(said(&[change, ("vsb.rate", "1 Mbps")]).contains("pings.late`: nobody pings"));
+    assert_eq!(
+        said(&[change, ("vsb", "{}"), ("station.a.ping_delay", "0.3 s")]),
+        ""
+    );
+}
+
+#[test]
+fn a_change_of_answers_has_a_time_and_changes_something() {
+    let said = |table: &str| {
+        let settings = [("vsb", "{}"), ("station.a.pings", table)];
+        said_of_settings(&settings)
+    };
+    assert_eq!(
+        said("{ late = { at = \"5 s\" } }"),
+        "`station.a.pings.late`: changes nothing; needed is `ping_delay` or `ping_loss`"
+    );
+    assert!(said("{ late = { ping_loss = 0.1 } }").contains("`station.a.pings.late.at`: missing"));
+    assert!(
+        said("{ late = { at = \"10 s\", ping_loss = 0.1 } }").contains("is not before the end")
+    );
+    assert!(said("{ late = { at = \"1 s\", ping_loss = 1.1 } }").contains("is too large"));
+    let table =
+        "{ b = { at = \"5 s\", ping_loss = 1 }, a = { at = \"2 s\", ping_delay = \"7 ms\" } }";
+    let settings = [
+        ("vsb", "{}"),
+        ("station.a.ping_delay", "300 ms"),
+        ("station.a.pings", table),
+    ];
+    let scenario = toml(SMALL, &settings).unwrap();
+    let changes = scenario.stations[0].echo_changes.iter();
+    let found: Vec<_> = changes
+        .map(|change| (change.at.0, change.echo.delay.0, change.echo.loss))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (2_000_000_000, 7_000_000, 0.0),
+            (5_000_000_000, 300_000_000, 1.0)
+        ]
+    );
 }
 
 #[test]

@@ -457,6 +457,62 @@ proptest! {
     }
 }
 
+/// A random hot-spot behind wires, with stations that sleep.
+fn hotspot() -> impl Strategy<Value = Scenario> {
+    let awake = prop_oneof![
+        Just("\"off\"".to_owned()),
+        (0..150_u32).prop_map(|ms| format!("\"{ms} ms\""))
+    ];
+    let traffic = prop::sample::select(vec![
+        "download = 2",
+        "upload = 1",
+        "download = { delayed_ack = false }",
+        "udp_down = \"300 kbps\"",
+        "udp_up = \"200 kbps\"\ndownload = 1",
+        "sensor_down = { every = \"50 ms\" }",
+    ]);
+    let stations = prop::collection::vec((awake, traffic, 0..3_u32, 0..80_u32), 1..5);
+    let wires = prop::sample::select(vec![
+        "wire = { rate = \"8 Mbps\", delay = \"5 ms\" }\n",
+        "wire.delay = \"3 ms\"\nlink.path = { from = \"x\", to = \"y\", rate = \"2 Mbps\", delay = \"9 ms\" }\n\
+         flow.bulk = { from = \"x\", to = \"y\", count = 2, delayed_ack = false }\n",
+        "vsb = { wce.interval = \"20 ms\" }\n",
+        "wire = { rate = \"3 Mbps\" }\nvsb.rate = \"2 Mbps\"\n",
+    ]);
+    let times = (300..1200_u32, 1..110_u32, any::<u32>());
+    (wires, stations, times).prop_map(|(wires, stations, (duration, interval, seed))| {
+        let mut text = format!(
+            "duration = \"{duration} ms\"\nwarmup = \"100 ms\"\nseed = {seed}\n{wires}\
+             [record]\nseries_interval = \"7 ms\"\n[cell]\nphy = \"802.11g\"\n"
+        );
+        if stations.iter().any(|(awake, ..)| awake != "\"off\"") {
+            text += &format!("beacon_interval = \"{interval} ms\"\npower_save_queue = 9\n");
+        }
+        let pinged = wires.contains("wce");
+        for (index, (awake, traffic, count, delay)) in stations.into_iter().enumerate() {
+            text += &format!(
+                "[station.s{index}]\ncount = {}\npower_save = {awake}\n{traffic}\n",
+                count + 1
+            );
+            if pinged {
+                text += &format!("ping_delay = \"{delay} ms\"\nping_loss = 0.2\n");
+            }
+        }
+        scenario(&text)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn entering_ahead_of_time_is_exact_before_stations_that_sleep(scenario in hotspot()) {
+        let own_time = measured(&scenario, Shortcut::Links);
+        prop_assert_eq!(&own_time.0, &measured(&scenario, Shortcut::None).0);
+        prop_assert_eq!(own_time, measured(&scenario, Shortcut::Endpoints));
+    }
+}
+
 /// RED marks the segments of flows with ECN, and drops those of others as often: the former lose
 /// nothing and send nothing again, hold the queue as well and fill the link.
 #[test]

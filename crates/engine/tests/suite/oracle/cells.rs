@@ -1,6 +1,7 @@
 //! Random small cells with random traffic.
 
 use lasthop_engine::kernel::time::{Span, Time};
+use lasthop_engine::notation::setting::FileTable;
 use lasthop_engine::scenario::*;
 use proptest::option;
 use proptest::prelude::*;
@@ -51,6 +52,9 @@ pub fn station(number: usize, node: Node) -> Station {
         node,
         channel: Channel::default(),
         channel_changes: Vec::new(),
+        power_save: None,
+        echo: Echo::default(),
+        echo_changes: Vec::new(),
     }
 }
 
@@ -74,6 +78,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             ap_queue_order: QueueOrder::Fifo,
             rate_control: RateControl::Fixed,
             sharing_classes: Vec::new(),
+            power_save: PowerSave::usual().expect("defaults"),
         },
         wire: Wire {
             rate_bps: None,

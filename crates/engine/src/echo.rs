@@ -1,0 +1,204 @@
+//! How a station answers echo requests: late, not always, and how that changes during a run.
+//!
+//! ```text
+//!  request at the station --loss--> no answer
+//!                         --delay--> answer, into the station's queue
+//! ```
+//!
+//! Only the virtual shared bottleneck pings ([`crate::bottleneck`]). Hosts answer late when they are busy,
+//! now and then when they limit the rate of answers, and not at all behind a firewall.
+
+use crate::kernel::streams::{Stream, Streams};
+use crate::kernel::time::{Span, Time};
+use crate::notation::changes::Instants;
+use crate::notation::decode::Section;
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problems, Refused};
+use crate::notation::setting::{FileTable, S, duration, keys, number, tables};
+use crate::table;
+
+/// Longest delay of an answer. [ns]
+const LONGEST_DELAY: u64 = 100 * S;
+
+table! {
+    /// How a station answers pings of the virtual shared bottleneck.
+    pub struct EchoKeys in "echo" {
+        /// Extra time before the station answers a ping of the virtual shared bottleneck.
+        ping_delay: Span = duration(0..=LONGEST_DELAY).default("0 s");
+        /// Probability that the station does not answer such a ping; with 1 it never does.
+        ping_loss: f64 = number(0.0..=1.0).default(0.0);
+        /// Changes of ping_delay and ping_loss during the run, by name: from `at` on they are as that table says.
+        key pings: EchoChangeTable = tables().absent("none");
+    }
+}
+
+table! {
+    /// How a station answers pings from some time on, until its next change. What is not said is as in the station's table.
+    pub struct EchoChangeTable in "pings" {
+        /// When the change comes, after the start of the run.
+        at: Span = duration(1..=1_000_000 * S).required();
+        /// Extra time before the station answers a ping.
+        ping_delay: Option<Span> = duration(0..=LONGEST_DELAY).absent("the station's");
+        /// Probability that the station does not answer a ping.
+        ping_loss: Option<f64> = number(0.0..=1.0).absent("the station's");
+    }
+}
+
+/// How a station answers echo requests.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Echo {
+    /// Time from a request to its answer, beyond those in queues and on the air.
+    pub delay: Span,
+    /// Probability that a request is not answered.
+    pub loss: f64,
+}
+
+/// How a station answers from some instant on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EchoChange {
+    /// When it begins, after the start of the run.
+    pub at: Span,
+    /// How it answers from then on, until the next change.
+    pub echo: Echo,
+}
+
+impl Echo {
+    /// Checks what a table of stations says of its answers in a run of this `duration`.
+    pub(crate) fn check(station: &Section, duration: Option<Span>, problems: &mut Problems) {
+        let mut instants = Instants::within(duration);
+        for (name, change) in station.tables(EchoKeys::pings) {
+            change.check_name(name, problems);
+            let says = keys!(EchoChangeTable: ping_delay, ping_loss);
+            let says = says.into_iter().any(|key| change.entry(key).is_some());
+            let lacks = change.lacks(EchoChangeTable::ping_delay)
+                || change.lacks(EchoChangeTable::ping_loss);
+            if !says && !lacks {
+                let message = "changes nothing; needed is `ping_delay` or `ping_loss`";
+                problems.add(change.origin, &change.path, message.to_owned());
+            }
+            instants.check(change, EchoChangeTable::at, problems);
+        }
+    }
+
+    /// How the station of a table answers.
+    ///
+    /// # Errors
+    /// A value has been refused.
+    pub(crate) fn read(station: &Section) -> Result<Echo, Refused> {
+        let own = EchoKeys::read(&Layers(&[station]))?;
+        Ok(Echo {
+            delay: own.ping_delay,
+            loss: own.ping_loss,
+        })
+    }
+
+    /// The changes of that, in order of time.
+    ///
+    /// # Errors
+    /// A value has been refused.
+    pub(crate) fn changes(station: &Section) -> Result<Vec<EchoChange>, Refused> {
+        let usual = Echo::read(station)?;
+        let mut changes = Vec::new();
+        for (_, change) in station.tables(EchoKeys::pings) {
+            let own = EchoChangeTable::read(&Layers(&[change]))?;
+            changes.push(EchoChange {
+                at: own.at,
+                echo: Echo {
+                    delay: own.ping_delay.unwrap_or(usual.delay),
+                    loss: own.ping_loss.unwrap_or(usual.loss),
+                },
+            });
+        }
+        changes.sort_by_key(|change| change.at);
+        Ok(changes)
+    }
+}
+
+/// A station at work, as far as it answers echo requests.
+#[derive(Clone, Debug)]
+pub struct Responder {
+    /// How it answers at first, then its changes.
+    schedule: Vec<EchoChange>,
+    /// Draws which requests are not answered.
+    draws: Stream,
+}
+
+impl Responder {
+    /// The station called `name`, which answers as `echo` says until the first of the `changes`.
+    pub fn new(name: &str, echo: Echo, changes: &[EchoChange], streams: &Streams) -> Responder {
+        let at = Span::ZERO;
+        let first = std::iter::once(EchoChange { at, echo });
+        Responder {
+            schedule: first.chain(changes.iter().copied()).collect(),
+            draws: streams.stream(&format!("{name}/echo")),
+        }
+    }
+
+    /// How long after a request, which came at `now`, the answer is sent; `None`: it is not.
+    pub fn answers_after(&mut self, now: Time) -> Option<Span> {
+        let since = |change: &EchoChange| Time::ZERO + change.at <= now;
+        let place = self.schedule.partition_point(since);
+        let Echo { delay, loss } = self.schedule[place - 1].echo; // the first holds from the start on
+        (!self.draws.chance(loss)).then_some(delay)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn responder(echo: Echo, changes: &[EchoChange]) -> Responder {
+        Responder::new("a", echo, changes, &Streams::new(1, 0))
+    }
+
+    #[test]
+    fn answers_follow_the_schedule() {
+        let late = |ms| Echo {
+            delay: Span(ms * MS),
+            loss: 0.0,
+        };
+        let change = |at, echo| EchoChange {
+            at: Span(at * MS),
+            echo,
+        };
+        let silent = Echo {
+            delay: Span::ZERO,
+            loss: 1.0,
+        };
+        let changes = [
+            change(10, late(300)),
+            change(20, silent),
+            change(30, late(1)),
+        ];
+        let mut station = responder(late(0), &changes);
+        let answers = [0, 9, 10, 19, 20, 29, 30, 99].map(|at| {
+            let delay = station.answers_after(Time(at * MS));
+            delay.map(|Span(ns)| ns / MS)
+        });
+        let expected = [
+            Some(0),
+            Some(0),
+            Some(300),
+            Some(300),
+            None,
+            None,
+            Some(1),
+            Some(1),
+        ];
+        assert_eq!(answers, expected);
+    }
+
+    #[test]
+    fn the_given_part_of_requests_is_not_answered() {
+        let echo = Echo {
+            delay: Span::ZERO,
+            loss: 0.3,
+        };
+        let mut station = responder(echo, &[]);
+        let lost = (0..10_000).filter(|_| station.answers_after(Time(1)).is_none());
+        // standard deviation 46
+        assert!((2_860..3_140).contains(&lost.count()));
+    }
+}

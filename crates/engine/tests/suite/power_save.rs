@@ -1,0 +1,208 @@
+//! Stations that sleep, and stations that answer pings late or not at all, against what theory says.
+
+use std::ops::ControlFlow;
+
+use lasthop_engine::scenario::{Format, parse};
+use lasthop_engine::{RunResult, run};
+use serde_json::Value;
+
+/// The time from one beacon to the next. [s]
+const BEACON: f64 = 0.1024;
+
+fn simulate(text: &str) -> RunResult {
+    let text = format!("warmup = \"10 s\"\nreplications = 1\n{text}");
+    let scenario = match parse(&text, Format::Toml, "sleep.toml", &[]) {
+        Ok(scenario) => scenario,
+        Err(problems) => panic!("{problems:?}"),
+    };
+    match run(&scenario, 1, &|_| ControlFlow::Continue(())) {
+        Ok(result) => result,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn item<'r>(result: &'r RunResult, list: &str, name: &str) -> &'r Value {
+    let items = result.summary[list].as_array().expect("a list");
+    let item = items.iter().find(|item| item["name"] == name);
+    item.unwrap_or_else(|| panic!("{list} without {name}"))
+}
+
+fn mean(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
+    let item = item(result, list, name);
+    let mean = item[quantity]["mean"].as_f64();
+    mean.unwrap_or_else(|| panic!("{name} without {quantity}: {item}"))
+}
+
+fn assert_near(found: f64, expected: f64, tolerance: f64) {
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "{found}, not {expected} within {tolerance}"
+    );
+}
+
+/// Pings of the one station in a cell without other traffic: mean round-trip time, the time that 95 % do
+/// not exceed, and the part that is not answered.
+fn pings(station: &str) -> [f64; 3] {
+    // 97.3 ms and 102.4 ms have no small common multiple: pings fall anywhere between two beacons
+    let result = simulate(&format!(
+        "duration = \"310 s\"\ncell.phy = \"802.11g\"\nvsb.wce.interval = \"97.3 ms\"\n\
+         [station.a]\ndownload = {{ start = \"309.999 s\" }}\n{station}\n"
+    ));
+    let of_pings = ["ping_rtt_s", "ping_rtt_p95_s", "ping_loss_probability"];
+    of_pings.map(|quantity| {
+        let mean = &item(&result, "links", "vsb")[quantity]["mean"];
+        mean.as_f64().unwrap_or(f64::NAN)
+    })
+}
+
+/// A ping waits for the beacon, uniformly between 0 and the interval: 3,083 pings, whose mean would have a
+/// standard error of 0.5 ms if they were drawn.
+#[test]
+fn a_ping_to_a_station_that_sleeps_is_answered_after_the_next_beacon() {
+    let [awake, _, _] = pings("");
+    assert!(awake < 0.001, "{awake}");
+    let [asleep, most, lost] = pings("power_save = \"0 s\"");
+    assert_near(asleep - awake, BEACON / 2.0, 0.0005);
+    assert_near(most - awake, 0.95 * BEACON, 0.001);
+    assert!(lost < 0.001, "{lost}");
+    // 100 ms after the last answer the next ping has come: it stays awake
+    let [phone, _, _] = pings("power_save = \"100 ms\"");
+    assert_near(phone, awake, 0.0001);
+    // 90 ms: a ping that is answered at once finds it asleep 97.3 ms later; one that waited for more than
+    // 7.3 ms finds it awake
+    let [drowsy, _, _] = pings("power_save = \"90 ms\"");
+    let asleep = 1.0 / (2.0 - 0.0073 / BEACON);
+    assert_near(drowsy - awake, asleep * BEACON / 2.0, 0.0005);
+}
+
+/// Goodput of the one station, with a window of so many packets and a wire with this round-trip time. [bit/s]
+fn goodput(flow: &str, window: u32, wire_ms: u32, station: &str) -> f64 {
+    let result = simulate(&format!(
+        "duration = \"60 s\"\ncell = {{ phy = \"802.11b\", ap_queue = 200 }}\nwire.delay = \"{} ms\"\n\
+         tcp = {{ window = {window}, delayed_ack = false }}\n[station.a]\n{flow} = 1\n{station}\n",
+        f64::from(wire_ms) / 2.0
+    ));
+    mean(&result, "stations", "a", "goodput_bps")
+}
+
+/// A segment and its ACK take 2.1 ms on the air; the first one lets another come 40 ms later, when the
+/// station sleeps again.
+#[test]
+fn a_window_passes_with_each_beacon_while_it_takes_less_time_than_the_round_trip() {
+    for flow in ["download", "upload"] {
+        for window in [4, 8, 12] {
+            let expected = f64::from(window) * 1460.0 * 8.0 / BEACON;
+            let found = goodput(flow, window, 40, "power_save = \"0 s\"");
+            // the run is no whole number of beacon intervals: one window of 488
+            assert_near(found / expected, 1.0, 0.004);
+        }
+    }
+}
+
+/// As Krashinsky and Balakrishnan (MobiCom 2002) say of windows beyond the rate of the air times the
+/// round-trip time of the wire: there is always more data, so that the station never sleeps. Here it does
+/// now and then, when the whole window waits as ACKs in its queue.
+#[test]
+fn a_window_that_fills_the_air_keeps_the_station_awake() {
+    let asleep = goodput("download", 42, 10, "power_save = \"0 s\"");
+    let awake = goodput("download", 42, 10, "");
+    assert_near(asleep / awake, 1.0, 0.02);
+}
+
+#[test]
+fn a_phone_is_as_fast_as_a_station_that_never_sleeps() {
+    let phone = goodput("download", 8, 40, "power_save = \"100 ms\"");
+    let awake = goodput("download", 8, 40, "");
+    assert_near(phone / awake, 1.0, 0.002);
+    assert!(awake > 1.5 * goodput("download", 8, 40, "power_save = \"0 s\""));
+}
+
+/// A station that gets datagrams of 100 bytes, one every 40.1 ms at first, in a cell with these settings.
+fn datagrams(cell: &str, rate: &str) -> RunResult {
+    simulate(&format!(
+        "duration = \"400 s\"\ncell = {{ phy = \"802.11g\", {cell} }}\nudp.packet = \"100 B\"\n\
+         [station.a]\nudp_down = \"{rate}\"\npower_save = \"0 s\"\n"
+    ))
+}
+
+const EACH_40_MS: &str = "19.95 kbps";
+
+/// They wait for half a beacon interval on average, and as many wait as come in that time (Little). The
+/// few that come while others are on the air after a beacon do not wait.
+#[test]
+fn what_is_kept_is_counted() {
+    let result = datagrams("", EACH_40_MS);
+    let of_kept = |quantity| mean(&result, "queues", "power-save/a", quantity);
+    assert_near(of_kept("sojourn_s"), BEACON / 2.0, 0.0005);
+    assert_near(of_kept("occupancy_packets"), BEACON / 2.0 / 0.0401, 0.012);
+    assert_eq!(of_kept("drop_probability"), 0.0);
+    let delay = mean(&result, "flows", "a/udp-down/1", "one_way_delay_s");
+    assert_near(delay, BEACON / 2.0, 0.0005);
+}
+
+/// 10.24 come from one beacon to the next, 0.1 of them while others are on the air, which takes 1 ms; the
+/// last 5 are kept.
+#[test]
+fn a_full_buffer_loses_the_oldest() {
+    let result = datagrams("power_save_queue = 5", "80 kbps");
+    let lost = mean(&result, "queues", "power-save/a", "drop_probability");
+    assert_near(lost, 1.0 - 5.0 / 10.14, 0.002);
+    let lost = mean(&result, "flows", "a/udp-down/1", "loss_probability");
+    assert_near(lost, 5.14 / 10.24, 0.002);
+    // waits of those that are not lost are uniform over 50 ms
+    let delay = mean(&result, "flows", "a/udp-down/1", "one_way_delay_s");
+    assert_near(delay, 0.025, 0.001);
+}
+
+#[test]
+fn beacons_come_as_often_as_is_said() {
+    for (interval, wait) in [("51.2 ms", 0.0256), ("204.8 ms", 0.1024)] {
+        let result = datagrams(&format!("beacon_interval = \"{interval}\""), EACH_40_MS);
+        let found = mean(&result, "queues", "power-save/a", "sojourn_s");
+        assert_near(found / wait, 1.0, 0.01);
+    }
+}
+
+#[test]
+fn a_station_that_only_sends_is_not_touched() {
+    let lists = ["flows", "stations", "aps", "cells"];
+    let of = |station: &str| {
+        let result = simulate(&format!(
+            "duration = \"30 s\"\ncell.phy = \"802.11b\"\n[station.b]\ndownload = 1\n\
+             [station.a]\nudp_up = \"greedy\"\n{station}\n"
+        ));
+        lists.map(|list| result.summary[list].to_string())
+    };
+    let awake = of("");
+    assert_eq!(of("power_save = \"0 s\""), awake);
+    assert_eq!(of("power_save = \"100 ms\""), awake);
+}
+
+#[test]
+fn answers_come_as_late_as_is_said_and_not_always() {
+    let [awake, _, _] = pings("");
+    let [late, most, lost] = pings("ping_delay = \"300 ms\"");
+    // an answer at once waits for up to 15 slots of 9 us, a late one finds the medium idle
+    assert_near(late - awake, 0.3, 0.0002);
+    assert!(most < 0.32, "{most}");
+    assert_near(lost, 0.0, 0.002); // three are on their way at the end
+    let [rtt, _, lost] = pings("ping_loss = 0.3");
+    assert_near(rtt, awake, 0.0001);
+    assert_near(lost, 0.3, 0.025); // three standard deviations
+    let [_, _, lost] = pings("ping_loss = 1");
+    assert_near(lost, 1.0, 0.0);
+    // late between 110 s and 210 s, a third of the time that is measured
+    let [flapping, most, _] = pings(
+        "pings.late = { at = \"110 s\", ping_delay = \"300 ms\" }\n\
+         pings.well = { at = \"210 s\", ping_delay = \"0 s\" }",
+    );
+    assert_near(flapping - awake, 0.1, 0.001);
+    assert!(most > 0.28, "{most}");
+}
+
+#[test]
+fn a_late_answer_comes_after_the_beacon() {
+    let [awake, _, _] = pings("");
+    let [both, _, _] = pings("power_save = \"0 s\"\nping_delay = \"300 ms\"");
+    assert_near(both - awake, 0.3 + BEACON / 2.0, 0.0005);
+}
