@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 
 from lasthop.errors import UserError
 
-REQUEST, ACK, DUMP, REPLACE, EXCL, CREATE = 0x1, 0x4, 0x300, 0x100, 0x200, 0x400
+REQUEST, ACK, ECHO, DUMP, REPLACE, EXCL, CREATE = 0x1, 0x4, 0x8, 0x300, 0x100, 0x200, 0x400
 """Flags (linux/netlink.h)."""
 ERROR, DONE = 2, 3
 """Types of the kernel's own messages."""
@@ -162,10 +162,13 @@ class Socket:
     def ask(self, kind: int, body: bytes) -> bytes:
         """Body of the one message with which the kernel answers a question; `KernelError` if it
         refuses.
+
+        Older kernels, such as 6.1, tell of a class those that listen to changes alone, and whoever
+        asks only if that asks for an echo.
         """
         self.sequence += 1
         length = HEADER.size + len(body)
-        self.socket.send(HEADER.pack(length, kind, REQUEST, self.sequence, 0) + body)
+        self.socket.send(HEADER.pack(length, kind, REQUEST | ECHO, self.sequence, 0) + body)
         while True:
             for answered, sequence, answer in self.messages():
                 if sequence != self.sequence:
