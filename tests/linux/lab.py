@@ -215,9 +215,15 @@ def rate_limit(device: str, rate_bps: int, packets: int = 75) -> None:
     )
 
 
-def gateway_text(stations: int = 5, more: str = "", rate: str = "5 Mbps") -> str:
-    """A gateway file with so many stations; `more` stands in its table [gateway]."""
-    lines = ["[gateway]", 'wan = "wan"', 'lan = "lan"', f'rate = "{rate}"', 'metrics = "off"', more]
+def gateway_text(
+    stations: int = 5, more: str = "", rate: str = "5 Mbps", discipline: str = "pfifo"
+) -> str:
+    """A gateway file with so many stations; `more` stands in its table [gateway].
+
+    Its leaves are FIFOs, whatever this kernel has.
+    """
+    lines = ["[gateway]", 'wan = "wan"', 'lan = "lan"', f'rate = "{rate}"', 'metrics = "off"']
+    lines += [f'discipline = "{discipline}"', more]
     for k in range(stations):
         addresses = f"{station_v4(k)}, {station_v6(k)}"
         lines.append(f'station.s{k} = {{ address = "{addresses}" }}')

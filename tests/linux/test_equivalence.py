@@ -36,14 +36,14 @@ def state() -> str:
         'station.slow = { address = "10.77.1.98", rate = "6 Mbps" }',
         'fairness = "flow"\nflow_leaves = 7',
         'fairness = "direction"',
-        'udp = "both"',
+        'udp = "down"',
         'ap.a = { rate = "20 Mbps" }',
         'ap.a = { rate = "40 Gbps" }',
     ],
     ids=["station", "rate", "flow", "direction", "udp", "20-Mbps", "40-Gbps"],
 )
 def test_plan_and_up_leave_the_same(tmp_path: Path, more: str) -> None:
-    gateway = config.read(gateway_text(3, f'discipline = "pfifo"\n{more}'))
+    gateway = config.read(gateway_text(3, more))
 
     def by_up() -> str:
         with Shaper(gateway, log_in(tmp_path)) as shaper:

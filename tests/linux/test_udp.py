@@ -75,7 +75,7 @@ def test_what_is_shaped_arrives_and_names_are_asked_for_beside(
 
 
 def test_each_access_point_has_its_own_word(tmp_path: Path) -> None:
-    more = 'ap.a.udp = "both"\nap.b = {}\n'
+    more = 'ap.a = {}\nap.b.udp = "down"\n'
     text = gateway_text(2, more).replace("} \n", "}\n")
     stations = [line for line in text.splitlines() if line.startswith("station.")]
     placed = [

@@ -87,7 +87,7 @@ table! {
         /// What is shared equally: the bytes of stations; their bytes over their data rate, about the same as their time on the air; the bytes of flows; those of both directions.
         fairness: Fairness = word().default(Fairness::Station);
         /// UDP that counts towards a station's share: "down", what goes to it; "both", what comes from it too, such as uploads over QUIC.
-        udp: ShapedUdp = word().default(ShapedUdp::Down);
+        udp: ShapedUdp = word().default(ShapedUdp::Both);
         /// Rate of the bottleneck: "estimated" from pings, or a fixed one.
         rate_bps as "rate": Option<u64> = rate().or("estimated").default("estimated");
     }

@@ -30,8 +30,7 @@ DAMAGES = {
 
 def main(word: str, more: str) -> dict[str, object]:
     """Set up, damage, mend, take down, plan."""
-    text = gateway_text(2, f'discipline = "{word}"\n{more}')
-    gateway = config.read(text)
+    gateway = config.read(gateway_text(2, more, discipline=word))
     sh("ip link add wan type veth peer name wan1; ip link add lan type veth peer name lan1")
     sh("for each in wan wan1 lan lan1; do ip link set $each up; done")
     directory = Path(tempfile.mkdtemp())

@@ -62,7 +62,7 @@ def test_with_a_fixed_rate_nobody_is_pinged() -> None:
 
 
 def test_who_sends_much_udp_is_not_pinged_for_a_while() -> None:
-    watched = Watched()
+    watched = Watched('udp = "down"')
     watched.look()
     watched.look(sent=10_000, udp=1_000_000)
     assert (watched.observed.active, watched.pinged()) == ({"a"}, [])
