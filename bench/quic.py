@@ -43,9 +43,11 @@ def main(*, quick: bool) -> None:
     jobs = 2 if kernel.own_time else 1
     plan = [(name, seed) for seed in range(1, 2 if quick else RUNS + 1) for name in CASES]
     with ThreadPoolExecutor(jobs) as pool:
-        runs = list(pool.map(lambda each: run(each, QUICK if quick else FULL), plan))
-    OUT.mkdir(exist_ok=True)
-    OUT.joinpath("quic.json").write_text(json.dumps(runs, indent=1) + "\n")
+        runs = []
+        OUT.mkdir(exist_ok=True)
+        for each in pool.map(lambda each: run(each, QUICK if quick else FULL), plan):
+            runs.append(each)
+            OUT.joinpath("quic.json").write_text(json.dumps(runs, indent=1) + "\n")
     print(f"{'Mbit/s, mean of runs':22} downloads  (least, most)  upload  C")
     for name in CASES:
         of_case = [each for each in runs if each["case"] == name]

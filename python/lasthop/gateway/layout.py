@@ -3,13 +3,13 @@
 ```text
 wan --ingress, block of filters: TCP and UDP to a station--+
                                                            +--> IFB: HTB --> where it came in
-lan --ingress, block of filters: TCP from a station--------+      (with udp = "both" UDP too)
+lan --ingress, block of filters: TCP and UDP from a station+
 IFB:  root 6c68:  --+-- 6c68:1  access point 1, rate C --+-- 6c68:100  station's leaf
                     +-- 6c68:2  access point 2 ...       +-- 6c68:101  ...
 ```
 
-A station's leaf holds its packets of both directions. ICMP and uplink UDP pass beside all this;
-where uplink UDP does not, what asks for names and addresses (DNS, DHCP) still does.
+A station's leaf holds its packets of both directions. ICMP passes beside all this, and so does
+uplink UDP that asks for names and addresses (DNS, DHCP), or all of it with `udp = "down"`.
 
 C stands in the access point's class alone; a leaf has a small constant rate, a ceiling of the
 largest C and a quantum, so that a change of C is one message whatever the number of stations. The
