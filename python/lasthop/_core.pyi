@@ -5,6 +5,7 @@ from typing import Final, TypedDict, final, type_check_only
 
 __all__ = [
     "VERSION",
+    "CapacityEstimator",
     "Scenario",
     "SimulationOutput",
     "Vbs",
@@ -105,6 +106,7 @@ class Wce:
     def thresholds_s(self) -> tuple[float, float, float]: ...
     def cycle(self, capacity_bps: int) -> tuple[float, float, float]: ...
 
+@final
 class CapacityEstimator:
     def __new__(
         cls,

@@ -161,10 +161,7 @@ class Socket:
 
     def ask(self, kind: int, body: bytes) -> bytes:
         """Body of the one message with which the kernel answers a question; `KernelError` if it
-        refuses.
-
-        Older kernels, such as 6.1, tell of a class those that listen to changes alone, and whoever
-        asks only if that asks for an echo.
+        refuses. Without the echo it tells listeners alone, as of a change.
         """
         self.sequence += 1
         length = HEADER.size + len(body)

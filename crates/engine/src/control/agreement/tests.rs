@@ -137,12 +137,15 @@ fn it_follows_a_capacity_that_falls_and_rises() {
     }
 }
 
+/// A name, and what is added to an answer at a time. [s]
+type Kind = (&'static str, fn(f64) -> f64);
+
 #[test]
 fn a_minority_that_is_late_moves_nothing() {
     for (stations, bad) in [(20, 1), (20, 2), (20, 5), (20, 9), (3, 1), (5, 2), (2, 1)] {
         let (honest, _) = Fluid::of(|_| 20e6, stations).run(40.0);
         let honest = mean_rate(&honest, 10.0, 40.0);
-        let kinds: [(&str, fn(f64) -> f64); 7] = [
+        let kinds: [Kind; 7] = [
             ("50 ms", |_| 0.05),
             ("300 ms", |_| 0.3),
             ("2 s", |_| 2.0),
