@@ -48,7 +48,8 @@ def gateway(air: Measured, leaves: str = "") -> None:
 
 def gateway_status() -> dict[str, Any]:
     """What the gateway says of itself."""
-    return dict(json.loads(sh(f"{LASTHOP} gateway status --json {GATEWAY}")))
+    status = f"ip netns exec {ROUTER} {LASTHOP} gateway status --json {GATEWAY}"
+    return dict(json.loads(sh(status)))
 
 
 def gateway_fq_codel(air: Measured) -> None:

@@ -25,7 +25,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from lasthop.linux import links, tc
+from lasthop.linux import leaf_queue, links, tc
 from lasthop.linux.changes import Changes
 from lasthop.linux.netlink import Socket
 from lasthop.linux.undo import UndoLog
@@ -204,7 +204,7 @@ def rate_limit(device: str, rate_bps: int, packets: int = 75) -> None:
                 tc.htb_class(
                     air, leaf, tc.classid(1, 0), burst_bytes=1600, quantum_bytes=1514, **rates
                 ),
-                tc.leaf_qdisc(air, leaf, "pfifo", packets),
+                leaf_queue.add(air, leaf, leaf_queue.Queue("pfifo", packets)),
                 tc.bpf_filter(air, tc.classid(1, 0), [(6, 0, 0, leaf)]),
                 tc.ingress_qdisc(wlan, block.number),
             ]
@@ -215,9 +215,15 @@ def rate_limit(device: str, rate_bps: int, packets: int = 75) -> None:
     )
 
 
-def gateway_text(stations: int = 5, more: str = "", rate: str = "5 Mbps") -> str:
-    """A gateway file with so many stations; `more` stands in its table [gateway]."""
-    lines = ["[gateway]", 'wan = "wan"', 'lan = "lan"', f'rate = "{rate}"', 'metrics = "off"', more]
+def gateway_text(
+    stations: int = 5, more: str = "", rate: str = "5 Mbps", discipline: str = "pfifo"
+) -> str:
+    """A gateway file with so many stations; `more` stands in its table [gateway].
+
+    Its leaves are FIFOs, whatever this kernel has.
+    """
+    lines = ["[gateway]", 'wan = "wan"', 'lan = "lan"', f'rate = "{rate}"', 'metrics = "off"']
+    lines += [f'discipline = "{discipline}"', more]
     for k in range(stations):
         addresses = f"{station_v4(k)}, {station_v6(k)}"
         lines.append(f'station.s{k} = {{ address = "{addresses}" }}')

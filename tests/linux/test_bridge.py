@@ -42,6 +42,7 @@ FILE = """[gateway]
 wan = "eth0"
 lan = "eth1"
 metrics = "off"
+discipline = "pfifo"
 """
 FIXED = FILE + 'rate = "5 Mbps"\n'
 ESTIMATED = FILE + 'wce.max = "5 Mbps"\n'
@@ -151,7 +152,7 @@ def test_pings_need_an_address_of_the_bridge(tmp_path: Path) -> None:
         "stations' subnet, or set `gateway.rate`"
     )
     with entered(GATEWAY):
-        assert operate.check(gateway) == [lacking]
+        assert operate.check(gateway).warnings == [lacking]
         assert cautions(config.read(FIXED)) == []
     service = up(ESTIMATED, tmp_path)
     flow = Flow(GUESTS[0], download=True)

@@ -21,7 +21,7 @@ tc qdisc show | sort
 
 def state() -> str:
     """What the kernel shows, without the numbers that it gives by itself."""
-    shown = re.sub(r"pfifo \w+:", "pfifo LEAF:", sh(SHOWN))
+    shown = re.sub(r"(pfifo|codel|sfq) \w+:", r"\1 LEAF:", sh(SHOWN))
     shown = re.sub(r"leaf \w+:", "leaf LEAF:", shown)
     shown = re.sub(r"direct_packets_stat \d+", "", shown)
     shown = re.sub(r"\tindex \d+ ref 1 bind 1.*", "", shown)
@@ -36,10 +36,11 @@ def state() -> str:
         'station.slow = { address = "10.77.1.98", rate = "6 Mbps" }',
         'fairness = "flow"\nflow_leaves = 7',
         'fairness = "direction"',
+        'udp = "down"',
         'ap.a = { rate = "20 Mbps" }',
         'ap.a = { rate = "40 Gbps" }',
     ],
-    ids=["station", "rate", "flow", "direction", "20-Mbps", "40-Gbps"],
+    ids=["station", "rate", "flow", "direction", "udp", "20-Mbps", "40-Gbps"],
 )
 def test_plan_and_up_leave_the_same(tmp_path: Path, more: str) -> None:
     gateway = config.read(gateway_text(3, more))

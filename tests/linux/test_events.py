@@ -431,7 +431,7 @@ def test_events_elsewhere_do_not_wake_it(lab: Lab, tmp_path: Path) -> None:
         with Socket() as another:
             elsewhere = tc.Device("lo", links.index_of("lo"))
             for _ in range(20):
-                steps = [tc.htb_qdisc(elsewhere, 1, 10), tc.del_root(elsewhere)]
+                steps = [tc.htb_qdisc(elsewhere, 1, 10), tc.del_qdisc(elsewhere)]
                 another.carry_out(steps * 50)
         # what it does by itself
         expected = int((time.monotonic() - began) / 2) + 1
@@ -580,7 +580,7 @@ def test_a_flood_at_its_own_interface_takes_no_processor(lab: Lab, gateway: Runn
             wan = tc.Device("wan", links.index_of("wan"))
             began, before = time.monotonic(), gateway.processor_s()
             while time.monotonic() < began + 3:
-                another.carry_out([tc.htb_qdisc(wan, 1, 10), tc.del_root(wan)] * 50)
+                another.carry_out([tc.htb_qdisc(wan, 1, 10), tc.del_qdisc(wan)] * 50)
             return (gateway.processor_s() - before) / (time.monotonic() - began)
 
     used = in_time(share, MACHINE_S)

@@ -32,6 +32,7 @@ from lab import (
     wait_until,
 )
 from lasthop.gateway.state import State
+from lasthop.linux import rights
 from traffic import Flow, run, transfers
 
 STALL_S = 0.1
@@ -117,7 +118,9 @@ def addresses(gateway: Gateway, name: str) -> list[str]:
 
 def test_up_status_down(gateway: Gateway) -> None:
     code, said = gateway("check")
-    assert (code, said) == (0, f"{gateway.file}: ok: cafe: 1 access point, 2 stations\n")
+    leaves = "leaves are pfifo, as `gateway.discipline` says"
+    assert said == f"{gateway.file}: ok: cafe: 1 access point, 2 stations; {leaves}\n"
+    assert code == 0
     code, said = gateway("up")
     assert code == 0, said
     assert said.startswith("up, process ")
@@ -134,6 +137,18 @@ def test_up_status_down(gateway: Gateway) -> None:
     assert gateway("down") == (0, "nothing is up\n")
     with entered(GATEWAY):
         assert leftovers() == []
+
+
+def test_what_leaves_the_kernel_has_is_said(gateway: Gateway) -> None:
+    gateway.file.write_text(gateway_text(2, discipline="best"))
+    best = rights.tried("best").discipline
+    leaves = {"discipline": best, "why": "the best that this kernel has"}
+    told = [json.loads(gateway(verb, "--json")[1]) for verb in ("check", "up", "status")]
+    assert [each["leaves"] for each in told] == [leaves] * 3
+    for each in told:
+        lacks = [line for line in each["warnings"] if "leaves are FIFOs (pfifo)" in line]
+        assert len(lacks) == (best == "pfifo")
+    assert f"leaves: {best}, the best that this kernel has" in gateway("status")[1]
 
 
 def test_killed_it_goes_on_shaping_and_can_be_taken_back(gateway: Gateway) -> None:
@@ -337,7 +352,8 @@ def test_a_good_file_is_taken_over(gateway: Gateway) -> None:
     wait_until(lambda: members(gateway) == {"s0", "s1"}, "two stations")
     gateway.file.write_text(gateway_text(3))
     code, said = gateway("up")
-    assert (code, said) == (0, f"process {number} goes on with {gateway.file}\n")
+    assert code == 0
+    assert said.startswith(f"process {number} goes on with {gateway.file}; leaves are pfifo")
     wait_until(lambda: members(gateway) == {"s0", "s1", "s2"}, "a third station")
     # other classes: everything is set up anew, in the same process
     gateway.file.write_text(gateway_text(3, 'fairness = "flow"\nqueue = 50'))
@@ -453,7 +469,7 @@ def test_a_newcomer_has_its_place_before_the_next_look(gateway: Gateway, timed: 
 def test_uplink_udp_is_counted_and_its_station_not_pinged(gateway: Gateway) -> None:
     import socket
 
-    gateway.file.write_text(gateway_text(2, rate="estimated"))
+    gateway.file.write_text(gateway_text(2, 'udp = "down"', rate="estimated"))
     gateway("up")
     with entered(STATIONS):
         udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

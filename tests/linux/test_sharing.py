@@ -295,7 +295,7 @@ def send_datagrams(address: str, rate_bps: float, seconds: float) -> None:
 
 
 def test_pings_and_uplink_udp_pass_beside_the_classes(lab: Lab, tmp_path: Path) -> None:
-    with shaping(tmp_path, gateway_text(2)) as shaper:
+    with shaping(tmp_path, gateway_text(2, 'udp = "down"')) as shaper:
         before = counters_at_rest(shaper)
         for address in (station_v4(0), station_v6(0)):
             assert ping(address)

@@ -68,6 +68,7 @@ fn access_point(
         },
         subnets: forms::subnets(keys.subnets.as_deref()),
         fairness: shared.fairness,
+        udp: shared.udp,
         rate_bps: shared.rate_bps,
         wce: WceSettings::of(&wce.layers(), WceSettings::MAX_BPS)?,
         max_by_default: wce.layers().said(GatewayWce::max).is_none(),

@@ -9,10 +9,11 @@ use lasthop_engine::notation::setting::FileTable;
 use crate::assemble::discovery;
 use crate::settings::{
     AccessPointTable, BottleneckKeys, DiscoverTable, Fairness, GatewayStationTable, GatewayTable,
-    GatewayWce, LeafQueue,
+    GatewayWce, LeafQueue, ShapedUdp,
 };
 
 const RATE: &str = BottleneckKeys::rate_bps.name();
+const UDP: &str = BottleneckKeys::udp.name();
 const FAIRNESS: &str = BottleneckKeys::fairness.name();
 const DISCIPLINE: &str = GatewayTable::discipline.name();
 const FLOW_LEAVES: &[&str] = &[GatewayTable::flow_leaves.name()];
@@ -43,6 +44,8 @@ struct Rule<'a> {
 struct Known {
     /// Whether the rate of some access point is estimated.
     estimates: bool,
+    /// Whether some of these access points leaves uplink UDP alone.
+    spares: bool,
     /// Whether some access point has this fairness.
     by_flow: bool,
     by_rate: bool,
@@ -83,6 +86,13 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
             needed: "gateway.rate = \"estimated\"",
         },
         Rule {
+            idle: known.estimates && !known.spares,
+            tables: &own,
+            keys: UDP_UPLINK,
+            causes: (&bottlenecks, &[UDP, RATE]),
+            needed: "gateway.udp = \"down\"",
+        },
+        Rule {
             idle: !known.by_flow,
             tables: &own,
             keys: FLOW_LEAVES,
@@ -94,7 +104,7 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
             tables: &own,
             keys: FLOW_LEAVES,
             causes: (&own, &[DISCIPLINE]),
-            needed: "gateway.discipline = \"pfifo\"",
+            needed: "gateway.discipline = \"best\"",
         },
         Rule {
             idle: !known.by_rate,
@@ -169,11 +179,12 @@ fn known(gateway: &Section) -> Result<Known, Refused> {
         _ => aps.iter().map(|(_, ap)| vec![ap, gateway]).collect(),
     };
     let mut fairness = Vec::new();
-    let mut estimates = false;
+    let (mut estimates, mut spares) = (false, false);
     for tables in &layers {
         let shared = BottleneckKeys::read(&Layers(tables))?;
         fairness.push(shared.fairness);
         estimates |= shared.rate_bps.is_none();
+        spares |= shared.rate_bps.is_none() && shared.udp == ShapedUdp::Down;
     }
     let discovery = discovery(gateway)?;
     let stations = gateway.tables(GatewayTable::station);
@@ -185,11 +196,13 @@ fn known(gateway: &Section) -> Result<Known, Refused> {
     let asked = (aps.iter()).any(|(_, ap)| ap.inside(AccessPointTable::snmp).is_some());
     let finds = discovery.neighbours || discovery.leases.is_some();
     let mac = GatewayStationTable::mac.name();
+    let discipline = Layers(&[gateway]).need(GatewayTable::discipline)?;
     Ok(Known {
         estimates,
+        spares,
         by_flow: fairness.contains(&Fairness::Flow),
         by_rate: fairness.contains(&Fairness::Rate),
-        plain_leaves: Layers(&[gateway]).need(GatewayTable::discipline)? == LeafQueue::Pfifo,
+        plain_leaves: !matches!(discipline, LeafQueue::FqCodel | LeafQueue::Sfq),
         looks: finds || asked || stations.iter().any(|(_, s)| s.given(mac).is_some()),
         places: finds || asked || lacks(GatewayStationTable::ap.name()),
     })

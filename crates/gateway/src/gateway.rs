@@ -6,7 +6,7 @@ use lasthop_engine::control::WceSettings;
 use lasthop_engine::kernel::time::Span;
 use serde_json::{Value, json};
 
-use crate::settings::{Fairness, LeafQueue};
+use crate::settings::{Fairness, LeafQueue, ShapedUdp};
 
 /// A virtual shared bottleneck in front of access points.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +61,8 @@ pub struct AccessPoint {
     pub subnets: Vec<(IpAddr, u32)>,
     /// Who gets equal shares.
     pub fairness: Fairness,
+    /// Which UDP is shaped.
+    pub udp: ShapedUdp,
     /// Fixed rate; `None`: estimated. [bit/s]
     pub rate_bps: Option<u64>,
     /// The estimator.
@@ -135,6 +137,7 @@ impl AccessPoint {
             "interface": self.interface,
             "subnets": subnets.collect::<Vec<_>>(),
             "fairness": self.fairness.name(),
+            "udp": self.udp.name(),
             "rate_bps": self.rate_bps,
             "wce": self.wce.json(),
             "max_by_default": self.max_by_default,

@@ -18,7 +18,7 @@ mod settings;
 mod tests;
 
 pub use gateway::{AccessPoint, Discovery, Gateway, GatewayStation, Snmp};
-pub use settings::{Fairness, LeafQueue};
+pub use settings::{Fairness, LeafQueue, ShapedUdp};
 
 use lasthop_engine::notation::setting::{Json, KeyOf, inner};
 use lasthop_engine::scenario::{Companion, Format, Problem, Scenario};

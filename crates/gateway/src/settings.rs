@@ -15,12 +15,26 @@ pub(crate) const ONLY: &str = "wlan";
 words! {
     /// Queue in each leaf.
     pub enum LeafQueue {
+        /// The best of fq_codel, codel and pfifo that the kernel has.
+        Best = "best",
         /// First in, first out.
         Pfifo = "pfifo",
         /// Fair queueing of flows with CoDel.
         FqCodel = "fq_codel",
+        /// First in, first out, held short by CoDel.
+        Codel = "codel",
         /// Stochastic fair queueing of flows.
         Sfq = "sfq",
+    }
+}
+
+words! {
+    /// UDP that passes through the leaf of its station.
+    pub enum ShapedUdp {
+        /// What goes to the station.
+        Down = "down",
+        /// What comes from it too.
+        Both = "both",
     }
 }
 
@@ -47,11 +61,11 @@ table! {
         lan: String = formed(&INTERFACE).required();
         /// Packets that each leaf holds.
         queue_packets as "queue": u64 = count(2..=10_000).default(200);
-        /// Queue in each leaf: first in, first out, or one of the kernel's fair queues, where it has them.
-        discipline: LeafQueue = word().default(LeafQueue::Pfifo);
+        /// Queue in each leaf: "best" is the first of fq_codel, codel and pfifo that the kernel has; the others are refused where it lacks them.
+        discipline: LeafQueue = word().default(LeafQueue::Best);
         /// With fairness "flow": leaves of an access point into which its flows are hashed.
         flow_leaves: u64 = count(2..=4_096).default(256);
-        /// A station that sends more UDP than this is not pinged: its answers wait behind its own datagrams.
+        /// A station whose uplink UDP is not shaped and is more than this is not pinged: its answers wait behind its own datagrams.
         udp_uplink_bps as "udp_uplink": u64 = rate().default("200 kbps");
         /// Where Prometheus finds the metrics.
         metrics: String = formed(&LOOPBACK).default("127.0.0.1:9464");
@@ -72,6 +86,8 @@ table! {
     pub struct BottleneckKeys: Copy in "gateway bottleneck" {
         /// What is shared equally: the bytes of stations; their bytes over their data rate, about the same as their time on the air; the bytes of flows; those of both directions.
         fairness: Fairness = word().default(Fairness::Station);
+        /// UDP that counts towards a station's share: "down", what goes to it; "both", what comes from it too, such as uploads over QUIC.
+        udp: ShapedUdp = word().default(ShapedUdp::Both);
         /// Rate of the bottleneck: "estimated" from pings, or a fixed one.
         rate_bps as "rate": Option<u64> = rate().or("estimated").default("estimated");
     }

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -71,13 +71,14 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     needs_linux()
     from lasthop.gateway import operate
 
-    warnings = operate.check(gateway)
+    warnings, leaves = operate.check(gateway)
     if as_json:
-        typer.echo(json.dumps({"name": gateway.name, "warnings": warnings}, indent=2))
+        answer = {"name": gateway.name, "warnings": warnings, "leaves": leaves}
+        typer.echo(json.dumps(answer, indent=2))
         return
     counts = [counted(len(gateway.aps), "access point"), counted(len(gateway.stations), "station")]
     found = " and whoever is found" if gateway.finds_stations else ""
-    typer.echo(f"{file}: ok: {gateway.name}: {', '.join(counts)}{found}")
+    typer.echo(f"{file}: ok: {gateway.name}: {', '.join(counts)}{found}{said_of(leaves)}")
     warn(*warnings)
 
 
@@ -129,11 +130,13 @@ def up(
     from lasthop.gateway import operate
 
     done = operate.up(file, gateway, given(settings), state)
-    warnings = operate.warnings(gateway)
+    now = operate.status(file, given(settings), state)
+    leaves = None if isinstance(now, operate.NotUp) else now["leaves"]
+    warnings = operate.warnings(gateway, leaves)
     if as_json:
-        typer.echo(json.dumps({"done": done, "warnings": warnings}))
+        typer.echo(json.dumps({"done": done, "warnings": warnings, "leaves": leaves}))
         return
-    typer.echo(done)
+    typer.echo(done + said_of(leaves))
     warn(*warnings)
 
 
@@ -202,6 +205,11 @@ def run(
     follow = sys.stdout.isatty() if live is None else live
     with nullcontext(print_line) if as_json else following() if follow else nullcontext() as show:
         operate.run(file, gateway, given(settings), state, show)
+
+
+def said_of(leaves: Mapping[str, str] | None) -> str:
+    """Which queue leaves have, and why, behind something else."""
+    return "" if leaves is None else f"; leaves are {leaves['discipline']}, {leaves['why']}"
 
 
 def print_line(status: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from lasthop.scenario import contents, looks_like_json
 from lasthop.typed import read_as
 
 Fairness: TypeAlias = Literal["station", "rate", "flow", "direction"]
+ShapedUdp: TypeAlias = Literal["down", "both"]
 Subnet: TypeAlias = IPv4Network | IPv6Network
 
 
@@ -72,6 +73,8 @@ class AccessPoint:
     interface: str
     subnets: Annotated[tuple[Subnet, ...], subnets_of]
     fairness: Fairness
+    udp: ShapedUdp
+    """Whether UDP from stations is shaped too."""
     rate_bps: int | None
     """A fixed rate; None: estimated."""
     wce: Mapping[str, Any]
@@ -111,6 +114,7 @@ class Gateway:
     lan: str
     queue_packets: int
     discipline: str
+    """Queue of leaves; "best": the kernel decides."""
     flow_leaves: int
     udp_uplink_bps: int
     metrics: Annotated[tuple[str, int] | None, endpoint_of]

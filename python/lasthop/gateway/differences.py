@@ -108,9 +108,15 @@ def list_of(name: Name) -> Name:
 
 def again(request: Request, there: Body) -> list[Request]:
     """What sets something that is there as it was."""
-    if request.kind == tc.NEWFILTER:
+    if request.kind == tc.NEWFILTER or is_fq_codel(request, there):
         return [tc.removal(*there), request]
     return [tc.changing(request)]
+
+
+def is_fq_codel(request: Request, there: Body) -> bool:
+    """Whether both are FQ-CoDel, whose number of flows cannot be set again."""
+    wanted, has = described(request.kind, request.body), described(*there)
+    return all(each is not None and each.settings[:1] == ("fq_codel",) for each in (wanted, has))
 
 
 def is_within(name: Name) -> bool:

@@ -3,12 +3,13 @@
 ```text
 wan --ingress, block of filters: TCP and UDP to a station--+
                                                            +--> IFB: HTB --> where it came in
-lan --ingress, block of filters: TCP from a station--------+
-IFB:  root 6c68:  --+-- 6c68:1  access point 1, rate C --+-- 6c68:100  station's leaf, FIFO
+lan --ingress, block of filters: TCP and UDP from a station+
+IFB:  root 6c68:  --+-- 6c68:1  access point 1, rate C --+-- 6c68:100  station's leaf
                     +-- 6c68:2  access point 2 ...       +-- 6c68:101  ...
 ```
 
-A station's leaf holds its packets of both directions. ICMP and uplink UDP pass beside all this.
+A station's leaf holds its packets of both directions. ICMP passes beside all this, and so does
+uplink UDP that asks for names and addresses (DNS, DHCP), or all of it with `udp = "down"`.
 
 C stands in the access point's class alone; a leaf has a small constant rate, a ceiling of the
 largest C and a quantum, so that a change of C is one message whatever the number of stations. The
@@ -24,7 +25,8 @@ from zlib import crc32
 from lasthop.errors import UserError
 from lasthop.gateway.config import AccessPoint, Gateway, KnownStation
 from lasthop.gateway.flow_hash import program
-from lasthop.linux import tc
+from lasthop.gateway.leaves import assumed, queue_of
+from lasthop.linux import leaf_queue, tc
 from lasthop.linux.netlink import Request
 from lasthop.linux.tc import Address, Block, Device
 
@@ -50,7 +52,11 @@ TO, FROM = 1, 2
 """Hash tables of IPv4 addresses on the IFB; those of IPv6 are two further."""
 STATIONS = 1
 """Hash table of IPv4 addresses in a block; that of IPv6 is two further."""
+SENDERS = 5
+"""Hash table of IPv4 addresses whose UDP is shaped too; that of IPv6 is two further."""
 FAMILIES = (4, 6)
+DNS, DHCP = 53, {4: 67, 6: 547}
+"""Ports to which UDP is never shaped: without names and addresses nothing works."""
 
 
 def ifb_name(gateway: Gateway) -> str:
@@ -123,9 +129,11 @@ class Layout:
     gateway : Gateway
     ifb : Device
         The gateway's IFB; a plan has one without a number.
+    discipline : str, optional
+        Queue of leaves; where no kernel was asked, what the file says or the best of all.
     """
 
-    def __init__(self, gateway: Gateway, ifb: Device) -> None:
+    def __init__(self, gateway: Gateway, ifb: Device, discipline: str | None = None) -> None:
         self.gateway = gateway
         self.ifb = ifb
         self.wan_block, self.lan_block = blocks_of(gateway.lan)
@@ -137,12 +145,27 @@ class Layout:
         """Numbers in use, by bucket and family."""
         self.fixed = {ap.name: self.fixed_leaves(ap) for ap in gateway.aps}
         self.least_rate_bps, self.largest_rate_bps = range_of_rates(gateway)
+        self.discipline = discipline or assumed(gateway)
+        self.queues = {ap.name: self.queue(ap) for ap in gateway.aps}
+        self.shapes_udp_up = any(ap.udp == "both" for ap in gateway.aps)
+
+    def queue(self, ap: AccessPoint) -> leaf_queue.Queue:
+        """The queue of each of an access point's leaves."""
+        turn = self.largest_rate_bps / self.least_rate_bps if ap.fairness == "rate" else 1
+        return queue_of(
+            self.gateway,
+            ap,
+            self.discipline,
+            leaves=len(self.fixed[ap.name]),
+            turn_packets=turn,
+            packet_bytes=PACKET_BYTES,
+        )
 
     def fixed_leaves(self, ap: AccessPoint) -> list[int]:
         """Leaves that an access point has whatever its stations."""
         match ap.fairness:
             case "flow":
-                is_fair_itself = self.gateway.discipline != "pfifo"
+                is_fair_itself = self.gateway.discipline in ("fq_codel", "sfq")
                 count = 1 if is_fair_itself else self.gateway.flow_leaves
             case "direction":
                 count = 2
@@ -210,8 +233,12 @@ class Layout:
 
     def tables_of(self, block: Block) -> Iterator[Request]:
         """The empty tables of a block."""
+        tables = [STATIONS]
+        if block == self.lan_block and self.shapes_udp_up:
+            tables.append(SENDERS)
         for family in FAMILIES:
-            yield tc.u32_table(block, family, number_of(STATIONS, family))
+            for table in tables:
+                yield tc.u32_table(block, family, number_of(table, family))
 
     def start(self) -> Iterator[Request]:
         """Point to the tables of both blocks: from now on packets of stations are redirected."""
@@ -223,6 +250,11 @@ class Layout:
         for family in FAMILIES:
             number = number_of(STATIONS, family)
             yield tc.link_table(self.lan_block, family, number, source=True, protocol=tc.TCP)
+            if self.shapes_udp_up:
+                for port in (DNS, DHCP[family]):
+                    yield tc.u32_pass(self.lan_block, family, tc.UDP, port)
+                number = number_of(SENDERS, family)
+                yield tc.link_table(self.lan_block, family, number, source=True, protocol=tc.UDP)
 
     def wan_links(self) -> Iterator[Request]:
         """Point to the tables of the block towards stations."""
@@ -255,7 +287,8 @@ class Layout:
         yield from self.tables_of(block)
         for member in self.members.values():
             for address, node in member.entries:
-                yield self.outer_entry(block, address, node)
+                for table in self.outer_tables(block, member):
+                    yield self.outer_entry(block, table, address, node)
         yield from self.wan_links() if block == self.wan_block else self.lan_links()
 
     def inner_entries(self, member: Member, address: Address, node: int) -> Iterator[Request]:
@@ -266,10 +299,15 @@ class Layout:
                 self.ifb, table, node, address, source=way == FROM, flow=flow, major=MAJOR
             )
 
-    def outer_entry(self, block: Block, address: Address, node: int) -> Request:
+    def outer_tables(self, block: Block, member: Member) -> list[int]:
+        """Tables of a block in which a member's addresses stand."""
+        sends_shaped = block == self.lan_block and member.ap.udp == "both"
+        return [STATIONS, SENDERS] if sends_shaped else [STATIONS]
+
+    def outer_entry(self, block: Block, table: int, address: Address, node: int) -> Request:
         """Redirect packets to an address, or from it, as a block looks at them."""
-        table, source = number_of(STATIONS, address.version), block == self.lan_block
-        return tc.u32_entry(block, table, node, address, source=source, redirect=self.ifb)
+        number, source = number_of(table, address.version), block == self.lan_block
+        return tc.u32_entry(block, number, node, address, source=source, redirect=self.ifb)
 
     # Stations that come and go, rates that change.
 
@@ -299,8 +337,7 @@ class Layout:
             cburst_bytes=max(LEAF_BURST_BYTES, int(largest / 8 * BURST_S)),
             quantum_bytes=quantum_bytes,
         )
-        queue = self.gateway.queue_packets
-        yield tc.leaf_qdisc(self.ifb, leaf, self.gateway.discipline, queue)
+        yield leaf_queue.add(self.ifb, leaf, self.queues[ap.name])
 
     def join(self, station: KnownStation) -> list[Request]:
         """Give a station its place; packets are redirected to it last of all."""
@@ -340,7 +377,9 @@ class Layout:
                 continue
             node = self.new_node(address)
             inner += self.inner_entries(member, address, node)
-            outer += [self.outer_entry(b, address, node) for b in (self.wan_block, self.lan_block)]
+            for block in (self.wan_block, self.lan_block):
+                for table in self.outer_tables(block, member):
+                    outer.append(self.outer_entry(block, table, address, node))
             entries.append((address, node))
         self.members[name] = replace(member, entries=tuple(entries))
         return inner + outer
@@ -352,11 +391,13 @@ class Layout:
         for address, node in member.entries:
             if address not in gone:
                 continue
-            table, *ways = (number_of(k, address.version) for k in (STATIONS, TO, FROM))
             for block in (self.wan_block, self.lan_block):
-                outer.append(tc.del_filter(block, table, node, address))
-            for way in ways:
-                inner.append(tc.del_filter(self.ifb, way, node, address, MAJOR))
+                for table in self.outer_tables(block, member):
+                    number = number_of(table, address.version)
+                    outer.append(tc.del_filter(block, number, node, address))
+            for way in (TO, FROM):
+                number = number_of(way, address.version)
+                inner.append(tc.del_filter(self.ifb, number, node, address, MAJOR))
             self.taken[key_of(address)].discard(node)
         left = tuple(entry for entry in member.entries if entry[0] not in gone)
         self.members[name] = replace(member, entries=left)

@@ -45,7 +45,10 @@ def tables(status: dict[str, Any], most: int | None = None, columns: int | None 
     of_stations = fitted(
         [*titles, "pinged"], [station(row) for row in shown], columns, texts=3, drop=drop
     )
-    parts: list[RenderableType] = [of_aps, "", of_stations]
+    parts: list[RenderableType] = [of_aps]
+    if (leaves := status["leaves"]) is not None:
+        parts.append(Text(f"leaves: {leaves['discipline']}, {leaves['why']}"))
+    parts += ["", of_stations]
     if len(rows) > len(shown):
         parts.append(f"and {len(rows) - len(shown)} more stations")
     parts += [Text(f"warning: {warning}") for warning in status["warnings"]]

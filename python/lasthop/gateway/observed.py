@@ -46,6 +46,7 @@ class Observed:
     seen: dict[str, Seen] = field(default_factory=dict)
     active: set[str] = field(default_factory=set)
     udp_senders: set[str] = field(default_factory=set)
+    """Stations whose answers wait behind UDP of their own that nothing here slows down."""
     last_s: float | None = None
     sent_bytes: dict[str, int] = field(default_factory=dict)
     """What has left each access point's class."""
@@ -78,7 +79,7 @@ class Observed:
             if is_active:
                 self.active.add(name)
             self.take_udp(known, [udp.get(a, NOTHING) for a, _ in member.entries], passed)
-            if known.udp_looks:
+            if known.udp_looks and member.ap.udp == "down":
                 self.udp_senders.add(name)
 
     def busy_aps(self, counters: Mapping[int, Counters], classes: Mapping[str, int]) -> set[str]:

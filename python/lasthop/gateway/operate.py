@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from lasthop.gateway.cautions import cautions
 from lasthop.gateway.config import Gateway
 from lasthop.gateway.layout import short_queue
 from lasthop.gateway.leases import open_leases
+from lasthop.gateway.leaves import unmanaged, why
 from lasthop.gateway.log import LogFile, say
 from lasthop.gateway.metrics import check_port, serve_metrics
 from lasthop.gateway.shaper import Shaper, undo_everything
@@ -26,8 +27,16 @@ from lasthop.linux import rights
 Settings = Sequence[tuple[str, str]]
 
 
-def check(gateway: Gateway) -> list[str]:
-    """Whether this machine can do what the file asks for; what to mind, in words.
+class Checked(NamedTuple):
+    """What a check has found."""
+
+    warnings: list[str]
+    leaves: dict[str, str] | None
+    """Which queue leaves will have and why; None if the kernel was not tried."""
+
+
+def check(gateway: Gateway) -> Checked:
+    """Whether this machine can do what the file asks for, and what to mind.
 
     Raises
     ------
@@ -35,8 +44,9 @@ def check(gateway: Gateway) -> list[str]:
         For what would make `up` fail.
     """
     if (lacks := rights.lacking()) is not None:
-        return [f"this machine was not looked at: that takes {lacks}, which root has"]
-    found = []
+        said = f"this machine was not looked at: that takes {lacks}, which root has"
+        return Checked([said], None)
+    found, leaves = [], None
     trial = rights.tried(gateway.discipline)
     if trial.missing is not None:
         raise UserError(f"this machine has {trial.missing}")
@@ -45,6 +55,9 @@ def check(gateway: Gateway) -> list[str]:
             "the kernel was not tried, which takes CAP_SYS_ADMIN or a user namespace: "
             f"{trial.untried}"
         )
+    if (discipline := trial.discipline) is not None:
+        leaves = {"discipline": discipline, "why": why(gateway)}
+        found += unmanaged(gateway, discipline)
     state = state_of(gateway, None)
     is_up = state.is_held()
     with Shaper(gateway, state.log) as shaper:
@@ -53,12 +66,14 @@ def check(gateway: Gateway) -> list[str]:
         found.append(f"it is up ({state.holder()}); `up` lets it take the file over")
     else:
         check_port(gateway.metrics)
-    return found + warnings(gateway)
+    return Checked(found + warnings(gateway), leaves)
 
 
-def warnings(gateway: Gateway) -> list[str]:
-    """What to mind, in words."""
+def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[str]:
+    """What to mind, in words; `leaves` are those that there are, where one knows."""
     found = [*cautions(gateway), *short_queue(gateway)]
+    if leaves is not None:
+        found += unmanaged(gateway, leaves["discipline"])
     if (leases := gateway.discovery.leases) is not None:
         try:
             open_leases(leases).close()

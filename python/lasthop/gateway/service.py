@@ -18,6 +18,7 @@ from lasthop.gateway.control import Control
 from lasthop.gateway.counting import Counting
 from lasthop.gateway.healing import Healing
 from lasthop.gateway.layout import range_of_rates, refuse_what_does_not_fit
+from lasthop.gateway.leaves import unmanaged, why
 from lasthop.gateway.log import say
 from lasthop.gateway.loop import Loop, in_words
 from lasthop.gateway.observed import Observed
@@ -238,6 +239,7 @@ class Service:
         self.counting.count_again()
         now, shaping = time.monotonic(), self.shaping
         stations = self.rates.said_of(shaping.observed.stations(), now)
+        discipline = shaping.layout.discipline if shaping.layout is not None else None
         self.latest = {
             "name": shaping.gateway.name,
             "pid": os.getpid(),
@@ -249,7 +251,12 @@ class Service:
                 *self.loop.faults.values(),
                 *self.rates.faults(now),
             ],
-            "warnings": [*self.stations.warnings, *self.rates.warnings()],
+            "warnings": [
+                *self.stations.warnings,
+                *(unmanaged(shaping.gateway, discipline) if discipline is not None else ()),
+                *self.rates.warnings(),
+            ],
+            "leaves": discipline and {"discipline": discipline, "why": why(shaping.gateway)},
             "aps": [self.rates.status(ap) for ap in shaping.gateway.aps],
             "stations": stations,
         }

@@ -9,9 +9,10 @@ from lasthop.gateway.config import Gateway, KnownStation
 from lasthop.gateway.differences import Difference, told
 from lasthop.gateway.inspection import ALL, Part, look
 from lasthop.gateway.layout import DIRECT_PACKETS, MAJOR, Layout, blocks_of, ifb_name
-from lasthop.linux import links, offload, tc
+from lasthop.gateway.leaves import assumed, is_chosen
+from lasthop.linux import leaf_queue, links, offload, tc
 from lasthop.linux.changes import Changes, check_ingress_is_free, mac_of
-from lasthop.linux.counters import Counters, class_counter, class_counters, qdiscs
+from lasthop.linux.counters import Counters, class_counter, class_counters, leaf_drops, qdiscs
 from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
 from lasthop.linux.undo import UndoLog
 
@@ -84,7 +85,8 @@ class Shaper:
         wan = tc.Device(gateway.wan, links.index_of(gateway.wan))
         lans = [tc.Device(name, links.index_of(name)) for name in gateway.lans]
         ifb = self.changes.add_ifb(ifb_name(gateway), DIRECT_PACKETS)
-        layout = Layout(gateway, ifb)
+        chosen = leaf_queue.best(self.kernel, ifb) if is_chosen(gateway) else gateway.discipline
+        layout = Layout(gateway, ifb, chosen)
         self.changes.carry_out(list(layout.foundation(self.rates)))
         for device in (wan, *lans):
             self.changes.stop_merging(device)
@@ -130,7 +132,13 @@ class Shaper:
 
     def counters(self) -> dict[int, Counters]:
         """What every class has sent, dropped and holds."""
-        return class_counters(self.kernel, self.running().ifb.number)
+        layout = self.running()
+        found = class_counters(self.kernel, layout.ifb.number)
+        if layout.discipline in leaf_queue.MANAGED:
+            for number, drops in leaf_drops(self.kernel, layout.ifb.number).items():
+                if number in found:
+                    found[number] = found[number]._replace(dropped_packets=drops)
+        return found
 
     def passed_bytes(self, ap: str) -> int:
         """What has left an access point's class. [bytes]"""
@@ -188,7 +196,10 @@ def plan(gateway: Gateway) -> list[str]:
     ifb = tc.Device(ifb_name(gateway), 0)
     layout = Layout(gateway, ifb)
     rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
-    lines = [
+    lines = []
+    if is_chosen(gateway):
+        lines.append(f"# leaves: {assumed(gateway)}, as if the kernel has it; `check` tells")
+    lines += [
         links.add_ifb(ifb.name, mac_of(ifb.name), DIRECT_PACKETS).said,
         links.set_up(ifb.name).said,
         *(request.said for request in layout.foundation(rates)),

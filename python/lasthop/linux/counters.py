@@ -44,6 +44,22 @@ def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
     return found
 
 
+def leaf_drops(kernel: Socket, interface: int) -> dict[int, int]:
+    """Packets that the queues of classes have dropped, by the class.
+
+    A class counts those that its queue does not take, and none that the queue drops later.
+    """
+    found = {}
+    for body in kernel.dump(GETQDISC, TCMSG.pack(0, interface, 0, 0, 0)):
+        _, index, _, parent, _ = TCMSG.unpack_from(body)
+        has = dict(attributes(body, TCMSG.size))
+        if index == interface and STATISTICS in has:
+            _, _, found[parent] = struct.unpack_from(
+                "=III", dict(attributes(has[STATISTICS]))[QUEUE]
+            )
+    return found
+
+
 def class_counter(kernel: Socket, interface: int, number: int) -> Counters:
     """Counters of one class of an interface; `KernelError` if there is none."""
     body = kernel.ask(GETCLASS, TCMSG.pack(0, interface, number, 0, 0))

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from lasthop.linux import tc
+from lasthop.linux import leaf_queue, tc
 from lasthop.linux.links import text
 from lasthop.linux.netlink import attributes
 from lasthop.linux.tc import CHAIN, KIND, OPTIONS, TCMSG
@@ -66,12 +66,20 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
             return r2q, default, number(has.get(tc.HTB_DIRECT_QLEN))
         case "pfifo" | "bfifo":
             return struct.unpack_from("=I", options)
-        case "fq_codel":
-            return (number(dict(attributes(options)).get(2)),)
+        case "codel" | "fq_codel":
+            has = dict(attributes(options))
+            times = (round_time(has, each) for each in (leaf_queue.TARGET, leaf_queue.INTERVAL))
+            others = (leaf_queue.LIMIT, leaf_queue.ECN, leaf_queue.FLOWS, leaf_queue.MEMORY_LIMIT)
+            return (*times, *(number(has.get(each)) for each in others))
         case "sfq":
             _, perturb_s, limit = struct.unpack_from("=IiI", options)
             return perturb_s, min(limit, MOST_SFQ)
     return ()
+
+
+def round_time(has: dict[int, bytes], which: int) -> int:
+    """A time of CoDel in tens of microseconds: the kernel keeps it in units of 1.024 us."""
+    return round(number(has.get(which)) / 10)
 
 
 def htb_class(body: bytes) -> Described | None:

@@ -13,6 +13,8 @@ from lasthop.errors import UserError
 CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
 FORBIDDEN = "forbidden: "
 """With which the answer of a trial begins that was not let begin."""
+WELL = "well: "
+"""With which the answer of one begins that lacked nothing; the queue of leaves follows."""
 STEPS = (
     "a network namespace",
     "an IFB device (module ifb)",
@@ -70,6 +72,8 @@ class Trial(NamedTuple):
     """Why nothing could be tried, in words."""
     missing: str | None
     """What is missing, in words."""
+    discipline: str | None = None
+    """Queue of leaves that was tried, the best of the kernel's if that was asked for."""
 
 
 def missing(discipline: str = "pfifo") -> str | None:
@@ -79,7 +83,8 @@ def missing(discipline: str = "pfifo") -> str | None:
 
 
 def tried(discipline: str = "pfifo") -> Trial:
-    """Try everything that a gateway needs of the kernel; the leaf's `discipline` is tried too.
+    """Try everything that a gateway needs of the kernel; the leaf's `discipline` is tried too,
+    or with "best" found out.
 
     Where a network namespace is not to be had, one in a user namespace of our own will do.
     """
@@ -90,7 +95,9 @@ def tried(discipline: str = "pfifo") -> Trial:
         said = in_a_process(discipline, CLONE_NEWUSER | CLONE_NEWNET)
     if said.startswith(FORBIDDEN):
         return Trial(said.removeprefix(FORBIDDEN), None)
-    return Trial(None, None if said == "ok" else said or "the trial ended without an answer")
+    if said.startswith(WELL):
+        return Trial(None, None, said.removeprefix(WELL))
+    return Trial(None, said or "the trial ended without an answer")
 
 
 def in_a_process(discipline: str, kinds: int) -> str:
@@ -112,7 +119,7 @@ def in_a_process(discipline: str, kinds: int) -> str:
 
 def try_everything(discipline: str, kinds: int) -> str:
     """Try each step in a namespace that ends with this process."""
-    from lasthop.linux import links, tc
+    from lasthop.linux import leaf_queue, links, tc
     from lasthop.linux.netlink import KernelError, Socket
 
     done = 0
@@ -123,13 +130,13 @@ def try_everything(discipline: str, kinds: int) -> str:
             kernel.carry_out([links.add_ifb("lh-try", b"\x02lhtry", 10), links.set_up("lh-try")])
             ifb = tc.Device("lh-try", links.index_of("lh-try"))
             done = 2
-            leaf = tc.classid(1, 1)
+            own = tc.classid(1, 1)
             kernel.carry_out(
                 [
                     tc.htb_qdisc(ifb, 1, 10),
                     tc.htb_class(
                         ifb,
-                        leaf,
+                        own,
                         tc.classid(1, 0),
                         rate_bps=10**6,
                         ceil_bps=10**6,
@@ -152,9 +159,12 @@ def try_everything(discipline: str, kinds: int) -> str:
             host = ip_address("192.0.2.1")
             kernel.carry_out([tc.u32_entry(block, 1, 1, host, source=True, redirect=ifb)])
             done = 6
-            kernel.carry_out([tc.bpf_filter(ifb, tc.classid(1, 0), [(6, 0, 0, leaf)])])
+            kernel.carry_out([tc.bpf_filter(ifb, tc.classid(1, 0), [(6, 0, 0, own)])])
             done = 7
-            kernel.carry_out([tc.leaf_qdisc(ifb, leaf, discipline, 10)])
+            if discipline == "best":
+                discipline = leaf_queue.best(kernel, ifb, own)
+            queue = leaf_queue.Queue(discipline, leaf_queue.TRIED_PACKETS)
+            kernel.carry_out([leaf_queue.add(ifb, own, queue)])
     except (OSError, UserError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         number = error.number if isinstance(error, KernelError) else getattr(error, "errno", None)
@@ -162,4 +172,4 @@ def try_everything(discipline: str, kinds: int) -> str:
             return f"{FORBIDDEN}{why}"
         step = STEPS[done] if done < len(STEPS) else f"the queue {discipline} (sch_{discipline})"
         return f"no {step.removeprefix('a ').removeprefix('an ').removeprefix('the ')}: {why}"
-    return "ok"
+    return WELL + discipline

@@ -112,9 +112,11 @@ def htb_qdisc(device: Device, major: int, direct_packets: int) -> Request:
     return Request(NEWQDISC, CREATE | EXCL, body, f"{said} direct_qlen {direct_packets}")
 
 
-def del_root(device: Device) -> Request:
-    """Remove the queueing discipline at the root."""
-    return Request(DELQDISC, 0, device.header(0, ROOT), f"tc qdisc del {device.said()} root")
+def del_qdisc(device: Device, parent: int = ROOT) -> Request:
+    """Remove the queueing discipline of a class, or the one at the root."""
+    where = "root" if parent == ROOT else f"parent {shown(parent)}"
+    said = f"tc qdisc del {device.said()} {where}"
+    return Request(DELQDISC, 0, device.header(0, parent), said)
 
 
 def htb_class(
@@ -171,23 +173,6 @@ def del_class(device: Device, number: int) -> Request:
     """Remove a class that no filter points to."""
     said = f"tc class del {device.said()} classid {shown(number)}"
     return Request(DELCLASS, 0, device.header(number), said)
-
-
-def leaf_qdisc(device: Device, parent: int, discipline: str, packets: int) -> Request:
-    """The queue of a leaf, with room for so many packets."""
-    match discipline:
-        case "fq_codel":
-            options = attribute(2, struct.pack("=I", packets))
-        case "sfq":
-            options = struct.pack("=IiIII", 0, 10, packets, 0, 0)
-        case _:
-            options = struct.pack("=I", packets)
-    body = device.header(0, parent)
-    body += attribute(KIND, discipline.encode() + b"\0") + attribute(OPTIONS, options)
-    said = f"tc qdisc add {device.said()} parent {shown(parent)} {discipline} limit {packets}"
-    return Request(
-        NEWQDISC, CREATE | EXCL, body, said + (" perturb 10" if discipline == "sfq" else "")
-    )
 
 
 def u32_table(at: Device | Block, family: int, table: int, major: int = 0) -> Request:
@@ -267,6 +252,19 @@ def u32_entry(
         options += attribute(U32_ACT, attribute(1, mirred(redirect)))
         said += f" action mirred egress redirect dev {redirect.name}"
     return u32(at, address.version, major, handle, options, said)
+
+
+def u32_pass(at: Block, family: int, protocol: int, port: int) -> Request:
+    """Let packets of this transport protocol to a port pass, whatever filters say behind.
+
+    The header of IPv4 has no options, that of IPv6 no extensions.
+    """
+    to_port = Match(20 if family == 4 else 40, 0xFFFF, port)
+    matches = [protocol_match(family, protocol), to_port]
+    options = selector_of(matches, flags=U32_TERMINAL)
+    options += attribute(U32_CLASSID, struct.pack("=I", at.number & 0xFFFF0000))
+    said = " ".join(["u32", *map(match_said, matches), "flowid", shown(at.number & 0xFFFF0000)])
+    return u32(at, family, 0, 0, options, said)
 
 
 def entry_handle(table: int, node: int, address: Address) -> int:
@@ -356,12 +354,15 @@ def changing(request: Request) -> Request:
 
 
 def removal(kind: int, body: bytes, *, whole_list: bool = False) -> Request:
-    """Remove a class or a filter that the kernel has described so, or all of the filter's list."""
+    """Remove what the kernel has described so: a queue, a class, a filter or all of its list."""
     header, has = body[: TCMSG.size], dict(attributes(body, TCMSG.size))
     _, index, handle, parent, info = TCMSG.unpack(header)
     where = f"block {parent}" if index == BLOCK_INDEX else f"dev {index} parent {shown(parent)}"
     if kind == NEWCLASS:
         return Request(DELCLASS, 0, header, f"tc class del {where} classid {shown(handle)}")
+    if kind == NEWQDISC:
+        header = TCMSG.pack(0, index, 0, parent, 0)
+        return Request(DELQDISC, 0, header, f"tc qdisc del {where}")
     said = f"tc filter del {where} pref {info >> 16}"
     if whole_list:
         header = TCMSG.pack(0, index, 0, parent, info)

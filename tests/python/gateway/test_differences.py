@@ -9,7 +9,7 @@ from lasthop.gateway import config
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.differences import EVERYTHING, Body, Difference, inside, of_ifb, of_side, told
 from lasthop.gateway.layout import MAJOR, Layout
-from lasthop.linux import tc
+from lasthop.linux import leaf_queue, tc
 from lasthop.linux.changes import Ingress, Merging
 from lasthop.linux.counters import Qdisc
 from lasthop.linux.links import Link
@@ -30,11 +30,11 @@ station.s1 = {{ address = "10.0.0.2" }}
 """
 
 
-def layout(fairness: str = "station") -> Layout:
+def layout(fairness: str = "station", discipline: str = "pfifo") -> Layout:
     """A gateway with its stations."""
-    more = "flow_leaves = 3" if fairness == "flow" else ""
+    more = 'udp = "both"\n' + ("flow_leaves = 3" if fairness == "flow" else "")
     gateway = config.read(TEXT.format(fairness=fairness, rate="5 Mbps", more=more))
-    made = Layout(gateway, IFB)
+    made = Layout(gateway, IFB, discipline)
     for station in gateway.stations:
         made.join(station)
     return made
@@ -121,13 +121,23 @@ def test_another_queue_is_replaced_and_a_filter_removed_first() -> None:
     made = layout()
     requests = wanted(made)
     leaf = made.members["s0"].leaf
-    short = tc.leaf_qdisc(IFB, leaf, "pfifo", 2)
+    short = leaf_queue.add(IFB, leaf, leaf_queue.Queue("pfifo", 2))
     has = [short if " pfifo " in r.said and "6c68:100 " in r.said else r for r in requests]
     (difference,) = found(as_kernel(has))
     (repair,) = difference.repair
     assert isinstance(repair, Request)
     assert repair.flags == CREATE | REPLACE
     assert difference.said == "the queue of class 6c68:100 of lh-lan is changed"
+    # the number of flows of FQ-CoDel cannot be set again
+    made = layout(discipline="fq_codel")
+    requests = wanted(made)
+    other = leaf_queue.add(IFB, leaf, made.queues["wlan"]._replace(flows=7))
+    fifo = leaf_queue.add(IFB, leaf, leaf_queue.Queue("pfifo", 200))
+    for has_now, kinds in ((other, [tc.DELQDISC, tc.NEWQDISC]), (fifo, [tc.NEWQDISC])):
+        has = [has_now if " fq_codel " in r.said and "6c68:100 " in r.said else r for r in requests]
+        (difference,) = inside(IFB, requests, as_kernel(has), {})
+        assert [r.kind for r in difference.repair if isinstance(r, Request)] == kinds
+    requests = wanted(layout())
     # a station's packets to another's leaf
     entry = tc.u32_entry(
         IFB, 1, 1, ip_address("10.0.0.1"), source=False, flow=leaf + 1, major=MAJOR

@@ -124,7 +124,7 @@ def test_a_change_of_rate_is_one_message_whatever_the_stations() -> None:
 
 
 def test_nothing_is_redirected_but_tcp_and_downlink_udp() -> None:
-    lines = plan(gateway('station.a.address = "10.0.0.1, 2001:db8::1"'))
+    lines = plan(gateway('udp = "down"\nstation.a.address = "10.0.0.1, 2001:db8::1"'))
     wan, lan = (int(line.split()[6]) for line in lines if "ingress_block" in line)
     links = [line for line in lines if " hashkey " in line]
     of_wan = [line for line in links if f"block {wan} " in line]
@@ -136,10 +136,42 @@ def test_nothing_is_redirected_but_tcp_and_downlink_udp() -> None:
     assert len(links) == len(of_wan) + len(of_lan) + 4  # and those of the IFB itself
 
 
+def test_uplink_udp_is_redirected_where_it_is_shaped_and_names_pass() -> None:
+    more = """ap.a = { rate = "5 Mbps" }
+ap.b = { udp = "down", rate = "5 Mbps" }
+station.x = { address = "10.0.0.1, 2001:db8::1", ap = "a" }
+station.y = { address = "10.0.0.2", ap = "b" }
+"""
+    lines = plan(gateway(more))
+    _, lan = (int(line.split()[6]) for line in lines if line.endswith(" ingress"))
+    of_lan = [line for line in lines if f"filter add block {lan} " in line]
+    udp = [line for line in of_lan if "0x00110000" in line or "0x00001100" in line]
+    # IPv4 has its header of 20 bytes before the ports, IPv6 one of 40
+    for line, (port, at) in zip(
+        [line for line in udp if "flowid" in line],
+        [(53, 20), (67, 20), (53, 40), (547, 40)],
+        strict=True,
+    ):
+        assert f"match u32 0x{port:08x} 0x0000ffff at {at} flowid 6c68:" in line
+    kinds = ["flowid" if "flowid" in line else "link" for line in udp]
+    assert kinds == ["flowid", "flowid", "link"] * 2
+    assert [line.split(" link ")[1] for line in udp if " link " in line] == ["5:", "7:"]
+    entries = [line for line in of_lan if "redirect" in line]
+    assert [line.split(" u32 ht ")[1].split(" action")[0] for line in entries] == [
+        "1:1: match ip src 10.0.0.1/32",
+        "5:1: match ip src 10.0.0.1/32",
+        "3:1: match ip6 src 2001:db8::1/128",
+        "7:1: match ip6 src 2001:db8::1/128",
+        "1:2: match ip src 10.0.0.2/32",
+    ]
+
+
 def test_packets_are_redirected_by_the_last_commands() -> None:
     lines = plan(gateway('station.a.address = "10.0.0.1"'))
     starts = [k for k, line in enumerate(lines) if "block" in line and " link " in line]
-    assert starts == list(range(len(lines) - 6, len(lines)))
+    assert len(starts) == 8
+    between = [lines[k] for k in range(starts[0], len(lines)) if k not in starts]
+    assert all(line.endswith(" flowid 6c68:") for line in between)
 
 
 def test_two_access_points_have_a_bottleneck_each() -> None:

@@ -35,6 +35,7 @@ def status(*names: str, **more: Any) -> dict[str, Any]:
         "stations": [ROW | {"name": name} | more for name in names],
         "faults": [],
         "warnings": [],
+        "leaves": {"discipline": "codel", "why": "the best that this kernel has"},
     }
 
 
@@ -52,7 +53,7 @@ def test_titles_keep_their_units() -> None:
     for title in ("C [Mbit/s]", "  RTT [ms]", "base RTT [ms]"):
         assert title in lines[0]
     for title in ("rate [Mbit/s]", "UDP up [Mbit/s]"):
-        assert title in lines[3]
+        assert title in lines[4]
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 160])

@@ -62,7 +62,7 @@ def test_with_a_fixed_rate_nobody_is_pinged() -> None:
 
 
 def test_who_sends_much_udp_is_not_pinged_for_a_while() -> None:
-    watched = Watched()
+    watched = Watched('udp = "down"')
     watched.look()
     watched.look(sent=10_000, udp=1_000_000)
     assert (watched.observed.active, watched.pinged()) == ({"a"}, [])
@@ -83,3 +83,11 @@ def test_without_leaves_of_their_own_stations_are_pinged_while_there_is_traffic(
     assert watched.pinged() == ["a", "b"]
     watched.look(sent=10_000)
     assert watched.pinged() == []
+
+
+@pytest.mark.parametrize(("udp", "pinged"), [("down", []), ("both", ["a"])])
+def test_who_sends_udp_is_pinged_where_that_is_shaped(udp: str, pinged: list[str]) -> None:
+    watched = Watched(f'udp = "{udp}"')
+    watched.look()
+    watched.look(sent=10_000, udp=1_000_000)
+    assert watched.pinged() == pinged

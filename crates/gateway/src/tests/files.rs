@@ -125,7 +125,7 @@ fn what_is_wrong_is_said_with_its_line() {
         (
             "fairnes = \"flow\"",
             "cafe.toml:4: `gateway.fairnes`: unknown key; allowed are wan, lan, queue, discipline, \
-             flow_leaves, udp_uplink, metrics, wce, discover, ap, station, fairness, rate\n\
+             flow_leaves, udp_uplink, metrics, wce, discover, ap, station, fairness, udp, rate\n\
              hint: did you mean `fairness`?",
         ),
         (
@@ -224,7 +224,11 @@ fn a_setting_without_effect_is_refused() {
         ),
         (
             "fairness = \"flow\"\ndiscipline = \"sfq\"\nflow_leaves = 300",
-            "cafe.toml:6: `gateway.flow_leaves`: 300 has no effect; needed is gateway.discipline = \"pfifo\"",
+            "cafe.toml:6: `gateway.flow_leaves`: 300 has no effect; needed is gateway.discipline = \"best\"",
+        ),
+        (
+            "udp_uplink = \"1 Mbps\"",
+            "cafe.toml:4: `gateway.udp_uplink`: \"1 Mbps\" has no effect; needed is gateway.udp = \"down\"",
         ),
         (
             "station.a = { address = \"10.0.0.1\", rate = \"2 Mbps\" }",
@@ -260,13 +264,16 @@ fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
         "wce.max = \"9 Mbps\"\nap.a.rate = \"5 Mbps\"\nap.a.interface = \"eth2\"\nap.b.interface = \"eth3\"",
         "rate = \"5 Mbps\"\nap.a.wce.max = \"9 Mbps\"", // inherits: with or without another word
         "ap.a.interface = \"eth2\"\nap.b = { interface = \"eth3\", fairness = \"flow\" }\nflow_leaves = 9",
+        "udp_uplink = \"1 Mbps\"\nap.a.udp = \"down\"",
+        "fairness = \"flow\"\ndiscipline = \"codel\"\nflow_leaves = 300",
         "ap.a.fairness = \"rate\"\nstation.a = { address = \"10.0.0.1\", rate = \"2 Mbps\" }",
         "station.a.mac = \"02:00:5e:10:00:01\"\ndiscover.absence = \"2 s\"",
     ] {
         assert_eq!(said_of(more), "", "{more}");
     }
     let file = format!(
-        "{LEAST}wce.max = \"9 Mbps\"\nfairness = \"flow\"\nflow_leaves = 9\nudp_uplink = \"1 Mbps\"\n"
+        "{LEAST}wce.max = \"9 Mbps\"\nfairness = \"flow\"\nflow_leaves = 9\n\
+         udp = \"down\"\nudp_uplink = \"1 Mbps\"\n"
     );
     let set = |file: &str, path: &str, value: &str| {
         let settings = [(path.to_owned(), value.to_owned())];
@@ -274,6 +281,7 @@ fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
         complaints(parsed)
     };
     assert_eq!(set(&file, "gateway.rate", "5 Mbps"), "");
+    assert_eq!(set(&file, "gateway.udp", "both"), "");
     assert_eq!(set(&file, "gateway.fairness", "station"), "");
     assert_eq!(set(&file, "gateway.discipline", "sfq"), "");
     assert_eq!(

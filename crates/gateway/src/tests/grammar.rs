@@ -41,6 +41,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ("metrics", "off"),
     ("discipline", "sfq"),
     ("fairness", "rate"),
+    ("udp", "down"),
     ("flow_leaves", "9"),
     ("discover.interval", "3 s"),
     ("absence", "9 s"),
@@ -111,6 +112,7 @@ fn needed(path: &str) -> Option<(&str, &str)> {
     }
     match path {
         "gateway.flow_leaves" => Some(("gateway.fairness", "flow")),
+        "gateway.udp_uplink" => Some(("gateway.udp", "down")),
         "gateway.station.a.rate" => Some(("gateway.fairness", "rate")),
         _ => None,
     }

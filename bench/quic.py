@@ -1,0 +1,86 @@
+"""What shaping uplink UDP does: three TCP downloads beside an upload like QUIC's.
+
+    python bench/quic.py [--quick]
+
+Each run is a kernel of its own (`uml.py`); `quic_inside.py` says what is run in it. Prints a table
+and writes out/quic.json.
+"""
+
+import json
+import statistics
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import uml
+
+HERE = Path(__file__).parent
+OUT = HERE / "out"
+INSIDE = HERE / "quic_inside.py"
+DEADLINE_S = 900.0
+RTT_S, RUNS = 0.02, 3
+FULL, QUICK = (30.0, 60.0), (10.0, 15.0)
+"""Warm-up and measured time. [s]"""
+CASES: Mapping[str, tuple[str | None, str | None]] = {
+    "no gateway": ("udp", None),
+    'udp = "down"': ("udp", 'udp = "down"\n'),
+    'udp = "both"': ("udp", 'udp = "both"\n'),
+    "the upload over TCP": ("tcp", 'udp = "down"\n'),
+    "no upload": (None, 'udp = "down"\n'),
+}
+"""How the upload goes, and what the gateway's file says."""
+
+
+def main(*, quick: bool) -> None:
+    """Run everything."""
+    if (reason := uml.missing()) is not None:
+        print(f"quic: left out: {reason}")
+        return
+    kernel = uml.kernel()
+    assert kernel is not None
+    jobs = 2 if kernel.own_time else 1
+    plan = [(name, seed) for seed in range(1, 2 if quick else RUNS + 1) for name in CASES]
+    with ThreadPoolExecutor(jobs) as pool:
+        runs = []
+        OUT.mkdir(exist_ok=True)
+        for each in pool.map(lambda each: run(each, QUICK if quick else FULL), plan):
+            runs.append(each)
+            OUT.joinpath("quic.json").write_text(json.dumps(runs, indent=1) + "\n")
+    print(f"{'Mbit/s, mean of runs':22} downloads  (least, most)  upload  C")
+    for name in CASES:
+        of_case = [each for each in runs if each["case"] == name]
+        down = [each["downloads_bps"] / 1e6 for each in of_case]
+        up = statistics.mean(each["upload_bps"] for each in of_case) / 1e6
+        print(
+            f"{name:22} {statistics.mean(down):9.2f}  ({min(down):5.2f}, {max(down):5.2f}) "
+            f"{up:7.2f}  {capacity(of_case)}"
+        )
+
+
+def capacity(runs: list[dict[str, Any]]) -> str:
+    """C at the end of runs. [Mbit/s]"""
+    rates = [run["status"]["aps"][0]["rate_bps"] / 1e6 for run in runs if run["status"]]
+    return f"{statistics.mean(rates):.1f}" if rates else "-"
+
+
+def run(case: tuple[str, int], length: tuple[float, float]) -> dict[str, Any]:
+    """One kernel's life."""
+    name, seed = case
+    upload, gateway = CASES[name]
+    warm_up_s, measured_s = length
+    settings = {
+        "upload": upload,
+        "gateway": gateway,
+        "rtt_s": RTT_S,
+        "seed": seed,
+        "warm_up_s": warm_up_s,
+        "measured_s": measured_s,
+    }
+    found = uml.answer(INSIDE, json.dumps(settings), deadline_s=DEADLINE_S)
+    return {"case": name, "seed": seed, **found}
+
+
+if __name__ == "__main__":
+    main(quick="--quick" in sys.argv)

@@ -1,0 +1,61 @@
+"""A gateway comes up with a discipline, is changed by hand, mended, and planned."""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from lab import gateway_text, log_in, sh
+from lasthop.gateway import config
+from lasthop.gateway.differences import told
+from lasthop.gateway.shaper import Shaper, plan
+from lasthop.linux import rights
+from test_equivalence import state
+
+LEAF = "parent 6c68:100"
+DAMAGES = {
+    "fq_codel": [
+        f"tc qdisc change dev lh-lan {LEAF} fq_codel target 50ms",
+        f"tc qdisc change dev lh-lan {LEAF} fq_codel noecn limit 7",
+        f"tc qdisc replace dev lh-lan {LEAF} pfifo limit 200",
+        f"tc qdisc del dev lh-lan {LEAF}",
+    ],
+    "codel": [
+        f"tc qdisc change dev lh-lan {LEAF} codel interval 20ms",
+        f"tc qdisc replace dev lh-lan {LEAF} fq_codel",
+        f"tc qdisc del dev lh-lan {LEAF}",
+    ],
+}
+
+
+def main(word: str, more: str) -> dict[str, object]:
+    """Set up, damage, mend, take down, plan."""
+    gateway = config.read(gateway_text(2, more, discipline=word))
+    sh("ip link add wan type veth peer name wan1; ip link add lan type veth peer name lan1")
+    sh("for each in wan wan1 lan lan1; do ip link set $each up; done")
+    directory = Path(tempfile.mkdtemp())
+    seen: dict[str, object] = {"tried": rights.tried(word)._asdict()}
+    with Shaper(gateway, log_in(directory)) as shaper:
+        shaper.up(gateway.stations)
+        layout = shaper.running()
+        seen["discipline"] = layout.discipline
+        seen["faults"] = shaper.faults()
+        seen["up"] = state()
+        damaged, mended = [], []
+        for damage in DAMAGES[layout.discipline] if layout.members["s0"].has_own_leaf else []:
+            sh(damage)
+            found = shaper.differences()
+            damaged.append(told(found))
+            shaper.mend(found)
+            mended.append(state() == seen["up"] and shaper.faults() == [])
+        seen |= {"damaged": damaged, "mended": mended, "counted": len(shaper.counters())}
+        seen["kept"] = shaper.down()
+    for command in plan(gateway):
+        if not command.startswith("ethtool"):  # these interfaces merge nothing
+            sh(command)
+    seen["planned"] = state()
+    return seen
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(*sys.argv[1:])))

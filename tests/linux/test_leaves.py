@@ -1,0 +1,85 @@
+"""Leaves that keep delay low, in user-mode Linux, whose kernel has them; and what a host has."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uml
+
+from lasthop.linux import rights
+from lasthop.linux.leaf_queue import BEST
+
+INSIDE = Path(__file__).parent / "inside"
+DEADLINE_S = 120.0
+MEASURING_S = 600.0
+"""Time of the host for one measurement of 43 s inside. [s]"""
+NEAR_S = 0.02
+"""How much later a datagram may be beside the station's own downloads. [s]"""
+
+
+def seen(discipline: str, more: str = "") -> dict[str, Any]:
+    """What a gateway with this setting does in user-mode Linux."""
+    found: dict[str, Any] = uml.answer(
+        INSIDE / "leaves.py", discipline, more, deadline_s=DEADLINE_S
+    )
+    assert found["faults"] == found["kept"] == []
+    return found
+
+
+@pytest.mark.usefixtures("user_mode")
+@pytest.mark.parametrize(
+    ("word", "more", "discipline"),
+    [
+        ("best", "", "fq_codel"),
+        ("best", 'fairness = "flow"\nflow_leaves = 5', "fq_codel"),
+        ("fq_codel", 'fairness = "flow"', "fq_codel"),
+        ("codel", 'udp = "both"', "codel"),
+    ],
+)
+def test_a_gateway_has_them_mends_them_and_plans_them(
+    word: str, more: str, discipline: str
+) -> None:
+    found = seen(word, more)
+    assert found["discipline"] == discipline
+    assert found["tried"] == {"untried": None, "missing": None, "discipline": discipline}
+    assert found["up"] == found["planned"]
+    assert found["up"].count(f"qdisc {discipline} ") == (
+        5 if "= 5" in more else 2 - (word == "fq_codel")
+    )
+    if "fairness" in more:
+        return
+    said = "the queue of class 6c68:100 of lh-lan is"
+    *changed, gone = found["damaged"]
+    assert changed == [[f"{said} changed"]] * len(changed)
+    assert gone == [f"{said} gone"]
+    assert found["mended"] == [True] * len(found["damaged"])
+    assert found["counted"] == 3  # the access point's class and two leaves; no flows
+
+
+def test_a_machine_is_asked_for_its_best() -> None:
+    trial = rights.tried("best")
+    assert trial.missing is None
+    assert trial.discipline in BEST
+    is_better = trial.discipline != "pfifo"
+    assert (rights.tried("fq_codel").missing is None) == (trial.discipline == "fq_codel")
+    assert is_better or "fq_codel" in str(rights.tried("fq_codel").missing)
+
+
+@pytest.mark.measured
+@pytest.mark.usefixtures("user_mode")
+@pytest.mark.parametrize(
+    ("discipline", "is_near"), [("best", True), ("codel", True), ("pfifo", False)]
+)
+def test_a_station_does_not_wait_behind_its_own_downloads(discipline: str, is_near: bool) -> None:
+    found: dict[str, Any] = uml.answer(
+        INSIDE / "own_download.py", discipline, deadline_s=MEASURING_S
+    )
+    medians = {
+        (probe, name): found[probe][name]["rtt_median_s"]
+        for probe in ("echo", "ping")
+        for name in found[probe]
+    }
+    own = medians["echo", "heavy"] - medians["echo", "idle"]
+    assert (own < NEAR_S) == is_near, found
+    # pings pass beside the leaves
+    assert medians["ping", "heavy"] - medians["ping", "idle"] < NEAR_S, found

@@ -1,0 +1,139 @@
+"""Which queue a leaf has, what the kernel is told of it, and what is said about it."""
+
+from dataclasses import replace
+
+import pytest
+
+from lasthop.gateway import config
+from lasthop.gateway.config import Gateway
+from lasthop.gateway.layout import Layout
+from lasthop.gateway.leaves import unmanaged, why
+from lasthop.gateway.shaper import plan
+from lasthop.linux import leaf_queue
+from lasthop.linux.described import described
+from lasthop.linux.leaf_queue import Queue
+from lasthop.linux.tc import Device
+
+IFB = Device("lh", 1)
+
+
+def gateway(more: str = "") -> Gateway:
+    return config.read(f'[gateway]\nwan = "eth0"\nlan = "eth1"\n{more}\n')
+
+
+def queue(more: str) -> Queue:
+    """The queue of the leaves of the only access point."""
+    (found,) = Layout(gateway(more), IFB).queues.values()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("more", "target_ms"),
+    [
+        # 1.5 packets of 1514 bytes at the share of ten: 15 * 12112 bits / C
+        ('rate = "6 Mbps"', 31),
+        ('rate = "1 Mbps"', 182),
+        ('wce.max = "20 Mbps"', 10),
+        ('wce.max = "100 Mbps"', 5),
+        ('rate = "6 Mbps"\nfairness = "direction"', 7),
+        ('rate = "6 Mbps"\nfairness = "flow"', 31),
+        ('rate = "6 Mbps"\nfairness = "flow"\nflow_leaves = 4', 13),
+        ('rate = "3 Mbps"\nfairness = "flow"\ndiscipline = "fq_codel"', 7),
+    ],
+)
+def test_the_target_is_a_packet_and_a_half_at_the_share_of_ten(more: str, target_ms: int) -> None:
+    found = queue(more)
+    assert found.target_us == 1000 * target_ms
+    assert found.interval_us == found.target_us + 95_000
+
+
+def test_turns_of_many_packets_raise_the_target_up_to_the_queue() -> None:
+    def of_ratio(rate: str) -> Queue:
+        return queue(
+            'rate = "10 Mbps"\nfairness = "rate"\n'
+            'station.slow = { address = "10.0.0.1", rate = "1 Mbps" }\n'
+            f'station.fast = {{ address = "10.0.0.2", rate = "{rate}" }}'
+        )
+
+    packet_us = 10 * 12_112 / 10  # at a tenth of 10 Mbit/s
+    assert of_ratio("11 Mbps").target_us == pytest.approx(1.5 * 11 * packet_us, abs=1000)
+    assert of_ratio("900 Mbps").target_us == pytest.approx(200 * packet_us, abs=1000)
+
+
+def test_leaves_that_all_share_have_more_flows() -> None:
+    assert queue("").flows == 128
+    assert queue('fairness = "flow"').flows == 128
+    assert queue('fairness = "direction"').flows == 1024
+    assert queue('fairness = "flow"\ndiscipline = "fq_codel"').flows == 1024
+
+
+def test_flows_are_hashed_alike_whatever_the_kernel_has() -> None:
+    best, codel = (
+        Layout(gateway(f'fairness = "flow"\ndiscipline = "{word}"'), IFB)
+        for word in ("best", "codel")
+    )
+    fifo = Layout(best.gateway, IFB, "pfifo")
+    assert len(best.fixed["wlan"]) == len(fifo.fixed["wlan"]) == len(codel.fixed["wlan"]) == 256
+
+
+@pytest.mark.parametrize(
+    ("discipline", "said"),
+    [
+        ("pfifo", "pfifo limit 200"),
+        ("sfq", "sfq limit 200 perturb 10"),
+        ("codel", "codel limit 200 target 31000us interval 126000us ecn"),
+        (
+            "fq_codel",
+            "fq_codel limit 200 target 31000us interval 126000us ecn flows 128 "
+            "memory_limit 921600b",
+        ),
+    ],
+)
+def test_tc_is_told_of_the_queue(discipline: str, said: str) -> None:
+    lines = plan(
+        gateway(f'rate = "6 Mbps"\ndiscipline = "{discipline}"\nstation.a.address = "10.0.0.1"')
+    )
+    (line,) = (line for line in lines if line.startswith("tc qdisc add dev lh-eth1 parent 6c68:"))
+    assert line == f"tc qdisc add dev lh-eth1 parent 6c68:100 {said}"
+    assert not any(line.startswith("#") for line in lines)
+
+
+def test_a_plan_says_what_it_assumes_of_the_kernel() -> None:
+    lines = plan(gateway('station.a.address = "10.0.0.1"'))
+    assert lines[0] == "# leaves: fq_codel, as if the kernel has it; `check` tells"
+    assert sum(" fq_codel limit " in line for line in lines) == 1
+
+
+def test_times_are_equal_as_the_kernel_keeps_them() -> None:
+    """It keeps them in units of 1.024 us and tells 29999 for 30000."""
+    asked, kept, other = (
+        leaf_queue.add(IFB, 1, Queue("codel", 200, target_us=target))
+        for target in (30_000, 29_999, 29_000)
+    )
+    settings = [described(each.kind, each.body) for each in (asked, kept, other)]
+    assert settings[0] == settings[1] != settings[2]
+
+
+@pytest.mark.parametrize("field", ["packets", "target_us", "interval_us", "flows"])
+def test_every_parameter_that_is_changed_is_seen(field: str) -> None:
+    queue = Queue("fq_codel", 200)
+    changed = replace_field(queue, field)
+    one, other = (leaf_queue.add(IFB, 1, each) for each in (queue, changed))
+    assert described(one.kind, one.body) != described(other.kind, other.body)
+
+
+def replace_field(queue: Queue, field: str) -> Queue:
+    """The same with twice as much of something."""
+    return queue._replace(**{field: 2 * getattr(queue, field)})
+
+
+def test_a_kernel_without_codel_is_warned_of_unless_the_file_wants_a_fifo() -> None:
+    assert unmanaged(gateway(), "fq_codel") == unmanaged(gateway(), "codel") == []
+    (line,) = unmanaged(gateway(), "pfifo")
+    assert "calls and queries wait behind its own downloads" in line
+    chosen = replace(gateway(), discipline="pfifo")
+    assert unmanaged(chosen, "pfifo") == []
+    assert (why(gateway()), why(chosen)) == (
+        "the best that this kernel has",
+        "as `gateway.discipline` says",
+    )
