@@ -39,7 +39,17 @@ AP_QUEUE = 75
 PAPERS_WCE: Mapping[str, Any] = {"rule": "paper"}
 """The estimator that is judged: the paper's, which believes every answer by itself."""
 
+BESIDE_REPLICATIONS = 20
+"""Replications of what is shown beside what is judged."""
+
 Tree = Mapping[str, Any]
+
+
+def by_agreement(tree: Tree) -> dict[str, Any]:
+    """Return the same cell with the other estimator, which is the default of scenarios."""
+    few = min(tree["replications"], BESIDE_REPLICATIONS)
+    vsb = {**tree["vsb"], "wce": {**tree["vsb"]["wce"], "rule": "agreement"}}
+    return {**tree, "replications": few, "vsb": vsb}
 
 
 def scenario(
