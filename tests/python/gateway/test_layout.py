@@ -125,7 +125,8 @@ def test_a_change_of_rate_is_one_message_whatever_the_stations() -> None:
 
 def test_nothing_is_redirected_but_tcp_and_downlink_udp() -> None:
     lines = plan(gateway('udp = "down"\nstation.a.address = "10.0.0.1, 2001:db8::1"'))
-    wan, lan = (int(line.split()[6]) for line in lines if "ingress_block" in line)
+    (hooks,) = [line.split() for line in lines if line.endswith(" clsact")]
+    lan, wan = int(hooks[6]), int(hooks[8])
     links = [line for line in lines if " hashkey " in line]
     of_wan = [line for line in links if f"block {wan} " in line]
     of_lan = [line for line in links if f"block {lan} " in line]
@@ -143,7 +144,7 @@ station.x = { address = "10.0.0.1, 2001:db8::1", ap = "a" }
 station.y = { address = "10.0.0.2", ap = "b" }
 """
     lines = plan(gateway(more))
-    _, lan = (int(line.split()[6]) for line in lines if line.endswith(" ingress"))
+    (lan,) = (int(line.split()[6]) for line in lines if line.endswith(" clsact"))
     of_lan = [line for line in lines if f"filter add block {lan} " in line]
     udp = [line for line in of_lan if "0x00110000" in line or "0x00001100" in line]
     # IPv4 has its header of 20 bytes before the ports, IPv6 one of 40
