@@ -2,7 +2,7 @@
 
     scene_inside.py SCENE
 
-`SCENE` is JSON, a `Scene`. What was seen is printed as JSON: C ten times a second, bytes that
+`SCENE` is JSON, a `Scene`. What was seen is printed as JSON: C again and again, bytes that
 stations have received, pings, and what the gateway says of itself at the end.
 
 The wire takes the place of the air (`tc_network.turns`): frames of both directions pass one at a
@@ -24,8 +24,8 @@ from itertools import cycle
 from pathlib import Path
 
 from tc_contenders import GATEWAY, HEADROOM, gateway_with
-from tc_inside import HELLO, SETTLE_S
-from tc_network import ADDRESSES, AP, BURST_BYTES, ROUTER, SERVERS, entered, sh, tc, turns, wires
+from tc_inside import SETTLE_S
+from tc_network import ADDRESSES, AP, BURST_BYTES, ROUTER, SERVERS, entered, tc, turns, wires
 from tc_traffic import (
     CHUNK,
     ECHO_REPLY,
@@ -37,12 +37,15 @@ from tc_traffic import (
     Table,
     Window,
     connection,
+    echoes,
     pinged,
+    pings,
 )
 
 from lasthop.gateway import operate
 
-LOOK_S, BIN_S = 0.1, 0.5
+BIN_S = 0.5
+DISCARD = 9
 BEACON_S, NAP_S, AWAKE_S = 0.1024, 1.0, 0.2
 OTHERS = "1:2"
 """Class of all but a slow station, where the access point has a queue for each."""
@@ -60,6 +63,8 @@ class Scene:
     downloads: Sequence[tuple[str, int, float]]
     """Stations, how many endless downloads each has, and when they begin. [s]"""
     length_s: float
+    look_s: float = 0.1
+    """How often C is looked at. [s]"""
     fifo_packets: int = 256
     device_delay: str = "1ms"
     gateway: str = ""
@@ -70,6 +75,9 @@ class Scene:
     """When the wire's rate becomes what. [s], [bit/s]"""
     pinged: str | None = None
     """A station that the server pings."""
+    watched: Sequence[str] = ()
+    """Stations to which UDP echoes and pings of the server count, from `watched_from_s` on."""
+    watched_from_s: float = 0.0
     lateness: str | None = None
     """How some answer pings, a word of `LATENESS`."""
     late: Sequence[str] = ()
@@ -88,8 +96,9 @@ def main(scene: Scene) -> Table:
         turns(scene.rate_bps, stations, 0, scene.fifo_packets)
     else:
         queue_each(scene, stations, *scene.slow)
-    for name in stations:
-        sh(f"ip netns exec {ROUTER} {sys.executable} -ISc '{HELLO}' {ADDRESSES[name]}")
+    with entered(ROUTER), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as hello:
+        for name in stations:  # makes them known, as any traffic would
+            hello.sendto(b"hello", (ADDRESSES[name], DISCARD))
     listed = "".join(
         f'station.{name} = {{ address = "{ADDRESSES[name]}" }}\n' for name in stations
     )
@@ -99,7 +108,7 @@ def main(scene: Scene) -> Table:
     gateway_with(f"{rate}\n{scene.gateway}{listed}")
     begin_s = time.monotonic() + SETTLE_S
     window = Window(begin_s, begin_s, begin_s + scene.length_s, scene.seed)
-    processes = {"watch": Process(lambda: watch(window))}
+    processes = {"watch": Process(lambda: watch(scene, window))}
     for start_s in sorted({each[2] for each in scene.downloads}):
         groups = [Bulk(name, n, True) for name, n, at_s in scene.downloads if at_s == start_s]
         later = replace(window, begin_s=begin_s + start_s)
@@ -109,6 +118,10 @@ def main(scene: Scene) -> Table:
             Process(lambda: answer_late(name, scene, window))  # noqa: B023
     if scene.pinged is not None:
         processes["pings"] = Process(lambda: ping_series(str(scene.pinged), window))
+    if scene.watched:
+        counts = replace(window, from_s=begin_s + scene.watched_from_s)
+        processes["echo"] = Process(lambda: echoes(scene.watched, counts))
+        processes["ping"] = Process(lambda: pings(scene.watched, counts))
     for at_s, rate_bps in scene.changes:
         time.sleep(max(0.0, begin_s + at_s - time.monotonic()))
         change_rate(rate_bps)
@@ -117,7 +130,9 @@ def main(scene: Scene) -> Table:
     for name, seen in found.items():
         if name.startswith("bulk"):
             bytes_ |= seen
-    return {**found["watch"], "bytes": bytes_, "pings": found.get("pings", {}).get("pings", [])}
+    series = found.get("pings", {}).get("pings", [])
+    rtts = {kind: found.get(kind) for kind in ("echo", "ping")}
+    return {**found["watch"], "bytes": bytes_, "pings": series, "rtts": rtts}
 
 
 # -- the wire -----------------------------------------------------------------------------------
@@ -153,8 +168,8 @@ def queue_each(scene: Scene, stations: Sequence[str], slow: str, own: int, other
 # -- what is seen -------------------------------------------------------------------------------
 
 
-def watch(window: Window) -> Table:
-    """C ten times a second, and what the gateway says at the end and of whom it has warned."""
+def watch(scene: Scene, window: Window) -> Table:
+    """C, and what the gateway says at the end and of whom it has warned."""
     window.wait()
     samples: list[tuple[float, float]] = []
     said: set[str] = set()
@@ -168,7 +183,7 @@ def watch(window: Window) -> Table:
             status = answer
             samples.append((at_s - window.begin_s, status["aps"][0]["rate_bps"]))
             said |= {*status["warnings"], *status["faults"]}
-            at_s += LOOK_S
+            at_s += scene.look_s
     return {"c": samples, "said": sorted(said), "status": status}
 
 

@@ -12,8 +12,8 @@ a little longer behind itself; other flows of its station do not, with FQ-CoDel.
 Where C is found, a queue up to the estimator's threshold stands behind the bottleneck, a part of
 every round trip. A single CUBIC download, whose window falls to 0.7, leaves its leaf empty then
 unless it has kept there 3/7 of the rest of its round trip, and loses some of its share to stations
-with many flows. So the target of FQ-CoDel is at least half the threshold: it is the download's own
-wait alone.
+with many flows. So the target of FQ-CoDel, which is a download's own wait alone, is at least 3/7 of
+the threshold and of a path of 30 ms.
 
 **Interval.** As the target, and 95 ms more: a round-trip time of 100 ms in all with the least one.
 """
@@ -27,8 +27,11 @@ ACTIVE_LEAVES = 10
 """Leaves that share C as the target is chosen; fewer where there are fewer."""
 ROUNDS = 1.5
 LEAST_TARGET_S, PATH_S = 0.005, 0.095
-STANDING = 0.5
-"""Part of the estimator's threshold that FQ-CoDel lets a flow wait at least."""
+KEPT = 3 / 7
+"""What CUBIC must keep in a queue, over the rest of its round trip, so that it does not run empty:
+0.7 (1 + 3/7) = 1."""
+NEAR_S = 0.03
+"""A path of which that is kept too. [s]"""
 FLOWS = 128
 """Queues of a leaf of its own: 9 kB of memory, and one of 12 others' flows meets a given one's in
 9 % of cases."""
@@ -89,9 +92,9 @@ def queue_of(
     packets = sharing * min(ROUNDS * turn_packets, gateway.queue_packets)
     least_s = LEAST_TARGET_S
     if discipline == "fq_codel" and ap.rate_bps is None:
-        least_s = max(STANDING * float(ap.wce["threshold_s"]), least_s)
+        least_s = max(KEPT * (float(ap.wce["threshold_s"]) + NEAR_S), least_s)
     target_s = max(packets * 8 * packet_bytes / largest_bps, least_s)
-    target_ms = math.ceil(target_s * 1e3)
+    target_ms = math.ceil(round(target_s * 1e3, 6))
     return Queue(
         discipline,
         gateway.queue_packets,

@@ -50,14 +50,15 @@ def test_the_target_is_a_packet_and_a_half_at_the_share_of_ten(more: str, target
 @pytest.mark.parametrize(
     ("more", "target_ms"),
     [
-        ("", 20),
-        ("wce.threshold = '60 ms'", 30),
-        ("wce.threshold = '8 ms'", 10),
+        # 3/7 of the threshold and 30 ms; the share of ten waits for 10 ms
+        ("", 30),
+        ("wce.threshold = '75 ms'", 45),
+        ("wce.threshold = '6 ms'", 16),
         ("discipline = 'codel'", 10),
         ('wce.max = "6 Mbps"', 31),
     ],
 )
-def test_where_c_is_found_a_flow_may_wait_half_the_threshold(more: str, target_ms: int) -> None:
+def test_where_c_is_found_a_flow_keeps_its_queue_through_a_fall_of_its_window(more: str, target_ms: int) -> None:
     assert queue(more if "max" in more else f'wce.max = "20 Mbps"\n{more}').target_us == (
         1000 * target_ms
     )
