@@ -99,9 +99,7 @@ def main(scene: Scene) -> Table:
     with entered(ROUTER), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as hello:
         for name in stations:  # makes them known, as any traffic would
             hello.sendto(b"hello", (ADDRESSES[name], DISCARD))
-    listed = "".join(
-        f'station.{name} = {{ address = "{ADDRESSES[name]}" }}\n' for name in stations
-    )
+    listed = "".join(f'station.{name} = {{ address = "{ADDRESSES[name]}" }}\n' for name in stations)
     max_mbps = HEADROOM * scene.rate_bps / 1e6
     is_fixed = scene.fixed_bps is not None
     rate = f"rate = {scene.fixed_bps}" if is_fixed else f'wce.max = "{max_mbps} Mbps"'

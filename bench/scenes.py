@@ -221,9 +221,7 @@ def off(seen: Table, rate_bps: float, from_s: float, to_s: float) -> float:
 def settled_s(seen: Table, rate_bps: float, from_s: float, to_s: float) -> float:
     """After how long C is within a tenth of a rate, and stays there. [s]"""
     outside = [
-        at_s
-        for at_s, c in seen["c"]
-        if from_s <= at_s < to_s and abs(c / rate_bps - 1) > 0.1
+        at_s for at_s, c in seen["c"] if from_s <= at_s < to_s and abs(c / rate_bps - 1) > 0.1
     ]
     return max(outside, default=from_s) - from_s
 

@@ -44,8 +44,7 @@ def gateway(air: Measured, more: str = "") -> None:
 def gateway_with(lines: str) -> None:
     """`lasthop gateway up`; stations are found."""
     GATEWAY.write_text(
-        f'[gateway]\nwan = "wan"\nlan = "lan"\n{lines}'
-        "[gateway.discover]\nneighbours = true\n"
+        f'[gateway]\nwan = "wan"\nlan = "lan"\n{lines}[gateway.discover]\nneighbours = true\n'
     )
     sh(f"ip netns exec {ROUTER} {LASTHOP} gateway up {GATEWAY}")
 

@@ -58,7 +58,9 @@ def test_the_target_is_a_packet_and_a_half_at_the_share_of_ten(more: str, target
         ('wce.max = "6 Mbps"', 31),
     ],
 )
-def test_where_c_is_found_a_flow_keeps_its_queue_through_a_fall_of_its_window(more: str, target_ms: int) -> None:
+def test_where_c_is_found_a_flow_keeps_its_queue_through_a_fall_of_its_window(
+    more: str, target_ms: int
+) -> None:
     assert queue(more if "max" in more else f'wce.max = "20 Mbps"\n{more}').target_us == (
         1000 * target_ms
     )
