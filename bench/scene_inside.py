@@ -102,7 +102,7 @@ def main(scene: Scene) -> Table:
     listed = "".join(f'station.{name} = {{ address = "{ADDRESSES[name]}" }}\n' for name in stations)
     max_mbps = HEADROOM * scene.rate_bps / 1e6
     is_fixed = scene.fixed_bps is not None
-    rate = f"rate = {scene.fixed_bps}" if is_fixed else f'wce.max = "{max_mbps} Mbps"'
+    rate = f'rate = "{scene.fixed_bps} bps"' if is_fixed else f'wce.max = "{max_mbps} Mbps"'
     gateway_with(f"{rate}\n{scene.gateway}{listed}")
     begin_s = time.monotonic() + SETTLE_S
     window = Window(begin_s, begin_s, begin_s + scene.length_s, scene.seed)
