@@ -43,9 +43,8 @@ def gateway(air: Measured, more: str = "") -> None:
 
 def gateway_with(lines: str) -> None:
     """`lasthop gateway up`; stations are found."""
-    GATEWAY.write_text(
-        f'[gateway]\nwan = "wan"\nlan = "lan"\n{lines}[gateway.discover]\nneighbours = true\n'
-    )
+    found = "discover.neighbours = true\n"
+    GATEWAY.write_text(f'[gateway]\nwan = "wan"\nlan = "lan"\n{found}{lines}')
     sh(f"ip netns exec {ROUTER} {LASTHOP} gateway up {GATEWAY}")
 
 
