@@ -54,9 +54,9 @@ def gateway_status() -> dict[str, Any]:
     return dict(json.loads(sh(status)))
 
 
-def gateway_fq_codel(air: Measured) -> None:
-    """The same with leaves of fq_codel in the place of FIFOs."""
-    gateway(air, 'discipline = "fq_codel"\n')
+def gateway_fifo(air: Measured) -> None:
+    """The same with the paper's FIFOs of 200 packets in the place of fq_codel."""
+    gateway(air, 'discipline = "pfifo"\n')
 
 
 def shared(queue: Callable[[int], list[str]], air: Measured, margin: float = MARGIN) -> None:
@@ -118,7 +118,7 @@ def cake_autorate(air: Measured) -> None:
 CONTENDERS: Mapping[str, Callable[[Measured], None]] = {
     "nothing": nothing,
     "lasthop": gateway,
-    "lasthop, fq_codel": gateway_fq_codel,
+    "lasthop, FIFO": gateway_fifo,
     "HTB + fq_codel": htb_fq_codel,
     "CAKE": cake_shared,
     "CAKE, 85 %": cake_wide,
