@@ -91,6 +91,11 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
             "`gateway.discover.leases`: a script finds stations in the table of neighbours alone",
             "gateway.discover.neighbours = true finds whoever has an address at `lan`",
         )
+    if len({ap.udp for ap in gateway.aps}) > 1:
+        raise UserError(
+            "`gateway.ap.NAME.udp`: a script does the same at all access points",
+            "give `gateway.udp` and no access point its own",
+        )
     shared = [lan for lan in gateway.lans if sum(ap.interface == lan for ap in gateway.aps) > 1]
     by_mac = any(station.mac for station in gateway.stations)
     if shared and (found or by_mac):
@@ -104,7 +109,8 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
 def packages(gateway: Gateway) -> str:
     """Packages of OpenWrt that the script needs."""
     names = ["ip-tiny", "tc-tiny", "kmod-sched-core", "kmod-ifb"]
-    if any(ap.fairness == "flow" for ap in gateway.aps) and gateway.discipline == "pfifo":
+    layout = of_the_file(gateway)
+    if layout.hashing_aps():
         names.append("kmod-sched-bpf")
     if gateway.discipline == "sfq":
         names.append("kmod-sched")
@@ -254,7 +260,11 @@ def addresses(gateway: Gateway, family: int) -> tuple[list[str], list[str]]:
     node = member.entries[0][1]
     bucket = f"{tc.bucket(example):x}"
     add = [*layout.inner_entries(member, example, node)]
-    add += [layout.outer_entry(b, example, node) for b in (layout.wan_block, layout.lan_block)]
+    add += [
+        layout.outer_entry(block, table, example, node)
+        for block in (layout.wan_block, layout.lan_block)
+        for table in layout.outer_tables(block, member)
+    ]
     remove = layout.remove_addresses("example", [example])
 
     def places(said: str, bucket_is: int) -> dict[str, str]:
