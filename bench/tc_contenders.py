@@ -36,13 +36,15 @@ def nothing(_: Measured) -> None:
     """The access point's FIFO is the bottleneck."""
 
 
-def gateway(air: Measured, leaves: str = "") -> None:
+def gateway(air: Measured, more: str = "") -> None:
     """`lasthop gateway up`, with the file of its guide: stations are found, the rate estimated."""
-    GATEWAY.write_text(
-        f'[gateway]\nwan = "wan"\nlan = "lan"\n{leaves}'
-        f'wce.max = "{HEADROOM * air.goodput_bps / 1e6:.1f} Mbps"\n'
-        "[gateway.discover]\nneighbours = true\n"
-    )
+    gateway_with(f'wce.max = "{HEADROOM * air.goodput_bps / 1e6:.1f} Mbps"\n{more}')
+
+
+def gateway_with(lines: str) -> None:
+    """`lasthop gateway up`; stations are found."""
+    found = "discover.neighbours = true\n"
+    GATEWAY.write_text(f'[gateway]\nwan = "wan"\nlan = "lan"\n{found}{lines}')
     sh(f"ip netns exec {ROUTER} {LASTHOP} gateway up {GATEWAY}")
 
 

@@ -34,6 +34,9 @@ MAJOR = 0x6C68
 """Number of the hierarchy: "lh"."""
 FIRST_LEAF = 0x100
 LAST_LEAF = 0xFFFF
+MOST_LEAVES = LAST_LEAF - FIRST_LEAF + 1
+MOST_ALIKE = 0xFFF
+"""Addresses of one bucket of a table, those that end alike."""
 LEAF_RATE_BPS = 96
 """Rate that a leaf has of its own: a full packet in two minutes. [bit/s]"""
 PACKET_BYTES = 1514
@@ -183,9 +186,7 @@ class Layout:
         if self.free_leaves:
             return self.free_leaves.pop()
         if self.next_leaf > LAST_LEAF:
-            raise UserError(
-                f"more than {LAST_LEAF - FIRST_LEAF + 1} leaves: the kernel has no numbers"
-            )
+            raise UserError(f"more than {MOST_LEAVES} leaves: the kernel has no numbers")
         self.next_leaf += 1
         return tc.classid(MAJOR, self.next_leaf - 1)
 
@@ -359,9 +360,12 @@ class Layout:
             case _:
                 leaf = uplink = self.new_leaf()
                 requests += self.add_leaf(ap, leaf, self.quantum(ap, station))
-        member = Member(station, ap, leaf, uplink, ())
-        self.members[station.name] = member
-        return requests + self.add_addresses(station.name, station.addresses)
+        self.members[station.name] = Member(station, ap, leaf, uplink, ())
+        try:
+            return requests + self.add_addresses(station.name, station.addresses)
+        except UserError:
+            self.leave(station.name)
+            raise
 
     def quantum(self, ap: AccessPoint, station: KnownStation) -> int:
         """Bytes of a station's turn: equal, or in proportion to its rate. [bytes]"""
@@ -374,19 +378,15 @@ class Layout:
         """Take further addresses of a member."""
         member = self.members[name]
         known = {address for address, _ in member.entries}
+        new = self.new_nodes([address for address in addresses if address not in known])
         inner: list[Request] = []
         outer: list[Request] = []
-        entries = list(member.entries)
-        for address in addresses:
-            if address in known:
-                continue
-            node = self.new_node(address)
+        for address, node in new:
             inner += self.inner_entries(member, address, node)
             for block in (self.to_block, self.from_block):
                 for table in self.outer_tables(block, member):
                     outer.append(self.outer_entry(block, table, address, node))
-            entries.append((address, node))
-        self.members[name] = replace(member, entries=tuple(entries))
+        self.members[name] = replace(member, entries=(*member.entries, *new))
         return inner + outer
 
     def remove_addresses(self, name: str, addresses: Iterable[Address]) -> list[Request]:
@@ -418,12 +418,24 @@ class Layout:
             requests.append(tc.del_class(self.ifb, member.leaf))
         return requests
 
+    def new_nodes(self, addresses: Iterable[Address]) -> list[tuple[Address, int]]:
+        """Numbers for all these addresses, or for none."""
+        new: list[tuple[Address, int]] = []
+        try:
+            for address in addresses:
+                new.append((address, self.new_node(address)))
+        except UserError:
+            for address, node in new:
+                self.taken[key_of(address)].discard(node)
+            raise
+        return new
+
     def new_node(self, address: Address) -> int:
         """A number in the address's bucket that nobody has."""
         taken = self.taken.setdefault(key_of(address), set())
-        node = next((k for k in range(1, 0x1000) if k not in taken), None)
-        if node is None:
-            raise UserError(f"more than 4095 addresses end like {address}")
+        if len(taken) == MOST_ALIKE:
+            raise UserError(f"more than {MOST_ALIKE} addresses end like {address}")
+        node = next(k for k in range(1, MOST_ALIKE + 1) if k not in taken)
         taken.add(node)
         return node
 

@@ -93,7 +93,10 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
             "gateway.discover.neighbours = true finds whoever has an address at `lan`",
         )
     if len({ap.udp for ap in gateway.aps}) > 1:
-        raise UserError("`gateway.ap.NAME.udp`: a script has one word for all access points")
+        raise UserError(
+            "`gateway.ap.NAME.udp`: a script does the same at all access points",
+            "give `gateway.udp` and no access point its own",
+        )
     shared = [lan for lan in gateway.lans if sum(ap.interface == lan for ap in gateway.aps) > 1]
     by_mac = any(station.mac for station in gateway.stations)
     if shared and (found or by_mac):
@@ -107,7 +110,8 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
 def packages(gateway: Gateway) -> str:
     """Packages of OpenWrt that the script needs."""
     names = ["ip-tiny", "tc-tiny", "kmod-sched-core", "kmod-ifb"]
-    if Layout(gateway, tc.Device(ifb_name(gateway), 0)).hashing_aps():
+    layout = of_the_file(gateway)
+    if layout.hashing_aps():
         names.append("kmod-sched-bpf")
     if gateway.discipline in ("sfq", "codel"):
         names.append("kmod-sched")

@@ -1,6 +1,7 @@
 """Carries a layout out on this machine, and takes it back."""
 
 from collections.abc import Callable, Iterable, Set
+from contextlib import suppress
 from typing import Self
 
 from lasthop.errors import UserError
@@ -94,7 +95,10 @@ class Shaper:
         for lan in lans:
             self.changes.add_hooks(lan, layout.hooks)
         self.changes.carry_out(list(layout.block_tables()))
-        joins = [request for station in stations for request in layout.join(station)]
+        joins: list[Request] = []
+        for station in stations:
+            with suppress(UserError):  # for want of numbers; the others are shaped
+                joins += layout.join(station)
         self.changes.carry_out([*joins, *layout.start()])
         self.layout = layout
 

@@ -9,14 +9,19 @@ from lasthop.errors import UserError
 from lasthop.gateway import config
 from lasthop.gateway.config import Gateway, KnownStation
 from lasthop.gateway.layout import (
+    FIRST_LEAF,
     LAST_LEAF,
+    MAJOR,
+    MOST_ALIKE,
     PACKET_BYTES,
     Layout,
     ifb_name,
+    key_of,
     refuse_what_does_not_fit,
     short_queue,
 )
 from lasthop.gateway.shaper import plan
+from lasthop.linux import tc
 from lasthop.linux.tc import Device
 
 
@@ -113,6 +118,23 @@ def test_there_are_leaves_for_65000_stations_and_then_a_clear_word() -> None:
     layout.join(station(1))
     with pytest.raises(UserError, match="the kernel has no numbers"):
         layout.join(station(2))
+
+
+def test_who_finds_no_number_leaves_nothing_behind() -> None:
+    layout = Layout(gateway(), Device("lh", 1))
+    full = ip_address("10.0.0.7")
+    layout.taken[key_of(full)] = set(range(1, MOST_ALIKE + 1))
+    other = ip_address("10.0.0.8")
+    with pytest.raises(UserError, match=r"more than 4095 addresses end like 10\.0\.0\.7"):
+        layout.join(KnownStation("late", "wlan", (other, full)))
+    assert layout.members == {}
+    assert layout.taken[key_of(other)] == set()
+    assert layout.new_leaf() == tc.classid(MAJOR, FIRST_LEAF)
+    layout.join(KnownStation("there", "wlan", (other,)))
+    with pytest.raises(UserError, match="end like"):
+        layout.add_addresses("there", [ip_address("10.0.0.9"), full])
+    assert [address for address, _ in layout.members["there"].entries] == [other]
+    assert layout.taken[key_of(ip_address("10.0.0.9"))] == set()
 
 
 def test_a_change_of_rate_is_one_message_whatever_the_stations() -> None:

@@ -93,6 +93,10 @@ def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
             'ap.a.snmp = { agent = "10.0.0.2", community = "public" }',
             "`gateway.ap.a.snmp`: a script cannot ask an access point",
         ),
+        (
+            'ap.a = { udp = "down", interface = "eth1" }\nap.b.interface = "eth2"',
+            "`gateway.ap.NAME.udp`: a script does the same",
+        ),
         ('wce.rule = "paper"', '`gateway.wce.rule`: a script has no "paper"'),
         (
             'discover.neighbours = true\nap.a.subnets = "10.0.1.0/24"\n'
@@ -100,7 +104,7 @@ def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
             "interface eth1: a script cannot tell which of its access points",
         ),
     ],
-    ids=["leases", "snmp", "paper", "two-aps"],
+    ids=["leases", "snmp", "udp", "paper", "two-aps"],
 )
 def test_what_a_script_cannot_do_is_refused(more: str, said: str) -> None:
     with pytest.raises(UserError) as refused:
@@ -111,3 +115,10 @@ def test_what_a_script_cannot_do_is_refused(more: str, said: str) -> None:
 def test_packages_are_those_that_the_file_needs() -> None:
     assert "kmod-sched-bpf" not in made(KINDS["least"])
     assert "kmod-sched-bpf" in made(KINDS["flow"])
+    assert "kmod-sched-bpf" not in made(LEAST + 'fairness = "flow"\ndiscipline = "fq_codel"\n')
+
+
+def test_uplink_udp_is_redirected_where_the_file_says_so() -> None:
+    for word, times in (("both", 1), ("down", 0)):
+        add = made(LEAST + f'udp = "{word}"\n').split("add_address() {")[1].split("\n}\n")[0]
+        assert add.count('"5:$3:$4"') == times
