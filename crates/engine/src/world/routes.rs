@@ -233,9 +233,9 @@ impl Routes {
     }
 }
 
-/// Whether a link takes time or loses packets.
+/// Whether a link takes time, be it a random one, or loses packets.
 fn matters(link: u32, scenario: &Scenario) -> bool {
-    let (rate_bps, delay, loss) = match link {
+    let (rate_bps, longest, loss) = match link {
         WIRE_DOWN | WIRE_UP => {
             let wire = &scenario.wire;
             (wire.rate_bps, wire.delay, wire.loss)
@@ -243,12 +243,12 @@ fn matters(link: u32, scenario: &Scenario) -> bool {
         other => match numbers::in_network(other, scenario) {
             Some(index) => {
                 let link = &scenario.links[index];
-                (link.rate_bps, link.delay, link.loss)
+                (link.rate_bps, link.delay.max(link.jitter), link.loss)
             }
             None => return true, // the bottleneck, or on air
         },
     };
-    rate_bps.is_some() || delay > Span::ZERO || loss.share() > 0.0
+    rate_bps.is_some() || longest > Span::ZERO || loss.share() > 0.0
 }
 
 /// The queue of a node for a category; stations are in a cell.
