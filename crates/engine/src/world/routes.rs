@@ -8,7 +8,6 @@ use super::numbers::{self, WIRE_DOWN, WIRE_UP, of_network};
 use super::wired::WiredLink;
 use crate::kernel::time::Span;
 
-use crate::bottleneck::is_redirected;
 use crate::cell::Cell;
 use crate::mac::dcf::AP;
 use crate::packet::Packet;
@@ -201,7 +200,8 @@ impl Routes {
     fn lay(&mut self, flow: &Flow, data: bool, scenario: &Scenario, cell: Option<&Cell>) -> Way {
         let network = if data { &flow.forward } else { &flow.back };
         let network = network.iter().map(|&link| of_network(link as usize));
-        let shared = numbers::of_bottleneck(scenario).filter(|_| is_redirected(flow));
+        let passes = scenario.bottleneck.is_some_and(|own| own.redirects(flow));
+        let shared = numbers::of_bottleneck(scenario).filter(|_| passes);
         let (first, last, links) = match flow.ends {
             Ends::Wired => (WIRED, WIRED, network.collect()),
             Ends::Station { station, direction } if (direction == Direction::Up) == data => {

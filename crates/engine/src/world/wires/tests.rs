@@ -502,6 +502,7 @@ fn hotspot() -> impl Strategy<Value = Scenario> {
         "wire.delay = \"3 ms\"\nlink.path = { from = \"x\", to = \"y\", rate = \"2 Mbps\", delay = \"9 ms\" }\n\
          flow.bulk = { from = \"x\", to = \"y\", count = 2, delayed_ack = false }\n",
         "vsb = { wce.interval = \"20 ms\" }\n",
+        "vsb = { wce.interval = \"20 ms\", udp = \"down\" }\n",
         "wire = { rate = \"3 Mbps\" }\nvsb.rate = \"2 Mbps\"\n",
     ]);
     let times = (300..1200_u32, 1..110_u32, any::<u32>());
