@@ -36,13 +36,15 @@ def nothing(_: Measured) -> None:
     """The access point's FIFO is the bottleneck."""
 
 
-def gateway(air: Measured, leaves: str = "") -> None:
+def gateway(air: Measured, more: str = "") -> None:
     """`lasthop gateway up`, with the file of its guide: stations are found, the rate estimated."""
-    GATEWAY.write_text(
-        f'[gateway]\nwan = "wan"\nlan = "lan"\n{leaves}'
-        f'wce.max = "{HEADROOM * air.goodput_bps / 1e6:.1f} Mbps"\n'
-        "[gateway.discover]\nneighbours = true\n"
-    )
+    gateway_with(f'wce.max = "{HEADROOM * air.goodput_bps / 1e6:.1f} Mbps"\n{more}')
+
+
+def gateway_with(lines: str) -> None:
+    """`lasthop gateway up`; stations are found."""
+    found = "discover.neighbours = true\n"
+    GATEWAY.write_text(f'[gateway]\nwan = "wan"\nlan = "lan"\n{found}{lines}')
     sh(f"ip netns exec {ROUTER} {LASTHOP} gateway up {GATEWAY}")
 
 
@@ -52,9 +54,9 @@ def gateway_status() -> dict[str, Any]:
     return dict(json.loads(sh(status)))
 
 
-def gateway_fq_codel(air: Measured) -> None:
-    """The same with leaves of fq_codel in the place of FIFOs."""
-    gateway(air, 'discipline = "fq_codel"\n')
+def gateway_fifo(air: Measured) -> None:
+    """The same with the paper's FIFOs of 200 packets in the place of fq_codel."""
+    gateway(air, 'discipline = "pfifo"\n')
 
 
 def shared(queue: Callable[[int], list[str]], air: Measured, margin: float = MARGIN) -> None:
@@ -116,7 +118,7 @@ def cake_autorate(air: Measured) -> None:
 CONTENDERS: Mapping[str, Callable[[Measured], None]] = {
     "nothing": nothing,
     "lasthop": gateway,
-    "lasthop, fq_codel": gateway_fq_codel,
+    "lasthop, FIFO": gateway_fifo,
     "HTB + fq_codel": htb_fq_codel,
     "CAKE": cake_shared,
     "CAKE, 85 %": cake_wide,

@@ -13,7 +13,7 @@ frames cost nearly as much as large ones. There are no collisions and no losses 
 import ctypes
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 SERVER, ISP, ROUTER, AP = "server", "isp", "router", "ap"
@@ -21,6 +21,9 @@ STATIONS = {
     name: f"10.3.0.{10 + k}" for k, name in enumerate(("heavy", "light", "idle", "phone", "reader"))
 }
 """Address of each station, by its name, which is its namespace's too."""
+CROWD = {f"s{k:02}": f"10.3.0.{30 + k}" for k in range(20)}
+"""Twenty more, for a crowd in their place."""
+ADDRESSES = STATIONS | CROWD
 SERVERS = [f"10.1.1.{k}" for k in range(1, 21)]
 """Addresses of the server: each connection has another, as if it led to another host."""
 
@@ -78,13 +81,20 @@ def build(rtt_s: float, data_rate_bps: int) -> None:
     data_rate_bps : int
         Of all frames on the air. [bit/s]
     """
-    for name in (SERVER, ISP, ROUTER, AP, *STATIONS):
+    wires(rtt_s, STATIONS)
+    air(data_rate_bps)
+
+
+def wires(rtt_s: float, stations: Iterable[str], device_delay: str = DEVICE_DELAY) -> None:
+    """Make everything but the air, with these stations."""
+    stations = tuple(stations)
+    for name in (SERVER, ISP, ROUTER, AP, *stations):
         sh(f"ip netns add {name}")
         ip(name, ["link set lo up"])
     wire(SERVER, "up0", ISP, "down0")
     wire(ISP, "up0", ROUTER, "wan")
     wire(ROUTER, "lan", AP, "up0")
-    for name in STATIONS:
+    for name in stations:
         wire(AP, name, name, "wlan")
     ip(SERVER, [f"address add {one}/16 dev up0" for one in ("10.1.0.2", *SERVERS)])
     ip(SERVER, ["route add default via 10.1.0.1"])
@@ -92,17 +102,16 @@ def build(rtt_s: float, data_rate_bps: int) -> None:
     ip(ISP, ["route add default via 10.2.0.2"])
     ip(ROUTER, ["address add 10.2.0.2/24 dev wan", "address add 10.3.0.1/24 dev lan"])
     ip(ROUTER, ["route add default via 10.2.0.1"])
-    for name, address in STATIONS.items():
-        ip(name, [f"address add {address}/24 dev wlan", "route add default via 10.3.0.1"])
+    for name in stations:
+        ip(name, [f"address add {ADDRESSES[name]}/24 dev wlan", "route add default via 10.3.0.1"])
     ip(AP, ["link add bridge type bridge", "link set bridge up"])
-    ip(AP, [f"link set {port} master bridge" for port in ("up0", *STATIONS)])
+    ip(AP, [f"link set {port} master bridge" for port in ("up0", *stations)])
     for name in (ISP, ROUTER):
         sh(f"ip netns exec {name} sysctl -qw net.ipv4.ip_forward=1")
     sh(f"ip netns exec {SERVER} sysctl -qw net.ipv4.tcp_no_metrics_save=1")
     delay = f"netem delay {1e3 * rtt_s / 2:g}ms limit 100000"
     tc(ISP, [f"qdisc add dev {device} root {delay}" for device in ("up0", "down0")])
-    tc(AP, [f"qdisc add dev {port} root netem delay {DEVICE_DELAY}" for port in STATIONS])
-    air(data_rate_bps)
+    tc(AP, [f"qdisc add dev {port} root netem delay {device_delay}" for port in stations])
 
 
 def wire(a: str, device_a: str, b: str, device_b: str) -> None:
@@ -114,7 +123,20 @@ def wire(a: str, device_a: str, b: str, device_b: str) -> None:
 
 def air(data_rate_bps: int) -> None:
     """Have all frames that enter the access point, from either side, take turns on one air."""
-    overhead_bytes = round(FRAME_S * data_rate_bps / 8) + HEADER_BYTES
+    turns(data_rate_bps, STATIONS, round(FRAME_S * data_rate_bps / 8) + HEADER_BYTES)
+
+
+def turns(
+    data_rate_bps: int,
+    stations: Iterable[str],
+    overhead_bytes: int,
+    fifo_packets: int = FIFO_PACKETS,
+) -> None:
+    """Have all frames take turns at this rate, each as long as with so many bytes more.
+
+    Without an overhead it is a wire that all share, whose rate is that of bytes.
+    """
+    stations = tuple(stations)
     rate = f"ceil {data_rate_bps} overhead {overhead_bytes} cburst {BURST_BYTES}"
     whole = f"rate {data_rate_bps} burst {BURST_BYTES} {rate}"
     ip(AP, ["link add air type ifb", "link set air up"])
@@ -122,17 +144,17 @@ def air(data_rate_bps: int) -> None:
         "qdisc add dev air root handle 1: htb default 10",
         f"class add dev air parent 1: classid 1:1 htb {whole}",
     ]
-    for number, address in enumerate((None, *STATIONS.values()), start=10):
+    for number, name in enumerate((None, *stations), start=10):
         # A turn is a frame: HTB goes on to the next class when one has used up its quantum.
         lines += [
             f"class add dev air parent 1:1 classid 1:{number} htb rate 8 {rate} quantum 1",
-            f"qdisc add dev air parent 1:{number} pfifo limit {FIFO_PACKETS}",
+            f"qdisc add dev air parent 1:{number} pfifo limit {fifo_packets}",
         ]
-        if address is not None:
-            match = f"u32 match ip src {address}/32 flowid 1:{number}"
+        if name is not None:
+            match = f"u32 match ip src {ADDRESSES[name]}/32 flowid 1:{number}"
             lines.append(f"filter add dev air parent 1: protocol ip {match}")
     tc(AP, lines)
-    redirect(AP, ("up0", *STATIONS), "air")
+    redirect(AP, ("up0", *stations), "air")
 
 
 def redirect(namespace: str, devices: Sequence[str], ifb: str) -> None:

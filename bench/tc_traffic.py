@@ -16,9 +16,10 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
-from tc_network import SERVER, SERVERS, STATIONS, entered
+from tc_network import ADDRESSES, SERVER, SERVERS, entered
 
 CHUNK = bytes(1 << 18)
 CALL_INTERVAL_S, CALL_BYTES = 0.02, 160
@@ -105,7 +106,7 @@ class Bulk:
 
 def bulk(groups: Sequence[Bulk], window: Window) -> Table:
     """Goodput of each group's station. [bit/s]"""
-    servers = iter(SERVERS)
+    servers = cycle(SERVERS)
     received: dict[str, int] = {group.station: 0 for group in groups}
     with selectors.DefaultSelector() as selector:
         window.wait()
@@ -218,7 +219,7 @@ def exchanged(
 
 def call(station: str, window: Window) -> Table:
     """A voice call of a station: delay one way and loss, each way."""
-    here, there = datagram_socket(SERVER, SERVERS[-1]), datagram_socket(station, STATIONS[station])
+    here, there = datagram_socket(SERVER, SERVERS[-1]), datagram_socket(station, ADDRESSES[station])
     ways = [(here, there.getsockname()), (there, here.getsockname())]
     plan = ticks(window, CALL_INTERVAL_S, len(ways))
     seen = exchanged(ways, [there, here], window, plan, CALL_BYTES, echo=False)
@@ -233,7 +234,7 @@ def call(station: str, window: Window) -> Table:
 
 def echoes(stations: Sequence[str], window: Window) -> Table:
     """Round-trip times from the server to stations, of UDP: what a game or a query sees."""
-    sinks = [datagram_socket(name, STATIONS[name]) for name in stations]
+    sinks = [datagram_socket(name, ADDRESSES[name]) for name in stations]
     sources = [(datagram_socket(SERVER, SERVERS[-2]), sink.getsockname()) for sink in sinks]
     plan = ticks(window, ECHO_INTERVAL_S, len(sources))
     seen = exchanged(sources, sinks, window, plan, ECHO_BYTES, echo=True)
@@ -242,9 +243,17 @@ def echoes(stations: Sequence[str], window: Window) -> Table:
 
 def pings(stations: Sequence[str], window: Window) -> Table:
     """Round-trip times from the server to stations, of ICMP."""
+    plan, seen = pinged(stations, window)
+    return summaries(stations, window, plan, seen)
+
+
+def pinged(
+    stations: Sequence[str], window: Window
+) -> tuple[list[tuple[float, int]], list[list[tuple[float, float]]]]:
+    """Pings from the server: what was planned, and times of sending and answer, by station."""
     with entered(SERVER):
         pinger = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
-    addresses = [STATIONS[name] for name in stations]
+    addresses = [ADDRESSES[name] for name in stations]
     seen: list[list[tuple[float, float]]] = [[] for _ in stations]
 
     def listen(end_s: float) -> None:
@@ -264,7 +273,7 @@ def pings(stations: Sequence[str], window: Window) -> Table:
         request = echo_request(number, STAMP.pack(time.monotonic()).ljust(PING_BYTES, b"\0"))
         pinger.sendto(request, (addresses[index], 0))
     listen(window.to_s + LINGER_S)
-    return summaries(stations, window, plan, seen)
+    return plan, seen
 
 
 def echo_request(number: int, payload: bytes) -> bytes:

@@ -206,7 +206,7 @@ def rate_limit(device: str, rate_bps: int, packets: int = 75) -> None:
                 ),
                 leaf_queue.add(air, leaf, leaf_queue.Queue("pfifo", packets)),
                 tc.bpf_filter(air, tc.classid(1, 0), [(6, 0, 0, leaf)]),
-                tc.ingress_qdisc(wlan, block.number),
+                tc.hooks(wlan, block.number, block.number + 1),
             ]
         )
     sh(
@@ -234,7 +234,7 @@ def leftovers() -> list[str]:
     """What of a gateway is in this namespace: interfaces, queueing disciplines, shared blocks."""
     found = [line for line in sh("ip -o link").splitlines() if ": lh-" in line]
     found += [
-        line for line in sh("tc qdisc show").splitlines() if "ingress" in line or "htb" in line
+        line for line in sh("tc qdisc show").splitlines() if "clsact" in line or "htb" in line
     ]
     return found
 

@@ -80,7 +80,7 @@ def a_life(directory: Path, hook: Hook, more: str = "") -> None:
 HARM = (
     "tc class change dev lh-lan parent 6c68: classid 6c68:1 htb rate 100kbit",
     "tc qdisc del dev lh-lan root",
-    "tc qdisc del dev lan ingress",
+    "tc qdisc del dev lan clsact",
     "ip link del usb; ip link add usb type veth peer name usb2; ip link set usb up",
 )
 
@@ -274,33 +274,33 @@ def test_a_full_disk_stops_it_before_the_change(lab: Lab, tmp_path: Path) -> Non
     assert left == []
 
 
-def test_a_foreign_ingress_is_refused_and_stays(lab: Lab, shaping: Make) -> None:
+def test_foreign_hooks_are_refused_and_stay(lab: Lab, shaping: Make) -> None:
     gateway = config.read(gateway_text(LISTED))
     for kind in ("ingress", "clsact"):
         with entered(GATEWAY):
-            sh(f"tc qdisc add dev wan {kind}")
+            sh(f"tc qdisc add dev lan {kind}")
             try:
                 shaper = shaping(gateway)
-                with pytest.raises(UserError, match=f"wan: it has a queueing discipline {kind}"):
+                with pytest.raises(UserError, match=f"lan: it has a queueing discipline {kind}"):
                     shaper.up(gateway.stations)
-                assert len(leftovers()) == (kind == "ingress")
-                assert kind in sh("tc qdisc show dev wan")
+                assert len(leftovers()) == (kind == "clsact")
+                assert kind in sh("tc qdisc show dev lan")
             finally:
-                sh(f"tc qdisc del dev wan {kind}")
+                sh(f"tc qdisc del dev lan {kind}")
 
 
-def test_a_foreign_ingress_in_the_place_of_ours_stays(lab: Lab, shaping: Make) -> None:
+def test_foreign_hooks_in_the_place_of_ours_stay(lab: Lab, shaping: Make) -> None:
     gateway = config.read(gateway_text(LISTED))
     with entered(GATEWAY):
         shaper = shaping(gateway)
         shaper.up(gateway.stations)
-        sh("tc qdisc del dev wan ingress; tc qdisc add dev wan clsact")
+        sh("tc qdisc del dev lan clsact; tc qdisc add dev lan ingress")
         try:
-            assert shaper.faults() == ["the ingress of wan is no longer ours"]
+            assert shaper.faults() == ["the clsact of lan is no longer ours"]
             assert shaper.down() == []
-            assert "clsact" in sh("tc qdisc show dev wan")
+            assert "ingress" in sh("tc qdisc show dev lan")
         finally:
-            sh("tc qdisc del dev wan clsact")
+            sh("tc qdisc del dev lan ingress")
         assert leftovers() == []
 
 

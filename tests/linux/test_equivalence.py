@@ -14,7 +14,7 @@ SHOWN = """
 ip -d link show lh-lan | grep -v '^ *[0-9]*:'
 tc -d class show dev lh-lan | sort
 tc filter show dev lh-lan; tc filter show dev lh-lan parent 6c68:1
-tc filter show dev wan ingress; tc filter show dev lan ingress
+tc filter show dev lan egress; tc filter show dev lan ingress
 tc qdisc show | sort
 """
 

@@ -31,9 +31,9 @@ from lasthop.linux.events import Attended, Event, Events
 from lasthop.linux.netlink import Socket
 from traffic import CHUNK, Flow, run, transfers
 
-WAN, LAN = (block.number for block in blocks_of("lan"))
+TO, FROM = (block.number for block in blocks_of("lan"))
 FIND_LINK = (
-    f"link=$(tc filter show block {WAN} | sed -n '/ip pref 1.*link/s/.*fh \\([^ ]*\\).*/\\1/p;T;q')"
+    f"link=$(tc filter show block {TO} | sed -n '/ip pref 1.*link/s/.*fh \\([^ ]*\\).*/\\1/p;T;q')"
 )
 GRO_ON = "gro"
 """Turned on by the system call, as `ethtool` does it: that is not needed otherwise."""
@@ -61,17 +61,16 @@ DAMAGES = {
     "filters of the IFB are removed": "tc filter del dev lh-lan parent 6c68:",
     "a filter of others on the IFB": "tc filter add dev lh-lan parent 6c68: protocol ip pref 7 "
     "u32 match u32 0 0 flowid 6c68:101",
-    "an entry of a block is removed": f"tc filter del block {WAN} protocol ip pref 1 "
+    "an entry of a block is removed": f"tc filter del block {TO} protocol ip pref 1 "
     "handle 1:a:1 u32",
-    "a redirection leads elsewhere": f"tc filter change block {LAN} protocol ip pref 1 "
+    "a redirection leads elsewhere": f"tc filter change block {FROM} protocol ip pref 1 "
     "handle 1:a:1 u32 action mirred egress redirect dev lo",
-    "a link is removed": f"{FIND_LINK}; tc filter del block {WAN} protocol ip pref 1 "
+    "a link is removed": f"{FIND_LINK}; tc filter del block {TO} protocol ip pref 1 "
     "handle $link u32",
-    "filters of a block are removed": f"tc filter del block {LAN}",
-    "a filter of others in a block": f"tc filter add block {WAN} protocol all pref 9 "
+    "filters of a block are removed": f"tc filter del block {FROM}",
+    "a filter of others in a block": f"tc filter add block {TO} protocol all pref 9 "
     "u32 match u32 0 0 action mirred egress redirect dev lo",
-    "an ingress is removed": "tc qdisc del dev wan ingress",
-    "both ingresses are removed": "tc qdisc del dev wan ingress; tc qdisc del dev lan ingress",
+    "the hooks are removed": "tc qdisc del dev lan clsact",
     "the IFB is down": "ip link set lh-lan down",
     "the IFB is removed": "ip link del lh-lan",
     "the IFB has another name": "ip link set lh-lan down; ip link set lh-lan name odd",
@@ -153,7 +152,7 @@ def snapshot() -> list[str]:
         *sorted(sh("tc class show dev lh-lan").splitlines()),
         *sh("tc qdisc show dev lh-lan; tc qdisc show dev wan; tc qdisc show dev lan").splitlines(),
         *sh("tc filter show dev lh-lan; tc filter show dev lh-lan parent 6c68:1").splitlines(),
-        *sh(f"tc filter show block {WAN}; tc filter show block {LAN}").splitlines(),
+        *sh(f"tc filter show block {TO}; tc filter show block {FROM}").splitlines(),
         str([offload.merges(name) for name in ("wan", "lan")]),
     ]
     drawn = (
@@ -210,7 +209,7 @@ def test_only_what_is_broken_is_mended(lab: Lab, gateway: Running) -> None:
 
     number, sent = counted()
     assert sent > 10_000
-    for what in ("an ingress is removed", "filters of a block are removed", "the IFB is down"):
+    for what in ("the hooks are removed", "filters of a block are removed", "the IFB is down"):
         with entered(GATEWAY):
             before = snapshot()
         damage(DAMAGES[what])
@@ -238,12 +237,13 @@ def test_the_program_of_flows_is_put_back(lab: Lab, tmp_path: Path) -> None:
 def test_an_interface_that_is_gone_is_told_until_it_is_back(lab: Lab, tmp_path: Path) -> None:
     with entered(GATEWAY):
         sh("ip link add usb type veth peer name usb2; ip link set usb up")
-    text = gateway_text(1).replace('wan = "wan"', 'wan = "usb"')
+    text = gateway_text(1).replace('lan = "lan"', 'lan = "usb"')
+    to_stations, _ = blocks_of("usb")
     try:
         with up(tmp_path, text) as running:
             assert running.faults == []
             with entered(GATEWAY):
-                number = links.index_of("lh-lan")
+                number = links.index_of("lh-usb")
                 sh("ip link set usb down")
             wait_until(lambda: running.faults == ["interface usb is down"], "it is told")
             damage("ip link set usb up")
@@ -254,9 +254,9 @@ def test_an_interface_that_is_gone_is_told_until_it_is_back(lab: Lab, tmp_path: 
             damage("ip link add usb type veth peer name usb2; ip link set usb up")
             wait_until(lambda: running.faults == [], "it is back")
             with entered(GATEWAY):
-                assert "ingress_block" in sh("tc qdisc show dev usb")
-                assert "fh 1:a:1 order 1 key" in sh(f"tc filter show block {WAN}")
-                assert links.index_of("lh-lan") == number
+                assert "egress_block" in sh("tc qdisc show dev usb")
+                assert "fh 1:a:1 order 1 key" in sh(f"tc filter show {to_stations.said()}")
+                assert links.index_of("lh-usb") == number
                 # another name is as good as gone, and its own again
                 sh("ip link set usb name usb9")
                 wait_until(lambda: running.faults == ["interface usb is gone"], "it is told")
@@ -266,7 +266,7 @@ def test_an_interface_that_is_gone_is_told_until_it_is_back(lab: Lab, tmp_path: 
         damage("ip link del usb")
 
 
-def test_an_ingress_of_another_program_is_told_and_stays(lab: Lab, tmp_path: Path) -> None:
+def test_hooks_of_another_program_are_told_and_stay(lab: Lab, tmp_path: Path) -> None:
     with up(tmp_path, gateway_text(1)) as running:
         with entered(GATEWAY):
             before = snapshot()
@@ -274,17 +274,17 @@ def test_an_ingress_of_another_program_is_told_and_stays(lab: Lab, tmp_path: Pat
         def taken() -> bool:
             """The other program may be too late for its turn."""
             with suppress(AssertionError):
-                damage("tc qdisc del dev wan ingress; tc qdisc add dev wan clsact")
+                damage("tc qdisc del dev lan clsact; tc qdisc add dev lan clsact")
                 return True
             return False
 
         wait_until(taken, "another program is quicker")
-        said = ["the ingress of wan is no longer ours"]
+        said = ["the clsact of lan is no longer ours"]
         wait_until(lambda: running.faults == said, "it is told")
         with entered(GATEWAY):
-            assert "clsact" in sh("tc qdisc show dev wan")
+            assert "egress_block" not in sh("tc qdisc show dev lan")
         assert transfers(station_v4(0))
-        damage("tc qdisc del dev wan clsact")
+        damage("tc qdisc del dev lan clsact")
         wait_until(lambda: is_as(before), "it is ours again")
         wait_until(lambda: running.faults == [], "no fault is left")
 
@@ -334,24 +334,24 @@ def test_who_removes_the_ifb_again_and_again_leaves_traffic_plain(lab: Lab, tmp_
 
 def test_own_changes_and_what_is_elsewhere_wake_nobody(lab: Lab) -> None:
     with entered(GATEWAY), Socket() as kernel, Socket() as another, Events() as events:
-        there = Attended(["wan", "lh-lan"], [links.index_of("wan")], [WAN])
+        there = Attended(["wan", "lh-lan"], [links.index_of("wan")], [TO])
         events.attend(kernel.port, there)
         sh("ip link add x0 type veth peer name x1")
         try:
             wan, elsewhere = (tc.Device(name, links.index_of(name)) for name in ("wan", "x0"))
-            for block in (WAN, LAN):
-                kernel.carry_out([tc.ingress_qdisc(wan, block), tc.del_ingress(wan)])
-                another.carry_out([tc.ingress_qdisc(elsewhere, block), tc.del_ingress(elsewhere)])
+            for blocks in ((FROM, TO), (TO, FROM)):
+                kernel.carry_out([tc.hooks(wan, *blocks), tc.del_hooks(wan)])
+                another.carry_out([tc.hooks(elsewhere, *blocks), tc.del_hooks(elsewhere)])
             assert events.read() == set()
-            another.carry_out([tc.ingress_qdisc(wan, LAN), tc.u32_table(tc.Block(LAN), 4, 1)])
+            another.carry_out([tc.hooks(wan, FROM, FROM + 2), tc.u32_table(tc.Block(FROM), 4, 1)])
             assert events.read() == {Event(tc.NEWQDISC, wan.number, tc.INGRESS)}
-            another.carry_out([tc.del_ingress(wan), tc.ingress_qdisc(wan, WAN)])
-            another.carry_out([tc.u32_table(tc.Block(WAN), 4, 1)])
+            another.carry_out([tc.del_hooks(wan), tc.hooks(wan, FROM, TO)])
+            another.carry_out([tc.u32_table(tc.Block(TO), 4, 1)])
             found = events.read()
             assert found is not None
-            assert Event(tc.NEWFILTER, tc.BLOCK_INDEX, WAN) in found
+            assert Event(tc.NEWFILTER, tc.BLOCK_INDEX, TO) in found
             assert {event.interface for event in found} == {wan.number, tc.BLOCK_INDEX}
-            another.carry_out([tc.del_ingress(wan)])
+            another.carry_out([tc.del_hooks(wan)])
             events.read()
             # one that comes back is known by its name
             sh("ip link set x0 name lh-la; ip link set lh-la name lh-land; ip link set lh-land up")
@@ -366,7 +366,7 @@ def test_what_does_not_fit_is_told_as_everything(lab: Lab) -> None:
     with entered(GATEWAY), Socket() as another, Events() as events:
         wan = tc.Device("wan", links.index_of("wan"))
         for _ in range(40):
-            another.carry_out([tc.ingress_qdisc(wan, WAN), tc.del_ingress(wan)] * 50)
+            another.carry_out([tc.hooks(wan, FROM, TO), tc.del_hooks(wan)] * 50)
         assert events.read() is None
         while events.read() is None:
             pass
@@ -573,7 +573,7 @@ def test_tcp_stalls_less_than_half_a_second(
 
 @pytest.mark.measured
 def test_a_flood_at_its_own_interface_takes_no_processor(lab: Lab, gateway: Running) -> None:
-    """Ten thousand changes at the WAN itself, beside what is ours there."""
+    """Ten thousand changes at the TO itself, beside what is ours there."""
 
     def share() -> float:
         with entered(GATEWAY), Socket() as another:

@@ -156,7 +156,7 @@ def test_a_refused_file_touches_nothing(running: Running) -> None:
 def test_filters_that_others_remove_are_missed(running: Running) -> None:
     shaper = running.service.shaping.shaper
     layout = shaper.running()
-    wan, lan = layout.wan_block.number, layout.lan_block.number
+    wan, lan = layout.to_block.number, layout.from_block.number
     for removal, what in (
         (f"tc filter del block {wan} pref 1", f"filters of block {wan} are gone"),
         (f"tc filter del block {lan} pref 2", f"filters of block {lan} are gone"),

@@ -173,10 +173,10 @@ def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
 
 
 def test_what_is_anothers_stays(dash: Router) -> None:
-    """An ingress and an IFB of others, with and without the names that ours would have."""
+    """Hooks and an IFB of others, with and without the names that ours would have."""
     dash.write(made(gateway_text(2)))
     with entered(GATEWAY):
-        sh("ip link add lh-lan type ifb; tc qdisc add dev wan ingress")
+        sh("ip link add lh-lan type ifb; tc qdisc add dev lan clsact")
     try:
         done = dash.run()
         assert done.returncode == 1
@@ -185,18 +185,22 @@ def test_what_is_anothers_stays(dash: Router) -> None:
             sh("ip link show lh-lan; ip link del lh-lan")
         done = dash.run()
         assert done.returncode == 1
-        assert "refused: tc qdisc add dev wan ingress_block" in done.stderr
+        assert "refused: tc qdisc add dev lan ingress_block" in done.stderr
         assert dash.run("stop").returncode == 0
-        assert [line.split()[1] for line in left()] == ["ingress"]
+        assert [line.split()[1] for line in left()] == ["clsact"]
     finally:
         with entered(GATEWAY):
-            sh("tc qdisc del dev wan ingress; ip link del lh-lan 2>/dev/null || true")
+            sh("tc qdisc del dev lan clsact; ip link del lh-lan 2>/dev/null || true")
 
 
 @pytest.mark.parametrize(
     ("program", "answer", "said"),
     [
-        ("tc", "exit 1", "missing: htb u32 mirred ingress; packages: kmod-sched-core, tc-tiny"),
+        (
+            "tc",
+            "exit 1",
+            "missing: htb u32 mirred clsact pfifo; packages: kmod-sched-core, tc-tiny",
+        ),
         (
             "tc",
             'case "$*" in *mirred*) exit 1;; esac; exec /sbin/tc.real "$@"',

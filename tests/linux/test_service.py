@@ -387,13 +387,12 @@ def test_what_others_remove_is_set_up_anew(gateway: Gateway) -> None:
     gateway("up")
     for removal in (
         "ip link del lh-lan",
-        "tc qdisc del dev wan ingress",
-        "tc qdisc del dev lan ingress",
+        "tc qdisc del dev lan clsact",
         "ip link set lh-lan down",
     ):
         with entered(GATEWAY):
             sh(removal)
-            wait_until(lambda: len(leftovers()) == 4, f"healing after {removal}")
+            wait_until(lambda: len(leftovers()) == 3, f"healing after {removal}")
         wait_until(lambda: not gateway.status()["faults"], "no fault is left")
         wait_until(lambda: transfers(station_v4(0)), "traffic flows")
 

@@ -244,11 +244,11 @@ def test_a_namespace_whose_number_was_given_again(commands: Commands) -> None:
     state.write("namespace", f"{number} {int(cookie) + 1} {boot}")
     assert commands("status") == (0, "not up\n")
     with entered(GATEWAY):
-        assert len(leftovers()) == 4
-    assert commands("down") == (0, "forgot 3 changes that went with their network namespace\n")
+        assert len(leftovers()) == 3
+    assert commands("down") == (0, "forgot 2 changes that went with their network namespace\n")
     with entered(GATEWAY):
-        assert len(leftovers()) == 4  # all of this test's making
-        sh("ip link del lh-lan; tc qdisc del dev wan ingress; tc qdisc del dev lan ingress")
+        assert len(leftovers()) == 3  # all of this test's making
+        sh("ip link del lh-lan; tc qdisc del dev lan clsact")
 
 
 def as_user(capabilities: str) -> list[str]:

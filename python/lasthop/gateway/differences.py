@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from lasthop.gateway.layout import MAJOR
 from lasthop.linux import links, tc
-from lasthop.linux.changes import Ingress, Merging, Repair
+from lasthop.linux.changes import Hooks, Merging, Repair
 from lasthop.linux.counters import Qdisc
 from lasthop.linux.described import Name, described
 from lasthop.linux.links import Link
@@ -47,19 +47,23 @@ def of_ifb(device: Device, there: dict[str, Link]) -> Difference | None:
 
 
 def of_side(
-    name: str, block: Block, link: Link | None, qdiscs: Sequence[Qdisc], merges: bool
+    name: str,
+    blocks: tuple[int, int] | None,
+    link: Link | None,
+    qdiscs: Sequence[Qdisc],
+    merges: bool,
 ) -> list[Difference]:
-    """What is wrong with an interface whose incoming packets are to meet a block of filters."""
+    """What is wrong with an interface, whose packets are to meet two blocks of filters, or none."""
     if link is None:
         return [Difference(("absence", name), f"interface {name} is gone")]
     device, found = Device(name, link.number), []
     if not link.is_up:
         found.append(Difference(("interface", name), f"interface {name} is down"))
-    if not any(qdisc.block == block.number for qdisc in qdiscs):
-        said = f"the ingress of {name} is no longer ours"
-        is_free = not any(qdisc.is_ingress for qdisc in qdiscs)
-        repair = (Ingress(device, block.number),) if is_free else ()
-        found.append(Difference(("ingress", name), said, repair))
+    if blocks is not None and not any(qdisc.blocks == blocks for qdisc in qdiscs):
+        said = f"the clsact of {name} is no longer ours"
+        is_free = not any(qdisc.has_hooks for qdisc in qdiscs)
+        repair = (Hooks(device, blocks),) if is_free else ()
+        found.append(Difference(("hooks", name), said, repair))
     if merges:
         said = f"receive offload of {name} is on"
         found.append(Difference(("merging", name), said, (Merging(device),)))
@@ -150,7 +154,7 @@ def told(found: Iterable[Difference]) -> list[str]:
     said = list(dict.fromkeys(difference.said for difference in found))
     gone = next((line for line in said if line.startswith("the classes of ")), None)
     if gone is not None:
-        return [gone, *(line for line in said if line.startswith(("interface ", "the ingress ")))]
+        return [gone, *(line for line in said if line.startswith(("interface ", "the clsact ")))]
     named = [line for line in said if " of class " in line or line.startswith("class ")]
     more = len(named) - MOST_SAID
     if more <= 0:

@@ -96,7 +96,7 @@ class Healing:
         numbers, blocks = list(self.numbers.values()), list[int]()
         if layout is not None:
             numbers.append(layout.ifb.number)
-            blocks += [layout.wan_block.number, layout.lan_block.number]
+            blocks += [layout.to_block.number, layout.from_block.number]
         attended = Attended((*names, ifb_name(gateway)), numbers, blocks)
         self.events.attend(shaper.kernel.port, attended)
 

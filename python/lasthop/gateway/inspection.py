@@ -8,28 +8,28 @@ from lasthop.errors import UserError
 from lasthop.gateway.differences import Body, Difference, inside, of_ifb, of_side
 from lasthop.gateway.layout import MAJOR, Layout
 from lasthop.linux import links, offload, tc
-from lasthop.linux.counters import GETCLASS, GETFILTER, GETQDISC, qdiscs
+from lasthop.linux.counters import GETCLASS, GETFILTER, GETQDISC, Qdisc, qdiscs
 from lasthop.linux.events import OF_ACTIONS, OF_FILTERS, OF_LINKS, OF_TRAFFIC, Event
 from lasthop.linux.links import Link
 from lasthop.linux.netlink import KernelError, Request, Socket
-from lasthop.linux.tc import TCMSG, Block
+from lasthop.linux.tc import TCMSG
 
 
 class Part(Enum):
     """What is looked at as a whole."""
 
     INTERFACES = auto()
-    """IFB, WAN and LANs: there and up, with our ingress, without receive offload."""
+    """IFB, WAN and LANs: there and up, with our hooks, without receive offload."""
     CLASSES = auto()
     """Queueing disciplines and classes of the IFB."""
     FILTERS = auto()
     """Filters of the IFB."""
-    WAN_BLOCK = auto()
-    LAN_BLOCK = auto()
+    TO_BLOCK = auto()
+    FROM_BLOCK = auto()
 
 
 ALL = frozenset(Part)
-BLOCKS = frozenset({Part.WAN_BLOCK, Part.LAN_BLOCK})
+BLOCKS = frozenset({Part.TO_BLOCK, Part.FROM_BLOCK})
 
 
 def parts_of(events: Iterable[Event] | None, layout: Layout) -> set[Part]:
@@ -52,7 +52,7 @@ def parts_of_one(event: Event, layout: Layout) -> Set[Part]:
     if kind not in OF_TRAFFIC:
         return set()
     if interface == tc.BLOCK_INDEX:
-        return {Part.WAN_BLOCK if parent == layout.wan_block.number else Part.LAN_BLOCK}
+        return {Part.TO_BLOCK if parent == layout.to_block.number else Part.FROM_BLOCK}
     if interface != layout.ifb.number:
         return {Part.INTERFACES}
     return {Part.FILTERS} if kind in OF_FILTERS else {Part.CLASSES}
@@ -65,22 +65,25 @@ def look(
 
     What goes with something else is looked at with it. Of an IFB that is gone nothing else is said.
     """
-    parts, found = set(parts), []
+    parts, found, gateway = set(parts), [], layout.gateway
     if parts & {Part.INTERFACES, *BLOCKS}:
         there = links.every_link(kernel)
         if (wrong := of_ifb(layout.ifb, there)) is not None:
             found.append(wrong)
-        reached: set[Part] = set()
-        for block, wrongs in of_sides(kernel, layout, there):
+        found += of_side(gateway.wan, None, *state_of(kernel, gateway.wan, there))
+        is_reached = False
+        for name in gateway.lans:
+            wrongs = of_side(name, layout.hooks, *state_of(kernel, name, there))
             found += wrongs
             by_kind = {each.name[0]: each for each in wrongs}
-            if "ingress" in by_kind:
-                parts.add(block)  # the filters of a block go with its last ingress
-            if "absence" not in by_kind and ("ingress" not in by_kind or by_kind["ingress"].repair):
-                reached.add(block)
+            if "hooks" in by_kind:
+                parts |= BLOCKS  # the filters of a block go with its last user
+            if "absence" not in by_kind and ("hooks" not in by_kind or by_kind["hooks"].repair):
+                is_reached = True
         if wrong is not None and not wrong.repair:
             return found
-        parts -= BLOCKS - reached
+        if not is_reached:
+            parts -= BLOCKS
     wanted: list[Request] = []
     has: list[Body] = []
     if Part.CLASSES in parts:
@@ -91,8 +94,8 @@ def look(
             parts.add(Part.FILTERS)
     wants: dict[Part, Callable[[], Iterable[Request]]] = {
         Part.FILTERS: layout.ifb_filters,
-        Part.WAN_BLOCK: lambda: layout.block_filters(layout.wan_block),
-        Part.LAN_BLOCK: lambda: layout.block_filters(layout.lan_block),
+        Part.TO_BLOCK: lambda: layout.block_filters(layout.to_block),
+        Part.FROM_BLOCK: lambda: layout.block_filters(layout.from_block),
     }
     for part, requests in wants.items():
         if part in parts:
@@ -106,19 +109,15 @@ ROOT = (tc.classid(MAJOR, 0), tc.ROOT)
 """Number and parent of our hierarchy."""
 
 
-def of_sides(
-    kernel: Socket, layout: Layout, there: Mapping[str, Link]
-) -> Iterator[tuple[Part, list[Difference]]]:
-    """What is wrong with each interface towards Internet and stations, by its block."""
-    gateway = layout.gateway
-    sides: list[tuple[str, Part, Block]] = [(gateway.wan, Part.WAN_BLOCK, layout.wan_block)]
-    sides += [(name, Part.LAN_BLOCK, layout.lan_block) for name in gateway.lans]
-    for name, part, block in sides:
-        link, merges = there.get(name), False
-        hang = [] if link is None else qdiscs(kernel, link.number)
-        with suppress(UserError):  # it is gone by now, as the next event tells
-            merges = link is not None and offload.merges(name)
-        yield part, of_side(name, block, link, hang, merges)
+def state_of(
+    kernel: Socket, name: str, there: Mapping[str, Link]
+) -> tuple[Link | None, list[Qdisc], bool]:
+    """An interface, what hangs on it, and whether it merges what it receives."""
+    link, merges = there.get(name), False
+    hang = [] if link is None else qdiscs(kernel, link.number)
+    with suppress(UserError):  # it is gone by now, as the next event tells
+        merges = link is not None and offload.merges(name)
+    return link, hang, merges
 
 
 def hierarchy(kernel: Socket, layout: Layout) -> Iterator[Body]:
@@ -133,13 +132,13 @@ def hierarchy(kernel: Socket, layout: Layout) -> Iterator[Body]:
 
 def filters(kernel: Socket, layout: Layout, part: Part) -> Iterator[Body]:
     """Filters of the IFB, or of a block."""
-    ifb, block = layout.ifb, layout.wan_block
+    ifb, block = layout.ifb, layout.to_block
     match part:
         case Part.FILTERS:
             parents = [tc.classid(MAJOR, 0), *layout.ap_class.values()]
             questions = [ifb.header(parent=parent) for parent in parents]
         case _:
-            block = layout.wan_block if part is Part.WAN_BLOCK else layout.lan_block
+            block = layout.to_block if part is Part.TO_BLOCK else layout.from_block
             questions = [TCMSG.pack(0, tc.BLOCK_INDEX, 0, block.number, 0)]
     for question in questions:
         with suppress(KernelError):  # what they hang on is gone, and so are they

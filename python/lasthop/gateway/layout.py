@@ -1,9 +1,9 @@
 """Classes and filters of a virtual shared bottleneck (paper 002, section 4.2 and appendix V).
 
 ```text
-wan --ingress, block of filters: TCP and UDP to a station--+
-                                                           +--> IFB: HTB --> where it came in
-lan --ingress, block of filters: TCP and UDP from a station+
+lan --going out, block of filters: TCP and UDP to a station--+
+                                                             +--> IFB: HTB --> on its way
+lan --coming in, block of filters: TCP and UDP from a station+
 IFB:  root 6c68:  --+-- 6c68:1  access point 1, rate C --+-- 6c68:100  station's leaf
                     +-- 6c68:2  access point 2 ...       +-- 6c68:101  ...
 ```
@@ -34,6 +34,9 @@ MAJOR = 0x6C68
 """Number of the hierarchy: "lh"."""
 FIRST_LEAF = 0x100
 LAST_LEAF = 0xFFFF
+MOST_LEAVES = LAST_LEAF - FIRST_LEAF + 1
+MOST_ALIKE = 0xFFF
+"""Addresses of one bucket of a table, those that end alike."""
 LEAF_RATE_BPS = 96
 """Rate that a leaf has of its own: a full packet in two minutes. [bit/s]"""
 PACKET_BYTES = 1514
@@ -97,7 +100,7 @@ def short_queue(gateway: Gateway) -> list[str]:
 
 
 def blocks_of(lan: str) -> tuple[Block, Block]:
-    """The blocks of filters, of the WAN and of the LAN, of the gateway with this `lan`."""
+    """Blocks of filters, of packets to stations and from them, of the gateway with this `lan`."""
     first = MAJOR << 16 | crc32(lan.encode()) & 0xFFFE
     return Block(first), Block(first + 1)
 
@@ -136,7 +139,7 @@ class Layout:
     def __init__(self, gateway: Gateway, ifb: Device, discipline: str | None = None) -> None:
         self.gateway = gateway
         self.ifb = ifb
-        self.wan_block, self.lan_block = blocks_of(gateway.lan)
+        self.to_block, self.from_block = blocks_of(gateway.lan)
         self.members: dict[str, Member] = {}
         self.ap_class = {ap.name: tc.classid(MAJOR, k) for k, ap in enumerate(gateway.aps, start=1)}
         self.free_leaves: list[int] = []
@@ -148,6 +151,11 @@ class Layout:
         self.discipline = discipline or assumed(gateway)
         self.queues = {ap.name: self.queue(ap) for ap in gateway.aps}
         self.shapes_udp_up = any(ap.udp == "both" for ap in gateway.aps)
+
+    @property
+    def hooks(self) -> tuple[int, int]:
+        """Numbers of the blocks that packets meet at the LANs, coming in and going out."""
+        return self.from_block.number, self.to_block.number
 
     def queue(self, ap: AccessPoint) -> leaf_queue.Queue:
         """The queue of each of an access point's leaves."""
@@ -178,9 +186,7 @@ class Layout:
         if self.free_leaves:
             return self.free_leaves.pop()
         if self.next_leaf > LAST_LEAF:
-            raise UserError(
-                f"more than {LAST_LEAF - FIRST_LEAF + 1} leaves: the kernel has no numbers"
-            )
+            raise UserError(f"more than {MOST_LEAVES} leaves: the kernel has no numbers")
         self.next_leaf += 1
         return tc.classid(MAJOR, self.next_leaf - 1)
 
@@ -228,13 +234,13 @@ class Layout:
 
     def block_tables(self) -> Iterator[Request]:
         """The empty tables of both blocks, which nothing points to yet."""
-        for block in (self.wan_block, self.lan_block):
+        for block in (self.to_block, self.from_block):
             yield from self.tables_of(block)
 
     def tables_of(self, block: Block) -> Iterator[Request]:
         """The empty tables of a block."""
         tables = [STATIONS]
-        if block == self.lan_block and self.shapes_udp_up:
+        if block == self.from_block and self.shapes_udp_up:
             tables.append(SENDERS)
         for family in FAMILIES:
             for table in tables:
@@ -242,26 +248,26 @@ class Layout:
 
     def start(self) -> Iterator[Request]:
         """Point to the tables of both blocks: from now on packets of stations are redirected."""
-        yield from self.lan_links()
-        yield from self.wan_links()
+        yield from self.from_links()
+        yield from self.to_links()
 
-    def lan_links(self) -> Iterator[Request]:
+    def from_links(self) -> Iterator[Request]:
         """Point to the tables of the block from stations."""
         for family in FAMILIES:
             number = number_of(STATIONS, family)
-            yield tc.link_table(self.lan_block, family, number, source=True, protocol=tc.TCP)
+            yield tc.link_table(self.from_block, family, number, source=True, protocol=tc.TCP)
             if self.shapes_udp_up:
                 for port in (DNS, DHCP[family]):
-                    yield tc.u32_pass(self.lan_block, family, tc.UDP, port)
+                    yield tc.u32_pass(self.from_block, family, tc.UDP, port)
                 number = number_of(SENDERS, family)
-                yield tc.link_table(self.lan_block, family, number, source=True, protocol=tc.UDP)
+                yield tc.link_table(self.from_block, family, number, source=True, protocol=tc.UDP)
 
-    def wan_links(self) -> Iterator[Request]:
+    def to_links(self) -> Iterator[Request]:
         """Point to the tables of the block towards stations."""
         for family in FAMILIES:
             number = number_of(STATIONS, family)
             for protocol in (tc.TCP, tc.UDP):
-                yield tc.link_table(self.wan_block, family, number, source=False, protocol=protocol)
+                yield tc.link_table(self.to_block, family, number, source=False, protocol=protocol)
 
     # What is there once it has started.
 
@@ -289,7 +295,7 @@ class Layout:
             for address, node in member.entries:
                 for table in self.outer_tables(block, member):
                     yield self.outer_entry(block, table, address, node)
-        yield from self.wan_links() if block == self.wan_block else self.lan_links()
+        yield from self.to_links() if block == self.to_block else self.from_links()
 
     def inner_entries(self, member: Member, address: Address, node: int) -> Iterator[Request]:
         """Give packets to and from an address of a member to its classes."""
@@ -301,12 +307,12 @@ class Layout:
 
     def outer_tables(self, block: Block, member: Member) -> list[int]:
         """Tables of a block in which a member's addresses stand."""
-        sends_shaped = block == self.lan_block and member.ap.udp == "both"
+        sends_shaped = block == self.from_block and member.ap.udp == "both"
         return [STATIONS, SENDERS] if sends_shaped else [STATIONS]
 
     def outer_entry(self, block: Block, table: int, address: Address, node: int) -> Request:
         """Redirect packets to an address, or from it, as a block looks at them."""
-        number, source = number_of(table, address.version), block == self.lan_block
+        number, source = number_of(table, address.version), block == self.from_block
         return tc.u32_entry(block, number, node, address, source=source, redirect=self.ifb)
 
     # Stations that come and go, rates that change.
@@ -354,9 +360,12 @@ class Layout:
             case _:
                 leaf = uplink = self.new_leaf()
                 requests += self.add_leaf(ap, leaf, self.quantum(ap, station))
-        member = Member(station, ap, leaf, uplink, ())
-        self.members[station.name] = member
-        return requests + self.add_addresses(station.name, station.addresses)
+        self.members[station.name] = Member(station, ap, leaf, uplink, ())
+        try:
+            return requests + self.add_addresses(station.name, station.addresses)
+        except UserError:
+            self.leave(station.name)
+            raise
 
     def quantum(self, ap: AccessPoint, station: KnownStation) -> int:
         """Bytes of a station's turn: equal, or in proportion to its rate. [bytes]"""
@@ -369,19 +378,15 @@ class Layout:
         """Take further addresses of a member."""
         member = self.members[name]
         known = {address for address, _ in member.entries}
+        new = self.new_nodes([address for address in addresses if address not in known])
         inner: list[Request] = []
         outer: list[Request] = []
-        entries = list(member.entries)
-        for address in addresses:
-            if address in known:
-                continue
-            node = self.new_node(address)
+        for address, node in new:
             inner += self.inner_entries(member, address, node)
-            for block in (self.wan_block, self.lan_block):
+            for block in (self.to_block, self.from_block):
                 for table in self.outer_tables(block, member):
                     outer.append(self.outer_entry(block, table, address, node))
-            entries.append((address, node))
-        self.members[name] = replace(member, entries=tuple(entries))
+        self.members[name] = replace(member, entries=(*member.entries, *new))
         return inner + outer
 
     def remove_addresses(self, name: str, addresses: Iterable[Address]) -> list[Request]:
@@ -391,7 +396,7 @@ class Layout:
         for address, node in member.entries:
             if address not in gone:
                 continue
-            for block in (self.wan_block, self.lan_block):
+            for block in (self.to_block, self.from_block):
                 for table in self.outer_tables(block, member):
                     number = number_of(table, address.version)
                     outer.append(tc.del_filter(block, number, node, address))
@@ -413,12 +418,24 @@ class Layout:
             requests.append(tc.del_class(self.ifb, member.leaf))
         return requests
 
+    def new_nodes(self, addresses: Iterable[Address]) -> list[tuple[Address, int]]:
+        """Numbers for all these addresses, or for none."""
+        new: list[tuple[Address, int]] = []
+        try:
+            for address in addresses:
+                new.append((address, self.new_node(address)))
+        except UserError:
+            for address, node in new:
+                self.taken[key_of(address)].discard(node)
+            raise
+        return new
+
     def new_node(self, address: Address) -> int:
         """A number in the address's bucket that nobody has."""
         taken = self.taken.setdefault(key_of(address), set())
-        node = next((k for k in range(1, 0x1000) if k not in taken), None)
-        if node is None:
-            raise UserError(f"more than 4095 addresses end like {address}")
+        if len(taken) == MOST_ALIKE:
+            raise UserError(f"more than {MOST_ALIKE} addresses end like {address}")
+        node = next(k for k in range(1, MOST_ALIKE + 1) if k not in taken)
         taken.add(node)
         return node
 

@@ -9,6 +9,12 @@ change: with thousands of leaves there is no time to set them all. Where the sha
 that of ten at the largest C, CoDel drops more than it need. Where it is larger, a download waits
 a little longer behind itself; other flows of its station do not, with FQ-CoDel.
 
+Where C is found, a queue up to the estimator's threshold stands behind the bottleneck, a part of
+every round trip. A single CUBIC download, whose window falls to 0.7, leaves its leaf empty then
+unless it has kept there 3/7 of the rest of its round trip, and loses some of its share to stations
+with many flows. So the target of FQ-CoDel, which is a download's own wait alone, is at least 3/7 of
+the threshold and of a path of 30 ms.
+
 **Interval.** As the target, and 95 ms more: a round-trip time of 100 ms in all with the least one.
 """
 
@@ -21,6 +27,11 @@ ACTIVE_LEAVES = 10
 """Leaves that share C as the target is chosen; fewer where there are fewer."""
 ROUNDS = 1.5
 LEAST_TARGET_S, PATH_S = 0.005, 0.095
+KEPT = 3 / 7
+"""What CUBIC must keep in a queue, over the rest of its round trip, so that it does not run empty:
+0.7 (1 + 3/7) = 1."""
+NEAR_S = 0.03
+"""A path of which that is kept too. [s]"""
 FLOWS = 128
 """Queues of a leaf of its own: 9 kB of memory, and one of 12 others' flows meets a given one's in
 9 % of cases."""
@@ -79,8 +90,11 @@ def queue_of(
     sharing = min(leaves or ACTIVE_LEAVES, ACTIVE_LEAVES)
     # No queue is longer than its limit, whatever the turns.
     packets = sharing * min(ROUNDS * turn_packets, gateway.queue_packets)
-    target_s = max(packets * 8 * packet_bytes / largest_bps, LEAST_TARGET_S)
-    target_ms = math.ceil(target_s * 1e3)
+    least_s = LEAST_TARGET_S
+    if discipline == "fq_codel" and ap.rate_bps is None:
+        least_s = max(KEPT * (float(ap.wce["threshold_s"]) + NEAR_S), least_s)
+    target_s = max(packets * 8 * packet_bytes / largest_bps, least_s)
+    target_ms = math.ceil(round(target_s * 1e3, 6))
     return Queue(
         discipline,
         gateway.queue_packets,

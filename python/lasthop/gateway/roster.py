@@ -13,6 +13,10 @@ from lasthop.linux.tc import Address
 MOST_ADDRESSES = 16
 """Addresses of a found station that are kept: hosts make up new ones for IPv6."""
 
+MOST_FOUND = 1 << 16
+"""Machines that are known at once, more than there are leaves; who comes later waits until one has
+been absent. Anybody can make up MAC addresses."""
+
 
 class Sighting(NamedTuple):
     """What a source says of a station."""
@@ -50,13 +54,19 @@ class Roster:
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
         self.found: dict[str, Found] = {}
+        self.is_full = False
+        """Whether somebody was left out the last time, since too many are known."""
         self.listed = {station.mac: station for station in gateway.stations if station.mac}
         self.owners = {a: station for station in gateway.stations for a in station.addresses}
 
     def see(self, sightings: Iterable[Sighting], now_s: float) -> None:
         """Take what the sources say now."""
+        self.is_full = False
         for sighting in sightings:
             if sighting.address in self.gateway.discovery.ignore:
+                continue
+            if len(self.found) >= MOST_FOUND and not self.knows(sighting.mac):
+                self.is_full = True
                 continue
             known = self.found.setdefault(sighting.mac, Found())
             known.last_s = now_s
@@ -66,6 +76,10 @@ class Roster:
             if sighting.address is not None:
                 known.seen_s[sighting.address] = now_s
         self.forget(now_s)
+
+    def knows(self, mac: str) -> bool:
+        """Whether a machine is listed, or has been found."""
+        return mac in self.found or mac in self.listed
 
     def forget(self, now_s: float) -> None:
         """Forget who has not been named for long."""

@@ -17,7 +17,7 @@ from lasthop.errors import UserError
 from lasthop.gateway.config import AccessPoint, Gateway, KnownStation
 from lasthop.gateway.layout import FIRST_LEAF, MAJOR, Layout, blocks_of, ifb_name
 from lasthop.gateway.shaper import plan
-from lasthop.linux import tc
+from lasthop.linux import leaf_queue, tc
 from lasthop.linux.changes import mac_of
 
 ASKED = 5
@@ -37,6 +37,7 @@ RUN = "/var/run"
 
 EXAMPLE = {4: ip_address("192.0.2.99"), 6: ip_address("2001:db8::99")}
 """Addresses whose messages are taken as patterns."""
+TRIED_CLASS = tc.classid(1, 1)
 EXAMPLE_BPS = 87_654_321 * 8
 EXAMPLE_QUANTUM = 7_654_321
 EXAMPLE_LEAF = 0xABCD
@@ -91,6 +92,11 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
             "`gateway.discover.leases`: a script finds stations in the table of neighbours alone",
             "gateway.discover.neighbours = true finds whoever has an address at `lan`",
         )
+    if len({ap.udp for ap in gateway.aps}) > 1:
+        raise UserError(
+            "`gateway.ap.NAME.udp`: a script does the same at all access points",
+            "give `gateway.udp` and no access point its own",
+        )
     shared = [lan for lan in gateway.lans if sum(ap.interface == lan for ap in gateway.aps) > 1]
     by_mac = any(station.mac for station in gateway.stations)
     if shared and (found or by_mac):
@@ -104,9 +110,10 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
 def packages(gateway: Gateway) -> str:
     """Packages of OpenWrt that the script needs."""
     names = ["ip-tiny", "tc-tiny", "kmod-sched-core", "kmod-ifb"]
-    if any(ap.fairness == "flow" for ap in gateway.aps) and gateway.discipline == "pfifo":
+    layout = of_the_file(gateway)
+    if layout.hashing_aps():
         names.append("kmod-sched-bpf")
-    if gateway.discipline == "sfq":
+    if gateway.discipline in ("sfq", "codel"):
         names.append("kmod-sched")
     return ", ".join(names)
 
@@ -117,7 +124,8 @@ def packages(gateway: Gateway) -> str:
 def settings(gateway: Gateway) -> Iterator[str]:
     """Variables of the script."""
     ifb = ifb_name(gateway)
-    wan_block, lan_block = blocks_of(gateway.lan)
+    to_block, from_block = blocks_of(gateway.lan)
+    layout = Layout(gateway, tc.Device(ifb, 0))
     trial = zlib.crc32(ifb.encode())
     finds = gateway.discovery.neighbours or any(station.mac for station in gateway.stations)
     interval = max(1, ceil(gateway.discovery.interval_s))
@@ -126,11 +134,11 @@ def settings(gateway: Gateway) -> Iterator[str]:
         "DIR": f"{RUN}/lasthop-{gateway.lan}",
         "IFB": ifb,
         "IFB_MAC": mac_of(ifb).hex(":"),
-        "WAN_BLOCK": str(wan_block.number),
-        "LAN_BLOCK": str(lan_block.number),
+        "FROM_BLOCK": str(from_block.number),
         "TRY": f"lh-try-{trial:08x}",
         "TRY_MAC": mac_of(f"try {ifb}").hex(":"),
-        "TRY_BLOCK": str(wan_block.number ^ 0x80000000),
+        "TRY_BLOCK": str(to_block.number ^ 0x80000000),
+        "LEAF": layout.discipline,
         "DISCOVER": str(interval) if finds else "",
         "ABSENCE": str(ceil(gateway.discovery.absence_s)),
         "FIRST_LEAF": str(FIRST_LEAF),
@@ -150,7 +158,8 @@ def functions(gateway: Gateway) -> Iterator[str]:
     layout = of_the_file(gateway)
     names = dict.fromkeys((gateway.wan, *gateway.lans))
     yield function("check_interfaces", [f"is_there {quote(name)}" for name in names])
-    yield function("set_up", [tried(line) for line in plan(gateway)])
+    yield function("set_up", [tried(line) for line in plan(gateway) if line[0] != "#"])
+    yield function(f"can_{layout.discipline}", [try_leaf(layout)])
     yield function("set_rate", [set_rate(gateway)])
     yield function("add_leaf", cases(gateway))
     yield function("remove_leaf", [remove_leaf(gateway)])
@@ -206,6 +215,12 @@ def of_the_file(gateway: Gateway) -> Layout:
     return layout
 
 
+def try_leaf(layout: Layout) -> str:
+    """Give a class of the interface on which things are tried the queue of leaves."""
+    device, queue = tc.Device("TRY", 0), layout.queues[layout.gateway.aps[0].name]
+    return quoted(leaf_queue.add(device, TRIED_CLASS, queue).said, {"TRY": '"$TRY"'})
+
+
 def set_rate(gateway: Gateway) -> str:
     """Give an access point's class (1) a rate (2) [bit/s] and a burst (3) [bytes]."""
     layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
@@ -254,7 +269,9 @@ def addresses(gateway: Gateway, family: int) -> tuple[list[str], list[str]]:
     node = member.entries[0][1]
     bucket = f"{tc.bucket(example):x}"
     add = [*layout.inner_entries(member, example, node)]
-    add += [layout.outer_entry(b, example, node) for b in (layout.wan_block, layout.lan_block)]
+    for block in (layout.to_block, layout.from_block):
+        for table in layout.outer_tables(block, member):
+            add.append(layout.outer_entry(block, table, example, node))
     remove = layout.remove_addresses("example", [example])
 
     def places(said: str, bucket_is: int) -> dict[str, str]:

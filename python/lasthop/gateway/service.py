@@ -248,6 +248,7 @@ class Service:
             "faults": [
                 *shaping.faults,
                 *self.stations.faults,
+                *self.stations.refusals(),
                 *self.loop.faults.values(),
                 *self.rates.faults(now),
             ],

@@ -1,6 +1,7 @@
 """Carries a layout out on this machine, and takes it back."""
 
 from collections.abc import Callable, Iterable, Set
+from contextlib import suppress
 from typing import Self
 
 from lasthop.errors import UserError
@@ -11,7 +12,7 @@ from lasthop.gateway.inspection import ALL, Part, look
 from lasthop.gateway.layout import DIRECT_PACKETS, MAJOR, Layout, blocks_of, ifb_name
 from lasthop.gateway.leaves import assumed, is_chosen
 from lasthop.linux import leaf_queue, links, offload, tc
-from lasthop.linux.changes import Changes, check_ingress_is_free, mac_of
+from lasthop.linux.changes import Changes, check_hooks_are_free, mac_of
 from lasthop.linux.counters import Counters, class_counter, class_counters, leaf_drops, qdiscs
 from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
 from lasthop.linux.undo import UndoLog
@@ -54,14 +55,15 @@ class Shaper:
 
         What carries the gateway's own marks is well if it is up already.
         """
-        own = [block.number for block in blocks_of(self.gateway.lan)] if is_up else []
+        own = {block.number for block in blocks_of(self.gateway.lan)} if is_up else set()
         there = links.every_link(self.kernel)
-        for name in (self.gateway.wan, *self.gateway.lans):
+        links.index_of(self.gateway.wan)
+        for name in self.gateway.lans:
             device = tc.Device(name, links.index_of(name))
             for qdisc in qdiscs(self.kernel, device.number):
-                if qdisc.is_ingress and qdisc.block not in own:
-                    refuse_of_another(device.name, qdisc.block, there)
-                    check_ingress_is_free(self.kernel, device)
+                if qdisc.has_hooks and not own & {*qdisc.blocks}:
+                    refuse_of_another(device.name, qdisc.blocks[0], there)
+                    check_hooks_are_free(self.kernel, device)
         refuse_bridges(self.gateway, there)
         name = ifb_name(self.gateway)
         if name in there and not is_up:
@@ -90,11 +92,13 @@ class Shaper:
         self.changes.carry_out(list(layout.foundation(self.rates)))
         for device in (wan, *lans):
             self.changes.stop_merging(device)
-        self.changes.add_ingress(wan, layout.wan_block.number)
         for lan in lans:
-            self.changes.add_ingress(lan, layout.lan_block.number)
+            self.changes.add_hooks(lan, layout.hooks)
         self.changes.carry_out(list(layout.block_tables()))
-        joins = [request for station in stations for request in layout.join(station)]
+        joins: list[Request] = []
+        for station in stations:
+            with suppress(UserError):  # for want of numbers; the others are shaped
+                joins += layout.join(station)
         self.changes.carry_out([*joins, *layout.start()])
         self.layout = layout
 
@@ -174,13 +178,13 @@ class Shaper:
 
 
 def refuse_of_another(interface: str, block: int, there: Iterable[str]) -> None:
-    """Say whose an ingress is if its block has the number of a gateway's."""
+    """Say whose hooks are if their block has the number of a gateway's."""
     if block >> 16 != MAJOR:
         return
     lans = [name for name in there if block in (each.number for each in blocks_of(name))]
     whose = f', that of `lan = "{lans[0]}"`' if lans else ""
     raise UserError(
-        f"interface {interface}: a lasthop gateway shapes what comes in there already{whose}",
+        f"interface {interface}: a lasthop gateway shapes what passes there already{whose}",
         "`lasthop gateway down` with its file, and its --state if it has one, ends it",
     )
 
@@ -206,9 +210,7 @@ def plan(gateway: Gateway) -> list[str]:
     ]
     devices = [tc.Device(name, 0) for name in (gateway.wan, *gateway.lans)]
     lines += [offload.said(device.name, False) for device in devices]
-    blocks = [layout.wan_block] + [layout.lan_block] * len(gateway.lans)
-    pairs = zip(devices, blocks, strict=True)
-    lines += [tc.ingress_qdisc(device, block.number).said for device, block in pairs]
+    lines += [tc.hooks(device, *layout.hooks).said for device in devices[1:]]
     requests = list(layout.block_tables())
     for station in gateway.stations:
         if station.ap is not None and station.addresses:

@@ -14,9 +14,10 @@ from lasthop.gateway.cautions import cautions
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.discovery import asks_neighbours, bridge_ports, listen, look
 from lasthop.gateway.loop import Loop
-from lasthop.gateway.roster import Roster, Sighting
+from lasthop.gateway.roster import MOST_FOUND, Roster, Sighting
 from lasthop.gateway.shaping import Shaping
 from lasthop.linux.heard import Heard
+from lasthop.linux.netlink import KernelError
 from lasthop.linux.newcomers import Newcomers
 from lasthop.linux.tc import Address
 
@@ -58,6 +59,8 @@ class Stations:
         self.faults: list[str] = []
         """What is wrong with the sources of the last look, in words."""
         self.warnings: list[str] = []
+        self.refused: list[str] = []
+        """Stations that have no place, or not all their addresses, and why."""
 
     def look_now(self) -> None:
         """Look around, and wait for it."""
@@ -157,6 +160,7 @@ class Stations:
             and by_name[name].ap == member.ap.name
             and by_name[name].rate_bps == member.station.rate_bps
         }
+        refused: list[str] = []
         try:
             for name in set(members) - stays:
                 shaper.leave(name)
@@ -168,12 +172,28 @@ class Stations:
                 if left != has:
                     shaper.readdress(name, left)
             for name, station in by_name.items():
-                if name not in stays:
-                    shaper.join(station)
-                elif {a for a, _ in members[name].entries} != set(station.addresses):
-                    shaper.readdress(name, station.addresses)
+                try:
+                    if name not in stays:
+                        shaper.join(station)
+                    elif {a for a, _ in members[name].entries} != set(station.addresses):
+                        shaper.readdress(name, station.addresses)
+                except KernelError:
+                    raise
+                except UserError as error:  # there are no numbers left
+                    refused.append(f"{name}: {error}")
         except UserError as error:
             self.shaping.wrong(error)
+        self.refused = refused
+
+    def refusals(self) -> list[str]:
+        """Who has no place since there are too many, in words."""
+        told = []
+        if self.refused:
+            more = f" (and {len(self.refused) - 1} more)" if len(self.refused) > 1 else ""
+            told.append(f"not shaped: {self.refused[0]}{more}")
+        if self.roster.is_full:
+            told.append(f"more than {MOST_FOUND} machines are found: later ones are not shaped")
+        return told
 
     def close(self) -> None:
         """Let go of sockets."""

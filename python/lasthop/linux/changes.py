@@ -27,11 +27,11 @@ def mac_of(name: str) -> bytes:
     return b"\x02lh" + zlib.crc32(name.encode()).to_bytes(4, "big")[:3]
 
 
-class Ingress(NamedTuple):
-    """Give an interface an ingress with the filters of a block."""
+class Hooks(NamedTuple):
+    """Have what comes in at an interface, and what goes out, meet the filters of two blocks."""
 
     device: tc.Device
-    block: int
+    blocks: tuple[int, int]
 
 
 class Merging(NamedTuple):
@@ -40,7 +40,7 @@ class Merging(NamedTuple):
     device: tc.Device
 
 
-Repair: TypeAlias = Request | Ingress | Merging
+Repair: TypeAlias = Request | Hooks | Merging
 """A change that puts something right."""
 
 
@@ -70,11 +70,12 @@ class Changes:
         self.kernel.carry_out([add, links.set_up(name)])
         return tc.Device(name, links.index_of(name))
 
-    def add_ingress(self, device: tc.Device, block: int) -> None:
-        """Give an interface an ingress with the filters of a block."""
-        check_ingress_is_free(self.kernel, device)
-        self.note({"kind": "ingress", "name": device.name, "number": device.number, "block": block})
-        self.kernel.carry_out([tc.ingress_qdisc(device, block)])
+    def add_hooks(self, device: tc.Device, blocks: tuple[int, int]) -> None:
+        """Have what comes in at an interface, and what goes out, meet the filters of two blocks."""
+        check_hooks_are_free(self.kernel, device)
+        record = {"kind": "hooks", "name": device.name, "number": device.number}
+        self.note(record | {"blocks": list(blocks)})
+        self.kernel.carry_out([tc.hooks(device, *blocks)])
 
     def stop_merging(self, device: tc.Device) -> None:
         """Turn receive offload off."""
@@ -111,8 +112,8 @@ class Changes:
     def mend_at_once(self, repairs: Sequence[Repair]) -> None:
         """Carry out messages, or one other repair."""
         match repairs:
-            case [Ingress(device, block)]:
-                self.add_ingress(device, block)
+            case [Hooks(device, blocks)]:
+                self.add_hooks(device, blocks)
             case [Merging(device)]:
                 self.stop_merging(device)
             case _:
@@ -140,13 +141,13 @@ class Changes:
         return kept
 
 
-def check_ingress_is_free(kernel: Socket, device: tc.Device) -> None:
-    """Refuse an interface whose ingress another program uses."""
+def check_hooks_are_free(kernel: Socket, device: tc.Device) -> None:
+    """Refuse an interface whose hooks another program uses."""
     for qdisc in qdiscs(kernel, device.number):
-        if qdisc.is_ingress:
+        if qdisc.has_hooks:
             raise UserError(
-                f"interface {device.name}: it has a queueing discipline {qdisc.kind} for incoming "
-                "packets, which this gateway has not made",
+                f"interface {device.name}: it has a queueing discipline {qdisc.kind}, which this "
+                "gateway has not made",
                 f"if nothing needs it: tc qdisc del dev {device.name} {qdisc.kind}",
             )
 
@@ -158,18 +159,23 @@ def undo(kernel: Socket, record: Record) -> None:
             for now, link in links.every_link(kernel).items():
                 if link.kind == "ifb" and link.mac == mac_of(name):
                     remove(kernel, links.remove_link(now))
-        case {"kind": "ingress", "block": int(block)}:
-            device = device_of(record)
-            if device is not None and any(
-                qdisc.is_ingress and qdisc.block == block for qdisc in qdiscs(kernel, device.number)
-            ):
-                remove(kernel, tc.del_ingress(device))
+        case {"kind": "hooks", "blocks": [int(incoming), int(outgoing)]}:
+            unhook(kernel, device_of(record), (incoming, outgoing))
+        case {"kind": "ingress", "block": int(block)}:  # of an earlier version
+            unhook(kernel, device_of(record), (block, 0))
         case {"kind": "gro"}:
             device = device_of(record)
             if device is not None and not offload.merges(device.name):
                 offload.set_merging(device.name, True)
         case _:
             raise UserError(f"undo log: a record of kind {record.get('kind')!r} is unknown")
+
+
+def unhook(kernel: Socket, device: tc.Device | None, blocks: tuple[int, int]) -> None:
+    """Remove the hooks of an interface if it has any with these blocks."""
+    for qdisc in [] if device is None else qdiscs(kernel, device.number):
+        if device is not None and qdisc.has_hooks and qdisc.blocks == blocks:
+            remove(kernel, tc.del_hooks(device, qdisc.kind))
 
 
 def remove(kernel: Socket, request: Request) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from lasthop.linux.links import text
 from lasthop.linux.netlink import Socket, attributes
-from lasthop.linux.tc import INGRESS, INGRESS_BLOCK, KIND, TCMSG
+from lasthop.linux.tc import EGRESS_BLOCK, INGRESS, INGRESS_BLOCK, KIND, TCMSG
 
 GETQDISC, GETCLASS, GETFILTER = 38, 42, 46
 STATISTICS, BASIC, QUEUE = 7, 1, 3
@@ -26,9 +26,10 @@ class Qdisc(NamedTuple):
     """A queueing discipline."""
 
     kind: str
-    is_ingress: bool
-    block: int
-    """Number of the shared block of its filters; 0 if it shares none."""
+    has_hooks: bool
+    """Whether it is no queue, but where filters meet what comes in, or goes out."""
+    blocks: tuple[int, int]
+    """Numbers of the shared blocks of its filters, in and out; 0 where it shares none."""
 
 
 def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
@@ -82,6 +83,12 @@ def qdiscs(kernel: Socket, interface: int) -> list[Qdisc]:
         if index != interface:
             continue  # older kernels answer for all interfaces
         has = dict(attributes(body, TCMSG.size))
-        block = struct.unpack("=I", has[INGRESS_BLOCK])[0] if INGRESS_BLOCK in has else 0
-        found.append(Qdisc(text(has.get(KIND, b"")), parent == INGRESS, block))
+        incoming, outgoing = (number_in(has.get(each)) for each in (INGRESS_BLOCK, EGRESS_BLOCK))
+        kind = text(has.get(KIND, b""))
+        found.append(Qdisc(kind, parent == INGRESS, (incoming, outgoing)))
     return found
+
+
+def number_in(payload: bytes | None) -> int:
+    """The number in an attribute; 0 without one."""
+    return 0 if payload is None else int(struct.unpack("=I", payload)[0])

@@ -19,7 +19,7 @@ STEPS = (
     "a network namespace",
     "an IFB device (module ifb)",
     "the HTB scheduler (module sch_htb)",
-    "the ingress queueing discipline (module sch_ingress)",
+    "the queueing discipline clsact (module sch_ingress)",
     "u32 filters in hash tables (module cls_u32)",
     "redirection (module act_mirred)",
     "classic BPF filters (module cls_bpf)",
@@ -147,7 +147,7 @@ def try_everything(discipline: str, kinds: int) -> str:
             )
             done = 3
             block = tc.Block(1)
-            kernel.carry_out([tc.ingress_qdisc(ifb, block.number)])
+            kernel.carry_out([tc.hooks(ifb, block.number, 2)])
             done = 4
             kernel.carry_out(
                 [

@@ -16,7 +16,7 @@ Address: TypeAlias = IPv4Address | IPv6Address
 NEWQDISC, DELQDISC, NEWCLASS, DELCLASS, NEWFILTER, DELFILTER = 36, 37, 40, 41, 44, 45
 TCMSG = struct.Struct("=BxxxiIII")
 """Family, interface, handle, parent, info."""
-KIND, OPTIONS, CHAIN, INGRESS_BLOCK = 1, 2, 11, 13
+KIND, OPTIONS, CHAIN, INGRESS_BLOCK, EGRESS_BLOCK = 1, 2, 11, 13, 14
 INGRESS = 0xFFFFFFF1
 ROOT = 0xFFFFFFFF
 BLOCK_INDEX = -1
@@ -88,18 +88,19 @@ def shown(number: int) -> str:
     return f"{number >> 16:x}:{minor:x}" if minor else f"{number >> 16:x}:"
 
 
-def ingress_qdisc(device: Device, block: int) -> Request:
-    """The ingress of an interface, with filters of a shared block."""
-    body = device.header(INGRESS & 0xFFFF0000, INGRESS)
-    body += attribute(KIND, b"ingress\0") + attribute(INGRESS_BLOCK, struct.pack("=I", block))
-    said = f"tc qdisc add {device.said()} ingress_block {block} ingress"
+def hooks(device: Device, incoming: int, outgoing: int) -> Request:
+    """Have what comes in at an interface, and what goes out, meet filters of shared blocks."""
+    body = device.header(INGRESS & 0xFFFF0000, INGRESS) + attribute(KIND, b"clsact\0")
+    for kind, block in ((INGRESS_BLOCK, incoming), (EGRESS_BLOCK, outgoing)):
+        body += attribute(kind, struct.pack("=I", block))
+    said = f"tc qdisc add {device.said()} ingress_block {incoming} egress_block {outgoing} clsact"
     return Request(NEWQDISC, CREATE | EXCL, body, said)
 
 
-def del_ingress(device: Device) -> Request:
-    """Remove the ingress of an interface; the filters of its block go with the last user."""
-    body = device.header(INGRESS & 0xFFFF0000, INGRESS) + attribute(KIND, b"ingress\0")
-    return Request(DELQDISC, 0, body, f"tc qdisc del {device.said()} ingress")
+def del_hooks(device: Device, kind: str = "clsact") -> Request:
+    """Remove the hooks of an interface; the filters of a block go with its last user."""
+    body = device.header(INGRESS & 0xFFFF0000, INGRESS) + attribute(KIND, kind.encode() + b"\0")
+    return Request(DELQDISC, 0, body, f"tc qdisc del {device.said()} {kind}")
 
 
 def htb_qdisc(device: Device, major: int, direct_packets: int) -> Request:

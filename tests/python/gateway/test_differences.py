@@ -10,11 +10,11 @@ from lasthop.gateway.config import KnownStation
 from lasthop.gateway.differences import EVERYTHING, Body, Difference, inside, of_ifb, of_side, told
 from lasthop.gateway.layout import MAJOR, Layout
 from lasthop.linux import leaf_queue, tc
-from lasthop.linux.changes import Ingress, Merging
+from lasthop.linux.changes import Hooks, Merging
 from lasthop.linux.counters import Qdisc
 from lasthop.linux.links import Link
 from lasthop.linux.netlink import CREATE, REPLACE, Request
-from lasthop.linux.tc import Block, Device
+from lasthop.linux.tc import Device
 
 IFB = Device("lh-lan", 9)
 TEXT = """
@@ -46,8 +46,8 @@ def wanted(made: Layout) -> list[Request]:
     return [
         *made.hierarchy(rates),
         *made.ifb_filters(),
-        *made.block_filters(made.wan_block),
-        *made.block_filters(made.lan_block),
+        *made.block_filters(made.to_block),
+        *made.block_filters(made.from_block),
     ]
 
 
@@ -198,17 +198,18 @@ def test_many_things_of_a_kind_are_counted() -> None:
 
 
 def test_an_interface_is_as_it_ought_to_be_or_not() -> None:
-    block, link = Block(7), Link(3, "veth", b"", True, 0)
-    ours, another = Qdisc("ingress", True, 7), Qdisc("clsact", True, 0)
+    block, link = (7, 8), Link(3, "veth", b"", True, 0)
+    ours, another = Qdisc("clsact", True, block), Qdisc("clsact", True, (0, 0))
+    assert of_side("wan", None, link, [another], False) == []
     assert of_side("wan", block, link, [ours], False) == []
     (down,) = of_side("wan", block, link._replace(is_up=False), [ours], False)
     assert (down.said, down.repair) == ("interface wan is down", ())
     (gone,) = of_side("wan", block, None, [], False)
     assert (gone.said, gone.repair) == ("interface wan is gone", ())
-    (ingress,) = of_side("wan", block, link, [], False)
-    assert ingress.repair == (Ingress(Device("wan", 3), 7),)
+    (unhooked,) = of_side("wan", block, link, [], False)
+    assert unhooked.repair == (Hooks(Device("wan", 3), block),)
     (taken,) = of_side("wan", block, link, [another], False)
-    assert (taken.said, taken.repair) == ("the ingress of wan is no longer ours", ())
+    assert (taken.said, taken.repair) == ("the clsact of wan is no longer ours", ())
     (merging,) = of_side("wan", block, link, [ours], True)
     assert merging.repair == (Merging(Device("wan", 3)),)
 

@@ -9,14 +9,19 @@ from lasthop.errors import UserError
 from lasthop.gateway import config
 from lasthop.gateway.config import Gateway, KnownStation
 from lasthop.gateway.layout import (
+    FIRST_LEAF,
     LAST_LEAF,
+    MAJOR,
+    MOST_ALIKE,
     PACKET_BYTES,
     Layout,
     ifb_name,
+    key_of,
     refuse_what_does_not_fit,
     short_queue,
 )
 from lasthop.gateway.shaper import plan
+from lasthop.linux import tc
 from lasthop.linux.tc import Device
 
 
@@ -115,6 +120,23 @@ def test_there_are_leaves_for_65000_stations_and_then_a_clear_word() -> None:
         layout.join(station(2))
 
 
+def test_who_finds_no_number_leaves_nothing_behind() -> None:
+    layout = Layout(gateway(), Device("lh", 1))
+    full = ip_address("10.0.0.7")
+    layout.taken[key_of(full)] = set(range(1, MOST_ALIKE + 1))
+    other = ip_address("10.0.0.8")
+    with pytest.raises(UserError, match=r"more than 4095 addresses end like 10\.0\.0\.7"):
+        layout.join(KnownStation("late", "wlan", (other, full)))
+    assert layout.members == {}
+    assert layout.taken[key_of(other)] == set()
+    assert layout.new_leaf() == tc.classid(MAJOR, FIRST_LEAF)
+    layout.join(KnownStation("there", "wlan", (other,)))
+    with pytest.raises(UserError, match="end like"):
+        layout.add_addresses("there", [ip_address("10.0.0.9"), full])
+    assert [address for address, _ in layout.members["there"].entries] == [other]
+    assert layout.taken[key_of(ip_address("10.0.0.9"))] == set()
+
+
 def test_a_change_of_rate_is_one_message_whatever_the_stations() -> None:
     layout = Layout(gateway(), Device("lh", 1))
     for k in range(100):
@@ -125,7 +147,8 @@ def test_a_change_of_rate_is_one_message_whatever_the_stations() -> None:
 
 def test_nothing_is_redirected_but_tcp_and_downlink_udp() -> None:
     lines = plan(gateway('udp = "down"\nstation.a.address = "10.0.0.1, 2001:db8::1"'))
-    wan, lan = (int(line.split()[6]) for line in lines if "ingress_block" in line)
+    (hooks,) = [line.split() for line in lines if line.endswith(" clsact")]
+    lan, wan = int(hooks[6]), int(hooks[8])
     links = [line for line in lines if " hashkey " in line]
     of_wan = [line for line in links if f"block {wan} " in line]
     of_lan = [line for line in links if f"block {lan} " in line]
@@ -143,7 +166,7 @@ station.x = { address = "10.0.0.1, 2001:db8::1", ap = "a" }
 station.y = { address = "10.0.0.2", ap = "b" }
 """
     lines = plan(gateway(more))
-    _, lan = (int(line.split()[6]) for line in lines if line.endswith(" ingress"))
+    (lan,) = (int(line.split()[6]) for line in lines if line.endswith(" clsact"))
     of_lan = [line for line in lines if f"filter add block {lan} " in line]
     udp = [line for line in of_lan if "0x00110000" in line or "0x00001100" in line]
     # IPv4 has its header of 20 bytes before the ports, IPv6 one of 40

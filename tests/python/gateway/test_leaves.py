@@ -33,8 +33,8 @@ def queue(more: str) -> Queue:
         # 1.5 packets of 1514 bytes at the share of ten: 15 * 12112 bits / C
         ('rate = "6 Mbps"', 31),
         ('rate = "1 Mbps"', 182),
-        ('wce.max = "20 Mbps"', 10),
-        ('wce.max = "100 Mbps"', 5),
+        ('rate = "20 Mbps"', 10),
+        ('rate = "100 Mbps"', 5),
         ('rate = "6 Mbps"\nfairness = "direction"', 7),
         ('rate = "6 Mbps"\nfairness = "flow"', 31),
         ('rate = "6 Mbps"\nfairness = "flow"\nflow_leaves = 4', 13),
@@ -45,6 +45,25 @@ def test_the_target_is_a_packet_and_a_half_at_the_share_of_ten(more: str, target
     found = queue(more)
     assert found.target_us == 1000 * target_ms
     assert found.interval_us == found.target_us + 95_000
+
+
+@pytest.mark.parametrize(
+    ("more", "target_ms"),
+    [
+        # 3/7 of the threshold and 30 ms; the share of ten waits for 10 ms
+        ("", 30),
+        ("wce.threshold = '75 ms'", 45),
+        ("wce.threshold = '6 ms'", 16),
+        ("discipline = 'codel'", 10),
+        ('wce.max = "6 Mbps"', 31),
+    ],
+)
+def test_where_c_is_found_a_flow_keeps_its_queue_through_a_fall_of_its_window(
+    more: str, target_ms: int
+) -> None:
+    assert queue(more if "max" in more else f'wce.max = "20 Mbps"\n{more}').target_us == (
+        1000 * target_ms
+    )
 
 
 def test_turns_of_many_packets_raise_the_target_up_to_the_queue() -> None:

@@ -2,6 +2,8 @@
 
 from ipaddress import ip_address
 
+import pytest
+
 from lasthop.gateway import config
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.roster import MOST_ADDRESSES, Roster, Sighting
@@ -53,6 +55,31 @@ def test_a_flood_of_addresses_is_bounded() -> None:
     found = roster()
     found.see([seen(PHONE, f"2001:db8::{k:x}") for k in range(1, 1000)], 0)
     assert len(found.stations()[0].addresses) == MOST_ADDRESSES
+
+
+def test_a_flood_of_machines_is_bounded_and_those_that_are_there_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lasthop.gateway.roster.MOST_FOUND", 100)
+    found = roster(
+        f"discover = {{ neighbours = true, absence = '300 s' }}\nstation.x.mac = '{PHONE}'"
+    )
+    found.see([seen(LAPTOP, "10.9.0.1")], 0)
+    flood = [
+        seen(f"02:00:00:00:{k >> 8:02x}:{k & 255:02x}", f"10.1.{k >> 8}.{k & 255}")
+        for k in range(1000)
+    ]
+    found.see(flood, 1)
+    assert len(found.found) == 100
+    assert found.is_full
+    found.see([seen(PHONE, "10.9.0.2"), seen(LAPTOP, "10.9.0.3")], 2)
+    there = names(found.stations())
+    assert there["x"] == ["10.9.0.2"]
+    assert there[LAPTOP] == ["10.9.0.1", "10.9.0.3"]
+    found.see([], 302)
+    found.see([seen("02:00:00:00:ff:ff", "10.9.0.4")], 303)
+    assert not found.is_full
+    assert "02:00:00:00:ff:ff" in names(found.stations())
 
 
 def test_a_listed_address_stays_with_its_station() -> None:

@@ -41,7 +41,8 @@ def set_up(text: str) -> list[list[str]]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_sets_up_by_the_commands_of_plan(kind: str) -> None:
     commands = set_up(made(KINDS[kind]))
-    expected = [words(line) for line in plan(config.read(KINDS[kind]))]
+    planned = plan(config.read(KINDS[kind]))
+    expected = [words(line) for line in planned if not line.startswith("#")]
     plain = [
         each[1:] if each[0] == "try" else ["ethtool", "-K", each[1], "gro", "off"]
         for each in commands
@@ -72,7 +73,7 @@ def test_it_is_the_same_each_time_and_nothing_is_left_open(kind: str) -> None:
 
 def test_odd_names_are_words_and_nothing_else() -> None:
     text = made(KINDS["odd"])
-    assert ["try", "tc", "qdisc", "add", "dev", "a'b$(x);`y`"] in [c[:6] for c in set_up(text)]
+    assert ["try", "tc", "qdisc", "add", "dev", "*&|<>#~"] in [c[:6] for c in set_up(text)]
     for line in text.splitlines():
         if "$(x)" in line:
             assert "a'b$(x);`y`" in shlex.split(line)
@@ -92,6 +93,10 @@ def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
             'ap.a.snmp = { agent = "10.0.0.2", community = "public" }',
             "`gateway.ap.a.snmp`: a script cannot ask an access point",
         ),
+        (
+            'ap.a = { udp = "down", interface = "eth1" }\nap.b.interface = "eth2"',
+            "`gateway.ap.NAME.udp`: a script does the same",
+        ),
         ('wce.rule = "paper"', '`gateway.wce.rule`: a script has no "paper"'),
         (
             'discover.neighbours = true\nap.a.subnets = "10.0.1.0/24"\n'
@@ -99,7 +104,7 @@ def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
             "interface eth1: a script cannot tell which of its access points",
         ),
     ],
-    ids=["leases", "snmp", "paper", "two-aps"],
+    ids=["leases", "snmp", "udp", "paper", "two-aps"],
 )
 def test_what_a_script_cannot_do_is_refused(more: str, said: str) -> None:
     with pytest.raises(UserError) as refused:
@@ -110,3 +115,10 @@ def test_what_a_script_cannot_do_is_refused(more: str, said: str) -> None:
 def test_packages_are_those_that_the_file_needs() -> None:
     assert "kmod-sched-bpf" not in made(KINDS["least"])
     assert "kmod-sched-bpf" in made(KINDS["flow"])
+    assert "kmod-sched-bpf" not in made(LEAST + 'fairness = "flow"\ndiscipline = "fq_codel"\n')
+
+
+def test_uplink_udp_is_redirected_where_the_file_says_so() -> None:
+    for word, times in (("both", 1), ("down", 0)):
+        add = made(LEAST + f'udp = "{word}"\n').split("add_address() {")[1].split("\n}\n")[0]
+        assert add.count('"5:$3:$4"') == times

@@ -2,17 +2,21 @@
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from ipaddress import ip_address
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from lasthop.gateway import config, stations
+from lasthop.gateway.config import KnownStation
+from lasthop.gateway.layout import MOST_LEAVES, Layout
 from lasthop.gateway.observed import Observed
 from lasthop.gateway.roster import Sighting
 from lasthop.gateway.shaper import Shaper
 from lasthop.gateway.shaping import Shaping
 from lasthop.gateway.stations import Stations
+from lasthop.linux.tc import Device
 
 SILENT = "SNMP agent 10.0.0.2: no answer"
 ADDRESS = config.ip_address("10.0.0.7")
@@ -86,3 +90,48 @@ def test_a_newcomer_is_one_whom_neither_look_nor_event_has_named(some: Stations)
     some.roster.see([Sighting("02:00:00:00:00:01", seen)], 0.0)
     assert not some.are_new([seen])
     assert not some.are_new([])
+
+
+class Accepting:
+    """A shaper whose kernel takes everything."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+
+    def running(self) -> Layout:
+        return self.layout
+
+    def join(self, station: KnownStation) -> None:
+        self.layout.join(station)
+
+    def leave(self, name: str) -> None:
+        self.layout.leave(name)
+
+
+@pytest.mark.slow
+def test_all_leaves_asked_for_leave_those_who_are_there_alone(some: Stations) -> None:
+    """More machines than there are leaves, each with an address, and then fewer again."""
+    shaping = some.shaping
+    layout = Layout(shaping.gateway, Device("lh", 1))
+    shaping.shaper = cast(Shaper, Accepting(layout))
+    there = [
+        Sighting(
+            f"02:00:00:{k >> 16:02x}:{k >> 8 & 255:02x}:{k & 255:02x}", ip_address(k + (10 << 24))
+        )
+        for k in range(MOST_LEAVES + 5)
+    ]
+    some.see(there)
+    assert len(layout.members) == MOST_LEAVES
+    assert some.refusals() == [
+        "not shaped: 02:00:00:00:ff:00: more than 65280 leaves: the kernel has no numbers "
+        "(and 4 more)"
+    ]
+    assert shaping.faults == []
+    del some.roster.found[there[0].mac]
+    some.see([])
+    assert len(layout.members) == MOST_LEAVES
+    assert "02:00:00:00:ff:00" in layout.members
+    assert "(and 3 more)" in some.refusals()[0]
+    some.roster.found.clear()
+    some.see(there[:3])
+    assert (len(layout.members), some.refusals()) == (3, [])

@@ -44,7 +44,7 @@ no_gro() {
 
 #@commands
 
-# Looks before it removes: an IFB is ours by its MAC address, an ingress by the number of its block.
+# Looks before it removes: an IFB is ours by its MAC address, hooks by the numbers of their blocks.
 undo() {
     left=0
     ours=$(ip -o link show type ifb | awk -v a="$IFB_MAC" -v b="$TRY_MAC" '{
@@ -54,17 +54,17 @@ undo() {
                 print $2
             }
     }')
-    shaped=$(tc qdisc show | awk -v a="$WAN_BLOCK" -v b="$LAN_BLOCK" '{
+    shaped=$(tc qdisc show | awk -v a="$FROM_BLOCK" '{
         name = block = ""
         for (i = 1; i < NF; i++) {
             if ($i == "dev" && name == "") name = $(i + 1)
             if ($i == "ingress_block") block = $(i + 1)
         }
-        if (block == a || block == b) print name
+        if (block == a) print name
     }')
     # names have no blanks; the shell is not to take them for patterns
     set -f
-    for name in $shaped; do tc qdisc del dev "$name" ingress || left=1; done
+    for name in $shaped; do tc qdisc del dev "$name" clsact || left=1; done
     for name in $ours; do ip link del dev "$name" || left=1; done
     set +f
     if [ -f "$DIR/gro" ]; then
@@ -95,7 +95,7 @@ check_kernel() {
     missing=
     ip link add name "$TRY" address "$TRY_MAC" type ifb 2>/dev/null ||
         fail "missing: ifb; package: kmod-ifb"
-    for what in htb u32 mirred ingress; do
+    for what in htb u32 mirred clsact "$LEAF"; do
         "can_$what" >/dev/null 2>&1 || missing="$missing $what"
     done
     ip link del dev "$TRY"
@@ -118,7 +118,9 @@ can_mirred() {
         action mirred egress redirect dev "$TRY"
 }
 
-can_ingress() { tc qdisc add dev "$TRY" ingress_block "$TRY_BLOCK" ingress; }
+can_clsact() {
+    tc qdisc add dev "$TRY" ingress_block "$TRY_BLOCK" egress_block "$((TRY_BLOCK + 1))" clsact
+}
 
 # -- stations that come and go ------------------------------------------------------------------
 #

@@ -42,7 +42,17 @@ PAPERS_WCE: Mapping[str, Any] = {"rule": "paper"}
 PAPERS_VSB: Mapping[str, Any] = {"udp": "down", "wce": PAPERS_WCE}
 """The bottleneck that is judged: the paper's, which uplink UDP passes beside."""
 
+BESIDE_REPLICATIONS = 20
+"""Replications of what is shown beside what is judged."""
+
 Tree = Mapping[str, Any]
+
+
+def by_agreement(tree: Tree) -> dict[str, Any]:
+    """Return the same cell with the other estimator, which is the default of scenarios."""
+    few = min(tree["replications"], BESIDE_REPLICATIONS)
+    vsb = {**tree["vsb"], "wce": {**tree["vsb"]["wce"], "rule": "agreement"}}
+    return {**tree, "replications": few, "vsb": vsb}
 
 
 def scenario(

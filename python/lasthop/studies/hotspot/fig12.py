@@ -40,6 +40,8 @@ def scenario(period: str) -> dict[str, Any]:
 
 
 SWEEP = Sweep("{period}", scenario, {"period": tuple(PERIODS)})
+AGREED = "agreed-after"
+"""The point after the bottleneck has begun with C by agreement: no claim reads it."""
 
 
 def of_four(run: Run) -> Quantity:
@@ -62,6 +64,18 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     }
 
 
+def findings(runs: Runs) -> dict[str, str]:
+    """Return what the other estimator gives."""
+    after, agreed = runs["after"], runs[AGREED]
+    both = [of_four(run) + of_one(run) for run in (after, agreed)]
+    return {
+        "hotspot-11": (
+            f"with C by agreement eta after is {cell.fairness(agreed)} at {both[1]} Mb/s in all; "
+            f"by the paper's estimator {cell.fairness(after)} at {both[0]}"
+        )
+    }
+
+
 PICTURE = picture(
     "time [s]",
     [
@@ -78,7 +92,8 @@ PICTURE = picture(
 STUDY = Study(
     key="hotspot-fig12",
     title="Figure 12: four connections against one over the Internet",
-    points=SWEEP.points(),
+    points={**SWEEP.points(), AGREED: cell.by_agreement(scenario("after"))},
     measure=measure,
     draw=PICTURE.draw,
+    findings=findings,
 )

@@ -7,12 +7,15 @@ from lasthop.models.reading import CellScenario
 from lasthop.scenario import Scenario
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import SLOW
-from lasthop.studies.study import Figure, Quantity, Run, Runs, Study
+from lasthop.studies.study import Figure, Quantity, Run, Runs, Study, listed
 
 DATA_BYTES, ACK_BYTES = 1500, 40
 """IP packets of a download. [bytes]"""
 
 PAYLOAD_BITS = 8 * 1460
+
+KINDS = ("airtime", "rate", "flow", "direction")
+"""Kinds of fairness."""
 
 MULTIRATE: dict[str, Any] = {"download": 1, "rate": SLOW}
 
@@ -43,9 +46,9 @@ def airtime(run: Run, scenario: Scenario, station: str) -> Quantity:
     return run.quantity("stations", station, "goodput_bps") * ((data + ack / 2) / PAYLOAD_BITS)
 
 
-def airtime_ratio(runs: Runs, fairness: str) -> Quantity:
+def airtime_ratio(runs: Runs, fairness: str, point: str = "") -> Quantity:
     """Return the air time of the slow station over that of a fast one. [-]"""
-    run, checked = runs[fairness], Scenario(scenario(fairness))
+    run, checked = runs[point or fairness], Scenario(scenario(fairness))
     return airtime(run, checked, "first") / airtime(run, checked, cell.others(run)[0])
 
 
@@ -58,6 +61,16 @@ def flow_ratio(run: Run) -> Quantity:
 def updown_ratio(run: Run) -> Quantity:
     """Return the goodput of all uploads over that of all downloads. [-]"""
     return run.quantity("cells", "cell", "updown_ratio")
+
+
+def agreed_ratios(runs: Runs) -> list[Quantity]:
+    """Return the ratio that each kind makes one, with C by agreement. [-]"""
+    return [
+        airtime_ratio(runs, "airtime", "agreed-airtime"),
+        airtime_ratio(runs, "rate", "agreed-rate"),
+        flow_ratio(runs["agreed-flow"]),
+        updown_ratio(runs["agreed-direction"]),
+    ]
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -76,7 +89,8 @@ def findings(runs: Runs) -> dict[str, str]:
             "shares in proportion to the physical rates, as section 4.1 has them, give the slow "
             f"station {airtime_ratio(runs, 'rate')} of a fast one's air time: preambles and ACKs "
             "take as long at any rate. Weighted by the times of whole exchanges it is "
-            f"{airtime_ratio(runs, 'airtime')}"
+            f"{airtime_ratio(runs, 'airtime')}. With C by agreement the ratios of air times, bytes "
+            f"as rates, flows, up and down are {listed(agreed_ratios(runs))}"
         )
     }
 
@@ -85,19 +99,25 @@ def draw(runs: Runs) -> Figure:
     """Draw the ratio that each kind of fairness makes one."""
     from lasthop.plot.study import BarPanel, bar_figure
 
-    ratios = {
-        "air times": [airtime_ratio(runs, "airtime")],
-        "bytes as rates": [airtime_ratio(runs, "rate")],
-        "flows": [flow_ratio(runs["flow"])],
-        "up and down": [updown_ratio(runs["direction"])],
-    }
-    return bar_figure([BarPanel("ratio of the shares", ratios, stated=(1.0, 1.0))])
+    judged = [
+        airtime_ratio(runs, "airtime"),
+        airtime_ratio(runs, "rate"),
+        flow_ratio(runs["flow"]),
+        updown_ratio(runs["direction"]),
+    ]
+    words = ("air times", "bytes as rates", "flows", "up and down")
+    ratios = dict(zip(words, map(list, zip(judged, agreed_ratios(runs), strict=True)), strict=True))
+    label = "ratio of the shares\n(pale: C by agreement)"
+    return bar_figure([BarPanel(label, ratios, stated=(1.0, 1.0))])
 
 
 STUDY = Study(
     key="hotspot-fig13",
     title="Figures 13 and 14: fairness of air times, of flows, of directions",
-    points={kind: scenario(kind) for kind in ("airtime", "rate", "flow", "direction")},
+    points={
+        **{kind: scenario(kind) for kind in KINDS},
+        **{f"agreed-{kind}": cell.by_agreement(scenario(kind)) for kind in KINDS},
+    },
     measure=measure,
     draw=draw,
     findings=findings,

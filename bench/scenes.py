@@ -1,0 +1,346 @@
+"""What the gateway shows with real TCP on a wire whose rate is known: scenes, figures, a table.
+
+    python bench/scenes.py [claim ...] [--seeds N] [--jobs N]    runs what has not been run
+    python bench/scenes.py --table                               docs/reference/gateway-measured.md
+
+Each run is a kernel of its own (`uml.py`), in which `scene_inside.py` runs a scene. Every run is
+kept as a line of out/scenes.jsonl, and is not run again.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+import uml
+from scene_inside import BIN_S, LATENESS, Scene
+from tc_network import CROWD
+
+HERE = Path(__file__).parent
+INSIDE = HERE / "scene_inside.py"
+RUNS = HERE / "out" / "scenes.jsonl"
+DEADLINE_S = 900.0
+MEMORY_MB = 1024
+
+Table = dict[str, Any]
+Figures = dict[str, float]
+
+MANY, ONE = 4, 1
+RATE_BPS, FALLEN_BPS = 20_000_000, 6_000_000
+FALL_S, RISE_S, END_S = 25.0, 45.0, 65.0
+"""When the wire's rate falls and rises again. [s]"""
+FALLEN_S, RISEN_S, PINGED_S = 4.0, 6.0, 5.0
+"""C is there so long after a change; pings count for so long after the fall. [s]"""
+FIXED_BPS = 19_000_000
+"""C below what the wire carries, as a comparison. [bit/s]"""
+FIRST, SOME = 1, (1, 2)
+"""Seeds with which comparisons are run."""
+WARM_UP_S, MEASURED_S = 12.0, 20.0
+JOINS_S, JOINED_S, SHARED_S = 15.0, 2.0, 5.0
+"""When a station joins; its share counts between these times from then on. [s]"""
+WATCHED_S = 10.0
+SELDOM_S = 0.5
+"""How often C is looked at where it does not count. [s]"""
+LATE_S = 6.0
+"""When stations begin to answer late. [s]"""
+LATE_STATIONS = (5, 2, 1)
+HONEST, GOOD, BAD = "all honest", "all good", "one at 1 Mbit/s"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run."""
+
+    claim: str
+    label: str
+    scene: Scene
+
+    @property
+    def key(self) -> str:
+        """What tells it from others."""
+        return f"{self.claim}, {self.label}, seed {self.scene.seed}"
+
+
+# -- scenes -------------------------------------------------------------------------------------
+
+
+def falls(seed: int) -> Iterator[tuple[str, Scene]]:
+    """The wire carries 20, 6 and 20 Mbit/s."""
+    for packets in (150, 300):
+        downloads = (("heavy", MANY, 0.0), ("light", ONE, 0.0), ("reader", MANY, 0.0))
+        yield (
+            f"{packets} packets",
+            Scene(
+                seed=seed,
+                rtt_s=0.02,
+                rate_bps=RATE_BPS,
+                downloads=downloads,
+                length_s=END_S,
+                fifo_packets=packets,
+                changes=((FALL_S, FALLEN_BPS), (RISE_S, RATE_BPS)),
+                pinged="light",
+            ),
+        )
+
+
+def equals(seed: int) -> Iterator[tuple[str, Scene]]:
+    """One CUBIC download against stations with twelve, with hardly a round-trip time."""
+    downloads = (("heavy", 12, 0.0), ("light", ONE, 0.0), ("reader", 12, 0.0))
+    for leaf in ("fq_codel", "pfifo") if seed == FIRST else ("fq_codel",):
+        for fixed_bps in (None, FIXED_BPS) if seed == FIRST else (None,):
+            yield (
+                f"leaves of {leaf}" + ("" if fixed_bps is None else ", C fixed"),
+                Scene(
+                    seed=seed,
+                    rtt_s=0.0,
+                    rate_bps=RATE_BPS,
+                    downloads=downloads,
+                    length_s=WARM_UP_S + MEASURED_S,
+                    device_delay="0.2ms",
+                    gateway=f'discipline = "{leaf}"\n',
+                    fixed_bps=fixed_bps,
+                ),
+            )
+
+
+def joiners(seed: int) -> Iterator[tuple[str, Scene]]:
+    """A station begins with one download where three have been downloading."""
+    downloads = (
+        ("heavy", MANY, 0.0),
+        ("reader", MANY, 0.0),
+        ("phone", ONE, 0.0),
+        ("light", ONE, JOINS_S),
+    )
+    for leaf in ("fq_codel", "pfifo") if seed in SOME else ("fq_codel",):
+        yield (
+            f"leaves of {leaf}",
+            Scene(
+                seed=seed,
+                rtt_s=0.02,
+                rate_bps=RATE_BPS,
+                downloads=downloads,
+                length_s=JOINS_S + SHARED_S,
+                gateway=f'discipline = "{leaf}"\n',
+            ),
+        )
+
+
+def own_downloads(seed: int) -> Iterator[tuple[str, Scene]]:
+    """Who downloads and calls at once, and an idle one."""
+    for leaf in ("fq_codel", "codel", "pfifo") if seed in SOME else ("fq_codel",):
+        yield (
+            f"leaves of {leaf}",
+            Scene(
+                seed=seed,
+                rtt_s=0.02,
+                rate_bps=RATE_BPS,
+                downloads=(("heavy", MANY, 0.0), ("light", ONE, 0.0), ("idle", 0, 0.0)),
+                length_s=WATCHED_S + 15.0,
+                gateway=f'discipline = "{leaf}"\n',
+                look_s=SELDOM_S,
+                watched=("heavy", "light", "idle"),
+                watched_from_s=WATCHED_S,
+            ),
+        )
+
+
+def late_ones(seed: int) -> Iterator[tuple[str, Scene]]:
+    """Twenty stations with a download each, of which some answer pings late."""
+    honest = Scene(
+        seed=seed,
+        rtt_s=0.02,
+        rate_bps=RATE_BPS,
+        downloads=tuple((name, ONE, 0.0) for name in CROWD),
+        length_s=WARM_UP_S + MEASURED_S,
+        look_s=SELDOM_S,
+        late_from_s=LATE_S,
+    )
+    yield HONEST, honest
+    for count in LATE_STATIONS:
+        for word in LATENESS:
+            late = tuple(list(CROWD)[:count])
+            yield f"{count}: {word}", replace(honest, late=late, lateness=word)
+
+
+def own_queues(seed: int) -> Iterator[tuple[str, Scene]]:
+    """The access point has a FIFO for each station, and one station a very bad rate."""
+    downloads = (
+        ("heavy", MANY, 0.0),
+        ("light", ONE, 0.0),
+        ("reader", ONE, 0.0),
+        ("phone", ONE, 0.0),
+    )
+    good = Scene(
+        seed=seed,
+        rtt_s=0.02,
+        rate_bps=RATE_BPS,
+        downloads=downloads,
+        length_s=WARM_UP_S + MEASURED_S,
+    )
+    share = RATE_BPS // len(downloads)
+    others = RATE_BPS - share
+    yield GOOD, replace(good, slow=("phone", share, others))
+    yield BAD, replace(good, slow=("phone", 1_000_000, others))
+
+
+SCENES: Mapping[str, Callable[[int], Iterator[tuple[str, Scene]]]] = {
+    "fall": falls,
+    "equal": equals,
+    "joiner": joiners,
+    "own": own_downloads,
+    "late": late_ones,
+    "queues": own_queues,
+}
+
+
+def cases(claims: Sequence[str], seeds: Sequence[int]) -> Iterator[Case]:
+    """All runs of these claims, seed by seed."""
+    for seed in seeds:
+        for claim in claims:
+            for label, scene in SCENES[claim](seed):
+                yield Case(claim, label, scene)
+
+
+# -- figures ------------------------------------------------------------------------------------
+
+
+def goodput_bps(seen: Table, name: str, from_s: float, to_s: float) -> float:
+    """What a station has received between two times. [bit/s]"""
+    marks = [0, *seen["bytes"][name]]
+    first, last = round(from_s / BIN_S), min(round(to_s / BIN_S), len(marks) - 1)
+    return float(8 * (marks[last] - marks[first]) / ((last - first) * BIN_S))
+
+
+def off(seen: Table, rate_bps: float, from_s: float, to_s: float) -> float:
+    """By what part C is farthest from a rate between two times. [-]"""
+    return float(max(abs(c / rate_bps - 1) for at_s, c in seen["c"] if from_s <= at_s < to_s))
+
+
+def settled_s(seen: Table, rate_bps: float, from_s: float, to_s: float) -> float:
+    """After how long C is within a tenth of a rate, and stays there. [s]"""
+    outside = [
+        at_s for at_s, c in seen["c"] if from_s <= at_s < to_s and abs(c / rate_bps - 1) > 0.1
+    ]
+    return max(outside, default=from_s) - from_s
+
+
+def of_fall(seen: Table) -> Figures:
+    """C and pings around the fall and the rise."""
+    pings = [rtt_s for at_s, rtt_s in seen["pings"] if FALL_S <= at_s < FALL_S + PINGED_S]
+    return {
+        "least_bps": min(c for _, c in seen["c"]),
+        "off_6": off(seen, FALLEN_BPS, FALL_S + FALLEN_S, RISE_S),
+        "settled_6_s": settled_s(seen, FALLEN_BPS, FALL_S, RISE_S),
+        "off_20": off(seen, RATE_BPS, RISE_S + RISEN_S, END_S),
+        "settled_20_s": settled_s(seen, RATE_BPS, RISE_S, END_S),
+        "ping_s": median(pings),
+        "ping_most_s": max(pings),
+    }
+
+
+def of_equal(seen: Table) -> Figures:
+    """The single download's part of an equal share."""
+    to_s = WARM_UP_S + MEASURED_S
+    each = {name: goodput_bps(seen, name, WARM_UP_S, to_s) for name in seen["bytes"]}
+    rates = [c for at_s, c in seen["c"] if at_s >= WARM_UP_S]
+    return {
+        "share": each["light"] / mean(each.values()),
+        "goodput_bps": sum(each.values()),
+        "least_bps": min(rates),
+        "most_bps": max(rates),
+    }
+
+
+def of_joiner(seen: Table) -> Figures:
+    """The late joiner's part of an equal share."""
+    window = (JOINS_S + JOINED_S, JOINS_S + SHARED_S)
+    each = {name: goodput_bps(seen, name, *window) for name in seen["bytes"]}
+    return {"share": each["light"] / mean(each.values()), "goodput_bps": sum(each.values())}
+
+
+def of_own(seen: Table) -> Figures:
+    """How much later a datagram is beside own downloads than an idle station's, by medians."""
+    added = {
+        f"{kind}_{name}_s": rtts[name]["rtt_median_s"] - rtts["idle"]["rtt_median_s"]
+        for kind, rtts in seen["rtts"].items()
+        for name in ("heavy", "light")
+    }
+    return {**added, "idle_s": seen["rtts"]["ping"]["idle"]["rtt_median_s"]}
+
+
+def others_bps(seen: Table, left_out: Sequence[str]) -> float:
+    """Goodput of all but some. [bit/s]"""
+    names = [name for name in seen["bytes"] if name not in left_out]
+    return sum(goodput_bps(seen, name, WARM_UP_S, WARM_UP_S + MEASURED_S) for name in names)
+
+
+def named(seen: Table, late: Sequence[str]) -> Figures:
+    """How many of those that are late the gateway has warned of, and how many others."""
+    rows = {row["name"]: row for row in seen["stations"]}
+    told = {
+        name
+        for name, row in rows.items()
+        if row["silent"] or any(f": {name} " in line for line in seen["said"])
+    }
+    return {"named": len(told & set(late)), "wrongly": len(told - set(late))}
+
+
+# -- runs ---------------------------------------------------------------------------------------
+
+
+def carried_out(case: Case) -> Table:
+    """One run, and what is kept of it."""
+    settings = json.dumps(asdict(case.scene))
+    seen = uml.answer(INSIDE, settings, deadline_s=DEADLINE_S, memory_mb=MEMORY_MB)
+    rows = seen.pop("status")["stations"]
+    kept = ("name", "silent", "late_s", "dropped_packets")
+    seen["stations"] = [{key: row.get(key) for key in kept} for row in rows]
+    return dict(seen)
+
+
+def known() -> dict[str, Table]:
+    """Runs that have been run, by their keys."""
+    lines = RUNS.read_text().splitlines() if RUNS.exists() else []
+    return {line["key"]: line["seen"] for line in map(json.loads, lines)}
+
+
+def run(claims: Sequence[str], seeds: int, jobs: int) -> None:
+    """Run what has not been run."""
+    if (reason := uml.missing()) is not None:
+        print(f"scenes: left out: {reason}")
+        return
+    done = known()
+    plan = [each for each in cases(claims, range(1, seeds + 1)) if each.key not in done]
+    RUNS.parent.mkdir(exist_ok=True)
+    with ThreadPoolExecutor(jobs) as pool:
+        running = {pool.submit(carried_out, case): case for case in plan}
+        for done_one in as_completed(running):
+            case = running[done_one]
+            try:
+                seen = done_one.result()
+            except uml.UmlError as error:
+                print(f"{case.key}: {error}", flush=True)
+                continue
+            with RUNS.open("a") as file:
+                file.write(json.dumps({"key": case.key, "seen": seen}) + "\n")
+            print(case.key, flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="scenes with real TCP on a wire of known rate")
+    parser.add_argument("claim", nargs="*", help=f"one of {', '.join(SCENES)}; all")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--table", action="store_true", help="write the page from what was run")
+    options = parser.parse_args()
+    if options.table:
+        import scenes_page
+
+        scenes_page.write()
+    else:
+        run(options.claim or tuple(SCENES), options.seeds, options.jobs)

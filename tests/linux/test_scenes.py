@@ -1,0 +1,71 @@
+"""What the gateway must show with real TCP, on a wire whose rate is known, in user-mode Linux.
+
+Each test is one run with the first seed; `bench/scenes.py` runs ten.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import scenes
+from scene_inside import LATENESS
+from scenes import Case
+
+pytestmark = [pytest.mark.measured, pytest.mark.usefixtures("user_mode")]
+
+SEED = 1
+
+
+def cases(claim: str) -> dict[str, Case]:
+    """The runs of a claim, by their labels."""
+    return {label: Case(claim, label, scene) for label, scene in scenes.SCENES[claim](SEED)}
+
+
+def seen(claim: str, label: str) -> dict[str, Any]:
+    """What is seen in a run."""
+    return scenes.carried_out(cases(claim)[label])
+
+
+@pytest.mark.parametrize("packets", [150, 300])
+def test_c_follows_20_6_20_mbps(packets: int) -> None:
+    found = scenes.of_fall(seen("fall", f"{packets} packets"))
+    assert found["least_bps"] >= 3.8e6, found
+    assert found["off_6"] <= 0.1, found  # from 4 s after the fall on
+    assert found["off_20"] <= 0.1, found  # from 6 s after the rise on
+    assert found["ping_s"] <= 0.224, found  # the median of the 5 s after the fall
+
+
+@pytest.mark.parametrize("leaf", ["fq_codel", "pfifo"])
+def test_a_single_download_is_equal_to_stations_with_many_flows(leaf: str) -> None:
+    found = scenes.of_equal(seen("equal", f"leaves of {leaf}"))
+    assert found["share"] == pytest.approx(1, abs=0.05), found
+
+
+@pytest.mark.parametrize("leaf", ["fq_codel", "pfifo"])
+def test_a_late_joiner_has_its_share_after_two_seconds(leaf: str) -> None:
+    found = scenes.of_joiner(seen("joiner", f"leaves of {leaf}"))
+    assert found["share"] >= 0.9, found
+
+
+@pytest.fixture(scope="module")
+def honest() -> Mapping[str, Any]:
+    """Twenty stations that all answer at once."""
+    return seen("late", scenes.HONEST)
+
+
+@pytest.mark.parametrize(
+    ("count", "word"), [(1, "2 s"), (2, "300 ms"), *((5, word) for word in LATENESS)]
+)
+def test_stations_that_are_late_cost_others_little_and_are_named(
+    honest: dict[str, Any], count: int, word: str
+) -> None:
+    label = f"{count}: {word}"
+    found, late = seen("late", label), cases("late")[label].scene.late
+    assert scenes.others_bps(found, late) >= 0.9 * scenes.others_bps(honest, late)
+    told = scenes.named(found, late)
+    assert told == {"named": count, "wrongly": 0}, found["said"]
+
+
+def test_a_station_of_a_bad_rate_costs_others_little_where_each_has_a_queue() -> None:
+    good, bad = (seen("queues", label) for label in (scenes.GOOD, scenes.BAD))
+    assert scenes.others_bps(bad, ["phone"]) >= 0.9 * scenes.others_bps(good, ["phone"])
