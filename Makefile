@@ -14,6 +14,8 @@ PARTS := laws rust python validation kernel
 VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH):$(HOME)/.cargo/bin
+# Modules are compiled once, not in each of the hundreds of processes that tests start.
+unexport PYTHONDONTWRITEBYTECODE
 # Build scripts look for this interpreter: the same one everywhere, so that nothing is built twice.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from clock import PING_S, in_time
+from commands import lasthop
 from lab import (
     GATEWAY,
     PATIENCE_S,
@@ -49,23 +50,25 @@ class Gateway:
         self.state = directory / "state"
         self.run: Path | None = None
 
+    def words(self, verb: str, *options: str) -> list[str | Path]:
+        """A command and its arguments."""
+        state = [] if self.run is not None or verb == "check" else ["--state", self.state]
+        return ["gateway", verb, self.file, *options, *state]
+
     def start(self, verb: str, *options: str) -> "subprocess.Popen[str]":
-        command = [LASTHOP, "gateway", verb, self.file, *options]
-        if self.run is not None:
-            mount = ["unshare", "-m", "sh", "-ec", 'mount --bind "$0" /run; exec "$@"', self.run]
-            command = [*mount, *command]
-        elif verb != "check":
-            command += ["--state", self.state]
+        """The program itself, in a process of its own that goes on."""
         with entered(GATEWAY):
             return subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+                [LASTHOP, *self.words(verb, *options)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
             )
 
     def __call__(self, verb: str, *options: str) -> tuple[int, str]:
         """Exit code, and output with errors behind it."""
-        with self.start(verb, *options) as process:
-            out, err = process.communicate(timeout=60)
-        return process.returncode, out + err
+        mounts = None if self.run is None else f"mount --bind {self.run} /run"
+        return lasthop(*self.words(verb, *options), mounts=mounts)
 
     @contextmanager
     def usual_state(self, run: Path) -> Iterator[None]:

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from commands import lasthop
 from lab import (
     GATEWAY,
     STATIONS,
@@ -64,11 +65,14 @@ class Commands:
 
         `before` is done first in a mount namespace of its own, `under` stands in front.
         """
-        command = [*under, LASTHOP, "gateway", verb, file or self.file, *options]
-        script = f'mount --bind {self.run} /run; {before or ":"}; exec "$@"'
+        command = ["gateway", verb, file or self.file, *options]
+        mounts = f"mount --bind {self.run} /run; {before or ':'}"
+        if not under:
+            return lasthop(*command, namespace=namespace, mounts=mounts, directory=self.directory)
+        words = ["sh", "-ec", f'{mounts}; exec "$@"', "sh", *under, str(LASTHOP), *command]
         with entered(namespace):
             done = subprocess.run(
-                ["unshare", "-m", "sh", "-ec", script, "sh", *map(str, command)],
+                ["unshare", "-m", *map(str, words)],
                 cwd=self.directory,
                 capture_output=True,
                 text=True,

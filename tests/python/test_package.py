@@ -18,6 +18,11 @@ def test_help_loads_no_heavy_package() -> None:
     assert loaded_after("import lasthop.cli; lasthop.cli.main(['--help'])") & set(HEAVY) == set()
 
 
+def test_a_gateways_command_loads_no_heavy_package() -> None:
+    start = "from lasthop.cli import main; main(['gateway', 'status', '/dev/null'])"
+    assert loaded_after(start) == set()
+
+
 def test_every_public_name_is_there() -> None:
     import lasthop
 

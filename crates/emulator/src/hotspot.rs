@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use lasthop_engine::bottleneck::{self, Bottleneck, Passed, is_redirected};
+use lasthop_engine::bottleneck::{self, Bottleneck, BottleneckSettings, Passed};
 use lasthop_engine::cell::{Cell, OffAir};
 use lasthop_engine::control::Ask;
 use lasthop_engine::echo::Responder;
@@ -274,7 +274,9 @@ impl<'a> Hotspot<'a> {
     fn forward(&mut self, now: Time, mut packet: Packet) {
         let up = self.is_up(&packet);
         let flow = self.scenario.flows.get(packet.flow as usize);
-        let shared = self.shared.filter(|_| !flow.is_some_and(is_redirected));
+        let passes = |own: &BottleneckSettings| flow.is_some_and(|flow| own.redirects(flow));
+        let passes = self.scenario.bottleneck.as_ref().is_some_and(passes);
+        let shared = self.shared.filter(|_| !passes);
         if shared.is_some() && up && packet.hop == 0 {
             let station = self.cell.station_of(&packet) as usize - 1;
             self.datagrams[station] += 1;

@@ -93,7 +93,7 @@ registry! {
     TRANSFER_RATE: "transfer_rate_bps", "bit/s", ["classes"],
         "payload of a finite flow over its completion time, mean over those of a class that were finished";
     BYPASS: "bypass_packets", "packets", ["stations"],
-        "uplink datagrams of the station, which pass beside a virtual shared bottleneck";
+        "uplink datagrams of the station that pass beside a virtual shared bottleneck";
     COLLISION_RATE: "collision_rate", "-", ["stations", "aps", "links"],
         "collided transmission attempts over all attempts";
     FRAME_FAILURE_RATE: "frame_failure_rate", "-", ["stations", "aps", "links"],

@@ -161,8 +161,37 @@ fn a_wire_that_only_loses_takes_no_time_and_loses() {
     assert_eq!((delivered.len(), hotspot.lost), (5, 5));
 }
 
+/// Datagrams from a station through 1 Mbit/s, 12 ms each, or beside it as fast as the air has them.
 #[test]
-fn stations_that_send_udp_are_not_pinged_for_five_seconds() {
+fn uplink_datagrams_pass_the_bottleneck_or_beside_it() {
+    let spread_ms = |udp: &str| {
+        let stations = "[station.a]\nudp_up = \"1 Mbps\"\n";
+        let vsb = format!("[vsb]\nrate = \"1 Mbps\"\nudp = \"{udp}\"\n");
+        let scenario = scenario(&format!("{stations}{vsb}"));
+        let mut hotspot = Hotspot::new(&scenario);
+        run(&mut hotspot, Time(1_000));
+        let mut datagram = tcp(false, 1, 0, 1500);
+        datagram[9] = 17;
+        for _ in 0..10 {
+            hotspot.send(Time(1_000), 1, &datagram);
+        }
+        let due: Vec<u64> = run(&mut hotspot, Time(1_000_000_000))
+            .iter()
+            .map(|one| one.due.0)
+            .collect();
+        assert_eq!((due.len(), hotspot.lost), (10, 0));
+        let past = hotspot.datagrams[0];
+        assert_eq!(past, if udp == "both" { 0 } else { 10 });
+        (due[9] - due[0]) / 1_000_000
+    };
+    assert_eq!(spread_ms("both"), 9 * 12);
+    // at 11 Mbit/s a frame of 1500 bytes takes 2 ms or so with its backoff
+    let beside = spread_ms("down");
+    assert!((12..30).contains(&beside), "{beside}");
+}
+
+#[test]
+fn stations_that_send_udp_beside_it_are_not_pinged_for_five_seconds() {
     let stations = "[station.a]\nudp_up = \"1 Mbps\"\n[station.b]\ndownload = 1\n";
     let asked = |more: &str| {
         let scenario = scenario(&format!("{stations}[vsb]\nwce.rule = \"paper\"\n{more}"));
@@ -181,14 +210,19 @@ fn stations_that_send_udp_are_not_pinged_for_five_seconds() {
             .filter(|&&(at, node)| node == 1 && at > 90_000_000);
         (pinged.len(), first.map(|&(at, _)| at).next())
     };
-    let (pings, first) = asked("");
+    let (pings, first) = asked("udp = \"down\"\n");
     assert_eq!(pings, 90);
     assert!(
         first.is_some_and(|at| (5_000_000_000..6_000_000_000).contains(&at)),
         "{first:?}"
     );
-    let (_, first) = asked("udp_aware = false\n");
-    assert!(first.is_some_and(|at| at < 1_000_000_000), "{first:?}");
+    for more in ["udp = \"down\"\nudp_aware = false\n", "udp = \"both\"\n"] {
+        let (_, first) = asked(more);
+        assert!(
+            first.is_some_and(|at| at < 1_000_000_000),
+            "{more}{first:?}"
+        );
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{BottleneckFairness, BottleneckSettings};
+use super::{BottleneckFairness, BottleneckSettings, BottleneckUdp};
 use crate::app::{Ends, Flow, Transport};
 use crate::cell::Hotspot;
 use crate::kernel::streams::Streams;
@@ -19,12 +19,17 @@ const ACK_BYTES: u32 = 40;
 /// A rate at which packets pass in no time. [bit/s]
 const FREE: u64 = u64::MAX;
 
-/// Whether the packets of `flow` pass the bottleneck.
-pub fn is_redirected(flow: &Flow) -> bool {
-    match (flow.ends, flow.transport) {
-        (Ends::Wired, _) => false,
-        (Ends::Station { direction, .. }, Transport::Udp(_)) => direction == Direction::Down,
-        (Ends::Station { .. }, _) => true,
+impl BottleneckSettings {
+    /// Whether the packets of `flow` pass the bottleneck.
+    pub fn redirects(&self, flow: &Flow) -> bool {
+        match (flow.ends, flow.transport) {
+            (Ends::Wired, _) => false,
+            (Ends::Station { direction, .. }, Transport::Udp(_)) => match self.udp {
+                BottleneckUdp::Down => direction == Direction::Down,
+                BottleneckUdp::Both => true,
+            },
+            (Ends::Station { .. }, Transport::Tcp(_) | Transport::Web(_)) => true,
+        }
     }
 }
 
@@ -43,11 +48,14 @@ pub(super) struct Leaves {
     weights: Vec<f64>,
     /// Leaves of each flow: `[ACKs, data]`.
     of_flow: Vec<[u32; 2]>,
+    /// Whose leaves they are.
+    settings: BottleneckSettings,
 }
 
 impl Leaves {
-    /// The leaves of a kind of fairness.
-    pub(super) fn new(fairness: BottleneckFairness, hotspot: Hotspot) -> Leaves {
+    /// The leaves of a bottleneck.
+    pub(super) fn new(settings: &BottleneckSettings, hotspot: Hotspot) -> Leaves {
+        let fairness = settings.fairness;
         let stations = hotspot.stations.iter();
         let alike = |names: Vec<String>| (vec![1.0; names.len()], names);
         let (weights, names) = match fairness {
@@ -79,6 +87,7 @@ impl Leaves {
         });
         Leaves {
             of_flow: of_flow.collect(),
+            settings: *settings,
             names,
             weights,
         }
@@ -87,7 +96,7 @@ impl Leaves {
     /// Leaves by which the traffic of a station is seen: with fairness "direction" it is that of all.
     pub(super) fn of_station(&self, station: usize, flows: &[Flow]) -> Vec<u32> {
         let pairs = flows.iter().zip(&self.of_flow);
-        let own = |flow: &Flow| flow.station() == Some(station) && is_redirected(flow);
+        let own = |flow: &Flow| flow.station() == Some(station) && self.settings.redirects(flow);
         let mut leaves: Vec<u32> = pairs
             .filter(|(flow, _)| own(flow))
             .flat_map(|(_, leaves)| *leaves)
@@ -100,7 +109,7 @@ impl Leaves {
     /// Leaves that packets can come to: number, and name in results.
     pub(super) fn shown(&self, flows: &[Flow]) -> Vec<(usize, String)> {
         let pairs = flows.iter().zip(&self.of_flow);
-        let redirected = pairs.filter(|(flow, _)| is_redirected(flow));
+        let redirected = pairs.filter(|(flow, _)| self.settings.redirects(flow));
         let used: Vec<u32> = redirected.flat_map(|(_, leaves)| *leaves).collect();
         let all = self.names.iter().enumerate();
         let shown = all.filter(|(leaf, _)| used.contains(&(*leaf as u32)));
@@ -119,7 +128,7 @@ pub fn link_of(
     measured: Range<Time>,
     bin: Span,
 ) -> Link {
-    let leaves = Leaves::new(settings.fairness, hotspot);
+    let leaves = Leaves::new(settings, hotspot);
     let fair = Fair::new(leaves.of_flow, &leaves.weights, settings.queue_packets);
     let link = LinkSettings {
         rate_bps: Some(FREE),

@@ -11,10 +11,12 @@
 //!                                               a station, drawn
 //! ```
 //!
-//! Packets of stations pass it up and down, except uplink UDP: to delay that would not keep it off the
-//! air (appendix IV). A ping is an echo request in the access point's queue, and its answer in the
-//! station's; neither passes the bottleneck. Who carries packets, the simulator's world or the emulator,
-//! asks here what the rate is, whom to ping and when.
+//! Packets of stations pass it up and down. In the paper uplink UDP does not: to delay it would not keep it
+//! off the air (appendix IV), and the answers of who sends it wait behind it. Today much of it slows down when
+//! it is delayed, QUIC above all, so that passing beside is an advantage; `udp = "down"` is the paper's way. A
+//! ping is an echo request in the access point's queue, and its answer in the station's; neither passes the
+//! bottleneck. Who carries packets, the simulator's world or the emulator, asks here what the rate is, whom to
+//! ping and when.
 //!
 //! | question | place |
 //! |---|---|
@@ -26,9 +28,9 @@ mod leaves;
 mod settings;
 
 use self::leaves::Leaves;
-pub use self::leaves::{is_redirected, link_of};
-pub use self::settings::{BottleneckFairness, BottleneckSettings};
-use crate::app::{Ends, Flow};
+pub use self::leaves::link_of;
+pub use self::settings::{BottleneckFairness, BottleneckSettings, BottleneckUdp};
+use crate::app::Flow;
 use crate::cell::Hotspot;
 use crate::control::{Ask, Capacity, WceRule};
 use crate::histogram::Histogram;
@@ -87,7 +89,7 @@ pub struct Passed {
 impl Bottleneck {
     /// The bottleneck in front of a cell, at rest.
     pub fn new(settings: &BottleneckSettings, hotspot: Hotspot, streams: &Streams) -> Bottleneck {
-        let leaves = Leaves::new(settings.fairness, hotspot);
+        let leaves = Leaves::new(settings, hotspot);
         let stations = 0..hotspot.stations.len();
         Bottleneck {
             settings: *settings,
@@ -119,7 +121,7 @@ impl Bottleneck {
     }
 
     /// The bottleneck begins, or the next ping is due at `now`; returns whom to ping. `datagrams` says how many
-    /// datagrams a station has sent up so far. The rate may have changed.
+    /// datagrams a station has sent past it so far. The rate may have changed.
     pub fn advance(
         &mut self,
         now: Time,
@@ -149,8 +151,8 @@ impl Bottleneck {
         self.estimator = Some(estimator);
     }
 
-    /// Stations that may be pinged: in paper 002 any, else those with traffic; not those that have sent UDP lately
-    /// if they are spared.
+    /// Stations that may be pinged: in paper 002 any, else those with traffic; not those that have sent UDP past
+    /// the bottleneck lately if they are spared.
     fn stations_to_ping(
         &mut self,
         now: Time,
@@ -245,17 +247,20 @@ pub fn shown_leaves(
     settings: Option<&BottleneckSettings>,
     hotspot: Hotspot,
 ) -> impl Iterator<Item = (usize, String)> + use<> {
-    let leaves = settings.map(|own| Leaves::new(own.fairness, hotspot).shown(hotspot.flows));
+    let leaves = settings.map(|own| Leaves::new(own, hotspot).shown(hotspot.flows));
     leaves.into_iter().flatten()
 }
 
-/// Uplink UDP flows, which pass beside it: index and station.
-pub fn beside(flows: &[Flow]) -> impl Iterator<Item = (usize, usize)> {
-    let flows = flows.iter().enumerate();
-    flows.filter_map(|(index, flow): (usize, &Flow)| match flow.ends {
-        Ends::Station { station, .. } if !is_redirected(flow) => Some((index, station)),
-        _ => None,
-    })
+/// Flows of stations that pass beside a bottleneck, uplink UDP if any: index and station; none without one.
+pub fn beside(
+    settings: Option<&BottleneckSettings>,
+    flows: &[Flow],
+) -> impl Iterator<Item = (usize, usize)> {
+    let flows = settings.into_iter().flat_map(|own| {
+        let beside = move |(_, flow): &(usize, &Flow)| !own.redirects(flow);
+        flows.iter().enumerate().filter(beside)
+    });
+    flows.filter_map(|(index, flow)| Some((index, flow.station()?)))
 }
 
 #[cfg(test)]

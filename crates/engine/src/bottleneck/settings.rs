@@ -26,11 +26,23 @@ words! {
     }
 }
 
+words! {
+    /// UDP that passes the bottleneck.
+    pub enum BottleneckUdp {
+        /// What goes to stations.
+        Down = "down",
+        /// What comes from them too.
+        Both = "both",
+    }
+}
+
 table! {
-    /// A virtual shared bottleneck between the wire and the access point: TCP of both directions and downlink UDP share its rate fairly; uplink UDP and pings pass beside it.
+    /// A virtual shared bottleneck between the wire and the access point: TCP and UDP of both directions share its rate fairly; pings pass beside it.
     pub struct BottleneckSettings: Copy in "vsb" {
         /// What is shared equally: the bytes of stations; their time on the air; their bytes over their data rate; the bytes of flows; those of all uploads and of all downloads. ACKs count with their flow.
         fairness: BottleneckFairness = word().default(BottleneckFairness::Station);
+        /// UDP that passes it: "down", what goes to stations; "both", what comes from them too, such as uploads over QUIC.
+        udp: BottleneckUdp = word().default(BottleneckUdp::Both);
         /// Most packets of each leaf, the one in service included.
         queue_packets as "queue": u32 = count(1..=100_000).default(200);
         /// Its rate C; "estimated": just under the capacity of the WLAN, from the round-trip times of pings.
@@ -44,7 +56,7 @@ table! {
         key wce: BottleneckWce = inner().depends("the defaults of its keys");
         /// IP length of a ping and of its answer.
         ping_bytes as "ping": u32 = size(28..=1500).default("84 B");
-        /// Stations that send UDP are not pinged, and the thresholds follow the base round-trip time.
+        /// Stations whose UDP passes beside it are not pinged, and the thresholds follow the base round-trip time.
         spares_udp as "udp_aware": bool, json "udp_aware" = flag().default(true);
     }
 }

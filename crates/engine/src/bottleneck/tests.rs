@@ -47,6 +47,23 @@ fn those_with_traffic_are_asked_and_the_paper_asks_all() {
 }
 
 #[test]
+fn a_station_that_sends_datagrams_through_it_has_traffic_and_is_asked() {
+    for (udp, expected) in [("both", vec![0]), ("down", vec![])] {
+        let mut one = bottleneck(&format!("udp = \"{udp}\""));
+        let mut passed = nothing();
+        let mut asked = Vec::new();
+        while one.deadline() < Time(4_000 * MS) {
+            // what station a's leaf lets go can only be its datagrams
+            passed.leaves[0].left += 1;
+            asked.extend(one.advance(one.deadline(), |_| 0, &passed));
+        }
+        let mut asked: Vec<u32> = asked.into_iter().map(|ask| ask.station).collect();
+        asked.dedup();
+        assert_eq!(asked, expected, "{udp}");
+    }
+}
+
+#[test]
 fn a_given_rate_asks_for_no_pings() {
     let mut one = bottleneck("rate = \"3 Mbps\"");
     assert_eq!(one.rate_bps(), None);

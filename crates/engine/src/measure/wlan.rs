@@ -42,8 +42,11 @@ impl Period<'_> {
 
     /// Uplink datagrams of a station, if there is a virtual shared bottleneck that lets them pass.
     fn beside_the_bottleneck(&self, station: usize) -> Option<Value> {
-        self.world.bottleneck()?;
-        let own = bottleneck::beside(&self.world.scenario().flows).filter(|&(_, of)| of == station);
+        let scenario = self.world.scenario();
+        let settings = scenario.bottleneck.as_ref();
+        settings?;
+        let beside = bottleneck::beside(settings, &scenario.flows);
+        let own = beside.filter(|&(_, of)| of == station);
         let passed = self.over(own.map(|(flow, _)| flow), |c| c.arrived);
         Some(BYPASS.of(passed as f64))
     }

@@ -5,7 +5,7 @@ pub use crate::app::{
     Arrivals, Carrier, Ends, Flow, Gaps, ReportSettings, Transport, UdpSettings, WebArrivals,
     WebSettings,
 };
-pub use crate::bottleneck::{BottleneckFairness, BottleneckSettings};
+pub use crate::bottleneck::{BottleneckFairness, BottleneckSettings, BottleneckUdp};
 use crate::cell::Hotspot;
 pub use crate::channel::{Channel, ChannelChange, Quality};
 pub use crate::conflict::{

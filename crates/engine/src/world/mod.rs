@@ -100,7 +100,7 @@ pub(crate) struct World<'a> {
     /// Users of links on a conflict graph.
     users: Option<Users>,
     bottleneck: Option<Bottleneck>,
-    /// Uplink UDP flows, which pass beside the bottleneck: index and station.
+    /// Uplink UDP flows that pass beside the bottleneck: index and station.
     beside: Vec<(usize, usize)>,
     gauge: Option<Gauge>,
 }
@@ -136,7 +136,7 @@ impl<'a> World<'a> {
             flows: Flows::new(scenario, &users, queues, reach, &streams),
             users: scenario.csma.as_ref().map(Users::new),
             bottleneck: shared.map(|own| Bottleneck::new(own, scenario.hotspot(), &streams)),
-            beside: bottleneck::beside(&scenario.flows).collect(),
+            beside: bottleneck::beside(shared, &scenario.flows).collect(),
             gauge: Gauge::new(scenario, wires.links().len(), bin),
             radio,
             wires,

@@ -8,7 +8,6 @@ use super::numbers::{self, WIRE_DOWN, WIRE_UP, of_network};
 use super::wired::WiredLink;
 use crate::kernel::time::Span;
 
-use crate::bottleneck::is_redirected;
 use crate::cell::Cell;
 use crate::mac::dcf::AP;
 use crate::packet::Packet;
@@ -201,7 +200,8 @@ impl Routes {
     fn lay(&mut self, flow: &Flow, data: bool, scenario: &Scenario, cell: Option<&Cell>) -> Way {
         let network = if data { &flow.forward } else { &flow.back };
         let network = network.iter().map(|&link| of_network(link as usize));
-        let shared = numbers::of_bottleneck(scenario).filter(|_| is_redirected(flow));
+        let passes = scenario.bottleneck.is_some_and(|own| own.redirects(flow));
+        let shared = numbers::of_bottleneck(scenario).filter(|_| passes);
         let (first, last, links) = match flow.ends {
             Ends::Wired => (WIRED, WIRED, network.collect()),
             Ends::Station { station, direction } if (direction == Direction::Up) == data => {
@@ -233,9 +233,9 @@ impl Routes {
     }
 }
 
-/// Whether a link takes time or loses packets.
+/// Whether a link takes time, be it a random one, or loses packets.
 fn matters(link: u32, scenario: &Scenario) -> bool {
-    let (rate_bps, delay, loss) = match link {
+    let (rate_bps, longest, loss) = match link {
         WIRE_DOWN | WIRE_UP => {
             let wire = &scenario.wire;
             (wire.rate_bps, wire.delay, wire.loss)
@@ -243,12 +243,12 @@ fn matters(link: u32, scenario: &Scenario) -> bool {
         other => match numbers::in_network(other, scenario) {
             Some(index) => {
                 let link = &scenario.links[index];
-                (link.rate_bps, link.delay, link.loss)
+                (link.rate_bps, link.delay.max(link.jitter), link.loss)
             }
             None => return true, // the bottleneck, or on air
         },
     };
-    rate_bps.is_some() || delay > Span::ZERO || loss.share() > 0.0
+    rate_bps.is_some() || longest > Span::ZERO || loss.share() > 0.0
 }
 
 /// The queue of a node for a category; stations are in a cell.

@@ -135,9 +135,9 @@ fn before_its_start_packets_pass_freely() {
 }
 
 #[test]
-fn uplink_datagrams_pass_beside_it_and_are_counted() {
-    let stations = "[station.a]\ndownload = 2\n[station.b]\nudp_up = \"greedy\"\n[vsb]";
-    let result = simulate(stations);
+fn uplink_datagrams_pass_beside_it_if_asked_to_and_are_counted() {
+    let stations = "[station.a]\ndownload = 2\n[station.b]\nudp_up = \"greedy\"\n";
+    let result = simulate(&format!("{stations}[vsb]\nudp = \"down\""));
     let beside = mean(&result, "stations", "b", "bypass_packets");
     assert!(beside > 1000.0, "{beside}");
     assert_eq!(mean(&result, "stations", "a", "bypass_packets"), 0.0);
@@ -147,9 +147,55 @@ fn uplink_datagrams_pass_beside_it_and_are_counted() {
     assert!(leaf("vsb/a") && !leaf("vsb/b"));
 }
 
+/// Two downloads and 4 Mbit/s of calls behind 2 Mbit/s: each has half of it, where beside the calls take
+/// what they send.
+#[test]
+fn uplink_datagrams_have_the_share_of_their_station() {
+    let of = |udp: &str| {
+        let stations = "[station.a]\ndownload = 2\n[station.b]\nudp_up = \"4 Mbps\"\n";
+        let vsb = format!("{stations}[vsb]\nrate = \"2 Mbps\"\nudp = \"{udp}\"");
+        simulate(&vsb)
+    };
+    let (both, down) = (of("both"), of("down"));
+    // half of 2 Mbit/s, of which 1460 of 1500 bytes and 1472 of 1500 are payload, and ACKs of two downloads
+    let (tcp, udp) = (goodput(&both, "a"), goodput(&both, "b"));
+    assert!((0.93e6..0.98e6).contains(&tcp), "{tcp}");
+    assert!((0.97e6..0.99e6).contains(&udp), "{udp}");
+    assert!((1.86e6..1.95e6).contains(&goodput(&down, "a")));
+    let free = goodput(&down, "b");
+    assert!(free > 2.0 * udp, "{free} beside");
+    assert_eq!(mean(&both, "stations", "b", "bypass_packets"), 0.0);
+    let leaf = mean(&both, "queues", "vsb/b", "occupancy_packets");
+    assert!(leaf > 190.0, "{leaf} of 200: it does not slow down");
+}
+
+#[test]
+fn a_sensors_datagrams_pass_it_as_calls_do() {
+    for (udp, passes) in [("both", true), ("down", false)] {
+        let result = simulate(&format!(
+            "[station.a]\nsensor_up = \"10 ms\"\n[station.b]\ndownload = 1\n[vsb]\nudp = \"{udp}\""
+        ));
+        let beside = mean(&result, "stations", "a", "bypass_packets");
+        assert_eq!(beside == 0.0, passes, "{beside}");
+    }
+}
+
+/// A call of 64 kbit/s beside downloads: its station is pinged, and C stays just under the capacity.
+#[test]
+fn c_settles_where_uplink_datagrams_pass_it_too() {
+    let stations = "[station.a]\ndownload = 4\n[station.b]\nudp_up = \"64 kbps\"\ndownload = 1\n";
+    let capacity = |udp: &str| {
+        let result = simulate(&format!("{stations}[vsb]\nudp = \"{udp}\""));
+        mean(&result, "links", "vsb", "capacity_bps")
+    };
+    let ratio = capacity("both") / capacity("down");
+    assert!((0.95..1.05).contains(&ratio), "{ratio}");
+}
+
 #[test]
 fn stations_that_do_not_answer_leave_c_where_it_is() {
-    // the only station sends UDP, so that nobody is pinged
-    let result = simulate("[station.b]\nudp_up = \"greedy\"\nudp_down = \"1 Mbps\"\n[vsb]");
+    // the only station sends UDP beside it, so that nobody is pinged
+    let result =
+        simulate("[station.b]\nudp_up = \"greedy\"\nudp_down = \"1 Mbps\"\n[vsb]\nudp = \"down\"");
     assert_eq!(mean(&result, "links", "vsb", "capacity_bps"), 6e6);
 }

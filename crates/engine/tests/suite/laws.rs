@@ -330,20 +330,32 @@ fn bottleneck() -> impl Strategy<Value = Option<BottleneckSettings>> {
         28..1500_u32,
         any::<bool>(),
         prop_oneof![Just(WceRule::Agreement), Just(WceRule::Paper)],
+        prop_oneof![Just(BottleneckUdp::Down), Just(BottleneckUdp::Both)],
     );
-    let settings = settings.prop_map(|settings| {
-        let (fairness, queue_packets, rate_bps, start, interval, ping_bytes, spares_udp, rule) =
-            settings;
-        BottleneckSettings {
-            fairness,
-            queue_packets,
-            rate_bps,
-            start: Span(start * MS),
-            wce: WceSettings::new(rule, WceSettings::MAX_BPS, Span(interval * MS)),
-            ping_bytes,
-            spares_udp,
-        }
-    });
+    let settings =
+        settings.prop_map(|settings| {
+            let (
+                fairness,
+                queue_packets,
+                rate_bps,
+                start,
+                interval,
+                ping_bytes,
+                spares_udp,
+                rule,
+                udp,
+            ) = settings;
+            BottleneckSettings {
+                fairness,
+                udp,
+                queue_packets,
+                rate_bps,
+                start: Span(start * MS),
+                wce: WceSettings::new(rule, WceSettings::MAX_BPS, Span(interval * MS)),
+                ping_bytes,
+                spares_udp,
+            }
+        });
     prop_oneof![2 => Just(None), 1 => settings.prop_map(Some)]
 }
 

@@ -39,6 +39,9 @@ AP_QUEUE = 75
 PAPERS_WCE: Mapping[str, Any] = {"rule": "paper"}
 """The estimator that is judged: the paper's, which believes every answer by itself."""
 
+PAPERS_VSB: Mapping[str, Any] = {"udp": "down", "wce": PAPERS_WCE}
+"""The bottleneck that is judged: the paper's, which uplink UDP passes beside."""
+
 BESIDE_REPLICATIONS = 20
 """Replications of what is shown beside what is judged."""
 

@@ -37,7 +37,7 @@ def scenario(phase: str) -> dict[str, Any]:
         "warmup": f"{begin} s",
         "replications": 20,
         "station": stations,
-        "vsb": {"wce": dict(cell.PAPERS_WCE)},
+        "vsb": dict(cell.PAPERS_VSB),
     }
 
 

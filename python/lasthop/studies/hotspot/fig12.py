@@ -35,7 +35,7 @@ def scenario(period: str) -> dict[str, Any]:
     return (
         tree
         if period == "before"
-        else tree | {"vsb": {"start": f"{BEGINS_S} s", "wce": dict(cell.PAPERS_WCE)}}
+        else tree | {"vsb": {**cell.PAPERS_VSB, "start": f"{BEGINS_S} s"}}
     )
 
 

@@ -29,8 +29,7 @@ def scenario(fairness: str) -> dict[str, Any]:
         tree = cell.scenario(title, {"download": 4}, {"upload": 1})
     else:
         tree = cell.scenario(title, {"upload": 4}, {"download": 1})
-    shared = {"fairness": fairness, "wce": dict(cell.PAPERS_WCE)}
-    return tree | {"replications": 20, "vsb": shared}
+    return tree | {"replications": 20, "vsb": {**cell.PAPERS_VSB, "fairness": fairness}}
 
 
 def airtime(run: Run, scenario: Scenario, station: str) -> Quantity:

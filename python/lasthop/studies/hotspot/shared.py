@@ -56,7 +56,7 @@ STILL_RATE = "4.5 Mbps"
 SHORT_QUEUE = 5
 """A buffer of the access point that runs empty. [packets]"""
 
-VSB: Mapping[str, Any] = {"wce": dict(cell.PAPERS_WCE)}
+VSB: Mapping[str, Any] = dict(cell.PAPERS_VSB)
 """The bottleneck of section 4.2: a leaf of 200 packets for each station, rate by the estimator."""
 
 

@@ -32,7 +32,7 @@ def scenario(kind: str) -> dict[str, Any]:
     # the plain estimator waits for every answer, as ping does
     aware = kind == "estimated"
     wce = dict(cell.PAPERS_WCE) | ({} if aware else {"timeout": "20 s"})
-    return tree | {"vsb": {"udp_aware": aware, "wce": wce}}
+    return tree | {"vsb": {**cell.PAPERS_VSB, "udp_aware": aware, "wce": wce}}
 
 
 def tcp_goodput(run: Run) -> Quantity:

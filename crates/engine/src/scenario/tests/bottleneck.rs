@@ -1,6 +1,6 @@
 //! The table `[vsb]`: what it means, and what is said of what is wrong with it.
 
-use super::super::BottleneckFairness;
+use super::super::{BottleneckFairness, BottleneckUdp};
 use super::{SMALL, complaints, toml};
 use crate::control::{WceRule, WceSettings};
 use crate::kernel::time::Span;
@@ -11,7 +11,7 @@ fn said_of_vsb(table: &str) -> String {
 }
 
 #[test]
-fn an_empty_table_is_the_papers_bottleneck() {
+fn an_empty_table_has_the_usual_settings() {
     let scenario = toml(&format!("{SMALL}[vsb]"), &[]).unwrap();
     let bottleneck = scenario.bottleneck.unwrap();
     assert_eq!(bottleneck.fairness, BottleneckFairness::Station);
@@ -24,6 +24,7 @@ fn an_empty_table_is_the_papers_bottleneck() {
     assert_eq!(bottleneck.wce, usual);
     assert_eq!(bottleneck.start, Span::ZERO);
     assert!(bottleneck.spares_udp);
+    assert_eq!(bottleneck.udp, BottleneckUdp::Both);
 }
 
 #[test]
@@ -45,6 +46,10 @@ fn values_that_do_not_fit_together_are_refused() {
         (
             "fairness = \"fair\"",
             "fairness`: \"fair\" is unknown; allowed are \"station\", \"airtime\", \"rate\", \"flow\", \"direction\"",
+        ),
+        (
+            "udp = \"up\"",
+            "udp`: \"up\" is unknown; allowed are \"down\", \"both\"",
         ),
         (
             "wce.threshold = \"4 ms\"",

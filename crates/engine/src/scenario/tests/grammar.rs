@@ -172,7 +172,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "share_of" => "service",
             "algorithm" => "regulated",
             "by" => "direction",
-            "direction" => "down",
+            "direction" | "udp" => "down",
             "arrivals" => match key.default {
                 Default::Text("poisson") => "constant",
                 _ => "poisson",

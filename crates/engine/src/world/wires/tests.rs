@@ -185,6 +185,31 @@ flow.far = {{ count = 5, rtt = "{far}" }}
     );
 }
 
+/// Calls over a link of 3 ms, from hosts with nothing but a jitter, or with a rate or a delay too. Their
+/// datagrams are 20 ms apart, so that none waits for the one in front.
+#[test]
+fn jitter_adds_its_setting_on_average() {
+    let delay_s = |hosts: &str| {
+        let measures = run(&format!(
+            r#"
+duration = "202 s"
+warmup = "2 s"
+link.way = {{ from = "a", to = "b", delay = "3 ms" }}
+flow.call = {{ {hosts}count = 20, from = "a", to = "b", udp = {{ rate = "64 kbps", packet = "160 B" }} }}
+"#
+        ));
+        value(&measures, "classes", "call", "one_way_delay_s")
+    };
+    for hosts in ["access = \"10 Mbps\", ", "rtt = \"40 ms\", ", ""] {
+        let plain = delay_s(hosts);
+        let late = delay_s(&format!("{hosts}jitter = \"4 ms\", "));
+        // two parts, each uniform up to 4 ms, one of them drawn 200 x 20 times: its standard deviation is
+        // 4 ms / sqrt(12 x 4000) = 0.02 ms, and the other part's less; five of them
+        let added = late - plain;
+        assert!((added - 4e-3).abs() < 1e-4, "{hosts}{added}");
+    }
+}
+
 #[test]
 fn a_flow_that_would_start_after_its_stop_never_does() {
     let measures = run(r#"
@@ -477,6 +502,7 @@ fn hotspot() -> impl Strategy<Value = Scenario> {
         "wire.delay = \"3 ms\"\nlink.path = { from = \"x\", to = \"y\", rate = \"2 Mbps\", delay = \"9 ms\" }\n\
          flow.bulk = { from = \"x\", to = \"y\", count = 2, delayed_ack = false }\n",
         "vsb = { wce.interval = \"20 ms\" }\n",
+        "vsb = { wce.interval = \"20 ms\", udp = \"down\" }\n",
         "wire = { rate = \"3 Mbps\" }\nvsb.rate = \"2 Mbps\"\n",
     ]);
     let times = (300..1200_u32, 1..110_u32, any::<u32>());
