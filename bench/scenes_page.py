@@ -154,8 +154,9 @@ def late(runs: Runs) -> Iterator[str]:
         return f"{shown} % ({said}{f', wrongly {wrongly:g}' if wrongly else ''})"
 
     def rows() -> Iterator[Sequence[str]]:
-        for word in LATENESS:
-            yield word, *(cell(count, word) for count in sorted(scenes.LATE_STATIONS))
+        for word in (*LATENESS, '300 ms, wce.rule = "paper"'):
+            shown = word.replace("wce", "`wce").replace('"paper"', '"paper"`')
+            yield shown, *(cell(count, word) for count in sorted(scenes.LATE_STATIONS))
 
     head = ("", *(f"{count} of 20" for count in sorted(scenes.LATE_STATIONS)))
     yield from table(head, rows())
