@@ -49,7 +49,8 @@ SELDOM_S = 0.5
 LATE_S = 6.0
 """When stations begin to answer late. [s]"""
 LATE_STATIONS = (5, 2, 1)
-HONEST, GOOD, BAD = "all honest", "all good", "one at 1 Mbit/s"
+HONEST, PAPER = "all honest", '5: 300 ms, wce.rule = "paper"'
+GOOD, BAD = "all good", "one at 1 Mbit/s"
 
 
 @dataclass(frozen=True)
@@ -163,8 +164,11 @@ def late_ones(seed: int) -> Iterator[tuple[str, Scene]]:
     yield HONEST, honest
     for count in LATE_STATIONS:
         for word in LATENESS:
-            late = tuple(list(CROWD)[:count])
+            late = tuple(CROWD)[:count]
             yield f"{count}: {word}", replace(honest, late=late, lateness=word)
+    if seed == FIRST:
+        five = replace(honest, late=tuple(CROWD)[:5], lateness="300 ms")
+        yield PAPER, replace(five, gateway='wce.rule = "paper"\n')
 
 
 def own_queues(seed: int) -> Iterator[tuple[str, Scene]]:
