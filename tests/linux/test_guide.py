@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from measure import BenchError
+from peers import apt_install
 from rich.table import Table
 
 import lasthop.gateway
@@ -76,6 +78,49 @@ def test_the_guide_followed_literally(tmp_path: Path) -> None:
         assert run_as_root(lines[3], etc, run) == "down\n"
         with entered(GATEWAY):
             assert leftovers() == []
+
+
+def block_of(name: str) -> str:
+    """What the guide says is to be in a file."""
+    found = re.search(rf"in\n?.?`{re.escape(name)}`:\n\n```text\n(.*?)^```", GUIDE, re.M | re.S)
+    assert found is not None, name
+    return found[1]
+
+
+def test_the_guides_router_is_one(tmp_path: Path) -> None:
+    """Its commands and its rules make one; packets of guests leave with its own address."""
+    rules, lines = (
+        tmp_path / "nftables.conf",
+        re.findall(r"^# ((?:ip|sysctl|nft) .*)$", GUIDE, re.M),
+    )
+    installed("nft", "nftables")
+    rules.write_text(block_of("/etc/nftables.conf"))
+    with Lab(stations=1, rate_bps=None):
+        for old, new in (("wan", "eth0"), ("lan", "eth1")):
+            sh(f"ip -n {GATEWAY} link set {old} name {new}")
+        sh(f"ip netns exec {GATEWAY} sysctl -qw net.ipv4.ip_forward=0")
+        sh(f"ip -n {GATEWAY} address flush dev eth1")
+        with entered(GATEWAY):
+            for line in lines:
+                sh(line.replace("/etc/nftables.conf", str(rules)).replace("/24", "/16"))
+        assert transfers(station_v4(0))
+
+
+def test_the_guides_dhcp_server_takes_its_file(tmp_path: Path) -> None:
+    installed("dnsmasq", "dnsmasq-base")
+    file = tmp_path / "cafe.conf"
+    file.write_text(block_of("/etc/dnsmasq.d/cafe.conf"))
+    said = sh(f"dnsmasq --test --conf-file={file} 2>&1")
+    assert said.strip().endswith("syntax check OK.")
+
+
+def installed(program: str, package: str) -> None:
+    """Skip where a program is not there and cannot be installed."""
+    if shutil.which(program) is None:
+        try:
+            apt_install(package)
+        except BenchError as error:
+            pytest.skip(f"no {program} here: {error}")
 
 
 def test_outputs_in_the_guide_have_the_form_of_the_real_ones() -> None:
