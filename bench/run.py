@@ -6,11 +6,11 @@
 
 `--only csma`: links that hear only some of each other; `--only dumbbell`: a router with sixty flows
 beside ns-2 and ns-3; `--only memory`: twenty million packets through a router; `--only gateway`:
-what changes of the gateway take in this kernel, as root; `--only instructions`: instructions per
-segment, which must not grow. `--only tc`, which takes hours and nothing else includes: the gateway
-beside queues of plain tc, in user-mode Linux. Writes results.json, goodput.json, router.json and
-tc.json in bench/out. If a goal is missed it says by how much, shows where our time goes and exits
-with 1.
+what changes of the gateway take in this kernel and how much it carries, as root; `--only
+instructions`: instructions per segment, which must not grow. `--only tc`, which takes hours and
+nothing else includes: the gateway beside queues of plain tc, in user-mode Linux. Writes
+results.json, goodput.json, router.json, gateway.json, carries.json and tc.json in bench/out. If a
+goal is missed it says by how much, shows where our time goes and exits with 1.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import carries
 import csma
 import dumbbell
 import edca
@@ -95,6 +96,7 @@ def main() -> int:
             memory(records, missed)
         if options.only in (None, "gateway"):
             missed.extend(gateway.main())
+            missed.extend(carries.main((10,) if quick else carries.STATIONS, quick=quick))
         if options.only == "tc":
             missed.extend(tc.main(quick=quick))
         if options.only in (None, "instructions"):

@@ -5,13 +5,16 @@ import errno
 import os
 import random
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uml
 
 from lab import (
     GATEWAY,
@@ -28,7 +31,9 @@ from lab import (
 from lasthop.errors import UserError
 from lasthop.gateway import config
 from lasthop.gateway.config import KnownStation
+from lasthop.gateway.service import Service
 from lasthop.gateway.shaper import Shaper
+from lasthop.gateway.state import State
 from lasthop.linux import offload
 from lasthop.linux.netlink import KernelError
 from lasthop.linux.undo import UndoLog
@@ -64,9 +69,9 @@ def shaping(directory: Path) -> Iterator[Make]:
         )
 
 
-def a_life(directory: Path, hook: Hook, more: str = "") -> None:
+def a_life(directory: Path, hook: Hook, more: str = "", discipline: str = "pfifo") -> None:
     """Everything that a gateway ever does to the kernel, with a hook after each step."""
-    gateway = config.read(gateway_text(LISTED, more))
+    gateway = config.read(gateway_text(LISTED, more, discipline=discipline))
     shaper = Shaper(gateway, UndoLog(directory / "undo.log", hook), hook)
     shaper.up(gateway.stations)
     shaper.set_rate("wlan", 4_000_000)
@@ -85,6 +90,10 @@ HARM = (
 )
 
 
+HARM_TO_SERVICES = (HARM[0].replace("100kbit", "3mbit"), *HARM[1:3])
+"""At 100 kbit/s what a download has left in its leaf when the service is killed would take 24 s."""
+
+
 def a_life_of_healing(directory: Path, hook: Hook) -> None:
     """All that is done when others remove and change things, with a hook after each step."""
     gateway = config.read(gateway_text(LISTED).replace('wan = "wan"', 'wan = "usb"'))
@@ -101,6 +110,9 @@ def a_life_of_healing(directory: Path, hook: Hook) -> None:
     shaper.down()
 
 
+IS_UP = "up"
+
+
 class Countdown:
     """Calls `end` at the step with this number, and counts steps."""
 
@@ -115,12 +127,23 @@ class Countdown:
             self.end()
 
 
-def steps_of_a_life(directory: Path, more: str = "") -> int:
+def a_life_of_a_service(directory: Path, more: str = "", discipline: str = "pfifo") -> None:
+    """A service that hears of what others do and mends it, until it is killed.
+
+    A file says that it is up: what others do before, it refuses in a line, and ends.
+    """
+    gateway = config.read(gateway_text(LISTED, more, discipline=discipline))
+    service = Service(gateway, State(directory), lambda: gateway, lambda _: None)
+    service.up()
+    service.run((directory / IS_UP).touch, None)
+
+
+def steps_of_a_life(directory: Path, more: str = "", discipline: str = "pfifo") -> int:
     """How many messages and records a whole life takes."""
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)
-        a_life(directory, counter, more)
+        a_life(directory, counter, more, discipline)
         return counter.steps
 
     return int(Child(GATEWAY, count).result())
@@ -145,16 +168,50 @@ def check_after_a_kill(directory: Path) -> None:
         shaper.close()
 
 
-@pytest.mark.parametrize(
-    "more", ["", 'fairness = "flow"\nflow_leaves = 3'], ids=["station", "flow"]
-)
-def test_killed_after_any_record_or_message(lab: Lab, directory: Path, more: str) -> None:
-    steps = steps_of_a_life(directory, more)
-    assert steps > 60
+KINDS = {
+    "station": ("", "pfifo"),
+    "best": ("", "best"),
+    "flow": ('fairness = "flow"\nflow_leaves = 3', "pfifo"),
+    "direction": ('fairness = "direction"', "best"),
+    "down": ('udp = "down"', "best"),
+}
+"""What differs in what is sent to the kernel: settings of the file and queue of leaves.
+
+With the best queue the kernel is asked for each, and UDP from stations has tables of its own but
+with `udp = "down"`. What fq_codel and codel are sent is tried in user-mode Linux, below.
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_killed_after_any_record_or_message(lab: Lab, directory: Path, kind: str) -> None:
+    more, discipline = KINDS[kind]
+    steps = steps_of_a_life(directory, more, discipline)
+    assert steps > 45
     for last in range(1, steps + 1):
-        killed = Child(GATEWAY, lambda: a_life(directory, Countdown(last, kill_myself), more))  # noqa: B023
+        killed = Child(
+            GATEWAY,
+            lambda: a_life(directory, Countdown(last, kill_myself), more, discipline),  # noqa: B023
+        )
         assert killed.result() is None, f"step {last} of {steps} was not the end"
         check_after_a_kill(directory)
+
+
+@pytest.mark.usefixtures("user_mode")
+@pytest.mark.parametrize(
+    ("discipline", "every"),
+    [
+        ("fq_codel", 7),
+        pytest.param("fq_codel", 1, marks=pytest.mark.slow),
+        pytest.param("codel", 1, marks=pytest.mark.slow),
+    ],
+)
+def test_killed_with_leaves_that_keep_delay_low(discipline: str, every: int) -> None:
+    """The same in user-mode Linux, whose kernel has them: after every so many steps."""
+    script = Path(__file__).parent / "inside" / "kills.py"
+    seen: dict[str, Any] = uml.answer(script, discipline, str(every), deadline_s=600)
+    assert seen["steps"] > 60
+    assert seen["killed"] == seen["tried"] >= seen["steps"] / every
+    assert seen["wrong"] == []
 
 
 def test_killed_while_healing(lab: Lab, directory: Path) -> None:
@@ -188,16 +245,42 @@ def test_killed_while_healing(lab: Lab, directory: Path) -> None:
 
 @pytest.mark.slow
 def test_killed_at_random_under_traffic(lab: Lab, directory: Path) -> None:
-    """A thousand kills at random times, under a download (LASTHOP_RANDOM_KILLS: another number)."""
+    """A thousand kills at random times, under a download (LASTHOP_RANDOM_KILLS: another number).
+
+    Half of them have only what is sent to the kernel, half are services whose classes and ingresses
+    somebody removes meanwhile.
+    """
     draw = random.Random(1)
-    for _ in range(int(os.environ.get("LASTHOP_RANDOM_KILLS", "1000"))):
-        life = Child(GATEWAY, lambda: a_life(directory, lambda: None))
-        end = time.monotonic() + draw.uniform(0, 0.06)
-        while time.monotonic() < end:
-            assert transfers(station_v4(0), count=100_000)
-        life.kill()
-        life.result()
-        check_after_a_kill(directory)
+    kills = 0
+    try:
+        while kills < int(os.environ.get("LASTHOP_RANDOM_KILLS", "1000")):
+            more, discipline = KINDS[draw.choice(list(KINDS))]
+            if is_service := draw.random() < 0.5:
+                life = Child(GATEWAY, lambda: a_life_of_a_service(directory, more, discipline))  # noqa: B023
+            else:
+                life = Child(GATEWAY, lambda: a_life(directory, lambda: None, more, discipline))  # noqa: B023
+            end = time.monotonic() + draw.uniform(0, 0.25 if is_service else 0.06)
+            while time.monotonic() < end:
+                assert transfers(station_v4(0), count=100_000)
+                if (directory / IS_UP).exists():
+                    harm(draw)
+            life.kill()
+            life.result()
+            kills += 1
+            if kills % 100 == 0:
+                print(f"{kills} kills", file=sys.__stderr__, flush=True)
+            (directory / IS_UP).unlink(missing_ok=True)
+            check_after_a_kill(directory)
+    finally:
+        with entered(GATEWAY):
+            offload.set_merging("wan", False)
+
+
+def harm(draw: random.Random) -> None:
+    """Remove or change something, if it is there."""
+    with entered(GATEWAY), suppress(AssertionError):
+        sh(draw.choice(HARM_TO_SERVICES))
+        offload.set_merging("wan", True)
 
 
 def test_refused_by_the_kernel_at_any_message(lab: Lab, directory: Path, shaping: Make) -> None:

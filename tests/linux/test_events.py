@@ -5,7 +5,6 @@ from `tc` and `ip` as well, so that what heals is not what judges.
 """
 
 import os
-import re
 import resource
 import select
 import selectors
@@ -20,62 +19,17 @@ from typing import Any
 import pytest
 
 from clock import in_time
+from damage import DAMAGES, FROM, TO, damage, is_as, snapshot
 from lab import GATEWAY, Child, Lab, entered, gateway_text, leftovers, sh, station_v4, wait_until
 from lasthop.gateway import config
 from lasthop.gateway.counting import COUNTED_EVERY_S
 from lasthop.gateway.layout import blocks_of
 from lasthop.gateway.service import Service
 from lasthop.gateway.state import State
-from lasthop.linux import links, offload, tc
+from lasthop.linux import links, tc
 from lasthop.linux.events import Attended, Event, Events
 from lasthop.linux.netlink import Socket
 from traffic import CHUNK, Flow, run, transfers
-
-TO, FROM = (block.number for block in blocks_of("lan"))
-FIND_LINK = (
-    f"link=$(tc filter show block {TO} | sed -n '/ip pref 1.*link/s/.*fh \\([^ ]*\\).*/\\1/p;T;q')"
-)
-GRO_ON = "gro"
-"""Turned on by the system call, as `ethtool` does it: that is not needed otherwise."""
-
-DAMAGES = {
-    "the rate of a bottleneck": "tc class change dev lh-lan parent 6c68: classid 6c68:1 "
-    "htb rate 100kbit",
-    "the ceiling of a leaf": "tc class change dev lh-lan parent 6c68:1 classid 6c68:100 "
-    "htb rate 96bit ceil 50kbit quantum 1514",
-    "the quantum of a leaf": "tc class change dev lh-lan parent 6c68:1 classid 6c68:100 "
-    "htb rate 96bit ceil 5mbit quantum 60000",
-    "the length of a queue": "tc qdisc change dev lh-lan parent 6c68:100 pfifo limit 2",
-    "another queue": "tc qdisc replace dev lh-lan parent 6c68:100 bfifo limit 5000",
-    "a queue is removed": "tc qdisc del dev lh-lan parent 6c68:100",
-    "a class of others": "tc class add dev lh-lan parent 6c68:1 classid 6c68:999 htb rate 1mbit",
-    "a class below a leaf": "tc class add dev lh-lan parent 6c68:100 classid 6c68:999 "
-    "htb rate 1mbit",
-    "the hierarchy is removed": "tc qdisc del dev lh-lan root",
-    "another hierarchy": "tc qdisc replace dev lh-lan root handle 1: htb",
-    "a queue in its place": "tc qdisc replace dev lh-lan root pfifo",
-    "an entry of the IFB is removed": "tc filter del dev lh-lan parent 6c68: protocol ip pref 1 "
-    "handle 1:a:1 u32",
-    "an entry of the IFB points elsewhere": "tc filter change dev lh-lan parent 6c68: "
-    "protocol ip pref 1 handle 1:a:1 u32 flowid 6c68:101",
-    "filters of the IFB are removed": "tc filter del dev lh-lan parent 6c68:",
-    "a filter of others on the IFB": "tc filter add dev lh-lan parent 6c68: protocol ip pref 7 "
-    "u32 match u32 0 0 flowid 6c68:101",
-    "an entry of a block is removed": f"tc filter del block {TO} protocol ip pref 1 "
-    "handle 1:a:1 u32",
-    "a redirection leads elsewhere": f"tc filter change block {FROM} protocol ip pref 1 "
-    "handle 1:a:1 u32 action mirred egress redirect dev lo",
-    "a link is removed": f"{FIND_LINK}; tc filter del block {TO} protocol ip pref 1 "
-    "handle $link u32",
-    "filters of a block are removed": f"tc filter del block {FROM}",
-    "a filter of others in a block": f"tc filter add block {TO} protocol all pref 9 "
-    "u32 match u32 0 0 action mirred egress redirect dev lo",
-    "the hooks are removed": "tc qdisc del dev lan clsact",
-    "the IFB is down": "ip link set lh-lan down",
-    "the IFB is removed": "ip link del lh-lan",
-    "the IFB has another name": "ip link set lh-lan down; ip link set lh-lan name odd",
-    "receive offload": GRO_ON,
-}
 
 
 @pytest.fixture(scope="module")
@@ -143,46 +97,6 @@ def up(directory: Path, text: str) -> Iterator[Running]:
 def gateway(lab: Lab, tmp_path: Path) -> Iterator[Running]:
     with up(tmp_path, gateway_text(2)) as running:
         yield running
-
-
-def snapshot() -> list[str]:
-    """All that a gateway has in this namespace, without the numbers that the kernel draws."""
-    shown = [
-        *sh("ip -o link show lh-lan").splitlines(),
-        *sorted(sh("tc class show dev lh-lan").splitlines()),
-        *sh("tc qdisc show dev lh-lan; tc qdisc show dev wan; tc qdisc show dev lan").splitlines(),
-        *sh("tc filter show dev lh-lan; tc filter show dev lh-lan parent 6c68:1").splitlines(),
-        *sh(f"tc filter show block {TO}; tc filter show block {FROM}").splitlines(),
-        str([offload.merges(name) for name in ("wan", "lan")]),
-    ]
-    drawn = (
-        (r"^\d+: ", ""),  # of an interface
-        (r"leaf \w+: ", ""),  # of a queue
-        (r"^qdisc (\w+) \w+: parent", r"qdisc \1 parent"),
-        (r"fh 8\w\w(::8\w\w)?", "fh"),  # of a link
-        (r"order \d+ key ht \w+", ""),
-        (r"direct_packets_stat \d+", ""),
-        (r"index \d+ ref \d+ bind \d+", ""),
-    )
-    for pattern, short in drawn:
-        shown = [re.sub(pattern, short, line) for line in shown]
-    return sorted(shown)
-
-
-def is_as(before: list[str]) -> bool:
-    """Whether everything is as it was."""
-    with entered(GATEWAY), suppress(AssertionError):
-        return snapshot() == before
-    return False
-
-
-def damage(what: str) -> None:
-    """Do what an administrator might do."""
-    with entered(GATEWAY):
-        if what == GRO_ON:
-            offload.set_merging("wan", True)
-        else:
-            sh(what)
 
 
 @pytest.mark.parametrize("what", DAMAGES)

@@ -1,0 +1,241 @@
+"""How much the gateway carries: real TCP downloads through it, and what a segment costs.
+
+Beside it, in the same run, the same network without a gateway, with receive offload (GRO) off and
+on. Sender, ISP and stations share the processors with the gateway (`carries_network.py`), so that
+what a segment costs is that of the whole path; what shaping costs is the difference.
+
+Costs are processor time of the processes here, of the gateway's own, and of the machine's soft
+interrupts, in which packets are forwarded: what others compute meanwhile does not count, but it
+slows down what is carried.
+"""
+
+import argparse
+import json
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import carries_network as net
+from measure import BenchError
+
+from lasthop.gateway import config
+from lasthop.gateway.service import Service
+from lasthop.gateway.state import State
+from lasthop.linux import offload, rights
+
+STATIONS = (10, 100, 1_000)
+FIXED_BPS, BEYOND_BPS = 1_000_000_000, 100_000_000_000
+WARM_UP_S, MEASURED_S = 3.0, 8.0
+MSS_BYTES, FRAME_BYTES = 1448, 1514
+ENOUGH = 0.97
+"""Share of its rate that a gateway has to carry, for the rate to be reached."""
+SHARES = ("user", "system", "softirq", "stolen", "service")
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Way:
+    """What stands between server and stations."""
+
+    name: str
+    rate_bps: int | None
+    """Of the gateway; None for none."""
+    merges: bool
+    """Whether received segments are merged (GRO)."""
+
+
+WAYS = (
+    Way("no gateway", None, merges=False),
+    Way("no gateway, GRO", None, merges=True),
+    Way("gateway, 1 Gbit/s", FIXED_BPS, merges=False),
+    Way("gateway, no limit", BEYOND_BPS, merges=False),
+    Way("gateway, 1 Gbit/s, GRO", FIXED_BPS, merges=True),
+    Way("gateway, no limit, GRO", BEYOND_BPS, merges=True),
+)
+"""The last two are not what the gateway does: it turns GRO off."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What passed, and what it cost."""
+
+    stations: int
+    way: str
+    goodput_bps: float
+    user: float
+    """Share of a processor that the machine's programs had, all of them. [-]"""
+    system: float
+    """That of the kernel on their behalf. [-]"""
+    softirq: float
+    """That of interrupts, soft ones above all. [-]"""
+    stolen: float
+    """That of other virtual machines. [-]"""
+    service: float
+    """That of the gateway's own process. [-]"""
+    segment_s: float
+    """Processor time of the path, a segment. [s]"""
+
+
+def main(stations: Sequence[int] = STATIONS, *, quick: bool = False) -> list[str]:
+    """Measures, prints the table, writes out/carries.json; goals that are missed, in words."""
+    reason = rights.missing()
+    if reason is not None:
+        print(f"carries: left out: {reason}")
+        return []
+    print("\nGateway: what it carries, TCP downloads, frames of 1514 bytes, one to each station")
+    print(f"  {os.cpu_count()} processors, which server, ISP and stations share with it")
+    print(f"{'':40}{'processors of the machine':>34}{'':>10}{'the path':>24}")
+    print(
+        f"{'':28}{'Mbit/s':>10}{'user':>10}{'system':>9}{'softirq':>9}{'service':>9}"
+        f"{'us/segment':>14}{'ratio':>7}"
+    )
+    found: list[Carried] = []
+    missed = []
+    for count in stations:
+        with net.Network(count):
+            every = {way.name: carried(count, way, quick=quick) for way in WAYS}
+        found += every.values()
+        for one in every.values():
+            show(one, every[WAYS[0].name])
+        missed += judged(every)
+    out = Path(__file__).parent / "out"
+    out.mkdir(exist_ok=True)
+    out.joinpath("carries.json").write_text(json.dumps([asdict(one) for one in found], indent=2))
+    return missed
+
+
+def show(one: Carried, plain: Carried) -> None:
+    """A line of the table; the ratio is that of costs, to the same without a gateway."""
+    shares = "".join(f"{100 * share:8.0f} %" for share in (one.user, one.system, one.softirq))
+    print(
+        f"{one.stations:>5} {one.way:22}{one.goodput_bps / 1e6:10.0f} {shares[1:]}"
+        f"{100 * one.service:7.1f} %{1e6 * one.segment_s:14.2f}"
+        f"{one.segment_s / plain.segment_s:7.2f}",
+        flush=True,
+    )
+
+
+def judged(every: dict[str, Carried]) -> list[str]:
+    """Say what the gateway's part is, and whether 1 Gbit/s is reached; if not, in words."""
+    plain, fixed, free = (every[WAYS[k].name] for k in (0, 2, 3))
+    shaping_s = max(free.segment_s - plain.segment_s, 1e-9)
+    print(
+        f"{'':6}shaping takes {1e6 * shaping_s:.2f} us a segment: a processor with nothing else "
+        f"to do shapes {8e-9 * MSS_BYTES / shaping_s:.1f} Gbit/s"
+    )
+    wanted_bps = FIXED_BPS * MSS_BYTES / FRAME_BYTES
+    if fixed.goodput_bps >= ENOUGH * wanted_bps:
+        return []
+    return [
+        f"{fixed.stations} stations: {fixed.goodput_bps / 1e6:.0f} of {wanted_bps / 1e6:.0f} Mbit/s"
+        " at a rate of 1 Gbit/s"
+    ]
+
+
+def carried(stations: int, way: Way, *, quick: bool = False) -> Carried:
+    """What passes this way."""
+    with gateway(stations, way) as own, net.Downloads(range(stations)) as downloads:
+        time.sleep(1.0 if quick else WARM_UP_S)
+        before, began_s = seen(downloads, own), time.monotonic()
+        time.sleep(3.0 if quick else MEASURED_S)
+        after, elapsed_s = seen(downloads, own), time.monotonic() - began_s
+    got = {key: after[key] - before[key] for key in before}
+    busy_s = (got["own"] + got["service"] + got["softirq"]) / TICKS
+    return Carried(
+        stations,
+        way.name,
+        8 * got["bytes"] / elapsed_s,
+        segment_s=busy_s / max(got["bytes"] / MSS_BYTES, 1),
+        **{name: got[name] / TICKS / elapsed_s for name in SHARES},
+    )
+
+
+def seen(downloads: net.Downloads, own: int | None) -> dict[str, int]:
+    """Bytes received so far, and processor time in ticks."""
+    words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+    user, nice, system, _, _, irq, softirq, steal = map(int, words)
+    return {
+        "bytes": downloads.received_bytes(),
+        "user": user + nice,
+        "system": system,
+        "softirq": irq + softirq,
+        "stolen": steal,
+        "own": sum(map(ticks_of, downloads.children)),
+        "service": 0 if own is None else ticks_of(own),
+    }
+
+
+def ticks_of(process: int) -> int:
+    """Processor time of a process so far. [ticks]"""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+@contextmanager
+def gateway(stations: int, way: Way) -> Iterator[int | None]:
+    """The gateway, if there is one to be, in a process of its own, whose number is given."""
+    merging(way.merges)
+    if way.rate_bps is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        state = State(Path(directory))
+        child = os.fork()
+        if child == 0:
+            live(file(stations, way.rate_bps), state)
+        try:
+            while state.ask({"do": "status"}) is None:
+                if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                    raise BenchError(f"the gateway has ended, with {stations} stations")
+                time.sleep(0.05)
+            if way.merges:
+                # healed in a moment, unless nobody is there to heal
+                os.kill(child, signal.SIGSTOP)
+                merging(True)
+            yield child
+        finally:
+            os.kill(child, signal.SIGCONT)
+            state.ask({"do": "stop"})
+            os.waitpid(child, 0)
+
+
+def merging(on: bool) -> None:
+    """Receive offload of the gateway's interfaces, on or off."""
+    with net.entered(net.GATEWAY):
+        for device in ("wan", "lan"):
+            offload.set_merging(device, on)
+
+
+def file(stations: int, rate_bps: int) -> str:
+    """The gateway's file."""
+    head = f'[gateway]\nwan = "wan"\nlan = "lan"\nrate = "{rate_bps} bps"\nmetrics = "off"\n'
+    return head + "".join(
+        f'station.s{k} = {{ address = "{net.station_v4(k)}" }}\n' for k in range(stations)
+    )
+
+
+def live(text: str, state: State) -> None:
+    """The life of the gateway's process."""
+    code = 1
+    try:
+        with net.entered(net.GATEWAY):
+            settings = config.read(text)
+            service = Service(settings, state, lambda: settings, lambda _: None)
+            service.up()
+            service.run(lambda: None, None)
+            code = len(service.down())
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="how much the gateway carries")
+    parser.add_argument("--quick", action="store_true", help="shorter, rougher")
+    parser.add_argument("--stations", type=int, nargs="+", default=STATIONS, help="how many")
+    options = parser.parse_args()
+    raise SystemExit("\n".join(main(options.stations, quick=options.quick)) or 0)

@@ -1,0 +1,219 @@
+"""A gateway between a server and many stations, in network namespaces, as fast as they go.
+
+    SERVER --- ISP --- wan GATEWAY lan --- STATIONS, as addresses of one interface
+
+Sender and receiver cost as little as they can, since they share processors with the gateway: the
+server hands over 64 kB at a time, without copying, and the ISP cuts them into the frames of 1514
+bytes that a network card would deliver; stations throw away what they get.
+
+The ISP is there also because what comes straight from a sender's socket holds its sender back while
+it waits (TCP small queues), which no packet from another machine does.
+"""
+
+import ctypes
+import mmap
+import os
+import select
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import NamedTuple, Self
+
+from lasthop.linux import offload
+
+PREFIX = f"lhc{os.getpid()}"
+SERVER, ISP, GATEWAY, STATIONS = (f"{PREFIX}-{role}" for role in ("srv", "isp", "gw", "sta"))
+SERVER_V4 = "10.77.0.2"
+CHUNK_BYTES = 1 << 18
+WINDOW_BYTES = 1 << 18
+"""Of a receiver: a thousand of them must fit into memory."""
+PROCESSES = 2
+"""That send, and as many that receive."""
+
+
+def station_v4(k: int) -> str:
+    """Address of a station."""
+    return f"10.78.{k // 250}.{k % 250 + 2}"
+
+
+def sh(command: str) -> str:
+    """Run shell commands; their output. Raises `RuntimeError` with what they said."""
+    done = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{command}\n{done.stderr}")
+    return done.stdout
+
+
+@contextmanager
+def entered(namespace: str) -> Iterator[None]:
+    """Run the body in a namespace; sockets made there stay there."""
+    before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    there = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
+    libc = ctypes.CDLL(None, use_errno=True)
+    try:
+        if libc.setns(there, 0) != 0:
+            raise OSError(ctypes.get_errno(), namespace)
+        yield
+    finally:
+        libc.setns(before, 0)
+        os.close(before)
+        os.close(there)
+
+
+SET_TSO = 0x1F
+
+
+def cut_segments(device: str) -> None:
+    """Have an interface send segments as frames of their own, which its peer then may merge.
+
+    A veth merges nothing that comes from an interface that could have sent it whole.
+    """
+    offload.ethtool(device, SET_TSO, 0)
+
+
+class Network:
+    """The namespaces, with so many stations."""
+
+    def __init__(self, stations: int) -> None:
+        for name in (SERVER, ISP, GATEWAY, STATIONS):
+            sh(f"ip netns add {name}; ip -n {name} link set lo up")
+        for a, device_a, b, device_b in (
+            (SERVER, "up0", ISP, "down0"),
+            (ISP, "up0", GATEWAY, "wan"),
+            (GATEWAY, "lan", STATIONS, "wl0"),
+        ):
+            sh(f"ip link add {device_a} netns {a} type veth peer name {device_b} netns {b}")
+            sh(f"ip -n {a} link set {device_a} up; ip -n {b} link set {device_b} up")
+        for name, device in ((ISP, "up0"), (STATIONS, "wl0")):
+            with entered(name):
+                cut_segments(device)
+        for name, device, own in (
+            (SERVER, "up0", f"{SERVER_V4}/24"),
+            (ISP, "down0", "10.77.0.1/24"),
+            (ISP, "up0", "10.79.0.1/24"),
+            (GATEWAY, "wan", "10.79.0.2/24"),
+            (GATEWAY, "lan", "10.78.255.254/16"),
+        ):
+            sh(f"ip -n {name} address add {own} dev {device}")
+        for name, via in (
+            (SERVER, "10.77.0.1"),
+            (ISP, "10.79.0.2"),
+            (GATEWAY, "10.79.0.1"),
+        ):
+            sh(f"ip -n {name} route add default via {via}")
+        for name in (ISP, GATEWAY):
+            sh(f"ip netns exec {name} sysctl -qw net.ipv4.ip_forward=1")
+        lines = "\n".join(f"address add {station_v4(k)}/16 dev wl0" for k in range(stations))
+        sh(f"ip -n {STATIONS} -batch - <<'end'\n{lines}\nend")
+        sh(f"ip -n {STATIONS} route add default via 10.78.255.254")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in (SERVER, ISP, GATEWAY, STATIONS):
+            with suppress(RuntimeError):
+                sh(f"ip netns del {name}")
+
+
+class Pair(NamedTuple):
+    """A connection."""
+
+    sender: socket.socket
+    receiver: socket.socket
+
+
+def connected(stations: Sequence[int], window_bytes: int | None = WINDOW_BYTES) -> list[Pair]:
+    """A connection from the server to each of these stations; windows as the kernel likes if None.
+
+    Room for a window is twice as many bytes as it has, at most what `net.core.rmem_max` allows.
+    """
+    pairs = []
+    with entered(SERVER):
+        listener = socket.create_server((SERVER_V4, 0), backlog=len(stations))
+    with listener:
+        for k in stations:
+            with entered(STATIONS):
+                client = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+                if window_bytes is not None:
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window_bytes)
+                client.settimeout(10)
+                client.bind((station_v4(k), 0))
+                client.connect(listener.getsockname())
+            server, _ = listener.accept()
+            pairs.append(Pair(server, client))
+    return pairs
+
+
+class Downloads:
+    """A download to each of these stations, by processes of their own, until the body ends."""
+
+    def __init__(self, stations: Sequence[int], window_bytes: int | None = WINDOW_BYTES) -> None:
+        self.received = mmap.mmap(-1, 8 * PROCESSES)
+        self.children: list[int] = []
+        pairs = connected(stations, window_bytes)
+        for pair in pairs:
+            pair.sender.setblocking(False)
+            pair.receiver.setblocking(False)
+        for k in range(PROCESSES):
+            part = pairs[k::PROCESSES]
+            self.start(partial(send, [pair.sender for pair in part]))
+            self.start(partial(receive, [pair.receiver for pair in part], self.tell(k)))
+        for pair in pairs:
+            pair.sender.close()
+            pair.receiver.close()
+
+    def tell(self, k: int) -> memoryview:
+        """Where a receiver notes what it has got. [bytes]"""
+        return memoryview(self.received).cast("Q")[k : k + 1]
+
+    def start(self, what: Callable[[], None]) -> None:
+        """Do something in a process of its own."""
+        child = os.fork()
+        if child == 0:
+            try:
+                what()
+            finally:
+                os._exit(0)
+        self.children.append(child)
+
+    def received_bytes(self) -> int:
+        """What all have received so far. [bytes]"""
+        return sum(memoryview(self.received).cast("Q"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for child in self.children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def send(sockets: Sequence[socket.socket]) -> None:
+    """Send as much as connections take."""
+    file = os.memfd_create("zeros")
+    os.truncate(file, CHUNK_BYTES)
+    poll = select.epoll()
+    for each in sockets:
+        poll.register(each, select.EPOLLOUT)
+    while True:
+        for number, _ in poll.poll():
+            with suppress(BlockingIOError):
+                os.sendfile(number, file, 0, CHUNK_BYTES)
+
+
+def receive(sockets: Sequence[socket.socket], total: memoryview) -> None:
+    """Throw away what comes, and note how much it was."""
+    by_number = {each.fileno(): each for each in sockets}
+    poll = select.epoll()
+    for each in sockets:
+        poll.register(each, select.EPOLLIN)
+    while True:
+        for number, _ in poll.poll():
+            with suppress(BlockingIOError):
+                # TCP that is to truncate does not copy
+                total[0] += len(by_number[number].recv(CHUNK_BYTES, socket.MSG_TRUNC))

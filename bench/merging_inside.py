@@ -1,0 +1,116 @@
+"""Shares and delay where received segments are merged before a gateway's leaves, and where not.
+
+    SERVER --- ISP (10 ms each way) --- wan GATEWAY lan --- STATIONS
+
+Station 0 has four downloads and station 1 has one; station 2 is asked for an echo by UDP a hundred
+times a second. The gateway's rate is fixed, so that all that waits, waits in its leaves. Prints
+what passed through the leaves of 0 and 1, and the echo's delays beyond the Internet's.
+"""
+
+import json
+import socket
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import carries_network as net
+
+from lasthop.gateway import config
+from lasthop.gateway.shaper import Shaper
+from lasthop.linux import offload
+from lasthop.linux.undo import UndoLog
+
+RTT_S = 0.020
+WARM_UP_S, MEASURED_S = 6.0, 10.0
+PORT = 7
+FRAME_BYTES = 1514
+
+
+def main(discipline: str, rate_mbps: str, merged: str) -> dict[str, float]:
+    """Let it run.
+
+    `merged` is the most segments that become one; 1 for no merging, and 0 for as many as the
+    kernel likes, with the gateway's quantum of one frame.
+    """
+    segments = int(merged)
+    lines = ["[gateway]", 'wan = "wan"', 'lan = "lan"', f'rate = "{rate_mbps} Mbps"']
+    lines += [f'discipline = "{discipline}"', 'metrics = "off"']
+    lines += [f'station.s{k} = {{ address = "{net.station_v4(k)}" }}' for k in range(3)]
+    gateway = config.read("\n".join(lines) + "\n")
+    with net.Network(3):
+        for device in ("up0", "down0"):
+            delay = f"netem delay {500 * RTT_S:g}ms limit 100000"
+            net.sh(f"ip netns exec {net.ISP} tc qdisc add dev {device} root {delay}")
+        with net.entered(net.GATEWAY):
+            shaper = Shaper(gateway, UndoLog(Path(tempfile.mkdtemp()) / "undo.log"))
+            shaper.up(gateway.stations)
+            merge(shaper, segments)
+            return seen(shaper, float(rate_mbps) * 1e6)
+
+
+def merge(shaper: Shaper, segments: int) -> None:
+    """Have received segments merged, and let leaves take turns of as many bytes."""
+    for device in ("wan", "lan"):
+        offload.set_merging(device, segments != 1)
+        if segments > 1:
+            # what is merged has to stay below this
+            net.sh(f"ip link set {device} gro_max_size {segments * (FRAME_BYTES - 14) + 1}")
+    for member in shaper.running().members.values() if segments > 1 else ():
+        leaf = f"{member.leaf >> 16:x}:{member.leaf & 0xFFFF:x}"
+        net.sh(
+            f"tc class change dev lh-lan parent 6c68:1 classid {leaf} htb rate 96bit "
+            f"ceil 10gbit burst 1600 quantum {segments * FRAME_BYTES}"
+        )
+
+
+def seen(shaper: Shaper, rate_bps: float) -> dict[str, float]:
+    """What passed, and how late echoes were."""
+    with net.entered(net.STATIONS):
+        echoing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        echoing.bind((net.station_v4(2), PORT))
+    with net.entered(net.SERVER):
+        asking = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        asking.bind((net.SERVER_V4, 0))
+    asking.settimeout(1)
+    with net.Downloads([0, 0, 0, 0, 1], None) as downloads:
+        downloads.start(lambda: echo(echoing))
+        time.sleep(WARM_UP_S)
+        leaves = [shaper.running().members[f"s{k}"].leaf for k in range(3)]
+        before, sent, began_s = shaper.counters(), packets_sent(), time.monotonic()
+        late_s = []
+        while time.monotonic() < began_s + MEASURED_S:
+            asked_s = time.monotonic()
+            asking.sendto(b"?", (net.station_v4(2), PORT))
+            asking.recv(1)
+            late_s.append(time.monotonic() - asked_s - RTT_S)
+            time.sleep(0.01)
+        sent = packets_sent() - sent
+        after, elapsed_s = shaper.counters(), time.monotonic() - began_s
+    passed = [after[leaf].sent_bytes - before[leaf].sent_bytes for leaf in leaves]
+    dropped = [after[leaf].dropped_packets - before[leaf].dropped_packets for leaf in leaves]
+    return {
+        "ratio": passed[0] / passed[1],
+        "of_rate": 8 * sum(passed) / elapsed_s / rate_bps,
+        "median_s": statistics.median(late_s),
+        "late_s": sorted(late_s)[int(0.95 * len(late_s))],
+        "dropped": sum(dropped),
+        "merged": sum(passed) / FRAME_BYTES / sent,
+    }
+
+
+def packets_sent() -> int:
+    """What the gateway has sent to stations so far, merged segments as one."""
+    return int(Path("/proc/thread-self/net/dev").read_text().partition("lan:")[2].split()[9])
+
+
+def echo(connection: socket.socket) -> None:
+    """Answer."""
+    while True:
+        said, who = connection.recvfrom(100)
+        connection.sendto(said, who)
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(*sys.argv[1:])))

@@ -1,0 +1,52 @@
+"""A gateway is killed after each record and message of its life; prints what is wrong then."""
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from lab import gateway_text, leftovers, log_in, sh, take_back
+from lasthop.gateway import config
+from lasthop.gateway.shaper import Shaper
+from test_crash import LISTED, Countdown, a_life, kill_myself
+
+
+def main(discipline: str, every: str) -> dict[str, object]:
+    """Kill it at every so many steps, take back what is left, and set it up again."""
+    sh("ip link add wan type veth peer name wan1; ip link add lan type veth peer name lan1")
+    sh("for each in wan wan1 lan lan1; do ip link set $each up; done")
+    directory = Path(tempfile.mkdtemp())
+    counter = Countdown(-1, lambda: None)
+    a_life(directory, counter, discipline=discipline)
+    wrong: list[str] = []
+    killed = 0
+    steps = range(1, counter.steps + 1, int(every))
+    for last in steps:
+        killed += ended_by_a_kill(directory, last, discipline)
+        wrong += [f"step {last}: {line}" for line in after_it(directory, discipline)]
+    return {"steps": counter.steps, "tried": len(steps), "killed": killed, "wrong": wrong}
+
+
+def ended_by_a_kill(directory: Path, last: int, discipline: str) -> bool:
+    """Whether a life ended with this step."""
+    child = os.fork()
+    if child == 0:
+        try:
+            a_life(directory, Countdown(last, kill_myself), discipline=discipline)
+        finally:
+            os._exit(1)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def after_it(directory: Path, discipline: str) -> list[str]:
+    """What cannot be taken back, stays, or is not right when it is set up again."""
+    wrong = take_back(directory) + leftovers()
+    gateway = config.read(gateway_text(LISTED, discipline=discipline))
+    with Shaper(gateway, log_in(directory)) as shaper:
+        shaper.up(gateway.stations)
+        return wrong + shaper.faults() + shaper.down()
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(*sys.argv[1:])))

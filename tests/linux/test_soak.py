@@ -1,0 +1,43 @@
+"""The soak, for half a minute: what it looks for can be found, and nothing is wrong."""
+
+import pytest
+
+import held
+from held import InKernel
+from soak import soaked
+
+
+@pytest.mark.slow
+def test_half_a_minute_leaves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """Files, damage and guests that come and go; memory is judged from ten minutes on."""
+    assert soaked(30) == []
+    assert "0 damages mended" not in capsys.readouterr().out
+
+
+def test_what_grows_is_a_leak_and_what_comes_and_goes_is_none() -> None:
+    assert held.leak("threads", [3, 4, 3, 4, 5, 4, 5, 4, 4]) == (
+        "threads: 3 at first, never below 4 in the end"
+    )
+    assert held.leak("threads", [3, 4, 3, 4, 5, 4, 5, 3, 4]) is None
+    assert held.leak("threads", [3, 4]) is None
+
+
+def test_a_slope_is_known_with_its_interval() -> None:
+    """y = 2 t + noise of +-1 that is no slope; by hand from the residuals for the interval."""
+    times = [360.0 * k for k in range(10)]
+    line = held.slope(times, [0.2 * k for k in range(10)])
+    assert line is not None
+    assert line.per_h == pytest.approx(2)
+    assert line.ci95 == pytest.approx(0, abs=1e-9)
+    # residuals +-1 about zero: s^2 = RSS / 8, slope's deviation s / sqrt(sum of (t - mean)^2)
+    noisy = held.slope(times, [1.0, -1, -1, 1, 0, 0, 1, -1, -1, 1])
+    assert noisy is not None
+    assert noisy.per_h == pytest.approx(0, abs=1e-9)
+    assert noisy.ci95 == pytest.approx(2.306 * 1 / (0.1 * 82.5**0.5), rel=1e-3)
+    assert held.slope(times[:9], [0.0] * 9) is None
+
+
+def test_what_stations_call_for() -> None:
+    stations = [{"addresses": ["a", "b"]}, {"addresses": ["c"]}]
+    assert held.called_for(stations) == InKernel(classes=3, queues=3, entries=15)
+    assert held.called_for(stations, leaves=16, udp_both=0) == InKernel(17, 17, 12)
