@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use super::agreement::{Agreement, Ask};
-use super::wce::{Observation, Step, Wce, WceSettings, WceSettingsError};
+use super::step::Step;
+use super::wce::{Observation, Wce, WceSettings, WceSettingsError};
 use super::wce_settings::WceRule;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};

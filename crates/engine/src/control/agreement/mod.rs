@@ -29,83 +29,35 @@
 //! minimum for twice the longest delay, it is the path: bases rise to what is seen, and C returns. A single
 //! station's base rises without that, to the least of 8 answers during which the others saw no queue.
 
+mod comparison;
+mod jury;
 mod law;
+mod said;
 mod voter;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::mem;
 
-pub use self::law::Step;
+use self::comparison::Comparison;
+use self::jury::{Jury, Outcome, Testimony, Verdict};
 use self::law::{Law, Sight};
+pub use self::said::Ask;
+use self::said::{ACTIVE_FOR, Asked, DECIDE, SLACK, Said, lower_median};
 use self::voter::Voter;
+use super::step::Step;
 use super::wce::{Cycle, Thresholds, WceSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
 /// Most stations that are asked at once.
 const JURY: usize = 32;
-/// Different stations whose last answers decide.
-const DECIDE: usize = 3;
-/// Pings that left within this time of one another may be compared.
-const BESIDE: Span = Span(600_000_000);
-/// Answers of all that are kept to be compared.
-const COMPARED: usize = 64;
 /// What C was before it followed one station alone is good for so long.
 const ALONE_FOR: Span = Span(600_000_000_000);
-/// Who has not been active for so long does not count.
-const ACTIVE_FOR: Span = Span(2_000_000_000);
-/// Lateness that is no noise.
-const SLACK: Span = Span(25_000_000);
 /// Answers in a row that are not near the base, after which it is in doubt.
 const MEMORY: u32 = 64;
 /// Intervals without a tick that are taken for a stall of whoever asks.
 const STALL: u64 = 5;
 /// Doubted and silent stations are asked in one interval of so many.
 const SELDOM: u32 = 10;
-/// A jury waits for so long, or a quarter longer than the first one's delay.
-const JURY_WAITS: Span = Span(300_000_000);
-
-/// A ping to be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ask {
-    /// The station it is for.
-    pub station: u32,
-    /// Its number, from 1.
-    pub number: u32,
-}
-
-/// A ping that is under way.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Asked {
-    ask: Ask,
-    sent: Time,
-    passed_bytes: u64,
-}
-
-/// A queueing delay, and the ping that tells it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Said {
-    delay: Span,
-    asked: Asked,
-}
-
-impl Said {
-    fn station(&self) -> u32 {
-        self.asked.ask.station
-    }
-}
-
-/// Stations that were asked at once.
-#[derive(Clone, Debug, PartialEq)]
-struct Jury {
-    called: Time,
-    /// How many were asked, the one that was late included.
-    members: usize,
-    /// Answers so far.
-    said: Vec<Said>,
-    /// What was agreed on, once it is known, for those who come later.
-    verdict: Option<Span>,
-}
 
 /// The estimator.
 #[derive(Clone, Debug)]
@@ -125,8 +77,7 @@ pub struct Agreement {
     numbers: u32,
     /// Last answers of different stations that count, oldest first.
     recent: VecDeque<Said>,
-    /// Answers of all, by when their pings left; the latest are still to be compared with later ones.
-    said: VecDeque<(Said, bool)>,
+    comparison: Comparison,
     jury: Option<Jury>,
     /// Answers since somebody was near the base, and the longest delay among them.
     unconfirmed: u32,
@@ -163,7 +114,7 @@ impl Agreement {
             under_way: VecDeque::new(),
             numbers: 0,
             recent: VecDeque::new(),
-            said: VecDeque::new(),
+            comparison: Comparison::default(),
             jury: None,
             unconfirmed: 0,
             longest: Span::ZERO,
@@ -316,10 +267,7 @@ impl Agreement {
             return Vec::new();
         };
         let high = self.settings.thresholds.high;
-        let waits = self
-            .jury
-            .as_ref()
-            .is_some_and(|jury| jury.verdict.is_none());
+        let waits = self.jury.as_ref().is_some_and(Jury::is_out);
         if delay > high && agreed.delay <= high && !waits {
             let asks = self.call_jury(now, said, passed_bytes);
             if !asks.is_empty() {
@@ -361,51 +309,28 @@ impl Agreement {
         same.copied().or((said.delay >= delay).then_some(said))
     }
 
-    /// Compares answers with those of others whose pings left just before and just after: a queue that grows or
-    /// drains is no lateness.
+    /// Compares answers with those of others, and doubts who is late on average.
     fn compare(&mut self, now: Time, said: Said) {
-        let place = self
-            .said
-            .partition_point(|(one, _)| one.asked.sent <= said.asked.sent);
-        self.said.insert(place, (said, false));
-        while self.said.len() > COMPARED {
-            self.said.pop_front();
-        }
+        self.comparison.add(said);
         let others = self
             .active
             .keys()
             .filter(|&&one| one != said.station() && self.counts(one, now));
         let enough = others.count().min(2);
-        if enough == 0 {
-            return;
-        }
-        for place in 0..self.said.len() {
-            let (one, is_compared) = self.said[place];
-            if is_compared || now.since(one.asked.sent) > ACTIVE_FOR {
-                continue;
-            }
-            let near = |(other, _): &&(Said, bool)| {
-                let (sent, compared) = (other.asked.sent, one.asked.sent);
-                other.station() != one.station()
-                    && !self.is_doubted(other.station())
-                    && sent.since(compared).max(compared.since(sent)) < BESIDE
+        let mut from = 0;
+        while enough > 0 {
+            let voters = &self.voters;
+            let counts = |other: u32| !voters.get(&other).is_some_and(Voter::is_doubted);
+            let Some(one) = self.comparison.next(now, &mut from, enough, counts) else {
+                return;
             };
-            let before = self.said.iter().take(place).rev().filter(near).take(DECIDE);
-            let after = self.said.iter().skip(place + 1).filter(near).take(DECIDE);
-            if before.clone().count() < enough || after.clone().count() < enough {
-                continue;
-            }
-            let said = |(other, _): &(Said, bool)| other.delay;
-            let others = lower_median(before.map(said)).max(lower_median(after.map(said)));
-            self.said[place].1 = true;
-            let (station, delay) = (one.station(), one.delay);
-            let Some((others, voter)) = others.zip(self.voters.get_mut(&station)) else {
+            let Some(voter) = self.voters.get_mut(&one.station) else {
                 continue;
             };
             let was_doubted = voter.is_doubted();
-            voter.compare(now, delay, others, SLACK);
+            voter.compare(now, one.delay, one.others, SLACK);
             if voter.is_doubted() && !was_doubted {
-                self.found_out(now, station);
+                self.found_out(now, one.station);
             }
         }
     }
@@ -456,12 +381,7 @@ impl Agreement {
             let drawn = self.draws.up_to(others.len() as u32 - 1) as usize;
             others.swap_remove(drawn);
         }
-        self.jury = Some(Jury {
-            called: now,
-            members: others.len() + 1,
-            said: vec![said],
-            verdict: None,
-        });
+        self.jury = Some(Jury::call(now, said, others.len()));
         others
             .into_iter()
             .map(|one| self.ask(now, one, passed_bytes))
@@ -474,69 +394,39 @@ impl Agreement {
         let Some(jury) = &mut self.jury else {
             return false;
         };
-        if jury.called != said.asked.sent {
-            return jury.verdict.is_none();
+        match jury.hear(said) {
+            Testimony::Stranger { is_out } => is_out,
+            Testimony::Late(verdict) => self.convict(now, said, verdict),
+            Testimony::Taken => {
+                self.agree(now);
+                true
+            }
         }
-        if let Some(verdict) = jury.verdict {
-            return self.convict(now, said, verdict);
-        }
-        jury.said.push(said);
-        self.agree(now);
-        true
     }
 
-    /// The jury agrees, if enough have answered: whoever has not is later than the time that has passed. One that waits
-    /// for too long goes by those who have, if they are two at least; else it is dismissed.
+    /// C follows the jury, once it agrees.
     fn agree(&mut self, now: Time) {
-        let Some(jury) = self.jury.as_mut().filter(|jury| jury.verdict.is_none()) else {
+        let Some(jury) = &mut self.jury else {
             return;
         };
-        let elapsed = now.since(jury.called);
-        let first = jury.said[0];
-        let patience = first.delay + Span(first.delay.0 / 4);
-        let waits_on = elapsed <= patience.max(JURY_WAITS);
-        let members = if waits_on {
-            jury.members
-        } else {
-            jury.said.len()
-        };
-        let mut delays: Vec<Span> = jury.said.iter().map(|one| one.delay).collect();
-        delays.sort_unstable();
-        let middle = delays
-            .get((members - 1) / 2)
-            .filter(|&&delay| delay <= elapsed);
-        let Some(&verdict) = middle.filter(|_| delays.len() > 1) else {
-            if !waits_on {
+        let Verdict {
+            delay,
+            members,
+            told_by,
+        } = match jury.agree(now) {
+            Outcome::Nothing => return,
+            Outcome::Dismissed => {
                 self.jury = None;
+                return;
             }
-            return;
+            Outcome::Verdict(verdict) => verdict,
         };
-        jury.verdict = Some(verdict);
-        let members = mem::take(&mut jury.said);
-        for &one in &members {
-            if !self.convict(now, one, verdict) {
-                self.keep(now, one);
+        for member in members {
+            if !self.convict(now, member, delay) {
+                self.keep(now, member);
             }
         }
-        // where the first was right, its ping met the queue before those of the others
-        let seen = if first.delay <= verdict + SLACK {
-            Some(first)
-        } else {
-            members.last().copied()
-        };
-        self.decide(
-            now,
-            seen.map_or(first, |one| {
-                if one == first {
-                    first
-                } else {
-                    Said {
-                        delay: verdict,
-                        ..one
-                    }
-                }
-            }),
-        );
+        self.decide(now, told_by);
     }
 
     /// Whether somebody was later than the jury, and so is doubted.
@@ -634,7 +524,7 @@ impl Agreement {
         self.voters.remove(&station);
         self.active.remove(&station);
         self.recent.retain(|one| one.station() != station);
-        self.said.retain(|(one, _)| one.station() != station);
+        self.comparison.forget(station);
     }
 
     /// The swing around a WLAN of this capacity. [bit/s]
@@ -645,13 +535,6 @@ impl Agreement {
             capacity_bps,
         )
     }
-}
-
-/// The middle one, of an even number the lesser of two.
-fn lower_median(delays: impl Iterator<Item = Span>) -> Option<Span> {
-    let mut delays: Vec<Span> = delays.collect();
-    delays.sort_unstable();
-    delays.get(delays.len().checked_sub(1)? / 2).copied()
 }
 
 #[cfg(test)]
