@@ -11,7 +11,7 @@ pub mod utility;
 pub mod wce;
 mod wce_settings;
 
-pub use self::agreement::Ask;
+pub use self::agreement::{Ask, Heard, RoundTrip};
 pub use self::capacity::Capacity;
 pub use self::step::Step;
 pub use self::wce::{Cycle, Observation, Thresholds, Wce, WceSettings, WceSettingsError};

@@ -1,6 +1,6 @@
 //! The jury: all who are asked at once, since one says a long queue where the last ones said none.
 
-use super::said::{SLACK, Said};
+use super::said::{DECIDE, Heard, SLACK, Said};
 use crate::kernel::time::{Span, Time};
 
 /// A jury waits for so long, or a quarter longer than the first one's delay.
@@ -10,8 +10,10 @@ const WAITS: Span = Span(300_000_000);
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Jury {
     called: Time,
-    /// How many were asked, the one that was late included.
+    /// How many were asked, the one that was late included, and those who have been overheard since.
     members: usize,
+    /// Fewest who can agree while it waits.
+    least: usize,
     /// The one that was late, then answers so far.
     said: Vec<Said>,
     /// What was agreed on, once it is known, for those who come later.
@@ -50,11 +52,17 @@ pub(super) struct Verdict {
 }
 
 impl Jury {
-    /// The jury about what was `said`: so many `others` are asked at `now`.
-    pub fn call(now: Time, said: Said, others: usize) -> Jury {
+    /// The jury about what was `said`: so many others are `asked` at `now`, and so many are listened to. These are
+    /// members once they are overheard, since nobody knows whether a segment passes them in time.
+    pub fn call(now: Time, said: Said, asked: usize, listened_to: usize) -> Jury {
+        let least = match asked {
+            0 => DECIDE.min(1 + listened_to),
+            _ => 2,
+        };
         Jury {
             called: now,
-            members: others + 1,
+            members: asked + 1,
+            least,
             said: vec![said],
             verdict: None,
         }
@@ -67,9 +75,19 @@ impl Jury {
 
     /// Takes what a member says.
     pub fn hear(&mut self, said: Said) -> Testimony {
-        if self.called != said.asked.sent {
-            let is_out = self.is_out();
-            return Testimony::Stranger { is_out };
+        let is_out = self.is_out();
+        let is_known = |one: &Said| one.station() == said.station();
+        match said.by {
+            Heard::Pings if self.called != said.asked.sent => {
+                return Testimony::Stranger { is_out };
+            }
+            Heard::Flows
+                if !is_out || said.asked.sent < self.called || self.said.iter().any(is_known) =>
+            {
+                return Testimony::Stranger { is_out };
+            }
+            Heard::Pings => {}
+            Heard::Flows => self.members += 1,
         }
         if let Some(verdict) = self.verdict {
             return Testimony::Late(verdict);
@@ -98,7 +116,8 @@ impl Jury {
         let middle = delays
             .get((members - 1) / 2)
             .filter(|&&delay| delay <= elapsed);
-        let Some(&delay) = middle.filter(|_| delays.len() > 1) else {
+        let least = if waits_on { self.least } else { 2 };
+        let Some(&delay) = middle.filter(|_| delays.len() >= least) else {
             return if waits_on {
                 Outcome::Nothing
             } else {

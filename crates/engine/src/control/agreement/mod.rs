@@ -17,6 +17,21 @@
 //! So up to (m - 1)/2 late, sleeping or silent stations of m leave C to the others. An answer cannot be early:
 //! the requests hold what cannot be guessed.
 //!
+//! # Who does not answer pings
+//! Who has not answered five pings is **overheard**: in its turn, instead of a ping, segments are timed that pass on
+//! their way to it, from the bottleneck to the ACK that covers them. What it says so counts as what others answer, by
+//! the same rules, except that
+//!
+//! - it has a base apart from that of its pings, since an ACK may be delayed;
+//! - it is not waited for: nobody knows whether a segment will pass, or its ACK be delayed;
+//! - it is on a jury once a segment that left after the call has come back. What it said before would say nothing of
+//!   the queue that the jury is asked about;
+//! - it is still pinged, seldom, and from its first answer on heard by pings again.
+//!
+//! An ACK of data that has not yet come ("optimistic") is early. The first lowers the base, so that honest ones are
+//! late from then on. Who always sends them says that there is no queue: a minority of such stations moves
+//! nothing, one with traffic alone keeps C up, to the harm of itself.
+//!
 //! What C becomes of a delay that is agreed on is in [`law`].
 //!
 //! # One station
@@ -40,8 +55,8 @@ use std::collections::{BTreeMap, VecDeque};
 use self::comparison::Comparison;
 use self::jury::{Jury, Outcome, Testimony, Verdict};
 use self::law::{Law, Sight};
-pub use self::said::Ask;
 use self::said::{ACTIVE_FOR, Asked, DECIDE, SLACK, Said, lower_median};
+pub use self::said::{Ask, Heard, RoundTrip};
 use self::voter::Voter;
 use super::step::Step;
 use super::wce::{Cycle, Thresholds, WceSettings};
@@ -75,6 +90,8 @@ pub struct Agreement {
     resumed: Option<Time>,
     under_way: VecDeque<Asked>,
     numbers: u32,
+    /// Stations whose flows are listened to now.
+    listening: Vec<u32>,
     /// Last answers of different stations that count, oldest first.
     recent: VecDeque<Said>,
     comparison: Comparison,
@@ -113,6 +130,7 @@ impl Agreement {
             resumed: None,
             under_way: VecDeque::new(),
             numbers: 0,
+            listening: Vec::new(),
             recent: VecDeque::new(),
             comparison: Comparison::default(),
             jury: None,
@@ -157,37 +175,68 @@ impl Agreement {
         }
         self.limit_doubt();
         self.agree(now);
-        let count = |station: &u32| self.counts(*station, now);
-        let (mut able, unable): (Vec<u32>, Vec<u32>) =
-            self.active.keys().partition(|one| count(one));
+        let all: Vec<u32> = self.active.keys().copied().collect();
+        let one_of =
+            |is: &dyn Fn(u32) -> bool| all.iter().copied().filter(|&one| is(one)).collect();
+        let able: Vec<u32> = one_of(&|one| self.counts(one, now));
+        let aside: Vec<u32> = one_of(&|one| !self.counts(one, now) || self.is_silent(one, now));
+        if !self.jury.as_ref().is_some_and(Jury::is_out) {
+            self.listening.clear();
+        }
         // drawn, so that nobody can be prompt just then
         let seldom = self.draws.up_to(SELDOM - 1) == 0;
         let mut asked = Vec::new();
-        if able.is_empty() {
-            able = unable;
-        } else if seldom && !unable.is_empty() {
-            let drawn = self.draws.up_to(unable.len() as u32 - 1) as usize;
-            asked.push(unable[drawn]);
+        if seldom && !able.is_empty() && !aside.is_empty() {
+            let drawn = self.draws.up_to(aside.len() as u32 - 1) as usize;
+            asked.push(aside[drawn]);
         }
+        let whose_turn = if able.is_empty() { &aside } else { &able };
         // while a long queue stands, as many as decide
         let times = if self.alarmed {
-            DECIDE.min(able.len())
+            DECIDE.min(whose_turn.len())
         } else {
             1
         };
         for _ in 0..times {
-            asked.extend(self.next_of(&able));
+            match self.next_of(whose_turn) {
+                Some(one) if !able.is_empty() && self.is_silent(one, now) => self.listen_to(one),
+                next => asked.extend(next),
+            }
         }
         asked
             .into_iter()
-            .map(|station| self.ask(now, station, passed_bytes))
+            .map(|station| {
+                if self.is_silent(station, now) {
+                    self.listen_to(station);
+                }
+                self.ask(now, station, passed_bytes)
+            })
             .collect()
+    }
+
+    /// Stations whose segments are to be timed until the next tick: those that leave the bottleneck from now on, for
+    /// [`Agreement::overhear`].
+    pub fn listening(&self) -> &[u32] {
+        &self.listening
+    }
+
+    fn listen_to(&mut self, station: u32) {
+        if !self.listening.contains(&station) {
+            self.listening.push(station);
+            self.voters.entry(station).or_default().listen();
+        }
     }
 
     /// Whether a station's word counts.
     fn counts(&self, station: u32, now: Time) -> bool {
         let voter = self.voters.get(&station);
-        voter.is_none_or(|voter| !voter.is_doubted() && !voter.is_silent(now))
+        voter.is_none_or(|voter| !voter.is_doubted() && !voter.is_mute(now))
+    }
+
+    /// Whether a station does not answer pings.
+    fn is_silent(&self, station: u32, now: Time) -> bool {
+        let voter = self.voters.get(&station);
+        voter.is_some_and(|voter| voter.is_silent(now))
     }
 
     /// One of these, each before any is asked again, in an order that is drawn.
@@ -239,21 +288,55 @@ impl Agreement {
         let place = under_way.rposition(|one| one.ask.number as u16 == number)?;
         let asked = self.under_way.remove(place)?;
         let rtt = rtt.unwrap_or(now.since(asked.sent));
-        let left_before = self.resumed.is_some_and(|then| now.since(then) < rtt);
-        if rtt > self.settings.timeout || left_before {
+        if !self.is_of_now(now, rtt) {
             self.last_step = Step::Hold;
             return Some((rtt, Vec::new()));
         }
-        Some((rtt, self.hear(now, asked, rtt, passed_bytes)))
+        let asks = self.hear(now, Heard::Pings, asked, rtt, passed_bytes);
+        Some((rtt, asks))
     }
 
-    fn hear(&mut self, now: Time, asked: Asked, rtt: Span, passed_bytes: u64) -> Vec<Ask> {
+    /// Takes the round-trip time of a segment that has passed on its way to a station. It counts where the station
+    /// does not answer pings, once for each time that it is listened to. `passed_bytes` as in [`Agreement::tick`]. Returns whom to ping now.
+    pub fn overhear(&mut self, now: Time, trip: RoundTrip, passed_bytes: u64) -> Vec<Ask> {
+        let RoundTrip {
+            station, sent, rtt, ..
+        } = trip;
+        let voter = self.voters.get(&station);
+        let counts = self.active.contains_key(&station)
+            && voter.is_some_and(|voter| voter.is_silent(now) && voter.is_listened_to());
+        if !counts || !self.is_of_now(now, rtt) {
+            return Vec::new();
+        }
+        self.listening.retain(|&one| one != station);
+        let asked = Asked {
+            ask: Ask { station, number: 0 },
+            sent,
+            passed_bytes: trip.passed_bytes,
+        };
+        self.hear(now, Heard::Flows, asked, rtt, passed_bytes)
+    }
+
+    /// Whether a round trip that ends now says something of the present.
+    fn is_of_now(&self, now: Time, rtt: Span) -> bool {
+        let left_before = self.resumed.is_some_and(|then| now.since(then) < rtt);
+        rtt <= self.settings.timeout && !left_before
+    }
+
+    fn hear(
+        &mut self,
+        now: Time,
+        by: Heard,
+        asked: Asked,
+        rtt: Span,
+        passed_bytes: u64,
+    ) -> Vec<Ask> {
         let station = asked.ask.station;
         let idle = self.idle_answers(now, station, asked.sent);
         let near = (self.settings.thresholds.low, self.near());
         let voter = self.voters.entry(station).or_default();
-        let delay = voter.answer(asked.sent, rtt, near, idle);
-        let said = Said { delay, asked };
+        let delay = voter.hear(by, (asked.sent, rtt), near, idle);
+        let said = Said { delay, asked, by };
         self.compare(now, said);
         if self.is_doubted(station) {
             self.last_step = Step::Hold;
@@ -270,7 +353,7 @@ impl Agreement {
         let waits = self.jury.as_ref().is_some_and(Jury::is_out);
         if delay > high && agreed.delay <= high && !waits {
             let asks = self.call_jury(now, said, passed_bytes);
-            if !asks.is_empty() {
+            if let Some(asks) = asks {
                 return asks;
             }
         }
@@ -294,10 +377,14 @@ impl Agreement {
     }
 
     /// What the last different stations agree on, now that one of them has said this. Who has been asked and has not
-    /// answered is late by the time that has passed; if that decides, the answer that has just come is what is known.
+    /// answered is late by the time that has passed, unless it is heard by its flows; if that decides, the answer that has just come is what is known.
     fn agreed_on(&self, now: Time, said: Said) -> Option<Said> {
         let late = |one: &Said| {
-            let waits = self.voters.get(&one.station()).and_then(Voter::waits_since);
+            let voter = self.voters.get(&one.station());
+            let waits = match one.by {
+                Heard::Pings => voter.and_then(Voter::waits_since),
+                Heard::Flows => None,
+            };
             one.delay
                 .max(waits.map_or(Span::ZERO, |since| now.since(since)))
         };
@@ -317,8 +404,11 @@ impl Agreement {
             .keys()
             .filter(|&&one| one != said.station() && self.counts(one, now));
         let enough = others.count().min(2);
+        if enough == 0 {
+            return;
+        }
         let mut from = 0;
-        while enough > 0 {
+        loop {
             let voters = &self.voters;
             let counts = |other: u32| !voters.get(&other).is_some_and(Voter::is_doubted);
             let Some(one) = self.comparison.next(now, &mut from, enough, counts) else {
@@ -370,22 +460,28 @@ impl Agreement {
         lower_median(said.map(|(_, delay)| delay))
     }
 
-    /// A station says a long queue where there was none: asks the others.
-    fn call_jury(&mut self, now: Time, said: Said, passed_bytes: u64) -> Vec<Ask> {
+    /// A station says a long queue where there was none: asks the others, and listens to those who do not answer. None
+    /// if there are no others.
+    fn call_jury(&mut self, now: Time, said: Said, passed_bytes: u64) -> Option<Vec<Ask>> {
         let able = |&one: &u32| one != said.station() && self.counts(one, now);
-        let mut others: Vec<u32> = self.active.keys().copied().filter(able).collect();
-        if others.is_empty() {
-            return Vec::new();
+        let others = self.active.keys().copied().filter(able);
+        let (mut silent, mut others): (Vec<u32>, Vec<u32>) =
+            others.partition(|&one| self.is_silent(one, now));
+        if others.is_empty() && silent.is_empty() {
+            return None;
         }
         while others.len() >= JURY {
             let drawn = self.draws.up_to(others.len() as u32 - 1) as usize;
             others.swap_remove(drawn);
         }
-        self.jury = Some(Jury::call(now, said, others.len()));
-        others
-            .into_iter()
-            .map(|one| self.ask(now, one, passed_bytes))
-            .collect()
+        while silent.len() >= JURY {
+            let drawn = self.draws.up_to(silent.len() as u32 - 1) as usize;
+            silent.swap_remove(drawn);
+        }
+        self.jury = Some(Jury::call(now, said, others.len(), silent.len()));
+        silent.into_iter().for_each(|one| self.listen_to(one));
+        let others = others.into_iter();
+        Some(others.map(|one| self.ask(now, one, passed_bytes)).collect())
     }
 
     /// Hears a member of the jury, or somebody else while the jury is out; whether nothing else is to be done
@@ -463,7 +559,7 @@ impl Agreement {
     }
 
     /// C follows a delay that was agreed on.
-    fn decide(&mut self, now: Time, Said { delay, asked }: Said) {
+    fn decide(&mut self, now: Time, Said { delay, asked, .. }: Said) {
         let sight = Sight {
             sent: asked.sent,
             delay,
@@ -516,7 +612,12 @@ impl Agreement {
 
     /// A station's round-trip time without a queue, once it has been seen.
     pub fn base_rtt(&self, station: u32) -> Option<Span> {
-        self.voters.get(&station)?.base()
+        self.voters.get(&station)?.base(self.ticked?)
+    }
+
+    /// What a station is heard by; None if it is not, or has not been asked.
+    pub fn heard(&self, station: u32) -> Option<Heard> {
+        self.voters.get(&station)?.heard(self.ticked?)
     }
 
     /// Forgets a station.
@@ -524,6 +625,7 @@ impl Agreement {
         self.voters.remove(&station);
         self.active.remove(&station);
         self.recent.retain(|one| one.station() != station);
+        self.listening.retain(|&one| one != station);
         self.comparison.forget(station);
     }
 

@@ -1,4 +1,4 @@
-//! Pings that are under way, and what their answers say.
+//! Pings that are under way, what stations are heard by, and what they say.
 
 use crate::kernel::time::{Span, Time};
 
@@ -18,7 +18,39 @@ pub struct Ask {
     pub number: u32,
 }
 
-/// A ping that is under way.
+/// A segment that has passed, and the ACK that covers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundTrip {
+    /// The station it was for.
+    pub station: u32,
+    /// When it left the bottleneck.
+    pub sent: Time,
+    /// From then until the ACK came to the bottleneck.
+    pub rtt: Span,
+    /// What had left the bottleneck when it left, since the beginning.
+    pub passed_bytes: u64,
+}
+
+/// What a station is heard by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Answers to pings.
+    Pings,
+    /// Acknowledgements of segments that pass, since it answers no pings.
+    Flows,
+}
+
+impl Heard {
+    /// Its name in status.
+    pub fn name(self) -> &'static str {
+        match self {
+            Heard::Pings => "pings",
+            Heard::Flows => "flows",
+        }
+    }
+}
+
+/// A ping, or a segment that passed, which is number 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Asked {
     pub ask: Ask,
@@ -27,11 +59,12 @@ pub(super) struct Asked {
     pub passed_bytes: u64,
 }
 
-/// A queueing delay, and the ping that tells it.
+/// A queueing delay, and what tells it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Said {
     pub delay: Span,
     pub asked: Asked,
+    pub by: Heard,
 }
 
 impl Said {
