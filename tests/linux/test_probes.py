@@ -8,6 +8,7 @@ from ipaddress import ip_address
 import pytest
 
 from lab import PATIENCE_S, sh
+from lasthop.linux.address_sample import AddressSample
 from lasthop.linux.netns import Namespace
 from lasthop.linux.ping import HEADER, Answer, Pinger, checksum
 from lasthop.linux.tc import Address
@@ -108,3 +109,20 @@ def test_fast_senders_are_counted_and_slow_ones_beside_them(
     assert total[fast].bytes == pytest.approx(1500 * total[fast].packets, rel=0.01)
     # some 450 of them are in the sample, or with drops a third: five standard deviations
     assert total[slow].packets == pytest.approx(slow_packets, rel=0.5)
+
+
+def test_whose_packets_pass_is_seen(node: Namespace) -> None:
+    there, elsewhere, unknown = (ip_address(f"127.0.0.{k}") for k in (2, 3, 4))
+
+    def work() -> tuple[set[Address], set[Address]]:
+        sample = AddressSample("lo")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            for address in (there, unknown):
+                for _ in range(200):
+                    sender.sendto(b"", (str(address), 9))
+        seen = sample.look({there, elsewhere}), sample.look({there, elsewhere})
+        sample.close()
+        return seen
+
+    # one of 200 is drawn, but for (7/8)^200
+    assert node.run(work) == ({there}, set())

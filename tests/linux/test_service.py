@@ -278,14 +278,17 @@ def test_no_fault_of_a_source_outlives_its_cause(gateway: Gateway, tmp_path: Pat
 
 
 def test_who_does_not_answer_pings_is_told(gateway: Gateway) -> None:
-    """Here all do not: the stations' machine ignores pings, and its traffic goes on."""
+    """Here all do not: the stations' machine ignores pings, and its traffic goes on.
+
+    An upload says nothing of the queue in front of the station, a download does.
+    """
     gateway.file.write_text(gateway_text(2, 'wce.max = "20 Mbps"', rate="estimated"))
     ignore = "sysctl -qw net.ipv4.icmp_echo_ignore_all="
     sh(f"ip netns exec {STATIONS} {ignore}1")
     gateway("up")
-    flow = Flow(station_v4(0), download=True)
+    flow = Flow(station_v4(0), download=False)
     try:
-        said = "access point wlan: nobody with traffic answers pings (C stays at 20"
+        said = "access point wlan: nobody with traffic answers pings or downloads over TCP "
 
         def told() -> bool:
             run([flow], 0.2)
@@ -300,7 +303,15 @@ def test_who_does_not_answer_pings_is_told(gateway: Gateway) -> None:
             run([flow], 0.2)
             return gateway.status()["faults"] == []
 
+        def heard() -> bool:
+            run([flow, download], 0.2)
+            status = gateway.status()
+            return status["faults"] == [] and status["stations"][0]["heard"] == "flows"
+
         wait_until(told, "the fault")
+        download = Flow(station_v4(0), download=True)
+        wait_until(heard, "what is timed")
+        download.close()
         sh(f"ip netns exec {STATIONS} {ignore}0")
         wait_until(forgotten, "answers")
     finally:

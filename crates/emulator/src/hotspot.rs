@@ -318,6 +318,9 @@ impl<'a> Hotspot<'a> {
         let flow = self.scenario.flows.get(packet.flow as usize);
         let category = flow.map_or(Category::BestEffort, |flow| flow.category);
         let queue = self.cell.medium().contender(node, category);
+        if node == AP && self.listens() {
+            self.time(now, &packet);
+        }
         if !self.cell.offer(now, queue, &packet) {
             self.lose(&packet);
         }
@@ -345,7 +348,12 @@ impl<'a> Hotspot<'a> {
             OffAir::Nothing => {}
             OffAir::AtStation => self.deliver(now, self.cell.station_of(&packet), &packet),
             OffAir::AtAccessPoint if is_ping => self.answered(now, &packet),
-            OffAir::AtAccessPoint => self.forward(now, packet),
+            OffAir::AtAccessPoint => {
+                if self.listens() {
+                    self.overhear(now, &packet);
+                }
+                self.forward(now, packet);
+            }
         }
     }
 
@@ -383,11 +391,15 @@ impl<'a> Hotspot<'a> {
 
     /// What has passed the bottleneck.
     fn passed(&self) -> Passed {
-        let shared = self.shared.map(|index| &self.links[index]);
         Passed {
             leaves: self.leaves(),
-            bytes: shared.map_or(0, Link::sent_bytes),
+            bytes: self.passed_bytes(),
         }
+    }
+
+    fn passed_bytes(&self) -> u64 {
+        let shared = self.shared.map(|index| &self.links[index]);
+        shared.map_or(0, Link::sent_bytes)
     }
 
     /// The answer to a ping has come back to the bottleneck.
@@ -400,6 +412,37 @@ impl<'a> Hotspot<'a> {
             let asks = bottleneck.answered(now, number, passed_bytes);
             self.set_rate();
             self.send_pings(now, &asks.unwrap_or_default());
+        }
+    }
+
+    /// Whether the bottleneck wants to know of segments and ACKs that pass.
+    fn listens(&self) -> bool {
+        self.bottleneck.as_ref().is_some_and(Bottleneck::listens)
+    }
+
+    /// A packet leaves for the air.
+    fn time(&mut self, now: Time, packet: &Packet) {
+        let passed_bytes = self.passed_bytes();
+        if let Some(segment) = ip::segment(&self.bytes[packet.number as usize])
+            && let Some(end) = segment.end
+            && let Some(station) = self.cell.station_of(packet).checked_sub(1)
+            && let Some(bottleneck) = &mut self.bottleneck
+        {
+            bottleneck.leaves(now, (station, packet.flow, end), passed_bytes);
+        }
+    }
+
+    /// A packet has come off the air.
+    fn overhear(&mut self, now: Time, packet: &Packet) {
+        let passed_bytes = self.passed_bytes();
+        if let Some(segment) = ip::segment(&self.bytes[packet.number as usize])
+            && let Some(ack) = segment.ack
+            && let Some(station) = self.cell.station_of(packet).checked_sub(1)
+            && let Some(bottleneck) = &mut self.bottleneck
+        {
+            let asks = bottleneck.acknowledged(now, (station, packet.flow, ack), passed_bytes);
+            self.set_rate();
+            self.send_pings(now, &asks);
         }
     }
 

@@ -1,4 +1,4 @@
-//! The little of IPv4 that the emulator reads and writes (RFC 791, 792).
+//! The little of IPv4 and TCP that the emulator reads and writes (RFC 791, 792, 9293).
 
 use lasthop_engine::pcapng::{self, ECHO_REPLY, ECHO_REQUEST};
 
@@ -16,6 +16,9 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const HEADER: usize = 20;
 const ECHO_HEADER: usize = 8;
+const TCP_HEADER: usize = 20;
+/// Flags of a TCP header.
+const ACK: u8 = 0x10;
 
 /// What an IP packet is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +55,30 @@ pub(crate) fn parse(packet: &[u8], from_server: bool) -> Option<Parsed> {
         _ => return None,
     };
     Some(Parsed { to, kind })
+}
+
+/// What a TCP segment says of sequence numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    /// The number behind its last byte, if it carries any.
+    pub(crate) end: Option<u32>,
+    /// The next byte that its sender expects.
+    pub(crate) ack: Option<u32>,
+}
+
+/// Reads a packet; `None` for what is not TCP.
+pub(crate) fn segment(packet: &[u8]) -> Option<Segment> {
+    let header = usize::from(*packet.first()? & 0x0F) * 4;
+    let tcp = packet.get(header..)?;
+    if packet.get(9) != Some(&TCP) || tcp.len() < TCP_HEADER {
+        return None;
+    }
+    let number = |at: usize| u32::from_be_bytes([tcp[at], tcp[at + 1], tcp[at + 2], tcp[at + 3]]);
+    let data = tcp.len().saturating_sub(usize::from(tcp[12] >> 4) * 4);
+    Some(Segment {
+        end: (data > 0).then(|| number(4).wrapping_add(data as u32)),
+        ack: (tcp[13] & ACK != 0).then(|| number(8)),
+    })
 }
 
 /// An echo request of `bytes` to station number `station`.
@@ -101,6 +128,22 @@ mod tests {
         let kind = |from_server| parse(&packet, from_server).map(|parsed| parsed.kind);
         assert_eq!(kind(true), Some(Kind::Flow(5)));
         assert_eq!(kind(false), Some(Kind::Flow(7)));
+    }
+
+    #[test]
+    fn a_segment_ends_behind_its_data() {
+        let mut packet = ping(1, 0, 60);
+        assert_eq!(segment(&packet), None);
+        packet[9] = TCP;
+        packet[24..28].copy_from_slice(&u32::MAX.to_be_bytes());
+        packet[28..32].copy_from_slice(&9_u32.to_be_bytes());
+        (packet[32], packet[33]) = (0x80, 0);
+        let (end, ack) = (Some(7), None);
+        assert_eq!(segment(&packet), Some(Segment { end, ack }));
+        packet[33] = ACK;
+        let (end, ack) = (None, Some(9));
+        assert_eq!(segment(&packet[..52]), Some(Segment { end, ack }));
+        assert_eq!(segment(&packet[..39]), None);
     }
 
     #[test]

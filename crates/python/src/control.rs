@@ -1,7 +1,7 @@
 //! Controllers of the engine for whoever measures and sets on a live network.
 
 use lasthop_engine::control::{
-    self, Ask, Capacity, Observation, Step, Thresholds, WceRule, WceSettings,
+    self, Ask, Capacity, Heard, Observation, RoundTrip, Step, Thresholds, WceRule, WceSettings,
 };
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::{Span, Time};
@@ -276,6 +276,43 @@ impl CapacityEstimator {
             .answer(now, number as u16, Some(rtt), passed_bytes);
         self.last_step = self.capacity.last_step();
         Ok(answered.map(|(_, asks)| pairs(&asks)))
+    }
+
+    /// Stations that answer no pings and whose segments are to be timed until the next tick, those that leave the
+    /// bottleneck from now on.
+    fn listening(&self) -> Vec<u32> {
+        self.capacity.listening().to_vec()
+    }
+
+    /// Takes the round-trip time of a segment to a station, from the bottleneck at `sent_s` to the ACK that covers it;
+    /// so many bytes had left the bottleneck then, and have by now. Whom to ping now.
+    fn overhear(
+        &mut self,
+        now_s: f64,
+        station: u32,
+        sent_s: f64,
+        rtt_s: f64,
+        passed_then_bytes: u64,
+        passed_bytes: u64,
+    ) -> PyResult<Vec<(u32, u32)>> {
+        let now = self.at(now_s)?;
+        let trip = RoundTrip {
+            station,
+            sent: Time::ZERO + span("sent_s", sent_s)?,
+            rtt: span("rtt_s", rtt_s)?,
+            passed_bytes: passed_then_bytes,
+        };
+        let asks = self.capacity.overhear(now, trip, passed_bytes);
+        self.last_step = self.capacity.last_step();
+        Ok(pairs(&asks))
+    }
+
+    /// What a station is heard by, "pings" or "flows"; None if it is not, or has not been asked.
+    fn heard(&self, station: u32) -> Option<&'static str> {
+        match &self.capacity {
+            Capacity::Agreement(one) => one.heard(station).map(Heard::name),
+            Capacity::Paper(_) => None,
+        }
     }
 
     /// Forgets a station that has left.

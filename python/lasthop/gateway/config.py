@@ -84,6 +84,11 @@ class AccessPoint:
     snmp: Snmp | None
 
     @property
+    def has_leaf_each(self) -> bool:
+        """Whether each station has a leaf that is nobody else's."""
+        return self.fairness in ("station", "rate")
+
+    @property
     def first_rate_bps(self) -> int:
         """Rate before anything is known of the WLAN."""
         return self.rate_bps or self.max_bps

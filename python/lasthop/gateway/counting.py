@@ -6,12 +6,15 @@ to ping is known as soon as ever.
 
 import socket
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from lasthop.errors import UserError
+from lasthop.gateway.layout import Layout
 from lasthop.gateway.loop import SLOW_S, Deed, Loop
 from lasthop.gateway.shaping import Shaping
+from lasthop.linux.address_sample import AddressSample
 from lasthop.linux.packets import first_packet
+from lasthop.linux.tc import Address
 from lasthop.linux.udp_sample import UdpSample
 
 COUNTED_EVERY_S = 1.0
@@ -40,6 +43,8 @@ class Counting:
         self.again = again
         self.ping = ping
         self.udp = UdpSample(())
+        self.addresses: AddressSample | None = None
+        """Who has traffic at access points without a leaf for each station."""
         self.is_watched = False
         """Whether somebody wants to know every second."""
         self.still = 0
@@ -50,12 +55,14 @@ class Counting:
     def close(self) -> None:
         """Let go of sockets."""
         self.udp.close()
+        self.stop_sampling()
         self.remove_tap()
 
     def listen_anew(self, interfaces: Iterable[str]) -> None:
         """Listen for uplink UDP at the interfaces that are there now."""
         self.udp.close()
         self.udp = UdpSample(interfaces)
+        self.stop_sampling()
         self.remove_tap()
 
     def until_count(self) -> float:
@@ -78,9 +85,11 @@ class Counting:
             shaping.wrong(error)
             return
         members, observed = layout.members, shaping.observed
-        udp = self.udp.look({a for each in members.values() for a, _ in each.entries})
+        known = {a for each in members.values() for a, _ in each.entries}
+        udp = self.udp.look(known)
+        met = self.met(layout, known)
         was_active = bool(observed.active)
-        observed.take(members, counters, udp, time.monotonic(), layout.ap_class)
+        observed.take(members, counters, udp, time.monotonic(), layout.ap_class, met)
         self.still = 0 if observed.active or observed.udp_senders else self.still + 1
         if observed.active and not was_active:
             self.loop.at(time.monotonic(), self.ping)
@@ -88,6 +97,24 @@ class Counting:
             self.tap = first_packet(layout.ifb.name)
             if self.tap is not None:
                 self.loop.watch(self.tap, self.wake)
+
+    def met(self, layout: Layout, known: Collection[Address]) -> Collection[Address]:
+        """Addresses whose packets have left the bottlenecks, where leaves do not tell."""
+        if all(ap.has_leaf_each for ap in self.shaping.gateway.aps):
+            return ()
+        if self.addresses is None or self.addresses.interface != layout.ifb.name:
+            self.stop_sampling()
+            try:
+                self.addresses = AddressSample(layout.ifb.name)
+            except OSError:
+                return ()  # the interface is gone; the gateway finds out by itself
+        return self.addresses.look(known)
+
+    def stop_sampling(self) -> None:
+        """Look at no addresses."""
+        if self.addresses is not None:
+            self.addresses.close()
+            self.addresses = None
 
     def count_again(self) -> None:
         """Read all counters, if that was not just now."""

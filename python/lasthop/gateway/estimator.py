@@ -5,16 +5,18 @@ real network adds: names, addresses, numbers of pings, and what there is to say 
 go to stations with traffic alone, since only they tell of the queue in front of them: an idle
 station may sleep for longer than any queue lasts, and should be left asleep. Where nobody has
 traffic nobody is pinged, and the rate holds. Stations that send much UDP are left out (paper 002,
-appendix IV).
+appendix IV). Who does not answer pings is heard by its flows.
 """
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import count
 from typing import NamedTuple
 
 from lasthop.control import CapacityEstimator
 from lasthop.gateway.config import AccessPoint
+from lasthop.linux.segments import RoundTrip
 from lasthop.linux.tc import Address
 
 LATEST_S = 5.0
@@ -30,7 +32,8 @@ class Candidate(NamedTuple):
     """A station with traffic, which may be pinged."""
 
     name: str
-    address: Address
+    addresses: tuple[Address, ...]
+    """The first is pinged."""
 
 
 class Sent(NamedTuple):
@@ -95,7 +98,9 @@ class Estimator:
         self.unanswered: dict[str, Unanswered] = {}
         """Pings that stations have not answered."""
         self.nobody: Unanswered | None = None
-        """Pings since anybody has answered."""
+        """Pings since anybody has answered or been overheard."""
+        self.passed: deque[tuple[float, int]] = deque()
+        """What had left the bottleneck at times of late, on the clock that never jumps."""
         self.refused: Address | None = None
         """The address to which the kernel sent no ping, if that was the last."""
         self.interval_s = float(ap.wce["interval_s"])
@@ -109,7 +114,7 @@ class Estimator:
             if sent.at_s < now_s - LATEST_S:
                 del self.under_way[sequence]
         there = sorted(self.number_of(one) for one in candidates)
-        self.ping(self.controller.tick(now_s, there, self.passed_bytes() if there else 0))
+        self.ping(self.controller.tick(now_s, there, self.passed_now(now_s) if there else 0))
         return self.controller.capacity_bps
 
     def number_of(self, candidate: Candidate) -> int:
@@ -123,7 +128,7 @@ class Estimator:
     def ping(self, asks: Asks) -> None:
         """Send pings, and count each as one without an answer."""
         for station, number in asks:
-            name, address = self.known[station]
+            name, (address, *_) = self.known[station]
             sequence = self.numbers()
             now_s = self.clock()
             self.unanswered[name] = one_more(self.unanswered.get(name), now_s)
@@ -147,9 +152,45 @@ class Estimator:
         self.unanswered.pop(sent.name, None)
         self.nobody = None
         self.rtt_s, self.answered = rtt_s, sent.name
-        passed = self.passed_bytes()
-        self.ping(self.controller.answer(self.clock(), sent.number, rtt_s, passed) or ())
+        now_s = self.clock()
+        passed = self.passed_now(now_s)
+        self.ping(self.controller.answer(now_s, sent.number, rtt_s, passed) or ())
         return self.controller.capacity_bps
+
+    def listening(self) -> dict[str, tuple[Address, ...]]:
+        """Stations whose segments are to be timed now, and their addresses."""
+        known = (self.known.get(number) for number in self.controller.listening())
+        return {one.name: one.addresses for one in known if one is not None}
+
+    def overhear(self, name: str, trip: RoundTrip) -> int:
+        """Take the round trip of a segment to a station; the rate. [bit/s]"""
+        number = self.stations.get(name)
+        if number is not None:
+            now_s = self.clock()
+            passed = self.passed_now(now_s)
+            self.nobody = None
+            then = self.passed_at(trip.sent_s)
+            asks = self.controller.overhear(now_s, number, *trip, then, passed)
+            self.ping(asks)
+        return self.controller.capacity_bps
+
+    def passed_now(self, now_s: float) -> int:
+        """What has left the bottleneck. [bytes]"""
+        passed = self.passed_bytes()
+        self.passed.append((now_s, passed))
+        while len(self.passed) > 1 and self.passed[1][0] < now_s - LATEST_S:
+            self.passed.popleft()
+        return passed
+
+    def passed_at(self, at_s: float) -> int:
+        """What had left the bottleneck at a time of late, between two that are known. [bytes]"""
+        before_s, before = self.passed[0]
+        for after_s, after in self.passed:
+            if after_s >= at_s:
+                part = (at_s - before_s) / (after_s - before_s) if after_s > before_s else 0.0
+                return before + round(min(max(part, 0.0), 1.0) * (after - before))
+            before_s, before = after_s, after
+        return before
 
     @property
     def base_rtt_s(self) -> float | None:
@@ -169,6 +210,11 @@ class Estimator:
             self.controller.forget(number)
             del self.known[number]
 
+    def heard(self, name: str) -> str | None:
+        """What a station is heard by, "pings" or "flows"; None if it is not."""
+        number = self.stations.get(name)
+        return None if number is None else self.controller.heard(number)
+
     def is_silent(self, name: str, now_s: float) -> bool:
         """Whether a station does not answer pings."""
         return lasts(self.unanswered.get(name), now_s)
@@ -178,7 +224,7 @@ class Estimator:
         c = f"{self.controller.capacity_bps / 1e6:.3g} Mbit/s"
         where = f"access point {self.ap.name}"
         if lasts(self.nobody, now_s):
-            why = "nobody with traffic answers pings"
+            why = "nobody with traffic answers pings or downloads over TCP"
             if self.refused is not None:
                 why = f"no ping can be sent to {self.refused}: has this machine a route to it?"
             return [f"{where}: {why} (C stays at {c}; `gateway.rate` fixes it)"]

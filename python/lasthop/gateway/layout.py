@@ -121,7 +121,7 @@ class Member:
     @property
     def has_own_leaf(self) -> bool:
         """Whether its leaf is nobody else's."""
-        return self.ap.fairness in ("station", "rate")
+        return self.ap.has_leaf_each
 
 
 class Layout:

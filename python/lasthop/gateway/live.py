@@ -58,7 +58,9 @@ def tables(status: dict[str, Any], most: int | None = None, columns: int | None 
 
 def station(row: dict[str, Any]) -> list[str]:
     """A station's row."""
-    pinged = "no answer" if row.get("silent") else "yes"
+    pinged = "yes"
+    if row.get("silent"):
+        pinged = "by flows" if row.get("heard") == "flows" else "no answer"
     if row.get("late_s") is not None:
         pinged = f"{row['late_s'] * 1e3:.0f} ms late"
     return [

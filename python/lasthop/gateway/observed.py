@@ -1,6 +1,6 @@
 """From counters to what people want to know: rates, who is active, who sends UDP."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,8 @@ from lasthop.linux.udp_sample import Counted
 
 ACTIVE_BYTES = 3000
 """A station is active if its leaf has sent more than this since the last look: two packets.
-With fairness "flow" or "direction" it is if its access point's class has."""
+With fairness "flow" or "direction" it is if its access point's class has, and a packet of its own
+is among the sample, one of eight."""
 UDP_MEMORY = 5
 """A station that has sent much UDP is not pinged for so many looks more."""
 
@@ -58,8 +59,12 @@ class Observed:
         udp: Mapping[Address, Counted],
         now_s: float,
         classes: Mapping[str, int],
+        met: Collection[Address] = (),
     ) -> None:
-        """Take what the kernel says now, on a clock that never jumps [s]; classes are by AP."""
+        """Take what the kernel says now, on a clock that never jumps [s]; classes are by AP.
+
+        `met` are addresses of the packets that were looked at where leaves are not by station.
+        """
         passed = now_s - self.last_s if self.last_s is not None else 0.0
         self.last_s = now_s
         for name in set(self.seen) - set(members):
@@ -75,7 +80,8 @@ class Observed:
             if member.has_own_leaf:
                 is_active = self.take_leaf(known, counters.get(member.leaf), passed) > ACTIVE_BYTES
             else:
-                is_active = member.ap.name in busy  # nobody can tell whose the traffic is
+                has_met = any(address in met for address, _ in member.entries)
+                is_active = has_met and member.ap.name in busy
             if is_active:
                 self.active.add(name)
             self.take_udp(known, [udp.get(a, NOTHING) for a, _ in member.entries], passed)

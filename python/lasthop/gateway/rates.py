@@ -1,9 +1,13 @@
-"""Rates of the bottlenecks: pings to stations with traffic, and what their answers make of C."""
+"""Rates of the bottlenecks: pings to stations with traffic, and what their answers make of C.
+
+Who does not answer is heard by its flows.
+"""
 
 import math
 import random
+import socket
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import count
 from typing import Any
@@ -13,6 +17,7 @@ from lasthop.errors import UserError
 from lasthop.gateway.config import AccessPoint
 from lasthop.gateway.estimator import Candidate, Estimator
 from lasthop.gateway.shaping import Shaping
+from lasthop.linux.overhearing import Overhearing
 from lasthop.linux.ping import Pinger
 
 
@@ -22,10 +27,20 @@ class Rates:
     Parameters
     ----------
     shaping : Shaping
+    watch, unwatch : callable, optional
+        Told of each socket that will have packets for `take_answers`, and before it is closed.
     """
 
-    def __init__(self, shaping: Shaping) -> None:
+    def __init__(
+        self,
+        shaping: Shaping,
+        watch: Callable[[socket.socket, Callable[[], object]], None] = lambda *_: None,
+        unwatch: Callable[[socket.socket], None] = lambda _: None,
+    ) -> None:
         self.shaping = shaping
+        self.watch, self.unwatch = watch, unwatch
+        self.overhearing: dict[str, Overhearing] = {}
+        """Where segments are timed, by access point."""
         self.pinger = Pinger()
         self.estimators: dict[str, Estimator] = {}
         self.sequence = count(1)
@@ -72,6 +87,7 @@ class Rates:
                 estimator.due_s = max(estimator.due_s, now - estimator.interval_s / 2)
                 estimator.due_s += estimator.interval_s
                 self.set(name, estimator.tick(list(self.candidates(name))))
+                self.listen(name)
 
     def candidates(self, ap: str) -> Iterator[Candidate]:
         """Stations of an access point that may be pinged: those with traffic."""
@@ -80,7 +96,7 @@ class Rates:
         for name in sorted(observed.active - observed.udp_senders):
             member = members.get(name)
             if member is not None and member.ap.name == ap and member.entries:
-                yield Candidate(name, member.entries[0][0])
+                yield Candidate(name, tuple(address for address, _ in member.entries))
 
     def take_answers(self) -> None:
         """Answers to pings, and the rates that follow."""
@@ -89,6 +105,41 @@ class Rates:
                 rate = estimator.answer(sequence, at_s)
                 if rate is not None:
                     self.set(name, rate)
+                    self.listen(name)
+        for ap, overhearing in list(self.overhearing.items()):
+            trips = list(overhearing.heard())
+            for name, trip in trips:
+                self.set(ap, self.estimators[ap].overhear(name, trip))
+            if trips:
+                self.listen(ap)
+
+    def listen(self, ap: str) -> None:
+        """Time segments of those who do not answer pings and whose turn it is."""
+        listening = self.estimators[ap].listening()
+        overhearing = self.overhearing.get(ap)
+        if overhearing is None:
+            if not listening:
+                return
+            interface = self.shaping.gateway.ap(ap).interface
+            try:
+                overhearing = self.overhearing[ap] = Overhearing(interface)
+            except OSError:
+                return  # the interface is gone; the gateway finds out by itself
+            self.watch(overhearing.socket, self.take_answers)
+        overhearing.listen(listening)
+        if overhearing.is_idle:
+            self.deafen(ap)
+
+    def listen_anew(self) -> None:
+        """Time no segments until somebody is to be listened to again."""
+        for ap in list(self.overhearing):
+            self.deafen(ap)
+
+    def deafen(self, ap: str) -> None:
+        """Time no segments at an access point."""
+        if (overhearing := self.overhearing.pop(ap, None)) is not None:
+            self.unwatch(overhearing.socket)
+            overhearing.close()
 
     def set(self, ap: str, rate_bps: int) -> None:
         """Give a bottleneck its rate, if it has another one. [bit/s]"""
@@ -119,8 +170,9 @@ class Rates:
         return entry
 
     def said_of(self, stations: Iterable[Mapping[str, Any]], now_s: float) -> list[dict[str, Any]]:
-        """Rows of stations with what pings say of them, where anybody is pinged: whether one is
-        silent, and by how much it is later than others where its answers do not count. [s]
+        """Rows of stations with what is heard of them, where anybody is pinged: whether one does
+        not answer, what it is heard by, and by how much it is later than others where it does not
+        count. [s]
         """
         late_s = {ap: estimator.late_s() for ap, estimator in self.estimators.items()}
         rows = []
@@ -128,7 +180,9 @@ class Rates:
             added: dict[str, Any] = {}
             if (estimator := self.estimators.get(row["ap"])) is not None:
                 silent = estimator.is_silent(row["name"], now_s)
-                added = {"silent": silent, "late_s": late_s[row["ap"]].get(row["name"])}
+                heard = estimator.heard(row["name"])
+                late = late_s[row["ap"]].get(row["name"])
+                added = {"silent": silent, "heard": heard, "late_s": late}
             rows.append({**row, **added})
         return rows
 
@@ -157,4 +211,5 @@ class Rates:
 
     def close(self) -> None:
         """Let go of sockets."""
+        self.listen_anew()
         self.pinger.close()

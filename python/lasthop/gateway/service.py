@@ -60,9 +60,9 @@ class Service:
         self.again = again
         self.say = say
         self.shaping = Shaping(gateway, Shaper(gateway, state.log), Observed(gateway))
-        self.rates = Rates(self.shaping)
-        self.stations = Stations(self.shaping, self.rates.forget)
         self.loop = Loop(say)
+        self.rates = Rates(self.shaping, self.loop.watch, self.loop.unwatch)
+        self.stations = Stations(self.shaping, self.rates.forget)
         self.healing = Healing(self.shaping, self.loop, say, self.set_up, self.listen_anew)
         self.counting = Counting(self.shaping, self.loop, self.count, self.rates.ping)
         self.started_s = time.time()
@@ -102,6 +102,7 @@ class Service:
             if name in self.shaping.gateway.lans
         }
         self.counting.listen_anew(there)
+        self.rates.listen_anew()
         self.stations.meet_at(there.values())
         self.stations.listen_anew()
 

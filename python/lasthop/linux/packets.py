@@ -63,3 +63,12 @@ def source_and_length(header: bytes) -> tuple[Address | None, int]:
     if len(header) >= 40 and header[0] >> 4 == 6:
         return IPv6Address(header[8:24]), 40 + int(struct.unpack_from("!H", header, 4)[0])
     return None, 0
+
+
+def ends(header: bytes) -> tuple[Address, ...]:
+    """Source and destination of an IP packet; nothing if it is something else."""
+    if len(header) >= 20 and header[0] >> 4 == 4:
+        return IPv4Address(header[12:16]), IPv4Address(header[16:20])
+    if len(header) >= 40 and header[0] >> 4 == 6:
+        return IPv6Address(header[8:24]), IPv6Address(header[24:40])
+    return ()

@@ -6,6 +6,7 @@ from ipaddress import ip_address
 from lasthop.control import CapacityEstimator
 from lasthop.gateway import config
 from lasthop.gateway.estimator import Candidate, Estimator
+from lasthop.linux.segments import RoundTrip
 from lasthop.linux.tc import Address
 
 AP = config.read('[gateway]\nwan = "eth0"\nlan = "eth1"\n').aps[0]
@@ -35,7 +36,8 @@ class Bench:
     def round(self, candidates: Sequence[Candidate], rtt_s: float | None) -> int:
         """A tick, and the answers to its pings."""
         return self.rounds(
-            candidates, {} if rtt_s is None else {str(each.address): rtt_s for each in candidates}
+            candidates,
+            {} if rtt_s is None else {str(each.addresses[0]): rtt_s for each in candidates},
         )
 
     def rounds(self, candidates: Sequence[Candidate], rtt_s: Mapping[str, float]) -> int:
@@ -59,7 +61,7 @@ class Bench:
 
 
 def station(k: int) -> Candidate:
-    return Candidate(f"s{k}", ip_address(f"10.0.0.{k}"))
+    return Candidate(f"s{k}", (ip_address(f"10.0.0.{k}"),))
 
 
 def test_slow_answers_take_the_rate_down_and_quick_ones_up() -> None:
@@ -137,7 +139,7 @@ def test_who_never_answers_is_told_and_so_is_an_access_point_of_such() -> None:
     estimator = bench.estimator
     assert [estimator.is_silent(name, bench.now_s) for name in ("s1", "s2")] == [False, True]
     assert estimator.faults(bench.now_s) == [
-        "access point wlan: nobody with traffic answers pings "
+        "access point wlan: nobody with traffic answers pings or downloads over TCP "
         "(C stays at 6 Mbit/s; `gateway.rate` fixes it)"
     ]
     for _ in range(3):
@@ -146,6 +148,47 @@ def test_who_never_answers_is_told_and_so_is_an_access_point_of_such() -> None:
     assert estimator.is_silent("s2", bench.now_s)
     estimator.forget("s2")
     assert not estimator.is_silent("s2", bench.now_s)
+
+
+def test_who_never_answers_is_heard_by_its_flows() -> None:
+    bench = Bench()
+    estimator, heard = bench.estimator, 0
+    rates = []
+    for _ in range(150):
+        bench.round([station(1), station(2)], None)
+        assert set(estimator.listening()) <= {"s1", "s2"}
+        for name, addresses in estimator.listening().items():
+            assert addresses == (ip_address(f"10.0.0.{name[1:]}"),)
+            sent_s, bench.now_s = bench.now_s, bench.now_s + 0.15
+            rates.append(estimator.overhear(name, RoundTrip(sent_s, 0.15)))
+            heard += 1
+    assert heard > 50
+    assert [estimator.heard(name) for name in ("s1", "s2", "s3")] == ["flows", "flows", None]
+    assert min(rates) < AP.first_rate_bps / 10  # 150 ms is a queue, until C has been at its least
+    assert estimator.is_silent("s1", bench.now_s)
+    assert estimator.faults(bench.now_s) == []
+    # they are asked now and then all the same
+    asked = estimator.pings
+    for _ in range(100):
+        bench.round([station(1), station(2)], None)
+    assert asked < estimator.pings < asked + 100
+
+
+def test_a_round_trip_of_one_that_is_gone_is_nothing() -> None:
+    bench = Bench()
+    before = bench.controller.capacity_bps
+    assert bench.estimator.overhear("s1", RoundTrip(100.0, 0.3)) == before
+
+
+def test_what_had_passed_lies_between_two_that_are_known() -> None:
+    bench = Bench()
+    for at_s, passed in [(100.0, 0.0), (101.0, 1000.0), (103.0, 2000.0)]:
+        bench.passed = passed
+        bench.estimator.passed_now(at_s)
+    said = [bench.estimator.passed_at(at_s) for at_s in (99, 100, 100.5, 101, 102, 103, 104)]
+    assert said == [0, 0, 500, 1000, 1500, 2000, 2000]
+    bench.estimator.passed_now(107.0)
+    assert len(bench.estimator.passed) == 3  # what is older than any round trip is forgotten
 
 
 def test_answers_that_take_a_second_are_no_silence() -> None:

@@ -78,6 +78,7 @@ def test_what_is_pinged_is_told() -> None:
     assert printed(status("a"), 160)[-1].endswith("  yes")
     assert printed(status("a", pinged=False, silent=True), 160)[-1].endswith("  no")
     assert printed(status("a", silent=True), 160)[-1].endswith("  no answer")
+    assert printed(status("a", silent=True, heard="flows"), 160)[-1].endswith("  by flows")
 
 
 def test_brackets_of_a_fault_are_no_markup() -> None:

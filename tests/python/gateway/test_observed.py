@@ -35,7 +35,8 @@ class Watched:
         address = member.entries[0][0]
         counted = {address: Counted(udp // 1000, udp)} if udp else {address: NOTHING}
         classes = self.layout.ap_class
-        self.observed.take(self.layout.members, counters, counted, self.now_s, classes)
+        met = {address} if sent else set()
+        self.observed.take(self.layout.members, counters, counted, self.now_s, classes, met)
 
     def pinged(self) -> list[str]:
         return [row["name"] for row in self.observed.stations() if row["pinged"]]
@@ -73,16 +74,18 @@ def test_who_sends_much_udp_is_not_pinged_for_a_while() -> None:
 
 
 @pytest.mark.parametrize("fairness", ["flow", "direction"])
-def test_without_leaves_of_their_own_stations_are_pinged_while_there_is_traffic(
+def test_without_leaves_of_their_own_those_are_pinged_whose_packets_were_met(
     fairness: str,
 ) -> None:
     watched = Watched(f'fairness = "{fairness}"')
     watched.look()
     assert watched.pinged() == []
     watched.look(sent=10_000)
-    assert watched.pinged() == ["a", "b"]
-    watched.look(sent=10_000)
-    assert watched.pinged() == []
+    assert watched.pinged() == ["a"]
+    watched.look(sent=20_000, of="b")
+    assert watched.pinged() == ["b"]
+    watched.look(sent=20_000, of="b")
+    assert watched.pinged() == []  # a packet now and then is no traffic
 
 
 @pytest.mark.parametrize(("udp", "pinged"), [("down", []), ("both", ["a"])])

@@ -22,14 +22,17 @@
 //! |---|---|
 //! | which flow passes it, through which leaf | `bottleneck/leaves.rs` |
 //! | whom to ping, what an answer says, what was measured | here |
+//! | round-trip times of flows, for stations that do not answer pings | `bottleneck/timing.rs` |
 //! | round-trip times to a rate | [`crate::control::wce`] |
 
 mod leaves;
 mod settings;
+mod timing;
 
 use self::leaves::Leaves;
 pub use self::leaves::link_of;
 pub use self::settings::{BottleneckFairness, BottleneckSettings, BottleneckUdp};
+use self::timing::Timing;
 use crate::app::Flow;
 use crate::cell::Hotspot;
 use crate::control::{Ask, Capacity, WceRule};
@@ -47,6 +50,9 @@ pub struct Bottleneck {
     settings: BottleneckSettings,
     /// The estimator, unless the rate is given.
     estimator: Option<Capacity>,
+    /// Segments of stations that do not answer pings, and whether there are any or are to be.
+    timing: Timing,
+    listens: bool,
     /// When the bottleneck begins, then when the next ping is due.
     next: Time,
     /// Pings sent so far.
@@ -54,7 +60,7 @@ pub struct Bottleneck {
     /// What was known of each station at the last ping.
     stations: Vec<Known>,
     /// Leaves by which a station's traffic is seen.
-    leaves: Vec<Vec<u32>>,
+    leaves_of: Vec<Vec<u32>>,
     rate_bps: u64,
     rate_since: Time,
     /// Time integral of the rate. [bit/s ns]
@@ -98,10 +104,12 @@ impl Bottleneck {
                 None => Capacity::new(settings.wce, streams.stream("vsb/pings")).ok(),
                 Some(_) => None,
             },
+            timing: Timing::default(),
+            listens: false,
             next: Time::ZERO + settings.start,
             sent: 0,
             stations: vec![Known::default(); stations.len()],
-            leaves: stations
+            leaves_of: stations
                 .map(|station| leaves.of_station(station, hotspot.flows))
                 .collect(),
             rate_bps: 0,
@@ -139,6 +147,7 @@ impl Bottleneck {
         self.next = now + self.settings.wce.interval;
         let stations = self.stations_to_ping(now, datagrams, passed);
         let asks = estimator.tick(now, &stations, passed.bytes);
+        self.listens = !estimator.listening().is_empty() || !self.timing.is_empty();
         self.estimator = Some(estimator);
         self.sent += asks.len() as u32;
         asks
@@ -148,7 +157,42 @@ impl Bottleneck {
     fn follow(&mut self, now: Time, estimator: Capacity) {
         self.integrate(now);
         self.rate_bps = estimator.bps();
+        self.listens = !estimator.listening().is_empty() || !self.timing.is_empty();
         self.estimator = Some(estimator);
+    }
+
+    /// Whether [`Bottleneck::leaves`] and [`Bottleneck::acknowledged`] want to know of what passes.
+    #[inline]
+    pub fn listens(&self) -> bool {
+        self.listens
+    }
+
+    /// A segment of a flow leaves for a station, after so many bytes; an ACK that covers it says `end` or more.
+    #[cold]
+    pub fn leaves(&mut self, now: Time, (station, flow, end): (u32, u32, u32), passed_bytes: u64) {
+        let listening = self.estimator.as_ref().map_or(&[][..], Capacity::listening);
+        self.timing
+            .leaves(now, (station, flow, end), passed_bytes, listening);
+    }
+
+    /// An ACK of a flow has come back from a station. Returns whom to ping. The rate may have changed.
+    #[cold]
+    pub fn acknowledged(
+        &mut self,
+        now: Time,
+        (station, flow, ack): (u32, u32, u32),
+        passed_bytes: u64,
+    ) -> Vec<Ask> {
+        let Some(trip) = self.timing.returns(now, (station, flow, ack)) else {
+            return Vec::new();
+        };
+        let Some(mut estimator) = self.estimator.take() else {
+            return Vec::new();
+        };
+        let asks = estimator.overhear(now, trip, passed_bytes);
+        self.sent += asks.len() as u32;
+        self.follow(now, estimator);
+        asks
     }
 
     /// Stations that may be pinged: in paper 002 any, else those with traffic; not those that have sent UDP past
@@ -163,7 +207,7 @@ impl Bottleneck {
         let spares = self.settings.spares_udp;
         let known = self.stations.iter_mut().enumerate();
         let able = known.filter_map(|(station, known)| {
-            let through = self.leaves[station]
+            let through = self.leaves_of[station]
                 .iter()
                 .map(|&leaf| passed.leaves[leaf as usize].left);
             let (packets, datagrams) = (through.sum(), datagrams(station));

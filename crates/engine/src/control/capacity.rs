@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::agreement::{Agreement, Ask};
-use super::wce::{Observation, Step, Wce, WceSettings, WceSettingsError};
+use super::agreement::{Agreement, Ask, RoundTrip};
+use super::step::Step;
+use super::wce::{Observation, Wce, WceSettings, WceSettingsError};
 use super::wce_settings::WceRule;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -92,6 +93,23 @@ impl Capacity {
         match self {
             Capacity::Agreement(one) => one.answer(now, number, rtt, passed_bytes),
             Capacity::Paper(one) => Some((one.answer(now, number, rtt)?, Vec::new())),
+        }
+    }
+
+    /// Stations whose segments are to be timed until the next tick, those that leave the bottleneck from now on.
+    pub fn listening(&self) -> &[u32] {
+        match self {
+            Capacity::Agreement(one) => one.listening(),
+            Capacity::Paper(_) => &[],
+        }
+    }
+
+    /// A segment that has passed on its way to a station has been acknowledged. `passed_bytes` is what has left the
+    /// bottleneck by now. Returns whom to ping now.
+    pub fn overhear(&mut self, now: Time, trip: RoundTrip, passed_bytes: u64) -> Vec<Ask> {
+        match self {
+            Capacity::Agreement(one) => one.overhear(now, trip, passed_bytes),
+            Capacity::Paper(_) => Vec::new(),
         }
     }
 }

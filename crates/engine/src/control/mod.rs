@@ -6,12 +6,14 @@ mod base_rtt;
 pub mod buffer_sharing;
 pub mod capacity;
 pub mod multi_connection;
+mod step;
 pub mod utility;
 pub mod wce;
 mod wce_settings;
 
-pub use self::agreement::Ask;
+pub use self::agreement::{Ask, Heard, RoundTrip};
 pub use self::capacity::Capacity;
-pub use self::wce::{Cycle, Observation, Step, Thresholds, Wce, WceSettings, WceSettingsError};
+pub use self::step::Step;
+pub use self::wce::{Cycle, Observation, Thresholds, Wce, WceSettings, WceSettingsError};
 pub(crate) use self::wce_settings::BottleneckWce;
 pub use self::wce_settings::{WceKeys, WceRule};

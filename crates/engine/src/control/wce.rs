@@ -56,6 +56,7 @@ use std::mem;
 use thiserror::Error;
 
 use super::base_rtt::{BaseRtt, Evidence};
+use super::step::Step;
 use super::wce_settings::WceRule;
 use crate::kernel::time::{Span, Time};
 
@@ -213,38 +214,6 @@ pub struct Observation {
     pub rtt: Option<Span>,
 }
 
-/// What the estimator did with an observation. An exponential step is never smaller than a linear one,
-/// however small C is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// No answer: C stays as it is.
-    Hold,
-    /// An exponential step up.
-    SpeedUp,
-    /// A linear step up.
-    Increase,
-    /// A linear step down.
-    Decrease,
-    /// An exponential step down.
-    BackOff,
-    /// The base had risen and no queue stood: C returns to where it was.
-    Return,
-}
-
-impl Step {
-    /// Its name in status and logs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Step::Hold => "hold",
-            Step::SpeedUp => "speed up",
-            Step::Increase => "increase",
-            Step::Decrease => "decrease",
-            Step::BackOff => "back off",
-            Step::Return => "return",
-        }
-    }
-}
-
 /// The estimator: [`Wce::step`] takes it from observation to observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wce {
@@ -317,14 +286,15 @@ impl Wce {
         }
     }
 
-    /// Adapts C to `observation`. It depends on the observations so far and on nothing else.
+    /// Adapts C to `observation`. It depends on the observations so far and on nothing else. An exponential step is
+    /// never smaller than a linear one, however small C is.
     pub fn step(&mut self, observation: Observation) -> Step {
         let step = self.decide(observation);
         let bps = self.capacity_bps;
         let higher = bps.saturating_add(self.settings.increase_bps);
         let lower = bps.saturating_sub(self.settings.decrease_bps);
         let wanted = match step {
-            Step::Hold => bps,
+            Step::Hold | Step::Measure => bps, // this rule measures nothing
             Step::SpeedUp => higher.max((bps as f64 * self.settings.speed_up) as u64),
             Step::Increase => higher,
             Step::Decrease => lower,

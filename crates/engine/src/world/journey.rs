@@ -40,7 +40,12 @@ impl World<'_> {
         } = self;
         match ahead::travel(wires, flows, clock, at, packet) {
             Step::UnderWay => {}
-            Step::OnAir(queue) => offer(radio, flows, at, queue, packet),
+            Step::OnAir(queue) => {
+                offer(radio, flows, at, queue, packet);
+                if self.listens() {
+                    self.time(at, packet);
+                }
+            }
             Step::Arrived => self.arrive(at, packet),
             Step::Lost => flows.lose(packet),
         }

@@ -234,7 +234,12 @@ impl<'a> World<'a> {
         match off {
             OffAir::Nothing => {}
             OffAir::AtStation => self.arrive(now, &mut packet),
-            OffAir::AtAccessPoint => self.travel(now, &mut packet),
+            OffAir::AtAccessPoint => {
+                if self.listens() {
+                    self.overhear(now, &packet);
+                }
+                self.travel(now, &mut packet);
+            }
         }
     }
 

@@ -1,5 +1,5 @@
 //! The virtual shared bottleneck in a world: pings are packets of flows of their own, one for each
-//! station, with the request as data and the answer as ACK.
+//! station, with the request as data and the answer as ACK. Flows of stations that do not answer are overheard.
 
 use super::World;
 use super::flow::{Endpoints, FlowState};
@@ -7,7 +7,7 @@ use super::numbers;
 use crate::bottleneck::Bottleneck;
 use crate::control::Ask;
 use crate::kernel::time::Time;
-use crate::packet::Packet;
+use crate::packet::{Packet, PacketKind};
 
 impl FlowState {
     /// The pings of a station.
@@ -57,6 +57,50 @@ impl World<'_> {
             self.set_bottleneck();
             self.ping(now, &asks.unwrap_or_default());
         }
+    }
+
+    /// Whether the bottleneck wants to know of segments and ACKs that pass.
+    #[inline(always)]
+    pub(super) fn listens(&self) -> bool {
+        self.bottleneck.as_ref().is_some_and(Bottleneck::listens)
+    }
+
+    /// A packet has left for the air.
+    #[cold]
+    pub(super) fn time(&mut self, now: Time, packet: &Packet) {
+        let passed_bytes = self.wires.passed_bytes();
+        if let Some(station) = self.station_of(packet, PacketKind::Segment)
+            && let Some(bottleneck) = &mut self.bottleneck
+        {
+            let segment = (station, packet.flow, packet.number + 1);
+            bottleneck.leaves(now, segment, passed_bytes);
+        }
+    }
+
+    /// A packet has come off the air.
+    #[cold]
+    pub(super) fn overhear(&mut self, now: Time, packet: &Packet) {
+        let passed_bytes = self.wires.passed_bytes();
+        if let Some(station) = self.station_of(packet, PacketKind::Ack)
+            && let Some(bottleneck) = &mut self.bottleneck
+        {
+            let ack = (station, packet.flow, packet.number);
+            let asks = bottleneck.acknowledged(now, ack, passed_bytes);
+            self.set_bottleneck();
+            self.ping(now, &asks);
+        }
+    }
+
+    /// The station of a packet's flow, if it is of TCP and this kind.
+    fn station_of(&self, packet: &Packet, kind: PacketKind) -> Option<u32> {
+        let is_ping = matches!(
+            self.flows.states[packet.flow as usize].endpoints,
+            Endpoints::Ping
+        );
+        if packet.kind != kind || is_ping {
+            return None;
+        }
+        self.radio.cell()?.station_of(packet).checked_sub(1)
     }
 
     /// Gives the bottleneck's link the rate that is known now.

@@ -96,12 +96,18 @@ impl Wires {
         }
     }
 
+    /// What has passed the bottleneck. [bytes]
+    pub(super) fn passed_bytes(&self) -> u64 {
+        self.bottleneck
+            .map_or(0, |number| self.links[number].link.sent_bytes())
+    }
+
     /// What has passed the bottleneck.
     pub(super) fn passed(&self) -> Passed {
         let link = self.bottleneck.map(|number| &self.links[number].link);
         Passed {
             leaves: link.map(Link::leaves).unwrap_or_default(),
-            bytes: link.map_or(0, Link::sent_bytes),
+            bytes: self.passed_bytes(),
         }
     }
 

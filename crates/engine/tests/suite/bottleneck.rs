@@ -199,3 +199,32 @@ fn stations_that_do_not_answer_leave_c_where_it_is() {
         simulate("[station.b]\nudp_up = \"greedy\"\nudp_down = \"1 Mbps\"\n[vsb]\nudp = \"down\"");
     assert_eq!(mean(&result, "links", "vsb", "capacity_bps"), 6e6);
 }
+
+#[test]
+fn who_answers_no_pings_is_heard_by_its_flows() {
+    let stations = |silent: &str| {
+        format!(
+            "[station.mute]\ndownload = 1\ncount = 10\n{silent}\n\
+             [station.other]\ndownload = 1\ncount = 10\n{}\n[vsb]",
+            if silent.contains("both") {
+                "ping_loss = 1"
+            } else {
+                ""
+            }
+        )
+    };
+    let answering = simulate(&stations(""));
+    let capacity = |result: &RunResult| mean(result, "links", "vsb", "capacity_bps");
+    let queue = |result: &RunResult| mean(result, "aps", "ap", "queue_packets");
+    for silent in ["ping_loss = 1", "ping_loss = 1 # both"] {
+        let heard = simulate(&stations(silent));
+        let ratio = capacity(&heard) / capacity(&answering);
+        assert!((0.93..1.07).contains(&ratio), "{silent}: {ratio}");
+        let ap = queue(&heard);
+        assert!(ap < 30.0, "{silent}: {ap} packets, {}", queue(&answering));
+        let goodputs = mean(&heard, "cells", "cell", "goodput_bps");
+        let share = goodputs / mean(&answering, "cells", "cell", "goodput_bps");
+        assert!(share > 0.95, "{silent}: {share}");
+        assert_eq!(heard.summary, simulate(&stations(silent)).summary, "again");
+    }
+}

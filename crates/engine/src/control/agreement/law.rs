@@ -41,6 +41,7 @@
 
 use std::collections::VecDeque;
 
+use super::super::step::Step;
 use super::super::wce::{Cycle, Thresholds};
 use crate::kernel::time::{Span, Time};
 
@@ -79,37 +80,6 @@ pub struct Sight {
     pub delay: Span,
     /// What had left the bottleneck when the request left, since the beginning. [bytes]
     pub passed_bytes: u64,
-}
-
-/// What was done with an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// C stays as it is.
-    Hold,
-    /// No queue: C grows.
-    SpeedUp,
-    /// A short queue: C grows slowly.
-    Increase,
-    /// A longer one: C falls slowly.
-    Decrease,
-    /// C is set by what was measured.
-    Measure,
-    /// C returns to where it was.
-    Return,
-}
-
-impl Step {
-    /// Its name in status and logs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Step::Hold => "hold",
-            Step::SpeedUp => "speed up",
-            Step::Increase => "increase",
-            Step::Decrease => "decrease",
-            Step::Measure => "measure",
-            Step::Return => "return",
-        }
-    }
 }
 
 /// The rate C and what it was.

@@ -17,6 +17,21 @@
 //! So up to (m - 1)/2 late, sleeping or silent stations of m leave C to the others. An answer cannot be early:
 //! the requests hold what cannot be guessed.
 //!
+//! # Who does not answer pings
+//! Who has not answered five pings is **overheard**: in its turn, instead of a ping, segments are timed that pass on
+//! their way to it, from the bottleneck to the ACK that covers them. What it says so counts as what others answer, by
+//! the same rules, except that
+//!
+//! - it has a base apart from that of its pings, since an ACK may be delayed;
+//! - it is not waited for: nobody knows whether a segment will pass, or its ACK be delayed;
+//! - it is on a jury once a segment that left after the call has come back. What it said before would say nothing of
+//!   the queue that the jury is asked about;
+//! - it is still pinged, seldom, and from its first answer on heard by pings again.
+//!
+//! An ACK of data that has not yet come ("optimistic") is early. The first lowers the base, so that honest ones are
+//! late from then on. Who always sends them says that there is no queue: a minority of such stations moves
+//! nothing, one with traffic alone keeps C up, to the harm of itself.
+//!
 //! What C becomes of a delay that is agreed on is in [`law`].
 //!
 //! # One station
@@ -29,83 +44,35 @@
 //! minimum for twice the longest delay, it is the path: bases rise to what is seen, and C returns. A single
 //! station's base rises without that, to the least of 8 answers during which the others saw no queue.
 
+mod comparison;
+mod jury;
 mod law;
+mod said;
 mod voter;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::mem;
 
-pub use self::law::Step;
+use self::comparison::Comparison;
+use self::jury::{Jury, Outcome, Testimony, Verdict};
 use self::law::{Law, Sight};
+use self::said::{ACTIVE_FOR, Asked, DECIDE, SLACK, Said, lower_median};
+pub use self::said::{Ask, Heard, RoundTrip};
 use self::voter::Voter;
+use super::step::Step;
 use super::wce::{Cycle, Thresholds, WceSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
 /// Most stations that are asked at once.
 const JURY: usize = 32;
-/// Different stations whose last answers decide.
-const DECIDE: usize = 3;
-/// Pings that left within this time of one another may be compared.
-const BESIDE: Span = Span(600_000_000);
-/// Answers of all that are kept to be compared.
-const COMPARED: usize = 64;
 /// What C was before it followed one station alone is good for so long.
 const ALONE_FOR: Span = Span(600_000_000_000);
-/// Who has not been active for so long does not count.
-const ACTIVE_FOR: Span = Span(2_000_000_000);
-/// Lateness that is no noise.
-const SLACK: Span = Span(25_000_000);
 /// Answers in a row that are not near the base, after which it is in doubt.
 const MEMORY: u32 = 64;
 /// Intervals without a tick that are taken for a stall of whoever asks.
 const STALL: u64 = 5;
 /// Doubted and silent stations are asked in one interval of so many.
 const SELDOM: u32 = 10;
-/// A jury waits for so long, or a quarter longer than the first one's delay.
-const JURY_WAITS: Span = Span(300_000_000);
-
-/// A ping to be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ask {
-    /// The station it is for.
-    pub station: u32,
-    /// Its number, from 1.
-    pub number: u32,
-}
-
-/// A ping that is under way.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Asked {
-    ask: Ask,
-    sent: Time,
-    passed_bytes: u64,
-}
-
-/// A queueing delay, and the ping that tells it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Said {
-    delay: Span,
-    asked: Asked,
-}
-
-impl Said {
-    fn station(&self) -> u32 {
-        self.asked.ask.station
-    }
-}
-
-/// Stations that were asked at once.
-#[derive(Clone, Debug, PartialEq)]
-struct Jury {
-    called: Time,
-    /// How many were asked, the one that was late included.
-    members: usize,
-    /// Answers so far.
-    said: Vec<Said>,
-    /// What was agreed on, once it is known, for those who come later.
-    verdict: Option<Span>,
-}
 
 /// The estimator.
 #[derive(Clone, Debug)]
@@ -123,10 +90,11 @@ pub struct Agreement {
     resumed: Option<Time>,
     under_way: VecDeque<Asked>,
     numbers: u32,
+    /// Stations whose flows are listened to now.
+    listening: Vec<u32>,
     /// Last answers of different stations that count, oldest first.
     recent: VecDeque<Said>,
-    /// Answers of all, by when their pings left; the latest are still to be compared with later ones.
-    said: VecDeque<(Said, bool)>,
+    comparison: Comparison,
     jury: Option<Jury>,
     /// Answers since somebody was near the base, and the longest delay among them.
     unconfirmed: u32,
@@ -162,8 +130,9 @@ impl Agreement {
             resumed: None,
             under_way: VecDeque::new(),
             numbers: 0,
+            listening: Vec::new(),
             recent: VecDeque::new(),
-            said: VecDeque::new(),
+            comparison: Comparison::default(),
             jury: None,
             unconfirmed: 0,
             longest: Span::ZERO,
@@ -206,37 +175,68 @@ impl Agreement {
         }
         self.limit_doubt();
         self.agree(now);
-        let count = |station: &u32| self.counts(*station, now);
-        let (mut able, unable): (Vec<u32>, Vec<u32>) =
-            self.active.keys().partition(|one| count(one));
+        let all: Vec<u32> = self.active.keys().copied().collect();
+        let one_of =
+            |is: &dyn Fn(u32) -> bool| all.iter().copied().filter(|&one| is(one)).collect();
+        let able: Vec<u32> = one_of(&|one| self.counts(one, now));
+        let aside: Vec<u32> = one_of(&|one| !self.counts(one, now) || self.is_silent(one, now));
+        if !self.jury.as_ref().is_some_and(Jury::is_out) {
+            self.listening.clear();
+        }
         // drawn, so that nobody can be prompt just then
         let seldom = self.draws.up_to(SELDOM - 1) == 0;
         let mut asked = Vec::new();
-        if able.is_empty() {
-            able = unable;
-        } else if seldom && !unable.is_empty() {
-            let drawn = self.draws.up_to(unable.len() as u32 - 1) as usize;
-            asked.push(unable[drawn]);
+        if seldom && !able.is_empty() && !aside.is_empty() {
+            let drawn = self.draws.up_to(aside.len() as u32 - 1) as usize;
+            asked.push(aside[drawn]);
         }
+        let whose_turn = if able.is_empty() { &aside } else { &able };
         // while a long queue stands, as many as decide
         let times = if self.alarmed {
-            DECIDE.min(able.len())
+            DECIDE.min(whose_turn.len())
         } else {
             1
         };
         for _ in 0..times {
-            asked.extend(self.next_of(&able));
+            match self.next_of(whose_turn) {
+                Some(one) if !able.is_empty() && self.is_silent(one, now) => self.listen_to(one),
+                next => asked.extend(next),
+            }
         }
         asked
             .into_iter()
-            .map(|station| self.ask(now, station, passed_bytes))
+            .map(|station| {
+                if self.is_silent(station, now) {
+                    self.listen_to(station);
+                }
+                self.ask(now, station, passed_bytes)
+            })
             .collect()
+    }
+
+    /// Stations whose segments are to be timed until the next tick: those that leave the bottleneck from now on, for
+    /// [`Agreement::overhear`].
+    pub fn listening(&self) -> &[u32] {
+        &self.listening
+    }
+
+    fn listen_to(&mut self, station: u32) {
+        if !self.listening.contains(&station) {
+            self.listening.push(station);
+            self.voters.entry(station).or_default().listen();
+        }
     }
 
     /// Whether a station's word counts.
     fn counts(&self, station: u32, now: Time) -> bool {
         let voter = self.voters.get(&station);
-        voter.is_none_or(|voter| !voter.is_doubted() && !voter.is_silent(now))
+        voter.is_none_or(|voter| !voter.is_doubted() && !voter.is_mute(now))
+    }
+
+    /// Whether a station does not answer pings.
+    fn is_silent(&self, station: u32, now: Time) -> bool {
+        let voter = self.voters.get(&station);
+        voter.is_some_and(|voter| voter.is_silent(now))
     }
 
     /// One of these, each before any is asked again, in an order that is drawn.
@@ -288,21 +288,55 @@ impl Agreement {
         let place = under_way.rposition(|one| one.ask.number as u16 == number)?;
         let asked = self.under_way.remove(place)?;
         let rtt = rtt.unwrap_or(now.since(asked.sent));
-        let left_before = self.resumed.is_some_and(|then| now.since(then) < rtt);
-        if rtt > self.settings.timeout || left_before {
+        if !self.is_of_now(now, rtt) {
             self.last_step = Step::Hold;
             return Some((rtt, Vec::new()));
         }
-        Some((rtt, self.hear(now, asked, rtt, passed_bytes)))
+        let asks = self.hear(now, Heard::Pings, asked, rtt, passed_bytes);
+        Some((rtt, asks))
     }
 
-    fn hear(&mut self, now: Time, asked: Asked, rtt: Span, passed_bytes: u64) -> Vec<Ask> {
+    /// Takes the round-trip time of a segment that has passed on its way to a station. It counts where the station
+    /// does not answer pings, once for each time that it is listened to. `passed_bytes` as in [`Agreement::tick`]. Returns whom to ping now.
+    pub fn overhear(&mut self, now: Time, trip: RoundTrip, passed_bytes: u64) -> Vec<Ask> {
+        let RoundTrip {
+            station, sent, rtt, ..
+        } = trip;
+        let voter = self.voters.get(&station);
+        let counts = self.active.contains_key(&station)
+            && voter.is_some_and(|voter| voter.is_silent(now) && voter.is_listened_to());
+        if !counts || !self.is_of_now(now, rtt) {
+            return Vec::new();
+        }
+        self.listening.retain(|&one| one != station);
+        let asked = Asked {
+            ask: Ask { station, number: 0 },
+            sent,
+            passed_bytes: trip.passed_bytes,
+        };
+        self.hear(now, Heard::Flows, asked, rtt, passed_bytes)
+    }
+
+    /// Whether a round trip that ends now says something of the present.
+    fn is_of_now(&self, now: Time, rtt: Span) -> bool {
+        let left_before = self.resumed.is_some_and(|then| now.since(then) < rtt);
+        rtt <= self.settings.timeout && !left_before
+    }
+
+    fn hear(
+        &mut self,
+        now: Time,
+        by: Heard,
+        asked: Asked,
+        rtt: Span,
+        passed_bytes: u64,
+    ) -> Vec<Ask> {
         let station = asked.ask.station;
         let idle = self.idle_answers(now, station, asked.sent);
         let near = (self.settings.thresholds.low, self.near());
         let voter = self.voters.entry(station).or_default();
-        let delay = voter.answer(asked.sent, rtt, near, idle);
-        let said = Said { delay, asked };
+        let delay = voter.hear(by, (asked.sent, rtt), near, idle);
+        let said = Said { delay, asked, by };
         self.compare(now, said);
         if self.is_doubted(station) {
             self.last_step = Step::Hold;
@@ -316,13 +350,10 @@ impl Agreement {
             return Vec::new();
         };
         let high = self.settings.thresholds.high;
-        let waits = self
-            .jury
-            .as_ref()
-            .is_some_and(|jury| jury.verdict.is_none());
+        let waits = self.jury.as_ref().is_some_and(Jury::is_out);
         if delay > high && agreed.delay <= high && !waits {
             let asks = self.call_jury(now, said, passed_bytes);
-            if !asks.is_empty() {
+            if let Some(asks) = asks {
                 return asks;
             }
         }
@@ -346,10 +377,14 @@ impl Agreement {
     }
 
     /// What the last different stations agree on, now that one of them has said this. Who has been asked and has not
-    /// answered is late by the time that has passed; if that decides, the answer that has just come is what is known.
+    /// answered is late by the time that has passed, unless it is heard by its flows; if that decides, the answer that has just come is what is known.
     fn agreed_on(&self, now: Time, said: Said) -> Option<Said> {
         let late = |one: &Said| {
-            let waits = self.voters.get(&one.station()).and_then(Voter::waits_since);
+            let voter = self.voters.get(&one.station());
+            let waits = match one.by {
+                Heard::Pings => voter.and_then(Voter::waits_since),
+                Heard::Flows => None,
+            };
             one.delay
                 .max(waits.map_or(Span::ZERO, |since| now.since(since)))
         };
@@ -361,16 +396,9 @@ impl Agreement {
         same.copied().or((said.delay >= delay).then_some(said))
     }
 
-    /// Compares answers with those of others whose pings left just before and just after: a queue that grows or
-    /// drains is no lateness.
+    /// Compares answers with those of others, and doubts who is late on average.
     fn compare(&mut self, now: Time, said: Said) {
-        let place = self
-            .said
-            .partition_point(|(one, _)| one.asked.sent <= said.asked.sent);
-        self.said.insert(place, (said, false));
-        while self.said.len() > COMPARED {
-            self.said.pop_front();
-        }
+        self.comparison.add(said);
         let others = self
             .active
             .keys()
@@ -379,33 +407,20 @@ impl Agreement {
         if enough == 0 {
             return;
         }
-        for place in 0..self.said.len() {
-            let (one, is_compared) = self.said[place];
-            if is_compared || now.since(one.asked.sent) > ACTIVE_FOR {
-                continue;
-            }
-            let near = |(other, _): &&(Said, bool)| {
-                let (sent, compared) = (other.asked.sent, one.asked.sent);
-                other.station() != one.station()
-                    && !self.is_doubted(other.station())
-                    && sent.since(compared).max(compared.since(sent)) < BESIDE
+        let mut from = 0;
+        loop {
+            let voters = &self.voters;
+            let counts = |other: u32| !voters.get(&other).is_some_and(Voter::is_doubted);
+            let Some(one) = self.comparison.next(now, &mut from, enough, counts) else {
+                return;
             };
-            let before = self.said.iter().take(place).rev().filter(near).take(DECIDE);
-            let after = self.said.iter().skip(place + 1).filter(near).take(DECIDE);
-            if before.clone().count() < enough || after.clone().count() < enough {
-                continue;
-            }
-            let said = |(other, _): &(Said, bool)| other.delay;
-            let others = lower_median(before.map(said)).max(lower_median(after.map(said)));
-            self.said[place].1 = true;
-            let (station, delay) = (one.station(), one.delay);
-            let Some((others, voter)) = others.zip(self.voters.get_mut(&station)) else {
+            let Some(voter) = self.voters.get_mut(&one.station) else {
                 continue;
             };
             let was_doubted = voter.is_doubted();
-            voter.compare(now, delay, others, SLACK);
+            voter.compare(now, one.delay, one.others, SLACK);
             if voter.is_doubted() && !was_doubted {
-                self.found_out(now, station);
+                self.found_out(now, one.station);
             }
         }
     }
@@ -445,27 +460,28 @@ impl Agreement {
         lower_median(said.map(|(_, delay)| delay))
     }
 
-    /// A station says a long queue where there was none: asks the others.
-    fn call_jury(&mut self, now: Time, said: Said, passed_bytes: u64) -> Vec<Ask> {
+    /// A station says a long queue where there was none: asks the others, and listens to those who do not answer. None
+    /// if there are no others.
+    fn call_jury(&mut self, now: Time, said: Said, passed_bytes: u64) -> Option<Vec<Ask>> {
         let able = |&one: &u32| one != said.station() && self.counts(one, now);
-        let mut others: Vec<u32> = self.active.keys().copied().filter(able).collect();
-        if others.is_empty() {
-            return Vec::new();
+        let others = self.active.keys().copied().filter(able);
+        let (mut silent, mut others): (Vec<u32>, Vec<u32>) =
+            others.partition(|&one| self.is_silent(one, now));
+        if others.is_empty() && silent.is_empty() {
+            return None;
         }
         while others.len() >= JURY {
             let drawn = self.draws.up_to(others.len() as u32 - 1) as usize;
             others.swap_remove(drawn);
         }
-        self.jury = Some(Jury {
-            called: now,
-            members: others.len() + 1,
-            said: vec![said],
-            verdict: None,
-        });
-        others
-            .into_iter()
-            .map(|one| self.ask(now, one, passed_bytes))
-            .collect()
+        while silent.len() >= JURY {
+            let drawn = self.draws.up_to(silent.len() as u32 - 1) as usize;
+            silent.swap_remove(drawn);
+        }
+        self.jury = Some(Jury::call(now, said, others.len(), silent.len()));
+        silent.into_iter().for_each(|one| self.listen_to(one));
+        let others = others.into_iter();
+        Some(others.map(|one| self.ask(now, one, passed_bytes)).collect())
     }
 
     /// Hears a member of the jury, or somebody else while the jury is out; whether nothing else is to be done
@@ -474,69 +490,39 @@ impl Agreement {
         let Some(jury) = &mut self.jury else {
             return false;
         };
-        if jury.called != said.asked.sent {
-            return jury.verdict.is_none();
+        match jury.hear(said) {
+            Testimony::Stranger { is_out } => is_out,
+            Testimony::Late(verdict) => self.convict(now, said, verdict),
+            Testimony::Taken => {
+                self.agree(now);
+                true
+            }
         }
-        if let Some(verdict) = jury.verdict {
-            return self.convict(now, said, verdict);
-        }
-        jury.said.push(said);
-        self.agree(now);
-        true
     }
 
-    /// The jury agrees, if enough have answered: whoever has not is later than the time that has passed. One that waits
-    /// for too long goes by those who have, if they are two at least; else it is dismissed.
+    /// C follows the jury, once it agrees.
     fn agree(&mut self, now: Time) {
-        let Some(jury) = self.jury.as_mut().filter(|jury| jury.verdict.is_none()) else {
+        let Some(jury) = &mut self.jury else {
             return;
         };
-        let elapsed = now.since(jury.called);
-        let first = jury.said[0];
-        let patience = first.delay + Span(first.delay.0 / 4);
-        let waits_on = elapsed <= patience.max(JURY_WAITS);
-        let members = if waits_on {
-            jury.members
-        } else {
-            jury.said.len()
-        };
-        let mut delays: Vec<Span> = jury.said.iter().map(|one| one.delay).collect();
-        delays.sort_unstable();
-        let middle = delays
-            .get((members - 1) / 2)
-            .filter(|&&delay| delay <= elapsed);
-        let Some(&verdict) = middle.filter(|_| delays.len() > 1) else {
-            if !waits_on {
+        let Verdict {
+            delay,
+            members,
+            told_by,
+        } = match jury.agree(now) {
+            Outcome::Nothing => return,
+            Outcome::Dismissed => {
                 self.jury = None;
+                return;
             }
-            return;
+            Outcome::Verdict(verdict) => verdict,
         };
-        jury.verdict = Some(verdict);
-        let members = mem::take(&mut jury.said);
-        for &one in &members {
-            if !self.convict(now, one, verdict) {
-                self.keep(now, one);
+        for member in members {
+            if !self.convict(now, member, delay) {
+                self.keep(now, member);
             }
         }
-        // where the first was right, its ping met the queue before those of the others
-        let seen = if first.delay <= verdict + SLACK {
-            Some(first)
-        } else {
-            members.last().copied()
-        };
-        self.decide(
-            now,
-            seen.map_or(first, |one| {
-                if one == first {
-                    first
-                } else {
-                    Said {
-                        delay: verdict,
-                        ..one
-                    }
-                }
-            }),
-        );
+        self.decide(now, told_by);
     }
 
     /// Whether somebody was later than the jury, and so is doubted.
@@ -573,7 +559,7 @@ impl Agreement {
     }
 
     /// C follows a delay that was agreed on.
-    fn decide(&mut self, now: Time, Said { delay, asked }: Said) {
+    fn decide(&mut self, now: Time, Said { delay, asked, .. }: Said) {
         let sight = Sight {
             sent: asked.sent,
             delay,
@@ -626,7 +612,12 @@ impl Agreement {
 
     /// A station's round-trip time without a queue, once it has been seen.
     pub fn base_rtt(&self, station: u32) -> Option<Span> {
-        self.voters.get(&station)?.base()
+        self.voters.get(&station)?.base(self.ticked?)
+    }
+
+    /// What a station is heard by; None if it is not, or has not been asked.
+    pub fn heard(&self, station: u32) -> Option<Heard> {
+        self.voters.get(&station)?.heard(self.ticked?)
     }
 
     /// Forgets a station.
@@ -634,7 +625,8 @@ impl Agreement {
         self.voters.remove(&station);
         self.active.remove(&station);
         self.recent.retain(|one| one.station() != station);
-        self.said.retain(|(one, _)| one.station() != station);
+        self.listening.retain(|&one| one != station);
+        self.comparison.forget(station);
     }
 
     /// The swing around a WLAN of this capacity. [bit/s]
@@ -645,13 +637,6 @@ impl Agreement {
             capacity_bps,
         )
     }
-}
-
-/// The middle one, of an even number the lesser of two.
-fn lower_median(delays: impl Iterator<Item = Span>) -> Option<Span> {
-    let mut delays: Vec<Span> = delays.collect();
-    delays.sort_unstable();
-    delays.get(delays.len().checked_sub(1)? / 2).copied()
 }
 
 #[cfg(test)]

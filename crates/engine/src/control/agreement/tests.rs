@@ -11,6 +11,10 @@ struct Fluid {
     /// What a station adds to its answers, at a time; infinite if it does not answer. [s]
     adds_s: Box<dyn Fn(u32, f64) -> f64>,
     stations: u32,
+    /// How many of them, the first ones, answer no pings, and so are heard by their flows; what an ACK is delayed by.
+    /// [s]
+    overheard: u32,
+    delayed_ack_s: fn(f64) -> f64,
 }
 
 /// An instant of a run: time [s], C [bit/s], queueing delay [s].
@@ -32,6 +36,8 @@ impl Fluid {
             base_s: 1e-3,
             adds_s: Box::new(|_, _| 0.0),
             stations,
+            overheard: 0,
+            delayed_ack_s: |_| 0.0,
         }
     }
 
@@ -40,6 +46,7 @@ impl Fluid {
         let active: Vec<u32> = (0..self.stations).collect();
         let (mut queue_bytes, mut passed, mut next) = (0.0, 0.0, 0.0);
         let mut under_way: Vec<(f64, f64, u32)> = Vec::new();
+        let mut timed: Vec<(f64, RoundTrip)> = Vec::new();
         let mut draws = Streams::new(1, 0).stream("losses");
         let mut seen = Vec::new();
         let step_s = 1e-3;
@@ -66,10 +73,29 @@ impl Fluid {
                 let answered = one.answer(now, number as u16, Some(rtt), passed as u64);
                 asks.extend(answered.map(|(_, asks)| asks).unwrap_or_default());
             }
+            let mut is_lost = || overflows && draws.chance(1.0 - capacity_bps / rate_bps);
+            for station in one.listening().to_vec() {
+                let is_timed = timed.iter().any(|(_, trip)| trip.station == station);
+                if station < self.overheard && !is_timed && !is_lost() {
+                    let late_s = (self.adds_s)(station, at_s) + (self.delayed_ack_s)(at_s);
+                    let rtt_s = self.base_s + queue_s + late_s;
+                    let trip = RoundTrip {
+                        station,
+                        sent: now,
+                        rtt: Span::from_seconds(rtt_s),
+                        passed_bytes: passed as u64,
+                    };
+                    timed.push((at_s + rtt_s, trip));
+                }
+            }
+            let (due, rest): (Vec<_>, Vec<_>) = timed.into_iter().partition(|it| it.0 <= at_s);
+            timed = rest;
+            for (_, trip) in due {
+                asks.extend(one.overhear(now, trip, passed as u64));
+            }
             for ask in asks {
                 let adds_s = (self.adds_s)(ask.station, at_s);
-                let is_lost = overflows && draws.chance(1.0 - capacity_bps / rate_bps);
-                if adds_s.is_finite() && !is_lost {
+                if ask.station >= self.overheard && adds_s.is_finite() && !is_lost() {
                     under_way.push((at_s + self.base_s + queue_s + adds_s, at_s, ask.number));
                 }
             }
@@ -185,4 +211,121 @@ fn a_minority_that_is_late_moves_nothing() {
             );
         }
     }
+}
+
+/// What an ACK of a flow with little to send may be delayed by: 40 ms, in every third millisecond. [s]
+fn now_and_then(at_s: f64) -> f64 {
+    if (at_s * 1e3).round() as u64 % 3 == 0 {
+        0.04
+    } else {
+        0.0
+    }
+}
+
+#[test]
+fn where_nobody_answers_pings_it_follows_flows() {
+    for (stations, overheard) in [(1, 1), (2, 2), (3, 3), (20, 20), (20, 10), (20, 19), (2, 1)] {
+        let fluid = Fluid {
+            overheard,
+            ..Fluid::of(drop_and_rise, stations)
+        };
+        let (seen, one) = fluid.run(50.0);
+        let said = format!("{overheard} of {stations}");
+        let (low, high) = (range(&seen, 26.0, 35.0), range(&seen, 41.0, 50.0));
+        let longest = during(&seen, 26.0, 35.0)
+            .map(|one| one.queue_s)
+            .fold(0.0, f64::max);
+        assert!(low.0 > 4.7 && low.1 < 6.6, "{said}: {low:?}");
+        assert!(high.0 > 17.4 && high.1 < 22.0, "{said}: {high:?}");
+        assert!(longest < 0.15, "{said}: {longest}");
+        for station in 0..stations {
+            let by = if station < overheard {
+                Heard::Flows
+            } else {
+                Heard::Pings
+            };
+            assert_eq!(one.heard(station), Some(by), "{said}: {station}");
+        }
+    }
+}
+
+#[test]
+fn flows_that_are_late_or_delayed_move_nothing() {
+    type Acks = (&'static str, fn(f64) -> f64);
+    let acks: [Acks; 2] = [("at once", |_| 0.0), ("delayed", now_and_then)];
+    for (stations, overheard, bad) in [(20, 20, 1), (20, 20, 5), (20, 10, 5), (3, 3, 1), (20, 2, 2)]
+    {
+        let (honest, _) = Fluid::of(|_| 20e6, stations).run(40.0);
+        let honest = mean_rate(&honest, 15.0, 40.0);
+        let kinds: [Kind; 3] = [
+            ("300 ms", |_| 0.3),
+            ("flapping", |at| if at % 6.0 < 3.0 { 0.3 } else { 0.0 }),
+            ("asleep", |at| 0.1024 - at % 0.1024),
+        ];
+        for ((kind, adds), (how, delayed_ack_s)) in kinds
+            .into_iter()
+            .flat_map(|kind| acks.map(|how| (kind, how)))
+        {
+            let adds_s = Box::new(move |station, at| {
+                if station < bad && at > 5.0 {
+                    adds(at)
+                } else {
+                    0.0
+                }
+            });
+            let (seen, _) = Fluid {
+                adds_s,
+                overheard,
+                delayed_ack_s,
+                ..Fluid::of(|_| 20e6, stations)
+            }
+            .run(40.0);
+            let mean = mean_rate(&seen, 15.0, 40.0);
+            assert!(
+                mean > 0.9 * honest,
+                "{bad} of {stations}, {overheard} overheard, {kind}, ACKs {how}: {mean} of {honest}"
+            );
+        }
+    }
+}
+
+#[test]
+fn who_answers_pings_is_not_overheard() {
+    let mut one = Agreement::new(settings(24_000_000), Streams::new(1, 0).stream("pings"));
+    let at = |ms: u64| Time(ms * 1_000_000);
+    let trip = |ms, rtt_ms: u64| RoundTrip {
+        station: 0,
+        sent: at(ms),
+        rtt: Span(rtt_ms * 1_000_000),
+        passed_bytes: 0,
+    };
+    let asks = one.tick(at(0), &[0], 0);
+    assert_eq!((asks.len(), one.listening()), (1, &[][..]));
+    one.overhear(at(2), trip(1, 1), 0);
+    assert_eq!(one.heard(0), None);
+    for tick in 1..30 {
+        one.tick(at(100 * tick), &[0], 0);
+    }
+    assert_eq!(one.listening(), [0], "it has answered nothing");
+    one.overhear(at(2_950), trip(2_910, 4), 0);
+    assert_eq!(
+        (one.heard(0), one.listening()),
+        (Some(Heard::Flows), &[][..])
+    );
+    assert_eq!(one.base_rtt(0), Some(Span(4_000_000)));
+    one.overhear(at(2_960), trip(2_920, 1), 0);
+    assert_eq!(one.base_rtt(0), Some(Span(4_000_000)), "once each time");
+    // a ping is answered at last: another base
+    let mut tick = 30;
+    let ask = loop {
+        if let Some(ask) = one.tick(at(100 * tick), &[0], 0).first().copied() {
+            break ask;
+        }
+        tick += 1;
+    };
+    one.answer(at(100 * tick + 2), ask.number as u16, None, 0);
+    assert_eq!(
+        (one.heard(0), one.base_rtt(0)),
+        (Some(Heard::Pings), Some(Span(2_000_000)))
+    );
 }

@@ -1,5 +1,6 @@
-//! A station whose answers are evidence: its base round-trip time, its lateness, its silence.
+//! A station whose round-trip times are evidence: its base, its lateness, its silence.
 
+use super::said::Heard;
 use crate::kernel::time::{Span, Time};
 
 /// Answers in a row without a queue whose least raises the base.
@@ -13,16 +14,27 @@ const DOUBTED_FOR: Span = Span(10_000_000_000);
 /// Pings without an answer, the first of them so long ago, after which a station is silent.
 const SILENT_PINGS: u32 = 5;
 const SILENT_AFTER: Span = Span(2_000_000_000);
+/// Times that it was listened to in vain, after which no flow of its can be overheard.
+const UNHEARD: u32 = 5;
+
+/// A round-trip time without a queue.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Base {
+    /// What it is, once it has been seen.
+    rtt: Option<Span>,
+    /// What it was before it was raised.
+    before: Option<Span>,
+    /// Number and least of the latest answers in a row that were above it though no queue stood.
+    idle: Option<(u32, Span)>,
+}
 
 /// What is known of a station.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Voter {
-    /// Its round-trip time without a queue, once it has been seen.
-    base: Option<Span>,
-    /// The base before it was raised.
-    before: Option<Span>,
-    /// Number and least of the latest answers in a row that were above the base though no queue stood.
-    idle: Option<(u32, Span)>,
+    /// Its base where it answers pings, and where its flows are overheard: an ACK may be delayed by up to 500 ms
+    /// (RFC 9293, section 3.8.6.3).
+    pings: Base,
+    flows: Base,
     /// Its last answer: when its ping left, and the queueing delay that it says.
     pub last: Option<(Time, Span)>,
     /// Answers that could be compared with those of others.
@@ -32,6 +44,38 @@ pub struct Voter {
     doubted: Option<Time>,
     /// Pings since its last answer, and when the first of them left.
     unanswered: Option<(u32, Time)>,
+    has_answered: bool,
+    /// Times that it was listened to since it was overheard, and whether it ever was.
+    unheard: u32,
+    is_overheard: bool,
+}
+
+impl Base {
+    /// The queueing delay that a round-trip time says; the rest is as for [`Voter::hear`].
+    fn delay(&mut self, rtt: Span, (least, slack): (Span, Span), idle: Option<u32>) -> Span {
+        if self.rtt.is_some_and(|base| rtt + slack < base) {
+            // the path is what it was before, and a queue may stand on it
+            self.rtt = self.before.take().or(self.rtt);
+        }
+        let base = self.rtt.unwrap_or(least);
+        if rtt < base || rtt <= least {
+            self.rtt = Some(base.min(rtt));
+        }
+        match idle {
+            Some(enough) if rtt > base.max(least) + slack => {
+                let (count, seen) = self.idle.unwrap_or((0, rtt));
+                let (count, seen) = (count + 1, seen.min(rtt));
+                self.idle = Some((count, seen));
+                if count >= enough.min(IDLE) {
+                    self.before = Some(self.before.unwrap_or(base));
+                    self.rtt = Some(seen);
+                    self.idle = None;
+                }
+            }
+            _ => self.idle = None,
+        }
+        rtt - (self.rtt.unwrap_or(least) - least)
+    }
 }
 
 impl Voter {
@@ -41,39 +85,37 @@ impl Voter {
         self.unanswered = Some((pings + 1, first));
     }
 
-    /// Takes the answer to a ping that left at `sent`; returns the queueing delay that it says, as if the base were
+    /// Notes that it is listened to.
+    pub fn listen(&mut self) {
+        self.unheard = self.unheard.saturating_add(1);
+    }
+
+    /// Whether it has not been overheard since it was listened to.
+    pub fn is_listened_to(&self) -> bool {
+        self.unheard > 0
+    }
+
+    /// Takes the round-trip time of what left at `sent`; returns the queueing delay that it says, as if the base were
     /// at most `least`. What exceeds the base by up to `slack` is near it. Where it is known that there is no
     /// queue, `idle` answers in a row that are not near the base raise it.
-    pub fn answer(
+    pub fn hear(
         &mut self,
-        sent: Time,
-        rtt: Span,
-        (least, slack): (Span, Span),
+        by: Heard,
+        (sent, rtt): (Time, Span),
+        near: (Span, Span),
         idle: Option<u32>,
     ) -> Span {
-        self.unanswered = None;
-        if self.base.is_some_and(|base| rtt + slack < base) {
-            // the path is what it was before, and a queue may stand on it
-            self.base = self.before.take().or(self.base);
-        }
-        let base = self.base.unwrap_or(least);
-        if rtt < base || rtt <= least {
-            self.base = Some(base.min(rtt));
-        }
-        match idle {
-            Some(enough) if rtt > base.max(least) + slack => {
-                let (count, seen) = self.idle.unwrap_or((0, rtt));
-                let (count, seen) = (count + 1, seen.min(rtt));
-                self.idle = Some((count, seen));
-                if count >= enough.min(IDLE) {
-                    self.before = Some(self.before.unwrap_or(base));
-                    self.base = Some(seen);
-                    self.idle = None;
-                }
+        let base = match by {
+            Heard::Pings => {
+                (self.unanswered, self.has_answered) = (None, true);
+                &mut self.pings
             }
-            _ => self.idle = None,
-        }
-        let delay = rtt - (self.base.unwrap_or(least) - least);
+            Heard::Flows => {
+                (self.unheard, self.is_overheard) = (0, true);
+                &mut self.flows
+            }
+        };
+        let delay = base.delay(rtt, near, idle);
         self.last = Some((sent, delay));
         delay
     }
@@ -118,9 +160,23 @@ impl Voter {
         Span::from_seconds(self.late_s.max(0.0))
     }
 
-    /// Its round-trip time without a queue, once it has been seen.
-    pub fn base(&self) -> Option<Span> {
-        self.base
+    /// Its round-trip time without a queue, once it has been seen, by what it is heard by now.
+    pub fn base(&self, now: Time) -> Option<Span> {
+        match self.is_silent(now) {
+            true => self.flows.rtt,
+            false => self.pings.rtt,
+        }
+    }
+
+    /// What it is heard by.
+    pub fn heard(&self, now: Time) -> Option<Heard> {
+        if !self.is_silent(now) {
+            self.has_answered.then_some(Heard::Pings)
+        } else if self.is_overheard && !self.is_mute(now) {
+            Some(Heard::Flows)
+        } else {
+            None
+        }
     }
 
     /// Since when it has not answered, if it has been asked since its last answer.
@@ -128,7 +184,12 @@ impl Voter {
         self.unanswered.map(|(_, first)| first)
     }
 
-    /// Whether it does not answer.
+    /// Whether it neither answers pings nor has flows that can be overheard.
+    pub fn is_mute(&self, now: Time) -> bool {
+        self.is_silent(now) && self.unheard >= UNHEARD
+    }
+
+    /// Whether it does not answer pings.
     pub fn is_silent(&self, now: Time) -> bool {
         let silent =
             |(pings, first): (u32, Time)| pings >= SILENT_PINGS && now.since(first) >= SILENT_AFTER;

@@ -478,6 +478,7 @@ proptest! {
                 Step::Hold => prop_assert_eq!(bps, before),
                 Step::SpeedUp | Step::Increase => prop_assert!(bps > before || bps == 6_000_000),
                 Step::Decrease | Step::BackOff => prop_assert!(bps < before || bps == 200_000),
+                Step::Measure => prop_assert!(false, "this rule measures nothing"),
                 Step::Return => prop_assert!(bps >= before),
             }
             before = bps;

@@ -1,0 +1,143 @@
+"""Stations that answer no pings, in the kernel: their flows are heard, and C follows them."""
+
+import time
+from collections.abc import Callable, Iterator
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+
+from clock import PING_S, in_time
+from lab import (
+    GATEWAY,
+    PATIENCE_S,
+    RATE_BPS,
+    STATIONS,
+    Lab,
+    entered,
+    gateway_text,
+    mean,
+    sh,
+    station_v4,
+    station_v6,
+)
+from lasthop.gateway import config
+from lasthop.gateway.service import Service
+from lasthop.gateway.state import State
+from lasthop.linux.overhearing import REFUSE, Overhearing
+from lasthop.linux.segments import MOST_SEEN, RoundTrip
+from traffic import Flow, run
+
+CAP_BPS = 20_000_000
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    """Stations behind a FIFO of 6 Mbit/s that answer no pings."""
+    with Lab(stations=2) as lab:
+        sh(f"ip netns exec {STATIONS} sysctl -qw net.ipv4.icmp_echo_ignore_all=1")
+        yield lab
+
+
+@pytest.mark.parametrize("station", [station_v4(0), station_v6(0)])
+@pytest.mark.parametrize("stamps", [0, 1])
+def test_a_round_trip_is_heard_and_no_more_packets_are(lab: Lab, station: str, stamps: int) -> None:
+    sh(f"ip netns exec {STATIONS} sysctl -qw net.ipv4.tcp_timestamps={stamps}")
+    with entered(GATEWAY):
+        overhearing = Overhearing("lan")
+    flow = Flow(station, download=True)
+    try:
+        overhearing.listen({"s0": (ip_address(station),), "s1": (ip_address(station_v4(1)),)})
+        heard: list[tuple[str, RoundTrip]] = []
+        before_s = time.monotonic()
+        while not heard and time.monotonic() < before_s + PATIENCE_S:
+            run([flow], 0.01)
+            heard = list(overhearing.heard())
+        ((name, trip),) = heard
+        assert name == "s0"
+        assert before_s - 0.001 < trip.sent_s < trip.sent_s + trip.rtt_s < time.monotonic() + 0.001
+        assert overhearing.looks["s0"].seen < 2 * MOST_SEEN
+        overhearing.listen({})
+        assert overhearing.program == [REFUSE]
+        while list(overhearing.heard()):
+            pass
+        run([flow], 0.2)
+        with pytest.raises(BlockingIOError):
+            overhearing.socket.recv(1)
+    finally:
+        flow.close()
+        overhearing.close()
+
+
+def lived(text: str, directory: Path, work: Callable[[Service, list[Flow]], None]) -> None:
+    """A gateway with downloads, from its start to its end."""
+    gateway = config.read(text)
+    with entered(GATEWAY):
+        service = Service(gateway, State(directory), lambda: gateway)
+        try:
+            service.up()
+            flows = [Flow(station_v4(k // 2), download=True) for k in range(4)]
+            try:
+                work(service, flows)
+            finally:
+                for flow in flows:
+                    flow.close()
+        finally:
+            assert service.down() == []
+            service.close()
+
+
+def rounds(service: Service, flows: list[Flow], is_over: Callable[[], bool]) -> None:
+    """What the loop of a gateway does, until something is so."""
+    end_s = time.monotonic() + 4 * PATIENCE_S
+    counted_s = 0.0
+    while not is_over():
+        now_s = time.monotonic()
+        assert now_s < end_s, service.rates.status(service.shaping.gateway.aps[0])
+        service.rates.ping()
+        while time.monotonic() < now_s + 0.1:
+            run(flows, 0.01)
+            service.rates.take_answers()
+        if now_s - counted_s > 1:
+            counted_s = now_s
+            service.count()
+
+
+@pytest.mark.parametrize("fairness", ["station", "flow"])
+def test_c_leaves_its_cap_though_nobody_answers_pings(
+    lab: Lab, tmp_path: Path, fairness: str
+) -> None:
+    def work(service: Service, flows: list[Flow]) -> None:
+        estimator = service.rates.estimators["wlan"]
+        rounds(service, flows, lambda: estimator.controller.capacity_bps < CAP_BPS * 0.6)
+        rows = {row["name"]: row for row in service.status()["stations"]}
+        assert estimator.answers == 0
+        assert {rows[name]["heard"] for name in ("s0", "s1")} <= {"flows", None}
+        assert "flows" in {rows[name]["heard"] for name in ("s0", "s1")}
+        assert not any("answers pings" in fault for fault in service.status()["faults"])
+
+    more = f'wce.max = "{CAP_BPS} bps"\nfairness = "{fairness}"'
+    lived(gateway_text(2, more, rate="estimated"), tmp_path, work)
+
+
+@pytest.mark.measured
+def test_c_settles_under_the_capacity_though_nobody_answers_pings(lab: Lab, tmp_path: Path) -> None:
+    def a_life() -> list[float]:
+        rates: list[float] = []
+
+        def work(service: Service, flows: list[Flow]) -> None:
+            start_s = time.monotonic()
+
+            def is_over() -> bool:
+                now_s = time.monotonic() - start_s
+                if now_s > 25:
+                    rates.append(service.rates.estimators["wlan"].controller.capacity_bps)
+                return now_s > 40
+
+            rounds(service, flows, is_over)
+
+        more = f'wce.max = "{CAP_BPS} bps"'
+        lived(gateway_text(2, more, rate="estimated"), tmp_path, work)
+        return rates
+
+    assert mean(in_time(a_life, PING_S)) == pytest.approx(RATE_BPS, rel=0.1)

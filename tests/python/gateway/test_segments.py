@@ -1,0 +1,262 @@
+"""Round-trip times of segments that pass, from packets as an interface sees them."""
+
+import socket
+import struct
+from ipaddress import ip_address
+
+import pytest
+
+from lasthop.linux.overhearing import MOST_INSTRUCTIONS, REFUSE, TAKE, program_for
+from lasthop.linux.segments import (
+    LARGEST_WINDOW,
+    MOST_SEEN,
+    TAKEN,
+    Look,
+    RoundTrip,
+    before,
+    parsed,
+)
+
+SERVER, STATION = "192.0.2.1", "10.0.0.7"
+SERVER6, STATION6 = "2001:db8::1", "2001:db8:1::7"
+
+
+def packet(
+    source: str,
+    destination: str,
+    ports: tuple[int, int],
+    seq: int,
+    ack: int,
+    data: int = 0,
+    stamps: tuple[int, int] | None = None,
+    flags: int = 0x10,
+    fragment: int = 0,
+) -> bytes:
+    """The headers of a TCP packet, as they travel."""
+    options = b"" if stamps is None else b"\x01\x01\x08\x0a" + struct.pack("!II", *stamps)
+    offset = (20 + len(options)) // 4 << 4
+    tcp = struct.pack("!HHIIBBHHH", *ports, seq, ack, offset, flags, 512, 0, 0) + options
+    length = len(tcp) + data
+    ends = ip_address(source).packed + ip_address(destination).packed
+    if len(ends) == 8:
+        head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + length, 1, fragment, 64, 6, 0)
+    else:
+        head = struct.pack("!IHBB", 6 << 28, length, socket.IPPROTO_TCP, 64)
+    return head + ends + tcp
+
+
+class Wire:
+    """A flow from a server to a station, and a look at it."""
+
+    def __init__(self, station: str = STATION, server: str = SERVER, port: int = 80) -> None:
+        self.station, self.server, self.port = station, server, port
+        self.look = Look()
+
+    def down(
+        self, at_s: float, seq: int, data: int = 1000, stamps: tuple[int, int] | None = None
+    ) -> None:
+        segment = parsed(packet(self.server, self.station, (self.port, 5000), seq, 1, data, stamps))
+        assert segment is not None
+        self.look.leaves(segment, at_s)
+
+    def up(self, at_s: float, ack: int, stamps: tuple[int, int] | None = None) -> RoundTrip | None:
+        segment = parsed(packet(self.station, self.server, (5000, self.port), 1, ack, 0, stamps))
+        assert segment is not None
+        return self.look.returns(segment, at_s)
+
+
+@pytest.mark.parametrize("ends", [(SERVER, STATION), (SERVER6, STATION6)])
+def test_headers_of_both_families_are_read(ends: tuple[str, str]) -> None:
+    segment = parsed(packet(*ends, (80, 5000), 2**32 - 10, 77, 1000, (3, 4)))
+    assert segment is not None
+    assert (str(segment.source), str(segment.destination)) == ends
+    assert (segment.source_port, segment.destination_port) == (80, 5000)
+    assert (segment.start, segment.end, segment.ack) == (2**32 - 10, 990, 77)
+    assert (segment.stamp, segment.echo) == (3, 4)
+
+
+def test_what_is_no_segment_is_left_alone() -> None:
+    whole = packet(SERVER, STATION, (80, 5000), 1, 1, 1000)
+    udp = whole[:9] + b"\x11" + whole[10:]
+    reset = packet(SERVER, STATION, (80, 5000), 1, 1, flags=0x04)
+    fragment = packet(SERVER, STATION, (80, 5000), 1, 1, 1000, fragment=0x2000)
+    for other in (b"", whole[:39], udp, reset, fragment, b"\x60" + whole[1:]):
+        assert parsed(other) is None
+    endless = whole[:32] + b"\xf0" + whole[33:] + b"\x08\x00" + bytes(38)
+    assert parsed(endless) is not None  # an option without a length
+
+
+def test_numbers_begin_anew() -> None:
+    assert [before(1, 2), before(2, 1), before(2, 2)] == [True, False, False]
+    assert [before(2**32 - 1, 5), before(5, 2**32 - 1)] == [True, False]
+
+
+def test_the_first_ack_that_covers_a_segment_ends_its_round_trip() -> None:
+    wire = Wire()
+    wire.down(1.0, 100)
+    assert wire.up(1.01, 100) is None  # of what was sent before
+    assert wire.up(1.05, 1099) is None  # of a part
+    assert wire.up(1.25, 1100) == (1.0, 0.25)
+    assert wire.look.is_over
+
+
+@pytest.mark.parametrize("first", [100, 2**32 - 1500])
+def test_the_least_of_a_few_is_free_of_delayed_acks(first: int) -> None:
+    wire = Wire()
+    ends = [(first + 1000 * k) % 2**32 for k in range(TAKEN + 2)]
+    for k in range(TAKEN + 1):
+        wire.down(1.0 + k / 1000, ends[k])
+    assert not wire.look.is_open
+    assert wire.up(1.043, ends[3]) is None
+    sent_s, rtt_s = wire.up(1.05, ends[5]) or (0.0, 0.0)
+    assert (sent_s, rtt_s) == pytest.approx((1.002, 0.041))
+
+
+def test_what_is_sent_again_is_no_sample() -> None:
+    wire = Wire()
+    wire.down(1.0, 100)
+    wire.down(1.3, 100)
+    assert wire.look.is_over
+    assert wire.up(1.31, 1100) is None
+    # nor is what follows it once no more segments are taken
+    wire = Wire()
+    for k in range(TAKEN):
+        wire.down(1.0, 100 + 1000 * k)
+    wire.down(1.3, 100)
+    assert wire.look.is_over
+
+
+def test_timestamps_tell_which_one_was_answered() -> None:
+    wire = Wire()
+    wire.down(1.0, 100, stamps=(50, 1))
+    wire.down(1.3, 100, stamps=(350, 1))
+    assert wire.up(1.31, 1100, stamps=(9, 50)) is None  # the first one was late, not lost
+    assert wire.up(1.35, 1100, stamps=(9, 350)) == pytest.approx((1.3, 0.05))
+
+
+@pytest.mark.parametrize("ahead", [1, LARGEST_WINDOW + 1])
+def test_an_ack_of_what_has_not_been_sent_is_none(ahead: int) -> None:
+    wire = Wire()
+    wire.down(1.0, 100)
+    if ahead > LARGEST_WINDOW:
+        wire.look.close()  # what is sent since is not known
+        assert wire.up(1.01, 1100 + ahead) is None
+    else:
+        assert wire.up(1.01, 1100 + ahead) is None
+    assert wire.up(1.2, 1100) == (1.0, pytest.approx(0.2))
+
+
+def test_other_flows_and_bare_acks_are_left_alone() -> None:
+    wire, other = Wire(), Wire(port=443)
+    other.look = wire.look
+    wire.down(0.9, 100, data=0)
+    wire.down(1.0, 100)
+    other.down(1.1, 7000)
+    assert other.up(1.2, 8000) is None
+    assert wire.up(1.3, 1100) == (1.0, pytest.approx(0.3))
+
+
+def test_a_look_ends() -> None:
+    look = Look()
+    look.close()
+    assert look.is_over
+    wire = Wire()
+    wire.down(1.0, 100)
+    wire.look.close()
+    assert not wire.look.is_over
+    assert not wire.look.is_late(3.9)
+    assert wire.look.is_late(4.1)
+    # packets that say nothing do not keep it open
+    wire = Wire()
+    for _ in range(MOST_SEEN):
+        wire.down(1.0, 100, data=0)
+    assert wire.look.is_over
+
+
+def run(program: list[tuple[int, int, int, int]], data: bytes, kind: int) -> int:
+    """What a program of classic BPF answers to a packet of this type: so many bytes of it."""
+    a = x = at = 0
+    while True:
+        code, yes, no, k = program[at]
+        at += 1
+        match code:
+            case 0x06:
+                return k
+            case 0x20 if k == 0xFFFFF004:
+                a = kind
+            case 0x20 if k == 0xFFFFF000:
+                a = 0x0800 if data[0] >> 4 == 4 else 0x86DD
+            case 0x20:
+                a = int.from_bytes(data[k : k + 4])
+            case 0x28:
+                a = int.from_bytes(data[k : k + 2])
+            case 0x30:
+                a = data[k]
+            case 0x40:
+                a = int.from_bytes(data[x + k : x + k + 4])
+            case 0x48:
+                a = int.from_bytes(data[x + k : x + k + 2])
+            case 0xB1:
+                x = 4 * (data[k] & 0xF)
+            case 0x01:
+                x = k
+            case 0x14:
+                a = (a - k) & 0xFFFFFFFF
+            case 0x05:
+                at += k
+            case 0x15:
+                at += yes if a == k else no
+            case 0x25:
+                at += yes if a > k else no
+            case 0x45:
+                at += yes if a & k else no
+            case _:
+                raise AssertionError(code)
+
+
+HERE, OUTGOING = 0, 4
+
+
+@pytest.mark.parametrize("ends", [(SERVER, STATION), (SERVER6, STATION6)])
+def test_the_kernel_is_asked_for_what_a_look_waits_for(ends: tuple[str, str]) -> None:
+    wire = Wire(ends[1], ends[0])
+    others = {"x": Look()}
+    addresses = {"s": (ip_address(ends[1]),), "x": (ip_address("10.0.0.8"),)}
+
+    def takes(data: bytes, kind: int) -> bool:
+        return run(program_for({**others, "s": wire.look}, addresses), data, kind) > 0
+
+    def down(seq: int, port: int = 80) -> bytes:
+        return packet(*ends, (port, 5000), seq, 1, 1000)
+
+    def up(ack: int, port: int = 80) -> bytes:
+        return packet(*reversed(ends), (5000, port), 1, ack)
+
+    # at first all of the station's TCP, as it leaves and as it comes back
+    assert takes(down(100), OUTGOING)
+    assert takes(up(100), HERE)
+    assert not takes(down(100), HERE)
+    assert not takes(up(100), OUTGOING)
+    assert not takes(packet("192.0.2.9", "10.0.0.9", (80, 5000), 1, 1, 10), OUTGOING)
+    for k in range(TAKEN):
+        wire.down(1.0, 100 + 1000 * k)
+    # then what covers the first segment, or is sent again
+    assert takes(up(1100), HERE)
+    assert takes(up(5100), HERE)
+    assert not takes(up(1099), HERE)
+    assert not takes(up(1100, port=443), HERE)
+    assert not takes(up(1100 + LARGEST_WINDOW + 1), HERE)
+    assert takes(down(2100), OUTGOING)
+    assert not takes(down(4100), OUTGOING)
+    wire.up(1.1, 4100)
+    assert wire.look.is_over
+    assert not takes(up(5100), HERE)
+
+
+def test_a_program_is_no_longer_than_the_kernel_takes() -> None:
+    addresses = [ip_address(f"2001:db8::{k:x}") for k in range(1, 9)]
+    names = [str(k) for k in range(40)]
+    program = program_for({name: Look() for name in names}, dict.fromkeys(names, addresses))
+    assert len(program) <= MOST_INSTRUCTIONS
+    assert program[-1] == REFUSE
+    assert program.count(TAKE) > 100
