@@ -26,7 +26,7 @@ table! {
         /// What makes the rate of round-trip times: what stations with traffic agree on, or every answer by itself as in paper 002.
         rule: WceRule = word().default(WceRule::Agreement);
         /// Least rate.
-        min: Option<u64> = rate().depends("a thirtieth of max");
+        min: Option<u64> = rate().depends("a thirtieth of max, and 1 Mbps at most by agreement");
         /// Time between pings, each to another station.
         interval: Span = duration(MS..=10 * S).default("100 ms");
         /// Up to this round-trip time the rate grows exponentially.
@@ -60,6 +60,10 @@ table! {
 /// The key of the largest C, which every table of an estimator has, each with a default of its own.
 const MAX: KeyOf<Option<u64>> = BottleneckWce::max;
 
+/// Most that the least C is if nobody says it, where few late stations cannot take C there: the capacity may be far
+/// below a cap that somebody has guessed. [bit/s]
+const MOST_LEAST_BPS: u64 = 1_000_000;
+
 impl WceKeys {
     /// The estimator with these steps and thresholds below `max_bps`. By default they are the paper's
     /// thresholds, and steps for a WLAN whose capacity is somewhat below `max_bps`: in a second C grows
@@ -75,10 +79,14 @@ impl WceKeys {
             WceRule::Agreement => 100 * MS,
             WceRule::Paper => 200 * MS,
         };
+        let least = match self.rule {
+            WceRule::Agreement => (max_bps / 30).min(MOST_LEAST_BPS),
+            WceRule::Paper => max_bps / 30,
+        };
         WceSettings {
             rule: self.rule,
             max_bps,
-            min_bps: self.min.unwrap_or((max_bps / 30).max(1)),
+            min_bps: self.min.unwrap_or(least.max(1)),
             interval: self.interval,
             thresholds: Thresholds {
                 low: self.low,
