@@ -17,7 +17,7 @@ from typing import Any
 import uml
 
 HERE = Path(__file__).parent
-OUT = HERE / "out"
+RUNS_FILE = HERE / "out" / "quic.json"
 INSIDE = HERE / "quic_inside.py"
 DEADLINE_S = 900.0
 RTT_S, RUNS = 0.02, 5
@@ -41,10 +41,10 @@ def main(*, quick: bool, jobs: int) -> None:
     plan = [(name, seed) for seed in range(1, 2 if quick else RUNS + 1) for name in CASES]
     with ThreadPoolExecutor(jobs) as pool:
         runs = []
-        OUT.mkdir(exist_ok=True)
+        RUNS_FILE.parent.mkdir(exist_ok=True)
         for each in pool.map(lambda each: run(each, QUICK if quick else FULL), plan):
             runs.append(each)
-            OUT.joinpath("quic.json").write_text(json.dumps(runs, indent=1) + "\n")
+            RUNS_FILE.write_text(json.dumps(runs, indent=1) + "\n")
     print(f"{'Mbit/s, mean of runs':22} downloads  (least, most)  upload  C")
     for name in CASES:
         of_case = [each for each in runs if each["case"] == name]

@@ -1,10 +1,12 @@
 """The page of what `scenes.py` has run: docs/reference/gateway-measured.md."""
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
+import quic
 import scenes
 from scene_inside import LATENESS
 from scenes import Case, Figures, Table
@@ -38,6 +40,9 @@ def page(runs: Mapping[str, Runs]) -> Iterator[str]:
         if runs.get(claim):
             yield ""
             yield from lines(runs[claim])
+    if quic.RUNS_FILE.exists():
+        yield ""
+        yield from uplink_udp(json.loads(quic.RUNS_FILE.read_text()))
     yield ""
     yield from FLOOD.splitlines()
 
@@ -183,6 +188,22 @@ def queues(runs: Runs) -> Iterator[str]:
     yield from table(("", "runs", "the three others [Mbit/s]", "least C [Mbit/s]"), rows())
 
 
+def uplink_udp(runs: Sequence[Table]) -> Iterator[str]:
+    """Uplink UDP shaped and not."""
+    yield from QUIC.splitlines()
+
+    def rows() -> Iterator[Sequence[str]]:
+        for case in quic.CASES:
+            same = [run for run in runs if run["case"] == case]
+            both = [
+                spread([run[key] for run in same], 1, 1e6) if same else "-"
+                for key in ("downloads_bps", "upload_bps")
+            ]
+            yield f"`{case}`" if "=" in case else case, str(len(same)), *both
+
+    yield from table(("", "runs", "three downloads", "the upload"), rows())
+
+
 SECTIONS: Mapping[str, Callable[[Runs], Iterator[str]]] = {
     "fall": fall,
     "equal": equal,
@@ -248,6 +269,12 @@ QUEUES = """\
 The access point has a FIFO of 256 packets for each of four stations and serves them in turn. One
 of them, the phone, has a bad rate: of 20 Mbit/s the three others can have 15, and the phone 5
 or, badly, 1, so that its own queue stands at its limit for seconds."""
+
+QUIC = """\
+## An upload like QUIC's
+
+Three stations download beside one whose upload is CUBIC in datagrams, over an air of 54 Mbit/s as
+in 802.11g with 20 ms to the server (`bench/quic.py`): 20 s of warm-up, 30 s that count. [Mbit/s]"""
 
 FLOOD = """\
 ## Machines that one station makes up
