@@ -16,6 +16,7 @@ the process, and removed when the lab closes.
 import ctypes
 import os
 import pickle
+import re
 import signal
 import subprocess
 import time
@@ -228,6 +229,13 @@ def gateway_text(
         addresses = f"{station_v4(k)}, {station_v6(k)}"
         lines.append(f'station.s{k} = {{ address = "{addresses}" }}')
     return "\n".join(lines) + "\n"
+
+
+def process_of(said: str) -> int:
+    """The process that `up` names."""
+    found = re.search(r"process (\d+)", said)
+    assert found is not None, said
+    return int(found[1])
 
 
 def leftovers() -> list[str]:

@@ -19,6 +19,7 @@ from lab import (
     leftovers,
     log_in,
     number_of,
+    process_of,
     sh,
     station_v4,
     take_back,
@@ -283,8 +284,8 @@ def test_down_finds_a_gateway_whose_file_has_changed(lab: Lab, directory: Path) 
     with entered(GATEWAY):
         assert leftovers() == []
     code, said = act(good, "up")
-    os.kill(int(said.split()[-1]), signal.SIGKILL)
-    assert act(other, "down") == (0, "took back 3 changes of a process that was killed\n")
+    os.kill(process_of(said), signal.SIGKILL)
+    assert act(other, "down") == (0, "took back 2 changes of a process that was killed\n")
     with entered(GATEWAY):
         assert leftovers() == []
     code, said = act(broken, "down")

@@ -290,7 +290,7 @@ def test_odd_names_of_interfaces_are_harmless(dash: Router) -> None:
         sh("ip link add odd type veth peer name odd2")
         subprocess.run(["ip", "link", "set", "odd", "name", odd, "up"], check=True)
     try:
-        text = gateway_text(1).replace('wan = "wan"', f'wan = "{odd}"')
+        text = gateway_text(1).replace('lan = "lan"', f'lan = "{odd}"')
         dash.write(made(text))
         dash.start()
         assert any(odd in line for line in left())

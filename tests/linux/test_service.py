@@ -160,13 +160,13 @@ def test_killed_it_goes_on_shaping_and_can_be_taken_back(gateway: Gateway) -> No
     wait_until(lambda: gateway.status() is None, "the end of the process")
     assert transfers(station_v4(0))
     code, said = gateway("status")
-    assert said.startswith("not up; 3 changes of a process that was killed are left")
+    assert said.startswith("not up; 2 changes of a process that was killed are left")
     code, said = gateway("up")
     assert code == 0, said
     assert transfers(station_v4(0))
     os.kill(gateway.status()["pid"], signal.SIGKILL)
     wait_until(lambda: gateway.status() is None, "the end of the process")
-    assert gateway("down") == (0, "took back 3 changes of a process that was killed\n")
+    assert gateway("down") == (0, "took back 2 changes of a process that was killed\n")
     with entered(GATEWAY):
         assert leftovers() == []
 
@@ -184,7 +184,7 @@ def test_a_second_instance_is_refused(gateway: Gateway) -> None:
     gateway.state = before
     assert code == 2
     assert said == (
-        "error: interface wan: a lasthop gateway shapes what comes in there already, that of "
+        "error: interface lan: a lasthop gateway shapes what passes there already, that of "
         '`lan = "lan"`\n'
         "hint: `lasthop gateway down` with its file, and its --state if it has one, ends it\n"
     )
@@ -213,7 +213,7 @@ def test_check_looks_at_the_machine_while_a_gateway_is_up(gateway: Gateway, tmp_
         assert (code, "error: interface wam: there is none of this name" in said) == (2, True)
         with entered(GATEWAY):
             sh("ip link add usb type veth peer name usb2; tc qdisc add dev usb clsact")
-        gateway.file.write_text(gateway_text(2).replace('"wan"', '"usb"', 1))
+        gateway.file.write_text(gateway_text(2).replace('lan = "lan"', 'lan = "usb"'))
         code, said = gateway("check")
         assert (code, "interface usb: it has a queueing discipline clsact" in said) == (2, True)
         with entered(GATEWAY):

@@ -20,6 +20,7 @@ from lab import (
     gateway_text,
     leftovers,
     number_of,
+    process_of,
     sh,
     station_v4,
     wait_until,
@@ -29,6 +30,7 @@ from traffic import transfers
 
 LASTHOP = Path(sys.executable).with_name("lasthop")
 UNIT = Path(__file__).parents[2] / "python/lasthop/gateway/share/lasthop-gateway@.service"
+LEAVES = "leaves are pfifo, as `gateway.discipline` says"
 USER = "65534"
 """Number of a user, and of a group, with no rights of its own."""
 BROKEN = (None, "[gateway\n", "[gateway]\nwan = 'wan'\nlan = 'lan'\nno_such = 1\n", "")
@@ -106,14 +108,17 @@ def test_a_relative_file_is_the_same_behind_up(commands: Commands) -> None:
     assert code == 0, said
     assert commands.state().file() == commands.file
     commands.write(gateway_text(3))
-    number = int(said.split()[-1])
+    number = process_of(said)
     os.kill(number, signal.SIGHUP)
 
     def members() -> int:
         return len((commands.state().ask({"do": "status"}) or {"stations": ()})["stations"])
 
     wait_until(lambda: members() == 3, "the file is read anew")
-    assert commands("up", file="cafe.toml") == (0, f"process {number} goes on with cafe.toml\n")
+    assert commands("up", file="cafe.toml") == (
+        0,
+        f"process {number} goes on with cafe.toml; {LEAVES}\n",
+    )
     assert commands("down", file="./cafe.toml") == (0, "down\n")
 
 
@@ -144,11 +149,11 @@ def test_status_and_down_need_no_file_that_is_whole(commands: Commands) -> None:
 
 def test_what_was_killed_is_taken_back_with_a_broken_file(commands: Commands) -> None:
     _, said = commands("up")
-    os.kill(int(said.split()[-1]), signal.SIGKILL)
+    os.kill(process_of(said), signal.SIGKILL)
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
     commands.write("[gateway\n")
-    assert commands("status")[1] == "not up; 3 changes of a process that was killed are left\n"
-    assert commands("down") == (0, "took back 3 changes of a process that was killed\n")
+    assert commands("status")[1] == "not up; 2 changes of a process that was killed are left\n"
+    assert commands("down") == (0, "took back 2 changes of a process that was killed\n")
 
 
 def test_where_nothing_may_be_written(commands: Commands) -> None:
@@ -166,7 +171,7 @@ def test_where_nothing_may_be_written(commands: Commands) -> None:
     code, said = commands("up", before=read_only)
     assert (code, said) == (2, f"error: /run/lasthop/{here.name}/lock: Read-only file system\n")
     _, said = commands("up")
-    os.kill(int(said.split()[-1]), signal.SIGKILL)
+    os.kill(process_of(said), signal.SIGKILL)
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
     code, said = commands("down", before=read_only)
     assert (code, said) == (
@@ -176,7 +181,7 @@ def test_where_nothing_may_be_written(commands: Commands) -> None:
     )
     with entered(GATEWAY):
         assert leftovers() == []
-    assert commands("down") == (0, "took back 3 changes of a process that was killed\n")
+    assert commands("down") == (0, "took back 2 changes of a process that was killed\n")
 
 
 @pytest.fixture
@@ -223,7 +228,7 @@ def test_two_namespaces_with_the_same_interfaces(commands: Commands, twin: str) 
 
 def test_what_is_left_is_undone_in_its_own_namespace(commands: Commands, twin: str) -> None:
     _, said = commands("up")
-    os.kill(int(said.split()[-1]), signal.SIGKILL)
+    os.kill(process_of(said), signal.SIGKILL)
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
     directory = f"/run/lasthop/{commands.state().directory.name}"
     for verb in ("down", "up", "run"):
@@ -231,14 +236,14 @@ def test_what_is_left_is_undone_in_its_own_namespace(commands: Commands, twin: s
         assert code == 2
         assert f"{directory}: what is left is of another network namespace" in said
     with entered(GATEWAY):
-        assert len(leftovers()) == 4
-    assert commands("down") == (0, "took back 3 changes of a process that was killed\n")
+        assert len(leftovers()) == 3
+    assert commands("down") == (0, "took back 2 changes of a process that was killed\n")
 
 
 def test_a_namespace_whose_number_was_given_again(commands: Commands) -> None:
     """What the one before had left is not undone in this one: here it would turn GRO on."""
     _, said = commands("up")
-    os.kill(int(said.split()[-1]), signal.SIGKILL)
+    os.kill(process_of(said), signal.SIGKILL)
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
     state, (number, cookie, boot) = commands.state(), commands.state().read("namespace").split()
     state.write("namespace", f"{number} {int(cookie) + 1} {boot}")
@@ -284,7 +289,7 @@ def test_the_unit_has_what_every_command_needs(commands: Commands, user: str) ->
     def act(verb: str) -> tuple[int, str]:
         return commands(verb, before=user, under=under)
 
-    assert act("check") == (0, f"{commands.file}: ok: cafe: 1 access point, 2 stations\n")
+    assert act("check") == (0, f"{commands.file}: ok: cafe: 1 access point, 2 stations; {LEAVES}\n")
     code, said = act("up")
     assert code == 0, said
     assert transfers(station_v4(0))

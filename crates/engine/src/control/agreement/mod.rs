@@ -48,6 +48,7 @@ mod comparison;
 mod jury;
 mod law;
 mod said;
+mod standing;
 mod voter;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -57,6 +58,7 @@ use self::jury::{Jury, Outcome, Testimony, Verdict};
 use self::law::{Law, Sight};
 use self::said::{ACTIVE_FOR, Asked, DECIDE, SLACK, Said, lower_median};
 pub use self::said::{Ask, Heard, RoundTrip};
+use self::standing::Standing;
 use self::voter::Voter;
 use super::step::Step;
 use super::wce::{Cycle, Thresholds, WceSettings};
@@ -67,8 +69,6 @@ use crate::kernel::time::{Span, Time};
 const JURY: usize = 32;
 /// What C was before it followed one station alone is good for so long.
 const ALONE_FOR: Span = Span(600_000_000_000);
-/// Answers in a row that are not near the base, after which it is in doubt.
-const MEMORY: u32 = 64;
 /// Intervals without a tick that are taken for a stall of whoever asks.
 const STALL: u64 = 5;
 /// Doubted and silent stations are asked in one interval of so many.
@@ -96,12 +96,7 @@ pub struct Agreement {
     recent: VecDeque<Said>,
     comparison: Comparison,
     jury: Option<Jury>,
-    /// Answers since somebody was near the base, and the longest delay among them.
-    unconfirmed: u32,
-    longest: Span,
-    at_min: Option<Time>,
-    /// C when somebody was last near the base. [bit/s]
-    confirmed_bps: u64,
+    standing: Standing,
     /// The station that C has followed alone, since when, and C then. [bit/s]
     alone: Option<(u32, Time, u64)>,
     last_step: Step,
@@ -134,10 +129,7 @@ impl Agreement {
             recent: VecDeque::new(),
             comparison: Comparison::default(),
             jury: None,
-            unconfirmed: 0,
-            longest: Span::ZERO,
-            at_min: None,
-            confirmed_bps: max_bps,
+            standing: Standing::new(max_bps),
             alone: None,
             last_step: Step::Hold,
             alarmed: false,
@@ -443,10 +435,9 @@ impl Agreement {
         {
             return Some(u32::MAX);
         }
-        let drained = self.at_min.map(|since| since + self.longest * 2)?;
         let stations = self.active.len().max(1) as u32;
-        let is_drained = self.unconfirmed >= MEMORY && drained <= sent && sent <= now;
-        is_drained.then(|| (8 / stations).max(2))
+        let is_path = self.standing.is_path(now, sent);
+        is_path.then(|| (8 / stations).max(2))
     }
 
     /// Lower median of what the others said last.
@@ -565,28 +556,17 @@ impl Agreement {
             delay,
             passed_bytes: asked.passed_bytes,
         };
-        let was_in_doubt = self.unconfirmed >= MEMORY;
-        if delay <= self.settings.thresholds.low + self.near() {
-            if was_in_doubt && self.at_min.is_some() {
-                let bps = self.confirmed_bps.max(self.law.rate_bps());
-                self.law.go_back_to(now, bps);
-                self.last_step = Step::Return;
-            }
-            (self.unconfirmed, self.longest) = (0, Span::ZERO);
-            self.confirmed_bps = self.law.rate_bps();
-        } else {
-            self.unconfirmed = self.unconfirmed.saturating_add(1);
-            self.longest = self.longest.max(delay);
+        if delay > self.settings.thresholds.low + self.near() {
+            self.standing.is_far(delay);
+        } else if let Some(bps) = self.standing.is_near(self.law.rate_bps()) {
+            self.law.go_back_to(now, bps);
         }
-        let in_doubt = self.settings.follows_base && self.unconfirmed >= MEMORY;
+        let in_doubt = self.settings.follows_base && self.standing.is_in_doubt();
         self.note_who_is_alone(now);
         self.last_step = self.law.step(now, sight, in_doubt);
         self.alarmed = delay > self.settings.thresholds.high;
-        if self.law.rate_bps() > self.settings.min_bps {
-            self.at_min = None;
-        } else {
-            self.at_min.get_or_insert(now);
-        }
+        let is_least = self.law.rate_bps() <= self.settings.min_bps;
+        self.standing.is_at_least(now, is_least);
     }
 
     /// Active stations whose word does not count, and by how much they are later than the others.

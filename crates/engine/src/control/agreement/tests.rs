@@ -215,7 +215,7 @@ fn a_minority_that_is_late_moves_nothing() {
 
 /// What an ACK of a flow with little to send may be delayed by: 40 ms, in every third millisecond. [s]
 fn now_and_then(at_s: f64) -> f64 {
-    if (at_s * 1e3).round() as u64 % 3 == 0 {
+    if ((at_s * 1e3).round() as u64).is_multiple_of(3) {
         0.04
     } else {
         0.0
