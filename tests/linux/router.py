@@ -96,8 +96,9 @@ class Router:
 
     @property
     def state(self) -> Path:
-        """Where the script keeps what it knows."""
-        return self.root / "var/run/lasthop-lan"
+        """Where the script keeps what it knows, one of its kind."""
+        found = [*(self.root / "var/run").glob("lasthop-*")]
+        return found[0] if len(found) == 1 else self.root / "var/run/lasthop-lan"
 
     def said(self) -> str:
         """What it has said."""
