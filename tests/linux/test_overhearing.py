@@ -25,7 +25,8 @@ from lasthop.gateway import config
 from lasthop.gateway.service import Service
 from lasthop.gateway.state import State
 from lasthop.linux.overhearing import REFUSE, Overhearing
-from lasthop.linux.segments import MOST_SEEN, RoundTrip
+from lasthop.linux.segments import MOST_SEEN, Look, RoundTrip, Taken
+from lasthop.linux.segments import PATIENCE_S as WAITED_S
 from traffic import Flow, run
 
 CAP_BPS = 20_000_000
@@ -37,6 +38,20 @@ def lab() -> Iterator[Lab]:
     with Lab(stations=2) as lab:
         sh(f"ip netns exec {STATIONS} sysctl -qw net.ipv4.icmp_echo_ignore_all=1")
         yield lab
+
+
+def test_what_is_never_acknowledged_is_not_waited_for(lab: Lab) -> None:
+    """The kernel stamps packets by the clock that may be set."""
+    with entered(GATEWAY):
+        overhearing = Overhearing("lan")
+    now_s = time.time()
+    for name, at_s in (("gone", now_s - WAITED_S - 1), ("there", now_s)):
+        overhearing.looks[name] = Look(is_open=False, taken=[Taken(1, None, at_s)])
+        overhearing.addresses[name] = ()
+    overhearing.attach = lambda: None  # type: ignore[method-assign]
+    overhearing.listen({})
+    assert list(overhearing.looks) == ["there"]
+    overhearing.close()
 
 
 @pytest.mark.parametrize("station", [station_v4(0), station_v6(0)])
