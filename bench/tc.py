@@ -16,7 +16,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from statistics import mean
 from typing import Any, TypeVar
@@ -154,8 +154,14 @@ DRAWN = (1, 3, 5, 7, 9)
 """Columns that the picture has."""
 
 
-def main(*, quick: bool, contenders: Sequence[str] = tuple(CONTENDERS)) -> list[str]:
-    """Run everything, print the table, write out/tc.json and out/tc.png."""
+def main(
+    *, quick: bool, contenders: Sequence[str] = tuple(CONTENDERS), again: bool = False
+) -> list[str]:
+    """Run everything, print the table, write out/tc.json and out/tc.png.
+
+    What is in it already by the same kernel and of the same length is not run again, but for
+    `contenders` if `again` says so.
+    """
     try:
         uml_kernel.install()
     except BenchError as error:
@@ -169,23 +175,49 @@ def main(*, quick: bool, contenders: Sequence[str] = tuple(CONTENDERS)) -> list[
     # Runs that keep their own time do not disturb one another; others need the machine alone.
     jobs = (os.cpu_count() or 1) if kernel.own_time else 1
     began = time.monotonic()
-    air = speed_test(length)
-    cases = list(plan(contenders, quick=quick))
-    runs: list[Run] = []
+    records = OUT / ("tc-quick.json" if quick else "tc.json")
+    runs, air = finished(records, kernel, length)
+    if again:
+        runs = [run for run in runs if run.case.contender not in contenders]
+    air = air or speed_test(length)
+    there = {run.case for run in runs}
+    cases = [case for case in plan(contenders, quick=quick) if case not in there]
     with ThreadPoolExecutor(jobs) as pool:
         for run in pool.map(lambda case: carry_out(case, length, air), cases):
             runs.append(run)
-            write(kernel, length, air, runs)
+            write(records, kernel, length, air, runs)
+    order = list(plan(tuple(CONTENDERS), quick=quick))
+    runs.sort(key=lambda run: order.index(run.case))
     kept = [run for run in runs if run.late_s <= LATE_S]
     head(kernel, length, air, kept, runs, time.monotonic() - began)
     table(kept)
-    print(f"\nrecords: {(OUT / 'tc.json').relative_to(HERE.parent)}")
+    print(f"\nrecords: {records.relative_to(HERE.parent)}")
     if kept:
         from tc_picture import figure
 
         figure([COLUMNS[k] for k in DRAWN], kept).savefig(OUT / "tc.png")
         print(f"picture: {(OUT / 'tc.png').relative_to(HERE.parent)}")
     return []
+
+
+def finished(
+    records: Path, kernel: uml.Kernel, length: Length
+) -> tuple[list[Run], Measured | None]:
+    """Runs of an earlier call, and the speed test that they rest on."""
+    try:
+        content = json.loads(records.read_text())
+    except FileNotFoundError:
+        return [], None
+    if (content["kernel"], content["length"]) != (described(kernel), asdict(length)):
+        return [], None
+    names = [field.name for field in fields(Case)]
+    runs = [Run(Case(*(one[name] for name in names)), one["seen"]) for one in content["runs"]]
+    return runs, Measured(**content["air"])
+
+
+def described(kernel: uml.Kernel) -> Table:
+    """What a kernel is called in the records."""
+    return {"version": kernel.version, "own_time": kernel.own_time}
 
 
 def plan(contenders: Sequence[str], *, quick: bool) -> Iterator[Case]:
@@ -270,25 +302,29 @@ def grouped(runs: Sequence[Run], key: Callable[[Run], Key]) -> Iterator[tuple[Ke
     yield from found.items()
 
 
-def write(kernel: uml.Kernel, length: Length, air: Measured, runs: Sequence[Run]) -> None:
+def write(
+    records: Path, kernel: uml.Kernel, length: Length, air: Measured, runs: Sequence[Run]
+) -> None:
     """Everything that was seen, runs that do not count included."""
     OUT.mkdir(exist_ok=True)
     content: Mapping[str, object] = {
-        "kernel": {"version": kernel.version, "own_time": kernel.own_time},
+        "kernel": described(kernel),
         "length": asdict(length),
         "air": asdict(air),
         "late_s": LATE_S,
         "runs": [asdict(run.case) | {"seen": run.seen} for run in runs],
     }
-    (OUT / "tc.json").write_text(json.dumps(content, indent=1) + "\n")
+    records.write_text(json.dumps(content, indent=1) + "\n")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="the gateway beside queues of plain tc")
     parser.add_argument("--quick", action="store_true", help="one round-trip time, one short run")
+    parser.add_argument("--again", action="store_true", help="run what is in out/tc.json once more")
     parser.add_argument("contender", nargs="*", help=f"one of {', '.join(CONTENDERS)}; all")
     options = parser.parse_args()
     unknown = [name for name in options.contender if name not in CONTENDERS]
     if unknown:
         parser.error(f"{unknown[0]!r} is none of {', '.join(CONTENDERS)}")
-    main(quick=options.quick, contenders=options.contender or tuple(CONTENDERS))
+    chosen = options.contender or tuple(CONTENDERS)
+    main(quick=options.quick, contenders=chosen, again=options.again)
