@@ -1,0 +1,71 @@
+"""What `wce.max` far above the air's capacity costs: shares, and the first seconds of traffic.
+
+    python bench/cap.py
+
+Each run is a kernel of its own (`uml.py`); `cap_inside.py` says what is run in it. Prints a table
+and writes out/cap.json.
+"""
+
+import json
+import statistics
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import uml
+from cap_inside import PERIODS
+from tc_network import FAST_BPS, SLOW_BPS
+
+HERE = Path(__file__).parent
+OUT = HERE / "out"
+INSIDE = HERE / "cap_inside.py"
+DEADLINE_S = 900.0
+RTT_S, RUNS = 0.02, 3
+AIRS = {"24 Mbit/s": FAST_BPS, "13 Mbit/s": SLOW_BPS}
+"""Data rates of the air by what one download has over it. [bit/s]"""
+CAPS_BPS = (29e6, 100e6, 300e6, 1000e6)
+
+
+def main() -> None:
+    """Run everything."""
+    if (reason := uml.missing()) is not None:
+        print(f"cap: left out: {reason}")
+        return
+    kernel = uml.kernel()
+    assert kernel is not None
+    plan = [(air, cap, seed) for seed in range(1, RUNS + 1) for air in AIRS for cap in CAPS_BPS]
+    runs: list[dict[str, Any]] = []
+    OUT.mkdir(exist_ok=True)
+    with ThreadPoolExecutor(2 if kernel.own_time else 1) as pool:
+        for each in pool.map(lambda each: run(*each), plan):
+            runs.append(each)
+            OUT.joinpath("cap.json").write_text(json.dumps(runs, indent=1) + "\n")
+    periods = "".join(f"{f'{a:g}..{b:g} s':>14}" for a, b in PERIODS)
+    print("the air  cap [Mbit/s]  12 downloads, 1 [Mbit/s]   round trip added, median [ms]; C then")
+    print(f"{'':48}{periods}")
+    for air in AIRS:
+        for cap_bps in CAPS_BPS:
+            of_case = [r for r in runs if (r["air"], r["cap_bps"]) == (air, cap_bps)]
+            heavy, light = (
+                statistics.mean(r["bulk"][name] for r in of_case) / 1e6
+                for name in ("heavy", "light")
+            )
+            cells = ""
+            for k in range(len(PERIODS)):
+                added = statistics.mean(
+                    1e3 * ((r["echo"][k]["rtt_median_s"] or float("inf")) - RTT_S) for r in of_case
+                )
+                c = statistics.mean(r["c_bps"][k] for r in of_case) / 1e6
+                cells += f"{f'{added:.0f}; {c:.1f}':>14}"
+            print(f"{air:12}{cap_bps / 1e6:8.0f}{heavy:14.1f}{light:10.1f}    {cells}")
+
+
+def run(air: str, cap_bps: float, seed: int) -> dict[str, Any]:
+    """One kernel's life."""
+    settings = {"cap_bps": cap_bps, "data_rate_bps": AIRS[air], "rtt_s": RTT_S, "seed": seed}
+    found = uml.answer(INSIDE, json.dumps(settings), deadline_s=DEADLINE_S)
+    return {"air": air, "cap_bps": cap_bps, "seed": seed, **found}
+
+
+if __name__ == "__main__":
+    main()
