@@ -84,7 +84,12 @@ class Router:
         """Start the script, and wait until it is set up."""
         with (self.root / "said").open("w") as said:
             self.running = subprocess.Popen(
-                self.command(), stderr=said, stdout=said, text=True, stdin=subprocess.DEVNULL
+                self.command(),
+                stderr=said,
+                stdout=said,
+                text=True,
+                stdin=subprocess.DEVNULL,
+                preexec_fn=heed_hangup,  # what is ignored at its start a shell cannot trap
             )
         running = self.running
 
@@ -123,6 +128,11 @@ class Router:
             self.running.wait()
         if (self.root / "gateway.sh").exists():
             self.run("stop")
+
+
+def heed_hangup() -> None:
+    """Let SIGHUP be what it usually is, whatever the terminal of the tests."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def copy(name: str, to: Path) -> None:
