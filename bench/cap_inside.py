@@ -9,6 +9,7 @@ against one of another begin at once behind a gateway that has never seen traffi
 import json
 import sys
 import time
+from functools import partial
 from typing import Any
 
 from tc_contenders import HEADROOM, Measured, gateway, gateway_status
@@ -35,7 +36,7 @@ def main(settings: dict[str, Any]) -> Table:
         for from_s, to_s in PERIODS
     ]
     shares = Process(lambda: bulk(GROUPS, windows[-1]))
-    probes = [Process(lambda window=window: echoes([WATCHED], window)) for window in windows]
+    probes = [Process(partial(echoes, [WATCHED], window)) for window in windows]
     rates = []
     for window in windows:
         time.sleep(max(0.0, window.to_s - time.monotonic()))

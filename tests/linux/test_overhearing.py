@@ -24,7 +24,7 @@ from lab import (
 from lasthop.gateway import config
 from lasthop.gateway.service import Service
 from lasthop.gateway.state import State
-from lasthop.linux.overhearing import REFUSE, Overhearing
+from lasthop.linux.overhearing import MOST_INSTRUCTIONS, REFUSE, Overhearing
 from lasthop.linux.segments import MOST_SEEN, Look, RoundTrip, Taken
 from lasthop.linux.segments import PATIENCE_S as WAITED_S
 from traffic import Flow, run
@@ -36,7 +36,8 @@ CAP_BPS = 20_000_000
 def lab() -> Iterator[Lab]:
     """Stations behind a FIFO of 6 Mbit/s that answer no pings."""
     with Lab(stations=2) as lab:
-        sh(f"ip netns exec {STATIONS} sysctl -qw net.ipv4.icmp_echo_ignore_all=1")
+        for version in ("ipv4.icmp_echo", "ipv6.icmp.echo"):
+            sh(f"ip netns exec {STATIONS} sysctl -qw net.{version}_ignore_all=1")
         yield lab
 
 
@@ -52,6 +53,20 @@ def test_what_is_never_acknowledged_is_not_waited_for(lab: Lab) -> None:
     overhearing.listen({})
     assert list(overhearing.looks) == ["there"]
     overhearing.close()
+
+
+def test_a_kernel_with_little_room_for_programs_hears_fewer(lab: Lab) -> None:
+    """`net.core.optmem_max` bounds a socket's filter too."""
+    sh(f"ip netns exec {GATEWAY} sysctl -qw net.core.optmem_max=4096")
+    try:
+        with entered(GATEWAY):
+            overhearing = Overhearing("lan")
+        overhearing.listen({f"s{k}": (ip_address(station_v6(k)),) for k in range(60)})
+        assert 1 < len(overhearing.program) < MOST_INSTRUCTIONS
+        assert len(overhearing.looks) == 60
+        overhearing.close()
+    finally:
+        sh(f"ip netns exec {GATEWAY} sysctl -qw net.core.optmem_max=131072")
 
 
 @pytest.mark.parametrize("station", [station_v4(0), station_v6(0)])

@@ -283,8 +283,8 @@ def test_who_does_not_answer_pings_is_told(gateway: Gateway) -> None:
     An upload says nothing of the queue in front of the station, a download does.
     """
     gateway.file.write_text(gateway_text(2, 'wce.max = "20 Mbps"', rate="estimated"))
-    ignore = "sysctl -qw net.ipv4.icmp_echo_ignore_all="
-    sh(f"ip netns exec {STATIONS} {ignore}1")
+    ignore = "sysctl -qw net.ipv6.icmp.echo_ignore_all={0} net.ipv4.icmp_echo_ignore_all={0}"
+    sh(f"ip netns exec {STATIONS} {ignore.format(1)}")
     gateway("up")
     flow = Flow(station_v4(0), download=False)
     try:
@@ -312,11 +312,11 @@ def test_who_does_not_answer_pings_is_told(gateway: Gateway) -> None:
         download = Flow(station_v4(0), download=True)
         wait_until(heard, "what is timed")
         download.close()
-        sh(f"ip netns exec {STATIONS} {ignore}0")
+        sh(f"ip netns exec {STATIONS} {ignore.format(0)}")
         wait_until(forgotten, "answers")
     finally:
         flow.close()
-        sh(f"ip netns exec {STATIONS} {ignore}0")
+        sh(f"ip netns exec {STATIONS} {ignore.format(0)}")
     wait_until(lambda: not any(r["pinged"] for r in gateway.status()["stations"]), "rest")
     time.sleep(2.5)  # a round may be under way; who was active within two seconds may be asked
     pings = gateway.status()["aps"][0]["pings"]

@@ -21,6 +21,8 @@ from lasthop.linux.tc import Address
 
 LATEST_S = 5.0
 """An answer is waited for no longer. [s]"""
+ANOTHER_AFTER = 2
+"""After so many pings without an answer another address of the station is tried."""
 SILENT_PINGS = 5
 """Who has not answered so many pings, the first of them `LATEST_S` ago, is silent."""
 
@@ -101,6 +103,8 @@ class Estimator:
         """Pings since anybody has answered or been overheard."""
         self.passed: deque[tuple[float, int]] = deque()
         """What had left the bottleneck at times of late, on the clock that never jumps."""
+        self.turns: dict[str, int] = {}
+        """Which address of a station is pinged: another where one is not answered."""
         self.refused: Address | None = None
         """The address to which the kernel sent no ping, if that was the last."""
         self.interval_s = float(ap.wce["interval_s"])
@@ -128,10 +132,13 @@ class Estimator:
     def ping(self, asks: Asks) -> None:
         """Send pings, and count each as one without an answer."""
         for station, number in asks:
-            name, (address, *_) = self.known[station]
+            name, addresses = self.known[station]
+            address = addresses[self.turns.get(name, 0) % len(addresses)]
             sequence = self.numbers()
             now_s = self.clock()
-            self.unanswered[name] = one_more(self.unanswered.get(name), now_s)
+            unanswered = self.unanswered[name] = one_more(self.unanswered.get(name), now_s)
+            if unanswered.pings % ANOTHER_AFTER == 0:
+                self.turns[name] = self.turns.get(name, 0) + 1
             self.nobody = one_more(self.nobody, now_s)
             if self.send(address, sequence):
                 self.refused = None
@@ -139,6 +146,7 @@ class Estimator:
                 self.pings += 1
             else:
                 self.refused = address
+                self.turns[name] = self.turns.get(name, 0) + 1
 
     def answer(self, sequence: int, at_s: float) -> int | None:
         """Take an answer that came in at `at_s`; the rate [bit/s], None if it is to somebody else's
@@ -205,6 +213,10 @@ class Estimator:
     def forget(self, name: str) -> None:
         """Forget a station that has left."""
         self.unanswered.pop(name, None)
+        self.turns.pop(name, None)
+        for sequence, sent in list(self.under_way.items()):
+            if sent.name == name:
+                del self.under_way[sequence]
         number = self.stations.pop(name, None)
         if number is not None:
             self.controller.forget(number)

@@ -96,7 +96,8 @@ class Rates:
         for name in sorted(observed.active - observed.udp_senders):
             member = members.get(name)
             if member is not None and member.ap.name == ap and member.entries:
-                yield Candidate(name, tuple(address for address, _ in member.entries))
+                addresses = (address for address, _ in member.entries)
+                yield Candidate(name, tuple(sorted(addresses, key=lambda one: one.version)))
 
     def take_answers(self) -> None:
         """Answers to pings, and the rates that follow."""

@@ -8,6 +8,7 @@ rate of the flow; what passes between two readings finds a buffer of 1 MB. Where
 to the filter lets nothing through, and after a while the socket is closed.
 """
 
+import errno
 import socket
 import time
 from collections.abc import Collection, Iterator, Mapping
@@ -53,6 +54,8 @@ class Overhearing:
         self.needed_s = time.monotonic()
         """When it was last needed, on the clock that never jumps."""
         self.program: list[Instruction] = [REFUSE]
+        self.most = MOST_INSTRUCTIONS
+        """Instructions that the kernel takes: it bounds their memory too (net.core.optmem_max)."""
         self.socket = packet_socket(interface, self.program, BUFFER_BYTES)
         self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
 
@@ -77,12 +80,17 @@ class Overhearing:
 
     def attach(self) -> None:
         """Let the kernel hand over what is waited for, and no other packet."""
-        program = program_for(self.looks, self.addresses)
         if self.looks:
             self.needed_s = time.monotonic()
-        if program != self.program:
-            attach(self.socket, program)
-            self.program = program
+        while (program := program_for(self.looks, self.addresses, self.most)) != self.program:
+            try:
+                attach(self.socket, program)
+            except OSError as error:
+                if error.errno != errno.ENOMEM or len(program) == 1:
+                    raise
+                self.most = len(program) // 2
+            else:
+                self.program = program
 
     @property
     def is_idle(self) -> bool:
@@ -122,7 +130,9 @@ class Overhearing:
 
 
 def program_for(
-    looks: Mapping[str, Look], addresses: Mapping[str, Collection[Address]]
+    looks: Mapping[str, Look],
+    addresses: Mapping[str, Collection[Address]],
+    most: int = MOST_INSTRUCTIONS,
 ) -> list[Instruction]:
     """What lets through the packets that these looks wait for, as many as the kernel takes."""
     program: list[Instruction] = []
@@ -134,7 +144,7 @@ def program_for(
         else:
             blocks = [ack_of(look), again_of(look)]
         more = [each for block in blocks for each in placed(block)]
-        if len(program) + len(more) < MOST_INSTRUCTIONS:
+        if len(program) + len(more) < most:
             program += more
     return [*program, REFUSE]
 

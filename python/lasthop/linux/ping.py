@@ -20,6 +20,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 from lasthop.errors import UserError
+from lasthop.linux.packets import MOST_AT_ONCE
 from lasthop.linux.tc import Address
 
 REQUEST = {4: 8, 6: 128}
@@ -158,13 +159,13 @@ class Pinger:
         return True
 
     def answers(self) -> list[Answer]:
-        """Every answer that has come in.
+        """Answers that have come in; of a flood so many that other work goes on.
 
         None counts if the clock has been set since the last look: which stamps are before that?
         """
         found = []
         for version, raw in self.sockets.items():
-            while True:
+            for _ in range(MOST_AT_ONCE):
                 try:
                     data, ancillary, _, (source, *_) = raw.recvmsg(2048, 64)
                 except (BlockingIOError, InterruptedError):

@@ -218,3 +218,28 @@ def test_answers_to_others_and_late_ones_are_nothing() -> None:
         bench.round([], None)
     assert bench.estimator.answer(1, 111.0) is None
     assert bench.estimator.under_way == {}
+
+
+def test_an_answer_of_who_has_left_is_nobodys() -> None:
+    """Neither it nor the fault that it would be outlives the station."""
+    bench = Bench()
+    for _ in range(20):
+        bench.round([station(1)], 0.002)
+    for _ in range(60):
+        bench.round([station(1)], 0.3)
+    assert bench.estimator.faults(bench.now_s) != []
+    bench.estimator.tick([station(1)])
+    (_, sequence), number = bench.sent[-1], bench.estimator.stations["s1"]
+    bench.estimator.forget("s1")
+    assert bench.estimator.answer(sequence, bench.now_s + 0.1) is None
+    assert bench.estimator.faults(bench.now_s) == []
+    assert bench.controller.base_rtt_s(number) is None
+
+
+def test_another_address_is_tried_where_one_is_not_answered() -> None:
+    bench = Bench()
+    both = Candidate("s1", (ip_address("10.0.0.1"), ip_address("2001:db8::1")))
+    for _ in range(6):
+        bench.rounds([both], {"2001:db8::1": 0.001})
+    asked = [str(address) for address, _ in bench.sent]
+    assert asked == ["10.0.0.1"] * 2 + ["2001:db8::1"] * 4

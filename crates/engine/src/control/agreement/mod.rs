@@ -14,8 +14,9 @@
 //! - who was late when the jury was not, or is late on average, is **doubted**: it does not count until it has
 //!   been no later than the others for 10 s. At most half of all can be doubted.
 //!
-//! So up to (m - 1)/2 late, sleeping or silent stations of m leave C to the others. An answer cannot be early:
-//! the requests hold what cannot be guessed.
+//! So up to (m - 1)/2 late, sleeping or silent stations of m leave C to the others. An answer to a ping
+//! cannot be early, since the requests hold what cannot be guessed; but who has had its base raised, or acknowledges
+//! segments early, can say that there is no queue, and such stations are not found out.
 //!
 //! # Who does not answer pings
 //! Who has not answered five pings is **overheard**: in its turn, instead of a ping, segments are timed that pass on
@@ -606,6 +607,8 @@ impl Agreement {
         self.active.remove(&station);
         self.recent.retain(|one| one.station() != station);
         self.listening.retain(|&one| one != station);
+        self.under_way.retain(|one| one.ask.station != station);
+        self.alone.take_if(|(one, ..)| *one == station);
         self.comparison.forget(station);
     }
 
