@@ -81,10 +81,10 @@ undo() {
 check_programs() {
     [ "$(id -u)" = 0 ] || fail "are you root?"
     missing=
-    for name in ip tc awk sed grep ping flock; do
+    for name in ip tc awk sed grep flock "$@"; do
         command -v "$name" >/dev/null || missing="$missing $name"
     done
-    [ -z "$missing" ] || fail "missing:$missing; packages: ip-tiny, tc-tiny"
+    [ -z "$missing" ] || fail "missing:$missing; packages: ip-tiny, tc-tiny, busybox"
     case $(ip -V 2>&1) in
     *iproute2*) ;;
     *) fail "missing: ip of iproute2, this one is another; package: ip-tiny" ;;
@@ -99,7 +99,11 @@ check_kernel() {
         "can_$what" >/dev/null 2>&1 || missing="$missing $what"
     done
     ip link del dev "$TRY"
-    [ -z "$missing" ] || fail "missing:$missing; packages: kmod-sched-core, tc-tiny"
+    hint=
+    case "$missing " in
+    *"codel "*) hint="; \`discipline = \"pfifo\"\` in the file needs no $LEAF" ;;
+    esac
+    [ -z "$missing" ] || fail "missing:$missing; packages: kmod-sched-core, tc-tiny$hint"
 }
 
 is_there() { ip link show dev "$1" >/dev/null 2>&1 || fail "interface $1 is not there"; }
@@ -474,7 +478,10 @@ stop() {
 }
 
 umask 077
-check_programs
+case ${1-start} in
+stop) check_programs ;;
+*) check_programs ping ;;
+esac
 mkdir -p "$DIR" || fail "$DIR cannot be made"
 exec 9>>"$DIR/lock" || exit 1
 looked=-100000
