@@ -22,6 +22,7 @@ from pathlib import Path
 
 import carries_network as net
 from measure import BenchError
+from tc_network import entered
 
 from lasthop.gateway import config
 from lasthop.gateway.service import Service
@@ -206,7 +207,7 @@ def gateway(stations: int, way: Way) -> Iterator[int | None]:
 
 def merging(on: bool) -> None:
     """Receive offload of the gateway's interfaces, on or off."""
-    with net.entered(net.GATEWAY):
+    with entered(net.GATEWAY):
         for device in ("wan", "lan"):
             offload.set_merging(device, on)
 
@@ -223,7 +224,7 @@ def live(text: str, state: State) -> None:
     """The life of the gateway's process."""
     code = 1
     try:
-        with net.entered(net.GATEWAY):
+        with entered(net.GATEWAY):
             settings = config.read(text)
             service = Service(settings, state, lambda: settings, lambda _: None)
             service.up()

@@ -10,17 +10,17 @@ The ISP is there also because what comes straight from a sender's socket holds i
 it waits (TCP small queues), which no packet from another machine does.
 """
 
-import ctypes
 import mmap
 import os
 import select
 import signal
 import socket
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, Self
+
+from tc_network import entered, sh
 
 from lasthop.linux import offload
 
@@ -29,7 +29,7 @@ SERVER, ISP, GATEWAY, STATIONS = (f"{PREFIX}-{role}" for role in ("srv", "isp", 
 SERVER_V4 = "10.77.0.2"
 CHUNK_BYTES = 1 << 18
 WINDOW_BYTES = 1 << 18
-"""Of a receiver: a thousand of them must fit into memory."""
+"""Buffer of a receiver: a thousand of them must fit into memory."""
 PROCESSES = 2
 """That send, and as many that receive."""
 
@@ -37,30 +37,6 @@ PROCESSES = 2
 def station_v4(k: int) -> str:
     """Address of a station."""
     return f"10.78.{k // 250}.{k % 250 + 2}"
-
-
-def sh(command: str) -> str:
-    """Run shell commands; their output. Raises `RuntimeError` with what they said."""
-    done = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{command}\n{done.stderr}")
-    return done.stdout
-
-
-@contextmanager
-def entered(namespace: str) -> Iterator[None]:
-    """Run the body in a namespace; sockets made there stay there."""
-    before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    there = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
-    libc = ctypes.CDLL(None, use_errno=True)
-    try:
-        if libc.setns(there, 0) != 0:
-            raise OSError(ctypes.get_errno(), namespace)
-        yield
-    finally:
-        libc.setns(before, 0)
-        os.close(before)
-        os.close(there)
 
 
 SET_TSO = 0x1F

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import carries_network as net
+from tc_network import entered, sh
 
 from lasthop.gateway import config
 from lasthop.gateway.shaper import Shaper
@@ -42,8 +43,8 @@ def main(discipline: str, rate_mbps: str, merged: str) -> dict[str, float]:
     with net.Network(3):
         for device in ("up0", "down0"):
             delay = f"netem delay {500 * RTT_S:g}ms limit 100000"
-            net.sh(f"ip netns exec {net.ISP} tc qdisc add dev {device} root {delay}")
-        with net.entered(net.GATEWAY):
+            sh(f"ip netns exec {net.ISP} tc qdisc add dev {device} root {delay}")
+        with entered(net.GATEWAY):
             shaper = Shaper(gateway, UndoLog(Path(tempfile.mkdtemp()) / "undo.log"))
             shaper.up(gateway.stations)
             merge(shaper, segments)
@@ -56,10 +57,10 @@ def merge(shaper: Shaper, segments: int) -> None:
         offload.set_merging(device, segments != 1)
         if segments > 1:
             # what is merged has to stay below this
-            net.sh(f"ip link set {device} gro_max_size {segments * (FRAME_BYTES - 14) + 1}")
+            sh(f"ip link set {device} gro_max_size {segments * (FRAME_BYTES - 14) + 1}")
     for member in shaper.running().members.values() if segments > 1 else ():
         leaf = f"{member.leaf >> 16:x}:{member.leaf & 0xFFFF:x}"
-        net.sh(
+        sh(
             f"tc class change dev lh-lan parent 6c68:1 classid {leaf} htb rate 96bit "
             f"ceil 10gbit burst 1600 quantum {segments * FRAME_BYTES}"
         )
@@ -67,10 +68,10 @@ def merge(shaper: Shaper, segments: int) -> None:
 
 def seen(shaper: Shaper, rate_bps: float) -> dict[str, float]:
     """What passed, and how late echoes were."""
-    with net.entered(net.STATIONS):
+    with entered(net.STATIONS):
         echoing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         echoing.bind((net.station_v4(2), PORT))
-    with net.entered(net.SERVER):
+    with entered(net.SERVER):
         asking = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         asking.bind((net.SERVER_V4, 0))
     asking.settimeout(1)

@@ -43,7 +43,7 @@ BURST_BYTES = 5_000
 
 
 def sh(command: str) -> str:
-    """Run shell commands; their output. Raises `CalledProcessError` and shows what they said."""
+    """Run shell commands; their output. Raises `RuntimeError` with what they said."""
     done = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{command}\n{done.stderr}")

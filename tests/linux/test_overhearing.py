@@ -57,7 +57,12 @@ def test_what_is_never_acknowledged_is_not_waited_for(lab: Lab) -> None:
 
 def test_a_kernel_with_little_room_for_programs_hears_fewer(lab: Lab) -> None:
     """`net.core.optmem_max` bounds a socket's filter too."""
-    sh(f"ip netns exec {GATEWAY} sysctl -qw net.core.optmem_max=4096")
+    setting = Path("/proc/sys/net/core/optmem_max")
+    with entered(GATEWAY):
+        if not setting.exists():
+            pytest.skip("this kernel has one net.core.optmem_max for all namespaces")
+        before = setting.read_text()
+        setting.write_text("4096")
     try:
         with entered(GATEWAY):
             overhearing = Overhearing("lan")
@@ -66,7 +71,8 @@ def test_a_kernel_with_little_room_for_programs_hears_fewer(lab: Lab) -> None:
         assert len(overhearing.looks) == 60
         overhearing.close()
     finally:
-        sh(f"ip netns exec {GATEWAY} sysctl -qw net.core.optmem_max=131072")
+        with entered(GATEWAY):
+            setting.write_text(before)
 
 
 @pytest.mark.parametrize("station", [station_v4(0), station_v6(0)])
