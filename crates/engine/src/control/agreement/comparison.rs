@@ -3,11 +3,13 @@
 
 use std::collections::VecDeque;
 
-use super::said::{ACTIVE_FOR, DECIDE, Said, lower_median};
+use super::said::{ACTIVE_FOR, Said, upper_median};
 use crate::kernel::time::{Span, Time};
 
 /// Pings that left within this time of one another may be compared.
 const BESIDE: Span = Span(600_000_000);
+/// Others on either side that an answer is compared with, at most.
+const BESIDE_IT: usize = 5;
 /// Answers of all that are kept.
 const KEPT: usize = 64;
 
@@ -19,7 +21,7 @@ pub(super) struct Comparison(VecDeque<(Said, bool)>);
 pub(super) struct Compared {
     pub station: u32,
     pub delay: Span,
-    /// The larger of two lower medians, of those before and of those after.
+    /// The larger of two upper medians, of those before and of those after.
     pub others: Span,
 }
 
@@ -57,13 +59,14 @@ impl Comparison {
                     && counts(other.station())
                     && sent.since(compared).max(compared.since(sent)) < BESIDE
             };
-            let before = self.0.iter().take(place).rev().filter(near).take(DECIDE);
-            let after = self.0.iter().skip(place + 1).filter(near).take(DECIDE);
-            if before.clone().count() < enough || after.clone().count() < enough {
+            let before = of_different(self.0.iter().take(place).rev().filter(near));
+            let after = of_different(self.0.iter().skip(place + 1).filter(near));
+            if before.len() < enough || after.len() < enough {
                 continue;
             }
-            let said = |(other, _): &(Said, bool)| other.delay;
-            let others = lower_median(before.map(said)).max(lower_median(after.map(said)))?;
+            let delay = |said: &Said| said.delay;
+            let others = upper_median(before.iter().map(delay))
+                .max(upper_median(after.iter().map(delay)))?;
             self.0[place].1 = true;
             return Some(Compared {
                 station: one.station(),
@@ -78,4 +81,15 @@ impl Comparison {
     pub fn forget(&mut self, station: u32) {
         self.0.retain(|(one, _)| one.station() != station);
     }
+}
+
+/// The first answers of different stations.
+fn of_different<'a>(said: impl Iterator<Item = &'a (Said, bool)>) -> Vec<Said> {
+    let mut kept: Vec<Said> = Vec::new();
+    for (one, _) in said {
+        if kept.len() < BESIDE_IT && kept.iter().all(|other| other.station() != one.station()) {
+            kept.push(*one);
+        }
+    }
+    kept
 }

@@ -5,7 +5,7 @@
 //!
 //! - a station's **delay** is its round-trip time above its own base, so that a long path is no queue;
 //! - what counts is what stations **agree** on: the word of one if there is but one, else the lower median of
-//!   the last three different stations, with two the lesser of both. The queue that counts is the one that
+//!   the last five different stations, with two the lesser of both. The queue that counts is the one that
 //!   all share; a delay that is one station's own, since it sleeps, or since the access point has a queue for
 //!   each, is not of it;
 //! - an answer that says a long queue where the last ones said none calls a **jury**: all others, up to 32, are
@@ -16,7 +16,9 @@
 //!
 //! So up to (m - 1)/2 late, sleeping or silent stations of m leave C to the others. An answer to a ping
 //! cannot be early, since the requests hold what cannot be guessed; but who has had its base raised, or acknowledges
-//! segments early, can say that there is no queue, and such stations are not found out.
+//! segments early, can say that there is no queue, and such stations are not found out. Medians of what others say
+//! are therefore upper ones: one of two does not make the third late, nor its queue a longer path. Who decides are
+//! five at most, so where stations are many, three who agree to be early may happen to be asked one after another.
 //!
 //! # Who does not answer pings
 //! Who has not answered five pings is **overheard**: in its turn, instead of a ping, segments are timed that pass on
@@ -57,7 +59,7 @@ use std::collections::{BTreeMap, VecDeque};
 use self::comparison::Comparison;
 use self::jury::{Jury, Outcome, Testimony, Verdict};
 use self::law::{Law, Sight};
-use self::said::{ACTIVE_FOR, Asked, DECIDE, SLACK, Said, lower_median};
+use self::said::{ACTIVE_FOR, Asked, DECIDE, SLACK, Said, lower_median, upper_median};
 pub use self::said::{Ask, Heard, RoundTrip};
 use self::standing::Standing;
 use self::voter::Voter;
@@ -192,7 +194,9 @@ impl Agreement {
         };
         for _ in 0..times {
             match self.next_of(whose_turn) {
-                Some(one) if !able.is_empty() && self.is_silent(one, now) => self.listen_to(one),
+                Some(one) if !able.is_empty() && self.is_silent(one, now) => {
+                    self.listen_to(now, one)
+                }
                 next => asked.extend(next),
             }
         }
@@ -200,7 +204,7 @@ impl Agreement {
             .into_iter()
             .map(|station| {
                 if self.is_silent(station, now) {
-                    self.listen_to(station);
+                    self.listen_to(now, station);
                 }
                 self.ask(now, station, passed_bytes)
             })
@@ -213,10 +217,10 @@ impl Agreement {
         &self.listening
     }
 
-    fn listen_to(&mut self, station: u32) {
+    fn listen_to(&mut self, now: Time, station: u32) {
         if !self.listening.contains(&station) {
             self.listening.push(station);
-            self.voters.entry(station).or_default().listen();
+            self.voters.entry(station).or_default().listen(now);
         }
     }
 
@@ -441,7 +445,7 @@ impl Agreement {
         is_path.then(|| (8 / stations).max(2))
     }
 
-    /// Lower median of what the others said last.
+    /// Upper median of what the others said last.
     fn median_of_others(&self, now: Time, station: u32) -> Option<Span> {
         let others = self
             .voters
@@ -449,7 +453,7 @@ impl Agreement {
             .filter(|&(&one, voter)| one != station && !voter.is_doubted());
         let fresh = others.filter_map(|(_, voter)| voter.last);
         let said = fresh.filter(|&(sent, _)| now.since(sent) < ACTIVE_FOR);
-        lower_median(said.map(|(_, delay)| delay))
+        upper_median(said.map(|(_, delay)| delay))
     }
 
     /// A station says a long queue where there was none: asks the others, and listens to those who do not answer. None
@@ -471,7 +475,7 @@ impl Agreement {
             silent.swap_remove(drawn);
         }
         self.jury = Some(Jury::call(now, said, others.len(), silent.len()));
-        silent.into_iter().for_each(|one| self.listen_to(one));
+        silent.into_iter().for_each(|one| self.listen_to(now, one));
         let others = others.into_iter();
         Some(others.map(|one| self.ask(now, one, passed_bytes)).collect())
     }

@@ -5,7 +5,7 @@ use crate::kernel::time::{Span, Time};
 /// Who has not been active for so long does not count, and nor does what was said before.
 pub(super) const ACTIVE_FOR: Span = Span(2_000_000_000);
 /// Different stations whose last answers decide.
-pub(super) const DECIDE: usize = 3;
+pub(super) const DECIDE: usize = 5;
 /// Lateness that is no noise.
 pub(super) const SLACK: Span = Span(25_000_000);
 
@@ -78,4 +78,11 @@ pub(super) fn lower_median(delays: impl Iterator<Item = Span>) -> Option<Span> {
     let mut delays: Vec<Span> = delays.collect();
     delays.sort_unstable();
     delays.get(delays.len().checked_sub(1)? / 2).copied()
+}
+
+/// The middle one, of an even number the larger of two: who is against it has at least half against them.
+pub(super) fn upper_median(delays: impl Iterator<Item = Span>) -> Option<Span> {
+    let mut delays: Vec<Span> = delays.collect();
+    delays.sort_unstable();
+    delays.get(delays.len() / 2).copied()
 }

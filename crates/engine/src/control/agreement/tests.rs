@@ -15,6 +15,8 @@ struct Fluid {
     /// [s]
     overheard: u32,
     delayed_ack_s: fn(f64) -> f64,
+    /// How many of those who are overheard, the first ones, acknowledge what has not come yet.
+    early: u32,
 }
 
 /// An instant of a run: time [s], C [bit/s], queueing delay [s].
@@ -38,6 +40,7 @@ impl Fluid {
             stations,
             overheard: 0,
             delayed_ack_s: |_| 0.0,
+            early: 0,
         }
     }
 
@@ -78,7 +81,8 @@ impl Fluid {
                 let is_timed = timed.iter().any(|(_, trip)| trip.station == station);
                 if station < self.overheard && !is_timed && !is_lost() {
                     let late_s = (self.adds_s)(station, at_s) + (self.delayed_ack_s)(at_s);
-                    let rtt_s = self.base_s + queue_s + late_s;
+                    let waits_s = if station < self.early { 0.0 } else { queue_s };
+                    let rtt_s = self.base_s + waits_s + late_s;
                     let trip = RoundTrip {
                         station,
                         sent: now,
@@ -284,6 +288,28 @@ fn flows_that_are_late_or_delayed_move_nothing() {
             assert!(
                 mean > 0.9 * honest,
                 "{bad} of {stations}, {overheard} overheard, {kind}, ACKs {how}: {mean} of {honest}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_minority_that_hides_the_queue_moves_little() {
+    for (stations, early) in [(3, 1), (5, 1), (5, 2), (6, 2), (20, 1), (20, 2)] {
+        let (honest, _) = Fluid::of(|_| 20e6, stations).run(60.0);
+        let honest = mean_rate(&honest, 15.0, 60.0);
+        for packets in [75.0, 200.0, 400.0] {
+            let fluid = Fluid {
+                buffer_bytes: packets * 1514.0,
+                overheard: early,
+                early,
+                ..Fluid::of(|_| 20e6, stations)
+            };
+            let (seen, _) = fluid.run(60.0);
+            let mean = mean_rate(&seen, 15.0, 60.0);
+            assert!(
+                mean > 0.9 * honest && mean < 1.1 * honest,
+                "{early} of {stations}, {packets} packets: {mean} of {honest}"
             );
         }
     }

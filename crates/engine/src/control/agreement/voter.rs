@@ -11,11 +11,10 @@ const WEIGHT: f64 = 4.0;
 const KNOWN: u32 = 3;
 /// A station that is doubted stays so for this long at least.
 const DOUBTED_FOR: Span = Span(10_000_000_000);
-/// Pings without an answer, the first of them so long ago, after which a station is silent.
-const SILENT_PINGS: u32 = 5;
-const SILENT_AFTER: Span = Span(2_000_000_000);
-/// Times that it was listened to in vain, after which no flow of its can be overheard.
-const UNHEARD: u32 = 5;
+/// Pings without an answer, the first of them so long ago, after which a station is silent; as many times that it was
+/// listened to in vain, for as long, after which no flow of its can be overheard.
+const IN_VAIN: u32 = 5;
+const IN_VAIN_FOR: Span = Span(2_000_000_000);
 
 /// A round-trip time without a queue.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +25,22 @@ struct Base {
     before: Option<Span>,
     /// Number and least of the latest answers in a row that were above it though no queue stood.
     idle: Option<(u32, Span)>,
+}
+
+/// How often something was tried since it succeeded, and when first.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Vain(Option<(u32, Time)>);
+
+impl Vain {
+    fn again(&mut self, now: Time) {
+        let (times, first) = self.0.unwrap_or((0, now));
+        self.0 = Some((times.saturating_add(1), first));
+    }
+
+    fn is_hopeless(self, now: Time) -> bool {
+        self.0
+            .is_some_and(|(times, first)| times >= IN_VAIN && now.since(first) >= IN_VAIN_FOR)
+    }
 }
 
 /// What is known of a station.
@@ -42,11 +57,11 @@ pub struct Voter {
     /// Running mean of its delay less that of the others. [s]
     late_s: f64,
     doubted: Option<Time>,
-    /// Pings since its last answer, and when the first of them left.
-    unanswered: Option<(u32, Time)>,
+    /// Pings since its last answer.
+    unanswered: Vain,
     has_answered: bool,
     /// Times that it was listened to since it was overheard, and whether it ever was.
-    unheard: u32,
+    unheard: Vain,
     is_overheard: bool,
 }
 
@@ -81,18 +96,17 @@ impl Base {
 impl Voter {
     /// Notes that it is pinged.
     pub fn ask(&mut self, now: Time) {
-        let (pings, first) = self.unanswered.unwrap_or((0, now));
-        self.unanswered = Some((pings + 1, first));
+        self.unanswered.again(now);
     }
 
     /// Notes that it is listened to.
-    pub fn listen(&mut self) {
-        self.unheard = self.unheard.saturating_add(1);
+    pub fn listen(&mut self, now: Time) {
+        self.unheard.again(now);
     }
 
     /// Whether it has not been overheard since it was listened to.
     pub fn is_listened_to(&self) -> bool {
-        self.unheard > 0
+        self.unheard != Vain::default()
     }
 
     /// Takes the round-trip time of what left at `sent`; returns the queueing delay that it says, as if the base were
@@ -107,11 +121,11 @@ impl Voter {
     ) -> Span {
         let base = match by {
             Heard::Pings => {
-                (self.unanswered, self.has_answered) = (None, true);
+                (self.unanswered, self.has_answered) = (Vain::default(), true);
                 &mut self.pings
             }
             Heard::Flows => {
-                (self.unheard, self.is_overheard) = (0, true);
+                (self.unheard, self.is_overheard) = (Vain::default(), true);
                 &mut self.flows
             }
         };
@@ -181,18 +195,16 @@ impl Voter {
 
     /// Since when it has not answered, if it has been asked since its last answer.
     pub fn waits_since(&self) -> Option<Time> {
-        self.unanswered.map(|(_, first)| first)
+        self.unanswered.0.map(|(_, first)| first)
     }
 
     /// Whether it neither answers pings nor has flows that can be overheard.
     pub fn is_mute(&self, now: Time) -> bool {
-        self.is_silent(now) && self.unheard >= UNHEARD
+        self.is_silent(now) && self.unheard.is_hopeless(now)
     }
 
     /// Whether it does not answer pings.
     pub fn is_silent(&self, now: Time) -> bool {
-        let silent =
-            |(pings, first): (u32, Time)| pings >= SILENT_PINGS && now.since(first) >= SILENT_AFTER;
-        self.unanswered.is_some_and(silent)
+        self.unanswered.is_hopeless(now)
     }
 }
