@@ -199,6 +199,7 @@ def test_an_ingress_of_another_program_is_refused_with_a_hint(gateway: Gateway) 
         assert code == 2
         assert said.startswith("error: interface lan: it has a queueing discipline ingress")
         assert "hint: if nothing needs it: tc qdisc del dev lan ingress" in said
+    assert not gateway.state.exists()
     with entered(GATEWAY):
         sh("tc qdisc del dev lan ingress")
 
@@ -249,6 +250,28 @@ def test_what_nobody_has_chosen_is_told(gateway: Gateway) -> None:
     gateway.file.write_text(gateway_text(2, 'wce.max = "6 Mbps"', rate="estimated"))
     for verb in ("check", "up", "status"):
         assert "warning: access point" not in gateway(verb)[1]
+
+
+def test_what_keeps_packets_from_passing_is_told(gateway: Gateway) -> None:
+    text = gateway_text(1, 'wce.max = "6 Mbps"', rate="estimated")
+    gateway.file.write_text(text.replace('lan = "lan"', 'lan = "usb"'))
+    forwarding = "net.ipv6.conf.all.forwarding"
+    with entered(GATEWAY):
+        before = sh(f"sysctl -n {forwarding}").strip()
+        sh(f"sysctl -w {forwarding}=0; ip link add usb type veth peer name usb2")
+        try:
+            said = gateway("check")[1]
+            assert "warning: interface usb is down: ip link set usb up\n" in said
+            assert "warning: interface usb has no address, so that no station can be pinged" in said
+            assert "IPv6" not in said
+            sh("ip link set usb up; ip address add 2001:db8:77::1/64 dev usb nodad")
+            said = gateway("check")[1]
+            assert "is down" not in said and "has no address" not in said
+            assert f"does not forward IPv6: sysctl -w {forwarding}=1\n" in said
+            sh(f"sysctl -w {forwarding}=1")
+            assert "IPv6" not in gateway("check")[1]
+        finally:
+            sh(f"ip link del usb; sysctl -w {forwarding}={before}")
 
 
 def test_a_leases_file_that_is_missing_is_told_and_forgotten_with_its_key(

@@ -14,7 +14,8 @@ def cautions(gateway: Gateway) -> list[str]:
         there = links.every_link(kernel)
         return [
             *caps_by_default(gateway),
-            *not_forwarding(gateway, there),
+            *out_of_service(gateway, there),
+            *not_forwarding(gateway, there, kernel),
             *without_address(gateway, there, kernel),
         ]
 
@@ -32,24 +33,44 @@ def caps_by_default(gateway: Gateway) -> list[str]:
     return found
 
 
-def not_forwarding(gateway: Gateway, there: dict[str, Link]) -> list[str]:
-    """A warning if the machine neither routes nor bridges between the two sides."""
+def out_of_service(gateway: Gateway, there: dict[str, Link]) -> list[str]:
+    """Interfaces that are down."""
+    ours = [name for name in (gateway.wan, *gateway.lans) if name in there]
+    return [
+        f"interface {name} is down: ip link set {name} up"
+        for name in dict.fromkeys(ours)
+        if not there[name].is_up
+    ]
+
+
+def not_forwarding(gateway: Gateway, there: dict[str, Link], kernel: Socket) -> list[str]:
+    """Warnings if the machine neither routes nor bridges between the two sides; IPv6 counts where
+    the access points' interfaces have such addresses.
+    """
     across = bridge_of(gateway.wan, there)
-    bridged = across and all(bridge_of(name, there) == across for name in gateway.lans)
-    if bridged or links.forwards(4):
+    if across and all(bridge_of(name, there) == across for name in gateway.lans):
         return []
-    return ["the machine does not forward IPv4: sysctl -w net.ipv4.ip_forward=1"]
+    found = []
+    if not links.forwards(4):
+        found.append("the machine does not forward IPv4: sysctl -w net.ipv4.ip_forward=1")
+    numbers = [there[name].number for name in gateway.lans if name in there]
+    every = [each for number in numbers for each in addresses_at(kernel, number)]
+    if any(each.version == 6 for each in every) and not links.forwards(6):
+        found.append("the machine does not forward IPv6: sysctl -w net.ipv6.conf.all.forwarding=1")
+    return found
 
 
 def without_address(gateway: Gateway, there: dict[str, Link], kernel: Socket) -> list[str]:
-    """Bridges from which no ping can be sent."""
+    """Interfaces, or bridges that they are ports of, from which no ping can be sent."""
     found = []
     for ap in gateway.aps:
         bridge = bridge_of(ap.interface, there)
-        if bridge and ap.rate_bps is None and not addresses_at(kernel, there[bridge].number):
+        by = there.get(bridge or ap.interface)
+        if by is not None and ap.rate_bps is None and not addresses_at(kernel, by.number):
+            what = f"bridge {bridge} of" if bridge else "interface"
             found.append(
-                f"bridge {bridge} of {ap.interface} has no address, so that no station can be "
-                "pinged: give it one in the stations' subnet, or set `gateway.rate`"
+                f"{what} {ap.interface} has no address, so that no station can be pinged: "
+                "give it one in the stations' subnet, or set `gateway.rate`"
             )
     return list(dict.fromkeys(found))
 

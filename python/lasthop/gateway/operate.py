@@ -59,14 +59,19 @@ def check(gateway: Gateway) -> Checked:
         leaves = {"discipline": discipline, "why": why(gateway)}
         found += unmanaged(gateway, discipline)
     state = state_of(gateway, None)
+    if refuse_what_fails(gateway, state):
+        found.append(f"it is up ({state.holder()}); `up` lets it take the file over")
+    return Checked(found + warnings(gateway), leaves)
+
+
+def refuse_what_fails(gateway: Gateway, state: State) -> bool:
+    """Refuse what can be known to fail before a file is written; whether it is up."""
     is_up = state.is_held()
     with Shaper(gateway, state.log) as shaper:
         shaper.check(is_up=is_up or bool(state.log.records()))
-    if is_up:
-        found.append(f"it is up ({state.holder()}); `up` lets it take the file over")
-    else:
+    if not is_up:
         check_port(gateway.metrics)
-    return Checked(found + warnings(gateway), leaves)
+    return is_up
 
 
 def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[str]:
@@ -185,6 +190,8 @@ def up(file: str, gateway: Gateway, settings: Settings, directory: Path | None) 
     rights.refuse_to_lack()
     path, state = whole_path(file), state_of(gateway, directory)
     refuse_elsewhere(file, state)
+    if not state.is_held():
+        refuse_what_fails(gateway, state)
     state.make()
     if not state.take():
         if state.whose() == "another's":
@@ -261,6 +268,8 @@ def run(
     rights.refuse_to_lack()
     path, state = whole_path(file), state_of(gateway, directory)
     refuse_elsewhere(file, state)
+    if not state.is_held():
+        refuse_what_fails(gateway, state)
     state.make()
     if not state.take():
         raise UserError(

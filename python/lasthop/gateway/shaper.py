@@ -69,7 +69,8 @@ class Shaper:
         if name in there and not is_up:
             raise UserError(
                 f"interface {name}: there is one already, which this gateway has not made",
-                f"if nothing needs it: ip link del {name}",
+                "end the script of `lasthop gateway plan --sh` or the gateway with another --state "
+                f"that has; if nothing needs it: ip link del {name}",
             )
 
     def up(self, stations: Iterable[KnownStation]) -> None:
