@@ -12,6 +12,9 @@ use std::ops::ControlFlow;
 use crate::error::EngineError;
 use crate::kernel::time::Time;
 use crate::measure::{self, Measures, Snapshot};
+use crate::quantities::{
+    FAIRNESS_LEVEL, GOODPUT, GOODPUT_SHARE, JAIN, LOSS_PROBABILITY, UPDOWN_RATIO,
+};
 use crate::scenario::Scenario;
 pub use crate::world::{Arrival, Sent};
 use crate::world::{Watch, World};
@@ -71,7 +74,7 @@ impl<'a> Live<'a> {
         self.start = Some(Snapshot::take(&self.world));
     }
 
-    /// What was measured up to now. Of flows the world knows packets alone: their list, and what others
+    /// What was measured up to now. Of flows the world knows which packets are lost; the rest, and what others
     /// have of goodput, is for the hosts to say.
     ///
     /// # Errors
@@ -82,7 +85,23 @@ impl<'a> Live<'a> {
             Some(start) => start,
             None => &Snapshot::take(&self.world),
         };
-        Ok(measure::between(start, &self.world))
+        let mut measures = measure::between(start, &self.world);
+        for (list, items) in &mut measures.lists {
+            for item in items {
+                item.values.retain(|&(name, _)| is_of_network(list, name));
+            }
+        }
+        Ok(measures)
+    }
+}
+
+/// Whether a quantity of a list says nothing of what hosts do.
+fn is_of_network(list: &str, name: &str) -> bool {
+    let of_hosts = [GOODPUT, GOODPUT_SHARE, FAIRNESS_LEVEL, JAIN, UPDOWN_RATIO];
+    match list {
+        "flows" | "classes" => name == LOSS_PROBABILITY.name,
+        "totals" => false,
+        _ => of_hosts.iter().all(|quantity| name != quantity.name),
     }
 }
 
