@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from lasthop.errors import UserError
-from lasthop.models.reading import CellScenario, SensorFlow, Station, Tcp, TcpFlow, UdpFlow
+from lasthop.models.reading import CsmaScenario, SensorFlow, Tcp, TcpFlow, UdpFlow
 from lasthop.models.reading import Scenario as Typed
 from lasthop.scenario import Scenario
 
@@ -41,14 +41,9 @@ def check(scenario: Scenario) -> None:
 
 
 def _refused(scenario: Typed) -> Iterator[str]:
-    if not isinstance(scenario, CellScenario):
-        yield "there is no station; an emulation is of a WLAN cell"
+    if isinstance(scenario, CsmaScenario):
+        yield "`csma`: the emulator has cells and wires"
         return
-    if scenario.cell.vbs_classes:
-        yield "`cell.ap_queue.vbs`: the emulator's queues are not shared by classes"
-    changing = [each.table for each in scenario.stations if each.channel_changes]
-    if changing:
-        yield f"`{changing[0]}.channel`: channels do not change in the emulator"
     duration_s, flows = scenario.duration_s, scenario.flows
     if duration_s > LONGEST_S:
         yield f"`duration`: {duration_s:g} s of real time; allowed is up to {LONGEST_S:g} s"
@@ -57,10 +52,7 @@ def _refused(scenario: Typed) -> Iterator[str]:
     if len(flows) > MOST_FLOWS:
         yield f"{len(flows)} flows; the emulator takes up to {MOST_FLOWS}"
     for flow in flows:
-        if not flow.station or flow.forward or flow.back:
-            what = "runs beyond the cell's wire; the emulator has a cell and its wire"
-            yield f"flow {flow.name} {what}"
-        elif isinstance(flow, SensorFlow):
+        if isinstance(flow, SensorFlow):
             yield f"flow {flow.name} is a sensor's; the emulator has flows that last"
         elif isinstance(flow, UdpFlow):
             if flow.udp.header_bytes != UDP_HEADER:
@@ -70,17 +62,15 @@ def _refused(scenario: Typed) -> Iterator[str]:
                 )
         elif isinstance(flow, TcpFlow):
             yield from _refused_of_tcp(flow)
-    total = sum(
-        datagrams_per_second(flow, scenario.station[flow.station]) for flow in scenario.udp_flows
-    )
+    total = sum(datagrams_per_second(flow, scenario) for flow in scenario.udp_flows)
     if total > MOST_DATAGRAMS:
         yield f"{total:.0f} datagrams a second; the emulator sends up to {MOST_DATAGRAMS}"
 
 
 def _refused_of_tcp(flow: TcpFlow) -> Iterator[str]:
     tcp = flow.tcp
-    if tcp.segments is not None:
-        yield f"flow {flow.name} is finite; the emulator has flows that last"
+    if flow.web is not None:
+        yield f"flow {flow.name} is web traffic; the emulator has flows of TCP and UDP"
     elif tcp.congestion not in CONGESTION:
         known = ", ".join(CONGESTION)
         yield f"flow {flow.name}: congestion {tcp.congestion}; the emulator has {known}"
@@ -104,7 +94,7 @@ def unfollowed(scenario: Typed) -> list[str]:
     ]
 
 
-def datagrams_per_second(flow: UdpFlow, station: Station) -> float:
+def datagrams_per_second(flow: UdpFlow, scenario: Typed) -> float:
     """Datagrams that a flow sends in a second, on average.
 
     A greedy source sends at the data rate of its frames, more than any medium carries, so that the
@@ -112,5 +102,6 @@ def datagrams_per_second(flow: UdpFlow, station: Station) -> float:
     """
     rate_bps = flow.udp.rate_bps
     if flow.udp.arrivals == "greedy":
+        station = scenario.station[flow.station]
         rate_bps = station.rate_bps if flow.is_up else station.downlink_rate_bps
     return rate_bps / (8 * flow.udp.payload_bytes)
