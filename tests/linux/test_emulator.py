@@ -15,7 +15,7 @@ import lasthop as lh
 from clock import FRAME_S, WINDOW_S, in_time
 from lab import wait_until
 from lasthop.emulation import Emulation, emulate
-from lasthop.emulation.traffic import SERVER
+from lasthop.emulation.places import SERVER
 from lasthop.linux.netns import Namespace
 from lasthop.linux.tun import open_tun
 

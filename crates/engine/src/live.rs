@@ -12,9 +12,7 @@ use std::ops::ControlFlow;
 use crate::error::EngineError;
 use crate::kernel::time::Time;
 use crate::measure::{self, Measures, Snapshot};
-use crate::quantities::{
-    FAIRNESS_LEVEL, GOODPUT, GOODPUT_SHARE, JAIN, LOSS_PROBABILITY, UPDOWN_RATIO,
-};
+use crate::quantities::*;
 use crate::scenario::Scenario;
 pub use crate::world::{Arrival, Sent};
 use crate::world::{Watch, World};
@@ -97,13 +95,28 @@ impl<'a> Live<'a> {
 
 /// Whether a quantity of a list says nothing of what hosts do.
 fn is_of_network(list: &str, name: &str) -> bool {
-    let of_hosts = [GOODPUT, GOODPUT_SHARE, FAIRNESS_LEVEL, JAIN, UPDOWN_RATIO];
-    match list {
-        "flows" | "classes" => name == LOSS_PROBABILITY.name,
-        "totals" => false,
-        _ => of_hosts.iter().all(|quantity| name != quantity.name),
-    }
+    list != "totals" && OF_HOSTS.iter().all(|quantity| name != quantity.name)
 }
+
+/// What only hosts know.
+const OF_HOSTS: [Quantity; 16] = [
+    GOODPUT,
+    GOODPUT_SHARE,
+    FAIRNESS_LEVEL,
+    JAIN,
+    UPDOWN_RATIO,
+    RTT,
+    ONE_WAY_DELAY,
+    CWND,
+    CWND_MAX,
+    RETRANSMISSIONS,
+    COMPLETION,
+    COMPLETION_P95,
+    TRANSFER_RATE,
+    UNFINISHED,
+    STARVED_FLOWS,
+    SYNCHRONISATION,
+];
 
 #[cfg(test)]
 mod tests;

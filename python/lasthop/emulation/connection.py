@@ -16,7 +16,7 @@ from lasthop.linux.tcp import (
     set_congestion,
     tcp_info,
 )
-from lasthop.models.reading import TcpFlow
+from lasthop.models.reading import Tcp, TcpFlow
 
 CHUNK = bytes(65_536)
 
@@ -169,7 +169,12 @@ class Connection:
 
 def connection(flow: TcpFlow, ends: Ends, *, quick_acks: bool = True) -> Connection:
     """Make the sockets of a flow, each in its namespace."""
-    tcp = flow.tcp
+    client, listener = tcp_sockets(flow.tcp, ends)
+    return Connection(flow, ends, client, listener, quick_acks)
+
+
+def tcp_sockets(tcp: Tcp, ends: Ends) -> tuple[socket.socket, socket.socket]:
+    """Two sockets that do not block: one that is to connect, one that listens."""
     window = tcp.window_packets * tcp.mss_bytes
     algorithm = CONGESTION[tcp.congestion]
 
@@ -190,7 +195,7 @@ def connection(flow: TcpFlow, ends: Ends, *, quick_acks: bool = True) -> Connect
     listener = ends.listening.namespace.run(listening)
     try:
         client = ends.connecting.namespace.run(lambda: made(ends.connecting.address, 0))
-        return Connection(flow, ends, client, listener, quick_acks)
     except BaseException:
         listener.close()
         raise
+    return client, listener

@@ -136,6 +136,13 @@ def datagrams(flow: UdpFlow, ends: Ends, per_second: float, seed: int) -> Datagr
     seed : int
         Seed of the gaps.
     """
+    sender, receiver, to = udp_sockets(ends)
+    gaps = random.Random(f"{seed} {flow.name}")
+    return Datagrams(flow, sender, receiver, to, 1 / per_second, gaps)
+
+
+def udp_sockets(ends: Ends) -> tuple[socket.socket, socket.socket, tuple[str, int]]:
+    """A socket that is to send and one that is to receive, and the latter's address and port."""
     here = (ends.listening.address, ends.port)
     there = (ends.connecting.address, OTHER_PORT + ends.index)
 
@@ -151,7 +158,6 @@ def datagrams(flow: UdpFlow, ends: Ends, per_second: float, seed: int) -> Datagr
     except BaseException:
         listening.close()
         raise
-    gaps = random.Random(f"{seed} {flow.name}")
     if ends.listener_sends:
-        return Datagrams(flow, listening, connecting, there, 1 / per_second, gaps)
-    return Datagrams(flow, connecting, listening, here, 1 / per_second, gaps)
+        return listening, connecting, there
+    return connecting, listening, here

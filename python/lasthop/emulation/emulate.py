@@ -13,10 +13,11 @@ from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import datagrams
 from lasthop.emulation.limits import check, datagrams_per_second, unfollowed
 from lasthop.emulation.places import Places
+from lasthop.emulation.reports import reports
 from lasthop.emulation.summary import summary
 from lasthop.emulation.traffic import Driven, Traffic
 from lasthop.models.reading import Scenario as Typed
-from lasthop.models.reading import TcpFlow, UdpFlow
+from lasthop.models.reading import SensorFlow, TcpFlow, UdpFlow
 from lasthop.result import Answer
 from lasthop.run import replaced
 from lasthop.scenario import Scenario, ScenarioLike
@@ -100,6 +101,8 @@ def make_flows(
         made: Driven
         if isinstance(flow, UdpFlow):
             made = datagrams(flow, ends, datagrams_per_second(flow, scenario), scenario.seed)
+        elif isinstance(flow, SensorFlow):
+            made = reports(flow, ends, scenario.seed)
         elif isinstance(flow, TcpFlow):
             made = connection(flow, ends, quick_acks=quick_acks)
         else:

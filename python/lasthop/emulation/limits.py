@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from lasthop.errors import UserError
-from lasthop.models.reading import CsmaScenario, SensorFlow, Tcp, TcpFlow, UdpFlow
+from lasthop.models.reading import CsmaScenario, Flow, SensorFlow, Tcp, TcpFlow, Udp, UdpFlow
 from lasthop.models.reading import Scenario as Typed
 from lasthop.scenario import Scenario
 
@@ -32,6 +32,8 @@ LEAST_MSS = 88
 """Smallest segment that the kernel takes from a user (linux/tcp.h). [bytes]"""
 UDP_HEADER = 28
 """Headers of IPv4 and UDP. [bytes]"""
+LEAST_REPORT = 4
+"""The number of a report that goes by UDP. [bytes]"""
 
 
 def check(scenario: Scenario) -> None:
@@ -52,31 +54,33 @@ def _refused(scenario: Typed) -> Iterator[str]:
     if len(flows) > MOST_FLOWS:
         yield f"{len(flows)} flows; the emulator takes up to {MOST_FLOWS}"
     for flow in flows:
-        if isinstance(flow, SensorFlow):
-            yield f"flow {flow.name} is a sensor's; the emulator has flows that last"
-        elif isinstance(flow, UdpFlow):
-            if flow.udp.header_bytes != UDP_HEADER:
-                yield (
-                    f"flow {flow.name} has headers of {flow.udp.header_bytes} B; those of IPv4 "
-                    f"and UDP are {UDP_HEADER} B"
-                )
-        elif isinstance(flow, TcpFlow):
-            yield from _refused_of_tcp(flow)
+        if isinstance(flow, TcpFlow) and flow.web is not None:
+            yield f"flow {flow.name} is web traffic; the emulator has flows of TCP and UDP"
+        yield from _refused_of(flow)
     total = sum(datagrams_per_second(flow, scenario) for flow in scenario.udp_flows)
     if total > MOST_DATAGRAMS:
         yield f"{total:.0f} datagrams a second; the emulator sends up to {MOST_DATAGRAMS}"
 
 
-def _refused_of_tcp(flow: TcpFlow) -> Iterator[str]:
-    tcp = flow.tcp
-    if flow.web is not None:
-        yield f"flow {flow.name} is web traffic; the emulator has flows of TCP and UDP"
-    elif tcp.congestion not in CONGESTION:
+def _refused_of(flow: Flow) -> Iterator[str]:
+    carrier = flow.transport
+    if isinstance(carrier, Udp):
+        if carrier.header_bytes != UDP_HEADER:
+            yield (
+                f"flow {flow.name} has headers of {carrier.header_bytes} B; those of IPv4 and "
+                f"UDP are {UDP_HEADER} B"
+            )
+        if isinstance(flow, SensorFlow) and carrier.payload_bytes < LEAST_REPORT:
+            yield (
+                f"flow {flow.name}: reports of {carrier.payload_bytes} B; the emulator's have "
+                f"{LEAST_REPORT} B at least"
+            )
+    elif carrier.congestion not in CONGESTION:
         known = ", ".join(CONGESTION)
-        yield f"flow {flow.name}: congestion {tcp.congestion}; the emulator has {known}"
-    elif tcp.mss_bytes < LEAST_MSS:
+        yield f"flow {flow.name}: congestion {carrier.congestion}; the emulator has {known}"
+    elif carrier.mss_bytes < LEAST_MSS:
         yield (
-            f"flow {flow.name}: mss of {tcp.mss_bytes} B; the kernel's TCP takes from "
+            f"flow {flow.name}: mss of {carrier.mss_bytes} B; the kernel's TCP takes from "
             f"{LEAST_MSS} B on"
         )
 
