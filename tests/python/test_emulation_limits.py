@@ -32,7 +32,7 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
         ),
         ("[station.a]\ndownload = { connections = 1, segments = 9 }", None),
         (
-            "[station.a]\ndownload = 1\nchannel.rain = { at = \"1 s\", error = 0.1 }",
+            '[station.a]\ndownload = 1\nchannel.rain = { at = "1 s", error = 0.1 }',
             None,
         ),
         ('[station.a]\nsensor_up = "1 s"', None),
