@@ -1,6 +1,7 @@
 """Reports of a sensor over the kernel's TCP or UDP: one flow.
 
-A report is one segment of a connection that stays open, or one datagram, which begins with its number.
+A report is one segment of a connection that stays open, or one datagram that begins with its
+number.
 """
 
 import contextlib
@@ -76,9 +77,11 @@ class Reports(ABC):
 
     def begin_to_count(self) -> None:
         """Reports are counted by when they are made."""
+        return
 
     def look(self) -> None:
         """Nothing is sampled."""
+        return
 
     def quantities(self) -> dict[str, float]:
         """What became of the reports whose deadline lies in the time that counts."""

@@ -1,5 +1,5 @@
-"""The result of an emulation: what the network has measured, with what the kernel's sockets have sent
-and received."""
+"""The result of an emulation: what the network has measured, with what the kernel's sockets have
+sent and received."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
