@@ -118,7 +118,9 @@ def test_the_estimator_follows_a_slow_station(tmp_path):
     (seen, expected) = (one.links.loc["vsb", "capacity_bps"] for one in (shared, simulated))
     assert expected == pytest.approx(2.4e6, rel=0.02)
     assert abs(seen / expected - 1) < 0.05, (seen, expected)
-    assert shared.links.loc["vsb", "ping_rtt_p95_s"] < 0.08
+    # 0.052 to 0.174 s in forty simulated replications, 0.3 s with a full queue; it was 0.08 until
+    # one run in six was seen to exceed that, simulated as well as emulated
+    assert shared.links.loc["vsb", "ping_rtt_p95_s"] < 0.2
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
