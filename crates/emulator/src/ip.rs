@@ -3,13 +3,16 @@
 use lasthop_engine::packet::Ecn;
 use lasthop_engine::pcapng;
 
-const TCP: u8 = 6;
-const UDP: u8 = 17;
+pub(crate) const TCP: u8 = 6;
+pub(crate) const UDP: u8 = 17;
 const HEADER: usize = 20;
 const PORTS: usize = 4;
 const TCP_HEADER: usize = 20;
+const UDP_HEADER: usize = 8;
 /// Flags of a TCP header.
 const ACK: u8 = 0x10;
+/// Flags that take a sequence number, or end a connection: FIN, SYN, RST.
+const FIN_SYN_RST: u8 = 0x07;
 /// The two bits of the second byte of an IP header that say of congestion, and their values.
 const ECN: u8 = 0b11;
 const NOT_CAPABLE: u8 = 0b00;
@@ -20,7 +23,7 @@ const EXPERIENCED: u8 = 0b11;
 pub(crate) struct Header {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    pub(crate) is_tcp: bool,
+    pub(crate) protocol: u8,
     /// Ports of sender and receiver, of TCP and UDP.
     pub(crate) ports: Option<(u16, u16)>,
     pub(crate) ecn: Ecn,
@@ -41,7 +44,7 @@ impl Header {
         Some(Header {
             from: address(12),
             to: address(16),
-            is_tcp: packet[9] == TCP,
+            protocol: packet[9],
             ports: has_ports.then(|| (word(header), word(header + 2))),
             ecn: match packet[1] & ECN {
                 NOT_CAPABLE => Ecn::NotCapable,
@@ -59,6 +62,25 @@ pub(crate) fn mark(packet: &mut [u8]) {
     packet[10..12].fill(0);
     let sum = !pcapng::folded(pcapng::sum_of(&packet[..header]));
     packet[10..12].copy_from_slice(&sum.to_be_bytes());
+}
+
+/// What a packet carries: payload of TCP or UDP, or all behind the IP header. [bytes]
+pub(crate) fn payload_bytes(packet: &[u8]) -> usize {
+    let header = usize::from(packet[0] & 0x0F) * 4;
+    let behind = packet.len().saturating_sub(header);
+    let own = match packet[9] {
+        TCP => packet.get(header + 12).map_or(0, |byte| usize::from(byte >> 4) * 4),
+        UDP => UDP_HEADER,
+        _ => 0,
+    };
+    behind.saturating_sub(own)
+}
+
+/// Whether a TCP packet does nothing but acknowledge.
+pub(crate) fn is_pure_ack(packet: &[u8]) -> bool {
+    let header = usize::from(packet[0] & 0x0F) * 4;
+    let flags = packet.get(header + 13).copied().unwrap_or_default();
+    flags & ACK != 0 && flags & FIN_SYN_RST == 0 && payload_bytes(packet) == 0
 }
 
 /// What a TCP segment says of sequence numbers.
@@ -97,7 +119,7 @@ mod tests {
         let header = Header {
             from: SERVER,
             to: STATIONS + 3,
-            is_tcp: true,
+            protocol: TCP,
             ports: Some((FIRST_PORT, 999)),
             ecn: Ecn::NotCapable,
         };

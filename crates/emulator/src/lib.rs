@@ -9,6 +9,7 @@ mod network;
 #[cfg(test)]
 mod packets;
 mod places;
+mod programs;
 mod report;
 mod run;
 

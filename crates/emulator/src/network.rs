@@ -8,13 +8,15 @@ use std::collections::BTreeMap;
 
 use lasthop_engine::EngineError;
 use lasthop_engine::kernel::time::Time;
-use lasthop_engine::live::{Live, Sent};
+use lasthop_engine::live::{Live, Place, Sent};
 use lasthop_engine::measure::Measures;
 use lasthop_engine::packet::PacketKind;
 use lasthop_engine::scenario::Scenario;
+use serde_json::Value;
 
 use crate::ip::{self, Header};
 use crate::places::{Of, Places};
+use crate::programs::{Programs, Tag};
 
 /// A packet that reaches a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,10 +31,13 @@ pub struct Delivery {
 
 /// All nodes, queues and links of a scenario.
 pub struct Network<'a> {
+    /// The scenario as it was, without flows of programs.
+    scenario: &'a Scenario,
     live: Live<'a>,
     places: Places,
-    /// Packets inside, by number, and the node each is for; numbers that are free.
-    inside: Vec<(u32, Vec<u8>)>,
+    programs: Programs,
+    /// Packets inside, by number; numbers that are free.
+    inside: Vec<Inside>,
     free: Vec<u32>,
     /// Packets whose arrival is known, by when it is due, in order of events.
     deliveries: BTreeMap<(Time, u64), (u32, Vec<u8>)>,
@@ -43,15 +48,38 @@ pub struct Network<'a> {
     foreign: u64,
 }
 
+/// A packet inside.
+#[derive(Clone, Debug, Default)]
+struct Inside {
+    /// The node that it is for.
+    to: u32,
+    bytes: Vec<u8>,
+    /// Whose it is, if it is a program's.
+    tag: Option<Tag>,
+}
+
 impl<'a> Network<'a> {
-    /// The network of `scenario`, at rest.
+    /// The network of `scenario`, at rest, in which programs run at `places`; `opened` is the scenario with
+    /// their flows ([`open`]).
+    ///
+    /// [`open`]: lasthop_engine::live::open
     ///
     /// # Errors
     /// As [`Live::new`].
-    pub fn new(scenario: &'a Scenario) -> Result<Network<'a>, EngineError> {
+    pub fn new(
+        scenario: &'a Scenario,
+        opened: &'a Scenario,
+        places: &[Place],
+    ) -> Result<Network<'a>, EngineError> {
+        let of_programs = places.iter().map(|place| {
+            let (own, other) = Places::of_programs(place);
+            (place.clone(), own, other)
+        });
         Ok(Network {
-            live: Live::new(scenario)?,
-            places: Places::new(scenario),
+            scenario,
+            live: Live::new(opened)?,
+            places: Places::new(scenario, places),
+            programs: Programs::new(of_programs.collect()),
             inside: Vec::new(),
             free: Vec::new(),
             deliveries: BTreeMap::new(),
@@ -96,70 +124,106 @@ impl<'a> Network<'a> {
 
     /// Node `from` sends `bytes`, at the instant up to which it has run.
     pub fn send(&mut self, from: u32, bytes: &[u8]) {
-        let Some((sent, to)) = self.read(from, bytes) else {
+        let Some((sent, to, tag)) = self.read(from, bytes) else {
             self.foreign += 1;
             return;
         };
-        let number = self.keep(to, bytes.to_vec());
+        if let Some(tag) = tag {
+            self.programs.sent(tag);
+        }
+        let bytes = bytes.to_vec();
+        let number = self.keep(Inside { to, bytes, tag });
         self.live.send(&Sent { number, ..sent });
         self.look();
     }
 
-    /// What a packet is to the engine, and the node it is for; `None` for what belongs to no flow.
-    fn read(&self, from: u32, bytes: &[u8]) -> Option<(Sent, u32)> {
+    /// What a packet is to the engine, the node it is for, and the program's connection that it is of; `None`
+    /// for what goes nowhere.
+    fn read(&mut self, from: u32, bytes: &[u8]) -> Option<(Sent, u32, Option<Tag>)> {
         let header = Header::of(bytes)?;
-        let Of { flow, is_data } = self.places.of(from, &header)?;
+        if self.places.node_of(header.from)? != from {
+            return None;
+        }
+        let to = self.places.node_of(header.to)?;
+        let (flow, kind, tag) = match self.places.of(&header) {
+            Some(Of { flow, is_data }) => {
+                let kind = match (is_data, header.protocol) {
+                    (true, ip::TCP) => PacketKind::Segment,
+                    (true, _) => PacketKind::Datagram,
+                    (false, _) => PacketKind::Ack,
+                };
+                (flow, kind, None)
+            }
+            None => {
+                let of = self.programs.of(self.scenario, &header, bytes)?;
+                (of.flow, of.kind, Some(of.tag))
+            }
+        };
         let segment = ip::segment(bytes);
-        let sequence = match is_data {
-            true => segment.and_then(|one| one.end),
-            false => segment.and_then(|one| one.ack),
+        let sequence = match kind {
+            PacketKind::Ack => segment.and_then(|one| one.ack),
+            PacketKind::Segment | PacketKind::Datagram => segment.and_then(|one| one.end),
         };
         let sent = Sent {
             flow,
             number: 0,
             bytes: u16::try_from(bytes.len()).ok()?,
-            kind: match (is_data, header.is_tcp) {
-                (true, true) => PacketKind::Segment,
-                (true, false) => PacketKind::Datagram,
-                (false, _) => PacketKind::Ack,
-            },
+            kind,
             ecn: header.ecn,
             sequence: sequence.unwrap_or_default(),
         };
-        Some((sent, self.places.node_of(header.to)?))
+        Some((sent, to, tag))
     }
 
     /// Takes over what the world has handed out.
     fn look(&mut self) {
         for arrival in self.live.arrivals() {
             self.free.push(arrival.number);
-            let (node, mut bytes) = std::mem::take(&mut self.inside[arrival.number as usize]);
+            let place = &mut self.inside[arrival.number as usize];
+            let Inside { to, mut bytes, tag } = std::mem::take(place);
+            if let Some(tag) = tag {
+                self.programs.arrived(tag);
+            }
             if arrival.is_marked {
                 ip::mark(&mut bytes);
             }
             self.arrived += 1;
             self.deliveries
-                .insert((arrival.due, self.arrived), (node, bytes));
+                .insert((arrival.due, self.arrived), (to, bytes));
         }
         for number in self.live.losses() {
             self.free.push(number);
-            self.inside[number as usize] = Default::default();
+            let lost = std::mem::take(&mut self.inside[number as usize]);
+            if let Some(tag) = lost.tag {
+                self.programs.lost(tag);
+            }
             self.lost += 1;
         }
     }
 
-    fn keep(&mut self, to: u32, bytes: Vec<u8>) -> u32 {
+    fn keep(&mut self, packet: Inside) -> u32 {
         if let Some(place) = self.free.pop() {
-            self.inside[place as usize] = (to, bytes);
+            self.inside[place as usize] = packet;
             return place;
         }
-        self.inside.push((to, bytes));
+        self.inside.push(packet);
         self.inside.len() as u32 - 1
     }
 
     /// What is measured is measured from now on.
     pub(crate) fn begin_to_measure(&mut self) {
         self.live.begin_to_measure();
+        self.programs.begin_to_measure();
+    }
+
+    /// How many flows the scenario has by itself.
+    pub(crate) fn flows_of_scenario(&self) -> usize {
+        self.scenario.flows.len()
+    }
+
+    /// Rows of programs' connections.
+    pub(crate) fn of_programs(&self) -> Vec<Value> {
+        self.programs.rows()
     }
 
     /// What the world has measured.

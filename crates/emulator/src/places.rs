@@ -1,5 +1,6 @@
 //! Where hosts are: the addresses of a scenario's places, and which flow a packet between two of them is of.
 
+use lasthop_engine::live::{At, Place};
 use lasthop_engine::scenario::{Direction, Ends, Flow, Scenario};
 
 use crate::ip::Header;
@@ -24,6 +25,8 @@ pub(crate) struct Places {
     ends: Vec<(u32, u32, bool)>,
     stations: u32,
     has_wired: bool,
+    /// Flows between wired nodes whose hosts are nodes of their own, for programs.
+    apart: Vec<u32>,
 }
 
 /// What a packet is to the scenario.
@@ -35,7 +38,8 @@ pub(crate) struct Of {
 }
 
 impl Places {
-    pub(crate) fn new(scenario: &Scenario) -> Places {
+    /// The places of a scenario, and of programs at `places`.
+    pub(crate) fn new(scenario: &Scenario, places: &[Place]) -> Places {
         let ends = |(index, flow): (usize, &Flow)| match flow.ends {
             Ends::Station { station, direction } => {
                 let address = STATIONS + station as u32 + 1;
@@ -50,11 +54,24 @@ impl Places {
             ends: scenario.flows.iter().enumerate().map(ends).collect(),
             stations: scenario.stations.len() as u32,
             has_wired: scenario.flows.iter().any(|flow| flow.ends == Ends::Wired),
+            apart: places.iter().filter_map(apart).collect(),
+        }
+    }
+
+    /// Addresses of a place of programs, and of what it talks to.
+    pub(crate) fn of_programs(place: &Place) -> (u32, u32) {
+        match place.at {
+            At::Station(station) => (STATIONS + station as u32 + 1, SERVER),
+            At::Source(flow) => (SOURCES + flow as u32 + 1, SINKS + flow as u32 + 1),
         }
     }
 
     /// How many nodes there are.
     pub(crate) fn count(&self) -> u32 {
+        self.first_apart() + 2 * self.apart.len() as u32
+    }
+
+    fn first_apart(&self) -> u32 {
         1 + self.stations + if self.has_wired { 2 } else { 0 }
     }
 
@@ -62,6 +79,17 @@ impl Places {
     pub(crate) fn node_of(&self, address: u32) -> Option<u32> {
         let (sources, sinks) = (self.stations + 1, self.stations + 2);
         let flows = 1..=self.ends.len() as u32;
+        let is_apart = |base: u32| {
+            let flow = address.checked_sub(base + 1)?;
+            let place = self.apart.iter().position(|&one| one == flow)?;
+            Some(self.first_apart() + 2 * place as u32)
+        };
+        if let Some(source) = is_apart(SOURCES) {
+            return Some(source);
+        }
+        if let Some(source) = is_apart(SINKS) {
+            return Some(source + 1);
+        }
         match address {
             SERVER => Some(0),
             _ if self.has_wired && flows.contains(&address.wrapping_sub(SINKS)) => Some(sinks),
@@ -73,11 +101,8 @@ impl Places {
         }
     }
 
-    /// What a packet that node `from` sends is to the scenario; `None` for what belongs to no flow.
-    pub(crate) fn of(&self, from: u32, packet: &Header) -> Option<Of> {
-        if self.node_of(packet.from)? != from {
-            return None;
-        }
+    /// What a packet is to the scenario; `None` for what belongs to no flow.
+    pub(crate) fn of(&self, packet: &Header) -> Option<Of> {
         let (here, there) = packet.ports?;
         let flow = |port: u16| port.checked_sub(FIRST_PORT).map(u32::from);
         let fits = |flow: u32, is_data: bool| {
@@ -95,5 +120,13 @@ impl Places {
             .filter_map(flow)
             .flat_map(|flow| [(flow, true), (flow, false)])
             .find_map(|(flow, is_data)| fits(flow, is_data))
+    }
+}
+
+/// The flow whose hosts are to be nodes of their own.
+fn apart(place: &Place) -> Option<u32> {
+    match place.at {
+        At::Station(_) => None,
+        At::Source(flow) => Some(flow as u32),
     }
 }

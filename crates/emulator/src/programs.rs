@@ -1,77 +1,188 @@
 //! Programs: packets that are of no flow of the scenario travel between a place and what it talks to on
-//! flows of their own, two for each connection, and are counted by connection.
+//! flows of their own, and are counted by connection: protocol, addresses and ports.
 
 use std::collections::HashMap;
+use std::net::Ipv4Addr;
 
-use lasthop_engine::packet::{Direction, PacketKind};
-use lasthop_engine::scenario::{Ends, Flow, Scenario, TcpSettings, Transport, UdpSettings};
+use lasthop_engine::live::{Carrier, Place, flow_of};
+use lasthop_engine::packet::PacketKind;
+use lasthop_engine::scenario::Scenario;
+use serde_json::{Value, json};
 
-use crate::ip::{self, Header};
-
-/// A place where programs run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// What it is called in the result.
-    pub name: String,
-    /// Where it is.
-    pub at: At,
-}
-
-/// Where a place is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
-    /// A station, which talks to the servers.
-    Station(u32),
-    /// The source of a flow between wired nodes, which talks to its sink.
-    Flow(u32),
-}
-
-/// Connections that a place has at once, over TCP and over anything else; more share flows.
-const CONNECTIONS: u32 = 64;
+use crate::ip::{self, Header, TCP, UDP};
 
 /// Both ends of a connection: protocol, address and port at the place, and of what it talks to.
 type Key = (u8, (u32, u16), (u32, u16));
 
 /// What a connection has carried one way since counting began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Packets sent, lost, arrived.
-    pub sent: u64,
-    /// Packets that were lost.
-    pub lost: u64,
-    /// Payload of TCP, UDP or what else there is, that has arrived. [bytes]
-    pub payload_bytes: u64,
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    sent: u64,
+    lost: u64,
+    /// Payload of TCP or UDP, or whatever the IP packet has, that has arrived; what TCP sent again counts too.
+    /// [bytes]
+    payload_bytes: u64,
 }
 
-/// A connection of a program.
 #[derive(Clone, Debug)]
-pub struct Connection {
-    /// Number of its place.
-    pub place: u32,
-    /// Its protocol and ends.
-    pub key: Key,
-    /// The flow on which its packets from the place go, and the one towards it.
-    flows: [u32; 2],
-    /// What went from the place, and what came to it.
-    pub counts: [Counts; 2],
+struct Connection {
+    place: usize,
+    key: Key,
+    /// Its number among the place's of its carrier.
+    number: usize,
+    /// What left the place, and what came to it.
+    counts: [Counts; 2],
 }
 
-/// Who is told of a packet's fate: a connection, whether it came from the place, and its payload.
+/// Whose a packet inside is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tag {
-    connection: u32,
-    from_place: bool,
-    payload_bytes: u16,
+    connection: usize,
+    leaves: bool,
+    payload_bytes: usize,
+}
+
+/// What a packet of a program is to the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Of {
+    pub(crate) flow: u32,
+    pub(crate) kind: PacketKind,
+    pub(crate) tag: Tag,
 }
 
 /// All programs' connections.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
-    places: Vec<Place>,
-    /// The first flow of each place.
-    first: Vec<u32>,
-    /// How many connections each place has had, over TCP and over anything else.
-    begun: Vec<[u32; 2]>,
-    by_key: HashMap<Key, u32>,
+    /// Places, each with the addresses of its own end and of the other.
+    places: Vec<(Place, u32, u32)>,
+    by_key: HashMap<Key, usize>,
     connections: Vec<Connection>,
+    /// Connections that each place has had, by carrier.
+    begun: HashMap<(usize, Carrier), usize>,
+}
+
+impl Programs {
+    pub(crate) fn new(places: Vec<(Place, u32, u32)>) -> Programs {
+        Programs {
+            places,
+            ..Programs::default()
+        }
+    }
+
+    /// What a packet is; `scenario` is the one without the programs' flows. `None` for what goes nowhere.
+    pub(crate) fn of(&mut self, scenario: &Scenario, packet: &Header, bytes: &[u8]) -> Option<Of> {
+        let ends = (packet.from, packet.to);
+        let (place, leaves) = self.places.iter().enumerate().find_map(|(place, one)| {
+            let &(_, own, other) = one;
+            match ends {
+                _ if ends == (own, other) => Some((place, true)),
+                _ if ends == (other, own) => Some((place, false)),
+                _ => None,
+            }
+        })?;
+        let (here, there) = packet.ports.unwrap_or_default();
+        let ends = ((packet.from, here), (packet.to, there));
+        let key = match leaves {
+            true => (packet.protocol, ends.0, ends.1),
+            false => (packet.protocol, ends.1, ends.0),
+        };
+        let carrier = match packet.protocol {
+            TCP => Carrier::Tcp,
+            _ => Carrier::Udp,
+        };
+        let connection = self.connection(place, carrier, key);
+        let payload_bytes = ip::payload_bytes(bytes);
+        // a pure ACK goes against the data that it acknowledges
+        let is_ack = packet.protocol == TCP && ip::is_pure_ack(bytes);
+        let number = self.connections[connection].number;
+        Some(Of {
+            flow: flow_of(scenario, place, carrier, number, leaves != is_ack),
+            kind: match (is_ack, carrier) {
+                (true, _) => PacketKind::Ack,
+                (false, Carrier::Tcp) => PacketKind::Segment,
+                (false, Carrier::Udp) => PacketKind::Datagram,
+            },
+            tag: Tag {
+                connection,
+                leaves,
+                payload_bytes,
+            },
+        })
+    }
+
+    fn connection(&mut self, place: usize, carrier: Carrier, key: Key) -> usize {
+        if let Some(&known) = self.by_key.get(&key) {
+            return known;
+        }
+        let begun = self.begun.entry((place, carrier)).or_default();
+        self.connections.push(Connection {
+            place,
+            key,
+            number: *begun,
+            counts: Default::default(),
+        });
+        *begun += 1;
+        let index = self.connections.len() - 1;
+        self.by_key.insert(key, index);
+        index
+    }
+
+    fn counts(&mut self, tag: Tag) -> &mut Counts {
+        &mut self.connections[tag.connection].counts[usize::from(!tag.leaves)]
+    }
+
+    pub(crate) fn sent(&mut self, tag: Tag) {
+        self.counts(tag).sent += 1;
+    }
+
+    pub(crate) fn arrived(&mut self, tag: Tag) {
+        self.counts(tag).payload_bytes += tag.payload_bytes as u64;
+    }
+
+    pub(crate) fn lost(&mut self, tag: Tag) {
+        self.counts(tag).lost += 1;
+    }
+
+    /// Everything is counted from now on.
+    pub(crate) fn begin_to_measure(&mut self) {
+        for connection in &mut self.connections {
+            connection.counts = Default::default();
+        }
+    }
+
+    /// What has been counted: a row for each connection and way that carried something.
+    pub(crate) fn rows(&self) -> Vec<Value> {
+        let address = |(address, port): (u32, u16), protocol: u8| {
+            let address = Ipv4Addr::from(address);
+            match protocol {
+                TCP | UDP => format!("{address}:{port}"),
+                _ => address.to_string(),
+            }
+        };
+        let mut rows = Vec::new();
+        for connection in &self.connections {
+            let (protocol, own, other) = connection.key;
+            for (counts, leaves) in connection.counts.iter().zip([true, false]) {
+                if counts.sent > 0 {
+                    let protocol_name = match protocol {
+                        TCP => "tcp".to_owned(),
+                        UDP => "udp".to_owned(),
+                        1 => "icmp".to_owned(),
+                        other => other.to_string(),
+                    };
+                    rows.push(json!({
+                        "place": self.places[connection.place].0.name,
+                        "protocol": protocol_name,
+                        "own": address(own, protocol),
+                        "other": address(other, protocol),
+                        "leaves": leaves,
+                        "sent": counts.sent,
+                        "lost": counts.lost,
+                        "payload_bytes": counts.payload_bytes,
+                    }));
+                }
+            }
+        }
+        rows
+    }
 }

@@ -38,5 +38,17 @@ pub(crate) fn report(network: &Network<'_>, lateness: &Lateness) -> Result<Value
     measures.lists.retain(|(list, _)| *list != "totals");
     let run = vec![Item::new("run", totals)];
     measures.lists.push(("totals", run));
-    Ok(Value::Object(put_together(&[&measures]).0))
+    // flows of programs are told by connection
+    let own = network.flows_of_scenario();
+    for (list, items) in &mut measures.lists {
+        if *list == "flows" {
+            items.truncate(own);
+        }
+        if *list == "classes" {
+            items.retain(|item| !item.name.is_empty());
+        }
+    }
+    let mut lists = put_together(&[&measures]).0;
+    lists.insert("programs".into(), Value::Array(network.of_programs()));
+    Ok(Value::Object(lists))
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use lasthop_engine::EngineError;
 use lasthop_engine::kernel::time::{Span, Time};
+use lasthop_engine::live::{Place, open};
 use lasthop_engine::scenario::Scenario;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, write};
@@ -27,7 +28,7 @@ const LONGEST_SLEEP: u64 = 50_000_000;
 pub struct Descriptors {
     /// Descriptors of the nodes by number: the servers, each station, sources and sinks between wired nodes.
     nodes: Vec<OwnedFd>,
-    /// Readable when the run is to stop.
+    /// Readable when the run is to stop: to end here if there is a byte, else for nothing.
     stop: OwnedFd,
 }
 
@@ -83,8 +84,13 @@ impl Descriptors {
 ///
 /// # Errors
 /// If a descriptor fails or the run is stopped.
-pub fn run(scenario: &Scenario, descriptors: &Descriptors) -> Result<Value, EmulatorError> {
-    let mut network = Network::new(scenario)?;
+pub fn run(
+    scenario: &Scenario,
+    places: &[Place],
+    descriptors: &Descriptors,
+) -> Result<Value, EmulatorError> {
+    let opened = open(scenario, places);
+    let mut network = Network::new(scenario, &opened, places)?;
     let started = Instant::now();
     let clock = || Time::ZERO + Span(elapsed_ns(started.elapsed()));
     let end = Time::ZERO + scenario.duration;
@@ -110,7 +116,10 @@ pub fn run(scenario: &Scenario, descriptors: &Descriptors) -> Result<Value, Emul
         }
         let sleep = network.due().min(end).since(clock()).0;
         if wait(descriptors, sleep.min(LONGEST_SLEEP))? {
-            return Err(EmulatorError::Stopped);
+            match receive(&descriptors.stop, &mut buffer)? {
+                Some(_) if is_warm => break,
+                Some(_) | None => return Err(EmulatorError::Stopped),
+            }
         }
         for (node, descriptor) in (0..).zip(&descriptors.nodes) {
             for _ in 0..AT_ONCE {

@@ -14,6 +14,7 @@ use crate::kernel::time::Time;
 use crate::measure::{self, Measures, Snapshot};
 use crate::quantities::*;
 use crate::scenario::Scenario;
+pub use self::open::{At, CONNECTIONS, Carrier, Place, flow_of, open};
 pub use crate::world::{Arrival, Sent};
 use crate::world::{Watch, World};
 
@@ -118,5 +119,6 @@ const OF_HOSTS: [Quantity; 16] = [
     SYNCHRONISATION,
 ];
 
+mod open;
 #[cfg(test)]
 mod tests;

@@ -1,23 +1,40 @@
 //! Runs the emulator without holding the GIL.
 
 use lasthop_emulator::{Descriptors, EmulatorError, run};
+use lasthop_engine::live::{At, Place};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 
 use crate::scenario::Scenario;
 
-/// Emulates a scenario in real time between descriptors of this process: that of the servers and those
-/// of the stations, one IP packet a read or write; stops when `stop` becomes readable, and raises
-/// KeyboardInterrupt then. Returns lists of items as JSON.
+/// Emulates a scenario in real time between descriptors of this process, one for each node: the servers, the
+/// stations, sources and sinks of flows between wired nodes, then both hosts of each flow in `flows`; one IP packet a
+/// read or write. Programs run at stations and at hosts of flows, each given by its name and index. When `stop`
+/// becomes readable the run ends there if there is a byte, else KeyboardInterrupt is raised. Returns lists of items
+/// as JSON.
 #[pyfunction]
 pub fn emulate(
     py: Python<'_>,
     scenario: &Bound<'_, Scenario>,
     nodes: Vec<i32>,
     stop: i32,
+    stations: Vec<(String, usize)>,
+    flows: Vec<(String, usize)>,
 ) -> PyResult<String> {
     let scenario = scenario.get().parsed();
-    let measured = py.detach(|| run(&scenario, &Descriptors::of_this_process(&nodes, stop)?));
+    let place = |at: fn(usize) -> At| {
+        move |(name, index)| Place {
+            name,
+            at: at(index),
+        }
+    };
+    let places: Vec<Place> = stations
+        .into_iter()
+        .map(place(At::Station))
+        .chain(flows.into_iter().map(place(At::Source)))
+        .collect();
+    let measured =
+        py.detach(|| run(scenario, &places, &Descriptors::of_this_process(&nodes, stop)?));
     match measured {
         Ok(lists) => Ok(lists.to_string()),
         Err(error @ EmulatorError::Stopped) => Err(PyKeyboardInterrupt::new_err(error.to_string())),

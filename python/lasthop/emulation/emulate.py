@@ -11,8 +11,9 @@ from lasthop import _core
 from lasthop.caution import cautions
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import datagrams
-from lasthop.emulation.limits import check, datagrams_per_second, unfollowed
+from lasthop.emulation.limits import LONGEST_S, check, datagrams_per_second, unfollowed
 from lasthop.emulation.places import Places
+from lasthop.emulation.programs import HEAD_START_S, Program, Programs
 from lasthop.emulation.reports import reports
 from lasthop.emulation.summary import summary
 from lasthop.emulation.traffic import Driven, Traffic
@@ -30,6 +31,8 @@ class Emulation(Answer):
     """Answer of an emulation: one run in real time, without intervals."""
 
     intervals = False
+    exit_code: int | None = None
+    """Of the program in the foreground, if there was one."""
 
     def __repr__(self) -> str:
         return f"Emulation({self.summary['scenario']!r}: {self.summary['duration_s']:g} s)"
@@ -52,6 +55,9 @@ def emulate(
     settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
     progress: Progress | None = None,
     quick_acks: bool = True,
+    foreground: Program | None = None,
+    others: Sequence[Program] = (),
+    quiet: bool = False,
 ) -> Emulation:
     """Emulate a scenario once, in real time: the engine's network, the kernel's TCP and UDP.
 
@@ -70,6 +76,13 @@ def emulate(
     quick_acks : bool
         Whether receivers may acknowledge 16 segments one by one after a gap, as Linux does; the
         simulator's never do.
+    foreground : Program, optional
+        A program that begins when the warm-up is over, and with which the run ends, whatever the
+        scenario's duration is; its exit code is the answer's.
+    others : sequence of Program
+        Programs that run beside it, or until the end.
+    quiet : bool
+        Whether what programs print goes to standard error.
 
     Raises
     ------
@@ -79,16 +92,23 @@ def emulate(
         If it cannot be emulated, or this process may not make namespaces.
     """
     checked = replaced(scenario, settings)
+    if foreground is not None:
+        warmup_s = checked.typed.warmup_s
+        checked = checked.with_({"warmup": f"{warmup_s} s", "duration": f"{LONGEST_S:g} s"})
     check(checked)
+    started = [*others] if foreground is None else [foreground, *others]
     with contextlib.ExitStack() as stack:
         known = checked.typed
-        places = Places(known, stack)
+        places = Places(known, stack, [program.place for program in started])
         places.acknowledge_at_once()
         flows = make_flows(known, places, stack, quick_acks)
         traffic = Traffic(flows, known.warmup_s, known.duration_s)
         stack.callback(traffic.close)
-        lists = run(checked, places.descriptors, traffic, progress)
-        return Emulation(summary(known, flows, lists), checked)
+        programs = Programs(places, foreground, others, stack, quiet=quiet)
+        lists = run(checked, places, traffic, programs, progress)
+        answer = Emulation(summary(known, flows, lists, traffic.until_s), checked)
+        answer.exit_code = programs.exit_code
+        return answer
 
 
 def make_flows(
@@ -113,7 +133,11 @@ def make_flows(
 
 
 def run(
-    scenario: Scenario, descriptors: list[int], traffic: Traffic, progress: Progress | None
+    scenario: Scenario,
+    places: Places,
+    traffic: Traffic,
+    programs: Programs,
+    progress: Progress | None,
 ) -> dict[str, Any]:
     """Run medium and traffic side by side; return what was measured of the medium."""
     reading, stopping = os.pipe()
@@ -122,17 +146,24 @@ def run(
         # where the system allows it: packets are late by tens of microseconds then, not by more
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
-        return json.loads(_core.emulate(scenario.checked, descriptors, reading))
+        descriptors = places.descriptors
+        of_programs = places.of_programs()
+        return json.loads(_core.emulate(scenario.checked, descriptors, reading, *of_programs))
 
     def keep_going(now: float) -> bool:
         if progress is not None:
             progress(now, scenario.typed.duration_s)
-        return not (lists.done() and lists.exception())
+        return not (lists.done() and lists.exception()) and not programs.is_over()
 
+    warmup_s = scenario.typed.warmup_s
+    traffic.at(max(warmup_s - HEAD_START_S, 0.0), programs.start_others)
+    traffic.at(warmup_s, programs.start_foreground)
     with ThreadPoolExecutor(1) as pool:
         lists = pool.submit(medium)
         try:
             traffic.run(keep_going)
+            if programs.is_over():
+                os.write(stopping, b".")  # to the end, and no further
             wait([lists])
         finally:
             os.close(stopping)  # the other end becomes readable, and the medium stops

@@ -6,10 +6,14 @@ sources have one together and all their sinks have one. Addresses are those of c
 
 import contextlib
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network
+from typing import Literal, NamedTuple
 
+from lasthop.errors import UserError
+from lasthop.linux.links import set_up
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
 from lasthop.linux.routes import acknowledge_at_once, all_local
@@ -32,6 +36,8 @@ MASK = "255.0.0.0"
 INTERFACE = "lasthop"
 LEAST_MTU = 576
 """Length of a packet that every host takes (RFC 791); answers to pings need some of it. [bytes]"""
+USUAL_MTU = 1500
+"""Where programs run. [bytes]"""
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,15 @@ class Ends:
         return self.connecting if self.listener_sends else self.listening
 
 
+class Opened(NamedTuple):
+    """A place where programs run."""
+
+    host: Host
+    what: Literal["server", "station", "source", "sink"]
+    index: int
+    """Number of the station, from 0, or of the flow."""
+
+
 class Places:
     """The hosts of a scenario.
 
@@ -79,6 +94,8 @@ class Places:
     scenario : Scenario
     stack : ExitStack
         Closes what is made.
+    names : iterable of str
+        Places at which programs run.
 
     Raises
     ------
@@ -86,18 +103,29 @@ class Places:
         If this process may not make namespaces and interfaces.
     """
 
-    def __init__(self, scenario: Typed, stack: contextlib.ExitStack) -> None:
+    def __init__(
+        self, scenario: Typed, stack: contextlib.ExitStack, names: Iterable[str] = ()
+    ) -> None:
         self.scenario = scenario
         self.stack = stack
+        self.wanted = tuple(dict.fromkeys(names))
+        self.open: dict[str, Opened] = {}
+        """Where programs run, by name; `server` may be among them."""
         self.descriptors: list[int] = []
         """Descriptors of the nodes by number, as in crates/emulator."""
-        self.mtu = max(LEAST_MTU, *(flow.transport.packet_bytes for flow in scenario.flows))
+        lengths = [flow.transport.packet_bytes for flow in scenario.flows]
+        least = USUAL_MTU if self.wanted else LEAST_MTU
+        self.mtu = max([least, *lengths])
         self.server = self.node(SERVER)
         self.stations: dict[str, Host] = {}
         for number, station in enumerate(scenario.stations, start=1):
             self.stations[station.name] = self.node(str(STATIONS + number))
         if any(not flow.station for flow in scenario.flows):
             self.sources, self.sinks = self.nodes(SOURCES), self.nodes(SINKS)
+        self.hosts: dict[int, tuple[Host, Host]] = {}
+        """Hosts of flows between wired nodes at which programs run, by flow."""
+        for name in self.wanted:
+            self.run_at(name)
 
     def node(self, address: str) -> Host:
         """A namespace with an interface."""
@@ -123,8 +151,43 @@ class Places:
         """The two ends of flow number `index`."""
         if flow.station:
             return Ends(index, self.server, self.stations[flow.station], not flow.is_up)
-        source = Host(self.sources, str(SOURCES[index + 1]))
-        return Ends(index, Host(self.sinks, str(SINKS[index + 1])), source, listener_sends=False)
+        own = Host(self.sources, str(SOURCES[index + 1])), Host(self.sinks, str(SINKS[index + 1]))
+        source, sink = self.hosts.get(index, own)
+        return Ends(index, sink, source, listener_sends=False)
+
+    def run_at(self, name: str) -> None:
+        """Let programs run at a place.
+
+        Raises
+        ------
+        UserError
+            If there is no such place.
+        """
+        what, index = place_named(self.scenario, name)
+        match what:
+            case "server":
+                host = self.server
+            case "station":
+                host = self.stations[name]
+            case "source" | "sink":
+                if index not in self.hosts:
+                    source = self.node(str(SOURCES[index + 1]))
+                    self.hosts[index] = source, self.node(str(SINKS[index + 1]))
+                host = self.hosts[index][what == "sink"]
+        self.open[name] = Opened(host, what, index)
+        host.namespace.run(loopback)
+
+    def of_programs(self) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+        """Stations, and flows between wired nodes, whose hosts' programs may talk: where one runs
+        at the servers, all stations.
+        """
+        opened = self.open.values()
+        if any(one.what == "server" for one in opened):
+            stations = [(name, number) for number, name in enumerate(self.stations)]
+        else:
+            stations = [(n, one.index) for n, one in self.open.items() if one.what == "station"]
+        names = [flow.name for flow in self.scenario.flows]
+        return stations, [(names[index], index) for index in self.hosts]
 
     def acknowledge_at_once(self) -> None:
         """Where receivers do not delay their ACKs, let the route to the sender say so."""
@@ -137,6 +200,12 @@ class Places:
             namespace.run(partial(add_quick_route, sender))
 
 
+def loopback() -> None:
+    """Take the calling thread's own loopback interface into service."""
+    with Socket() as kernel:
+        kernel.carry_out([set_up("lo")])
+
+
 def add_quick_route(sender: str) -> None:
     """Have what this address sends acknowledged at once, in the calling thread's namespace."""
     with Socket() as kernel:
@@ -147,3 +216,41 @@ def add_route(addresses: IPv4Network) -> None:
     """Have all these addresses in the calling thread's namespace."""
     with Socket() as kernel:
         kernel.carry_out([all_local(addresses, INTERFACE)])
+
+
+def every_place(scenario: Typed) -> dict[str, tuple[str, str]]:
+    """All places by name: the address, and what a program there talks to."""
+    found = {}
+    if scenario.stations:
+        found["server"] = SERVER, "all stations"
+    for number, station in enumerate(scenario.stations, start=1):
+        found[station.name] = str(STATIONS + number), "server"
+    for index, flow in enumerate(scenario.flows):
+        source, sink = f"{flow.name}/source", f"{flow.name}/sink"
+        if not flow.station:
+            found[source] = str(SOURCES[index + 1]), sink
+            found[sink] = str(SINKS[index + 1]), source
+    return found
+
+
+def place_named(
+    scenario: Typed, name: str
+) -> tuple[Literal["server", "station", "source", "sink"], int]:
+    """What a place is, and its number.
+
+    Raises
+    ------
+    UserError
+        If there is none of this name.
+    """
+    if name not in every_place(scenario):
+        known = ", ".join(list(every_place(scenario))[:10])
+        raise UserError(f"{name}: there is no such place", f"lasthop emulate FILE --places: {known}")
+    if name == "server":
+        return "server", 0
+    names = [station.name for station in scenario.stations]
+    if name in names:
+        return "station", names.index(name)
+    flow, _, end = name.rpartition("/")
+    index = [each.name for each in scenario.flows].index(flow)
+    return ("source" if end == "source" else "sink"), index

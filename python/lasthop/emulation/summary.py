@@ -2,6 +2,7 @@
 sent and received."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lasthop._core import VERSION
@@ -11,27 +12,83 @@ from lasthop.models.reading import Scenario as Typed
 Item = dict[str, Any]
 
 
-def summary(scenario: Typed, traffic: Sequence[Driven], lists: Mapping[str, Any]) -> Item:
-    """The result as one tree; `lists` are the network's."""
-    length_s = scenario.duration_s - scenario.warmup_s
-    goodputs = {each.flow.name: 8 * each.received_bytes / length_s for each in traffic}
-    total = sum(goodputs.values())
+@dataclass(frozen=True)
+class Seen:
+    """What a flow has carried."""
+
+    name: str
+    class_name: str
+    """Empty for a program's."""
+    station: str
+    direction: str
+    goodput_bps: float
+    quantities: Mapping[str, float]
+    connection: str = ""
+    """Protocol and both ends, for a program's."""
+
+
+def summary(
+    scenario: Typed, traffic: Sequence[Driven], lists: Mapping[str, Any], until_s: float
+) -> Item:
+    """The result of a run that lasted until `until_s`; `lists` are the network's."""
+    length_s = max(until_s - scenario.warmup_s, 1e-9)
+    programs = list(of_programs(scenario, lists["programs"], length_s))
+    seen = [*(of_flow(each, length_s) for each in traffic), *programs]
+    total_bps = sum(each.goodput_bps for each in seen)
     measured = {
-        "flows": flows(traffic, goodputs, total),
-        "stations": stations(scenario, traffic, goodputs, total),
-        "cells": {"cell": cell(traffic, goodputs, total)},
-        "classes": classes(traffic, goodputs, total),
+        "flows": {one.name: share(one.goodput_bps, total_bps) | one.quantities for one in seen},
+        "stations": stations(scenario, seen, total_bps),
+        "cells": {"cell": cell(seen, total_bps)},
+        "classes": classes(seen, total_bps),
     }
+    items = {name: own for name, own in lists.items() if name != "programs"}
+    items["flows"] = [*items["flows"], *map(labels, programs)]
     return {
         "kind": "emulation",
         "scenario": scenario.name,
         "seed": scenario.seed,
         "replications": 1,
         "version": VERSION,
-        "duration_s": scenario.duration_s,
+        "duration_s": until_s,
         "warmup_s": scenario.warmup_s,
-        **{name: put_together(items, measured.get(name, {})) for name, items in lists.items()},
+        **{name: put_together(own, measured.get(name, {})) for name, own in items.items()},
     }
+
+
+def of_flow(each: Driven, length_s: float) -> Seen:
+    """What a flow of the scenario has carried."""
+    flow = each.flow
+    goodput_bps = 8 * each.received_bytes / length_s
+    own = each.quantities()
+    return Seen(flow.name, flow.class_name, flow.station, flow.direction, goodput_bps, own)
+
+
+def of_programs(scenario: Typed, rows: Iterable[Item], length_s: float) -> Iterable[Seen]:
+    """What connections of programs have carried, each way as a flow."""
+    names = [station.name for station in scenario.stations]
+    count: dict[str, int] = {}
+    for row in rows:
+        place = row["place"]
+        count[place] = count.get(place, 0) + 1
+        is_station = place in names
+        ends = (row["own"], row["other"]) if row["leaves"] else (row["other"], row["own"])
+        yield Seen(
+            f"{place}/program/{count[place]}",
+            "",
+            place if is_station else "",
+            ("up" if row["leaves"] else "down") if is_station else "",
+            8 * row["payload_bytes"] / length_s,
+            {"loss_probability": row["lost"] / row["sent"]},
+            " ".join((row["protocol"], *ends)),
+        )
+
+
+def labels(one: Seen) -> Item:
+    """What a row of a program's connection is called."""
+    known = {"name": one.name, "connection": one.connection}
+    if one.station:
+        known |= {"station": one.station, "direction": one.direction}
+    return known
 
 
 def put_together(items: Iterable[Item], measured: Mapping[str, Mapping[str, float]]) -> list[Item]:
@@ -39,52 +96,31 @@ def put_together(items: Iterable[Item], measured: Mapping[str, Mapping[str, floa
     return [item | estimates(measured.get(item["name"], {})) for item in items]
 
 
-def flows(
-    traffic: Sequence[Driven], goodputs: Mapping[str, float], total: float
-) -> dict[str, dict[str, float]]:
-    """What is known of each flow."""
-    return {
-        each.flow.name: share(goodputs[each.flow.name], total) | each.quantities()
-        for each in traffic
-    }
-
-
 def stations(
-    scenario: Typed, traffic: Sequence[Driven], goodputs: Mapping[str, float], total: float
+    scenario: Typed, seen: Sequence[Seen], total_bps: float
 ) -> dict[str, dict[str, float]]:
     """What is known of each station."""
-    sums = by_station(scenario, traffic, goodputs)
-    first = next(iter(sums.values()), 0.0)
-    known = {name: share(own, total) for name, own in sums.items()}
+    sums = {station.name: 0.0 for station in scenario.stations}
+    for one in seen:
+        if one.station:
+            sums[one.station] += one.goodput_bps
+    first_bps = next(iter(sums.values()), 0.0)
+    known = {name: share(own, total_bps) for name, own in sums.items()}
     for name, own in sums.items():
         if own > 0:
-            known[name]["fairness_level"] = first / own
+            known[name]["fairness_level"] = first_bps / own
     return known
 
 
-def by_station(
-    scenario: Typed, traffic: Sequence[Driven], goodputs: Mapping[str, float]
-) -> dict[str, float]:
-    """Goodput of each station. [bit/s]"""
-    sums = {station.name: 0.0 for station in scenario.stations}
-    for each in traffic:
-        if each.flow.station:
-            sums[each.flow.station] += goodputs[each.flow.name]
-    return sums
-
-
-def cell(
-    traffic: Sequence[Driven], goodputs: Mapping[str, float], total: float
-) -> dict[str, float]:
+def cell(seen: Sequence[Seen], total_bps: float) -> dict[str, float]:
     """What is known of the cell as a whole."""
-    known = {"goodput_bps": total}
+    known = {"goodput_bps": total_bps}
     rates: dict[str, float] = {}
     sides = {"up": 0.0, "down": 0.0, "": 0.0}
-    for each in traffic:
-        goodput = goodputs[each.flow.name]
-        sides[each.flow.direction] += goodput
-        if each.flow.station:
-            rates[each.flow.station] = rates.get(each.flow.station, 0.0) + goodput
+    for one in seen:
+        sides[one.direction] += one.goodput_bps
+        if one.station:
+            rates[one.station] = rates.get(one.station, 0.0) + one.goodput_bps
     if (index := jain(rates.values())) is not None:
         known["jain"] = index
     if sides["up"] and sides["down"]:
@@ -92,29 +128,29 @@ def cell(
     return known
 
 
-def classes(
-    traffic: Sequence[Driven], goodputs: Mapping[str, float], total: float
-) -> dict[str, dict[str, float]]:
+def classes(seen: Sequence[Seen], total_bps: float) -> dict[str, dict[str, float]]:
     """What is known of flows by the table they come from."""
-    members: dict[str, list[Driven]] = {}
-    for each in traffic:
-        members.setdefault(each.flow.class_name, []).append(each)
-    known = {}
-    for name, own in members.items():
-        rates = [goodputs[each.flow.name] for each in own]
-        values = share(sum(rates), total)
-        if (index := jain(rates)) is not None:
-            values["jain"] = index
-        each_has = [each.quantities() for each in own]
-        for quantity in ("rtt_s", "cwnd_packets", "one_way_delay_s", "completion_s"):
-            some = [has[quantity] for has in each_has if quantity in has]
-            if some:
-                values[quantity] = sum(some) / len(some)
-        unfinished = [has["unfinished"] for has in each_has if "unfinished" in has]
-        if unfinished:
-            values["unfinished"] = sum(unfinished)
-        known[name] = values
-    return known
+    members: dict[str, list[Seen]] = {}
+    for one in seen:
+        if one.class_name:
+            members.setdefault(one.class_name, []).append(one)
+    return {name: of_class(own, total_bps) for name, own in members.items()}
+
+
+def of_class(members: Sequence[Seen], total_bps: float) -> dict[str, float]:
+    """What is known of the flows of a table."""
+    rates = [one.goodput_bps for one in members]
+    values = share(sum(rates), total_bps)
+    if (index := jain(rates)) is not None:
+        values["jain"] = index
+    for quantity in ("rtt_s", "cwnd_packets", "one_way_delay_s", "completion_s"):
+        some = [one.quantities[quantity] for one in members if quantity in one.quantities]
+        if some:
+            values[quantity] = sum(some) / len(some)
+    unfinished = [one.quantities["unfinished"] for one in members if "unfinished" in one.quantities]
+    if unfinished:
+        values["unfinished"] = sum(unfinished)
+    return values
 
 
 def jain(rates: Iterable[float]) -> float | None:

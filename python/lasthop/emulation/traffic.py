@@ -60,6 +60,8 @@ class Traffic:
         self.duration_s = duration_s
         self.selector = selectors.DefaultSelector()
         self.begun_s = 0.0
+        self.until_s = 0.0
+        """How far it has come. [s]"""
         self.warm = False
         self.order = count()
         self.agenda: list[tuple[float, int, Callable[[], None]]] = []
@@ -80,6 +82,7 @@ class Traffic:
         self.at(self.warmup_s, self.begin_to_count)
         look_s = 0.0
         while (now := self.now_s()) < self.duration_s:
+            self.until_s = now
             while self.agenda and self.agenda[0][0] <= now:
                 heapq.heappop(self.agenda)[2]()
             if now >= look_s:
@@ -91,6 +94,7 @@ class Traffic:
             until = min(look_s, self.duration_s, due_s)
             for key, _ in self.selector.select(max(0.0, until - now)):
                 key.data()
+        self.until_s = self.duration_s
 
     def now_s(self) -> float:
         """Time passed. [s]"""

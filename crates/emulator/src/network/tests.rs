@@ -19,7 +19,7 @@ fn scenario(rest: &str) -> Scenario {
 }
 
 fn network(scenario: &Scenario) -> Network<'_> {
-    match Network::new(scenario) {
+    match Network::new(scenario, scenario, &[]) {
         Ok(network) => network,
         Err(error) => panic!("{error}"),
     }

@@ -50,6 +50,8 @@ pub(super) fn assemble(
         flows: Vec::new(),
         csma: None,
         record: Record::read(&top.inside(RootKeys::record).layers())?,
+        tcp: TcpSettings::read(&top.inside(RootKeys::tcp).layers())?,
+        udp: flows::udp_of(root, None)?,
     };
     network::assemble(root, &mut scenario, problems)?;
     scenario.csma = csma::assemble(root, &scenario, problems)?;

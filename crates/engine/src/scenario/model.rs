@@ -58,6 +58,10 @@ pub struct Scenario {
     pub csma: Option<Csma>,
     /// What to record beside the means.
     pub record: Record,
+    /// TCP of flows that say nothing of it.
+    pub tcp: TcpSettings,
+    /// UDP of flows that say nothing of it.
+    pub udp: UdpSettings,
 }
 
 impl Scenario {

@@ -1,0 +1,92 @@
+//! Flows for packets that are of no flow of a scenario, such as those of programs at a place.
+
+use crate::scenario::{Direction, Ends, Flow, Scenario, Transport};
+
+/// Whose packets are carried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What it is called; its flows are called NAME/program.
+    pub name: String,
+    /// Where it is.
+    pub at: At,
+}
+
+/// Where a place is, and so what it talks to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    /// The station with this index talks to the servers.
+    Station(usize),
+    /// The source of the flow with this index, which is between wired nodes, talks to its sink.
+    Source(usize),
+}
+
+/// What carries a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Carrier {
+    /// TCP.
+    Tcp,
+    /// UDP, and whatever else there is.
+    Udp,
+}
+
+/// Connections of each place that have flows of their own, by carrier; more of them share flows.
+pub const CONNECTIONS: usize = 64;
+/// Flows of a connection: its data from the place, its data to the place.
+const WAYS: usize = 2;
+
+/// A scenario that has flows for the connections of `places` behind its own.
+pub fn open(scenario: &Scenario, places: &[Place]) -> Scenario {
+    let mut opened = scenario.clone();
+    for place in places {
+        for carrier in [Carrier::Tcp, Carrier::Udp] {
+            let transport = match carrier {
+                Carrier::Tcp => Transport::Tcp(scenario.tcp),
+                Carrier::Udp => Transport::Udp(scenario.udp),
+            };
+            for _ in 0..CONNECTIONS {
+                let ways = [true, false].map(|leaves| of_place(scenario, place, leaves, transport));
+                opened.flows.extend(ways);
+            }
+        }
+    }
+    opened
+}
+
+/// The flow that carries data from a place, or to it.
+fn of_place(scenario: &Scenario, place: &Place, leaves: bool, transport: Transport) -> Flow {
+    let name = format!("{}/program", place.name);
+    match place.at {
+        At::Station(station) => {
+            let direction = if leaves { Direction::Up } else { Direction::Down };
+            Flow::of_station(name, station, direction, transport)
+        }
+        At::Source(index) => {
+            let like = &scenario.flows[index];
+            let (out, home) = (like.forward.clone(), like.back.clone());
+            let (forward, back) = if leaves { (out, home) } else { (home, out) };
+            Flow {
+                ends: Ends::Wired,
+                forward,
+                back,
+                ..Flow::of_station(name, 0, Direction::Up, transport)
+            }
+        }
+    }
+}
+
+/// The flow of connection number `connection` of the place number `place` whose data leaves the place, or comes
+/// to it.
+pub fn flow_of(
+    scenario: &Scenario,
+    place: usize,
+    carrier: Carrier,
+    connection: usize,
+    leaves: bool,
+) -> u32 {
+    let carrier = match carrier {
+        Carrier::Tcp => 0,
+        Carrier::Udp => 1,
+    };
+    let before = (place * 2 + carrier) * CONNECTIONS + connection % CONNECTIONS;
+    (scenario.flows.len() + before * WAYS + usize::from(!leaves)) as u32
+}

@@ -1,0 +1,130 @@
+"""Starts a program at a place: `launch.py NAMESPACE HOSTS COMMAND ...`, by path and without lasthop.
+
+```text
+emulate --> launch.py --> first of its processes --> COMMAND --> ...
+             waits        reaps; TERM, 2 s, KILL for the rest
+```
+
+The program has the network namespace of this descriptor, and names of its own (`/etc/hosts`). It and
+whatever it starts are in a process namespace of their own, which the kernel ends with its first
+process; that ends with this one, and this one with who has started it, however they end. Ctrl-C is
+the program's: the terminal sends it to all of them, and the others leave it alone.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+
+CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x20000000, 0x40000000
+MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
+PR_SET_PDEATHSIG = 1
+PATIENCE_S = 2.0
+"""From SIGTERM to SIGKILL, for what is left when the program has ended. [s]"""
+LEFT_ALONE = (signal.SIGINT, signal.SIGQUIT)
+PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+NOT_FOUND, NOT_EXECUTABLE, BY_SIGNAL = 127, 126, 128
+"""Exit codes as a shell has them."""
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def call(name: str, *arguments: object) -> None:
+    """A system call that may fail."""
+    if getattr(libc, name)(*arguments) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+def end_with_parent() -> None:
+    """Be killed when the parent ends."""
+    call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def mount(source: str, target: str, kind: str, flags: int) -> None:
+    """mount(2)."""
+    call("mount", source.encode(), target.encode(), kind.encode(), flags, None)
+
+
+def code_of(status: int) -> int:
+    """Exit code of a process that has ended; 128 and the signal that ended it."""
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else BY_SIGNAL - code
+
+
+def run(command: list[str]) -> None:
+    """Become the program."""
+    for each in (*LEFT_ALONE, *PASSED_ON):
+        signal.signal(each, signal.SIG_DFL)
+    try:
+        os.execvp(command[0], command)
+    except FileNotFoundError:
+        print(f"error: {command[0]}: there is no such program", file=sys.stderr)
+        os._exit(NOT_FOUND)
+    except OSError as error:
+        print(f"error: {command[0]}: {error.strerror}", file=sys.stderr)
+        os._exit(NOT_EXECUTABLE)
+
+
+def first(hosts: str, command: list[str]) -> int:
+    """The first process of the namespace: exit code of the program, when all have ended."""
+    mount("none", "/", "", MS_REC | MS_PRIVATE)
+    mount("proc", "/proc", "proc", 0)
+    mount(hosts, "/etc/hosts", "", MS_BIND)
+    program = os.fork()
+    if program == 0:
+        run(command)
+    for each in PASSED_ON:
+        signal.signal(each, lambda number, _: os.kill(program, number))
+    code = 0
+    while True:
+        ended, status = os.wait()
+        if ended == program:
+            code = code_of(status)
+            break
+    for each in PASSED_ON:
+        signal.signal(each, signal.SIG_IGN)
+    end_rest()
+    return code
+
+
+def end_rest() -> None:
+    """End what the program has left; the kernel kills whatever does not."""
+    until_s = time.monotonic() + PATIENCE_S
+    try:
+        os.kill(-1, signal.SIGTERM)
+        while time.monotonic() < until_s:
+            ended, _ = os.waitpid(-1, os.WNOHANG)
+            if ended == 0:
+                time.sleep(0.01)
+    except (ProcessLookupError, ChildProcessError):
+        return
+
+
+def main(namespace: str, hosts: str, *command: str) -> int:
+    """Exit code of the program."""
+    for each in LEFT_ALONE:
+        signal.signal(each, signal.SIG_IGN)
+    end_with_parent()
+    call("setns", int(namespace), CLONE_NEWNET)
+    os.close(int(namespace))
+    call("unshare", CLONE_NEWNS | CLONE_NEWPID)
+    child = os.fork()
+    if child == 0:
+        try:
+            end_with_parent()
+            os._exit(first(hosts, list(command)))
+        except OSError as error:
+            print(f"error: {error.strerror}", file=sys.stderr)
+            os._exit(NOT_EXECUTABLE)
+    for each in PASSED_ON:
+        signal.signal(each, lambda number, _: os.kill(child, number))
+    while True:
+        ended, status = os.waitpid(child, 0)
+        if ended == child:
+            return code_of(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

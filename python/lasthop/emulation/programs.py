@@ -1,0 +1,109 @@
+"""Programs at places: one in the foreground, whose end ends the run, and others beside it."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from lasthop.emulation.places import Places, every_place
+
+LAUNCH = Path(__file__).with_name("launch.py")
+HEAD_START_S = 0.5
+"""Others are started so long before the one in the foreground, as far as the warm-up has room. [s]"""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A command, and the place where it runs."""
+
+    place: str
+    command: Sequence[str]
+
+
+class Programs:
+    """Programs at places.
+
+    Parameters
+    ----------
+    places : Places
+    foreground : Program, optional
+    others : sequence of Program
+    stack : ExitStack
+        Ends what runs.
+    quiet : bool
+        Whether what they print goes to standard error.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        foreground: Program | None,
+        others: Sequence[Program],
+        stack: ExitStack,
+        *,
+        quiet: bool = False,
+    ) -> None:
+        self.places = places
+        self.foreground = foreground
+        self.others = others
+        self.out = sys.stderr.fileno() if quiet else None
+        self.running: subprocess.Popen[bytes] | None = None
+        self.exit_code: int | None = None
+        directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="lasthop-"))
+        self.hosts = Path(directory, "hosts")
+        self.hosts.write_text(hosts_file(every_place(places.scenario)))
+        self.stack = stack
+
+    def start_others(self) -> None:
+        """Start those beside."""
+        for program in self.others:
+            self.start(program)
+
+    def start_foreground(self) -> None:
+        """Start the one whose end is the end."""
+        if self.foreground is not None:
+            self.running = self.start(self.foreground)
+
+    def start(self, program: Program) -> "subprocess.Popen[bytes]":
+        """Start a program."""
+        namespace = self.places.open[program.place].host.namespace.descriptor
+        process = subprocess.Popen(
+            [sys.executable, "-S", "-E", LAUNCH, str(namespace), self.hosts, *program.command],
+            pass_fds=(namespace,),
+            stdout=self.out,
+        )
+        self.stack.callback(end, process)
+        return process
+
+    def is_over(self) -> bool:
+        """Whether the program in the foreground has ended."""
+        if self.running is not None and self.exit_code is None:
+            self.exit_code = self.running.poll()
+        return self.exit_code is not None
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """End a program and what it has started: TERM, 2 s, KILL."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(2)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def hosts_file(places: Mapping[str, tuple[str, str]]) -> str:
+    """What `/etc/hosts` says inside."""
+    lines = ["127.0.0.1 localhost", "::1 localhost"]
+    lines += [f"{address} {name}" for name, (address, _) in places.items()]
+    return "\n".join(lines) + "\n"
+
+
+def shell() -> list[str]:
+    """The user's shell."""
+    return [os.environ.get("SHELL", "/bin/sh")]
