@@ -35,6 +35,8 @@ class Reports(ABC):
     warmup_s: float = 0.0
     duration_s: float = 0.0
     open: bool = False
+    due_s: float = 0.0
+    """When the next report is to be made."""
 
     @property
     def length_bytes(self) -> int:
@@ -46,8 +48,8 @@ class Reports(ABC):
         self.warmup_s, self.duration_s = traffic.warmup_s, traffic.duration_s
         self.open = True
         self.connect(traffic)
-        first_s = self.gap_s(first=True)
-        traffic.at(traffic.now_s() + first_s, lambda: self.make(traffic))
+        self.due_s = self.flow.start_s + self.gap_s(first=True)
+        traffic.at(self.due_s, lambda: self.make(traffic))
 
     def gap_s(self, *, first: bool = False) -> float:
         """Time to the next report. [s]"""
@@ -59,10 +61,10 @@ class Reports(ABC):
     def make(self, traffic: Traffic) -> None:
         """Make a report, and later the next."""
         if self.open:
-            now_s = traffic.now_s()
-            self.made.append((now_s, None))
+            self.made.append((traffic.now_s(), None))
             self.send(len(self.made) - 1)
-            traffic.at(now_s + self.gap_s(), lambda: self.make(traffic))
+            self.due_s += self.gap_s()
+            traffic.at(self.due_s, lambda: self.make(traffic))
 
     def arrive(self, number: int, traffic: Traffic) -> None:
         """A report has arrived."""
