@@ -69,7 +69,9 @@ pub(crate) fn payload_bytes(packet: &[u8]) -> usize {
     let header = usize::from(packet[0] & 0x0F) * 4;
     let behind = packet.len().saturating_sub(header);
     let own = match packet[9] {
-        TCP => packet.get(header + 12).map_or(0, |byte| usize::from(byte >> 4) * 4),
+        TCP => packet
+            .get(header + 12)
+            .map_or(0, |byte| usize::from(byte >> 4) * 4),
         UDP => UDP_HEADER,
         _ => 0,
     };

@@ -9,12 +9,12 @@
 
 use std::ops::ControlFlow;
 
+pub use self::open::{At, CONNECTIONS, Carrier, Place, flow_of, open};
 use crate::error::EngineError;
 use crate::kernel::time::Time;
 use crate::measure::{self, Measures, Snapshot};
 use crate::quantities::*;
 use crate::scenario::Scenario;
-pub use self::open::{At, CONNECTIONS, Carrier, Place, flow_of, open};
 pub use crate::world::{Arrival, Sent};
 use crate::world::{Watch, World};
 

@@ -22,19 +22,22 @@ pub fn emulate(
     flows: Vec<(String, usize)>,
 ) -> PyResult<String> {
     let scenario = scenario.get().parsed();
-    let place = |at: fn(usize) -> At| {
-        move |(name, index)| Place {
-            name,
-            at: at(index),
-        }
-    };
-    let places: Vec<Place> = stations
+    let stations = stations.into_iter();
+    let stations = stations.map(|(name, index)| (name, At::Station(index)));
+    let flows = flows
         .into_iter()
-        .map(place(At::Station))
-        .chain(flows.into_iter().map(place(At::Source)))
+        .map(|(name, index)| (name, At::Source(index)));
+    let places: Vec<Place> = stations
+        .chain(flows)
+        .map(|(name, at)| Place { name, at })
         .collect();
-    let measured =
-        py.detach(|| run(scenario, &places, &Descriptors::of_this_process(&nodes, stop)?));
+    let measured = py.detach(|| {
+        run(
+            &scenario,
+            &places,
+            &Descriptors::of_this_process(&nodes, stop)?,
+        )
+    });
     match measured {
         Ok(lists) => Ok(lists.to_string()),
         Err(error @ EmulatorError::Stopped) => Err(PyKeyboardInterrupt::new_err(error.to_string())),

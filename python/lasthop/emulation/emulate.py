@@ -13,7 +13,7 @@ from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import datagrams
 from lasthop.emulation.limits import LONGEST_S, check, datagrams_per_second, unfollowed
 from lasthop.emulation.places import Places
-from lasthop.emulation.programs import HEAD_START_S, Program, Programs
+from lasthop.emulation.programs import Program, Programs
 from lasthop.emulation.reports import reports
 from lasthop.emulation.summary import summary
 from lasthop.emulation.traffic import Driven, Traffic
@@ -94,7 +94,8 @@ def emulate(
     checked = replaced(scenario, settings)
     if foreground is not None:
         warmup_s = checked.typed.warmup_s
-        checked = checked.with_({"warmup": f"{warmup_s} s", "duration": f"{LONGEST_S:g} s"})
+        lasting = {"warmup": f"{warmup_s} s", "duration": f"{LONGEST_S:g} s"}
+        checked = replaced(checked, lasting)
     check(checked)
     started = [*others] if foreground is None else [foreground, *others]
     with contextlib.ExitStack() as stack:
@@ -156,7 +157,7 @@ def run(
         return not (lists.done() and lists.exception()) and not programs.is_over()
 
     warmup_s = scenario.typed.warmup_s
-    traffic.at(max(warmup_s - HEAD_START_S, 0.0), programs.start_others)
+    traffic.at(0.0, programs.start_others)
     traffic.at(warmup_s, programs.start_foreground)
     with ThreadPoolExecutor(1) as pool:
         lists = pool.submit(medium)

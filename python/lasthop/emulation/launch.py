@@ -1,11 +1,12 @@
-"""Starts a program at a place: `launch.py NAMESPACE HOSTS COMMAND ...`, by path and without lasthop.
+"""Starts a program at a place: `launch.py NAMESPACE NAMES COMMAND ...`, by path and without lasthop.
 
 ```text
 emulate --> launch.py --> first of its processes --> COMMAND --> ...
              waits        reaps; TERM, 2 s, KILL for the rest
 ```
 
-The program has the network namespace of this descriptor, and names of its own (`/etc/hosts`). It and
+The program has the network namespace of this descriptor, and names of its own: what the descriptor
+NAMES has is its `/etc/hosts`, and there is no server for others. It and
 whatever it starts are in a process namespace of their own, which the kernel ends with its first
 process; that ends with this one, and this one with who has started it, however they end. Ctrl-C is
 the program's: the terminal sends it to all of them, and the others leave it alone.
@@ -18,7 +19,9 @@ import sys
 import time
 
 CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x20000000, 0x40000000
-MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
+MS_BIND, MS_REC, MS_PRIVATE, MNT_DETACH = 0x1000, 0x4000, 0x40000, 2
+ASIDE = "/mnt"
+"""A directory under which files are made; what is there is there again afterwards."""
 PR_SET_PDEATHSIG = 1
 PATIENCE_S = 2.0
 """From SIGTERM to SIGKILL, for what is left when the program has ended. [s]"""
@@ -67,11 +70,22 @@ def run(command: list[str]) -> None:
         os._exit(NOT_EXECUTABLE)
 
 
-def first(hosts: str, command: list[str]) -> int:
+def give_names(hosts: bytes) -> None:
+    """Have other files in the place of `/etc/hosts` and `/etc/resolv.conf`, which no disk has."""
+    mount("none", ASIDE, "tmpfs", 0)
+    for name, content in (("hosts", hosts), ("resolv.conf", b"")):
+        with open(f"{ASIDE}/{name}", "wb") as file:
+            file.write(content)
+        if os.path.exists(f"/etc/{name}"):
+            mount(f"{ASIDE}/{name}", f"/etc/{name}", "", MS_BIND)
+    call("umount2", ASIDE.encode(), MNT_DETACH)
+
+
+def first(hosts: bytes, command: list[str]) -> int:
     """The first process of the namespace: exit code of the program, when all have ended."""
     mount("none", "/", "", MS_REC | MS_PRIVATE)
+    give_names(hosts)
     mount("proc", "/proc", "proc", 0)
-    mount(hosts, "/etc/hosts", "", MS_BIND)
     program = os.fork()
     if program == 0:
         run(command)
@@ -102,13 +116,15 @@ def end_rest() -> None:
         return
 
 
-def main(namespace: str, hosts: str, *command: str) -> int:
+def main(namespace: str, names: str, *command: str) -> int:
     """Exit code of the program."""
     for each in LEFT_ALONE:
         signal.signal(each, signal.SIG_IGN)
     end_with_parent()
     call("setns", int(namespace), CLONE_NEWNET)
     os.close(int(namespace))
+    hosts = os.pread(int(names), os.fstat(int(names)).st_size, 0)
+    os.close(int(names))
     call("unshare", CLONE_NEWNS | CLONE_NEWPID)
     child = os.fork()
     if child == 0:

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,8 +11,6 @@ from pathlib import Path
 from lasthop.emulation.places import Places, every_place
 
 LAUNCH = Path(__file__).with_name("launch.py")
-HEAD_START_S = 0.5
-"""Others are started so long before the one in the foreground, as far as the warm-up has room. [s]"""
 
 
 @dataclass(frozen=True)
@@ -53,9 +50,9 @@ class Programs:
         self.out = sys.stderr.fileno() if quiet else None
         self.running: subprocess.Popen[bytes] | None = None
         self.exit_code: int | None = None
-        directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="lasthop-"))
-        self.hosts = Path(directory, "hosts")
-        self.hosts.write_text(hosts_file(every_place(places.scenario)))
+        self.names = os.memfd_create("hosts", 0)
+        stack.callback(os.close, self.names)
+        os.write(self.names, hosts_file(every_place(places.scenario)).encode())
         self.stack = stack
 
     def start_others(self) -> None:
@@ -71,9 +68,10 @@ class Programs:
     def start(self, program: Program) -> "subprocess.Popen[bytes]":
         """Start a program."""
         namespace = self.places.open[program.place].host.namespace.descriptor
+        own = (namespace, self.names)
         process = subprocess.Popen(
-            [sys.executable, "-S", "-E", LAUNCH, str(namespace), self.hosts, *program.command],
-            pass_fds=(namespace,),
+            [sys.executable, "-S", "-E", LAUNCH, *map(str, own), *program.command],
+            pass_fds=own,
             stdout=self.out,
         )
         self.stack.callback(end, process)
@@ -100,10 +98,15 @@ def end(process: "subprocess.Popen[bytes]") -> None:
 def hosts_file(places: Mapping[str, tuple[str, str]]) -> str:
     """What `/etc/hosts` says inside."""
     lines = ["127.0.0.1 localhost", "::1 localhost"]
-    lines += [f"{address} {name}" for name, (address, _) in places.items()]
+    lines += [f"{address} {host_name(name)}" for name, (address, _) in places.items()]
     return "\n".join(lines) + "\n"
 
 
-def shell() -> list[str]:
+def host_name(place: str) -> str:
+    """What a place is called inside, where no name has a slash."""
+    return place.replace("/", ".")
+
+
+def shell_of_user() -> list[str]:
     """The user's shell."""
     return [os.environ.get("SHELL", "/bin/sh")]

@@ -57,7 +57,11 @@ fn of_place(scenario: &Scenario, place: &Place, leaves: bool, transport: Transpo
     let name = format!("{}/program", place.name);
     match place.at {
         At::Station(station) => {
-            let direction = if leaves { Direction::Up } else { Direction::Down };
+            let direction = if leaves {
+                Direction::Up
+            } else {
+                Direction::Down
+            };
             Flow::of_station(name, station, direction, transport)
         }
         At::Source(index) => {
