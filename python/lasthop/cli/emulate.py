@@ -24,7 +24,9 @@ WITH = "--with"
 
 Command = Annotated[
     list[str] | None,
-    typer.Argument(metavar="-- COMMAND ...", help="Program that runs at NAME; the run ends with it."),
+    typer.Argument(
+        metavar="-- COMMAND ...", help="Program that runs at NAME; the run ends with it."
+    ),
 ]
 At = Annotated[str | None, unset("NAME", "Place where COMMAND runs.", "--at")]
 Others = Annotated[
@@ -76,7 +78,9 @@ def program_of(
 
     if shell is not None:
         if command or at:
-            raise UserError("`--shell` and a command exclude each other: both are in the foreground")
+            raise UserError(
+                "`--shell` and a command exclude each other: both are in the foreground"
+            )
         return Program(shell, shell_of_user())
     if command and at is None:
         raise UserError(f"{command[0]}: at which place?", "--at NAME; --places lists them")
@@ -91,7 +95,9 @@ def beside_of(text: str) -> "Program":
 
     name, equals, command = text.partition("=")
     if not (name and equals and command.strip()):
-        raise UserError(f'`--with "{text}"`: allowed is a place and a command', "--with server 'iperf3 -s'")
+        raise UserError(
+            f'`--with "{text}"`: allowed is a place and a command', "--with server 'iperf3 -s'"
+        )
     return Program(name, ["sh", "-c", command])
 
 

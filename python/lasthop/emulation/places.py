@@ -245,7 +245,9 @@ def place_named(
     """
     if name not in every_place(scenario):
         known = ", ".join(list(every_place(scenario))[:10])
-        raise UserError(f"{name}: there is no such place", f"lasthop emulate FILE --places: {known}")
+        raise UserError(
+            f"{name}: there is no such place", f"lasthop emulate FILE --places: {known}"
+        )
     if name == "server":
         return "server", 0
     names = [station.name for station in scenario.stations]

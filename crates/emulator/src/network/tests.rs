@@ -1,4 +1,5 @@
 use lasthop_engine::kernel::time::Span;
+use lasthop_engine::live::{At, open};
 use lasthop_engine::scenario::{Format, parse};
 
 use super::*;
@@ -266,4 +267,114 @@ fn a_queue_that_marks_marks_the_packet_itself() {
         "{marked} of {}",
         seen.len()
     );
+}
+
+#[test]
+fn packets_of_programs_are_told_by_connection() {
+    let scenario = scenario("wire = { delay = \"10 ms\" }\n[station.a]\n[station.b]\nupload = 1\n");
+    let places = [Place {
+        name: "a".into(),
+        at: At::Station(0),
+    }];
+    let opened = open(&scenario, &places);
+    let Ok(mut network) = Network::new(&scenario, &opened, &places) else {
+        panic!("ten seconds")
+    };
+    network.begin_to_measure();
+    let (here, there) = ((STATIONS + 1, 999), (SERVER, 80));
+    let mut ping = packets::tcp(here, there, 84);
+    ping[9] = 1;
+    for packet in [
+        packets::tcp(here, there, 1500),
+        packets::tcp(here, there, 1040),
+        packets::tcp(here, (SERVER, 81), 140),
+        ping,
+    ] {
+        send(&mut network, 1_000_000, 1, &packet);
+    }
+    // a pure ACK goes with the data that it acknowledges
+    let mut ack = packets::tcp(there, here, 40);
+    ack[33] = 0x10;
+    send(&mut network, 1_000_000, 0, &ack);
+    // a station to a station, and one where nobody runs a program
+    let (to_b, of_b) = ((STATIONS + 2, 5), (STATIONS + 2, 6));
+    send(&mut network, 1_000_000, 1, &packets::tcp(here, to_b, 40));
+    send(&mut network, 1_000_000, 2, &packets::tcp(of_b, there, 40));
+    let delivered = run(&mut network, Time(1_000_000_000));
+    assert_eq!((delivered.len(), network.lost, network.foreign), (5, 0, 2));
+    assert!(delivered.iter().all(|one| one.due.0 > 11_000_000));
+    let rows: Vec<(String, String, bool, u64, u64)> = network
+        .of_programs()
+        .iter()
+        .map(|row| {
+            let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
+            let count = |key: &str| row[key].as_u64().unwrap_or_default();
+            let leaves = row["leaves"] == true;
+            (
+                text("own"),
+                text("other"),
+                leaves,
+                count("sent"),
+                count("payload_bytes"),
+            )
+        })
+        .collect();
+    let of = |own: &str, other: &str, leaves, sent, bytes| {
+        (own.to_owned(), other.to_owned(), leaves, sent, bytes)
+    };
+    assert_eq!(
+        rows,
+        [
+            of("10.0.0.1:999", "10.255.0.1:80", true, 2, 2460),
+            of("10.0.0.1:999", "10.255.0.1:80", false, 1, 0),
+            of("10.0.0.1:999", "10.255.0.1:81", true, 1, 100),
+            of("10.0.0.1", "10.255.0.1", true, 1, 64),
+        ]
+    );
+    let lists = network.measures().map(|measures| measures.lists);
+    let Ok(lists) = lists else {
+        panic!("every packet is accounted for")
+    };
+    assert_eq!(lists[0].0, "flows");
+}
+
+#[test]
+fn programs_at_hosts_of_a_flow_have_nodes_of_their_own() {
+    let scenario = parsed(
+        "duration = \"10 s\"\nwarmup = \"0 s\"\n\
+         dumbbell = { flows = 2, bottleneck = \"12 Mbps\", delay = \"10 ms\" }\n",
+    );
+    let places = [Place {
+        name: "flow-2".into(),
+        at: At::Source(1),
+    }];
+    let opened = open(&scenario, &places);
+    let Ok(mut network) = Network::new(&scenario, &opened, &places) else {
+        panic!("ten seconds")
+    };
+    assert_eq!(network.nodes(), 5);
+    let (source, sink) = ((SOURCES + 2, 7), (SINKS + 2, 80));
+    send(
+        &mut network,
+        1_000_000,
+        3,
+        &packets::tcp(source, sink, 1500),
+    );
+    send(
+        &mut network,
+        1_000_000,
+        4,
+        &packets::tcp(sink, source, 1500),
+    );
+    send(
+        &mut network,
+        1_000_000,
+        1,
+        &packets::tcp(source, sink, 1500),
+    ); // not from there
+    let nodes: Vec<(u32, u64)> = run(&mut network, Time(1_000_000_000))
+        .iter()
+        .map(|one| (one.node, one.due.0 / 1_000_000))
+        .collect();
+    assert_eq!((nodes, network.foreign), (vec![(4, 12), (3, 12)], 1));
 }

@@ -1,0 +1,209 @@
+"""Programs at places of an emulated scenario: what they say, what is counted, that nothing is left."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import lasthop as lh
+from lasthop.emulation.places import SERVER
+from lasthop.linux.netns import Namespace
+from lasthop.linux.tun import open_tun
+
+CELL = """\
+name = "programs"
+duration = "5 s"
+warmup = "1 s"
+cell = { phy = "802.11g" }
+tcp.congestion = "reno"
+[station.laptop]
+[station.other]
+upload = 1
+"""
+WIRES = """\
+name = "programs at both ends of a wire"
+duration = "5 s"
+warmup = "1 s"
+queue = 60
+dumbbell = { bottleneck = "12 Mbps", delay = "20 ms" }
+tcp.congestion = "reno"
+[flow.mine]
+start = "4 s"
+"""
+PYTHON = sys.executable
+SENT_BYTES = 200_000
+SERVES = f"""{PYTHON} -c '
+import socket
+with socket.create_server(("", 80)) as one:
+    while True:
+        there, _ = one.accept()
+        there.sendall(bytes({SENT_BYTES}))
+        there.close()
+'"""
+TAKES = """
+import socket, sys
+with socket.create_connection((sys.argv[1], 80)) as one:
+    print(sum(map(len, iter(lambda: one.recv(65536), b""))), file=sys.stdout)
+"""
+COMMAND = [PYTHON, "-c", "import sys; from lasthop.cli import main; sys.exit(main())", "emulate"]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def rights(request: pytest.FixtureRequest) -> None:
+    """Skip with the reason, or fail with --require-kernel, where namespaces cannot be made."""
+    try:
+        node = Namespace()
+        os.close(node.run(lambda: open_tun("probe", SERVER, "255.0.0.0", 1500)))
+        node.close()
+    except (lh.UserError, OSError) as error:
+        if request.config.getoption("--require-kernel", default=False):
+            pytest.fail(f"--require-kernel: {error}", pytrace=False)
+        pytest.skip(f"no emulation here: {error}")
+
+
+def emulated(path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """What a command prints."""
+    return subprocess.run(
+        [*COMMAND, str(path), *words], capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "to", "name"),
+    [(CELL, "laptop", "server", "server"), (WIRES, "mine/sink", "mine/source", "mine.source")],
+)
+def test_a_download_by_programs_is_a_flow_of_the_result(tmp_path, text, at, to, name):
+    path = tmp_path / "x.toml"
+    path.write_text(text)
+    words = ["--json", "--at", at, "--with", to, SERVES, "--", PYTHON, "-c", TAKES, name]
+    done = emulated(path, *words)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[0] == str(SENT_BYTES)
+    result = json.loads(done.stdout)
+    flows = [flow for flow in result["flows"] if "/program/" in flow["name"]]
+    assert len(flows) == 2
+    assert all(flow["connection"].startswith("tcp 10.") for flow in flows)
+    length_s = result["duration_s"] - result["warmup_s"]
+    carried = [flow["goodput_bps"]["mean"] * length_s / 8 for flow in flows]
+    # what TCP sends again counts too
+    assert SENT_BYTES * 0.999 <= max(carried) < 1.3 * SENT_BYTES
+    assert 0 <= min(carried) < 1000
+    if text == CELL:
+        assert {flow["station"] for flow in flows} == {"laptop"}
+        assert {flow["direction"] for flow in flows} == {"up", "down"}
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (["sh", "-c", "exit 5"], 5),
+        (["sh", "-c", "kill -9 $$"], 128 + 9),
+        (["no-such-program"], 127),
+        (["/etc/passwd"], 126),
+    ],
+)
+def test_the_exit_code_is_the_programs(tmp_path, command, code):
+    path = tmp_path / "x.toml"
+    path.write_text(CELL)
+    done = emulated(path, "--at", "laptop", "--", *command)
+    assert done.returncode == code, done.stderr
+    assert "other/up/1" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--at", "phone", "--", "true"], "error: phone: there is no such place"),
+        (["--", "true"], "error: true: at which place?"),
+        (["--at", "laptop"], "error: `--at laptop`: what is to run there?"),
+        (["--with", "server", ""], 'error: `--with "server="`: allowed is a place and a command'),
+        (["--shell", "laptop", "--at", "other", "--", "true"], "error: `--shell` and a command"),
+    ],
+)
+def test_what_cannot_run_is_said_in_one_line(tmp_path, words, said):
+    path = tmp_path / "x.toml"
+    path.write_text(CELL)
+    done = emulated(path, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(said), done.stderr
+    assert len(done.stderr.splitlines()) <= 2
+
+
+def test_places_are_listed(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text(CELL)
+    done = emulated(path, "--places")
+    assert [line.split()[:3] for line in done.stdout.splitlines()] == [
+        ["server", "10.255.0.1", "server"],
+        ["laptop", "10.0.0.1", "laptop"],
+        ["other", "10.0.0.2", "other"],
+    ]
+
+
+def marked(mark: str) -> list[str]:
+    """Processes that have this mark among their arguments."""
+    found = []
+    for each in Path("/proc").iterdir():
+        if each.name.isdecimal() and int(each.name) != os.getpid():
+            try:
+                words = (each / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if mark.encode() in words:
+                found.append(words.decode(errors="replace"))
+    return found
+
+
+STUBBORN = "trap '' TERM INT HUP; sleep 1{mark} & (setsid sleep 2{mark} &) ; sleep 3{mark}"
+
+
+def killed(path: Path, draws: random.Random, how: signal.Signals) -> None:
+    """Kill an emulation at a random instant; nothing of it is left."""
+    mark = f"{draws.randrange(10**6):06d}"
+    text = STUBBORN.format(mark=mark)
+    words = ["--at", "laptop", "--with", "server", text, "--", "sh", "-c", text]
+    process = subprocess.Popen(
+        [*COMMAND, str(path), *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    time.sleep(draws.uniform(0, 2.5))
+    process.send_signal(how)
+    process.wait(30)
+    until = time.monotonic() + 10
+    while (left := marked(mark)) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert left == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_is_left_of_programs_that_ignore_signals(tmp_path, how):
+    path = tmp_path / "x.toml"
+    path.write_text(CELL)
+    before = sorted(os.listdir("/sys/class/net")), sorted(os.listdir("/proc/self/fd"))
+    killed(path, random.Random(1), how)
+    after = sorted(os.listdir("/sys/class/net")), sorted(os.listdir("/proc/self/fd"))
+    assert after == before
+
+
+@pytest.mark.slow
+def test_nothing_is_left_of_two_hundred(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text(CELL)
+    draws = random.Random(2)
+    for _ in range(200):
+        killed(path, draws, draws.choice([signal.SIGKILL, signal.SIGTERM]))
+
+
+def test_what_a_program_leaves_is_ended(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text(CELL)
+    mark = "".join(random.Random(3).choices("0123456789", k=8))
+    start = time.monotonic()
+    done = emulated(path, "--at", "laptop", "--", "sh", "-c", f"sleep 9{mark} & exit 3")
+    assert (done.returncode, marked(mark)) == (3, [])
+    assert time.monotonic() - start < 60
