@@ -37,7 +37,7 @@ class Command(TyperCommand):
         return re.sub(r" <\S+>|[{}]", "", super().get_help(ctx))
 
 
-COMMANDS: dict[Callable[..., None], str] = {
+COMMANDS: dict[Callable[..., object], str] = {
     schema: "Print the JSON Schema of scenario files.",
     check: "Check a scenario, say what is in it.",
     predict: "Predict a scenario by a model.",

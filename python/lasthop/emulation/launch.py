@@ -1,4 +1,4 @@
-"""Starts a program at a place: `launch.py NAMESPACE NAMES COMMAND ...`, by path and without lasthop.
+"""Starts a program at a place: `launch.py NAMESPACE NAMES COMMAND ...`, without lasthop.
 
 ```text
 emulate --> launch.py --> first of its processes --> COMMAND --> ...

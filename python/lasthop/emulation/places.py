@@ -82,8 +82,8 @@ class Opened(NamedTuple):
 
     host: Host
     what: Literal["server", "station", "source", "sink"]
-    index: int
-    """Number of the station, from 0, or of the flow."""
+    number: int
+    """Of the station, from 0, or of the flow."""
 
 
 class Places:
@@ -185,7 +185,7 @@ class Places:
         if any(one.what == "server" for one in opened):
             stations = [(name, number) for number, name in enumerate(self.stations)]
         else:
-            stations = [(n, one.index) for n, one in self.open.items() if one.what == "station"]
+            stations = [(n, one.number) for n, one in self.open.items() if one.what == "station"]
         names = [flow.name for flow in self.scenario.flows]
         return stations, [(names[index], index) for index in self.hosts]
 

@@ -36,7 +36,9 @@ def summary(
     seen = [*(of_flow(each, length_s) for each in traffic), *programs]
     total_bps = sum(each.goodput_bps for each in seen)
     measured = {
-        "flows": {one.name: share(one.goodput_bps, total_bps) | one.quantities for one in seen},
+        "flows": {
+            one.name: share(one.goodput_bps, total_bps) | dict(one.quantities) for one in seen
+        },
         "stations": stations(scenario, seen, total_bps),
         "cells": {"cell": cell(seen, total_bps)},
         "classes": classes(seen, total_bps),

@@ -102,6 +102,8 @@ fn scenario() -> Scenario {
         ],
         csma: None,
         record: Record::default(),
+        tcp: TcpSettings::usual().expect("defaults"),
+        udp: UdpSettings::usual().expect("defaults"),
     }
 }
 

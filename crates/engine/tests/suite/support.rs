@@ -70,6 +70,8 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
         flows: Vec::new(),
         csma: None,
         record: Record::default(),
+        tcp: TcpSettings::usual().expect("defaults"),
+        udp: UdpSettings::usual().expect("defaults"),
     }
 }
 

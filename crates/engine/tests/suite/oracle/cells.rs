@@ -92,6 +92,8 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
         flows: Vec::new(),
         csma: None,
         record: Record::default(),
+        tcp: TcpSettings::usual().expect("defaults"),
+        udp: UdpSettings::usual().expect("defaults"),
     }
 }
 
