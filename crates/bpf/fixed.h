@@ -45,19 +45,25 @@ INLINE u64 larger(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
-/* Whole root of n < 2^64 - 2^33, n > 0. Newton's method from a power of two that is above the root by
- * less than its double: relative errors 1, 1/4, 1/40, 3e-4, 5e-8, 1e-15. No branch, no loop. */
+/* Place of the highest bit of n > 0, without a branch. */
+INLINE u64 highest(u64 n)
+{
+	u64 bits = 0, step;
+
+	step = (u64)(n >> 32 != 0) << 5, n >>= step, bits += step;
+	step = (u64)(n >> 16 != 0) << 4, n >>= step, bits += step;
+	step = (u64)(n >> 8 != 0) << 3, n >>= step, bits += step;
+	step = (u64)(n >> 4 != 0) << 2, n >>= step, bits += step;
+	step = (u64)(n >> 2 != 0) << 1, n >>= step, bits += step;
+	return bits + (n >> 1);
+}
+
+/* Whole root of 0 < n < 2^63. Newton's method from a power of two that is above the root, by at most its
+ * double: relative errors 1, 1/4, 1/40, 3e-4, 5e-8, 1e-15. No branch, no loop. */
 INLINE u64 root(u64 n)
 {
-	u64 m = n, bits = 0, step, x;
+	u64 x = 2ULL << (highest(n) >> 1);
 
-	step = (u64)(m >> 32 != 0) << 5, m >>= step, bits += step;
-	step = (u64)(m >> 16 != 0) << 4, m >>= step, bits += step;
-	step = (u64)(m >> 8 != 0) << 3, m >>= step, bits += step;
-	step = (u64)(m >> 4 != 0) << 2, m >>= step, bits += step;
-	step = (u64)(m >> 2 != 0) << 1, m >>= step, bits += step;
-	bits += m >> 1;
-	x = 2ULL << (bits >> 1);
 	x = (x + n / x) >> 1;
 	x = (x + n / x) >> 1;
 	x = (x + n / x) >> 1;
@@ -66,16 +72,14 @@ INLINE u64 root(u64 n)
 	return x - (x * x > n);
 }
 
-/* Largest window whose power is known. [packets] */
-#define MOST_PACKETS ((1ULL << 18) - 1)
-
-/* w^(3/4) as sqrt(w) sqrt(sqrt(w)), to 2^-24 of itself; above 2^18 packets that of 2^18. */
+/* w^(3/4) as sqrt(w) sqrt(sqrt(w)) for w >= 1, to 2^-29 of itself: both are roots of numbers of 60 bits or more. */
 INLINE u64 three_quarters(u64 w)
 {
-	u64 square = root(smaller(w, MOST_PACKETS << 32) << 14); /* in units of 2^-23 */
-	u64 fourth = root(square << 31); /* in units of 2^-27 */
+	u64 quarter = (62 - highest(w)) >> 2;
+	u64 square = root(w << 4 * quarter); /* sqrt(w) in units of 2^-(16 + 2 quarter) */
+	u64 fourth = root(square << 30); /* its root in units of 2^-(23 + quarter) */
 
-	return square * fourth >> 18;
+	return square * fourth >> (7 + 3 * quarter);
 }
 
 #endif

@@ -60,8 +60,13 @@ fn constants_are_those_here() {
     assert_eq!(fs::read_to_string(&path).unwrap(), constants());
 }
 
-/// A step of the window: the C computes in 2^-32 packets, and what is rounded there adds up to less. [packets]
-const STEP: f64 = 1.0 / 65_536.0;
+/// A step of a window: the C computes in 2^-32 packets, and parts of a window in 2^-32 of it; what is
+/// rounded there in a trace adds up to less. [packets]
+fn step(cwnd: f64) -> f64 {
+    const PACKETS: f64 = 1.0 / 65_536.0;
+    const PART: f64 = PACKETS / 4_096.0;
+    PACKETS.max(PART * cwnd)
+}
 
 const TRACES: u32 = 100_000;
 /// Traces that one process answers.
@@ -181,7 +186,8 @@ impl Trace {
     fn is_clear(&self) -> bool {
         let cwnd = self.congestion.cwnd();
         let beside = cwnd - cwnd.floor();
-        beside == 0.0 || (STEP..1.0 - STEP).contains(&beside)
+        let step = step(cwnd);
+        beside == 0.0 || (step..1.0 - step).contains(&beside)
     }
 }
 
@@ -226,13 +232,13 @@ fn draw(
             }
         };
         happened(event, &trace);
-        if (trace.congestion.cwnd() - W_THRESH).abs() < STEP {
+        if (trace.congestion.cwnd() - W_THRESH).abs() < step(W_THRESH) {
             return; // whether it is below is for the last bit to say
         }
     }
 }
 
-/// Answers the same traces here and in C; the largest difference. [packets]
+/// Answers the same traces here and in C.
 #[track_caller]
 fn compare(law: CongestionControl, name: &str) {
     let compiled = Compiled::new(name);
@@ -247,8 +253,9 @@ fn compare(law: CongestionControl, name: &str) {
         assert_eq!(answers.len(), windows.len());
         for (k, (answer, expected)) in answers.iter().zip(&windows).enumerate() {
             let found = *answer as f64 / 4_294_967_296.0;
-            largest = largest.max((found - expected).abs());
-            if (found - expected).abs() > STEP {
+            let off = (found - expected).abs() / step(*expected);
+            largest = largest.max(off);
+            if off > 1.0 {
                 let begin = events[..=k]
                     .iter()
                     .rposition(|event| event.0[0] == 0)
@@ -260,7 +267,7 @@ fn compare(law: CongestionControl, name: &str) {
             }
         }
     }
-    println!("{name}: up to {largest:e} packets apart");
+    println!("{name}: up to {largest:.3} steps apart");
 }
 
 #[test]
@@ -292,6 +299,6 @@ fn a_stretch_ack_counts_its_packets() {
         // half of 20, then five packets back to ten and half a round trip of Reno's growth
         let timeout = Event([3, 0, 0, 0]);
         let found = windows(&[begin, timeout, stretch(9 + 5)])[2];
-        assert!((found - 10.5).abs() < STEP, "{name}: {found}");
+        assert!((found - 10.5).abs() < step(10.5), "{name}: {found}");
     }
 }
