@@ -39,9 +39,11 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
             "flow a/sensor-up/1 is a sensor's; the emulator has flows that last",
         ),
         (
-            'tcp.congestion = "compound"\n[station.a]\ndownload = 1',
-            "flow a/down/1: congestion compound; the emulator has reno, newreno, cubic",
+            'tcp.congestion = "africa"\n[station.a]\ndownload = 1',
+            "flow a/down/1: congestion africa; the emulator has reno, newreno, cubic, compound, "
+            "illinois",
         ),
+        ('tcp.congestion = "compound"\n[station.a]\ndownload = 1', None),
         (
             'stagger = "1 s"\n[station.a]\ndownload = 1',
             None,
@@ -93,6 +95,9 @@ def test_a_queue_that_classes_share_is_refused():
     [
         ("sack = true, prr = true, initial_window = 10, delayed_ack = false", []),
         ("ecn = true, initial_window = 3", ["initial_window", "ecn"]),
+        ('congestion = "compound"', []),
+        ('congestion = "compound", compound.gamma = 20', ["compound"]),
+        ("compound.gamma = 20", []),
     ],
 )
 def test_settings_that_the_kernel_does_not_follow_are_told(tmp_path, tcp, named):

@@ -5,7 +5,6 @@ import socket
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from lasthop.emulation.limits import CONGESTION
 from lasthop.emulation.traffic import FIRST_PORT, SERVER, Traffic
 from lasthop.linux.netns import Namespace
 from lasthop.linux.tcp import (
@@ -141,13 +140,13 @@ def connection(
     flow: TcpFlow,
     server: Namespace,
     station: Namespace,
+    algorithm: str,
     *,
     quick_acks: bool = True,
 ) -> Connection:
     """Make the sockets of flow number `index`, each in its namespace."""
     tcp = flow.tcp
     window = tcp.window_packets * tcp.mss_bytes
-    algorithm = CONGESTION[tcp.congestion]
 
     def made() -> socket.socket:
         one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

@@ -11,9 +11,10 @@ from typing import Any
 from lasthop import _core
 from lasthop._core import VERSION
 from lasthop.caution import cautions
+from lasthop.congestion import loaded
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import datagrams
-from lasthop.emulation.limits import check, datagrams_per_second, unfollowed
+from lasthop.emulation.limits import CONGESTION, check, datagrams_per_second, unfollowed
 from lasthop.emulation.traffic import SERVER, Driven, Traffic
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
@@ -92,7 +93,8 @@ def emulate(
         known = checked.typed
         nodes, descriptors = make_nodes(known, stack)
         make_routes(known, nodes)
-        flows = make_flows(known, nodes, stack, quick_acks)
+        ours = stack.enter_context(loaded(flow.tcp.congestion for flow in known.tcp_flows))
+        flows = make_flows(known, nodes, stack, quick_acks, CONGESTION | ours)
         traffic = Traffic(flows, known.warmup_s, known.duration_s)
         stack.callback(traffic.close)
         lists = run(checked, descriptors, traffic, progress)
@@ -151,8 +153,9 @@ def make_flows(
     nodes: Sequence[Namespace],
     stack: contextlib.ExitStack,
     quick_acks: bool,
+    algorithms: Mapping[str, str],
 ) -> list[Driven]:
-    """The sockets of every flow."""
+    """The sockets of every flow; `algorithms` are the kernel's names of congestion controls."""
     numbers = numbers_of(scenario)
     flows: list[Driven] = []
     for index, flow in enumerate(scenario.flows):
@@ -163,7 +166,10 @@ def make_flows(
             rate = datagrams_per_second(flow, scenario.stations[number - 1])
             made = datagrams(index, flow, nodes[0], station, rate, scenario.seed)
         elif isinstance(flow, TcpFlow):
-            made = connection(index, flow, nodes[0], nodes[number], quick_acks=quick_acks)
+            algorithm = algorithms[flow.tcp.congestion]
+            made = connection(
+                index, flow, nodes[0], nodes[number], algorithm, quick_acks=quick_acks
+            )
         else:
             raise TypeError(f"flow {flow.name} is no flow of an emulation")
         stack.callback(made.close)

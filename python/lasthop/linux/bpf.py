@@ -12,7 +12,14 @@ NUMBER = {"x86_64": 321, "i686": 357, "s390x": 351, "ppc64le": 361, "armv7l": 38
 GENERIC = 280
 
 MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, PROG_LOAD, OBJ_PIN = 0, 1, 2, 5, 6
-MAP_FD_BY_ID, INFO_BY_FD, BTF_LOAD, LINK_CREATE, LINK_FD_BY_ID, LINK_NEXT_ID = 14, 15, 18, 28, 30, 31
+MAP_FD_BY_ID, INFO_BY_FD, BTF_LOAD, LINK_CREATE, LINK_FD_BY_ID, LINK_NEXT_ID = (
+    14,
+    15,
+    18,
+    28,
+    30,
+    31,
+)
 """Commands."""
 
 STRUCT_OPS_MAP, STRUCT_OPS_PROGRAM, STRUCT_OPS_ATTACH, STRUCT_OPS_LINK = 26, 27, 44, 9
@@ -135,7 +142,9 @@ def make_operations(name: str, kernel_type: int, types: int, value: bytes) -> in
 
 def link(operations: int, what: str) -> int:
     """Put operations into force; with the last descriptor or pin they end."""
-    return call(LINK_CREATE, what, struct.pack("=IIIIQQ", operations, 0, STRUCT_OPS_ATTACH, 0, 0, 0))
+    return call(
+        LINK_CREATE, what, struct.pack("=IIIIQQ", operations, 0, STRUCT_OPS_ATTACH, 0, 0, 0)
+    )
 
 
 def pin(descriptor: int, path: str) -> None:
@@ -195,7 +204,10 @@ def value_of(operations: int) -> tuple[int, bytes]:
     one = call(MAP_FD_BY_ID, "BPF operations", struct.pack("=III", operations, 0, 0))
     try:
         info = information(one, 80)
-        size, kernel_type = struct.unpack_from("=I", info, 12)[0], struct.unpack_from("=I", info, 44)[0]
+        size, kernel_type = (
+            struct.unpack_from("=I", info, 12)[0],
+            struct.unpack_from("=I", info, 44)[0],
+        )
         key, value = buffer(KEY), buffer(bytes(size))
         asked = struct.pack("=IIQQQ", one, 0, address(key), address(value), 0)
         call(MAP_LOOKUP, "BPF operations", asked)

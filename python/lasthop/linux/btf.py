@@ -73,8 +73,8 @@ class Btf:
     data: bytearray
 
     def __post_init__(self) -> None:
-        magic, _, _, header, types, types_length, strings, self.strings_length = (
-            HEADER.unpack_from(self.data)
+        magic, _, _, header, types, types_length, strings, self.strings_length = HEADER.unpack_from(
+            self.data
         )
         if magic != MAGIC:
             raise ValueError("no BTF of this machine's byte order")
@@ -120,7 +120,7 @@ class Btf:
         raise KeyError(name)
 
     def set_section(self, name: str, size: int, places: dict[str, int]) -> None:
-        """Say how large a section of variables is and where they lie: the compiler leaves that open."""
+        """Say how large a section of variables is and where they lie; compilers leave it open."""
         for at in self.places[1:]:
             named, info, _ = TYPE.unpack_from(self.data, at)
             if info >> 24 & 31 != DATASEC or self.text(named) != name:

@@ -68,7 +68,9 @@ class Object:
         (symbols,) = (each for each in raw if each[1] == SYMBOLS)
         named = self.part(raw[symbols[6]])
         entries = SYMBOL.iter_unpack(self.part(symbols))
-        self.symbols = [(text(named, name), section, value) for name, _, _, section, value, _ in entries]
+        self.symbols = [
+            (text(named, name), section, value) for name, _, _, section, value, _ in entries
+        ]
 
     def part(self, section: tuple[int, ...]) -> bytes:
         """The bytes of a section, by its header."""
@@ -140,7 +142,7 @@ def kernel_types() -> Btf:
         ) from None
 
 
-def load(data: bytes, name: str) -> int:
+def load(data: bytes, name: str, law: str) -> int:
     """Put a congestion control into force under a name.
 
     Parameters
@@ -149,6 +151,8 @@ def load(data: bytes, name: str) -> int:
         The object.
     name : str
         At most 15 letters.
+    law : str
+        What messages call it.
 
     Returns
     -------
@@ -165,10 +169,10 @@ def load(data: bytes, name: str) -> int:
     try:
         return _load(Object(data), kernel, name)
     except bpf.BpfError as error:
-        raise refusal(error, name) from None
+        raise refusal(error, name, law) from None
     except KeyError as error:
         raise UserError(
-            f"congestion control {name}: the kernel knows no {error.args[0]}", NEEDS
+            f"congestion control {law}: the kernel knows no {error.args[0]}", NEEDS
         ) from None
 
 
@@ -214,22 +218,22 @@ def opened(stack: ExitStack, descriptor: int) -> int:
     return descriptor
 
 
-def refusal(error: bpf.BpfError, name: str) -> UserError:
+def refusal(error: bpf.BpfError, name: str, law: str) -> UserError:
     """What the kernel refused, in words."""
     if error.errno == errno.EPERM:
         return UserError(
-            f"congestion control {name}: this process may not load BPF programs",
+            f"congestion control {law}: this process may not load BPF programs",
             "needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON: be root, not in a user namespace",
         )
     if error.errno == errno.EEXIST:
         return UserError(
-            f"congestion control {name}: the kernel has one of this name",
+            f"congestion control {law}: the kernel has one called {name}",
             "lasthop congestion list says whose it is",
         )
     if error.errno == errno.ENOSYS:
-        return UserError(f"congestion control {name}: this kernel has no BPF", NEEDS)
+        return UserError(f"congestion control {law}: this kernel has no BPF", NEEDS)
     said = f": {error.log.strip().splitlines()[-1]}" if error.log.strip() else ""
-    return UserError(f"congestion control {name}: {error.strerror}{said}", NEEDS)
+    return UserError(f"congestion control {law}: {error.strerror}{said}", NEEDS)
 
 
 def named(value: bytes, kernel: Btf) -> str:
