@@ -1,8 +1,9 @@
-"""A path of fixed delay that loses what it is told to: many connections of the kernel's TCP side by side.
+"""A path of fixed delay that loses what it is told to: many connections of the kernel's TCP.
 
-Two network namespaces without names, a TUN interface in each, and this process between them. A segment is kept
-for the path's round-trip time, its ACK passes at once; a lost one is not kept. The receiver acknowledges every
-segment at once, and every segment is a packet of its own, as in the engine's networks.
+Two network namespaces without names, a TUN interface in each, and this process between them. A
+segment is kept for the path's round-trip time, its ACK passes at once; a lost one is not kept. The
+receiver acknowledges every segment at once, and every segment is a packet of its own, as in the
+engine's networks.
 """
 
 import fcntl
@@ -34,9 +35,10 @@ FIRST_PORT = 20_000
 SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 BUFFER_BYTES = 8 << 20
 
-STALL_AT_S, STALL_S = 2.0, 3.0
-"""When, before counting, the path lets nothing through, and how long: what a busy machine is late by is
-hardly any delay then to laws that compare it with the largest one seen."""
+SWELL_S, LARGEST_S = (2.0, 8.0, 9.0), 1.0
+"""When, before counting, the path's delay begins to grow, is the largest and is back, and by how much
+it grows then, slowly enough for timers: what a busy machine is late by later is hardly any delay to
+laws that compare it with the largest one seen."""
 
 Losses = Callable[[], bool]
 """Whether the next segment with data that enters the path is lost."""
@@ -187,7 +189,6 @@ def forward(
     read, write, now = os.read, os.write, time.monotonic
     begun = now()
     marks = [begun + warmup_s, begun + warmup_s + length_s]
-    stall = (begun + STALL_AT_S, begun + STALL_AT_S + STALL_S)
     while True:
         wait_s = kept[0][0] + rtt_s - now() if kept else 0.05
         poll.poll(max(0.0, 1000 * wait_s))
@@ -213,13 +214,14 @@ def forward(
                 flow.lost += 1
                 continue
             kept.append((time_s, flow, packet))
-        while kept and kept[0][0] + rtt_s <= time_s and not stall[0] < time_s < stall[1]:
+        delay_s = rtt_s + swell_s(time_s - begun)
+        while kept and kept[0][0] + delay_s <= time_s:
             entered, flow, packet = kept.popleft()
             write(back, packet)
             left = now()
             flow.delivered += 1
             flow.kept_s += left - entered
-            late.append(left - entered - rtt_s)
+            late.append(left - entered - delay_s)
         while marks and time_s >= marks[0]:
             del marks[0]
             late.sort()
@@ -228,3 +230,11 @@ def forward(
             if not marks:
                 return late[len(late) * 99 // 100]
             late.clear()
+
+
+def swell_s(time_s: float) -> float:
+    """What the path adds to its delay at a time before counting begins. [s]"""
+    begin, top, end = SWELL_S
+    if time_s >= end or time_s <= begin:
+        return 0.0
+    return LARGEST_S * min((time_s - begin) / (top - begin), (end - time_s) / (end - top))

@@ -11,6 +11,7 @@ import struct
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -121,6 +122,7 @@ def text(strings: bytes, at: int) -> str:
     return strings[at : strings.index(0, at)].decode()
 
 
+@cache
 def kernel_types() -> Btf:
     """The types of the running kernel.
 
