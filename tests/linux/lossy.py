@@ -36,8 +36,8 @@ SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 BUFFER_BYTES = 8 << 20
 
 SWELL_S, LARGEST_S = (2.0, 8.0, 9.0), 1.0
-"""When, before counting, the path's delay begins to grow, is the largest and is back, and by how much
-it grows then, slowly enough for timers: what a busy machine is late by later is hardly any delay to
+"""When, before counting, the path's delay begins to grow, is the largest and is back, and by how
+much it grows then, slowly enough for timers: later a busy machine's lateness is hardly any delay to
 laws that compare it with the largest one seen."""
 
 Losses = Callable[[], bool]

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
@@ -26,7 +25,6 @@ from lasthop.linux.tcp import available_congestion
 
 LASTHOP = [sys.executable, "-c", "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"]
 NAME = CONTROLS["compound"].kernel_name
-LOCK = Path("/run/lasthop-congestion-tests")
 EMULATED = """\
 duration = "60 s"
 cell = { phy = "802.11b" }
@@ -50,13 +48,16 @@ def rights(request: pytest.FixtureRequest) -> None:
 @pytest.fixture(autouse=True)
 def clean(rights: None) -> Iterator[None]:
     """Nothing is there before a test, nor after it; one test at a time: names are the machine's."""
-    with LOCK.open("w") as lock:
+    lock = os.open("/run", os.O_RDONLY | os.O_DIRECTORY)
+    try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         names = {each.kernel_name for each in CONTROLS.values() if not each.is_everyones}
         assert not names & set(available_congestion()), "lasthop congestion list says whose it is"
         yield
         wait_until(lambda: not names & set(available_congestion()), "what was loaded to be gone")
         assert not pins.PLACE.exists()
+    finally:
+        os.close(lock)
 
 
 def lasthop(*arguments: str) -> tuple[int, str, str]:

@@ -3,12 +3,15 @@
 import hashlib
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from lasthop.congestion import CONTROLS
 from lasthop.congestion.controls import SHARE
+from lasthop.errors import UserError
+from lasthop.linux import struct_ops
 from lasthop.linux.btf import Btf
 from lasthop.linux.struct_ops import OPERATIONS, SECTION, Object
 
@@ -50,6 +53,15 @@ def test_names_of_a_process_fit_into_the_kernel(law):
     control = CONTROLS[law]
     most = f"{control.short}_{4_194_304}"  # the largest number of a process (linux/threads.h)
     assert max(len(most), len(control.kernel_name)) < 16
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+def test_a_kernel_that_does_not_tell_its_types_is_named_in_a_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(struct_ops, "KERNEL_TYPES", tmp_path / "vmlinux")
+    struct_ops.kernel_types.cache_clear()
+    with pytest.raises(UserError, match="vmlinux: No such file or directory") as caught:
+        struct_ops.load(b"", "name", "compound")
+    assert "CONFIG_DEBUG_INFO_BTF" in str(caught.value.hint)
 
 
 def test_what_is_no_object_is_refused():

@@ -75,6 +75,7 @@ def load_operation(
     types: int,
     functions: bytes,
     relocations: bytes,
+    terms: bytes,
 ) -> int:
     """Load a program that is an operation of a structure of the kernel; a descriptor.
 
@@ -88,19 +89,21 @@ def load_operation(
         Descriptor of the program's BTF.
     functions, relocations : bytes
         What .BTF.ext says of the function and of members of structures, which the kernel places.
+    terms : bytes
+        The licence, with a zero at its end; the kernel asks for one that goes with its own.
 
     Raises
     ------
     BpfError
         If the kernel refuses it, with what the verifier said.
     """
-    code, terms, log = buffer(instructions), buffer(b"GPL\0"), buffer(bytes(LOG_BYTES))
+    code, licence, log = buffer(instructions), buffer(terms), buffer(bytes(LOG_BYTES))
     function, relocation = buffer(functions), buffer(relocations)
 
     def attributes(log_level: int) -> bytes:
         return struct.pack(
             "=IIQQIIQII16sIIIIQIIQIIIIQQII",
-            *(STRUCT_OPS_PROGRAM, len(instructions) // 8, address(code), address(terms)),
+            *(STRUCT_OPS_PROGRAM, len(instructions) // 8, address(code), address(licence)),
             *(log_level, LOG_BYTES * (log_level > 0), address(log) * (log_level > 0), 0, 0),
             *(name[:15].encode(), 0, member, types),
             *(8, address(function), len(functions) // 8),

@@ -206,6 +206,7 @@ def _load(data: Object, kernel: Btf, name: str) -> int:
                 described,
                 functions[section],
                 relocations.get(section, b""),
+                data.section("license"),
             )
             value[at : at + 8] = struct.pack("<Q", opened(stack, program))
         at = data_at + ours.place("name")
