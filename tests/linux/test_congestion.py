@@ -221,9 +221,9 @@ def in_user_namespace(*arguments: str) -> tuple[int, str, str]:
 
 RTT_S, WARMUP_S = 0.1, 20.0
 SLACK = {"compound": 0.03, "illinois": 0.08}
-"""Difference from the engine beyond both intervals: what recovery takes; and that the engine's Illinois
-leaves 7/8 of FlightSize, in which counts what was acknowledged selectively, where several losses come
-a round trip apart (docs/reference/congestion.md)."""
+"""Difference from the engine beyond both intervals: what recovery takes; and that the engine's
+Illinois keeps 7/8 of FlightSize, with what was acknowledged selectively, where losses come in each
+round trip (docs/reference/congestion.md)."""
 
 
 @pytest.mark.measured
