@@ -15,7 +15,7 @@ import lasthop as lh
 from clock import FRAME_S, WINDOW_S, in_time
 from lab import wait_until
 from lasthop.emulation import Emulation, emulate
-from lasthop.emulation.traffic import SERVER
+from lasthop.emulation.places import SERVER
 from lasthop.linux.netns import Namespace
 from lasthop.linux.tun import open_tun
 
@@ -118,7 +118,9 @@ def test_the_estimator_follows_a_slow_station(tmp_path):
     (seen, expected) = (one.links.loc["vsb", "capacity_bps"] for one in (shared, simulated))
     assert expected == pytest.approx(2.4e6, rel=0.02)
     assert abs(seen / expected - 1) < 0.05, (seen, expected)
-    assert shared.links.loc["vsb", "ping_rtt_p95_s"] < 0.08
+    # 0.052 to 0.174 s in forty simulated replications, 0.3 s with a full queue; it was 0.08 until
+    # one run in six was seen to exceed that, simulated as well as emulated
+    assert shared.links.loc["vsb", "ping_rtt_p95_s"] < 0.2
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
@@ -204,3 +206,74 @@ def test_a_comparison_lays_all_three_side_by_side(tmp_path):
     assert 2 < level.emulated < 8  # four windows against one, also on a machine that is late
     assert comparison.to_dict()["emulation"]["kind"] == "emulation"
     assert "emulated" in comparison.table
+
+
+WIRED = """\
+name = "a bottleneck of wires"
+duration = "6 s"
+warmup = "2 s"
+queue = 40
+dumbbell = { bottleneck = "12 Mbps", delay = "5 ms", rtt = "30 ms" }
+tcp = { congestion = "reno", window = 200 }
+[flow.lasting]
+count = 2
+[flow.short]
+start = "3 s"
+segments = 50
+[flow.call]
+udp = { rate = "64 kbps", packet = "160 B" }
+"""
+
+
+def test_a_dumbbell_has_real_tcp_too(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text(WIRED)
+    answer = emulate(path)
+    goodput_bps = answer.flows["goodput_bps"]
+    assert 6e6 < goodput_bps.sum() < 12e6
+    # 50 segments in three windows and a handshake, more in a queue that others fill
+    assert 0.09 < answer.flows.loc["short", "completion_s"] < 3
+    assert answer.flows.loc["short", "unfinished"] == 0
+    assert goodput_bps["call"] == pytest.approx(64_000, rel=0.3)
+    assert 0.017 < answer.flows.loc["call", "one_way_delay_s"] < 0.1
+    assert answer.links.loc["bottleneck", "utilisation"] > 0.5
+    assert 1 < answer.queues.loc["bottleneck", "occupancy_packets"] < 40
+    assert set(answer.classes.index) == {"lasting", "short", "call"}
+
+
+SHARED = """\
+name = "classes, sensors, rain"
+duration = "6 s"
+warmup = "2 s"
+tcp = { congestion = "reno", window = 45 }
+[cell]
+phy = "802.11g"
+[cell.ap_queue]
+limit = 100
+vbs.class.near = { station = "near", share = 0.5 }
+vbs.class.far = { station = "far", share = 0.5 }
+[station.near]
+download = 2
+[station.far]
+download = 1
+channel.rain = { at = "2 s", error = 0.6 }
+[station.meter]
+sensor_up = { every = "50 ms", arrivals = "constant", deadline = "500 ms" }
+sensor_down = { every = "50 ms", arrivals = "constant", deadline = "500 ms", transport = "tcp" }
+"""
+
+
+def test_classes_sensors_and_channels_that_change_are_the_engines(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text(SHARED)
+    answer = emulate(path)
+    assert answer.stations.loc["far", "downlink_failure_rate"] > 0.4
+    assert answer.stations.loc["near", "downlink_failure_rate"] < 0.4
+    shares = answer.classes["queue_share"]
+    assert shares.sum() == pytest.approx(1, abs=0.01)
+    for way in ("up", "down"):
+        seen = answer.flows.loc[f"meter/sensor-{way}/1"]
+        # one each 50 ms from the end of the warm-up to a deadline before the end
+        assert 69 <= seen["reports"] <= 71
+        assert seen["report_delivery"] > 0.9
+        assert 0 < seen["report_delay_s"] < 0.5

@@ -30,13 +30,15 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
             'tcp.mss = "80 B"\n[station.a]\ndownload = 1',
             "flow a/down/1: mss of 80 B; the kernel's TCP takes from 88 B on",
         ),
+        ("[station.a]\ndownload = { connections = 1, segments = 9 }", None),
         (
-            "[station.a]\ndownload = { connections = 1, segments = 9 }",
-            "flow a/down/1 is finite; the emulator has flows that last",
+            '[station.a]\ndownload = 1\nchannel.rain = { at = "1 s", error = 0.1 }',
+            None,
         ),
+        ('[station.a]\nsensor_up = "1 s"', None),
         (
-            '[station.a]\nsensor_up = "1 s"',
-            "flow a/sensor-up/1 is a sensor's; the emulator has flows that last",
+            '[station.a]\nsensor_up = { every = "1 s", size = "3 B" }',
+            "flow a/sensor-up/1: reports of 3 B; the emulator's have 4 B at least",
         ),
         (
             'tcp.congestion = "africa"\n[station.a]\ndownload = 1',
@@ -65,29 +67,50 @@ def test_what_it_cannot_do_is_said_in_one_line(tmp_path, rest, message):
 
 def test_a_comparison_is_refused_before_it_simulates(tmp_path):
     path = tmp_path / "x.toml"
-    path.write_text(CELL + '[station.a]\nsensor_up = "1 s"')
-    with pytest.raises(lh.UserError, match="the emulator has flows that last"):
+    path.write_text(CELL + 'tcp.congestion = "compound"\n[station.a]\ndownload = 1')
+    with pytest.raises(lh.UserError, match="the emulator has reno, newreno, cubic"):
         lh.compare(path, emulate=True)
 
 
-def test_a_channel_that_changes_is_refused():
-    change = {"rain": {"at": "1 s", "error": 0.1}}
-    station = {"download": 1, "tcp": {"congestion": "reno"}, "channel": change}
-    scenario = {"duration": "2 s", "cell": {"phy": "802.11b"}, "station": {"a": station}}
-    with pytest.raises(lh.UserError, match=r"`station\.a\.channel`: channels do not change"):
-        check(lh.Scenario(scenario))
+WIRED = {"duration": "9 s", "dumbbell": {"bottleneck": "8 Mbps"}}
+CLASSES = {"class": {"all": {"share": 1, "station": "a"}}}
 
 
-def test_a_queue_that_classes_share_is_refused():
-    shared = {
-        "phy": "802.11g",
-        "ap_queue": {"vbs": {"class": {"all": {"share": 1, "station": "a"}}}},
-    }
-    scenario = lh.check(
-        {"duration": "9 s", "cell": shared, "station": {"a": {"download": {"connections": 1}}}}
-    )
-    with pytest.raises(lh.UserError, match=r"`cell\.ap_queue\.vbs`: the emulator's queues"):
-        check(scenario)
+@pytest.mark.parametrize(
+    ("scenario", "message"),
+    [
+        ({**WIRED, "flow": {"f": {}}}, None),
+        ({**WIRED, "flow": {"f": {"udp": "1 Mbps"}}}, None),
+        (
+            {**WIRED, "flow": {"f": {"web": 3}}},
+            "flow f is web traffic; the emulator has flows of TCP and UDP",
+        ),
+        (
+            {
+                "duration": "9 s",
+                "csma": {"beta": 200, "k": 10, "link": {"1": {}}},
+                "flow": {"f": {"route": ["1"]}},
+            },
+            "`csma`: the emulator has cells and wires",
+        ),
+        (
+            {
+                "duration": "9 s",
+                "cell": {"phy": "802.11g", "ap_queue": {"vbs": CLASSES}},
+                "station": {"a": {"download": 1}},
+            },
+            None,
+        ),
+    ],
+)
+def test_networks_and_shared_buffers_are_emulated(scenario, message):
+    reno = {**scenario, "tcp": {"congestion": "reno"}}
+    if message is None:
+        check(lh.Scenario(reno))
+        return
+    with pytest.raises(lh.UserError) as caught:
+        check(lh.Scenario(reno))
+    assert str(caught.value).endswith(message)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ STATIONS = 20
 LENGTH_S = 40
 FLAPS_S = 3
 KEPT = 0.9
-"""Part of their goodput that the others are to keep; the runs had 0.984 at least. [-]"""
+"""Part of their goodput that the others are to keep; the runs had 0.98 at least. [-]"""
 
 
 def flapping(every_s):

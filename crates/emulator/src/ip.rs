@@ -1,60 +1,64 @@
-//! The little of IPv4 and TCP that the emulator reads and writes (RFC 791, 792, 9293).
+//! The little of IPv4, TCP and UDP that the emulator reads and writes (RFC 791, 3168, 9293).
 
-use lasthop_engine::pcapng::{self, ECHO_REPLY, ECHO_REQUEST};
+use lasthop_engine::packet::Ecn;
+use lasthop_engine::pcapng;
 
-/// 10.0.0.0: station k is this plus k. All nodes are in 10.0.0.0/8.
-pub const STATIONS: u32 = 0x0A00_0000;
-/// 10.255.0.1: the servers.
-pub const SERVER: u32 = 0x0AFF_0001;
-/// 10.255.255.254: the virtual shared bottleneck, which pings.
-pub const BOTTLENECK: u32 = 0x0AFF_FFFE;
-/// The server's port of the first flow; flow k has this plus k.
-pub const FIRST_PORT: u16 = 20_000;
-
-const ICMP: u8 = 1;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 const HEADER: usize = 20;
-const ECHO_HEADER: usize = 8;
+const PORTS: usize = 4;
 const TCP_HEADER: usize = 20;
 /// Flags of a TCP header.
 const ACK: u8 = 0x10;
+/// The two bits of the second byte of an IP header that say of congestion, and their values.
+const ECN: u8 = 0b11;
+const NOT_CAPABLE: u8 = 0b00;
+const EXPERIENCED: u8 = 0b11;
 
-/// What an IP packet is for.
+/// What the headers of a packet say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A packet of the flow with this number.
-    Flow(usize),
-    /// The answer to the ping with this number.
-    Answer(u16),
-}
-
-/// A packet that a node has sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parsed {
-    /// Where it goes.
+pub(crate) struct Header {
+    pub(crate) from: u32,
     pub(crate) to: u32,
-    pub(crate) kind: Kind,
+    pub(crate) is_tcp: bool,
+    /// Ports of sender and receiver, of TCP and UDP.
+    pub(crate) ports: Option<(u16, u16)>,
+    pub(crate) ecn: Ecn,
 }
 
-/// Reads a packet; `None` for what belongs to no flow.
-pub(crate) fn parse(packet: &[u8], from_server: bool) -> Option<Parsed> {
-    let first = *packet.first()?;
-    let header = usize::from(first & 0x0F) * 4;
-    if first >> 4 != 4 || header < HEADER || packet.len() < header + ECHO_HEADER {
-        return None;
-    }
-    let word = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
-    let to = u32::from(word(16)) << 16 | u32::from(word(18));
-    let kind = match packet[9] {
-        TCP | UDP => {
-            let port = word(if from_server { header } else { header + 2 });
-            Kind::Flow(usize::from(port.checked_sub(FIRST_PORT)?))
+impl Header {
+    /// Reads a packet; `None` for what is no whole IPv4 packet.
+    pub(crate) fn of(packet: &[u8]) -> Option<Header> {
+        let first = *packet.first()?;
+        let header = usize::from(first & 0x0F) * 4;
+        if first >> 4 != 4 || header < HEADER || packet.len() < header + PORTS {
+            return None;
         }
-        ICMP if packet[header] == ECHO_REPLY && to == BOTTLENECK => Kind::Answer(word(header + 6)),
-        _ => return None,
-    };
-    Some(Parsed { to, kind })
+        let word = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
+        let address = |at: usize| u32::from(word(at)) << 16 | u32::from(word(at + 2));
+        let is_whole = word(6) & 0x3FFF == 0;
+        let has_ports = is_whole && matches!(packet[9], TCP | UDP);
+        Some(Header {
+            from: address(12),
+            to: address(16),
+            is_tcp: packet[9] == TCP,
+            ports: has_ports.then(|| (word(header), word(header + 2))),
+            ecn: match packet[1] & ECN {
+                NOT_CAPABLE => Ecn::NotCapable,
+                EXPERIENCED => Ecn::Experienced,
+                _ => Ecn::Capable,
+            },
+        })
+    }
+}
+
+/// Marks a packet as one that has experienced congestion, and corrects the checksum of its header.
+pub(crate) fn mark(packet: &mut [u8]) {
+    let header = usize::from(packet[0] & 0x0F) * 4;
+    packet[1] |= EXPERIENCED;
+    packet[10..12].fill(0);
+    let sum = !pcapng::folded(pcapng::sum_of(&packet[..header]));
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
 }
 
 /// What a TCP segment says of sequence numbers.
@@ -81,60 +85,45 @@ pub(crate) fn segment(packet: &[u8]) -> Option<Segment> {
     })
 }
 
-/// An echo request of `bytes` to station number `station`.
-pub(crate) fn ping(station: u32, number: u16, bytes: u16) -> Vec<u8> {
-    let ends = [BOTTLENECK, STATIONS + station];
-    let mut packet = Vec::with_capacity(usize::from(bytes));
-    pcapng::echo(
-        &mut packet,
-        ECHO_REQUEST,
-        ends,
-        station as u16,
-        number,
-        bytes,
-    );
-    packet
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packets::tcp;
+    use crate::places::{FIRST_PORT, SERVER, STATIONS};
 
     #[test]
-    fn a_ping_has_good_checksums_and_its_answer_is_recognised() {
-        let mut packet = ping(3, 700, 84);
-        assert_eq!(packet.len(), 84);
-        for part in [&packet[..20], &packet[20..]] {
-            assert_eq!(pcapng::folded(pcapng::sum_of(part)), 0xFFFF);
-        }
-        assert_eq!(parse(&packet, true), None, "a request is no answer");
-        let (from, to) = (packet[12..16].to_vec(), packet[16..20].to_vec());
-        packet[12..16].copy_from_slice(&to);
-        packet[16..20].copy_from_slice(&from);
-        packet[20] = ECHO_REPLY;
-        let expected = Parsed {
-            to: BOTTLENECK,
-            kind: Kind::Answer(700),
+    fn headers_are_read() {
+        let packet = tcp((SERVER, FIRST_PORT), (STATIONS + 3, 999), 60);
+        let header = Header {
+            from: SERVER,
+            to: STATIONS + 3,
+            is_tcp: true,
+            ports: Some((FIRST_PORT, 999)),
+            ecn: Ecn::NotCapable,
         };
-        assert_eq!(parse(&packet, false), Some(expected));
+        assert_eq!(Header::of(&packet), Some(header));
+        let mut fragment = packet;
+        fragment[7] = 1;
+        assert_eq!(Header::of(&fragment).map(|one| one.ports), Some(None));
     }
 
     #[test]
-    fn flows_are_known_by_the_servers_port() {
-        let mut packet = ping(1, 0, 60);
-        packet[9] = TCP;
-        packet[20..22].copy_from_slice(&(FIRST_PORT + 5).to_be_bytes());
-        packet[22..24].copy_from_slice(&(FIRST_PORT + 7).to_be_bytes());
-        let kind = |from_server| parse(&packet, from_server).map(|parsed| parsed.kind);
-        assert_eq!(kind(true), Some(Kind::Flow(5)));
-        assert_eq!(kind(false), Some(Kind::Flow(7)));
+    fn a_mark_has_a_good_checksum() {
+        for capable in [0b01, 0b10, 0b11] {
+            let mut packet = tcp((SERVER, FIRST_PORT), (STATIONS + 3, 999), 60);
+            packet[1] |= capable;
+            mark(&mut packet);
+            assert_eq!(
+                Header::of(&packet).map(|one| one.ecn),
+                Some(Ecn::Experienced)
+            );
+            assert_eq!(pcapng::folded(pcapng::sum_of(&packet[..20])), 0xFFFF);
+        }
     }
 
     #[test]
     fn a_segment_ends_behind_its_data() {
-        let mut packet = ping(1, 0, 60);
-        assert_eq!(segment(&packet), None);
-        packet[9] = TCP;
+        let mut packet = tcp((SERVER, 1), (STATIONS + 1, 2), 60);
         packet[24..28].copy_from_slice(&u32::MAX.to_be_bytes());
         packet[28..32].copy_from_slice(&9_u32.to_be_bytes());
         (packet[32], packet[33]) = (0x80, 0);
@@ -144,12 +133,14 @@ mod tests {
         let (end, ack) = (None, Some(9));
         assert_eq!(segment(&packet[..52]), Some(Segment { end, ack }));
         assert_eq!(segment(&packet[..39]), None);
+        packet[9] = UDP;
+        assert_eq!(segment(&packet), None);
     }
 
     #[test]
     fn whatever_else_a_kernel_sends_is_left_alone() {
         for bytes in [&[][..], &[0x60; 60], &[0x45; 19], &[0x4F; 40], &[0x41; 60]] {
-            assert_eq!(parse(bytes, true), None);
+            assert_eq!(Header::of(bytes), None);
         }
     }
 }

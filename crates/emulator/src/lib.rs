@@ -1,14 +1,17 @@
-//! The engine's cell and queues on the wall clock: packets come from descriptors and go to
-//! descriptors, and in between they wait and contend as in a simulation.
+//! The engine's world on the wall clock: packets come from descriptors and go to descriptors, and in
+//! between they wait and contend as in a simulation.
 //!
-//! [`Hotspot`] is the part without I/O; [`run`] drives it by the clock. Who made the descriptors, and in
+//! [`Network`] is the part without I/O; [`run`] drives it by the clock. Who made the descriptors, and in
 //! which network namespaces, is not known here.
 
-mod hotspot;
 mod ip;
+mod network;
+#[cfg(test)]
+mod packets;
+mod places;
 mod report;
 mod run;
 
-pub use hotspot::{Delivery, Hotspot};
-pub use ip::{BOTTLENECK, FIRST_PORT, SERVER, STATIONS};
+pub use network::{Delivery, Network};
+pub use places::{FIRST_PORT, SERVER, SINKS, SOURCES, STATIONS};
 pub use run::{Descriptors, EmulatorError, run};

@@ -1,9 +1,10 @@
-//! The hot-spot on the wall clock: reads what nodes send, writes what reaches them, sleeps in between.
+//! The network on the wall clock: reads what nodes send, writes what reaches them, sleeps in between.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use lasthop_engine::EngineError;
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::scenario::Scenario;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -12,8 +13,8 @@ use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pid
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::Hotspot;
-use crate::report::{Lateness, marks, report};
+use crate::Network;
+use crate::report::{Lateness, report};
 
 /// Packets read from a node before time is looked at again.
 const AT_ONCE: usize = 32;
@@ -24,7 +25,7 @@ const LONGEST_SLEEP: u64 = 50_000_000;
 /// Descriptors, one packet a read or write, that do not block.
 #[derive(Debug)]
 pub struct Descriptors {
-    /// Descriptors of the servers, then of each station.
+    /// Descriptors of the nodes by number: the servers, each station, sources and sinks between wired nodes.
     nodes: Vec<OwnedFd>,
     /// Readable when the run is to stop.
     stop: OwnedFd,
@@ -41,6 +42,9 @@ pub enum EmulatorError {
         /// What it said.
         error: io::Error,
     },
+    /// The engine refused, or a conservation law was violated.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     /// Asked to stop.
     #[error("stopped before the end")]
     Stopped,
@@ -80,31 +84,31 @@ impl Descriptors {
 /// # Errors
 /// If a descriptor fails or the run is stopped.
 pub fn run(scenario: &Scenario, descriptors: &Descriptors) -> Result<Value, EmulatorError> {
-    let mut hotspot = Hotspot::new(scenario);
+    let mut network = Network::new(scenario)?;
     let started = Instant::now();
     let clock = || Time::ZERO + Span(elapsed_ns(started.elapsed()));
     let end = Time::ZERO + scenario.duration;
-    let mut warm = None;
+    let warmup = Time::ZERO + scenario.warmup;
+    let mut is_warm = false;
     let mut lateness = Lateness::default();
     let mut buffer = vec![0_u8; usize::from(u16::MAX)];
     loop {
         let now = clock().min(end);
-        while hotspot.deadline() <= now {
-            hotspot.advance();
-            for delivery in hotspot.deliveries() {
-                lateness.add(clock().since(delivery.due));
-                hand_over(&descriptors.nodes[delivery.node as usize], &delivery.bytes)?;
-            }
-        }
-        if warm.is_none() && now >= Time::ZERO + scenario.warmup {
-            hotspot.begin_to_measure(now);
-            warm = Some(marks(&hotspot, now));
+        if !is_warm && now >= warmup {
+            network.run_until(warmup)?;
+            network.begin_to_measure();
             lateness = Lateness::default();
+            is_warm = true;
+        }
+        network.run_until(now)?;
+        while let Some(delivery) = network.next_delivery(now) {
+            lateness.add(clock().since(delivery.due));
+            hand_over(&descriptors.nodes[delivery.node as usize], &delivery.bytes)?;
         }
         if now >= end {
             break;
         }
-        let sleep = hotspot.deadline().min(end).since(clock()).0;
+        let sleep = network.due().min(end).since(clock()).0;
         if wait(descriptors, sleep.min(LONGEST_SLEEP))? {
             return Err(EmulatorError::Stopped);
         }
@@ -113,16 +117,12 @@ pub fn run(scenario: &Scenario, descriptors: &Descriptors) -> Result<Value, Emul
                 let Some(length) = receive(descriptor, &mut buffer)? else {
                     break;
                 };
-                let now = clock();
-                while hotspot.deadline() <= now {
-                    hotspot.advance();
-                }
-                hotspot.send(now, node, &buffer[..length]);
+                network.run_until(clock().min(if is_warm { end } else { warmup }))?;
+                network.send(node, &buffer[..length]);
             }
         }
     }
-    let warm = warm.unwrap_or_else(|| marks(&hotspot, end));
-    Ok(report(&warm, &hotspot, end, &lateness))
+    Ok(report(&network, &lateness)?)
 }
 
 fn elapsed_ns(elapsed: Duration) -> u64 {

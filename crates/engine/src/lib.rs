@@ -16,6 +16,7 @@ pub mod estimate;
 pub mod histogram;
 pub mod kernel;
 pub mod link;
+pub mod live;
 pub mod mac;
 pub mod measure;
 pub mod notation;

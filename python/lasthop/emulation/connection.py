@@ -1,12 +1,14 @@
-"""A TCP connection of the kernel between the servers and a station: one bulk flow."""
+"""A TCP connection of the kernel between two hosts: one flow, with an end or without."""
 
 import selectors
 import socket
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from lasthop.emulation.traffic import FIRST_PORT, SERVER, Traffic
-from lasthop.linux.netns import Namespace
+from lasthop.emulation.places import Ends
+from lasthop.emulation.traffic import Traffic
 from lasthop.linux.tcp import (
     clamp_window,
     forbid_quick_acks,
@@ -14,7 +16,7 @@ from lasthop.linux.tcp import (
     set_congestion,
     tcp_info,
 )
-from lasthop.models.reading import TcpFlow
+from lasthop.models.reading import Tcp, TcpFlow
 
 CHUNK = bytes(65_536)
 
@@ -24,10 +26,9 @@ class Connection:
     """One flow: its two sockets and what has been counted since the end of the warm-up."""
 
     flow: TcpFlow
-    port: int
-    """Port of the server."""
+    ends: Ends
     client: socket.socket
-    """Socket at the station, which connects."""
+    """Socket of the end that connects."""
     listener: socket.socket
     quick_acks: bool = True
     """Whether the receiver may acknowledge each segment for a while, as Linux does after a gap."""
@@ -39,11 +40,20 @@ class Connection:
     cwnds: list[int] = field(default_factory=list)
     retransmissions: int = 0
     """Retransmissions at the end of the warm-up."""
+    left_bytes: int | None = None
+    """What is still to be sent; None: it has no end."""
+    begun_s: float = 0.0
+    finished_s: float | None = None
+
+    def __post_init__(self) -> None:
+        segments = self.flow.tcp.segments
+        if segments is not None:
+            self.left_bytes = segments * self.flow.tcp.mss_bytes
 
     @property
     def sender(self) -> socket.socket | None:
         """The socket that sends data."""
-        return self.client if self.flow.is_up else self.server
+        return self.server if self.ends.listener_sends else self.client
 
     @property
     def window_bytes(self) -> int:
@@ -51,13 +61,14 @@ class Connection:
         return self.flow.tcp.window_packets * self.flow.tcp.mss_bytes
 
     def begin(self, traffic: Traffic) -> None:
-        """Let the station connect."""
+        """Let one end connect."""
+        self.begun_s = traffic.now_s()
         traffic.watch(self.listener, selectors.EVENT_READ, lambda: self.accept(traffic))
-        self.client.connect_ex((SERVER, self.port))
+        self.client.connect_ex((self.ends.listening.address, self.ends.port))
         self.attach(traffic, self.client)
 
     def accept(self, traffic: Traffic) -> None:
-        """Let the server take the connection."""
+        """Let the other end take the connection."""
         traffic.leave(self.listener)
         self.server, _ = self.listener.accept()
         self.server.setblocking(False)
@@ -71,13 +82,28 @@ class Connection:
             traffic.watch(one, selectors.EVENT_READ, lambda: self.empty(traffic, one))
 
     def fill(self, traffic: Traffic, one: socket.socket) -> None:
-        """Give the kernel as much as it takes."""
+        """Give the kernel as much as it takes; behind the last byte wait for the other end."""
+        length = len(CHUNK) if self.left_bytes is None else min(self.left_bytes, len(CHUNK))
         try:
-            one.send(CHUNK)
+            sent = one.send(CHUNK[:length])
         except BlockingIOError:
-            pass
+            return
         except OSError:
             traffic.leave(one)
+            return
+        if self.left_bytes is not None:
+            self.left_bytes -= sent
+            if self.left_bytes == 0:
+                traffic.leave(one)
+                one.shutdown(socket.SHUT_WR)
+                traffic.watch(one, selectors.EVENT_READ, lambda: self.finish(traffic, one))
+
+    def finish(self, traffic: Traffic, one: socket.socket) -> None:
+        """All has arrived: the other end has closed, and so acknowledged the last byte."""
+        traffic.leave(one)
+        with suppress(OSError):
+            if not one.recv(1):
+                self.finished_s = traffic.now_s()
 
     def empty(self, traffic: Traffic, one: socket.socket) -> None:
         """Take what has arrived."""
@@ -94,12 +120,14 @@ class Connection:
             forbid_quick_acks(one)
         if length == 0:
             traffic.leave(one)
+            one.shutdown(socket.SHUT_RDWR)
         elif traffic.warm:
             self.received_bytes += length
 
     def stop(self, traffic: Traffic) -> None:
         """Send no new data."""
-        if self.sender is not None and traffic.watches(self.sender):
+        is_done = self.left_bytes == 0
+        if self.sender is not None and traffic.watches(self.sender) and not is_done:
             traffic.leave(self.sender)
             self.sender.shutdown(socket.SHUT_WR)
 
@@ -126,6 +154,10 @@ class Connection:
         if self.sender is not None:
             again = tcp_info(self.sender).retransmissions - self.retransmissions
             values["retransmissions"] = float(again)
+        if self.left_bytes is not None:
+            values["unfinished"] = float(self.finished_s is None)
+            if self.finished_s is not None:
+                values["completion_s"] = self.finished_s - self.begun_s
         return values
 
     def close(self) -> None:
@@ -136,35 +168,41 @@ class Connection:
 
 
 def connection(
-    index: int,
-    flow: TcpFlow,
-    server: Namespace,
-    station: Namespace,
-    algorithm: str,
-    *,
-    quick_acks: bool = True,
+    flow: TcpFlow, ends: Ends, algorithms: Mapping[str, str], *, quick_acks: bool = True
 ) -> Connection:
-    """Make the sockets of flow number `index`, each in its namespace."""
-    tcp = flow.tcp
-    window = tcp.window_packets * tcp.mss_bytes
+    """Make the sockets of a flow, each in its namespace."""
+    client, listener = tcp_sockets(flow.tcp, ends, algorithms)
+    return Connection(flow, ends, client, listener, quick_acks)
 
-    def made() -> socket.socket:
+
+def tcp_sockets(
+    tcp: Tcp, ends: Ends, algorithms: Mapping[str, str]
+) -> tuple[socket.socket, socket.socket]:
+    """Two sockets that do not block: one that is to connect, one that listens.
+
+    `algorithms` are the kernel's names of congestion controls.
+    """
+    window = tcp.window_packets * tcp.mss_bytes
+    algorithm = algorithms[tcp.congestion]
+
+    def made(address: str, port: int) -> socket.socket:
         one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         one.setblocking(False)
         set_congestion(one, algorithm)
         limit_segment(one, tcp.mss_bytes)
         clamp_window(one, window)
+        one.bind((address, port))
         return one
 
     def listening() -> socket.socket:
-        one = made()
-        one.bind((SERVER, FIRST_PORT + index))
+        one = made(ends.listening.address, ends.port)
         one.listen(1)
         return one
 
-    listener = server.run(listening)
+    listener = ends.listening.namespace.run(listening)
     try:
-        return Connection(flow, FIRST_PORT + index, station.run(made), listener, quick_acks)
+        client = ends.connecting.namespace.run(lambda: made(ends.connecting.address, 0))
     except BaseException:
         listener.close()
         raise
+    return client, listener

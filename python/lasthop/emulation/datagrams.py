@@ -1,4 +1,4 @@
-"""UDP between the servers and a station, such as a call or a flood: one flow.
+"""UDP between two hosts, such as a call or a flood: one flow.
 
 A datagram begins with its number and the time at which it was sent, as far as there is room.
 """
@@ -12,15 +12,12 @@ import time
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from lasthop.emulation.traffic import FIRST_PORT, SERVER, Traffic
-from lasthop.linux.netns import Namespace
+from lasthop.emulation.places import OTHER_PORT, Ends
+from lasthop.emulation.traffic import Traffic
 from lasthop.models.reading import UdpFlow
 
 STAMP = struct.Struct("!Id")
 """Layout of a datagram's number and the time at which it was sent. [-, s]"""
-
-STATION_PORT = 10_000
-"""Number that k is added to for the station's port of flow k."""
 
 LARGEST = 65_536
 
@@ -127,30 +124,27 @@ class Datagrams:
         self.receiver.close()
 
 
-def datagrams(
-    index: int,
-    flow: UdpFlow,
-    server: Namespace,
-    station: tuple[Namespace, str],
-    per_second: float,
-    seed: int,
-) -> Datagrams:
-    """Make the sockets of flow number `index`, each in its namespace.
+def datagrams(flow: UdpFlow, ends: Ends, per_second: float, seed: int) -> Datagrams:
+    """Make the sockets of a flow, each in its namespace.
 
     Parameters
     ----------
-    index, flow
-        Number and table of the flow.
-    server : Namespace
-    station : tuple
-        Namespace and address.
+    flow, ends
+        The flow, and where it is.
     per_second : float
         Datagrams sent in a second, on average. [1/s]
     seed : int
         Seed of the gaps.
     """
-    at_station, address = station
-    here, there = (SERVER, FIRST_PORT + index), (address, STATION_PORT + index)
+    sender, receiver, to = udp_sockets(ends)
+    gaps = random.Random(f"{seed} {flow.name}")
+    return Datagrams(flow, sender, receiver, to, 1 / per_second, gaps)
+
+
+def udp_sockets(ends: Ends) -> tuple[socket.socket, socket.socket, tuple[str, int]]:
+    """A socket that is to send and one that is to receive, and the latter's address and port."""
+    here = (ends.listening.address, ends.port)
+    there = (ends.connecting.address, OTHER_PORT + ends.index)
 
     def bound(to: tuple[str, int]) -> socket.socket:
         one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -158,19 +152,12 @@ def datagrams(
         one.bind(to)
         return one
 
-    at_server = server.run(lambda: bound(here))
+    listening = ends.listening.namespace.run(lambda: bound(here))
     try:
-        at_the_station = at_station.run(lambda: bound(there))
+        connecting = ends.connecting.namespace.run(lambda: bound(there))
     except BaseException:
-        at_server.close()
+        listening.close()
         raise
-    is_up = flow.is_up
-    sender, receiver = (at_the_station, at_server) if is_up else (at_server, at_the_station)
-    return Datagrams(
-        flow,
-        sender,
-        receiver,
-        here if is_up else there,
-        1 / per_second,
-        random.Random(f"{seed} {flow.name}"),
-    )
+    if ends.listener_sends:
+        return listening, connecting, there
+    return connecting, listening, here

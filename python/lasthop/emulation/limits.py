@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator, Mapping
 from lasthop.congestion import CONTROLS
 from lasthop.errors import UserError
 from lasthop.models.reading import (
-    CellScenario,
     Compound,
+    CsmaScenario,
+    Flow,
     SensorFlow,
-    Station,
     Tcp,
     TcpFlow,
+    Udp,
     UdpFlow,
 )
 from lasthop.models.reading import Scenario as Typed
@@ -20,7 +21,6 @@ CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic"}
 """The kernel's name of each congestion control that it has; its Reno is NewReno with SACK."""
 KNOWN = (*CONGESTION, *CONTROLS)
 """Those, and those that an emulation loads for itself."""
-
 PUBLISHED = Compound(alpha=0.125, beta=0.5, k=0.75, gamma_packets=30.0, zeta=0.5)
 """Parameters that Compound TCP has in the kernel, the engine's defaults."""
 
@@ -47,6 +47,8 @@ LEAST_MSS = 88
 """Smallest segment that the kernel takes from a user (linux/tcp.h). [bytes]"""
 UDP_HEADER = 28
 """Headers of IPv4 and UDP. [bytes]"""
+LEAST_REPORT = 4
+"""The number of a report that goes by UDP. [bytes]"""
 
 
 def check(scenario: Scenario) -> None:
@@ -56,14 +58,9 @@ def check(scenario: Scenario) -> None:
 
 
 def _refused(scenario: Typed) -> Iterator[str]:
-    if not isinstance(scenario, CellScenario):
-        yield "there is no station; an emulation is of a WLAN cell"
+    if isinstance(scenario, CsmaScenario):
+        yield "`csma`: the emulator has cells and wires"
         return
-    if scenario.cell.vbs_classes:
-        yield "`cell.ap_queue.vbs`: the emulator's queues are not shared by classes"
-    changing = [each.table for each in scenario.stations if each.channel_changes]
-    if changing:
-        yield f"`{changing[0]}.channel`: channels do not change in the emulator"
     duration_s, flows = scenario.duration_s, scenario.flows
     if duration_s > LONGEST_S:
         yield f"`duration`: {duration_s:g} s of real time; allowed is up to {LONGEST_S:g} s"
@@ -72,36 +69,33 @@ def _refused(scenario: Typed) -> Iterator[str]:
     if len(flows) > MOST_FLOWS:
         yield f"{len(flows)} flows; the emulator takes up to {MOST_FLOWS}"
     for flow in flows:
-        if not flow.station or flow.forward or flow.back:
-            what = "runs beyond the cell's wire; the emulator has a cell and its wire"
-            yield f"flow {flow.name} {what}"
-        elif isinstance(flow, SensorFlow):
-            yield f"flow {flow.name} is a sensor's; the emulator has flows that last"
-        elif isinstance(flow, UdpFlow):
-            if flow.udp.header_bytes != UDP_HEADER:
-                yield (
-                    f"flow {flow.name} has headers of {flow.udp.header_bytes} B; those of IPv4 "
-                    f"and UDP are {UDP_HEADER} B"
-                )
-        elif isinstance(flow, TcpFlow):
-            yield from _refused_of_tcp(flow)
-    total = sum(
-        datagrams_per_second(flow, scenario.station[flow.station]) for flow in scenario.udp_flows
-    )
+        if isinstance(flow, TcpFlow) and flow.web is not None:
+            yield f"flow {flow.name} is web traffic; the emulator has flows of TCP and UDP"
+        yield from _refused_of(flow)
+    total = sum(datagrams_per_second(flow, scenario) for flow in scenario.udp_flows)
     if total > MOST_DATAGRAMS:
         yield f"{total:.0f} datagrams a second; the emulator sends up to {MOST_DATAGRAMS}"
 
 
-def _refused_of_tcp(flow: TcpFlow) -> Iterator[str]:
-    tcp = flow.tcp
-    if tcp.segments is not None:
-        yield f"flow {flow.name} is finite; the emulator has flows that last"
-    elif tcp.congestion not in KNOWN:
+def _refused_of(flow: Flow) -> Iterator[str]:
+    carrier = flow.transport
+    if isinstance(carrier, Udp):
+        if carrier.header_bytes != UDP_HEADER:
+            yield (
+                f"flow {flow.name} has headers of {carrier.header_bytes} B; those of IPv4 and "
+                f"UDP are {UDP_HEADER} B"
+            )
+        if isinstance(flow, SensorFlow) and carrier.payload_bytes < LEAST_REPORT:
+            yield (
+                f"flow {flow.name}: reports of {carrier.payload_bytes} B; the emulator's have "
+                f"{LEAST_REPORT} B at least"
+            )
+    elif carrier.congestion not in KNOWN:
         known = ", ".join(KNOWN)
-        yield f"flow {flow.name}: congestion {tcp.congestion}; the emulator has {known}"
-    elif tcp.mss_bytes < LEAST_MSS:
+        yield f"flow {flow.name}: congestion {carrier.congestion}; the emulator has {known}"
+    elif carrier.mss_bytes < LEAST_MSS:
         yield (
-            f"flow {flow.name}: mss of {tcp.mss_bytes} B; the kernel's TCP takes from "
+            f"flow {flow.name}: mss of {carrier.mss_bytes} B; the kernel's TCP takes from "
             f"{LEAST_MSS} B on"
         )
 
@@ -119,7 +113,7 @@ def unfollowed(scenario: Typed) -> list[str]:
     ]
 
 
-def datagrams_per_second(flow: UdpFlow, station: Station) -> float:
+def datagrams_per_second(flow: UdpFlow, scenario: Typed) -> float:
     """Datagrams that a flow sends in a second, on average.
 
     A greedy source sends at the data rate of its frames, more than any medium carries, so that the
@@ -127,5 +121,6 @@ def datagrams_per_second(flow: UdpFlow, station: Station) -> float:
     """
     rate_bps = flow.udp.rate_bps
     if flow.udp.arrivals == "greedy":
+        station = scenario.station[flow.station]
         rate_bps = station.rate_bps if flow.is_up else station.downlink_rate_bps
     return rate_bps / (8 * flow.udp.payload_bytes)

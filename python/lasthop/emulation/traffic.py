@@ -11,10 +11,6 @@ from typing import Protocol
 
 from lasthop.models.reading import Flow
 
-SERVER = "10.255.0.1"
-FIRST_PORT = 20_000
-"""Number that k is added to for the server's port of flow k, as in crates/emulator."""
-
 LOOK_S = 0.1
 """Time between two looks at what the kernel tells of a connection. [s]"""
 

@@ -2,6 +2,7 @@
 
 import socket
 import struct
+from ipaddress import IPv4Network
 
 from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
 
@@ -9,6 +10,7 @@ NEWROUTE = 24
 ROUTE = struct.Struct("=BBBBBBBBI")
 """Family, bits of the destination and of the source, TOS, table, protocol, scope, type, flags."""
 MAIN, STATIC, ON_LINK, UNICAST = 254, 4, 253, 1
+LOCAL_TABLE, HOST, LOCAL = 255, 254, 2
 DST, OIF, METRICS, QUICKACK = 1, 4, 8, 15
 
 
@@ -19,4 +21,14 @@ def acknowledge_at_once(address: str, interface: str) -> Request:
     body += attribute(OIF, struct.pack("=I", socket.if_nametoindex(interface)))
     body += attribute(METRICS, attribute(QUICKACK, struct.pack("=I", 1)))
     said = f"ip route add {address} dev {interface} quickack 1"
+    return Request(NEWROUTE, CREATE | EXCL, body, said)
+
+
+def all_local(addresses: IPv4Network, interface: str) -> Request:
+    """A route that makes all these addresses the machine's own."""
+    bits = addresses.prefixlen
+    body = ROUTE.pack(socket.AF_INET, bits, 0, 0, LOCAL_TABLE, STATIC, HOST, LOCAL, 0)
+    body += attribute(DST, addresses.network_address.packed)
+    body += attribute(OIF, struct.pack("=I", socket.if_nametoindex(interface)))
+    said = f"ip route add local {addresses} dev {interface}"
     return Request(NEWROUTE, CREATE | EXCL, body, said)

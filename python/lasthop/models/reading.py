@@ -159,6 +159,9 @@ class Report(Table):
     """When a sensor reports, and over which protocol: one of the two."""
 
     every_s: float
+    arrivals: Literal["constant", "poisson"]
+    deadline_s: float
+    """A report that arrives later counts as lost."""
     tcp: Tcp | None = None
     udp: Udp | None = None
 

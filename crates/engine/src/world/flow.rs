@@ -51,6 +51,8 @@ pub(crate) enum Endpoints {
     Ping,
     /// The source with this number: its connections have flows of their own.
     Web(u32),
+    /// Hosts outside, which send and take packets by themselves ([`super::hosts`]).
+    Hosts,
 }
 
 /// One flow at run time. The fields that every packet needs lie in two cache lines, with the first
@@ -216,7 +218,7 @@ impl FlowState {
     pub(crate) fn sender(&self) -> Option<&Sender> {
         match &self.endpoints {
             Endpoints::Tcp(tcp) => Some(&tcp.0),
-            Endpoints::Udp(_) | Endpoints::Ping | Endpoints::Web(_) => None,
+            Endpoints::Udp(_) | Endpoints::Ping | Endpoints::Web(_) | Endpoints::Hosts => None,
         }
     }
 

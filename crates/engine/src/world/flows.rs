@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::clock::Clock;
 use super::flow::{Endpoints, FlowState};
+use super::hosts::Hosts;
 use super::numbers::{self, Owner};
 use super::step::{Taken, Wants};
 use super::waiting::Waiting;
@@ -38,6 +39,8 @@ pub(crate) struct Flows {
     /// The first flow of pings, and how each station answers them.
     first_ping: usize,
     responders: Vec<Responder>,
+    /// What hosts outside are to be told.
+    pub(super) hosts: Hosts,
     /// Next report of each sensor, and its flow.
     reports: BTreeSet<(Time, u32)>,
     /// Greedy flows that feed each queue of the radio.
@@ -84,6 +87,7 @@ impl Flows {
             making: Making::default(),
             first_ping,
             responders,
+            hosts: Hosts::default(),
             reports: BTreeSet::new(),
             greedy: vec![Vec::new(); queues],
             greedy_hop: u8::from(scenario.csma.is_some()),
@@ -139,6 +143,11 @@ impl Flows {
                 flow.counters.arrived += 1;
                 self.take_ping(now, packet, clock)
             }
+            (Endpoints::Hosts, _) => {
+                flow.count_arrival(packet);
+                self.hosts.take(now, packet);
+                Taken::Kept
+            }
             (Endpoints::Tcp(_), PacketKind::Datagram) => {
                 unreachable!("a TCP flow sends no datagrams")
             }
@@ -150,11 +159,15 @@ impl Flows {
     #[cold]
     #[inline(never)]
     pub(super) fn lose(&mut self, packet: &Packet) {
-        let counters = &mut self.states[packet.flow as usize].counters;
+        let flow = &mut self.states[packet.flow as usize];
+        let counters = &mut flow.counters;
         if packet.is_data() {
             counters.lost += 1;
         } else {
             counters.acks_lost += 1;
+        }
+        if let Endpoints::Hosts = flow.endpoints {
+            self.hosts.lose(packet);
         }
     }
 
@@ -288,7 +301,7 @@ impl Flows {
                 let web = *web;
                 self.arrive_at_web(now, index, web, wires, clock)
             }
-            Endpoints::Ping => Wants::Nothing,
+            Endpoints::Ping | Endpoints::Hosts => Wants::Nothing,
         }
     }
 
@@ -307,7 +320,8 @@ impl Flows {
             return Wants::Nothing;
         }
         match &mut flow.endpoints {
-            Endpoints::Ping => Wants::Nothing, // the bottleneck has a time of its own
+            // the bottleneck, and hosts outside, have a time of their own
+            Endpoints::Ping | Endpoints::Hosts => Wants::Nothing,
             Endpoints::Web(web) => {
                 let web = *web;
                 self.webs.sources[web as usize].source.open(now);
@@ -341,7 +355,7 @@ impl Flows {
             return self.stop_reports(index, clock);
         }
         match &mut flow.endpoints {
-            Endpoints::Ping => {} // no flow of the schedule
+            Endpoints::Ping | Endpoints::Hosts => {} // no flow of the schedule
             Endpoints::Tcp(tcp) => tcp.0.close(),
             Endpoints::Web(web) => self.webs.sources[*web as usize].source.close(),
             Endpoints::Udp(source) => {
@@ -394,7 +408,9 @@ impl Flows {
                 let datagram = source.send();
                 Wants::Packet(flow.datagram(now, number, datagram))
             }
-            Endpoints::Web(_) | Endpoints::Ping => unreachable!("sensors are stations'"),
+            Endpoints::Web(_) | Endpoints::Ping | Endpoints::Hosts => {
+                unreachable!("sensors are stations'")
+            }
         };
         self.arm_reports(clock);
         wants
@@ -417,6 +433,11 @@ impl Flows {
     /// The flows by number: those of the scenario, then users', then pings, then connections.
     pub(crate) fn states(&self) -> &[FlowState] {
         &self.states
+    }
+
+    /// Those of the scenario and of users.
+    pub(super) fn of_scenario(&mut self) -> &mut [FlowState] {
+        &mut self.states[..self.first_ping]
     }
 
     /// Web sources with their connections.

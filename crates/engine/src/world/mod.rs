@@ -19,6 +19,7 @@
 //! | web connections | [`web`], [`connections`] |
 //! | endpoints that act before their time | [`ahead`], [`waiting`] |
 //! | the medium and its queues | [`radio`] |
+//! | flows between hosts outside | [`hosts`] |
 //! | users that open and close connections; pings | [`users`], [`control`], [`pings`] |
 //! | numbers of links, flows, slots | [`numbers`] |
 //!
@@ -36,6 +37,7 @@ mod control;
 mod flow;
 mod flows;
 mod gauge;
+mod hosts;
 mod journey;
 mod legs;
 mod numbers;
@@ -58,6 +60,7 @@ pub(crate) use self::flow::{Endpoints, FlowCounters};
 pub(crate) use self::flows::Flows;
 use self::flows::users_of;
 pub(crate) use self::gauge::Gauge;
+pub use self::hosts::{Arrival, Sent};
 use self::numbers::Owner;
 use self::plan::{Plan, Planned};
 pub(crate) use self::radio::{OnExchange, Radio};

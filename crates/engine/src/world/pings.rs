@@ -72,7 +72,11 @@ impl World<'_> {
         if let Some(station) = self.station_of(packet, PacketKind::Segment)
             && let Some(bottleneck) = &mut self.bottleneck
         {
-            let segment = (station, packet.flow, packet.number + 1);
+            let end = match self.flows.states[packet.flow as usize].endpoints {
+                Endpoints::Hosts => self.flows.hosts.sequence(packet),
+                _ => packet.number + 1,
+            };
+            let segment = (station, packet.flow, end);
             bottleneck.leaves(now, segment, passed_bytes);
         }
     }
@@ -84,7 +88,11 @@ impl World<'_> {
         if let Some(station) = self.station_of(packet, PacketKind::Ack)
             && let Some(bottleneck) = &mut self.bottleneck
         {
-            let ack = (station, packet.flow, packet.number);
+            let next = match self.flows.states[packet.flow as usize].endpoints {
+                Endpoints::Hosts => self.flows.hosts.sequence(packet),
+                _ => packet.number,
+            };
+            let ack = (station, packet.flow, next);
             let asks = bottleneck.acknowledged(now, ack, passed_bytes);
             self.set_bottleneck();
             self.ping(now, &asks);

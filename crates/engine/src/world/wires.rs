@@ -144,7 +144,6 @@ impl Wires {
     }
 
     /// Endpoints act in their own time.
-    #[cfg(test)]
     pub(super) fn end_in_own_time(&mut self) {
         self.routes.act_ahead(&[], &[]);
         self.routes.lay_legs(&self.links);

@@ -1,0 +1,99 @@
+//! Where hosts are: the addresses of a scenario's places, and which flow a packet between two of them is of.
+
+use lasthop_engine::scenario::{Direction, Ends, Flow, Scenario};
+
+use crate::ip::Header;
+
+/// 10.0.0.0: station k is this plus k. All places are in 10.0.0.0/8.
+pub const STATIONS: u32 = 0x0A00_0000;
+/// 10.64.0.0: the source of flow k between wired nodes is this plus k + 1.
+pub const SOURCES: u32 = 0x0A40_0000;
+/// 10.128.0.0: its sink is this plus k + 1.
+pub const SINKS: u32 = 0x0A80_0000;
+/// 10.255.0.1: the servers.
+pub const SERVER: u32 = 0x0AFF_0001;
+/// Port of the first flow at its server or sink; flow k has this plus k.
+pub const FIRST_PORT: u16 = 20_000;
+
+/// The nodes that have a descriptor: the servers, the stations, and where there are flows between wired nodes
+/// all their sources and all their sinks.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    /// Address of the data's source and of its destination, by flow, and whether the source is where the
+    /// flow's port is.
+    ends: Vec<(u32, u32, bool)>,
+    stations: u32,
+    has_wired: bool,
+}
+
+/// What a packet is to the scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Of {
+    pub(crate) flow: u32,
+    /// Whether it goes with the flow's data.
+    pub(crate) is_data: bool,
+}
+
+impl Places {
+    pub(crate) fn new(scenario: &Scenario) -> Places {
+        let ends = |(index, flow): (usize, &Flow)| match flow.ends {
+            Ends::Station { station, direction } => {
+                let address = STATIONS + station as u32 + 1;
+                match direction {
+                    Direction::Up => (address, SERVER, false),
+                    Direction::Down => (SERVER, address, true),
+                }
+            }
+            Ends::Wired => (SOURCES + index as u32 + 1, SINKS + index as u32 + 1, false),
+        };
+        Places {
+            ends: scenario.flows.iter().enumerate().map(ends).collect(),
+            stations: scenario.stations.len() as u32,
+            has_wired: scenario.flows.iter().any(|flow| flow.ends == Ends::Wired),
+        }
+    }
+
+    /// How many nodes there are.
+    pub(crate) fn count(&self) -> u32 {
+        1 + self.stations + if self.has_wired { 2 } else { 0 }
+    }
+
+    /// The node that has an address.
+    pub(crate) fn node_of(&self, address: u32) -> Option<u32> {
+        let (sources, sinks) = (self.stations + 1, self.stations + 2);
+        let flows = 1..=self.ends.len() as u32;
+        match address {
+            SERVER => Some(0),
+            _ if self.has_wired && flows.contains(&address.wrapping_sub(SINKS)) => Some(sinks),
+            _ if self.has_wired && flows.contains(&address.wrapping_sub(SOURCES)) => Some(sources),
+            _ => {
+                let station = address.checked_sub(STATIONS)?;
+                (1..=self.stations).contains(&station).then_some(station)
+            }
+        }
+    }
+
+    /// What a packet that node `from` sends is to the scenario; `None` for what belongs to no flow.
+    pub(crate) fn of(&self, from: u32, packet: &Header) -> Option<Of> {
+        if self.node_of(packet.from)? != from {
+            return None;
+        }
+        let (here, there) = packet.ports?;
+        let flow = |port: u16| port.checked_sub(FIRST_PORT).map(u32::from);
+        let fits = |flow: u32, is_data: bool| {
+            let &(source, destination, at_source) = self.ends.get(flow as usize)?;
+            let ends = match is_data {
+                true => (source, destination),
+                false => (destination, source),
+            };
+            let port = if at_source == is_data { here } else { there };
+            let is_its = ends == (packet.from, packet.to) && port == FIRST_PORT + flow as u16;
+            is_its.then_some(Of { flow, is_data })
+        };
+        [here, there]
+            .into_iter()
+            .filter_map(flow)
+            .flat_map(|flow| [(flow, true), (flow, false)])
+            .find_map(|(flow, is_data)| fits(flow, is_data))
+    }
+}

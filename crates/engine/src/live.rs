@@ -1,0 +1,122 @@
+//! A scenario's network between hosts outside, which say what the time is: what simulation and emulation share.
+//!
+//! ```text
+//!   host --send--> World (queues, links, medium, estimator) --arrivals--> host
+//!                    ^ run_until(now)        | due                 losses
+//! ```
+//!
+//! Everything between the hosts is the world of [`crate::run`]; TCP, UDP and their timers are the hosts'.
+
+use std::ops::ControlFlow;
+
+use crate::error::EngineError;
+use crate::kernel::time::Time;
+use crate::measure::{self, Measures, Snapshot};
+use crate::quantities::*;
+use crate::scenario::Scenario;
+pub use crate::world::{Arrival, Sent};
+use crate::world::{Watch, World};
+
+/// A network that carries the packets of hosts outside.
+pub struct Live<'a> {
+    world: World<'a>,
+    start: Option<Snapshot>,
+}
+
+impl<'a> Live<'a> {
+    /// The network of `scenario`, at rest; all its flows are the hosts'.
+    ///
+    /// # Errors
+    /// `TooLong` if the agenda cannot hold the scenario's duration.
+    pub fn new(scenario: &'a Scenario) -> Result<Live<'a>, EngineError> {
+        let mut world = World::new(scenario, 0)?;
+        world.open();
+        Ok(Live { world, start: None })
+    }
+
+    /// When something happens next: [`Live::run_until`] is due a nanosecond later.
+    pub fn due(&mut self) -> Time {
+        self.world.due()
+    }
+
+    /// Lets happen what is due before `now`, which never goes back.
+    ///
+    /// # Errors
+    /// None: nobody interrupts.
+    pub fn run_until(&mut self, now: Time) -> Result<(), EngineError> {
+        let mut watch = Watch {
+            look: &mut |_| ControlFlow::Continue(()),
+            exchange: None,
+        };
+        self.world.run_until(now, &mut watch)
+    }
+
+    /// A host sends a packet, at the instant up to which it has run.
+    pub fn send(&mut self, sent: &Sent) {
+        self.world.take_from_host(sent);
+    }
+
+    /// Packets that have arrived since this was asked last.
+    pub fn arrivals(&mut self) -> std::vec::Drain<'_, Arrival> {
+        self.world.arrivals()
+    }
+
+    /// Numbers of packets that were lost since this was asked last.
+    pub fn losses(&mut self) -> std::vec::Drain<'_, u32> {
+        self.world.losses()
+    }
+
+    /// What is measured is measured from now on.
+    pub fn begin_to_measure(&mut self) {
+        self.world.begin_to_measure();
+        self.start = Some(Snapshot::take(&self.world));
+    }
+
+    /// What was measured up to now. Of flows the world knows which packets are lost; the rest, and what others
+    /// have of goodput, is for the hosts to say.
+    ///
+    /// # Errors
+    /// `Conservation` if a conservation law is violated.
+    pub fn measures(&self) -> Result<Measures, EngineError> {
+        measure::check_conservation(&self.world)?;
+        let start = match &self.start {
+            Some(start) => start,
+            None => &Snapshot::take(&self.world),
+        };
+        let mut measures = measure::between(start, &self.world);
+        for (list, items) in &mut measures.lists {
+            for item in items {
+                item.values.retain(|&(name, _)| is_of_network(list, name));
+            }
+        }
+        Ok(measures)
+    }
+}
+
+/// Whether a quantity of a list says nothing of what hosts do.
+fn is_of_network(list: &str, name: &str) -> bool {
+    list != "totals" && OF_HOSTS.iter().all(|quantity| name != quantity.name)
+}
+
+/// What only hosts know.
+const OF_HOSTS: [Quantity; 16] = [
+    GOODPUT,
+    GOODPUT_SHARE,
+    FAIRNESS_LEVEL,
+    JAIN,
+    UPDOWN_RATIO,
+    RTT,
+    ONE_WAY_DELAY,
+    CWND,
+    CWND_MAX,
+    RETRANSMISSIONS,
+    COMPLETION,
+    COMPLETION_P95,
+    TRANSFER_RATE,
+    UNFINISHED,
+    STARVED_FLOWS,
+    SYNCHRONISATION,
+];
+
+#[cfg(test)]
+mod tests;

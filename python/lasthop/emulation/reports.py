@@ -1,0 +1,230 @@
+"""Reports of a sensor over the kernel's TCP or UDP: one flow.
+
+A report is one segment of a connection that stays open, or one datagram that begins with its
+number.
+"""
+
+import contextlib
+import random
+import selectors
+import socket
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from statistics import fmean
+
+from lasthop.emulation.connection import tcp_sockets
+from lasthop.emulation.datagrams import LARGEST, udp_sockets
+from lasthop.emulation.places import Ends
+from lasthop.emulation.traffic import Traffic
+from lasthop.models.reading import SensorFlow, Tcp, Udp
+
+NUMBER = struct.Struct("!I")
+
+
+@dataclass
+class Reports(ABC):
+    """One flow: what has been reported, and when it arrived."""
+
+    flow: SensorFlow
+    gaps: random.Random
+    made: list[tuple[float, float | None]] = field(default_factory=list)
+    """When each report was made, and when it arrived. [s]"""
+    received_bytes: int = 0
+    warmup_s: float = 0.0
+    duration_s: float = 0.0
+    open: bool = False
+    due_s: float = 0.0
+    """When the next report is to be made."""
+
+    @property
+    def length_bytes(self) -> int:
+        """Payload of a report."""
+        return self.flow.sensor.transport.payload_bytes
+
+    def begin(self, traffic: Traffic) -> None:
+        """Start: the first report of equal gaps is made within the first gap."""
+        self.warmup_s, self.duration_s = traffic.warmup_s, traffic.duration_s
+        self.open = True
+        self.connect(traffic)
+        self.due_s = self.flow.start_s + self.gap_s(first=True)
+        traffic.at(self.due_s, lambda: self.make(traffic))
+
+    def gap_s(self, *, first: bool = False) -> float:
+        """Time to the next report. [s]"""
+        every_s = self.flow.sensor.every_s
+        if self.flow.sensor.arrivals == "poisson":
+            return self.gaps.expovariate(1 / every_s)
+        return self.gaps.uniform(0, every_s) if first else every_s
+
+    def make(self, traffic: Traffic) -> None:
+        """Make a report, and later the next."""
+        if self.open:
+            self.made.append((traffic.now_s(), None))
+            self.send(len(self.made) - 1)
+            self.due_s += self.gap_s()
+            traffic.at(self.due_s, lambda: self.make(traffic))
+
+    def arrive(self, number: int, traffic: Traffic) -> None:
+        """A report has arrived."""
+        if number < len(self.made) and self.made[number][1] is None:
+            self.made[number] = (self.made[number][0], traffic.now_s())
+            if traffic.warm:
+                self.received_bytes += self.length_bytes
+
+    def stop(self, traffic: Traffic) -> None:
+        """Make no more reports."""
+        self.open = False
+
+    def begin_to_count(self) -> None:
+        """Reports are counted by when they are made."""
+        return
+
+    def look(self) -> None:
+        """Nothing is sampled."""
+        return
+
+    def quantities(self) -> dict[str, float]:
+        """What became of the reports whose deadline lies in the time that counts."""
+        deadline_s = self.flow.sensor.deadline_s
+        last_s = self.duration_s - deadline_s
+        counted = [one for one in self.made if self.warmup_s <= one[0] <= last_s]
+        delays = sorted(
+            arrived - made
+            for made, arrived in counted
+            if arrived is not None and arrived - made <= deadline_s
+        )
+        values = {"reports": float(len(counted))}
+        if counted:
+            values["report_delivery"] = len(delays) / len(counted)
+        if delays:
+            values["report_delay_s"] = fmean(delays)
+            values["report_delay_p95_s"] = delays[ceil(0.95 * len(delays)) - 1]
+        return values
+
+    @abstractmethod
+    def connect(self, traffic: Traffic) -> None:
+        """Open what the reports go over."""
+
+    @abstractmethod
+    def send(self, number: int) -> None:
+        """Send a report."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close every socket."""
+
+
+class ReportsByTcp(Reports):
+    """Reports on one connection."""
+
+    def __init__(
+        self,
+        flow: SensorFlow,
+        ends: Ends,
+        tcp: Tcp,
+        algorithms: Mapping[str, str],
+        gaps: random.Random,
+    ) -> None:
+        super().__init__(flow, gaps)
+        self.ends = ends
+        self.client, self.listener = tcp_sockets(tcp, ends, algorithms)
+        self.server: socket.socket | None = None
+        self.unsent_bytes = self.taken_bytes = 0
+
+    def connect(self, traffic: Traffic) -> None:
+        """Let one end connect."""
+        traffic.watch(self.listener, selectors.EVENT_READ, lambda: self.accept(traffic))
+        self.client.connect_ex((self.ends.listening.address, self.ends.port))
+        if not self.ends.listener_sends:
+            self.client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        else:
+            self.empty_when_ready(traffic, self.client)
+
+    def accept(self, traffic: Traffic) -> None:
+        """Let the other end take the connection."""
+        traffic.leave(self.listener)
+        self.server, _ = self.listener.accept()
+        self.server.setblocking(False)
+        if self.ends.listener_sends:
+            self.server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.flush()
+        else:
+            self.empty_when_ready(traffic, self.server)
+
+    def empty_when_ready(self, traffic: Traffic, one: socket.socket) -> None:
+        """Take what arrives."""
+        traffic.watch(one, selectors.EVENT_READ, lambda: self.empty(traffic, one))
+
+    def empty(self, traffic: Traffic, one: socket.socket) -> None:
+        """Take what has arrived: whole reports, in order."""
+        try:
+            length = len(one.recv(LARGEST))
+        except BlockingIOError:
+            return
+        except OSError:
+            length = 0
+        if length == 0:
+            traffic.leave(one)
+            return
+        before = self.taken_bytes // self.length_bytes
+        self.taken_bytes += length
+        for number in range(before, self.taken_bytes // self.length_bytes):
+            self.arrive(number, traffic)
+
+    def send(self, number: int) -> None:
+        """Send a report, behind those that could not be sent yet."""
+        self.unsent_bytes += self.length_bytes
+        self.flush()
+
+    def flush(self) -> None:
+        """Give the kernel what it takes; the next report tries again."""
+        sender = self.server if self.ends.listener_sends else self.client
+        if sender is not None:
+            with contextlib.suppress(OSError):
+                self.unsent_bytes -= sender.send(bytes(self.unsent_bytes))
+
+    def close(self) -> None:
+        """Close every socket."""
+        for one in (self.client, self.listener, self.server):
+            if one is not None:
+                one.close()
+
+
+class ReportsByUdp(Reports):
+    """Reports by datagrams."""
+
+    def __init__(self, flow: SensorFlow, ends: Ends, gaps: random.Random) -> None:
+        super().__init__(flow, gaps)
+        self.sender, self.receiver, self.to = udp_sockets(ends)
+
+    def connect(self, traffic: Traffic) -> None:
+        """Take what arrives."""
+        traffic.watch(self.receiver, selectors.EVENT_READ, lambda: self.take(traffic))
+
+    def take(self, traffic: Traffic) -> None:
+        """Take a report."""
+        with contextlib.suppress(OSError):
+            data = self.receiver.recv(LARGEST)
+            self.arrive(NUMBER.unpack_from(data)[0], traffic)
+
+    def send(self, number: int) -> None:
+        """Send a report; one that the kernel has no room for is lost."""
+        with contextlib.suppress(OSError):
+            self.sender.sendto(NUMBER.pack(number).ljust(self.length_bytes, b"\0"), self.to)
+
+    def close(self) -> None:
+        """Close every socket."""
+        self.sender.close()
+        self.receiver.close()
+
+
+def reports(flow: SensorFlow, ends: Ends, algorithms: Mapping[str, str], seed: int) -> Reports:
+    """Make the sockets of a sensor's flow, each in its namespace."""
+    gaps = random.Random(f"{seed} {flow.name}")
+    carrier = flow.sensor.transport
+    if isinstance(carrier, Udp):
+        return ReportsByUdp(flow, ends, gaps)
+    return ReportsByTcp(flow, ends, carrier, algorithms, gaps)
