@@ -67,7 +67,7 @@ def test_what_it_cannot_do_is_said_in_one_line(tmp_path, rest, message):
 
 def test_a_comparison_is_refused_before_it_simulates(tmp_path):
     path = tmp_path / "x.toml"
-    path.write_text(CELL + 'tcp.congestion = "compound"\n[station.a]\ndownload = 1')
+    path.write_text(CELL + 'tcp.congestion = "africa"\n[station.a]\ndownload = 1')
     with pytest.raises(lh.UserError, match="the emulator has reno, newreno, cubic"):
         lh.compare(path, emulate=True)
 
