@@ -41,9 +41,11 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
             "flow a/sensor-up/1: reports of 3 B; the emulator's have 4 B at least",
         ),
         (
-            'tcp.congestion = "compound"\n[station.a]\ndownload = 1',
-            "flow a/down/1: congestion compound; the emulator has reno, newreno, cubic",
+            'tcp.congestion = "africa"\n[station.a]\ndownload = 1',
+            "flow a/down/1: congestion africa; the emulator has reno, newreno, cubic, compound, "
+            "illinois",
         ),
+        ('tcp.congestion = "compound"\n[station.a]\ndownload = 1', None),
         (
             'stagger = "1 s"\n[station.a]\ndownload = 1',
             None,
@@ -65,7 +67,7 @@ def test_what_it_cannot_do_is_said_in_one_line(tmp_path, rest, message):
 
 def test_a_comparison_is_refused_before_it_simulates(tmp_path):
     path = tmp_path / "x.toml"
-    path.write_text(CELL + 'tcp.congestion = "compound"\n[station.a]\ndownload = 1')
+    path.write_text(CELL + 'tcp.congestion = "africa"\n[station.a]\ndownload = 1')
     with pytest.raises(lh.UserError, match="the emulator has reno, newreno, cubic"):
         lh.compare(path, emulate=True)
 
@@ -116,6 +118,9 @@ def test_networks_and_shared_buffers_are_emulated(scenario, message):
     [
         ("sack = true, prr = true, initial_window = 10, delayed_ack = false", []),
         ("ecn = true, initial_window = 3", ["initial_window", "ecn"]),
+        ('congestion = "compound"', []),
+        ('congestion = "compound", compound.gamma = 20', ["compound"]),
+        ("compound.gamma = 20", []),
     ],
 )
 def test_settings_that_the_kernel_does_not_follow_are_told(tmp_path, tcp, named):

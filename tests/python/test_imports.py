@@ -89,7 +89,8 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "tuning": {*ANSWERS},
     "tune": {*ANSWERS, "ownership", "plot", "saving", "tuning"},
     "linux": {"errors"},
-    "emulation": {*ANSWERS, "linux"},
+    "congestion": {"errors", "linux"},
+    "emulation": {*ANSWERS, "congestion", "linux"},
     "gateway": {"_core", "control", "errors", "linux", "scenario", "typed"},
     "plot": {*ANSWERS, "stability", "studies", "swing", "tuning"},
     "studies": {*ANSWERS, *KEPT, "lasthop", "plot", "predict", "stability"},
@@ -183,7 +184,7 @@ ORDER = (
     {"scenario"},
     {"world", "outside"},
     {"record", "measure", "estimate"},
-    {"replication", "pcapng", "result"},
+    {"replication", "live", "pcapng", "result"},
     {"run"},
 )
 """Rooms of the engine from the ground up: none knows of one above it. [level]"""

@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 from lasthop import __version__
 from lasthop.cli.check import check
 from lasthop.cli.compare import compare
+from lasthop.cli.congestion import COMMANDS as CONGESTION
 from lasthop.cli.emulate import emulate
 from lasthop.cli.gateway import COMMANDS as GATEWAY
 from lasthop.cli.predict import predict
@@ -80,6 +81,12 @@ add_group(
     GATEWAY,
     "Enforce fairness on a Linux gateway.",
     "Enforce fairness between stations on a Linux machine in front of the access points.",
+)
+add_group(
+    "congestion",
+    CONGESTION,
+    "Compound and Illinois for Linux's own TCP.",
+    "TCP congestion controls for Linux: the laws of the simulator as BPF programs.",
 )
 
 

@@ -2,11 +2,11 @@
 
 import selectors
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from lasthop.emulation.limits import CONGESTION
 from lasthop.emulation.places import Ends
 from lasthop.emulation.traffic import Traffic
 from lasthop.linux.tcp import (
@@ -167,16 +167,23 @@ class Connection:
                 one.close()
 
 
-def connection(flow: TcpFlow, ends: Ends, *, quick_acks: bool = True) -> Connection:
+def connection(
+    flow: TcpFlow, ends: Ends, algorithms: Mapping[str, str], *, quick_acks: bool = True
+) -> Connection:
     """Make the sockets of a flow, each in its namespace."""
-    client, listener = tcp_sockets(flow.tcp, ends)
+    client, listener = tcp_sockets(flow.tcp, ends, algorithms)
     return Connection(flow, ends, client, listener, quick_acks)
 
 
-def tcp_sockets(tcp: Tcp, ends: Ends) -> tuple[socket.socket, socket.socket]:
-    """Two sockets that do not block: one that is to connect, one that listens."""
+def tcp_sockets(
+    tcp: Tcp, ends: Ends, algorithms: Mapping[str, str]
+) -> tuple[socket.socket, socket.socket]:
+    """Two sockets that do not block: one that is to connect, one that listens.
+
+    `algorithms` are the kernel's names of congestion controls.
+    """
     window = tcp.window_packets * tcp.mss_bytes
-    algorithm = CONGESTION[tcp.congestion]
+    algorithm = algorithms[tcp.congestion]
 
     def made(address: str, port: int) -> socket.socket:
         one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

@@ -9,16 +9,23 @@ from typing import Any
 
 from lasthop import _core
 from lasthop.caution import cautions
+from lasthop.congestion import loaded
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import datagrams
-from lasthop.emulation.limits import LONGEST_S, check, datagrams_per_second, unfollowed
+from lasthop.emulation.limits import (
+    CONGESTION,
+    LONGEST_S,
+    check,
+    datagrams_per_second,
+    unfollowed,
+)
 from lasthop.emulation.places import Places
 from lasthop.emulation.programs import Program, Programs
 from lasthop.emulation.reports import reports
 from lasthop.emulation.summary import summary
 from lasthop.emulation.traffic import Driven, Traffic
 from lasthop.models.reading import Scenario as Typed
-from lasthop.models.reading import SensorFlow, TcpFlow, UdpFlow
+from lasthop.models.reading import SensorFlow, Tcp, TcpFlow, UdpFlow
 from lasthop.result import Answer
 from lasthop.run import replaced
 from lasthop.scenario import Scenario, ScenarioLike
@@ -102,7 +109,10 @@ def emulate(
         known = checked.typed
         places = Places(known, stack, [program.place for program in started])
         places.acknowledge_at_once()
-        flows = make_flows(known, places, stack, quick_acks)
+        carriers = [flow.transport for flow in known.flows]
+        laws = [each.congestion for each in carriers if isinstance(each, Tcp)]
+        algorithms = CONGESTION | stack.enter_context(loaded(laws))
+        flows = make_flows(known, places, stack, algorithms, quick_acks)
         traffic = Traffic(flows, known.warmup_s, known.duration_s)
         stack.callback(traffic.close)
         programs = Programs(places, foreground, others, stack, quiet=quiet)
@@ -113,9 +123,13 @@ def emulate(
 
 
 def make_flows(
-    scenario: Typed, places: Places, stack: contextlib.ExitStack, quick_acks: bool
+    scenario: Typed,
+    places: Places,
+    stack: contextlib.ExitStack,
+    algorithms: Mapping[str, str],
+    quick_acks: bool,
 ) -> list[Driven]:
-    """The sockets of every flow."""
+    """The sockets of every flow; `algorithms` are the kernel's names of congestion controls."""
     flows: list[Driven] = []
     for index, flow in enumerate(scenario.flows):
         ends = places.ends(index, flow)
@@ -123,9 +137,9 @@ def make_flows(
         if isinstance(flow, UdpFlow):
             made = datagrams(flow, ends, datagrams_per_second(flow, scenario), scenario.seed)
         elif isinstance(flow, SensorFlow):
-            made = reports(flow, ends, scenario.seed)
+            made = reports(flow, ends, algorithms, scenario.seed)
         elif isinstance(flow, TcpFlow):
-            made = connection(flow, ends, quick_acks=quick_acks)
+            made = connection(flow, ends, algorithms, quick_acks=quick_acks)
         else:
             raise TypeError(f"flow {flow.name} is no flow of an emulation")
         stack.callback(made.close)

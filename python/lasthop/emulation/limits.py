@@ -2,13 +2,27 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
+from lasthop.congestion import CONTROLS
 from lasthop.errors import UserError
-from lasthop.models.reading import CsmaScenario, Flow, SensorFlow, Tcp, TcpFlow, Udp, UdpFlow
+from lasthop.models.reading import (
+    Compound,
+    CsmaScenario,
+    Flow,
+    SensorFlow,
+    Tcp,
+    TcpFlow,
+    Udp,
+    UdpFlow,
+)
 from lasthop.models.reading import Scenario as Typed
 from lasthop.scenario import Scenario
 
 CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic"}
 """The kernel's name of each congestion control that it has; its Reno is NewReno with SACK."""
+KNOWN = (*CONGESTION, *CONTROLS)
+"""Those, and those that an emulation loads for itself."""
+PUBLISHED = Compound(alpha=0.125, beta=0.5, k=0.75, gamma_packets=30.0, zeta=0.5)
+"""Parameters that Compound TCP has in the kernel, the engine's defaults."""
 
 OWN: Mapping[str, tuple[Callable[[Tcp], object], tuple[object, ...]]] = {
     "initial_window": (lambda tcp: tcp.initial_cwnd_packets, (2, 10)),
@@ -17,6 +31,7 @@ OWN: Mapping[str, tuple[Callable[[Tcp], object], tuple[object, ...]]] = {
     "ack_delay": (lambda tcp: tcp.ack_delay_s, (0.1,)),
     "ack_processing": (lambda tcp: tcp.ack_processing_s, (0.0,)),
     "ecn": (lambda tcp: tcp.ecn, (False,)),
+    "compound": (lambda tcp: tcp.congestion != "compound" or tcp.compound, (True, PUBLISHED)),
 }
 """Settings in which the kernel's TCP has its own way, with default and what the kernel does."""
 
@@ -75,8 +90,8 @@ def _refused_of(flow: Flow) -> Iterator[str]:
                 f"flow {flow.name}: reports of {carrier.payload_bytes} B; the emulator's have "
                 f"{LEAST_REPORT} B at least"
             )
-    elif carrier.congestion not in CONGESTION:
-        known = ", ".join(CONGESTION)
+    elif carrier.congestion not in KNOWN:
+        known = ", ".join(KNOWN)
         yield f"flow {flow.name}: congestion {carrier.congestion}; the emulator has {known}"
     elif carrier.mss_bytes < LEAST_MSS:
         yield (

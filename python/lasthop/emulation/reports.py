@@ -10,6 +10,7 @@ import selectors
 import socket
 import struct
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil
 from statistics import fmean
@@ -119,10 +120,17 @@ class Reports(ABC):
 class ReportsByTcp(Reports):
     """Reports on one connection."""
 
-    def __init__(self, flow: SensorFlow, ends: Ends, tcp: Tcp, gaps: random.Random) -> None:
+    def __init__(
+        self,
+        flow: SensorFlow,
+        ends: Ends,
+        tcp: Tcp,
+        algorithms: Mapping[str, str],
+        gaps: random.Random,
+    ) -> None:
         super().__init__(flow, gaps)
         self.ends = ends
-        self.client, self.listener = tcp_sockets(tcp, ends)
+        self.client, self.listener = tcp_sockets(tcp, ends, algorithms)
         self.server: socket.socket | None = None
         self.unsent_bytes = self.taken_bytes = 0
 
@@ -213,10 +221,10 @@ class ReportsByUdp(Reports):
         self.receiver.close()
 
 
-def reports(flow: SensorFlow, ends: Ends, seed: int) -> Reports:
+def reports(flow: SensorFlow, ends: Ends, algorithms: Mapping[str, str], seed: int) -> Reports:
     """Make the sockets of a sensor's flow, each in its namespace."""
     gaps = random.Random(f"{seed} {flow.name}")
     carrier = flow.sensor.transport
     if isinstance(carrier, Udp):
         return ReportsByUdp(flow, ends, gaps)
-    return ReportsByTcp(flow, ends, carrier, gaps)
+    return ReportsByTcp(flow, ends, carrier, algorithms, gaps)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from lasthop.errors import UserError
 
 TIMESTAMPS = "/proc/sys/net/ipv4/tcp_timestamps"
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 RTT_OFFSET, CWND_OFFSET, RETRANSMISSIONS_OFFSET = 68, 80, 100
 """Offsets of tcpi_rtt, tcpi_snd_cwnd, tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
@@ -27,10 +28,30 @@ def set_congestion(connection: socket.socket, name: str) -> None:
     try:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
     except OSError as error:
-        known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+        known = ", ".join(available_congestion())
         raise UserError(
-            f"congestion control {name}: {error.strerror}", f"this kernel has {', '.join(known)}"
+            f"congestion control {name}: {error.strerror}", f"this kernel has {known}"
         ) from None
+
+
+def available_congestion() -> list[str]:
+    """Congestion controls that the kernel has at the moment."""
+    try:
+        return AVAILABLE.read_text().split()
+    except OSError as error:
+        raise UserError(f"{AVAILABLE}: {error.strerror}", "needs Linux") from None
+
+
+def has_congestion(name: str) -> bool:
+    """Whether the kernel has a congestion control, or gets it from a module now."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as one:
+        try:
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        except PermissionError:
+            return True  # it is there, for others
+        except OSError:
+            return False
+    return True
 
 
 def clamp_window(connection: socket.socket, size: int) -> None:

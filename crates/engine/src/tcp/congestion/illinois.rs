@@ -20,19 +20,19 @@
 use super::rounds::{Round, Rounds, Turn};
 use super::{LEAST_SSTHRESH, Law, NewAck, Window};
 
-const ALPHA_MIN: f64 = 0.3;
-const ALPHA_MAX: f64 = 10.0;
-const BETA_MIN: f64 = 0.125;
-const BETA_MAX: f64 = 0.5;
+pub(super) const ALPHA_MIN: f64 = 0.3;
+pub(super) const ALPHA_MAX: f64 = 10.0;
+pub(super) const BETA_MIN: f64 = 0.125;
+pub(super) const BETA_MAX: f64 = 0.5;
 
 /// d_1, d_2 and d_3 as parts of d_m. [-]
-const ETA: [f64; 3] = [0.01, 0.1, 0.8];
+pub(super) const ETA: [f64; 3] = [0.01, 0.1, 0.8];
 
 /// Reno below this window. [packets]
-const W_THRESH: f64 = 10.0;
+pub(super) const W_THRESH: f64 = 10.0;
 
 /// Rounds in a row with hardly any delay that lead back to the largest alpha.
-const THETA: u32 = 5;
+pub(super) const THETA: u32 = 5;
 
 #[derive(Clone, Debug)]
 pub(super) struct Illinois {

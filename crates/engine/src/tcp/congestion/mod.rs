@@ -20,6 +20,8 @@ mod compound;
 mod cubic;
 mod hystart;
 mod illinois;
+#[cfg(test)]
+mod linux;
 mod newreno;
 mod outside;
 mod reno;

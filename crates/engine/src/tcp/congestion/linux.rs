@@ -1,0 +1,304 @@
+//! Compound and Illinois for Linux, `crates/bpf`, against the laws here: the same C as is compiled for BPF, compiled for
+//! this machine, answers random traces of ACKs, losses and timeouts.
+//!
+//! `LASTHOP_FREEZE=1` writes the constants anew.
+
+use super::compound::CompoundSettings;
+use super::illinois::{ALPHA_MAX, ALPHA_MIN, BETA_MAX, BETA_MIN, ETA, THETA, W_THRESH};
+use super::{Congestion, CongestionControl, NewAck};
+use crate::kernel::streams::{Stream, Streams};
+use crate::kernel::time::{Span, Time};
+use crate::notation::setting::FileTable;
+use crate::tcp::TcpSettings;
+use crate::tcp::pipe::settings;
+use crate::tcp::rtt::RttEstimator;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../bpf")
+}
+
+/// What the laws in C are told of the constants here.
+fn constants() -> String {
+    let CompoundSettings {
+        alpha,
+        beta,
+        k,
+        gamma,
+        zeta,
+    } = CompoundSettings::usual().unwrap();
+    format!(
+        "/* Written by crates/engine/src/tcp/congestion/linux.rs from the engine's constants. */\n\
+         #define COMPOUND_ALPHA {alpha:?}\n\
+         #define COMPOUND_BETA {beta:?}\n\
+         #define COMPOUND_K {k:?}\n\
+         #define COMPOUND_GAMMA_PACKETS {gamma:?}\n\
+         #define COMPOUND_ZETA {zeta:?}\n\
+         #define ILLINOIS_ALPHA_MIN {ALPHA_MIN:?}\n\
+         #define ILLINOIS_ALPHA_MAX {ALPHA_MAX:?}\n\
+         #define ILLINOIS_BETA_MIN {BETA_MIN:?}\n\
+         #define ILLINOIS_BETA_MAX {BETA_MAX:?}\n\
+         #define ILLINOIS_ETA_1 {:?}\n\
+         #define ILLINOIS_ETA_2 {:?}\n\
+         #define ILLINOIS_ETA_3 {:?}\n\
+         #define ILLINOIS_W_THRESH {W_THRESH:?}\n\
+         #define ILLINOIS_THETA {THETA}\n",
+        ETA[0], ETA[1], ETA[2],
+    )
+}
+
+#[test]
+fn constants_are_those_here() {
+    let path = sources().join("constants.h");
+    if std::env::var_os("LASTHOP_FREEZE").is_some() {
+        fs::write(&path, constants()).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), constants());
+}
+
+/// A step of a window: the C computes in 2^-32 packets, and parts of a window in 2^-32 of it; what is
+/// rounded there in a trace adds up to less. [packets]
+fn step(cwnd: f64) -> f64 {
+    const PACKETS: f64 = 1.0 / 65_536.0;
+    const PART: f64 = PACKETS / 4_096.0;
+    PACKETS.max(PART * cwnd)
+}
+
+const TRACES: u32 = 100_000;
+/// Traces that one process answers.
+const AT_ONCE: u32 = 5_000;
+/// Largest number of events in a trace.
+const LONGEST: u32 = 150;
+
+/// A law compiled for this machine, in a directory that goes with it.
+struct Compiled {
+    directory: PathBuf,
+}
+
+impl Compiled {
+    fn new(law: &str) -> Compiled {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("lasthop-{law}-{}-{number}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        fs::create_dir(&directory).unwrap();
+        let made = Command::new("cc")
+            .args(["-O2", "-Wall", "-Wextra", "-Werror"])
+            .arg(format!("-DLAW=\"{law}.bpf.c\""))
+            .arg(sources().join("user_space.c"))
+            .arg("-o")
+            .arg(directory.join("law"))
+            .status()
+            .unwrap();
+        assert!(made.success());
+        Compiled { directory }
+    }
+
+    /// The window after each event. [2^-32 packets]
+    fn answers(&self, events: &[Event]) -> Vec<u64> {
+        let mut process = Command::new(self.directory.join("law"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (mut to, mut from) = (
+            process.stdin.take().unwrap(),
+            process.stdout.take().unwrap(),
+        );
+        let told: Vec<u8> = events
+            .iter()
+            .flat_map(|event| event.0.map(u32::to_ne_bytes))
+            .flatten()
+            .collect();
+        let mut said = Vec::new();
+        std::thread::scope(|threads| {
+            threads.spawn(move || to.write_all(&told).unwrap());
+            from.read_to_end(&mut said).unwrap();
+        });
+        assert!(process.wait().unwrap().success());
+        let (windows, _) = said.as_chunks::<8>();
+        windows.iter().copied().map(u64::from_ne_bytes).collect()
+    }
+}
+
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// What `user_space.c` reads.
+#[derive(Clone, Copy, Debug)]
+struct Event([u32; 4]);
+
+/// A sender of the engine, and what it went through.
+struct Trace {
+    congestion: Congestion,
+    rtt: RttEstimator,
+    una: u32,
+}
+
+impl Trace {
+    fn new(law: CongestionControl, receive: u32, initial: u32) -> Trace {
+        Trace {
+            congestion: Congestion::new(&TcpSettings {
+                window_packets: receive,
+                initial_cwnd_packets: initial,
+                ..settings(law)
+            }),
+            rtt: RttEstimator::new(Span(1), Span(1)),
+            una: 0,
+        }
+    }
+
+    /// An ACK of so many segments, which counts as one.
+    fn acked(&mut self, segments: u32, rtt_us: u32) -> Event {
+        let flight = self.congestion.usable();
+        self.una += segments;
+        self.rtt.on_sample(Span(1_000 * u64::from(rtt_us)), flight);
+        let ack = NewAck {
+            now: Time::ZERO,
+            acked: 1,
+            snd_una: self.una,
+            snd_nxt: self.una + flight,
+            rtt: &self.rtt,
+        };
+        self.congestion.on_ack(ack);
+        Event([1, self.una, self.una + flight, rtt_us])
+    }
+
+    fn lost(&mut self) -> Event {
+        self.congestion.decrease(self.congestion.usable());
+        Event([2, 0, 0, 0])
+    }
+
+    fn timed_out(&mut self) -> Event {
+        self.congestion
+            .on_rto(self.congestion.usable(), true, false);
+        Event([3, 0, 0, 0])
+    }
+
+    /// Whether how many whole packets the window has is beyond doubt.
+    fn is_clear(&self) -> bool {
+        let cwnd = self.congestion.cwnd();
+        let beside = cwnd - cwnd.floor();
+        let step = step(cwnd);
+        beside == 0.0 || (step..1.0 - step).contains(&beside)
+    }
+}
+
+/// A number from 1 to `most`, each order of magnitude as likely as another.
+fn scattered(stream: &mut Stream, most: u32) -> u32 {
+    let bits = stream.up_to(most.ilog2());
+    (1 + stream.up_to((2 << bits) - 2)).min(most)
+}
+
+/// Appends a random trace: events, and the engine's window after each.
+fn draw(
+    law: CongestionControl,
+    stream: &mut Stream,
+    events: &mut Vec<Event>,
+    windows: &mut Vec<f64>,
+) {
+    let receive = (64 + scattered(stream, 65_535)).min(65_535);
+    let initial = scattered(stream, receive);
+    let mut trace = Trace::new(law, receive, initial);
+    let mut happened = |event, trace: &Trace| {
+        events.push(event);
+        windows.push(trace.congestion.cwnd());
+    };
+    happened(Event([0, receive, initial, 0]), &trace);
+    let base_us = 100 + scattered(stream, 500_000);
+    let most_delay_us = scattered(stream, 2_000_000);
+    let mut delay_us = 0;
+    let acks_in_a_round = 1 + stream.up_to(20);
+    let between_losses = 2 + scattered(stream, 200);
+    for _ in 0..stream.up_to(LONGEST) {
+        let event = match stream.up_to(between_losses) {
+            0 if trace.is_clear() => trace.lost(),
+            1 if trace.is_clear() && stream.up_to(3) == 0 => trace.timed_out(),
+            _ => {
+                match stream.up_to(3) {
+                    0 => delay_us = stream.up_to(most_delay_us),
+                    1 => delay_us /= 2,
+                    _ => {}
+                }
+                let flight = trace.congestion.usable();
+                trace.acked(flight.div_ceil(acks_in_a_round), base_us + delay_us)
+            }
+        };
+        happened(event, &trace);
+        if (trace.congestion.cwnd() - W_THRESH).abs() < step(W_THRESH) {
+            return; // whether it is below is for the last bit to say
+        }
+    }
+}
+
+/// Answers the same traces here and in C.
+#[track_caller]
+fn compare(law: CongestionControl, name: &str) {
+    let compiled = Compiled::new(name);
+    let mut largest = 0.0_f64;
+    for first in (0..TRACES).step_by(AT_ONCE as usize) {
+        let (mut events, mut windows) = (Vec::new(), Vec::new());
+        let mut stream = Streams::new(1, first).stream(name);
+        for _ in 0..AT_ONCE {
+            draw(law, &mut stream, &mut events, &mut windows);
+        }
+        let answers = compiled.answers(&events);
+        assert_eq!(answers.len(), windows.len());
+        for (k, (answer, expected)) in answers.iter().zip(&windows).enumerate() {
+            let found = *answer as f64 / 4_294_967_296.0;
+            let off = (found - expected).abs() / step(*expected);
+            largest = largest.max(off);
+            if off > 1.0 {
+                let begin = events[..=k]
+                    .iter()
+                    .rposition(|event| event.0[0] == 0)
+                    .unwrap();
+                panic!(
+                    "{found} instead of {expected} after {:?}",
+                    &events[begin..=k]
+                );
+            }
+        }
+    }
+    println!("{name}: up to {largest:.3} steps apart");
+}
+
+#[test]
+fn compound_has_the_windows_of_the_engine() {
+    compare(CongestionControl::Compound, "compound");
+}
+
+#[test]
+fn illinois_has_the_windows_of_the_engine() {
+    compare(CongestionControl::Illinois, "illinois");
+}
+
+/// What an ACK of several packets adds is what as many ACKs add, but for the growth of the window meanwhile; in slow start
+/// up to the threshold, and beyond it by the law.
+#[test]
+fn a_stretch_ack_counts_its_packets() {
+    for name in ["compound", "illinois"] {
+        let compiled = Compiled::new(name);
+        let begin = Event([0, 1_000, 20, 0]);
+        let stretch = |packets: u32| Event([4 | packets << 16, 1, 2, 50_000]);
+        let windows = |events: &[Event]| -> Vec<f64> {
+            let answers = compiled.answers(events);
+            answers
+                .iter()
+                .map(|window| *window as f64 / 4_294_967_296.0)
+                .collect()
+        };
+        assert_eq!(windows(&[begin, stretch(16)])[1], 36.0, "{name}");
+        // half of 20, then five packets back to ten and half a round trip of Reno's growth
+        let timeout = Event([3, 0, 0, 0]);
+        let found = windows(&[begin, timeout, stretch(9 + 5)])[2];
+        assert!((found - 10.5).abs() < step(10.5), "{name}: {found}");
+    }
+}

@@ -1,0 +1,127 @@
+"""`lasthop congestion`: TCP congestion controls for Linux."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lasthop.cli.options import Json
+from lasthop.errors import UserError
+
+if TYPE_CHECKING:
+    from lasthop.congestion.controls import Control
+    from lasthop.congestion.listing import Listed
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="compound or illinois.")]
+
+
+def known(name: str) -> "Control":
+    """The control of this name, on Linux."""
+    if not sys.platform.startswith("linux"):
+        raise UserError(f"congestion controls are loaded into Linux; this is {sys.platform}")
+    from lasthop.congestion.controls import control
+
+    return control(name)
+
+
+def listed(as_json: Json = False) -> None:
+    """Print what the kernel has, whose it is, and what can be loaded."""
+    known("compound")
+    from lasthop.congestion.controls import CONTROLS
+    from lasthop.congestion.listing import listed as those
+    from lasthop.congestion.loading import missing
+
+    have, lacking = those(), missing()
+    names = [each.name for each in have]
+    can = {
+        each.name: {"kernel_name": each.kernel_name, "in_kernel": each.kernel_name in names}
+        for each in CONTROLS.values()
+    }
+    if as_json:
+        answer = {"kernel": [shown(each) for each in have], "loadable": can, "missing": lacking}
+        typer.echo(json.dumps(answer, indent=2))
+        return
+    for each in have:
+        typer.echo(f"{each.name:16}{whose(each)}")
+    for control in CONTROLS.values():
+        if control.kernel_name not in names:
+            typer.echo(f"{control.kernel_name:16}not there; lasthop congestion load {control.name}")
+    if lacking is not None:
+        typer.echo(f"nothing can be loaded here: {lacking}")
+
+
+def shown(one: "Listed") -> dict[str, Any]:
+    """One of the kernel's as JSON."""
+    return one._asdict() | {"processes": [each._asdict() for each in one.processes]}
+
+
+def whose(one: "Listed") -> str:
+    """Where one of the kernel's is from, in words."""
+    if one.origin is None:
+        return "there"
+    if one.origin == "kernel":
+        return "the kernel's"
+    parts = [f"{one.law} of lasthop" if one.law else "BPF, not lasthop's"]
+    parts += [f"with process {each.number} ({each.program})" for each in one.processes]
+    parts += ["stays"] if one.stays else []
+    return ", ".join(parts)
+
+
+def load(
+    name: Name,
+    stay: Annotated[
+        bool, typer.Option("--stay", help="Return at once; it stays until unload.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Load a congestion control into the kernel, until Ctrl-C or SIGTERM.
+
+    Every network namespace and every user has it then, by TCP_CONGESTION or the sysctl
+    net.ipv4.tcp_congestion_control. Connections that use it keep it until they end.
+    """
+    control = known(name)
+    from lasthop.congestion.loading import load as put_into_force
+
+    ends = {signal.SIGINT, signal.SIGTERM}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+    try:
+        descriptor = put_into_force(control, stays=stay)
+        if as_json:
+            said = json.dumps(
+                {"name": control.name, "kernel_name": control.kernel_name, "stays": stay}
+            )
+        else:
+            until = "it is unloaded" if stay else "Ctrl-C"
+            said = f"{control.name} is {control.kernel_name} until {until}"
+        print(said, flush=True)
+        if not stay:
+            signal.sigwait(ends)
+        os.close(descriptor)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def unload(name: Name, as_json: Json = False) -> None:
+    """Take away a congestion control that stays; connections that use it keep it."""
+    control = known(name)
+    from lasthop.congestion.loading import unload as take_away
+
+    take_away(control)
+    if as_json:
+        typer.echo(json.dumps({"name": control.name, "kernel_name": control.kernel_name}))
+    else:
+        typer.echo(f"{control.kernel_name} is gone")
+
+
+listed.__name__ = "list"
+
+COMMANDS: dict[Callable[..., None], str] = {
+    listed: "Print what the kernel has and whose it is.",
+    load: "Load one, until Ctrl-C or for good.",
+    unload: "Take away one that stays.",
+}
+"""Every command of the group and its line in the list of them."""

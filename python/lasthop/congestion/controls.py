@@ -1,0 +1,61 @@
+"""Congestion controls that Linux can be given, and what they are called there.
+
+The sources of the objects in `share` are in `crates/bpf`.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from lasthop.errors import UserError
+
+SHARE = Path(__file__).parent / "share"
+
+
+class Control(NamedTuple):
+    """A law of the engine as an object for the kernel."""
+
+    name: str
+    """Its name in scenarios."""
+    kernel_name: str
+    """Its name in the kernel, where a user loads it."""
+    short: str
+    """Beginning of its name where an emulation loads it for itself."""
+    is_everyones: bool
+    """Whether the kernel may have a law of that name by itself."""
+    line: str
+
+    @property
+    def object(self) -> bytes:
+        """What the kernel is given."""
+        return (SHARE / f"{self.name}.o").read_bytes()
+
+    @property
+    def own_name(self) -> str:
+        """Its name while this process alone uses it; at most 15 letters."""
+        return f"{self.short}_{os.getpid()}"
+
+
+CONTROLS = {
+    each.name: each
+    for each in (
+        Control("compound", "lasthop_ctcp", "ctcp", False, "Reno and the queueing delay"),
+        Control("illinois", "illinois", "illi", True, "Reno by the queueing delay"),
+    )
+}
+
+
+def control(name: str) -> Control:
+    """The control of this name, in scenarios or in the kernel.
+
+    Raises
+    ------
+    UserError
+        If there is none.
+    """
+    for each in CONTROLS.values():
+        if name in (each.name, each.kernel_name):
+            return each
+    raise UserError(
+        f'congestion control "{name}": nothing to load', f"there are {', '.join(CONTROLS)}"
+    )

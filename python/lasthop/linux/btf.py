@@ -1,0 +1,133 @@
+"""BTF: what a kernel, or a BPF object, says of its types. Linux: Documentation/bpf/btf.rst."""
+
+import struct
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+HEADER = struct.Struct("<HBBIIIII")
+"""Magic number, version, flags, length, place and length of types, those of strings. [bytes]"""
+MAGIC = 0xEB9F
+TYPE = struct.Struct("<III")
+"""Name, kind with number of members, size or type."""
+MEMBER = struct.Struct("<III")
+"""Name, type, place. [bits]"""
+VARIABLE = struct.Struct("<III")
+"""A variable in a section: its type, place, size. [bytes]"""
+
+INT, ARRAY, STRUCT, UNION, ENUM, FUNC_PROTO, VAR = 1, 3, 4, 5, 6, 13, 14
+DATASEC, DECL_TAG, ENUM64 = 15, 17, 19
+BEHIND = {
+    INT: (4, 0),
+    ARRAY: (12, 0),
+    STRUCT: (0, 12),
+    UNION: (0, 12),
+    ENUM: (0, 8),
+    FUNC_PROTO: (0, 8),
+    VAR: (4, 0),
+    DATASEC: (0, 12),
+    DECL_TAG: (4, 0),
+    ENUM64: (0, 12),
+}
+"""Bytes that follow a type of a kind, and those for each of its members; other kinds have none."""
+
+
+class Member(NamedTuple):
+    """A member of a structure."""
+
+    name: str
+    at_byte: int
+
+
+class Structure(NamedTuple):
+    """A structure: its number and size, and its members in order. [bytes]"""
+
+    number: int
+    size: int
+    members: list[Member]
+
+    def place(self, name: str) -> int:
+        """Where a member lies. [bytes]
+
+        Raises
+        ------
+        KeyError
+            If there is no such member.
+        """
+        for each in self.members:
+            if each.name == name:
+                return each.at_byte
+        raise KeyError(name)
+
+
+@dataclass
+class Btf:
+    """Types and their names.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+    """
+
+    data: bytearray
+
+    def __post_init__(self) -> None:
+        magic, _, _, header, types, types_length, strings, self.strings_length = HEADER.unpack_from(
+            self.data
+        )
+        if magic != MAGIC:
+            raise ValueError("no BTF of this machine's byte order")
+        self.types_at, self.types_end = header + types, header + types + types_length
+        self.strings_at = header + strings
+
+    @cached_property
+    def places(self) -> list[int]:
+        """Where each type stands, from number 1 on; number 0 stands for no type. [bytes]"""
+        found, at, data = [0], self.types_at, self.data
+        unpack, behind, nothing = TYPE.unpack_from, BEHIND, (0, 0)
+        while at < self.types_end:
+            found.append(at)
+            info = unpack(data, at)[1]
+            fixed, each = behind.get(info >> 24 & 31, nothing)
+            at += 12 + fixed + each * (info & 0xFFFF)
+        return found
+
+    def text(self, at: int) -> str:
+        """The string at a place among the strings."""
+        begin = self.strings_at + at
+        return self.data[begin : self.data.index(0, begin)].decode()
+
+    def structure(self, name: str) -> Structure:
+        """The structure of this name.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        end = self.strings_at + self.strings_length
+        string = self.data.find(b"\0" + name.encode() + b"\0", self.strings_at, end)
+        wanted = string + 1 - self.strings_at
+        for number, at in enumerate(self.places[1:] if string >= 0 else (), 1):
+            named, info, size = TYPE.unpack_from(self.data, at)
+            if named == wanted and info >> 24 & 31 == STRUCT:
+                members = [
+                    MEMBER.unpack_from(self.data, at + 12 + 12 * k) for k in range(info & 0xFFFF)
+                ]
+                placed = [Member(self.text(n), (bits & 0xFFFFFF) // 8) for n, _, bits in members]
+                return Structure(number, size, placed)
+        raise KeyError(name)
+
+    def set_section(self, name: str, size: int, places: dict[str, int]) -> None:
+        """Say how large a section of variables is and where they lie; compilers leave it open."""
+        for at in self.places[1:]:
+            named, info, _ = TYPE.unpack_from(self.data, at)
+            if info >> 24 & 31 != DATASEC or self.text(named) != name:
+                continue
+            struct.pack_into("<I", self.data, at + 8, size)
+            for k in range(info & 0xFFFF):
+                entry = at + 12 + 12 * k
+                number, _, length = VARIABLE.unpack_from(self.data, entry)
+                variable = self.text(TYPE.unpack_from(self.data, self.places[number])[0])
+                VARIABLE.pack_into(self.data, entry, number, places[variable], length)

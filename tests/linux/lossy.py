@@ -1,0 +1,240 @@
+"""A path of fixed delay that loses what it is told to: many connections of the kernel's TCP.
+
+Two network namespaces without names, a TUN interface in each, and this process between them. A
+segment is kept for the path's round-trip time, its ACK passes at once; a lost one is not kept. The
+receiver acknowledges every segment at once, and every segment is a packet of its own, as in the
+engine's networks.
+"""
+
+import fcntl
+import os
+import random
+import select
+import selectors
+import signal
+import socket
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+
+from lasthop.linux.netlink import Socket
+from lasthop.linux.netns import Namespace
+from lasthop.linux.routes import acknowledge_at_once
+from lasthop.linux.tcp import limit_segment, set_congestion, without_timestamps
+from lasthop.linux.tun import open_tun
+
+SENDER, RECEIVER, MASK = "10.255.0.1", "10.0.0.1", "255.0.0.0"
+INTERFACE = "lossy"
+MSS = 200
+HEADERS = 40
+"""IPv4 and TCP without options; a segment with data and SACK blocks does not occur."""
+FIRST_PORT = 20_000
+SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
+BUFFER_BYTES = 8 << 20
+
+SWELL_S, LARGEST_S = (2.0, 8.0, 9.0), 1.0
+"""When, before counting, the path's delay begins to grow, is the largest and is back, and by how
+much it grows then, slowly enough for timers: later a busy machine's lateness is hardly any delay to
+laws that compare it with the largest one seen."""
+
+Losses = Callable[[], bool]
+"""Whether the next segment with data that enters the path is lost."""
+
+
+def every(period: int) -> Losses:
+    """The last of so many."""
+    count = 0
+
+    def lost() -> bool:
+        nonlocal count
+        count = (count + 1) % period
+        return count == 0
+
+    return lost
+
+
+def independent(probability: float, seed: int) -> Losses:
+    """Each with this probability."""
+    draws = random.Random(seed)
+    return lambda: draws.random() < probability
+
+
+@dataclass
+class Flow:
+    """A connection, and what the path has seen of it since counting began."""
+
+    congestion: str
+    losses: Losses
+    delivered: int = 0
+    lost: int = 0
+    kept_s: float = 0.0
+    marks: list[tuple[int, int, float]] = field(default_factory=list)
+
+    def mark(self) -> None:
+        """Note how far it is."""
+        self.marks.append((self.delivered, self.lost, self.kept_s))
+
+    def window(self, length_s: float, part: int = 0) -> float:
+        """Mean of the packets under way by Little's law, from one mark to the next. [packets]"""
+        return (self.marks[part + 1][2] - self.marks[part][2]) / length_s
+
+
+def run(flows: Sequence[Flow], rtt_s: float, warmup_s: float, length_s: float) -> float:
+    """Let all flows send at once; how late segments were handed over at most, in 99 of 100. [s]"""
+    with ExitStack() as stack:
+        sender, receiver = Namespace(), Namespace()
+        stack.callback(sender.close)
+        stack.callback(receiver.close)
+        out = sender.run(lambda: interface(SENDER))
+        stack.callback(os.close, out)
+        back = receiver.run(lambda: interface(RECEIVER))
+        stack.callback(os.close, back)
+        receiver.run(acknowledge)
+        stack.enter_context(traffic(flows, sender, receiver))
+        return forward(flows, out, back, rtt_s, warmup_s, length_s)
+
+
+def interface(address: str) -> int:
+    """The interface of a namespace; no packet leaves it that is not a segment."""
+    without_timestamps()
+    tun = open_tun(INTERFACE, address, MASK, 1500)
+    subprocess.run(["ip", "link", "set", INTERFACE, "gso_max_segs", "1"], check=True)
+    return tun
+
+
+def acknowledge() -> None:
+    with Socket() as kernel:
+        kernel.carry_out([acknowledge_at_once(SENDER, INTERFACE)])
+
+
+@contextmanager
+def traffic(flows: Sequence[Flow], sender: Namespace, receiver: Namespace) -> Iterator[None]:
+    """Senders and receivers in a process of their own."""
+    child = os.fork()
+    if child == 0:
+        with suppress(BaseException):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            send_and_receive(flows, sender, receiver)
+        os._exit(1)
+    try:
+        yield
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def made(congestion: str) -> socket.socket:
+    one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    one.setblocking(False)
+    set_congestion(one, congestion)
+    limit_segment(one, MSS)
+    one.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
+    one.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, BUFFER_BYTES)
+    return one
+
+
+def listening(port: int) -> socket.socket:
+    one = made("reno")
+    one.bind((RECEIVER, port))
+    one.listen(1)
+    return one
+
+
+def send_and_receive(flows: Sequence[Flow], sender: Namespace, receiver: Namespace) -> None:
+    """Keep every connection full, and empty."""
+    watched = selectors.DefaultSelector()
+    listeners = [
+        receiver.run(lambda port=FIRST_PORT + k: listening(port)) for k in range(len(flows))
+    ]
+    for k, flow in enumerate(flows):
+        watched.register(listeners[k], selectors.EVENT_READ, "accept")
+        one = sender.run(lambda flow=flow: made(flow.congestion))
+        one.connect_ex((RECEIVER, FIRST_PORT + k))
+        watched.register(one, selectors.EVENT_WRITE, "send")
+    chunk = bytes(1 << 16)
+    while True:
+        for key, _ in watched.select():
+            one = key.fileobj
+            with suppress(BlockingIOError):
+                if key.data == "accept":
+                    accepted, _ = one.accept()
+                    accepted.setblocking(False)
+                    watched.register(accepted, selectors.EVENT_READ, "receive")
+                elif key.data == "send":
+                    one.send(chunk)
+                else:
+                    one.recv(1 << 20)
+        time.sleep(0.005)  # the kernel has enough to send meanwhile; so few calls do
+
+
+def forward(
+    flows: Sequence[Flow],
+    out: int,
+    back: int,
+    rtt_s: float,
+    warmup_s: float,
+    length_s: float,
+) -> float:
+    """Be the path until the time is over."""
+    for each in (out, back):
+        fcntl.fcntl(each, fcntl.F_SETFL, os.O_NONBLOCK)
+    kept: deque[tuple[float, Flow, bytes]] = deque()
+    late: list[float] = []
+    poll = select.poll()
+    poll.register(out, select.POLLIN)
+    poll.register(back, select.POLLIN)
+    read, write, now = os.read, os.write, time.monotonic
+    begun = now()
+    marks = [begun + warmup_s, begun + warmup_s + length_s]
+    while True:
+        wait_s = kept[0][0] + rtt_s - now() if kept else 0.05
+        poll.poll(max(0.0, 1000 * wait_s))
+        for _ in range(32):
+            try:
+                packet = read(back, 2048)
+            except BlockingIOError:
+                break
+            write(out, packet)
+        time_s = now()
+        for _ in range(32):
+            try:
+                packet = read(out, 2048)
+            except BlockingIOError:
+                break
+            flow = None
+            if packet[0] == 0x45 and packet[9] == 6:
+                port = packet[22] << 8 | packet[23]
+                flow = flows[port - FIRST_PORT] if port >= FIRST_PORT else None
+            if flow is None:
+                continue
+            if len(packet) > 20 + 4 * (packet[32] >> 4) and flow.losses():
+                flow.lost += 1
+                continue
+            kept.append((time_s, flow, packet))
+        delay_s = rtt_s + swell_s(time_s - begun)
+        while kept and kept[0][0] + delay_s <= time_s:
+            entered, flow, packet = kept.popleft()
+            write(back, packet)
+            left = now()
+            flow.delivered += 1
+            flow.kept_s += left - entered
+            late.append(left - entered - delay_s)
+        while marks and time_s >= marks[0]:
+            del marks[0]
+            late.sort()
+            for flow in flows:
+                flow.mark()
+            if not marks:
+                return late[len(late) * 99 // 100]
+            late.clear()
+
+
+def swell_s(time_s: float) -> float:
+    """What the path adds to its delay at a time before counting begins. [s]"""
+    begin, top, end = SWELL_S
+    if time_s >= end or time_s <= begin:
+        return 0.0
+    return LARGEST_S * min((time_s - begin) / (top - begin), (end - time_s) / (end - top))

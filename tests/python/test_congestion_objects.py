@@ -1,0 +1,71 @@
+"""The objects of `lasthop.congestion` are what `crates/bpf` compiles to."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lasthop.congestion import CONTROLS
+from lasthop.congestion.controls import SHARE
+from lasthop.errors import UserError
+from lasthop.linux import struct_ops
+from lasthop.linux.btf import Btf
+from lasthop.linux.struct_ops import OPERATIONS, SECTION, Object
+
+SOURCES = Path(__file__).parents[2] / "crates" / "bpf"
+PARTS = ("constants.h", "kernel.h", "fixed.h", "window.h")
+
+
+@pytest.mark.parametrize("law", CONTROLS)
+def test_an_object_is_as_new_as_its_sources(law):
+    content = b"".join((SOURCES / name).read_bytes() for name in (*PARTS, f"{law}.bpf.c"))
+    noted = (SHARE / f"{law}.sources").read_text().strip()
+    assert hashlib.sha256(content).hexdigest() == noted, "run crates/bpf/build"
+
+
+def test_the_compiler_makes_these_objects(tmp_path):
+    if missing := [name for name in ("clang-16", "llvm-strip-16") if shutil.which(name) is None]:
+        pytest.skip(f"needs {', '.join(missing)} (Debian packages clang-16, llvm-16)")
+    subprocess.run([SOURCES / "build", tmp_path], check=True)
+    for law in CONTROLS:
+        assert (tmp_path / f"{law}.o").read_bytes() == (SHARE / f"{law}.o").read_bytes()
+
+
+@pytest.mark.parametrize("law", CONTROLS)
+def test_an_object_has_a_section_for_each_operation_and_no_path_of_a_machine(law):
+    one = Object(CONTROLS[law].object)
+    names = [member.name for member in one.types().structure(OPERATIONS).members]
+    sections = one.functions()
+    assert list(sections.values()) == [
+        f"struct_ops/{law}_{name}" for name in names if name not in ("name", "flags")
+    ]
+    flags = one.types().structure(OPERATIONS).place("flags")
+    assert one.section(SECTION)[flags] == 1  # for users without rights, too
+    assert b"/home" not in one.data
+    assert str(SOURCES).encode() not in one.data
+
+
+@pytest.mark.parametrize("law", CONTROLS)
+def test_names_of_a_process_fit_into_the_kernel(law):
+    control = CONTROLS[law]
+    most = f"{control.short}_{4_194_304}"  # the largest number of a process (linux/threads.h)
+    assert max(len(most), len(control.kernel_name)) < 16
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+def test_a_kernel_that_does_not_tell_its_types_is_named_in_a_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(struct_ops, "KERNEL_TYPES", tmp_path / "vmlinux")
+    struct_ops.kernel_types.cache_clear()
+    with pytest.raises(UserError, match="vmlinux: No such file or directory") as caught:
+        struct_ops.load(b"", "name", "compound")
+    assert "CONFIG_DEBUG_INFO_BTF" in str(caught.value.hint)
+
+
+def test_what_is_no_object_is_refused():
+    with pytest.raises(ValueError, match="no BPF object"):
+        Object(bytes(100))
+    with pytest.raises(ValueError, match="no BTF"):
+        Btf(bytearray(100))
