@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
 from lasthop.errors import UserError
+from lasthop.estimates import Estimate
 from lasthop.run import replaced, threads_asked
 from lasthop.scenario import Scenario, ScenarioLike
 from lasthop.tuning.categories import categories_in_use, category_asked
 from lasthop.tuning.costs import costs, goodputs
-from lasthop.tuning.measures import Estimate, estimated, means, paired
+from lasthop.tuning.measures import estimated, means, paired
 from lasthop.tuning.objectives import OBJECTIVES, objective_for
 from lasthop.tuning.search import LeftOut, ProgressCallback, Search, Stopped, Trial
 from lasthop.tuning.settings import Setting, fewest, toml

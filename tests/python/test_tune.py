@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
+from lasthop.estimates import Estimate
 from lasthop.tune import TuneInterrupted
 from lasthop.tuning.candidates import WINDOWS, Candidate, opportunities, window_pairs
 from lasthop.tuning.categories import category_asked
 from lasthop.tuning.costs import costs
-from lasthop.tuning.measures import Estimate, estimated, jain, paired, predicted, sampled
+from lasthop.tuning.measures import estimated, jain, paired, predicted, sampled
 from lasthop.tuning.objectives import OBJECTIVES, objective_for
 from lasthop.tuning.search import LeftOut, TuneProgress, refusals, shortened
 from lasthop.tuning.settings import apply, counts_are_no_times, fewest, toml

@@ -3,11 +3,12 @@
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lasthop.cli.options import File, Json, Settings, read_scenario, unset
+from lasthop.cli.options import File, Json, Settings, read_scenario, unset, whole_number
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import real_time_bar
 from lasthop.cli.tables import print_answer
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 LATE_S = 2e-3
 """Lateness from which on a reader is warned: one packet of 802.11b at 11 Mb/s on the air. [s]"""
 WITH = "--with"
+MOST_RUNS = 1000
 
 Command = Annotated[
     list[str] | None,
@@ -34,6 +36,7 @@ Others = Annotated[
     unset("NAME COMMAND", "Run a command of the shell at a place beside it; repeatable.", WITH),
 ]
 Shell = Annotated[str | None, unset("NAME", "Run a shell at a place; the run ends with it.")]
+Replications = Annotated[str | None, unset("N", "Runs one after another, with other seeds.")]
 Places = Annotated[bool, typer.Option("--places", help="List places with their addresses.")]
 
 
@@ -44,6 +47,7 @@ def emulate(
     others: Others = None,
     shell: Shell = None,
     places: Places = False,
+    replications: Replications = None,
     settings: Settings = None,
     as_json: Json = False,
 ) -> int:
@@ -58,14 +62,27 @@ def emulate(
         return 0
     foreground = program_of(command, at, shell)
     beside = [beside_of(each) for each in others or []]
+    count = 1 if replications is None else whole_number(replications, 1, MOST_RUNS, "a number")
     from lasthop.emulation import emulate as run
+    from lasthop.emulation.repeat import together
 
     if foreground is not None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program's, which the terminal tells too
-        emulation = run(scenario, foreground=foreground, others=beside, quiet=as_json)
-    else:
-        with real_time_bar("emulating") as progress:
-            emulation = run(scenario, progress=progress, others=beside, quiet=as_json)
+    runs = []
+    for number in range(count):
+        seed = {"seed": scenario["seed"] + number}
+        shown = nullcontext() if foreground else real_time_bar(f"emulating {number + 1}/{count}")
+        with shown as progress:
+            one = run(
+                scenario,
+                settings=seed,
+                progress=progress,
+                foreground=foreground,
+                others=beside,
+                quiet=as_json,
+            )
+            runs.append(one)
+    emulation = together(runs)
     print_emulation(scenario, emulation, as_json)
     return emulation.exit_code or 0
 

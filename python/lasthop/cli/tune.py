@@ -23,11 +23,12 @@ from lasthop.cli.progress import stage_bar
 from lasthop.cli.tables import print_table
 from lasthop.digits import estimate, plain, signed
 from lasthop.errors import UserError
+from lasthop.estimates import Estimate
 from lasthop.ownership import refuse_foreign
 from lasthop.tune import CONFIRM, GIVE_UP, TUNING_FILES, TuneInterrupted, Tuning
 from lasthop.tune import tune as search
 from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
-from lasthop.tuning.measures import Estimate, estimated
+from lasthop.tuning.measures import estimated
 from lasthop.tuning.objectives import OBJECTIVES
 from lasthop.tuning.search import Trial
 from lasthop.tuning.settings import counts_are_no_times

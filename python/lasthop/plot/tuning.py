@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 
+from lasthop.estimates import Estimate
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, headline, house_style, title
 from lasthop.plot.rows import Estimates, half_widths
 from lasthop.tuning.categories import CATEGORIES, delay_quantity
-from lasthop.tuning.measures import Estimate, estimated
+from lasthop.tuning.measures import estimated
 from lasthop.tuning.search import Trial
 
 if TYPE_CHECKING:

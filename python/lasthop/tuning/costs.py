@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lasthop.digits import plain
-from lasthop.tuning.measures import Estimate
+from lasthop.estimates import Estimate
 from lasthop.tuning.shown import SHOWN
 
 NOTICED = 0.01

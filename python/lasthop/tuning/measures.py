@@ -3,11 +3,11 @@ them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from math import isnan, nan, sqrt
-from statistics import fmean, stdev
+from math import isnan, nan
+from statistics import fmean
 from typing import Any, TypeAlias
 
+from lasthop.estimates import Estimate
 from lasthop.models.reading import BEST_EFFORT, Flow, TcpFlow, UdpFlow
 from lasthop.result import Result
 from lasthop.scenario import Scenario
@@ -37,28 +37,6 @@ Samples: TypeAlias = Mapping[str, Sequence[float]]
 
 STARVING = 0.1
 """Part of its rate below which a datagram flow starves. [-]"""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean and the half width of its 95 % interval, None with fewer than two values."""
-
-    mean: float
-    ci95: float | None
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> "Estimate":
-        """Mean of independent values with Student's interval."""
-        if len(values) < 2:
-            return cls(fmean(values), None)
-        from scipy.special import stdtrit
-
-        quantile = float(stdtrit(len(values) - 1, 0.975))
-        return cls(fmean(values), quantile * stdev(values) / sqrt(len(values)))
-
-    def to_dict(self) -> dict[str, float | None]:
-        """The estimate as results state it."""
-        return {"mean": self.mean, "ci95": self.ci95}
 
 
 def predicted(prediction: Mapping[str, Any], scenario: Scenario) -> Values:

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from lasthop.estimates import Estimate
 from lasthop.models.reading import BEST_EFFORT
 from lasthop.scenario import Scenario
 from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
-from lasthop.tuning.measures import Estimate, Values, sharing
+from lasthop.tuning.measures import Values, sharing
 
 T = TypeVar("T")
 
