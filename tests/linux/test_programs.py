@@ -207,3 +207,17 @@ def test_what_a_program_leaves_is_ended(tmp_path):
     done = emulated(path, "--at", "laptop", "--", "sh", "-c", f"sleep 9{mark} & exit 3")
     assert (done.returncode, marked(mark)) == (3, [])
     assert time.monotonic() - start < 60
+
+
+def test_replications_have_intervals_and_the_first_code_that_is_not_0(tmp_path):
+    path, there = tmp_path / "x.toml", tmp_path / "there"
+    path.write_text(CELL)
+    command = f"test -e {there} && exit 3; touch {there}"
+    words = ["--json", "--replications", "3", "--at", "laptop", "--", "sh", "-c", command]
+    done = emulated(path, *words)
+    assert done.returncode == 3, done.stderr
+    result = json.loads(done.stdout)
+    assert result["replications"] == 3
+    [station] = [one for one in result["stations"] if one["name"] == "other"]
+    assert station["collision_rate"]["ci95"] >= 0
+    assert emulated(path, "--replications", "0").returncode == 2

@@ -57,7 +57,7 @@ def test_circles_are_found() -> None:
 
 # -- Python ------------------------------------------------------------------------------------
 
-FOUNDATIONS = {"_core", "digits", "errors", "typed"}
+FOUNDATIONS = {"_core", "digits", "errors", "estimates", "typed"}
 """Rooms that know of nothing else."""
 
 ANSWERS = {*FOUNDATIONS, "caution", "models", "phase", "quantities", "result", "run", "scenario"}
