@@ -223,7 +223,8 @@ RTT_S, WARMUP_S = 0.1, 20.0
 SLACK = {"compound": 0.03, "illinois": 0.08}
 """Difference from the engine beyond both intervals: what recovery takes; and that the engine's
 Illinois keeps 7/8 of FlightSize, with what was acknowledged selectively, where losses come in each
-round trip (docs/reference/congestion.md)."""
+round trip (docs/reference/congestion.md). Illinois's was 0.03 until 257 packets were seen beside
+278."""
 
 
 @pytest.mark.measured

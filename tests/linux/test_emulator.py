@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,9 @@ import pytest
 
 import lasthop as lh
 from clock import FRAME_S, WINDOW_S, in_time
+from emulating import COMMAND, skip_without_rights
 from lab import wait_until
 from lasthop.emulation import Emulation, emulate
-from lasthop.emulation.places import SERVER
-from lasthop.linux.netns import Namespace
-from lasthop.linux.tun import open_tun
 
 CELL = """\
 name = "one against the other"
@@ -33,25 +30,9 @@ UPLOADS = "[station.first]\nupload = 4\n[station.other]\ndownload = 1\ncount = 4
 """As in the paper's figure 5: against two stations alone the level is just 2."""
 
 
-COMMAND = [
-    sys.executable,
-    "-c",
-    "import sys; from lasthop.cli import main; sys.exit(main())",
-    "emulate",
-]
-
-
 @pytest.fixture(autouse=True, scope="module")
 def rights(request: pytest.FixtureRequest) -> None:
-    """Skip with the reason, or fail with --require-kernel, where namespaces cannot be made."""
-    try:
-        node = Namespace()
-        os.close(node.run(lambda: open_tun("probe", SERVER, "255.0.0.0", 1500)))
-        node.close()
-    except (lh.UserError, OSError) as error:
-        if request.config.getoption("--require-kernel", default=False):
-            pytest.fail(f"--require-kernel: {error}", pytrace=False)
-        pytest.skip(f"no emulation here: {error}")
+    skip_without_rights(request)
 
 
 def run(path: Path, text: str) -> Emulation:

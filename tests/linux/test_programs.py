@@ -11,10 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import lasthop as lh
-from lasthop.emulation.places import SERVER
-from lasthop.linux.netns import Namespace
-from lasthop.linux.tun import open_tun
+from emulating import COMMAND, skip_without_rights
 
 CELL = """\
 name = "programs"
@@ -51,20 +48,11 @@ import socket, sys
 with socket.create_connection((sys.argv[1], 80)) as one:
     print(sum(map(len, iter(lambda: one.recv(65536), b""))), file=sys.stdout)
 """
-COMMAND = [PYTHON, "-c", "import sys; from lasthop.cli import main; sys.exit(main())", "emulate"]
 
 
 @pytest.fixture(autouse=True, scope="module")
 def rights(request: pytest.FixtureRequest) -> None:
-    """Skip with the reason, or fail with --require-kernel, where namespaces cannot be made."""
-    try:
-        node = Namespace()
-        os.close(node.run(lambda: open_tun("probe", SERVER, "255.0.0.0", 1500)))
-        node.close()
-    except (lh.UserError, OSError) as error:
-        if request.config.getoption("--require-kernel", default=False):
-            pytest.fail(f"--require-kernel: {error}", pytrace=False)
-        pytest.skip(f"no emulation here: {error}")
+    skip_without_rights(request)
 
 
 def emulated(path: Path, *words: str) -> "subprocess.CompletedProcess[str]":

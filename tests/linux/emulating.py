@@ -1,0 +1,30 @@
+"""What tests of emulations share: the command, and whether it may run here."""
+
+import os
+import sys
+
+import pytest
+
+import lasthop as lh
+from lasthop.emulation.places import SERVER
+from lasthop.linux.netns import Namespace
+from lasthop.linux.tun import open_tun
+
+COMMAND = [
+    sys.executable,
+    "-c",
+    "import sys; from lasthop.cli import main; sys.exit(main())",
+    "emulate",
+]
+
+
+def skip_without_rights(request: pytest.FixtureRequest) -> None:
+    """Skip with the reason, or fail with --require-kernel, where namespaces cannot be made."""
+    try:
+        node = Namespace()
+        os.close(node.run(lambda: open_tun("probe", SERVER, "255.0.0.0", 1500)))
+        node.close()
+    except (lh.UserError, OSError) as error:
+        if request.config.getoption("--require-kernel", default=False):
+            pytest.fail(f"--require-kernel: {error}", pytrace=False)
+        pytest.skip(f"no emulation here: {error}")
