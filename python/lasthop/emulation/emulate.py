@@ -39,7 +39,7 @@ class Emulation(Answer):
 
     intervals = False
     exit_code: int | None = None
-    """Of the program in the foreground, if there was one."""
+    """The foreground program's, if there was one."""
 
     def __repr__(self) -> str:
         return f"Emulation({self.summary['scenario']!r}: {self.summary['duration_s']:g} s)"

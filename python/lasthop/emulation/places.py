@@ -83,7 +83,7 @@ class Opened(NamedTuple):
     host: Host
     what: Literal["server", "station", "source", "sink"]
     number: int
-    """Of the station, from 0, or of the flow."""
+    """The station's, from 0, or the flow's."""
 
 
 class Places:

@@ -1,5 +1,4 @@
-//! What queues and their medium have counted by an instant, and what lies between two: the part of a
-//! measurement that a simulation and an emulation share.
+//! What queues and their medium have counted by an instant, and what lies between two.
 
 use super::item::{Item, Value, mean_s, ratio};
 use crate::bottleneck::Bottleneck;
@@ -28,13 +27,6 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Counters of a cell's queues, and of the `leaves` of the bottleneck in front of it.
-    pub fn of_cell(cell: &Cell, leaves: Vec<QueueCounters>, at: Time) -> Marks {
-        let queues = (0..cell.queues()).map(|number| (cell.queue(number), cell.frames(number)));
-        let marks = Marks::new(queues, leaves, cell.medium().busy_ns(), at);
-        marks.with_kept(cell)
-    }
-
     /// Adds what a cell keeps for stations that sleep.
     pub(super) fn with_kept(self, cell: &Cell) -> Marks {
         let counted = |(_, own): (&str, QueueCounters)| (own, own.occupancy_ns(self.at));
@@ -77,11 +69,6 @@ impl Between<'_> {
     /// Its length. [ns]
     pub(super) fn length_ns(&self) -> u64 {
         self.end.at.since(self.start.at).0
-    }
-
-    /// Queue `number`, under its `name`.
-    pub fn queue(&self, name: &str, number: usize) -> Item {
-        self.queue_item(name, self.start.queues[number], self.end.queues[number])
     }
 
     /// A leaf of the virtual shared bottleneck, under its `name`.

@@ -2,8 +2,7 @@
 //! and the conservation laws that every run must obey.
 //!
 //! A world is read by its methods and never changed. [`snapshot`] has all counters at an instant,
-//! [`period`] the time between two; each list of a result is made from it in a file of its own. What an
-//! emulation measures as well, without a world, is in [`marks`].
+//! [`period`] the time between two; each list of a result is made from it in a file of its own.
 
 mod conservation;
 mod csma;
@@ -21,7 +20,6 @@ pub(crate) use self::conservation::check as check_conservation;
 use self::item::ratio;
 pub use self::item::{Item, Measures, Value, quantile};
 use self::marks::QueueMark;
-pub use self::marks::{Between, Marks};
 use self::period::Period;
 pub(crate) use self::snapshot::Snapshot;
 use crate::mac::dcf::AP;

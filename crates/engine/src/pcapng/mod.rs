@@ -21,7 +21,7 @@ mod ip;
 mod radiotap;
 mod wlan;
 
-pub use self::ip::{ECHO_REPLY, ECHO_REQUEST, echo, folded, sum_of};
+pub use self::ip::{folded, sum_of};
 use crate::record::{Fate, FrameRecord};
 use crate::scenario::Scenario;
 
