@@ -85,10 +85,10 @@ impl Law for Africa {
         }
     }
 
-    fn decrease(&mut self, _window: &Window, flight: u32) -> f64 {
+    fn decrease(&mut self, window: &Window, flight: u32) -> f64 {
         self.rounds.interrupt();
-        let flight = f64::from(flight);
-        (flight * (1.0 - decrease(flight))).max(LEAST_SSTHRESH)
+        let held = window.held(flight);
+        (held * (1.0 - decrease(held))).max(LEAST_SSTHRESH)
     }
 
     fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {

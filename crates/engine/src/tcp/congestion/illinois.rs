@@ -118,7 +118,7 @@ impl Law for Illinois {
         } else {
             self.beta
         };
-        (f64::from(flight) * (1.0 - beta)).max(LEAST_SSTHRESH)
+        (window.held(flight) * (1.0 - beta)).max(LEAST_SSTHRESH)
     }
 
     fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {

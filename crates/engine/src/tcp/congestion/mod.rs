@@ -380,6 +380,13 @@ impl Window {
         self.cwnd = self.ssthresh + 3.0;
     }
 
+    /// What a loss takes its part of where it leaves more than half: of `flight` segments those that the window
+    /// holds. FlightSize also counts what was acknowledged selectively, or sent while the window was inflated;
+    /// 7/8 of that may be more than the window. [packets]
+    pub fn held(&self, flight: u32) -> f64 {
+        f64::from(flight).min(self.cwnd)
+    }
+
     /// Takes the inflation back at the end of fast recovery (step 6); never beyond the receive
     /// window, which may be smaller than the least ssthresh.
     pub fn deflate(&mut self) {
