@@ -29,6 +29,9 @@ def table_files(names: Iterable[str]) -> tuple[str, ...]:
 TABLE_FILES = table_files(LISTS)
 """What a sweep may write."""
 
+MOST_FRAMES = 1_000_000
+"""Frames that a packet capture keeps unless the scenario says otherwise."""
+
 RESULT_FILES = ("result.json", *TABLE_FILES, *table_files(("samples", "series")))
 """What a result may write."""
 
@@ -62,14 +65,23 @@ def save_table(table: "pd.DataFrame", directory: Path, name: str) -> list[Path]:
 
 def write_atomically(path: Path, write: Writer) -> None:
     """Write a file beside `path`, then put it in place; devices and pipes are written directly."""
-    if path.exists() and not path.is_file():
-        with naming(path):
-            write(path)
-        return
-    with naming(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=".writing-") as staging:
-        partial = Path(staging, path.name)
+    with naming(path), in_place_of(path) as partial:
         write(partial)
-        partial.replace(path)
+
+
+@contextmanager
+def in_place_of(path: Path) -> Iterator[Path]:
+    """A file beside `path` that takes its place in the end, if it is there and nothing was raised;
+    devices and pipes are themselves.
+    """
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".writing-") as staging:
+        partial = Path(staging, path.name)
+        yield partial
+        if partial.exists():
+            partial.replace(path)
 
 
 @contextmanager

@@ -4,6 +4,7 @@
 //! [`Network`] is the part without I/O; [`run`] drives it by the clock. Who made the descriptors, and in
 //! which network namespaces, is not known here.
 
+mod capture;
 mod ip;
 mod network;
 #[cfg(test)]

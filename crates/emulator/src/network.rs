@@ -10,7 +10,8 @@ use lasthop_engine::EngineError;
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::live::{Live, Place, Sent};
 use lasthop_engine::measure::Measures;
-use lasthop_engine::packet::PacketKind;
+use lasthop_engine::packet::{Ecn, Packet, PacketKind};
+use lasthop_engine::pcapng::Capture;
 use lasthop_engine::scenario::Scenario;
 use serde_json::Value;
 
@@ -46,6 +47,15 @@ pub struct Network<'a> {
     lost: u64,
     /// Packets that belong to no flow.
     foreign: u64,
+    air: Option<Air>,
+}
+
+/// A capture of the air.
+struct Air {
+    capture: Capture,
+    /// What nobody has taken yet.
+    pending: Vec<u8>,
+    frames: u64,
 }
 
 /// A packet inside.
@@ -86,7 +96,30 @@ impl<'a> Network<'a> {
             arrived: 0,
             lost: 0,
             foreign: 0,
+            air: None,
         })
+    }
+
+    /// The air is captured, `limit` frames at most.
+    pub fn record(&mut self, limit: u64) {
+        self.live.record(limit);
+        let mut pending = Vec::new();
+        let capture = Capture::begin(self.live.scenario(), &mut pending);
+        self.air = Some(Air {
+            capture,
+            pending,
+            frames: 0,
+        });
+    }
+
+    /// What has been captured and nobody has taken, as pcapng.
+    pub fn captured(&mut self) -> Option<&mut Vec<u8>> {
+        self.air.as_mut().map(|air| &mut air.pending)
+    }
+
+    /// How many frames have been captured.
+    pub(crate) fn frames(&self) -> u64 {
+        self.air.as_ref().map_or(0, |air| air.frames)
     }
 
     /// How many nodes send and receive packets.
@@ -177,6 +210,7 @@ impl<'a> Network<'a> {
 
     /// Takes over what the world has handed out.
     fn look(&mut self) {
+        self.capture();
         for arrival in self.live.arrivals() {
             self.free.push(arrival.number);
             let place = &mut self.inside[arrival.number as usize];
@@ -198,6 +232,27 @@ impl<'a> Network<'a> {
                 self.programs.lost(tag);
             }
             self.lost += 1;
+        }
+    }
+
+    /// Captures frames while what they carry is known.
+    fn capture(&mut self) {
+        let Some(air) = &mut self.air else {
+            return;
+        };
+        for frame in self.live.frames() {
+            let sent = |packet: &Packet| {
+                if self.live.is_of_world(packet) {
+                    return None;
+                }
+                let mut bytes = self.inside[packet.number as usize].bytes.clone();
+                if packet.ecn == Ecn::Experienced {
+                    ip::mark(&mut bytes);
+                }
+                Some(bytes)
+            };
+            air.capture.frame(&mut air.pending, &frame, sent);
+            air.frames += 1;
         }
     }
 

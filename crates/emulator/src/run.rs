@@ -1,5 +1,6 @@
 //! The network on the wall clock: reads what nodes send, writes what reaches them, sleeps in between.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::Network;
+use crate::capture::Writer;
 use crate::report::{Lateness, report};
 
 /// Packets read from a node before time is looked at again.
@@ -30,6 +32,8 @@ pub struct Descriptors {
     nodes: Vec<OwnedFd>,
     /// Readable when the run is to stop: to end here if there is a byte, else for nothing.
     stop: OwnedFd,
+    /// Where a capture of the air goes, if it is wanted.
+    capture: Option<OwnedFd>,
 }
 
 /// Why an emulation did not finish.
@@ -60,11 +64,15 @@ fn system(what: &'static str) -> impl FnOnce(Errno) -> EmulatorError {
 
 impl Descriptors {
     /// Duplicates of this process's descriptors with these numbers: that of the servers first, then of
-    /// each station in order, and one that becomes readable when the run is to stop.
+    /// each station in order, one that becomes readable when the run is to stop, and the file of a capture.
     ///
     /// # Errors
     /// If one of them is none of this process.
-    pub fn of_this_process(nodes: &[i32], stop: i32) -> Result<Descriptors, EmulatorError> {
+    pub fn of_this_process(
+        nodes: &[i32],
+        stop: i32,
+        capture: Option<i32>,
+    ) -> Result<Descriptors, EmulatorError> {
         // a number says nothing of who owns the descriptor; the kernel does, and gives a duplicate
         let this: Pid = getpid();
         let handle = pidfd_open(this, PidfdFlags::empty()).map_err(system("pidfd_open"))?;
@@ -75,22 +83,31 @@ impl Descriptors {
         Ok(Descriptors {
             nodes: nodes.iter().map(duplicate).collect::<Result<_, _>>()?,
             stop: duplicate(&stop)?,
+            capture: capture.as_ref().map(duplicate).transpose()?,
         })
     }
 }
 
 /// Emulates `scenario` between `descriptors` for its duration; returns what was measured after the
-/// warm-up: lists of items as in a result.
+/// warm-up: lists of items as in a result, and what became of a capture of the air, of which the scenario says how
+/// many frames it keeps.
 ///
 /// # Errors
 /// If a descriptor fails or the run is stopped.
 pub fn run(
     scenario: &Scenario,
     places: &[Place],
-    descriptors: &Descriptors,
+    mut descriptors: Descriptors,
 ) -> Result<Value, EmulatorError> {
     let opened = open(scenario, places);
     let mut network = Network::new(scenario, &opened, places)?;
+    let writer = match (scenario.record.frames, descriptors.capture.take()) {
+        (Some(limit), Some(file)) => {
+            network.record(limit);
+            Some(Writer::begin(File::from(file)))
+        }
+        _ => None,
+    };
     let started = Instant::now();
     let clock = || Time::ZERO + Span(elapsed_ns(started.elapsed()));
     let end = Time::ZERO + scenario.duration;
@@ -111,11 +128,14 @@ pub fn run(
             lateness.add(clock().since(delivery.due));
             hand_over(&descriptors.nodes[delivery.node as usize], &delivery.bytes)?;
         }
+        if let (Some(writer), Some(pending)) = (&writer, network.captured()) {
+            writer.take(pending);
+        }
         if now >= end {
             break;
         }
         let sleep = network.due().min(end).since(clock()).0;
-        if wait(descriptors, sleep.min(LONGEST_SLEEP))? {
+        if wait(&descriptors, sleep.min(LONGEST_SLEEP))? {
             match receive(&descriptors.stop, &mut buffer)? {
                 Some(_) if is_warm => break,
                 Some(_) | None => return Err(EmulatorError::Stopped),
@@ -131,7 +151,12 @@ pub fn run(
             }
         }
     }
-    Ok(report(&network, &lateness)?)
+    let mut measured = report(&network, &lateness)?;
+    let frames = network.frames();
+    if let (Some(writer), Some(pending)) = (writer, network.captured()) {
+        measured["capture"] = writer.finish(pending, frames);
+    }
+    Ok(measured)
 }
 
 fn elapsed_ns(elapsed: Duration) -> u64 {

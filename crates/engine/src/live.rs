@@ -10,10 +10,14 @@
 use std::ops::ControlFlow;
 
 pub use self::open::{At, CONNECTIONS, Carrier, Place, flow_of, open};
+use crate::cell::Cell;
 use crate::error::EngineError;
 use crate::kernel::time::Time;
+use crate::mac::dcf::Outcome;
 use crate::measure::{self, Measures, Snapshot};
+use crate::packet::Packet;
 use crate::quantities::*;
+use crate::record::{FrameLog, FrameRecord};
 use crate::scenario::Scenario;
 pub use crate::world::{Arrival, Sent};
 use crate::world::{Watch, World};
@@ -22,6 +26,8 @@ use crate::world::{Watch, World};
 pub struct Live<'a> {
     world: World<'a>,
     start: Option<Snapshot>,
+    /// Frames on the air, if asked for.
+    log: Option<FrameLog>,
 }
 
 impl<'a> Live<'a> {
@@ -32,7 +38,11 @@ impl<'a> Live<'a> {
     pub fn new(scenario: &'a Scenario) -> Result<Live<'a>, EngineError> {
         let mut world = World::new(scenario, 0)?;
         world.open();
-        Ok(Live { world, start: None })
+        Ok(Live {
+            world,
+            start: None,
+            log: None,
+        })
     }
 
     /// When something happens next: [`Live::run_until`] is due a nanosecond later.
@@ -45,11 +55,39 @@ impl<'a> Live<'a> {
     /// # Errors
     /// None: nobody interrupts.
     pub fn run_until(&mut self, now: Time) -> Result<(), EngineError> {
+        let scenario = self.world.scenario();
+        let mut log = self.log.as_mut();
+        let mut record = |cell: &Cell, outcome: Outcome| {
+            if let Some(log) = &mut log {
+                log.exchange(scenario, cell, outcome);
+            }
+        };
         let mut watch = Watch {
             look: &mut |_| ControlFlow::Continue(()),
-            exchange: None,
+            exchange: Some(&mut record),
         };
         self.world.run_until(now, &mut watch)
+    }
+
+    /// Frames on the air are recorded, as many as `limit` at most.
+    pub fn record(&mut self, limit: u64) {
+        self.log = Some(FrameLog::new(limit));
+    }
+
+    /// The scenario whose network it is.
+    pub fn scenario(&self) -> &'a Scenario {
+        self.world.scenario()
+    }
+
+    /// Whether no host has sent `packet`, but the world: its bottleneck pings.
+    pub fn is_of_world(&self, packet: &Packet) -> bool {
+        packet.flow as usize >= self.scenario().flows.len()
+    }
+
+    /// Frames since this was asked last, in order of their start; what they carry is to be looked at before
+    /// arrivals and losses are asked for, after which numbers of packets are used again.
+    pub fn frames(&mut self) -> Vec<FrameRecord> {
+        self.log.as_mut().map(FrameLog::take).unwrap_or_default()
     }
 
     /// A host sends a packet, at the instant up to which it has run.

@@ -10,9 +10,11 @@ use crate::scenario::Scenario;
 /// Emulates a scenario in real time between descriptors of this process, one for each node: the servers, the
 /// stations, sources and sinks of flows between wired nodes, then both hosts of each flow in `flows`; one IP packet a
 /// read or write. Programs run at stations and at hosts of flows, each given by its name and index. When `stop`
-/// becomes readable the run ends there if there is a byte, else KeyboardInterrupt is raised. Returns lists of items
-/// as JSON.
+/// becomes readable the run ends there if there is a byte, else KeyboardInterrupt is raised. A capture of the air with
+/// `record.frames` frames at most goes into the file `capture`. Returns lists of items as JSON, and of the capture
+/// its `frames` and `error`.
 #[pyfunction]
+#[pyo3(signature = (scenario, nodes, stop, stations, flows, capture = None))]
 pub fn emulate(
     py: Python<'_>,
     scenario: &Bound<'_, Scenario>,
@@ -20,6 +22,7 @@ pub fn emulate(
     stop: i32,
     stations: Vec<(String, usize)>,
     flows: Vec<(String, usize)>,
+    capture: Option<i32>,
 ) -> PyResult<String> {
     let scenario = scenario.get().parsed();
     let stations = stations.into_iter();
@@ -35,7 +38,7 @@ pub fn emulate(
         run(
             &scenario,
             &places,
-            &Descriptors::of_this_process(&nodes, stop)?,
+            Descriptors::of_this_process(&nodes, stop, capture)?,
         )
     });
     match measured {

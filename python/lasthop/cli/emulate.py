@@ -4,11 +4,22 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lasthop.cli.options import File, Json, Settings, read_scenario, unset, whole_number
+from lasthop.cli.boundary import warn
+from lasthop.cli.options import (
+    File,
+    Json,
+    Settings,
+    file_name,
+    read_scenario,
+    unset,
+    whole_number,
+    writable_file,
+)
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import real_time_bar
 from lasthop.cli.tables import print_answer
@@ -16,6 +27,7 @@ from lasthop.errors import UserError
 
 if TYPE_CHECKING:
     from lasthop.emulation import Emulation
+    from lasthop.emulation.capture import Captured
     from lasthop.emulation.programs import Program
     from lasthop.scenario import Scenario
 
@@ -37,6 +49,10 @@ Others = Annotated[
 ]
 Shell = Annotated[str | None, unset("NAME", "Run a shell at a place; the run ends with it.")]
 Replications = Annotated[str | None, unset("N", "Runs one after another, with other seeds.")]
+Pcapng = Annotated[
+    Path | None,
+    unset("FILE", "Write the frames of the cell, for Wireshark.", parser=file_name),
+]
 Places = Annotated[bool, typer.Option("--places", help="List places with their addresses.")]
 
 
@@ -48,6 +64,7 @@ def emulate(
     shell: Shell = None,
     places: Places = False,
     replications: Replications = None,
+    pcapng: Pcapng = None,
     settings: Settings = None,
     as_json: Json = False,
 ) -> int:
@@ -60,6 +77,8 @@ def emulate(
     if places:
         print_places(scenario)
         return 0
+    if pcapng is not None:
+        writable_file(pcapng, "--pcapng")
     foreground = program_of(command, at, shell)
     beside = [beside_of(each) for each in others or []]
     count = 1 if replications is None else whole_number(replications, 1, MOST_RUNS, "a number")
@@ -80,10 +99,12 @@ def emulate(
                 foreground=foreground,
                 others=beside,
                 quiet=as_json,
+                pcapng=pcapng if number == 0 else None,
             )
             runs.append(one)
     emulation = together(runs)
     print_emulation(scenario, emulation, as_json)
+    print_captured(runs[0].captured)
     return emulation.exit_code or 0
 
 
@@ -152,6 +173,22 @@ def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool)
         print_answer(emulation.summary, emulation.scenario.typed)
     print_warnings(emulation)
     print_lateness(emulation.lateness_p99_s)
+
+
+def print_captured(captured: "Captured | None") -> None:
+    """What a capture lacks.
+
+    Raises
+    ------
+    UserError
+        If it could not be written.
+    """
+    if captured is None:
+        return
+    if captured.error is not None:
+        raise UserError(f"--pcapng {captured.path}: {captured.error}")
+    if not captured.is_whole:
+        warn(f"{captured.path}: ends after {captured.frames} frames")
 
 
 def print_lateness(late_s: float | None) -> None:

@@ -29,10 +29,7 @@ from lasthop.models.reading import CellScenario
 from lasthop.ownership import refuse_foreign
 from lasthop.result import Result
 from lasthop.run import simulate as run
-from lasthop.saving import RESULT_FILES
-
-MOST_FRAMES = 1_000_000
-"""Frames that a packet capture keeps unless the scenario says otherwise."""
+from lasthop.saving import MOST_FRAMES, RESULT_FILES
 
 
 def simulate(

@@ -10,6 +10,7 @@ from typing import Any
 from lasthop import _core
 from lasthop.caution import cautions
 from lasthop.congestion import loaded
+from lasthop.emulation.capture import Captured, CaptureFile, capture_file, capturing
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import datagrams
 from lasthop.emulation.limits import (
@@ -40,6 +41,8 @@ class Emulation(Answer):
     intervals = False
     exit_code: int | None = None
     """The foreground program's, if there was one."""
+    captured: Captured | None = None
+    """What became of a capture of the air, if it was asked for."""
 
     def __repr__(self) -> str:
         return f"Emulation({self.summary['scenario']!r}: {self.summary['duration_s']:g} s)"
@@ -65,6 +68,7 @@ def emulate(
     foreground: Program | None = None,
     others: Sequence[Program] = (),
     quiet: bool = False,
+    pcapng: str | os.PathLike[str] | None = None,
 ) -> Emulation:
     """Emulate a scenario once, in real time: the engine's network, the kernel's TCP and UDP.
 
@@ -90,6 +94,9 @@ def emulate(
         Programs that run beside it, or until the end.
     quiet : bool
         Whether what programs print goes to standard error.
+    pcapng : path, optional
+        Write the frames of a cell there as they are on the air, with the packets that Linux sent,
+        for Wireshark; at most ``record.frames``, or a million.
 
     Raises
     ------
@@ -99,6 +106,8 @@ def emulate(
         If it cannot be emulated, or this process may not make namespaces.
     """
     checked = replaced(scenario, settings)
+    if pcapng is not None:
+        checked = replaced(checked, capturing(checked))
     if foreground is not None:
         warmup_s = checked.typed.warmup_s
         lasting = {"warmup": f"{warmup_s} s", "duration": f"{LONGEST_S:g} s"}
@@ -116,9 +125,12 @@ def emulate(
         traffic = Traffic(flows, known.warmup_s, known.duration_s)
         stack.callback(traffic.close)
         programs = Programs(places, foreground, others, stack, quiet=quiet)
-        lists = run(checked, places, traffic, programs, progress)
+        capture = stack.enter_context(capture_file(pcapng, checked))
+        lists = run(checked, places, traffic, programs, progress, capture)
+        captured = capture.ended(lists.pop("capture", None))
         answer = Emulation(summary(known, flows, lists, traffic.until_s), checked)
         answer.exit_code = programs.exit_code
+        answer.captured = captured
         return answer
 
 
@@ -153,6 +165,7 @@ def run(
     traffic: Traffic,
     programs: Programs,
     progress: Progress | None,
+    capture: CaptureFile,
 ) -> dict[str, Any]:
     """Run medium and traffic side by side; return what was measured of the medium."""
     reading, stopping = os.pipe()
@@ -163,7 +176,10 @@ def run(
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
         descriptors = places.descriptors
         of_programs = places.of_programs()
-        return json.loads(_core.emulate(scenario.checked, descriptors, reading, *of_programs))
+        run = _core.emulate(
+            scenario.checked, descriptors, reading, *of_programs, capture.descriptor
+        )
+        return json.loads(run)
 
     def keep_going(now: float) -> bool:
         if progress is not None:

@@ -8,7 +8,8 @@
 //! - Every frame carries what its transmitter sent, with a good FCS. What became of it, if it
 //!   was not received, is a comment on the packet (`collided`, `corrupted`, and `discarded` where it was
 //!   the last attempt).
-//! - The engine counts segments; the capture shows bytes. Both ends start at sequence number 0
+//! - The engine counts segments; the capture shows bytes. Where hosts outside have sent them these are
+//!   theirs; else both ends start at sequence number 0
 //!   with a SYN outside the capture, payload is zeros, and one MSS is a segment's share of the
 //!   sequence space.
 //! - Stations are 10.0.0.1 and up, the server is 198.18.0.1 (RFC 2544) on port 9 (discard), a
@@ -22,8 +23,49 @@ mod radiotap;
 mod wlan;
 
 pub use self::ip::{folded, sum_of};
+use crate::packet::Packet;
 use crate::record::{Fate, FrameRecord};
 use crate::scenario::Scenario;
+
+/// A capture that is being written.
+pub struct Capture {
+    addresses: ip::Addresses,
+    cell: wlan::Cell,
+    frame_bytes: Vec<u8>,
+}
+
+impl Capture {
+    /// A capture of the scenario's cell, which begins with what is appended to `out`.
+    pub fn begin(scenario: &Scenario, out: &mut Vec<u8>) -> Capture {
+        block::section_header(out, &scenario.name);
+        block::interface(out, radiotap::LINK_TYPE);
+        Capture {
+            addresses: ip::Addresses::new(scenario),
+            cell: wlan::Cell::new(scenario),
+            frame_bytes: Vec::new(),
+        }
+    }
+
+    /// Appends a frame to `out`. A data frame has the IP packet that `sent` knows, or one that stands for it.
+    pub fn frame(
+        &mut self,
+        out: &mut Vec<u8>,
+        frame: &FrameRecord,
+        sent: impl FnOnce(&Packet) -> Option<Vec<u8>>,
+    ) {
+        self.frame_bytes.clear();
+        radiotap::header(&mut self.frame_bytes, frame.rate_bps);
+        let start = self.frame_bytes.len();
+        let addresses = &self.addresses;
+        let packet = |out: &mut Vec<u8>, packet: &Packet| match sent(packet) {
+            Some(bytes) => out.extend(bytes),
+            None => addresses.packet(out, packet),
+        };
+        self.cell.frame(&mut self.frame_bytes, frame, packet);
+        let comment = comment(frame, self.frame_bytes.len() - start);
+        block::packet(out, frame.at.0, &self.frame_bytes, &comment);
+    }
+}
 
 /// Writes a whole capture of `frames`, in the order given, piece by piece into `sink`.
 ///
@@ -34,24 +76,13 @@ pub fn write<'a, E>(
     frames: impl IntoIterator<Item = &'a FrameRecord>,
     sink: &mut impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut headers = Vec::new();
-    block::section_header(&mut headers, &scenario.name);
-    block::interface(&mut headers, radiotap::LINK_TYPE);
-    sink(&headers)?;
-
-    let addresses = ip::Addresses::new(scenario);
-    let mut cell = wlan::Cell::new(scenario);
-    let mut frame_bytes = Vec::new();
-    let mut packet_block = Vec::new();
+    let mut piece = Vec::new();
+    let mut capture = Capture::begin(scenario, &mut piece);
+    sink(&piece)?;
     for frame in frames {
-        frame_bytes.clear();
-        radiotap::header(&mut frame_bytes, frame.rate_bps);
-        let start = frame_bytes.len();
-        cell.frame(&mut frame_bytes, frame, &addresses);
-        let comment = comment(frame, frame_bytes.len() - start);
-        packet_block.clear();
-        block::packet(&mut packet_block, frame.at.0, &frame_bytes, &comment);
-        sink(&packet_block)?;
+        piece.clear();
+        capture.frame(&mut piece, frame, |_| None);
+        sink(&piece)?;
     }
     Ok(())
 }

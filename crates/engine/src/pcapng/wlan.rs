@@ -1,6 +1,5 @@
 //! 802.11 data and control frames with duration, sequence number, retry bit and FCS.
 
-use super::ip::Addresses;
 use crate::mac::airtime::ACK_BYTES;
 use crate::mac::dcf::AP;
 use crate::packet::Packet;
@@ -69,11 +68,19 @@ impl Cell {
         }
     }
 
-    /// Appends the MAC frame of `record`, FCS included.
-    pub(super) fn frame(&mut self, out: &mut Vec<u8>, record: &FrameRecord, flows: &Addresses) {
+    /// Appends the MAC frame of `record`, FCS included; `write` appends an IP packet.
+    pub(super) fn frame(
+        &mut self,
+        out: &mut Vec<u8>,
+        record: &FrameRecord,
+        write: impl FnOnce(&mut Vec<u8>, &Packet),
+    ) {
         let start = out.len();
         match (record.kind, &record.packet) {
-            (FrameKind::Data, Some(packet)) => self.data(out, record, packet, flows),
+            (FrameKind::Data, Some(packet)) => {
+                self.data_header(out, record, packet);
+                write(out, packet);
+            }
             (FrameKind::Rts, packet) => self.rts(out, record, packet.as_ref()),
             (FrameKind::Cts, _) => self.cts(out, record),
             (FrameKind::Ack, _) => control(out, ACK, 0, &[record.to]),
@@ -89,7 +96,7 @@ impl Cell {
         out.extend_from_slice(&fcs.to_le_bytes());
     }
 
-    fn data(&mut self, out: &mut Vec<u8>, record: &FrameRecord, packet: &Packet, ip: &Addresses) {
+    fn data_header(&mut self, out: &mut Vec<u8>, record: &FrameRecord, packet: &Packet) {
         let duration = self.settings.phy.sifs.0 + self.response_time(record.from, record.to);
         let (sequence, retry) = self.sequence(record, packet);
         let (ds, third) = if record.to == 0 {
@@ -108,7 +115,6 @@ impl Cell {
             out.extend_from_slice(&[0, 0]); // best effort, normal ACK
         }
         out.extend_from_slice(&SNAP_IPV4);
-        ip.packet(out, packet);
     }
 
     fn rts(&mut self, out: &mut Vec<u8>, record: &FrameRecord, packet: Option<&Packet>) {

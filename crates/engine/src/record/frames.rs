@@ -10,7 +10,8 @@ use crate::scenario::{Rates, Scenario};
 /// Frames on the air, up to a limit.
 #[derive(Clone, Debug)]
 pub struct FrameLog {
-    limit: u64,
+    /// Frames for which there is room.
+    room: usize,
     records: Vec<FrameRecord>,
     /// Attempts made for the frame in service at each node.
     tries: Vec<u32>,
@@ -20,22 +21,32 @@ impl FrameLog {
     /// A log of at most `limit` frames.
     pub fn new(limit: u64) -> FrameLog {
         FrameLog {
-            limit,
+            room: usize::try_from(limit).unwrap_or(usize::MAX),
             records: Vec::new(),
             tries: Vec::new(),
         }
     }
 
     /// The frames in order of their start.
-    pub fn into_records(mut self) -> Vec<FrameRecord> {
-        self.records.truncate(self.limit as usize);
+    pub fn into_records(self) -> Vec<FrameRecord> {
         self.records
+    }
+
+    /// The same so far, of which none is told again.
+    pub fn take(&mut self) -> Vec<FrameRecord> {
+        self.room -= self.records.len();
+        std::mem::take(&mut self.records)
+    }
+
+    /// Whether there is no room for more.
+    pub fn is_full(&self) -> bool {
+        self.records.len() >= self.room
     }
 
     /// Logs the exchange that `cell` has just ended; the frames are still heads of their queues.
     pub(crate) fn exchange(&mut self, scenario: &Scenario, cell: &Cell, outcome: Outcome) {
         let medium = cell.medium();
-        if self.records.len() as u64 >= self.limit {
+        if self.is_full() {
             return;
         }
         self.tries.resize(cell.queues(), 0);
@@ -79,8 +90,6 @@ impl FrameLog {
                 rates,
             };
             log.write(&mut self.records, data);
-            let room = usize::try_from(self.limit).unwrap_or(usize::MAX);
-            self.records.truncate(room);
             self.tries[contender as usize] = match fate {
                 Fate::Delivered => 0,
                 _ => self.tries[contender as usize] + 1,
@@ -89,6 +98,7 @@ impl FrameLog {
         for &contender in medium.discarded() {
             self.tries[contender as usize] = 0;
         }
+        self.records.truncate(self.room);
     }
 }
 

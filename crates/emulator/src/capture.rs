@@ -1,0 +1,56 @@
+//! A capture of the air with the packets that hosts have sent, written by a thread of its own: a disk may be slow.
+
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use serde_json::{Value, json};
+
+/// What goes to the thread at once, at least. [bytes]
+const PIECE: usize = 1 << 16;
+
+/// A file that is being written.
+pub(crate) struct Writer {
+    pieces: Sender<Vec<u8>>,
+    thread: JoinHandle<io::Result<()>>,
+}
+
+impl Writer {
+    /// Writes into `file` from now on.
+    pub(crate) fn begin(file: impl Write + Send + 'static) -> Writer {
+        let (pieces, coming) = channel();
+        let thread = thread::spawn(move || write(&coming, file));
+        Writer { pieces, thread }
+    }
+
+    /// Takes what is in `pending`, if it is enough to be worth it.
+    pub(crate) fn take(&self, pending: &mut Vec<u8>) {
+        if pending.len() >= PIECE {
+            self.send(pending);
+        }
+    }
+
+    fn send(&self, pending: &mut Vec<u8>) {
+        // a thread that is over has met an error, which it says in the end
+        let _ = self.pieces.send(std::mem::take(pending));
+    }
+
+    /// Takes the rest; says whether all of it is in the file, with how many `frames`.
+    pub(crate) fn finish(self, pending: &mut Vec<u8>, frames: u64) -> Value {
+        self.send(pending);
+        drop(self.pieces);
+        let error = match self.thread.join() {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some("the thread that writes has ended".to_owned()),
+        };
+        json!({ "frames": frames, "error": error })
+    }
+}
+
+fn write(pieces: &Receiver<Vec<u8>>, mut file: impl Write) -> io::Result<()> {
+    for piece in pieces {
+        file.write_all(&piece)?;
+    }
+    file.flush()
+}

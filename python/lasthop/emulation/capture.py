@@ -1,0 +1,72 @@
+"""The air of a cell as a file for Wireshark, with the packets that Linux sent."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lasthop.errors import UserError
+from lasthop.models.reading import CellScenario
+from lasthop.saving import MOST_FRAMES, in_place_of, naming
+from lasthop.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What became of a capture."""
+
+    path: Path
+    frames: int
+    is_whole: bool
+    """Whether there was room for all frames."""
+    error: str | None
+    """Why it could not be written; what was there before is there still."""
+
+
+@dataclass
+class CaptureFile:
+    """Where a capture goes, if one is wanted."""
+
+    path: Path | None = None
+    partial: Path | None = None
+    descriptor: int | None = None
+    most: int = 0
+
+    def ended(self, said: Mapping[str, Any] | None) -> Captured | None:
+        """What became of it, as the emulator `said`; what failed takes nothing's place."""
+        if said is None or self.path is None or self.partial is None:
+            return None
+        if said["error"] is not None and self.partial != self.path:
+            self.partial.unlink(missing_ok=True)
+        return Captured(self.path, said["frames"], said["frames"] < self.most, said["error"])
+
+
+def capturing(scenario: Scenario) -> dict[str, int]:
+    """Settings by which the frames of a cell are recorded.
+
+    Raises
+    ------
+    UserError
+        If there is no cell.
+    """
+    if not isinstance(scenario.typed, CellScenario):
+        raise UserError(f"{scenario.source} has no cell, and no frames to capture")
+    return {"record.frames": scenario.typed.record.frames or MOST_FRAMES}
+
+
+@contextmanager
+def capture_file(path: str | os.PathLike[str] | None, scenario: Scenario) -> Iterator[CaptureFile]:
+    """A file for the frames of a scenario that takes the place of `path` when all is over."""
+    if path is None:
+        yield CaptureFile()
+        return
+    place = Path(path)
+    with in_place_of(place) as partial:
+        with naming(place):
+            descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        try:
+            yield CaptureFile(place, partial, descriptor, scenario.typed.record.frames or 0)
+        finally:
+            os.close(descriptor)

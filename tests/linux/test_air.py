@@ -1,0 +1,133 @@
+"""The capture of an emulated cell against what the kernel saw on the interfaces."""
+
+import json
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from emulating import COMMAND, skip_without_rights
+
+CELL = """\
+name = "two stations, one of them with errors"
+duration = "5 s"
+warmup = "0 s"
+cell = { phy = "802.11b", rate = "5.5 Mbps", ap_queue = { limit = 60, codel = { ecn = true } } }
+tcp.congestion = "reno"
+[station.laptop]
+[station.other]
+upload = 1
+"""
+SNIFFS = """
+import socket, struct, sys, time
+there = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0003))
+there.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
+there.bind(("lasthop", 0))
+with open(sys.argv[1], "wb", buffering=0) as file:
+    while True:
+        packet, (_, _, kind, *_) = there.recvfrom(65536)
+        file.write(struct.pack("<HB", len(packet), kind == socket.PACKET_OUTGOING) + packet)
+"""
+ECHOES = """
+import socket, threading, time
+calls = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+calls.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 2)  # may be marked
+def take(there):
+    with there:
+        for _ in range(100):
+            calls.sendto(bytes(1000), ("laptop", 9))
+            time.sleep(0.002)
+        there.sendall(bytes(100_000) + b"".join(iter(lambda: there.recv(65536), b"")))
+with socket.create_server(("", 80)) as one:
+    while True:
+        threading.Thread(target=take, args=(one.accept()[0],)).start()
+"""
+ASKS = """
+import socket, sys
+with socket.create_connection(("server", 80)) as one:
+    one.sendall(bytes(range(256)) * 200)
+    one.shutdown(socket.SHUT_WR)
+    print(sum(map(len, iter(lambda: one.recv(65536), b""))))
+"""
+HEADERS = 24 + 8
+"""Of a data frame, with LLC/SNAP. [bytes]"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def rights(request: pytest.FixtureRequest) -> None:
+    skip_without_rights(request)
+
+
+def frames(path: Path) -> Iterator[tuple[bytes, bytes]]:
+    """Each frame of a capture with its comment."""
+    content = path.read_bytes()
+    at = 0
+    while at < len(content):
+        kind, length = struct.unpack_from("<II", content, at)
+        if kind == 6:
+            (size,) = struct.unpack_from("<I", content, at + 20)
+            frame = content[at + 28 : at + 28 + size]
+            rest = content[at + 28 + -(-size // 4) * 4 : at + length - 4]
+            yield frame, rest[4:] if rest else b""
+        at += length
+    assert at == len(content)
+
+
+def on_air(path: Path) -> dict[bool, list[bytes]]:
+    """IP packets that were received over the air, by whether they went up."""
+    seen: dict[bool, list[bytes]] = {True: [], False: []}
+    for frame, comment in frames(path):
+        (radiotap,) = struct.unpack_from("<H", frame, 2)
+        mac = frame[radiotap:-4]
+        if mac[0] & 0x0C == 0x08 and not comment.startswith((b"collided", b"corrupted")):
+            seen[bool(mac[1] & 1)].append(mac[HEADERS:])
+    return seen
+
+
+def sniffed(path: Path) -> dict[bool, list[bytes]]:
+    """IPv4 packets of an interface, by whether they left it."""
+    content, at = path.read_bytes(), 0
+    seen: dict[bool, list[bytes]] = {True: [], False: []}
+    while at < len(content):
+        length, leaves = struct.unpack_from("<HB", content, at)
+        packet = content[at + 3 : at + 3 + length]
+        if packet[0] >> 4 == 4:
+            seen[bool(leaves)].append(packet)
+        at += 3 + length
+    return seen
+
+
+def test_frames_hold_what_the_interfaces_saw(tmp_path):
+    scenario, air, there = (tmp_path / name for name in ("x.toml", "air.pcapng", "server"))
+    scenario.write_text(CELL)
+    for name, text in (("sniffs", SNIFFS), ("echoes", ECHOES), ("asks", ASKS)):
+        (tmp_path / name).write_text(text)
+    here = tmp_path / "laptop"
+    python = sys.executable
+    words = [*COMMAND, scenario, "--json", "--pcapng", air, "--at", "laptop"]
+    words += ["--with", "server", f"{python} {tmp_path}/sniffs {there}"]
+    words += ["--with", "laptop", f"{python} {tmp_path}/sniffs {here}"]
+    words += ["--with", "server", f"{python} {tmp_path}/echoes"]
+    words += ["--", "sh", "-c", f"sleep 0.7; {python} {tmp_path}/asks; sleep 0.3"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert str(100_000 + 256 * 200) in done.stderr.splitlines()[0]
+    assert json.loads(done.stdout)["kind"] == "emulation"
+    captured, at_server, at_laptop = on_air(air), sniffed(there), sniffed(here)
+    # without a wire what has crossed the air has arrived, in its order; the sniffers begin later
+    came = at_server[False]
+    assert len(came) > 200
+    assert contains(captured[True], came)
+    of_laptop = [one for one in captured[False] if one[16:20] == bytes([10, 0, 0, 1])]
+    assert len(at_laptop[False]) > 50
+    assert contains(of_laptop, at_laptop[False])
+    assert any(one[1] & 3 == 3 for one in of_laptop)  # marked by the queue
+
+
+def contains(whole: list[bytes], part: list[bytes]) -> bool:
+    """Whether a list holds another one after another."""
+    starts = [index for index, one in enumerate(whole) if one == part[0]]
+    return any(whole[index : index + len(part)] == part for index in starts)
