@@ -90,7 +90,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "tune": {*ANSWERS, "ownership", "plot", "saving", "tuning"},
     "linux": {"errors"},
     "congestion": {"errors", "linux"},
-    "emulation": {*ANSWERS, "congestion", "linux"},
+    "emulation": {*ANSWERS, "congestion", "linux", "saving"},
     "gateway": {"_core", "control", "errors", "linux", "scenario", "typed"},
     "plot": {*ANSWERS, "stability", "studies", "swing", "tuning"},
     "studies": {*ANSWERS, *KEPT, "lasthop", "plot", "predict", "stability"},
