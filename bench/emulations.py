@@ -1,0 +1,259 @@
+"""What the emulator shows beside the simulator: runs in real time with the kernel's TCP, a page, a picture.
+
+    python bench/emulations.py [suite ...] [--jobs N]    runs what has not been run
+    python bench/emulations.py --page                    docs/reference/emulation-measured.md
+
+Every run is kept as a line of out/emulations.jsonl, and is not run again. A run that was late (99th
+percentile above 2 ms) is kept and counts for nothing but the number of late runs: that rule was
+made before the first run.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lasthop.studies.sweep import Sweep
+from lasthop.studies.vbs import cell, fig08, shared
+
+HERE = Path(__file__).parent
+RUNS = HERE / "out" / "emulations.jsonl"
+
+Table = Mapping[str, Any]
+
+LATE_S = 2e-3
+SEEDS = 5
+WARMUP_S, LENGTH_S = 10.0, 60.0
+LISTS = ("cells", "classes", "stations", "queues", "links", "totals")
+"""Lists of a result that are kept."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario of a suite."""
+
+    suite: str
+    name: str
+    tree: Table
+
+    def key(self, seed: int) -> str:
+        """What tells a run from others."""
+        return f"{self.suite}, {self.name}, seed {seed}"
+
+
+# -- suites -------------------------------------------------------------------------------------
+
+
+def of_sweep(suite: str, sweep: Sweep) -> Iterator[Case]:
+    """The scenarios of a study."""
+    for name, tree in sweep.points().items():
+        yield Case(suite, name, tree)
+
+
+def devices() -> Iterator[Case]:
+    """Figure 8 of paper 000: downloads 70 ms away."""
+    return of_sweep("devices", fig08.SWEEP)
+
+
+def classes() -> Iterator[Case]:
+    """Figures 11, 14 and 15 of paper 000: two classes of five downloads."""
+    return of_sweep("classes", shared.SWEEP)
+
+
+def wires() -> Iterator[Case]:
+    """Dumbbells and parking lots."""
+    reno = {"congestion": "reno", "window": 1000, "sack": True}
+    for acks in ("delayed", "each"):
+        tcp = {**reno, "delayed_ack": acks == "delayed"}
+        for flows, rate, rtt_ms, queue in (
+            (2, 12, 40, 60),
+            (6, 12, 40, 60),
+            (6, 12, 40, {"limit": 120, "codel": {}}),
+            (6, 12, 40, {"limit": 120, "red": {"min_th": 15, "max_th": 60}}),
+            (20, 48, 80, 300),
+        ):
+            kind = queue if isinstance(queue, int) else next(k for k in queue if k != "limit")
+            yield Case(
+                "wires",
+                f"dumbbell of {flows}, {rate} Mbit/s, {rtt_ms} ms, {kind}, {acks}",
+                {
+                    "name": f"{flows} through one queue",
+                    "queue": queue,
+                    "dumbbell": {
+                        "flows": flows,
+                        "bottleneck": f"{rate} Mbps",
+                        "delay": f"{rtt_ms / 4:g} ms",
+                        "rtt": f"{rtt_ms} ms",
+                    },
+                    "tcp": tcp,
+                },
+            )
+        for hops in (2, 3):
+            yield Case(
+                "wires",
+                f"parking lot of {hops}, 12 Mbit/s, {acks}",
+                {
+                    "name": f"{hops} bottlenecks in a row",
+                    "queue": 60,
+                    "parking_lot": {
+                        "hops": hops,
+                        "flows": 3,
+                        "cross": 3,
+                        "bottleneck": "12 Mbps",
+                        "delay": "10 ms",
+                        "rtt": "80 ms",
+                    },
+                    "tcp": tcp,
+                },
+            )
+
+
+def loads() -> Iterator[Case]:
+    """How much two cores hold: three scenarios, ever more of each."""
+    cubic = {"congestion": "cubic", "window": 4000, "sack": True}
+    for rate in (50, 100, 200, 300, 400, 600, 800):
+        yield Case(
+            "loads",
+            f"dumbbell of 10, {rate} Mbit/s",
+            {
+                "name": "ten through one queue",
+                "queue": 5 * rate,
+                "dumbbell": {
+                    "flows": 10,
+                    "bottleneck": f"{rate} Mbps",
+                    "delay": "5 ms",
+                    "rtt": "20 ms",
+                },
+                "tcp": cubic,
+            },
+        )
+    for count in (5, 20, 50, 100):
+        yield Case(
+            "loads",
+            f"802.11g, {count} stations with a call and a download",
+            {
+                "name": "calls and downloads",
+                "cell": {"phy": "802.11g", "ap_queue": 300},
+                "tcp": {**cubic, "window": 100},
+                "station": {
+                    "one": {
+                        "count": count,
+                        "download": 1,
+                        "udp_up": {"rate": "32 kbps", "packet": "160 B"},
+                        "udp_down": {"rate": "32 kbps", "packet": "160 B"},
+                    }
+                },
+            },
+        )
+    for rate in (50, 100, 200, 300):
+        yield Case(
+            "loads",
+            f"parking lot of 4, {rate} Mbit/s",
+            {
+                "name": "four bottlenecks in a row",
+                "queue": 3 * rate,
+                "parking_lot": {
+                    "hops": 4,
+                    "flows": 5,
+                    "cross": 5,
+                    "bottleneck": f"{rate} Mbps",
+                    "delay": "5 ms",
+                    "rtt": "40 ms",
+                },
+                "tcp": cubic,
+            },
+        )
+
+
+SUITES: Mapping[str, Callable[[], Iterator[Case]]] = {
+    "devices": devices,
+    "classes": classes,
+    "wires": wires,
+    "loads": loads,
+}
+ALONE = ("loads",)
+"""Suites whose runs have the machine for themselves."""
+ONCE = ("loads",)
+"""Suites of one run a scenario."""
+
+
+# -- runs ---------------------------------------------------------------------------------------
+
+
+def emulated(tree: Table, seed: int) -> dict[str, Any]:
+    """What one run has measured, by list, name and quantity."""
+    from lasthop.emulation import emulate
+
+    times = {"warmup": f"{WARMUP_S:g} s", "duration": f"{LENGTH_S:g} s", "seed": seed}
+    return kept(emulate({**tree, **times}).summary)
+
+
+def kept(summary: Table) -> dict[str, Any]:
+    """Means of a result's lists."""
+    return {
+        name: {
+            item["name"]: {
+                key: value["mean"] for key, value in item.items() if isinstance(value, Mapping)
+            }
+            for item in summary.get(name, [])
+        }
+        for name in LISTS
+    }
+
+
+def lateness_s(seen: Table) -> float:
+    """99th percentile of a run's lateness."""
+    return float(seen["totals"]["run"]["lateness_p99_s"])
+
+
+def known() -> dict[str, dict[str, Any]]:
+    """Runs that have been run, by their keys."""
+    lines = RUNS.read_text().splitlines() if RUNS.exists() else []
+    return {line["key"]: line["seen"] for line in map(json.loads, lines)}
+
+
+def run(suites: Sequence[str], jobs: int) -> None:
+    """Run what has not been run."""
+    done = known()
+    RUNS.parent.mkdir(exist_ok=True)
+    for suite in suites:
+        seeds = range(1, 2 if suite in ONCE else SEEDS + 1)
+        plan = [(one, seed) for seed in seeds for one in SUITES[suite]() if one.key(seed) not in done]
+        at_once = 1 if suite in ALONE else jobs
+        # a process for each: TCP's settings are of threads, and lateness of processes
+        spawn = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(at_once, mp_context=spawn) as pool:
+            running = {pool.submit(emulated, one.tree, seed): (one, seed) for one, seed in plan}
+            for number, ended in enumerate(as_completed(running), start=1):
+                one, seed = running[ended]
+                seen = ended.result()
+                with RUNS.open("a") as file:
+                    file.write(json.dumps({"key": one.key(seed), "seen": seen}) + "\n")
+                late_ms = 1e3 * lateness_s(seen)
+                print(f"{number}/{len(plan)} {one.key(seed)}: {late_ms:.2f} ms late", flush=True)
+
+
+def seen_of(case: Case, done: Mapping[str, Table]) -> tuple[list[Table], int]:
+    """Runs of a scenario that kept time, and how many did not."""
+    runs = [done[key] for seed in range(1, SEEDS + 1) if (key := case.key(seed)) in done]
+    on_time = [seen for seen in runs if lateness_s(seen) <= LATE_S]
+    return on_time, len(runs) - len(on_time)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="the emulator beside the simulator")
+    parser.add_argument("suite", nargs="*", help=f"one of {', '.join(SUITES)}; all")
+    parser.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1))
+    parser.add_argument("--page", action="store_true", help="write the page from what was run")
+    options = parser.parse_args()
+    if options.page:
+        import emulations_page
+
+        emulations_page.write()
+    else:
+        run(options.suite or tuple(SUITES), options.jobs)

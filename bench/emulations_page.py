@@ -1,0 +1,382 @@
+"""The page and the picture of what `emulations.py` has run: docs/reference/emulation-measured.md."""
+
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+import emulations
+from emulations import Case, Table
+from matplotlib.axes import Axes
+from scenes_page import table
+
+import lasthop as lh
+from lasthop.estimates import Estimate
+from lasthop.plot.figure import EMULATION, MODEL, SIMULATION, Figure, house_style, title
+from lasthop.result import Answer
+from lasthop.studies.vbs import cell, fig08
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = DOCS / "reference/emulation-measured.md"
+IMAGE = DOCS / "images/testbed.png"
+SIMULATED = emulations.HERE / "out" / "emulations-simulated.jsonl"
+REPLICATIONS = 20
+
+Reading = Callable[[Table], float | None]
+"""A figure of what a run has measured."""
+
+ACCEPTED = {"utilisation": 0.03, "queue": 0.15, "drops": 0.2}
+"""By what part the emulated figure may differ from the simulated one; set before the first run."""
+
+
+def write() -> None:
+    """Write the page and the picture from all runs that are there."""
+    done, simulated = emulations.known(), Simulated()
+    PAGE.write_text("\n".join(page(done, simulated)) + "\n")
+    picture(done, simulated).savefig(IMAGE)
+
+
+class Simulated:
+    """Simulated and predicted figures of the same scenarios; simulations are kept."""
+
+    def __init__(self) -> None:
+        lines = SIMULATED.read_text().splitlines() if SIMULATED.exists() else []
+        self.known = {line["key"]: line["seen"] for line in map(json.loads, lines)}
+
+    def of(self, case: Case) -> list[Table]:
+        """What each replication has measured."""
+        key = f"{case.suite}, {case.name}"
+        if key not in self.known:
+            print(f"simulating {key}", flush=True)
+            times = {"warmup": "10 s", "duration": "60 s"}
+            tree = {**times, **case.tree, "replications": REPLICATIONS}
+            self.known[key] = by_replication(lh.simulate(tree))
+            with SIMULATED.open("a") as file:
+                file.write(json.dumps({"key": key, "seen": self.known[key]}) + "\n")
+        return list(self.known[key])
+
+
+def by_replication(answer: "lh.Result") -> list[Table]:
+    """The lists of a result for each of its replications."""
+    found: list[dict[str, dict[str, dict[str, float]]]] = []
+    for name in emulations.LISTS:
+        rows = answer.samples[answer.samples["list"] == name]
+        for row in rows.itertuples():
+            while len(found) <= row.replication:
+                found.append({name: {} for name in emulations.LISTS})
+            found[row.replication][name].setdefault(row.name, {})[row.quantity] = row.value
+    return list(found)
+
+
+# -- readings -----------------------------------------------------------------------------------
+
+
+def of_cell(quantity: str, unit: float = 1.0) -> Reading:
+    """A figure of the cell."""
+    return lambda seen: seen["cells"]["cell"][quantity] / unit
+
+
+def queue(seen: Table) -> float:
+    """Mean length of the access point's queue. [packets]"""
+    return float(seen["queues"]["ap"]["occupancy_packets"])
+
+
+def goodput(prefix: str) -> Reading:
+    """Goodput of the stations whose names begin so. [Mb/s]"""
+
+    def read(seen: Table) -> float:
+        own = [one for name, one in seen["stations"].items() if name.startswith(prefix)]
+        return sum(one["goodput_bps"] for one in own) / 1e6
+
+    return read
+
+
+def first_links(seen: Table) -> list[str]:
+    """The bottlenecks, towards the sinks."""
+    return [name for name in seen["links"] if not name.endswith("/back")]
+
+
+def mean_of(list_name: str, quantity: str) -> Reading:
+    """A figure of the bottlenecks, on average."""
+    return lambda seen: fmean(seen[list_name][name][quantity] for name in first_links(seen))
+
+
+def estimate(read: Reading, runs: Sequence[Table]) -> Estimate | None:
+    """Mean and interval over runs."""
+    values = [value for value in map(read, runs) if value is not None]
+    return Estimate.of(values) if values else None
+
+
+def shown(found: Estimate | None, digits: int) -> str:
+    """An estimate in words."""
+    if found is None:
+        return ""
+    half = "" if found.ci95 is None else f" ± {found.ci95:.{digits}f}"
+    return f"{found.mean:.{digits}f}{half}"
+
+
+def predicted(case: Case) -> Table:
+    """The model's figures."""
+    answer: Answer = lh.predict(dict(case.tree))
+    lists = {
+        name: {item["name"]: item for item in answer.summary.get(name, [])}
+        for name in emulations.LISTS
+    }
+    return lists
+
+
+# -- the page -----------------------------------------------------------------------------------
+
+
+def page(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
+    """Its lines."""
+    yield from HEAD.format(machine=machine()).splitlines()
+    yield from of_devices(done, simulated)
+    yield from of_classes(done, simulated)
+    yield from of_wires(done, simulated)
+    yield from of_loads(done)
+
+
+def machine() -> str:
+    """Where runs were made."""
+    return f"Linux {'.'.join(platform.release().split('.')[:2])}, {os.cpu_count()} processors"
+
+
+def late(cases: Sequence[Case], done: Mapping[str, Table]) -> str:
+    """How many runs count, and how many do not."""
+    each = [emulations.seen_of(case, done) for case in cases]
+    runs = [seen for on_time, _ in each for seen in on_time]
+    most_ms = 1e3 * max(map(emulations.lateness_s, runs), default=0.0)
+    left = sum(count for _, count in each)
+    return (
+        f"{len(runs)} runs, the latest by {most_ms:.2f} ms (99th percentile); "
+        f"{left} that were later than {1e3 * emulations.LATE_S:g} ms are left out."
+    )
+
+
+def of_devices(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
+    """Figure 8 of paper 000."""
+    yield from DEVICES.splitlines()
+    cases = list(emulations.devices())
+    columns = (
+        ("goodput of all [Mb/s]", of_cell("goodput_bps", 1e6), 3),
+        ("Jain's index", of_cell("jain"), 4),
+        ("queue [packets]", queue, 1),
+    )
+    head = ["", "devices"]
+    for name, *_ in columns:
+        head += [f"{name}: model", "simulation", "emulation"]
+
+    def rows() -> Iterator[Sequence[str]]:
+        for case in cases:
+            variant, count = case.name.split("-")
+            runs, _ = emulations.seen_of(case, done)
+            model = predicted(case)
+            row = [fig08.WORDS[variant], count]
+            for _, read, digits in columns:
+                row.append(f"{read(model):.{digits}f}")
+                row.append(shown(estimate(read, simulated.of(case)), digits))
+                row.append(shown(estimate(read, runs), digits))
+            yield row
+
+    yield from table(head, rows())
+    yield ""
+    yield late(cases, done)
+
+
+def of_classes(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
+    """Figures 11, 14 and 15."""
+    yield ""
+    yield from CLASSES.splitlines()
+    cases = list(emulations.classes())
+    columns = (
+        ("class 1 [Mb/s]", goodput("high"), 2),
+        ("class 2 [Mb/s]", goodput("low"), 2),
+        ("queue [packets]", queue, 1),
+    )
+    head = ["queue", "p_w"]
+    for name, *_ in columns:
+        head += [f"{name}: simulation", "emulation"]
+
+    def rows() -> Iterator[Sequence[str]]:
+        for case in cases:
+            law, error = case.name.split("-")
+            runs, _ = emulations.seen_of(case, done)
+            row = [cell.WORDS[law], error.replace("_", ".")]
+            for _, read, digits in columns:
+                row.append(shown(estimate(read, simulated.of(case)), digits))
+                row.append(shown(estimate(read, runs), digits))
+            yield row
+
+    yield from table(head, rows())
+    yield ""
+    yield late(cases, done)
+
+
+WIRES: Mapping[str, tuple[Reading, float, int]] = {
+    "utilisation": (mean_of("links", "utilisation"), 0.01, 1),
+    "queue": (mean_of("queues", "occupancy_packets"), 1.0, 1),
+    "drops": (mean_of("queues", "drop_probability"), 0.01, 2),
+}
+
+
+def of_wires(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
+    """Dumbbells and parking lots."""
+    yield ""
+    yield from BOTTLENECKS.splitlines()
+    cases = list(emulations.wires())
+    head = ["", "utilisation [%]: simulation", "emulation", "queue [packets]: simulation"]
+    head += ["emulation", "dropped [%]: simulation", "emulation", "outside"]
+
+    def rows() -> Iterator[Sequence[str]]:
+        for case in cases:
+            runs, _ = emulations.seen_of(case, done)
+            row, outside = [case.name], []
+            for name, (read, unit, digits) in WIRES.items():
+                both = [estimate(read, seen) for seen in (simulated.of(case), runs)]
+                row += [shown(scaled(one, unit), digits) for one in both]
+                first, second = both
+                if first is not None and second is not None:
+                    off = second.mean / first.mean - 1 if first.mean else 0.0
+                    if abs(off) > ACCEPTED[name]:
+                        outside.append(f"{name} {100 * off:+.0f} %")
+            yield [*row, ", ".join(outside)]
+
+    yield from table(head, rows())
+    yield ""
+    yield late(cases, done)
+
+
+def scaled(found: Estimate | None, unit: float) -> Estimate | None:
+    """An estimate in another unit."""
+    if found is None:
+        return None
+    return Estimate(found.mean / unit, None if found.ci95 is None else found.ci95 / unit)
+
+
+def of_loads(done: Mapping[str, Table]) -> Iterator[str]:
+    """How much two cores hold."""
+    yield ""
+    yield from LOADS.splitlines()
+
+    def rows() -> Iterator[Sequence[str]]:
+        for case in emulations.loads():
+            seen = done.get(case.key(1))
+            if seen is not None:
+                run = seen["totals"]["run"]
+                late_ms = 1e3 * run["lateness_p99_s"]
+                every = seen["cells"] or seen["classes"]
+                mbps = sum(one["goodput_bps"] for one in every.values()) / 1e6
+                yield case.name, f"{mbps:.1f}", f"{run['packets_per_s']:,.0f}", f"{late_ms:.2f}"
+
+    yield from table(("", "goodput [Mb/s]", "packets/s", "late, 99th percentile [ms]"), rows())
+
+
+# -- the picture --------------------------------------------------------------------------------
+
+
+def picture(done: Mapping[str, Table], simulated: Simulated) -> Figure:
+    """Figure 8, and figures 11 and 15 below it."""
+    with house_style(120.0, columns=2) as drawn:
+        axes = drawn.subplots(2, 3)
+        variants = {word: [] for word in fig08.WORDS}
+        for case in emulations.devices():
+            variants[case.name.split("-")[0]].append(case)
+        for axis, read, label in (
+            (axes[0][0], of_cell("goodput_bps", 1e6), "goodput of all [Mb/s]"),
+            (axes[0][1], of_cell("jain"), "Jain's index"),
+            (axes[0][2], queue, "queue [packets]"),
+        ):
+            for variant, marker in zip(variants, "osv", strict=True):
+                curve(axis, variants[variant], read, done, simulated, fig08.DEVICES, marker)
+            axis.set(xlabel="devices", ylabel=label, xticks=fig08.DEVICES)
+        for axis, law in zip(axes[1], cell.WORDS, strict=True):
+            cases = [one for one in emulations.classes() if one.name.startswith(f"{law}-")]
+            for prefix, marker in (("high", "^"), ("low", "v")):
+                errors = cell.ERRORS
+                curve(axis, cases, goodput(prefix), done, simulated, errors, marker, model=False)
+            axis.set(xlabel="errors of class 2, p_w", ylabel="goodput [Mb/s]", ylim=(0, 5))
+            title(axis, cell.WORDS[law])
+        for label, colour, line in (
+            ("model", MODEL, "-"),
+            ("simulation", SIMULATION, "-"),
+            ("emulation, Linux's TCP", EMULATION, ""),
+        ):
+            axes[0][0].plot([], [], color=colour, linestyle=line, marker="x" if not line else "")
+            axes[0][0].lines[-1].set_label(label)
+        axes[0][0].legend()
+        return drawn
+
+
+def curve(
+    axis: Axes,
+    cases: Sequence[Case],
+    read: Reading,
+    done: Mapping[str, Table],
+    simulated: Simulated,
+    abscissa: Sequence[float],
+    marker: str,
+    *,
+    model: bool = True,
+) -> None:
+    """One quantity: model, simulation, emulation with its interval."""
+    if model:
+        axis.plot(abscissa, [read(predicted(case)) for case in cases], color=MODEL, linewidth=0.8)
+    means = [fmean(map(read, simulated.of(case))) for case in cases]
+    axis.plot(abscissa, means, color=SIMULATION, marker=marker, markersize=3)
+    found = [estimate(read, emulations.seen_of(case, done)[0]) for case in cases]
+    known = [(x, one) for x, one in zip(abscissa, found, strict=True) if one is not None]
+    axis.errorbar(
+        [x for x, _ in known],
+        [one.mean for _, one in known],
+        [one.ci95 or 0.0 for _, one in known],
+        color=EMULATION,
+        linestyle="",
+        marker="x",
+        capsize=2,
+    )
+
+
+HEAD = """\
+# The emulator, measured
+
+<!-- written by `bench/emulations.py --page` -->
+
+Scenarios in real time with the kernel's own TCP, beside the simulation of the same file and, where there is one, the model.
+Emulated are five runs of 60 s of which the first 10 s are cut, with other seeds; simulated are 20 replications, for the
+figures of a paper of 200 s of which the first 20 s are cut. ± is the half width of the 95 % interval. Medium and queues are the
+engine's in both; what differs is TCP. {machine}. `python bench/emulations.py` runs all in under an hour, several at a
+time, `--page` writes this page; a run whose packets were handed over more than 2 ms late (99th percentile) does not count.
+"""
+
+DEVICES = """\
+## A test-bed for figure 8 of paper 000
+
+Downloads by Compound TCP through one access point, 70 ms away, 100 packets of room: as stated, with channel errors of 0.2,
+and with receive windows of 20 packets. Compound is [lasthop's for Linux](congestion.md). The paper says that the aggregate grows slightly
+with the number of devices and that Jain's index falls; its points are not printed as numbers.
+
+![Goodput, fairness and queue over devices; goodput of two classes over errors](../images/testbed.png)
+"""
+
+CLASSES = """\
+## Two classes with Linux's Compound: figures 11, 14 and 15
+
+Five downloads without channel errors and five with probability p_w, behind drop-tail (figure 11) and behind shares of the
+queue (figures 14 and 15; the target is 60 packets). The paper has these from a simulation; with real TCP they are ours.
+"""
+
+BOTTLENECKS = """\
+## Dumbbells and parking lots with Linux's Reno
+
+Bottlenecks on average. "Delayed" are TCPs that acknowledge every second segment, "each" acknowledges every one. The last
+column names what differs by more than 3 % in utilisation, 15 % in the mean queue, 20 % in drops.
+"""
+
+LOADS = """\
+## How much a machine holds
+
+Each scenario alone on the machine, ever more of it; one run. Up to 2 ms are on time.
+"""
