@@ -7,9 +7,11 @@ import shutil
 import signal
 import stat
 import subprocess
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -135,9 +137,19 @@ def debian_program() -> Callable[[str, str], str]:
     def find(program: str, package: str) -> str:
         path = shutil.which(program)
         if path is None and os.geteuid() == 0 and shutil.which("apt-get"):
-            install = f"apt-get update -qq && apt-get install -qq --yes {package}"
+            install = (
+                f"apt-get update -qq && apt-get install -qq --yes --no-install-recommends {package}"
+            )
             quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-            subprocess.run(["sh", "-c", install], check=False, capture_output=True, env=quiet)
+            # workers install one after another
+            one_at_a_time = [
+                "flock",
+                Path(tempfile.gettempdir(), "lasthop-apt"),
+                "sh",
+                "-c",
+                install,
+            ]
+            subprocess.run(one_at_a_time, check=False, capture_output=True, env=quiet)
             path = shutil.which(program)
         if path is None:
             pytest.skip(f"needs {program} (Debian package {package})")

@@ -178,13 +178,29 @@ def test_nothing_is_left_of_programs_that_ignore_signals(tmp_path, how):
     assert after == before
 
 
+def in_kernel() -> set[str]:
+    """What an emulation makes for as long as it runs: laws of TCP, interfaces, mounts."""
+    laws = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    return {
+        *laws,
+        *os.listdir("/sys/class/net"),
+        *Path("/proc/self/mounts").read_text().split("\n"),
+    }
+
+
 @pytest.mark.slow
 def test_nothing_is_left_of_two_hundred(tmp_path):
-    path = tmp_path / "x.toml"
-    path.write_text(CELL)
+    plain, lent = tmp_path / "x.toml", tmp_path / "y.toml"
+    plain.write_text(CELL)
+    lent.write_text(CELL.replace("reno", "compound"))
+    before = in_kernel()
     draws = random.Random(2)
     for _ in range(200):
-        killed(path, draws, draws.choice([signal.SIGKILL, signal.SIGTERM]))
+        killed(draws.choice([plain, lent]), draws, draws.choice([signal.SIGKILL, signal.SIGTERM]))
+    until = time.monotonic() + 10
+    while (left := in_kernel() - before) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert left == set()
 
 
 def test_what_a_program_leaves_is_ended(tmp_path):

@@ -1,0 +1,130 @@
+"""Programs that people use, behind an emulated cell: what they say, and their flows."""
+
+import json
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emulating import COMMAND, skip_without_rights
+
+CELL = """\
+name = "tools"
+duration = "5 s"
+warmup = "0.5 s"
+cell = { phy = "802.11g" }
+[station.laptop]
+[station.other]
+upload = 1
+"""
+Programs = Callable[[str, str], str]
+
+HOARDS = """
+import socket, time
+with socket.create_connection(("server", 80)) as one:
+    time.sleep(1.5)
+"""
+POURS = """
+import socket
+with socket.create_server(("", 80)) as one:
+    there, _ = one.accept()
+    while True:
+        there.sendall(bytes(65536))
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def rights(request: pytest.FixtureRequest) -> None:
+    skip_without_rights(request)
+
+
+def at_laptop(
+    folder: Path, server: str, *command: str
+) -> tuple[Mapping[str, Any], str, list[Mapping[str, Any]]]:
+    """Result and output of a program beside one at the server, and the program's flows."""
+    path = folder / "x.toml"
+    path.write_text(CELL)
+    words = [*COMMAND, path, "--json", "--at", "laptop", "--with", "server", server, "--", *command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    flows = [flow for flow in result["flows"] if flow["name"].startswith("laptop/program/")]
+    return result, done.stderr, flows
+
+
+def carried_bytes(result: Mapping[str, Any], flow: Mapping[str, Any]) -> float:
+    """Payload of a flow."""
+    length_s = result["duration_s"] - result["warmup_s"]
+    return float(flow["goodput_bps"]["mean"]) * length_s / 8
+
+
+def test_iperf3_is_believed(tmp_path: Path, debian_program: Programs) -> None:
+    debian_program("iperf3", "iperf3")
+    asks = ("iperf3", "-c", "server", "-t", "1", "-J")
+    result, said, flows = at_laptop(tmp_path, "iperf3 -s -1", *asks)
+    told = json.loads(said[said.index('{\n\t"start"') : said.rindex("}") + 1])
+    received = told["end"]["sum_received"]["bytes"]
+    # a control connection and one of data, each way
+    assert len(flows) == 4
+    most = max(carried_bytes(result, flow) for flow in flows)
+    # what TCP sends again counts too; what was under way in the end does not reach iperf3
+    assert 0.98 * received <= most <= 1.3 * received + 200_000
+
+
+def test_curl_takes_a_page(tmp_path: Path, debian_program: Programs) -> None:
+    debian_program("curl", "curl")
+    (tmp_path / "page").write_bytes(bytes(300_000))
+    serves = f"cd {shlex.quote(str(tmp_path))} && {sys.executable} -m http.server 80"
+    again = "curl -s --retry 20 --retry-connrefused --retry-delay 1"
+    asks = f"{again} -o /dev/null -w '%{{http_code}} %{{size_download}}' http://server/page"
+    result, said, flows = at_laptop(tmp_path, serves, "sh", "-c", asks)
+    assert "200 300000" in said
+    assert max(carried_bytes(result, flow) for flow in flows) >= 300_000
+
+
+def test_ping_is_answered_over_the_air(tmp_path: Path, debian_program: Programs) -> None:
+    debian_program("ping", "iputils-ping")
+    asks = ("ping", "-c", "20", "-i", "0.02", "-q", "server")
+    _, said, flows = at_laptop(tmp_path, "true", *asks)
+    assert "20 packets transmitted, 20 received" in said
+    assert {flow["connection"].split()[0] for flow in flows} == {"icmp"}
+    least_ms = float(said.split("min/avg/max/mdev = ")[1].split("/")[0])
+    assert least_ms > 0.2  # two frames of 802.11g with their ACKs
+
+
+def test_who_never_reads_hinders_nobody(tmp_path: Path) -> None:
+    (tmp_path / "pours").write_text(POURS)
+    (tmp_path / "hoards").write_text(HOARDS)
+    python = sys.executable
+    start = time.monotonic()
+    serves = f"{python} {shlex.quote(str(tmp_path / 'pours'))}"
+    wait = f"sleep 0.5; {python} {shlex.quote(str(tmp_path / 'hoards'))}"
+    result, _, flows = at_laptop(tmp_path, serves, "sh", "-c", wait)
+    assert time.monotonic() - start < 40
+    [other] = [one for one in result["stations"] if one["name"] == "other"]
+    assert other["goodput_bps"]["mean"] > 1e6
+    # what the receive buffer holds, and no more
+    assert 10_000 < max(carried_bytes(result, flow) for flow in flows) < 20e6
+
+
+@pytest.mark.slow
+def test_ssh_runs_a_command(tmp_path: Path, debian_program: Programs) -> None:
+    debian_program("ssh", "openssh-client")
+    sshd = debian_program("/usr/sbin/sshd", "openssh-server")
+    for name in ("host", "user"):
+        make = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name]
+        subprocess.run(make, check=True)
+    (tmp_path / "known").write_text((tmp_path / "user.pub").read_text())
+    Path("/run/sshd").mkdir(exist_ok=True)
+    options = f"-o AuthorizedKeysFile={tmp_path}/known -o StrictModes=no -o UsePAM=no"
+    serves = f"{sshd} -D -e -f /dev/null -h {tmp_path}/host {options} -o PermitRootLogin=yes"
+    trusts = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
+    asks = f"sleep 0.5; ssh -i {tmp_path}/user {trusts} server 'echo there; exit 0'"
+    _, said, flows = at_laptop(tmp_path, serves, "sh", "-c", asks)
+    assert "there" in said.splitlines()
+    assert len(flows) == 2
