@@ -1,7 +1,6 @@
 """The objects of `lasthop.congestion` are what `crates/bpf` compiles to."""
 
 import hashlib
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,9 +25,9 @@ def test_an_object_is_as_new_as_its_sources(law):
     assert hashlib.sha256(content).hexdigest() == noted, "run crates/bpf/build"
 
 
-def test_the_compiler_makes_these_objects(tmp_path):
-    if missing := [name for name in ("clang-16", "llvm-strip-16") if shutil.which(name) is None]:
-        pytest.skip(f"needs {', '.join(missing)} (Debian packages clang-16, llvm-16)")
+def test_the_compiler_makes_these_objects(tmp_path, debian_program):
+    debian_program("clang-16", "clang-16 llvm-16")
+    debian_program("llvm-strip-16", "llvm-16")
     subprocess.run([SOURCES / "build", tmp_path], check=True)
     for law in CONTROLS:
         assert (tmp_path / f"{law}.o").read_bytes() == (SHARE / f"{law}.o").read_bytes()
