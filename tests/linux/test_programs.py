@@ -153,7 +153,7 @@ STUBBORN = "trap '' TERM INT HUP; sleep 1{mark} & (setsid sleep 2{mark} &) ; sle
 
 def killed(path: Path, draws: random.Random, how: signal.Signals) -> None:
     """Kill an emulation at a random instant; nothing of it is left."""
-    mark = f"{draws.randrange(10**6):06d}"
+    mark = f"{os.getpid():07d}{draws.randrange(10**6):06d}"
     text = STUBBORN.format(mark=mark)
     words = ["--at", "laptop", "--with", "server", text, "--", "sh", "-c", text]
     process = subprocess.Popen(
