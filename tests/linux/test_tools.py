@@ -27,7 +27,7 @@ Programs = Callable[[str, str], str]
 HOARDS = """
 import socket, time
 with socket.create_connection(("server", 80)) as one:
-    time.sleep(1.5)
+    time.sleep(1)
 """
 POURS = """
 import socket
@@ -65,12 +65,14 @@ def carried_bytes(result: Mapping[str, Any], flow: Mapping[str, Any]) -> float:
 
 def test_iperf3_is_believed(tmp_path: Path, debian_program: Programs) -> None:
     debian_program("iperf3", "iperf3")
-    asks = ("iperf3", "-c", "server", "-t", "1", "-J")
-    result, said, flows = at_laptop(tmp_path, "iperf3 -s -1", *asks)
-    told = json.loads(said[said.index('{\n\t"start"') : said.rindex("}") + 1])
+    told_to = tmp_path / "told"
+    # its server may not be there yet
+    asks = f"until iperf3 -c server -t 1 -J > {told_to}; do sleep 0.1; done"
+    result, _, flows = at_laptop(tmp_path, "iperf3 -s -1", "sh", "-c", asks)
+    told = json.loads(told_to.read_text())
     received = told["end"]["sum_received"]["bytes"]
-    # a control connection and one of data, each way
-    assert len(flows) == 4
+    # a control connection and one of data at least, each way
+    assert len(flows) >= 4
     most = max(carried_bytes(result, flow) for flow in flows)
     # what TCP sends again counts too; what was under way in the end does not reach iperf3
     assert 0.98 * received <= most <= 1.3 * received + 200_000
@@ -103,7 +105,7 @@ def test_who_never_reads_hinders_nobody(tmp_path: Path) -> None:
     python = sys.executable
     start = time.monotonic()
     serves = f"{python} {shlex.quote(str(tmp_path / 'pours'))}"
-    wait = f"sleep 0.5; {python} {shlex.quote(str(tmp_path / 'hoards'))}"
+    wait = f"until {python} {shlex.quote(str(tmp_path / 'hoards'))}; do sleep 0.1; done"
     result, _, flows = at_laptop(tmp_path, serves, "sh", "-c", wait)
     assert time.monotonic() - start < 40
     [other] = [one for one in result["stations"] if one["name"] == "other"]
@@ -124,7 +126,7 @@ def test_ssh_runs_a_command(tmp_path: Path, debian_program: Programs) -> None:
     options = f"-o AuthorizedKeysFile={tmp_path}/known -o StrictModes=no -o UsePAM=no"
     serves = f"{sshd} -D -e -f /dev/null -h {tmp_path}/host {options} -o PermitRootLogin=yes"
     trusts = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
-    asks = f"sleep 0.5; ssh -i {tmp_path}/user {trusts} server 'echo there; exit 0'"
+    asks = f"until ssh -i {tmp_path}/user {trusts} server 'echo there'; do sleep 0.1; done"
     _, said, flows = at_laptop(tmp_path, serves, "sh", "-c", asks)
     assert "there" in said.splitlines()
-    assert len(flows) == 2
+    assert len(flows) >= 2

@@ -1,4 +1,4 @@
-"""Starts a program at a place: `launch.py NAMESPACE NAMES COMMAND ...`, without lasthop.
+"""Starts a program at a place: `launch.py STARTER NAMESPACE NAMES COMMAND ...`, without lasthop.
 
 ```text
 emulate --> launch.py --> first of its processes --> COMMAND --> ...
@@ -8,12 +8,14 @@ emulate --> launch.py --> first of its processes --> COMMAND --> ...
 The program has the network namespace of this descriptor, and names of its own: what the descriptor
 NAMES has is its `/etc/hosts`, and there is no server for others. It and
 whatever it starts are in a process namespace of their own, which the kernel ends with its first
-process; that ends with this one, and this one with who has started it, however they end. Ctrl-C is
-the program's: the terminal sends it to all of them, and the others leave it alone.
+process; that ends with this one, and this one with the process STARTER, which has started it,
+however they end. Ctrl-C is the program's: the terminal sends it to all of them, and the others
+leave it alone.
 """
 
 import ctypes
 import os
+import select
 import signal
 import sys
 import time
@@ -41,7 +43,7 @@ def call(name: str, *arguments: object) -> None:
 
 
 def end_with_parent() -> None:
-    """Be killed when the parent ends."""
+    """Be killed when the parent ends; it may have ended before."""
     call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
@@ -116,20 +118,26 @@ def end_rest() -> None:
         return
 
 
-def main(namespace: str, names: str, *command: str) -> int:
+def main(starter: str, namespace: str, names: str, *command: str) -> int:
     """Exit code of the program."""
     for each in LEFT_ALONE:
         signal.signal(each, signal.SIG_IGN)
     end_with_parent()
+    if os.getppid() != int(starter):
+        return BY_SIGNAL + signal.SIGKILL
     call("setns", int(namespace), CLONE_NEWNET)
     os.close(int(namespace))
     hosts = os.pread(int(names), os.fstat(int(names)).st_size, 0)
     os.close(int(names))
     call("unshare", CLONE_NEWNS | CLONE_NEWPID)
+    lives, held = os.pipe()  # readable when this process has ended
     child = os.fork()
     if child == 0:
         try:
+            os.close(held)
             end_with_parent()
+            if select.select([lives], [], [], 0)[0]:
+                os._exit(BY_SIGNAL + signal.SIGKILL)
             os._exit(first(hosts, list(command)))
         except OSError as error:
             print(f"error: {error.strerror}", file=sys.stderr)

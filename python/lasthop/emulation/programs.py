@@ -70,7 +70,15 @@ class Programs:
         namespace = self.places.open[program.place].host.namespace.descriptor
         own = (namespace, self.names)
         process = subprocess.Popen(
-            [sys.executable, "-S", "-E", LAUNCH, *map(str, own), *program.command],
+            [
+                sys.executable,
+                "-S",
+                "-E",
+                LAUNCH,
+                str(os.getpid()),
+                *map(str, own),
+                *program.command,
+            ],
             pass_fds=own,
             stdout=self.out,
         )
