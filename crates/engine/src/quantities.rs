@@ -162,6 +162,8 @@ registry! {
         "segments and datagrams handed to the application, in order";
     LATENESS_P99: "lateness_p99_s", "s", ["totals"],
         "of an emulation: 99th percentile of the time by which packets reached their node after they were due";
+    PROCESSOR_WAIT: "processor_wait", "-", ["totals"],
+        "of an emulation: part of the time for which what drives the flows' sockets waited for a processor";
     FOREIGN: "foreign_packets", "packets", ["totals"],
         "of an emulation: packets of the kernel that belong to no flow of the scenario, and were left out";
     EVENTS: "events", "events", ["totals"],

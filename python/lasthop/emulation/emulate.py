@@ -25,6 +25,7 @@ from lasthop.emulation.programs import Program, Programs
 from lasthop.emulation.reports import reports
 from lasthop.emulation.summary import summary
 from lasthop.emulation.traffic import Driven, Traffic
+from lasthop.linux.scheduling import preferred, real_time
 from lasthop.models.reading import Scenario as Typed
 from lasthop.models.reading import SensorFlow, Tcp, TcpFlow, UdpFlow
 from lasthop.result import Answer
@@ -51,6 +52,12 @@ class Emulation(Answer):
     def warnings(self) -> list[str]:
         """Surprises in the scenario, and settings that had no effect."""
         return [*cautions(self.scenario.typed), *unfollowed(self.scenario.typed)]
+
+    @property
+    def processor_wait(self) -> float:
+        """Part of the time for which what drives the flows' sockets waited for a processor."""
+        run = self.summary["totals"][0].get("processor_wait")
+        return 0.0 if run is None else float(run["mean"])
 
     @property
     def lateness_p99_s(self) -> float | None:
@@ -128,7 +135,9 @@ def emulate(
         capture = stack.enter_context(capture_file(pcapng, checked))
         lists = run(checked, places, traffic, programs, progress, capture)
         captured = capture.ended(lists.pop("capture", None))
-        answer = Emulation(summary(known, flows, lists, traffic.until_s), checked)
+        answer = Emulation(
+            summary(known, flows, lists, traffic.until_s, traffic.processor_wait()), checked
+        )
         answer.exit_code = programs.exit_code
         answer.captured = captured
         return answer
@@ -171,9 +180,7 @@ def run(
     reading, stopping = os.pipe()
 
     def medium() -> Any:
-        # where the system allows it: packets are late by tens of microseconds then, not by more
-        with contextlib.suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+        real_time()  # packets are late by tens of microseconds then, not by more
         descriptors = places.descriptors
         of_programs = places.of_programs()
         run = _core.emulate(
@@ -192,7 +199,8 @@ def run(
     with ThreadPoolExecutor(1) as pool:
         lists = pool.submit(medium)
         try:
-            traffic.run(keep_going)
+            with preferred():
+                traffic.run(keep_going)
             if programs.is_over():
                 os.write(stopping, b".")  # to the end, and no further
             wait([lists])

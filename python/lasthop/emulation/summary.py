@@ -28,9 +28,15 @@ class Seen:
 
 
 def summary(
-    scenario: Typed, traffic: Sequence[Driven], lists: Mapping[str, Any], until_s: float
+    scenario: Typed,
+    traffic: Sequence[Driven],
+    lists: Mapping[str, Any],
+    until_s: float,
+    run: Mapping[str, float],
 ) -> Item:
-    """The result of a run that lasted until `until_s`; `lists` are the network's."""
+    """The result of a run that lasted until `until_s`; `lists` are the network's, `run` is what is
+    known of the whole run beside.
+    """
     length_s = max(until_s - scenario.warmup_s, 1e-9)
     programs = list(of_programs(scenario, lists["programs"], length_s))
     seen = [*(of_flow(each, length_s) for each in traffic), *programs]
@@ -42,6 +48,7 @@ def summary(
         "stations": stations(scenario, seen, total_bps),
         "cells": {"cell": cell(seen, total_bps)},
         "classes": classes(seen, total_bps),
+        "totals": {"run": run},
     }
     items = {name: own for name, own in lists.items() if name != "programs"}
     items["flows"] = [*items["flows"], *map(labels, programs)]

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import count
 from typing import Protocol
 
+from lasthop.linux.scheduling import waited_s
 from lasthop.models.reading import Flow
 
 LOOK_S = 0.1
@@ -63,6 +64,8 @@ class Traffic:
         self.until_s = 0.0
         """How far it has come. [s]"""
         self.warm = False
+        self.waited_s: float | None = None
+        """How long its thread had waited for a processor when counting began, if that is known."""
         self.order = count()
         self.agenda: list[tuple[float, int, Callable[[], None]]] = []
 
@@ -96,6 +99,13 @@ class Traffic:
                 key.data()
         self.until_s = self.duration_s
 
+    def processor_wait(self) -> dict[str, float]:
+        """Part of the time since the end of the warm-up for which it waited for a processor."""
+        now_s, length_s = waited_s(), self.until_s - self.warmup_s
+        if now_s is None or self.waited_s is None or length_s <= 0.0:
+            return {}
+        return {"processor_wait": (now_s - self.waited_s) / length_s}
+
     def now_s(self) -> float:
         """Time passed. [s]"""
         return time.monotonic() - self.begun_s
@@ -119,6 +129,7 @@ class Traffic:
     def begin_to_count(self) -> None:
         """What is counted is counted from now on."""
         self.warm = True
+        self.waited_s = waited_s()
         for each in self.flows:
             each.begin_to_count()
 
