@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LATE_S = 2e-3
 """Lateness from which on a reader is warned: one packet of 802.11b at 11 Mb/s on the air. [s]"""
 MUCH_WAITING = 0.5
-"""Part of the time for which flows' ends wait for a processor, from which on a reader is warned: ten
+"""Part of the time for which flows' ends wait for a processor, from which on a reader is told: ten
 emulations of 48 Mb/s side by side on two processors waited for 0.36 to 1.07 of it, and lost goodput
 from 0.86 on."""
 WITH = "--with"

@@ -41,7 +41,7 @@ def summary(
     programs = list(of_programs(scenario, lists["programs"], length_s))
     seen = [*(of_flow(each, length_s) for each in traffic), *programs]
     total_bps = sum(each.goodput_bps for each in seen)
-    measured = {
+    measured: dict[str, Mapping[str, Mapping[str, float]]] = {
         "flows": {
             one.name: share(one.goodput_bps, total_bps) | dict(one.quantities) for one in seen
         },
