@@ -32,7 +32,7 @@ LATE_S = 2e-3
 MUCH_WAITING = 0.5
 """As `lasthop emulate` warns of."""
 SEEDS = 5
-WARMUP_S, LENGTH_S = 10.0, 60.0
+TIMES = {"warmup": "10 s", "duration": "60 s"}
 LISTS = ("cells", "classes", "stations", "queues", "links", "totals")
 """Lists of a result that are kept."""
 
@@ -193,8 +193,7 @@ def emulated(tree: Table, seed: int) -> dict[str, Any]:
     """What one run has measured, by list, name and quantity."""
     from lasthop.emulation import emulate
 
-    times = {"warmup": f"{WARMUP_S:g} s", "duration": f"{LENGTH_S:g} s", "seed": seed}
-    return kept(emulate({**tree, **times}).summary)
+    return kept(emulate({**tree, **TIMES, "seed": seed}).summary)
 
 
 def kept(summary: Table) -> dict[str, Any]:
