@@ -180,7 +180,7 @@ SUITES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "wires": wires,
     "loads": loads,
 }
-MOST_AT_ONCE = {"loads": 1, "wires": 2}
+MOST_AT_ONCE = {"loads": 1, "wires": 3}
 """Runs side by side, in suites where they need much of a machine."""
 ONCE = ("loads",)
 """Suites of one run a scenario."""
