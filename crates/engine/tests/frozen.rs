@@ -19,7 +19,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blocks::{Block, path, read, text, wrong};
-use lasthop_engine::scenario::{Format, Problem, Scenario};
+use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
 use lasthop_gateway::{Gateway, parse_gateway, parse_scenario, schema, to_json};
 use serde_json::Value;
 
@@ -42,7 +42,13 @@ fn parse_with(
 ) -> Result<(Scenario, Option<Gateway>), Vec<Problem>> {
     let (format, source) = form(block);
     let settings = [block.settings().as_slice(), more].concat();
-    parse_scenario(block.text.as_bytes(), format, source, &settings)
+    parse_scenario(
+        block.text.as_bytes(),
+        format,
+        source,
+        &settings,
+        &Files::new(),
+    )
 }
 
 /// The scenario of a file, as JSON, with its gateway if it has one.
@@ -54,7 +60,13 @@ fn whole(block: &Block) -> Result<Value, Vec<Problem>> {
 /// The gateway of a file, as JSON.
 fn gateway(block: &Block) -> Result<Value, Vec<Problem>> {
     let (format, source) = form(block);
-    let gateway = parse_gateway(block.text.as_bytes(), format, source, &block.settings())?;
+    let gateway = parse_gateway(
+        block.text.as_bytes(),
+        format,
+        source,
+        &block.settings(),
+        &Files::new(),
+    )?;
     Ok(gateway.to_json())
 }
 

@@ -184,6 +184,16 @@ pub fn length<T>(range: RangeInclusive<u64>) -> Spec<T> {
     Spec::new(Kind::Length(range))
 }
 
+/// Times in order, in milliseconds.
+pub fn times<T>() -> Spec<T> {
+    Spec::new(Kind::Times)
+}
+
+/// A file of such times.
+pub fn times_file<T>() -> Spec<T> {
+    Spec::new(Kind::TimesFile)
+}
+
 /// Points of a curve.
 pub fn points<T>(curve: &'static Curve) -> Spec<T> {
     Spec::new(Kind::Points(curve))

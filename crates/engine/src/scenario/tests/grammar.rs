@@ -159,6 +159,8 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Length(_) if key.name == "sensing_range" => "900 m",
         Kind::Length(_) => "5 m",
         Kind::Names => "[\"b\"]",
+        Kind::Times => "[1, 2, 2]",
+        Kind::TimesFile => return None, // no file is at hand
         Kind::Points(_) => "[[1, 2], [3, 1.5]]",
         Kind::Choice(_) => match key.name {
             "phy" => "802.11g-long",
