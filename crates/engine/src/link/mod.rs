@@ -21,6 +21,7 @@ use std::ops::Range;
 pub use self::host::Host;
 pub use self::losses::{Loss, Losses};
 pub use self::pipe::Pipe;
+pub(crate) use self::rate::BottleneckRate;
 pub use self::rate::LinkRate;
 pub use self::served::Served;
 pub use self::settings::{LinkSettings, Wire};

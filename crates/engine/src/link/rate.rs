@@ -12,14 +12,30 @@ use crate::notation::value::Value;
 use crate::table;
 
 table! {
-    /// The rate of a link: one of the three.
-    pub struct RateTable in "rate" {
-        /// Rate; "unlimited": no serialisation time.
-        constant: Option<u64> = rate().or("unlimited").absent("none");
+    /// Opportunities to send.
+    pub struct TraceTable in "trace" {
         /// Opportunities to send 1,504 bytes each, as times in ms such as [0, 8, 8, 20]; at the last one it begins anew. A packet takes its length and 4 B.
         trace: Option<Trace> = times().absent("none");
         /// The same from a file beside this one, one time a line: the format of mahimahi.
         trace_file: Option<Trace> = times_file().absent("none");
+    }
+}
+
+table! {
+    /// The rate of a link: one of the three.
+    pub struct RateTable in "rate" {
+        /// Rate; "unlimited": no serialisation time.
+        constant: Option<u64> = rate().or("unlimited").absent("none");
+        all_of TraceTable;
+    }
+}
+
+table! {
+    /// The rate of a bottleneck: one of the three.
+    pub struct BottleneckRate in "bottleneck_rate" {
+        /// Rate.
+        constant: Option<u64> = rate().absent("none");
+        all_of TraceTable;
     }
 }
 
@@ -98,8 +114,8 @@ impl FileTable for LinkRate {
     }
 
     fn read(layers: &Layers) -> Result<LinkRate, Refused> {
-        let trace = layers.value(RateTable::trace)?.flatten();
-        if let Some(trace) = trace.or(layers.value(RateTable::trace_file)?.flatten()) {
+        let trace = layers.value(TraceTable::trace)?.flatten();
+        if let Some(trace) = trace.or(layers.value(TraceTable::trace_file)?.flatten()) {
             return Ok(LinkRate::Trace(trace));
         }
         layers.need(RateTable::constant).map(LinkRate::from)

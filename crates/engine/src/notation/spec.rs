@@ -219,6 +219,11 @@ pub fn shorthand<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
     Spec::new(Kind::Shorthand(T::table, main.name()))
 }
 
+/// The same where the table is that of `W`, another way to write a `T`.
+pub fn shorthand_as<T, W: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
+    Spec::new(Kind::Shorthand(W::table, main.name()))
+}
+
 /// Tables with free names.
 pub fn tables<T: FileTable>() -> Spec<T> {
     Spec::new(Kind::Named(T::table))

@@ -132,7 +132,7 @@ fn shape_links(root: &Section, shape: &Shape) -> Result<Vec<LinkSettings>, Refus
     let ShapeLink { bottleneck, delay } = ShapeLink::read(&Layers(&[shape.section]))?;
     for (k, name) in shape.links.iter().enumerate() {
         let there = LinkSettings {
-            rate: LinkRate::Constant(bottleneck),
+            rate: bottleneck.clone(),
             delay,
             queue,
             ..LinkSettings::ideal(name, &shape.nodes[k], &shape.nodes[k + 1])

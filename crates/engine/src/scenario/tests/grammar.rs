@@ -106,6 +106,28 @@ count = 2
 "#,
     r#"
 duration = "100 s"
+cell = { phy = "802.11b" }
+wire.delay = "1 ms"
+[station.a]
+download = 1
+[link.a]
+from = "x"
+to = "y"
+delay = "1 ms"
+[flow.a]
+from = "x"
+to = "y"
+"#,
+    r#"
+duration = "100 s"
+dumbbell = { bottleneck = { trace = [9] } }
+"#,
+    r#"
+duration = "100 s"
+parking_lot = { bottleneck = { trace = [9] } }
+"#,
+    r#"
+duration = "100 s"
 dumbbell = { bottleneck = "5 Mbps" }
 flow.a.web = { connections = 5 }
 "#,
