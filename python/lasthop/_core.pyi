@@ -52,9 +52,7 @@ class Scenario:
     def to_json(self) -> str: ...
     def __getnewargs__(
         self,
-    ) -> tuple[
-        bytes, str, str, list[tuple[str, str]], list[tuple[str, bytes | None, str]]
-    ]: ...
+    ) -> tuple[bytes, str, str, list[tuple[str, str]], list[tuple[str, bytes | None, str]]]: ...
 
 @final
 class SimulationOutput:

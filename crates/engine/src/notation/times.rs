@@ -19,12 +19,12 @@ pub const LARGEST_TIMES: usize = 16 << 20;
 const LATEST_MS: u64 = 1_000_000_000;
 
 /// What a list may be, as a text that follows the word `allowed`.
-pub(super) const LIST: &str = "is a list of up to 1000000 whole times in ms up to 1000000000, none \
-                               before the one in front, the last above 0";
+pub(super) const LIST: &str = "is a list of up to 1000000 times in whole ms, none before the one in \
+                               front, the last from 1 to 1000000000";
 
 /// The same of a file.
-pub(super) const FILE: &str = "is a file of up to 1000000 whole times in ms up to 1000000000, one a \
-                               line, none before the one in front, the last above 0";
+pub(super) const FILE: &str = "is a file of up to 1000000 times in whole ms, one a line, none before \
+                               the one in front, the last from 1 to 1000000000";
 
 /// Files that a scenario names, by these names: what is in each, or why it cannot be read.
 pub type Files = BTreeMap<String, Result<Vec<u8>, String>>;
@@ -45,7 +45,7 @@ pub(super) fn of_list(node: &Item) -> Result<Arc<[u32]>, Refusal> {
         _ => whole(item, &(0..=u64::MAX)),
     };
     let each = items.iter().map(|item| (item.show(), time(item)));
-    in_order(each, items.len(), "item")
+    in_order(each, items.len(), ["items", "as item"])
 }
 
 /// The times in the file of this name. [ms]
@@ -70,19 +70,20 @@ pub(super) fn of_file(name: &str, files: &Files) -> Result<Arc<[u32]>, Refusal> 
     };
     let lines = text.lines().map(str::trim);
     let each = lines.map(|line| (format!("\"{}\"", one_line(line, 40)), time(line)));
-    in_order(each, text.lines().count(), "line")
+    in_order(each, text.lines().count(), ["lines", "in line"])
 }
 
-/// `count` times, each with how it is shown and where it stands, if none is before the one in front.
+/// `count` times, each with how it is shown, if none is before the one in front; `places` is what they
+/// stand in, and `place` what one stands in.
 fn in_order(
     each: impl Iterator<Item = (String, Result<u64, Refusal>)>,
     count: usize,
-    place: &str,
+    [places, place]: [&str; 2],
 ) -> Result<Arc<[u32]>, Refusal> {
     match count {
         0 => return refuse("is empty"),
         1..=MOST_TIMES => {}
-        _ => return refuse(format!("has {count} {place}s")),
+        _ => return refuse(format!("has {count} {places}")),
     }
     let mut times: Vec<u32> = Vec::with_capacity(count);
     for (number, (shown, ms)) in (1..).zip(each) {
@@ -96,11 +97,11 @@ fn in_order(
                 continue;
             }
         };
-        return refuse(format!("has {shown} in {place} {number}, which {fault}"));
+        return refuse(format!("has {shown} {place} {number}, which {fault}"));
     }
     match times.last() {
         Some(0) => refuse(format!(
-            "ends with 0 in {place} {count}, so that it takes no time"
+            "ends with 0 {place} {count}, so that it takes no time"
         )),
         _ => Ok(times.into()),
     }

@@ -29,7 +29,7 @@ sensor_down = "1 s"
 "#;
 
 /// Networks, so that every key has a place where it matters.
-const NETWORKS: [&str; 10] = [
+const NETWORKS: [&str; 13] = [
     r#"
 duration = "100 s"
 cell = { phy = "802.11b" }
@@ -120,11 +120,11 @@ to = "y"
 "#,
     r#"
 duration = "100 s"
-dumbbell = { bottleneck = { trace = [9] } }
+dumbbell = { bottleneck = { trace = [9] }, flows = 1 }
 "#,
     r#"
 duration = "100 s"
-parking_lot = { bottleneck = { trace = [9] } }
+parking_lot = { bottleneck = { trace = [9] }, flows = 1 }
 "#,
     r#"
 duration = "100 s"
