@@ -32,6 +32,12 @@ const LONGEST: usize = 10_000;
 /// Most differences that are told.
 const TOLD: usize = 20;
 
+/// What scenarios name.
+fn files() -> Files {
+    let times = b"3\n3\n8\n8\n8\n21\n40\n".to_vec();
+    Files::from([("lte.down".to_owned(), Ok(times))])
+}
+
 fn parse(block: &Block) -> Result<Scenario, Vec<Problem>> {
     parse_with(block, &[]).map(|(scenario, _)| scenario)
 }
@@ -42,13 +48,7 @@ fn parse_with(
 ) -> Result<(Scenario, Option<Gateway>), Vec<Problem>> {
     let (format, source) = form(block);
     let settings = [block.settings().as_slice(), more].concat();
-    parse_scenario(
-        block.text.as_bytes(),
-        format,
-        source,
-        &settings,
-        &Files::new(),
-    )
+    parse_scenario(block.text.as_bytes(), format, source, &settings, &files())
 }
 
 /// The scenario of a file, as JSON, with its gateway if it has one.
@@ -65,7 +65,7 @@ fn gateway(block: &Block) -> Result<Value, Vec<Problem>> {
         format,
         source,
         &block.settings(),
-        &Files::new(),
+        &files(),
     )?;
     Ok(gateway.to_json())
 }
