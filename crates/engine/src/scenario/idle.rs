@@ -76,10 +76,9 @@ fn check_queues(root: &Section, problems: &mut Problems) {
 
 /// Whether the first of these keys that a link's table has says a rate.
 fn has_rate(link: &Section, keys: &[KeyOf<LinkRate>]) -> bool {
-    let rates = keys
-        .iter()
-        .map(|&key| LinkRate::nearest(&Layers(&[link]), key));
-    let rate = rates.filter_map(|rate| rate.ok().flatten()).next();
+    let layers = [link];
+    let says = |&key| LinkRate::nearest(&Layers(&layers), key).ok().flatten();
+    let rate = keys.iter().find_map(says);
     rate.is_some_and(|rate| rate != LinkRate::Unlimited)
 }
 
